@@ -1,0 +1,16 @@
+/*
+ * Paddock: distributed locks on ZooKeeper.
+ *
+ * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock); each header tells its caveats first. All
+ * objects are opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
+ */
+#ifndef PADDOCK_H
+#define PADDOCK_H
+
+#include <paddock/client.h>
+#include <paddock/contenders.h>
+#include <paddock/error.h>
+#include <paddock/mutex.h>
+#include <paddock/version.h>
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Errors: every function that can fail returns 0 or one of these negative codes.
+ *
+ * A code tells the class of what went wrong; pdk_client_last_error() and pdk_mutex_last_error() tell the incident. A
+ * caller has three questions, and a function answers each: may I simply try again? may it have happened all the same?
+ * is this object finished?
+ */
+#ifndef PADDOCK_ERROR_H
+#define PADDOCK_ERROR_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, code, class, text). Classes: PLAIN says no to all three questions; RETRY: nothing happened, the same call may
+ * succeed later; UNKNOWN: it may have happened; FATAL: the object will never succeed again. */
+#define PDK_ERRORS(X)                                                                                                  \
+    X(PDK_EINVAL, -1, PLAIN, "invalid argument")                                                                       \
+    X(PDK_ENOMEM, -2, RETRY, "out of memory")                                                                          \
+    X(PDK_EBUSY, -3, RETRY, "held by another")                                                                         \
+    X(PDK_ETIMEDOUT, -4, RETRY, "timed out")                                                                           \
+    X(PDK_EPERM, -5, PLAIN, "the caller is not the owner")                                                             \
+    X(PDK_EDEADLK, -6, PLAIN, "a blocking call on a callback thread would never return")                               \
+    X(PDK_EFORKED, -7, FATAL, "the object belongs to the parent process")                                              \
+    X(PDK_ECLOSED, -8, FATAL, "the client is closed")                                                                  \
+    X(PDK_ECANCELED, -9, PLAIN, "cancelled")                                                                           \
+    X(PDK_ELOST, -10, PLAIN, "the lock was lost while it was held")                                                    \
+    X(PDK_EEXPIRED, -11, FATAL, "the session expired and the handle is not ours to renew")                             \
+    X(PDK_EDISCONNECTED, -12, RETRY, "no server of the ensemble answers")                                              \
+    X(PDK_EUNKNOWN, -13, UNKNOWN, "the connection was lost: it may or may not have happened")                          \
+    X(PDK_EACCES, -14, PLAIN, "not permitted by the ACL")                                                              \
+    X(PDK_EAUTH, -15, FATAL, "the servers refused the authentication")                                                 \
+    X(PDK_EPATH, -16, PLAIN, "not a valid lock path")                                                                  \
+    X(PDK_EHOST, -17, PLAIN, "the host list cannot be resolved")                                                       \
+    X(PDK_EREFUSED, -18, PLAIN, "the servers refuse the request")                                                      \
+    X(PDK_EEXHAUSTED, -19, PLAIN, "the sequence counter of the lock path is exhausted")                                \
+    X(PDK_ENOENT, -20, PLAIN, "the path does not exist")                                                               \
+    X(PDK_ESYSTEM, -21, RETRY, "the operating system refused a thread or a descriptor")                                \
+    X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")
+
+#define PDK__ENUMERATE(name, code, class, text) name = (code),
+enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };
+#undef PDK__ENUMERATE
+
+/* What a code means, in one line without a full stop. Static text, never NULL; any thread, also after fork. */
+const char *pdk_strerror(int code);
+
+/* The code's name, as "PDK_EBUSY". Static text; "PDK_E?" for a number that is no code. */
+const char *pdk_strerrorname(int code);
+
+/* May the same call simply be made again? Nothing happened, and later it may succeed. */
+bool pdk_err_retriable(int code);
+
+/* May it have happened all the same? The outcome is known only to the servers; the library goes on cleaning up. */
+bool pdk_err_unknown(int code);
+
+/* Is the object finished? No later call on it, or on its client, will succeed. */
+bool pdk_err_fatal(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

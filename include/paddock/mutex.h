@@ -1,0 +1,139 @@
+/*
+ * A mutex that the threads and processes of a fleet share, named by a path.
+ *
+ * Caveats, first:
+ *  - A lock in a network is a belief. Between the moment the servers give the lock to another and the moment this
+ * process knows, a write already on its way can still land. Ask pdk_mutex_state() before work that must not be done
+ * twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen.
+ *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
+ * lock again to start afresh.
+ *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
+ *    thread.
+ *  - The order between waiters is the order in which the servers made their nodes.
+ *  - Curator's InterProcessMutex on the same path and a pdk_mutex exclude each other. A Curator read/write lock or
+ * latch on the same path does not: give every lock a path of its own.
+ */
+#ifndef PADDOCK_MUTEX_H
+#define PADDOCK_MUTEX_H
+
+#include <paddock/client.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pdk_mutex pdk_mutex;
+typedef struct pdk_mutex_options pdk_mutex_options;
+typedef struct pdk_op pdk_op;
+
+typedef enum pdk_state {
+    PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object */
+    PDK_HELD = 1,    /* held, as far as this process can know */
+    PDK_SUSPECT = 2, /* held when last heard of; the connection is lost, or being checked after it came back */
+    PDK_LOST = 3     /* was held, and is no more; stays until the owner has unlocked */
+} pdk_state;
+
+/* New options with their defaults, or NULL when memory is out. Caller frees; the mutex copies what it needs. */
+pdk_mutex_options *pdk_mutex_options_new(void);
+void pdk_mutex_options_free(pdk_mutex_options *o);
+
+/* Bytes for the lock's nodes to carry, instead of the identity that `paddock ls` reads (host, pid, thread, label). At
+ * most 65536; the servers' jute.maxbuffer may allow less. PDK_EINVAL, PDK_ENOMEM. */
+int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t size);
+
+/*
+ * Make a mutex object for PATH; no request is sent. PATH is absolute, within the client's chroot; the node and its
+ * missing ancestors are made, as containers, by the first lock. OPTS may be NULL. On success *M is the caller's, to be
+ * given to pdk_mutex_free(). PDK_EPATH when PATH is relative, is "/" or is not a ZooKeeper path; PDK_EINVAL,
+ * PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_mutex_options *opts);
+
+/* Free the object. NULL is allowed. PDK_EBUSY while somebody holds or waits through it and the client is open; then
+ * nothing is freed. PDK_EFORKED. */
+int pdk_mutex_free(pdk_mutex *m);
+
+/*
+ * Lock; wait as long as it takes, through disconnections and new sessions. The calling thread becomes the owner; an
+ * owner who locks again returns at once, and must unlock as often. A cancellation point: a cancelled thread leaves no
+ * node.
+ *
+ * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle),
+ * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK,
+ * PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays behind.
+ */
+int pdk_mutex_lock(pdk_mutex *m);
+
+/* Lock if it is free. Looks before it writes: when somebody holds the lock, nothing is written. PDK_EBUSY when it is
+ * held; PDK_EDISCONNECTED when no server answers within one session timeout; otherwise as pdk_mutex_lock(). */
+int pdk_mutex_trylock(pdk_mutex *m);
+
+/* Lock, and give up TIMEOUT_MS milliseconds from now, on a clock that counts suspended time, server up or down. When it
+ * gives up, its node goes in the background. 0 looks once, as pdk_mutex_trylock(), without waiting for a connection;
+ * PDK_FOREVER waits for ever. PDK_ETIMEDOUT; otherwise as pdk_mutex_lock(). */
+int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
+
+/*
+ * Unlock; the last unlock of an owner gives the lock away. After it returned the caller does not hold the lock,
+ * whatever the answer.
+ *
+ * 0: the node is gone. PDK_EPERM: the caller is not the owner (nothing happens); a lock that was granted to
+ * pdk_mutex_lock_async() any thread may unlock. PDK_ELOST: it was lost before. PDK_EUNKNOWN: no server confirmed within
+ * one session timeout; the library goes on deleting, or the session ends and takes the node with it. PDK_EACCES: the
+ * path's ACL lets nobody DELETE; the node stays until the session ends. PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_mutex_unlock(pdk_mutex *m);
+
+/* The outcome of pdk_mutex_lock_async(): RC is 0 or an error of pdk_mutex_timedlock(), or PDK_ECANCELED. */
+typedef void (*pdk_lock_cb)(int rc, void *arg);
+
+/*
+ * Lock without waiting: CB is called exactly once, later, with the outcome; never from inside this call, and never if
+ * it returned an error. The grant belongs to no thread: any thread may unlock, none re-enters. When OP is not NULL, *OP
+ * is the caller's, to be given to pdk_op_free(). Any thread, also from a callback. PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT,
+ * PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
+
+/* Unlock without waiting: CB (may be NULL) is called exactly once with what pdk_mutex_unlock() would have returned. Any
+ * thread, also from a callback; the rules of ownership are those of pdk_mutex_unlock(). */
+int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg);
+
+/* Ask a pending lock to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster. Any
+ * thread, any number of times, also after the callback. PDK_EFORKED. */
+int pdk_op_cancel(pdk_op *op);
+
+/* Give the handle back; a pending lock goes on. NULL is allowed. Any time, any thread. */
+void pdk_op_free(pdk_op *op);
+
+/* The state of the caller's grant; when the calling thread has none, of whatever grant the object has. No request; any
+ * thread. PDK_LOST after fork, for a lock that was held. */
+pdk_state pdk_mutex_state(pdk_mutex *m);
+
+/*
+ * The fencing token of the caller's grant (of the object's, when the calling thread has none), by the rule of
+ * pdk_mutex_state(). Later grants of a path have larger ones, also after the path was deleted and made anew; it is the
+ * czxid of the lock's node. Read it as an opaque signed 64-bit number. It is available while the grant is HELD, SUSPECT
+ * or LOST. PDK_EPERM when there is no grant, PDK_EFORKED.
+ */
+int pdk_mutex_token(pdk_mutex *m, int64_t *token);
+
+/* The name of the node of the caller's grant, under the lock's path. Copies as pdk_client_last_error(). "" without a
+ * grant. */
+size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size);
+
+/* Called at each change that nobody asked for: HELD to SUSPECT, SUSPECT to HELD, anything to LOST. TOKEN tells which
+ * grant. In order; a program that lets more than 16 of them wait loses those in the middle, never the last. */
+typedef void (*pdk_state_cb)(pdk_mutex *m, pdk_state state, int64_t token, void *arg);
+
+/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks. */
+int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg);
+
+/* The last incident on this object. Copies as pdk_client_last_error(). */
+size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
