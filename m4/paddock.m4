@@ -1,0 +1,89 @@
+# Macros of Paddock's configure.ac.
+
+# PDK_NEED(MACRO, DEBIAN-PACKAGE): say at autoreconf time which package holds a macro, instead of leaving its name in
+# configure, where it becomes a syntax error of the shell.
+m4_define([PDK_NEED],
+  [m4_ifdef([$1], [], [m4_fatal([the macro $1 is missing; on Debian: apt-get install $2])])])
+
+# PDK_MISSING(WHAT, DEBIAN-PACKAGE): stop in one line.
+AC_DEFUN([PDK_MISSING], [AC_MSG_ERROR([$1 is missing; on Debian: apt-get install $2])])
+
+# PDK_COMPILER: find a C compiler that can make a program, before AC_PROG_CC says it in four lines without a remedy.
+AC_DEFUN([PDK_COMPILER], [
+  AC_CHECK_TOOLS([CC], [gcc cc clang])
+  AS_IF([test -z "$CC"], [PDK_MISSING([a C compiler], [gcc libc6-dev])])
+  AC_MSG_CHECKING([whether $CC makes a program])
+  AS_ECHO(["int main(void) { return 0; }"]) >conftest.c
+  AS_IF([$CC $CFLAGS $CPPFLAGS $LDFLAGS -o conftest.out conftest.c >&AS_MESSAGE_LOG_FD 2>&1],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     PDK_MISSING([what $CC needs to make a program (the C library's headers?)], [gcc libc6-dev])])
+  rm -f conftest.c conftest.out
+])
+
+# PDK_C11: atomics, thread-local storage and static assertions, which C11 lets a compiler leave out.
+AC_DEFUN([PDK_C11], [
+  AC_CACHE_CHECK([for C11 with atomics and thread-local storage], [pdk_cv_c11], [
+    pdk_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS -std=c11 -pthread"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+      #include <stdatomic.h>
+      #include <stdint.h>
+      static _Thread_local int mine;
+      static _Atomic uint64_t shared;
+      _Static_assert(sizeof(uint64_t) == 8, "");]],
+      [[return (int)atomic_fetch_add(&shared, 1) + mine;]])], [pdk_cv_c11=yes], [pdk_cv_c11=no])
+    CFLAGS=$pdk_save_CFLAGS])
+  AS_IF([test "$pdk_cv_c11" != yes],
+    [PDK_MISSING([a compiler for C11 with atomics and thread-local storage], [gcc])])
+])
+
+# PDK_VERSION_SCRIPT: a linker that takes a version script and a compiler that hides symbols.
+AC_DEFUN([PDK_VERSION_SCRIPT], [
+  AC_CACHE_CHECK([for hidden symbols and version scripts], [pdk_cv_version_script], [
+    pdk_save_CFLAGS=$CFLAGS
+    pdk_save_LDFLAGS=$LDFLAGS
+    AS_ECHO(["CONFTEST_0 { global: conftest_seen; local: *; };"]) >conftest.map
+    CFLAGS="$CFLAGS -fPIC -fvisibility=hidden -Werror"
+    LDFLAGS="$LDFLAGS -shared -Wl,--version-script=conftest.map"
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+      __attribute__((visibility("default"))) int conftest_seen(void);
+      int conftest_seen(void) { return 0; }]])], [pdk_cv_version_script=yes], [pdk_cv_version_script=no])
+    rm -f conftest.map
+    CFLAGS=$pdk_save_CFLAGS
+    LDFLAGS=$pdk_save_LDFLAGS])
+  AS_IF([test "$pdk_cv_version_script" != yes],
+    [PDK_MISSING([a linker that takes version scripts], [gcc binutils])])
+])
+
+# PDK_LINK_FLAG(FLAG, VARIABLE): append FLAG to VARIABLE when the linker takes it.
+AC_DEFUN([PDK_LINK_FLAG], [
+  AS_VAR_PUSHDEF([cache], [pdk_cv_link_flag_$1])
+  AC_CACHE_CHECK([whether the linker takes $1], [cache], [
+    pdk_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS $1"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+    LDFLAGS=$pdk_save_LDFLAGS])
+  AS_VAR_IF([cache], [yes], [$2="$$2 $1"])
+  AS_VAR_POPDEF([cache])
+])
+
+# PDK_SANITIZE: --enable-sanitize=LIST.
+AC_DEFUN([PDK_SANITIZE], [
+  AC_ARG_ENABLE([sanitize],
+    [AS_HELP_STRING([--enable-sanitize=LIST], [instrument with address,undefined or with thread])],
+    [], [enable_sanitize=no])
+  AS_CASE([$enable_sanitize],
+    [no], [],
+    [address|undefined|thread|address,undefined|undefined,address],
+      [PDK_SANITIZE_FLAGS="-fsanitize=$enable_sanitize -fno-sanitize-recover=all -fno-omit-frame-pointer -g"],
+    [AC_MSG_ERROR([--enable-sanitize takes address, undefined, address,undefined or thread])])
+  AS_IF([test "$enable_sanitize" != no], [
+    AC_MSG_CHECKING([whether $CC links with -fsanitize=$enable_sanitize])
+    pdk_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $PDK_SANITIZE_FLAGS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])
+      PDK_MISSING([the run-time library of -fsanitize=$enable_sanitize], [libgcc-12-dev, or clang])])
+    CFLAGS=$pdk_save_CFLAGS])
+  AC_SUBST([PDK_SANITIZE_FLAGS])
+])
