@@ -1,0 +1,40 @@
+/*
+ * The keeper: a small shell process that owns a throwaway server's process and directory.
+ *
+ * It lives exactly as long as its end of a socket has a peer. When that closes, because it was asked to or because this
+ * process is gone in whatever way (kill -9 included), it kills the server and removes the directory. PR_SET_PDEATHSIG
+ * would do neither: it follows the thread that forked, and cannot remove a directory.
+ *
+ * A child that is forked and does not exec has a copy of the socket: let it die with its parent.
+ */
+#ifndef PDK__SERVER_KEEPER_H
+#define PDK__SERVER_KEEPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct pdk__keeper {
+    pid_t pid;      /* the shell */
+    pid_t child;    /* what it runs, 0 while nothing runs */
+    int fd;         /* our end of the socket */
+    char dir[4096]; /* the directory it made and will remove; also the working directory of what it runs */
+};
+
+/* Start a keeper for ARGV (NULL-terminated, copied). Nothing of ARGV runs yet. 0, or -1 with errno. */
+int pdk__keeper_open(struct pdk__keeper *k, char *const argv[]);
+
+/* Run ARGV, with its output at the end of LOG (an absolute path). 0, or -1 with errno. */
+int pdk__keeper_run(struct pdk__keeper *k, const char *log);
+
+/* Is what it runs still there, and not a zombie? */
+bool pdk__keeper_alive(const struct pdk__keeper *k);
+
+/* After the child's death was seen or is certain: collect it. Until then its process id cannot be anybody else's, so
+ * a signal to it is always safe. */
+void pdk__keeper_reap(struct pdk__keeper *k);
+
+/* Kill what runs, remove the directory, and return when both are done. */
+void pdk__keeper_close(struct pdk__keeper *k);
+
+#endif

@@ -1,0 +1,228 @@
+#include "test/lib/check.h"
+
+#include <CUnit/CUnit.h>
+#include <CUnit/TestRun.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct pdk__test *current; /* NULL outside the tests */
+static jmp_buf out;                     /* of the test's own thread */
+static pthread_t own;
+static bool is_child;
+static atomic_bool failed, skipped;
+static char report[4096]; /* the first failure of the test */
+static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- checks ------------------------------------------------------------------------------------------------------ */
+
+void pdk__test_fail(const char *file, int line, const char *format, ...)
+{
+    char text[3000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (is_child) {
+        fprintf(stderr, "# in a child: %s:%d: %s\n", file, line, text);
+        _exit(1);
+    }
+    pthread_mutex_lock(&report_lock);
+    if (!atomic_exchange(&failed, true)) {
+        snprintf(report, sizeof report, "%s:%d: %s", file, line, text);
+        if (current != NULL)
+            CU_assertImplementation(CU_FALSE, (unsigned)line, text, file, current->name, CU_FALSE);
+    }
+    pthread_mutex_unlock(&report_lock);
+    if (!pthread_equal(own, pthread_self()))
+        pthread_exit(NULL);
+    longjmp(out, 1);
+}
+
+void pdk__test_skip(const char *reason)
+{
+    snprintf(report, sizeof report, "%s", reason);
+    atomic_store(&skipped, true);
+    longjmp(out, 1);
+}
+
+void pdk__test_eq(const char *file, int line, const char *a, intmax_t av, const char *b, intmax_t bv)
+{
+    if (av != bv)
+        pdk__test_fail(file, line, "%s (%jd) == %s (%jd)", a, av, b, bv);
+}
+
+void pdk__test_str(const char *file, int line, const char *a, const char *av, const char *b, const char *bv)
+{
+    if (av == NULL || bv == NULL ? av != bv : strcmp(av, bv) != 0)
+        pdk__test_fail(file, line, "%s (\"%s\") == %s (\"%s\")", a, av != NULL ? av : "NULL", b,
+                       bv != NULL ? bv : "NULL");
+}
+
+void pdk__test_rc(const char *file, int line, const char *call, int rc, int expected)
+{
+    if (rc != expected)
+        pdk__test_fail(file, line, "%s is %s (%d), not %s", call, pdk_strerrorname(rc), rc, pdk_strerrorname(expected));
+}
+
+int64_t pdk__test_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+void pdk__test_nap(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
+
+/* --- processes --------------------------------------------------------------------------------------------------- */
+
+pid_t pdk__test_fork(void)
+{
+    pid_t parent = getpid();
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1); /* it died before the line above */
+    is_child = true;
+    return 0;
+}
+
+int pdk__test_wait(pid_t pid)
+{
+    int status;
+    pid_t got;
+    do
+        got = waitpid(pid, &status, 0);
+    while (got < 0 && errno == EINTR);
+    CHECK(got == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* --- the program ------------------------------------------------------------------------------------------------- */
+
+/* A test that hangs: say which, and die at once; a debugger or a core file then shows where. */
+static void bark(int signal)
+{
+    static const char text[] = "not ok - (it hangs) ";
+    const char *name = current != NULL ? current->name : "setup or teardown";
+    (void)signal;
+    if (write(STDOUT_FILENO, text, sizeof text - 1) > 0 && write(STDOUT_FILENO, name, strlen(name)) > 0 &&
+        write(STDOUT_FILENO, "\n", 1) > 0)
+        abort();
+    abort();
+}
+
+static void watch(int limit_ms)
+{
+    const char *slow = getenv("PADDOCK_TEST_SLOW");
+    long factor = slow != NULL ? strtol(slow, NULL, 10) : 1;
+    long ms = limit_ms * (factor > 0 ? factor : 1);
+    struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void guarded(void (*function)(void))
+{
+    own = pthread_self();
+    atomic_store(&failed, false);
+    atomic_store(&skipped, false);
+    if (setjmp(out) == 0)
+        function();
+}
+
+static void run_current(void) { guarded(current->function); }
+
+static bool chosen(int argc, char **argv, const char *name)
+{
+    for (int i = 1; i < argc; i++)
+        if (strstr(name, argv[i]) != NULL)
+            return true;
+    return argc <= 1;
+}
+
+static void say(const char *name)
+{
+    if (atomic_load(&failed))
+        printf("not ok - %s: %s\n", name, report);
+    else if (atomic_load(&skipped))
+        printf("ok - %s # skipped: %s\n", name, report);
+    else
+        printf("ok - %s\n", name);
+    fflush(stdout);
+}
+
+struct tally {
+    int run, failed, skipped;
+};
+
+/* CUnit is asked for one test at a time: setup and teardown then are the program's, not each test's. */
+static int run_all(int argc, char **argv, const struct pdk__test_suite *suite, struct tally *tally)
+{
+    CU_pSuite cu = CU_add_suite(suite->name, NULL, NULL);
+    if (cu == NULL)
+        return 99;
+    for (const struct pdk__test *t = suite->tests; t->name != NULL; t++) {
+        if (!chosen(argc, argv, t->name))
+            continue;
+        CU_pTest test = CU_add_test(cu, t->name, run_current);
+        if (test == NULL)
+            return 99;
+        watch(suite->limit_ms > 0 ? suite->limit_ms : 120000);
+        current = t;
+        CU_run_test(cu, test);
+        current = NULL;
+        watch(0);
+        say(t->name);
+        tally->run++;
+        tally->failed += atomic_load(&failed);
+        tally->skipped += atomic_load(&skipped) && !atomic_load(&failed);
+    }
+    return tally->run == 0 ? 99 : tally->failed > 0 ? 1 : tally->skipped == tally->run ? 77 : 0;
+}
+
+static int run_step(const char *name, void (*step)(void))
+{
+    if (step == NULL)
+        return 0;
+    watch(300000);
+    guarded(step);
+    watch(0);
+    if (atomic_load(&failed) || atomic_load(&skipped))
+        say(name);
+    return atomic_load(&failed) ? 99 : atomic_load(&skipped) ? 77 : 0;
+}
+
+int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite)
+{
+    struct tally tally = {0};
+    signal(SIGALRM, bark);
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 99;
+    CU_set_error_action(CUEA_IGNORE);
+    int rc = run_step("setup", suite->setup);
+    if (rc == 0)
+        rc = run_all(argc, argv, suite, &tally);
+    char reason[sizeof report];
+    memcpy(reason, report, sizeof reason);
+    int end = run_step("teardown", suite->teardown);
+    CU_cleanup_registry();
+    if (rc == 77)
+        printf("# %s: skipped: %s\n", suite->name, reason);
+    else
+        printf("# %s: %d run, %d failed, %d skipped\n", suite->name, tally.run, tally.failed, tally.skipped);
+    return rc != 0 ? rc : end;
+}

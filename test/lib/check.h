@@ -1,0 +1,85 @@
+/*
+ * Checks that show both sides and end the test, over CUnit; and the main() of a test program.
+ *
+ *     static void a_lock_is_free_at_first(void) { CHECK_RC(pdk_mutex_trylock(m), PDK_OK); }
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         static const struct pdk__test tests[] = {{"a lock is free at first", a_lock_is_free_at_first}, {0}};
+ *         return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "mutex", .tests = tests});
+ *     }
+ *
+ * Arguments choose the tests whose names contain one of them. A check that fails in another thread than the test's own
+ * ends that thread, and the test fails when its function returns; in a child of pdk__test_fork() it ends the child with
+ * status 1.
+ */
+#ifndef PDK__TEST_CHECK_H
+#define PDK__TEST_CHECK_H
+
+#include <paddock/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+#include <sys/types.h>
+
+struct pdk__test {
+    const char *name; /* a fact, in words */
+    void (*function)(void);
+};
+
+struct pdk__test_suite {
+    const char *name;
+    const struct pdk__test *tests; /* the last one has no name */
+    void (*setup)(void);           /* once, before the first test; a failing check in it: the harness broke (99) */
+    void (*teardown)(void);        /* once, after the last test, whatever happened */
+    int limit_ms;                  /* for one test; default 120000. PADDOCK_TEST_SLOW multiplies it */
+};
+
+/* Returns what main() should: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke. */
+int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite);
+
+/* fork(), whose child gets SIGKILL when its parent dies, and whose checks end the child. It inherits no alarm. The
+ * parent's thread must live as long as the child shall. */
+pid_t pdk__test_fork(void);
+
+/* Wait for PID. Returns its exit status, or -N when signal N ended it. */
+int pdk__test_wait(pid_t pid);
+
+#define CHECK(cond)                                                                                                    \
+    do {                                                                                                               \
+        if (!(cond))                                                                                                   \
+            pdk__test_fail(__FILE__, __LINE__, "%s", #cond);                                                           \
+    } while (0)
+
+/* Integers. */
+#define CHECK_EQ(a, b) pdk__test_eq(__FILE__, __LINE__, #a, (intmax_t)(a), #b, (intmax_t)(b))
+
+#define CHECK_STR(a, b) pdk__test_str(__FILE__, __LINE__, #a, (a), #b, (b))
+
+/* Paddock's error codes. */
+#define CHECK_RC(call, rc) pdk__test_rc(__FILE__, __LINE__, #call, (call), (rc))
+
+/* Wait until COND is true; be generous with MS, it is only spent by a test that fails. */
+#define CHECK_WITHIN(ms, cond)                                                                                         \
+    do {                                                                                                               \
+        int64_t until_ = pdk__test_now_ms() + (ms);                                                                    \
+        while (!(cond)) {                                                                                              \
+            if (pdk__test_now_ms() >= until_)                                                                          \
+                pdk__test_fail(__FILE__, __LINE__, "not within %d ms: %s", (int)(ms), #cond);                          \
+            pdk__test_nap();                                                                                           \
+        }                                                                                                              \
+    } while (0)
+
+/* Give this test up, as one that cannot be run here. From the test's own thread, or from the setup for all tests. */
+#define SKIP(reason) pdk__test_skip(reason)
+
+/* What the macros call. */
+noreturn void pdk__test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+noreturn void pdk__test_skip(const char *reason);
+void pdk__test_eq(const char *file, int line, const char *a, intmax_t av, const char *b, intmax_t bv);
+void pdk__test_str(const char *file, int line, const char *a, const char *av, const char *b, const char *bv);
+void pdk__test_rc(const char *file, int line, const char *call, int rc, int expected);
+int64_t pdk__test_now_ms(void);
+void pdk__test_nap(void);
+
+#endif
