@@ -1,0 +1,29 @@
+# Shared by the checks of the build. A check prints "ok - FACT" or "not ok - FACT" and exits 0, 1, or 77 to skip.
+
+srcdir=${PADDOCK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+builddir=${PADDOCK_BUILDDIR:-$PWD}
+LC_ALL=C
+export LC_ALL
+
+# A directory of our own, gone when we end, also when we are interrupted.
+scratch() {
+    tmp=$(mktemp -d)
+    trap 'rm -rf "$tmp"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}
+
+# verdict FACT FILE: FILE lists what speaks against FACT.
+verdict() {
+    if [ -s "$2" ]; then
+        echo "not ok - $1"
+        sed 's/^/  /' "$2"
+        exit 1
+    fi
+    echo "ok - $1"
+}
