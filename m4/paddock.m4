@@ -13,7 +13,8 @@ AC_DEFUN([PDK_COMPILER], [
   AC_CHECK_TOOLS([CC], [gcc cc clang])
   AS_IF([test -z "$CC"], [PDK_MISSING([a C compiler], [gcc libc6-dev])])
   AC_MSG_CHECKING([whether $CC makes a program])
-  AS_ECHO(["int main(void) { return 0; }"]) >conftest.c
+  AS_ECHO(["@%:@include <stdio.h>"]) >conftest.c
+  AS_ECHO(["int main(void) { return puts(\"\"); }"]) >>conftest.c
   AS_IF([$CC $CFLAGS $CPPFLAGS $LDFLAGS -o conftest.out conftest.c >&AS_MESSAGE_LOG_FD 2>&1],
     [AC_MSG_RESULT([yes])],
     [AC_MSG_RESULT([no])
