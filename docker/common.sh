@@ -45,8 +45,8 @@ address() {
         "$(container "$1")"
 }
 
-# Ask the server at $1 what it is: leader, follower, or nothing when it does not serve. Never waits over two seconds.
+# Ask the server at $1 what it is: leader, follower, or nothing when it does not serve. Never waits over a second.
 mode() {
-    timeout 2 bash -c 'exec 3<>"/dev/tcp/$0/2181" && printf srvr >&3 && cat <&3' "$1" 2>/dev/null |
+    timeout 1 bash -c 'exec 3<>"/dev/tcp/$0/2181" && printf srvr >&3 && cat <&3' "$1" 2>/dev/null |
         sed -n 's/^Mode: //p'
 }
