@@ -1,0 +1,66 @@
+#include "cli/child.h"
+
+#include "cli/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* In the child. Ends without a word when the parent died meanwhile. */
+static void await_go(int go, pid_t parent)
+{
+    char byte;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || read(go, &byte, 1) != 1)
+        _exit(STATUS_INTERNAL);
+}
+
+static void run(char *const *argv, const sigset_t *mask, int failed)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(argv[0], argv);
+    int why = errno;
+    (void)!write(failed, &why, sizeof why);
+    _exit(why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
+}
+
+int pdk__cli_child_prepare(struct pdk__cli_child *c, char *const *argv, const sigset_t *mask)
+{
+    int go[2], failed[2];
+    pid_t parent = getpid();
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return -1;
+    if (pipe2(failed, O_CLOEXEC) < 0) {
+        close(go[0]);
+        close(go[1]);
+        return -1;
+    }
+    c->pid = fork();
+    if (c->pid == 0) {
+        close(go[1]);
+        await_go(go[0], parent);
+        run(argv, mask, failed[1]);
+    }
+    int why = errno;
+    close(go[0]);
+    close(failed[1]);
+    c->go = go[1];
+    c->failed = failed[0];
+    if (c->pid > 0)
+        setpgid(c->pid, c->pid); /* both do it, so that neither depends on who is first */
+    errno = why;
+    return c->pid < 0 ? -1 : 0;
+}
+
+int pdk__cli_child_go(struct pdk__cli_child *c)
+{
+    int why = 0;
+    (void)!write(c->go, "", 1);
+    close(c->go);
+    if (read(c->failed, &why, sizeof why) != (ssize_t)sizeof why)
+        why = 0; /* end of file: exec closed it */
+    close(c->failed);
+    return why;
+}

@@ -1,0 +1,167 @@
+#include "cli/claim.h"
+
+#include "cli/number.h"
+#include "cli/say.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void end(struct pdk__cli_claim *c, int rc)
+{
+    c->phase = CLAIM_ENDED;
+    c->deadline = -1;
+    c->rc = rc;
+    if (c->mutex != NULL)
+        pdk_mutex_last_error(c->mutex, c->why, sizeof c->why);
+    if (c->why[0] == '\0' && c->client != NULL)
+        pdk_client_last_error(c->client, c->why, sizeof c->why);
+    if (c->why[0] == '\0')
+        snprintf(c->why, sizeof c->why, "%s", pdk_strerror(rc));
+}
+
+static void released(int rc, void *arg)
+{
+    struct pdk__cli_claim *c = arg;
+    /* The loss may become known only now: the command had the path to itself for an unknown part of its time. */
+    if (rc == PDK_ELOST)
+        c->lost = true;
+    c->phase = CLAIM_ENDED;
+}
+
+static void release(struct pdk__cli_claim *c)
+{
+    c->phase = CLAIM_LEAVING;
+    int rc = pdk_mutex_unlock_async(c->mutex, released, c);
+    /* Closing the session takes the node away as well. */
+    if (rc != 0)
+        released(rc, c);
+}
+
+static void granted(int rc, void *arg)
+{
+    struct pdk__cli_claim *c = arg;
+    /* A lock that nobody could be asked for is not busy. */
+    if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
+        rc = PDK_EDISCONNECTED;
+    if (rc != 0) {
+        end(c, rc);
+    } else if (c->phase == CLAIM_LEAVING) {
+        release(c); /* the grant was faster than the cancellation */
+    } else {
+        c->phase = CLAIM_HELD;
+        c->state = PDK_HELD;
+    }
+}
+
+static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    struct pdk__cli_claim *c = arg;
+    (void)m;
+    (void)token; /* one grant in a claim's life */
+    c->state = state;
+    c->lost |= state == PDK_LOST;
+}
+
+void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o)
+{
+    *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
+    int rc = pdk_client_new(&c->client, o->hosts, o->client);
+    if (rc != 0) {
+        snprintf(c->why, sizeof c->why, "'%s': %s", o->hosts, pdk_strerror(rc));
+        end(c, rc);
+        return;
+    }
+    rc = pdk_mutex_new(&c->mutex, c->client, o->path, NULL);
+    if (rc != 0) {
+        end(c, rc);
+        return;
+    }
+    pdk_mutex_on_state(c->mutex, note_state, c);
+    int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
+    c->deadline = c->began_ms + limit;
+}
+
+int pdk__cli_claim_fd(const struct pdk__cli_claim *c) { return c->client != NULL ? pdk_client_fd(c->client) : -1; }
+
+static void ask(struct pdk__cli_claim *c)
+{
+    int64_t left = c->options->wait_ms;
+    if (left > 0)
+        left -= pdk__cli_now_ms() - c->began_ms;
+    if (c->options->wait_ms > 0 && left <= 0)
+        left = 0;
+    c->phase = CLAIM_WAITING;
+    c->deadline = -1;
+    int rc = pdk_mutex_lock_async(c->mutex, left, granted, c, &c->op);
+    if (rc != 0)
+        end(c, rc);
+}
+
+static void reach(struct pdk__cli_claim *c)
+{
+    switch (pdk_client_state(c->client)) {
+    case PDK_SESSION_CONNECTED:
+        ask(c);
+        break;
+    case PDK_SESSION_OVER:
+        end(c, pdk_client_wait(c->client, 0)); /* over already: it tells why, and does not wait */
+        break;
+    default:
+        if (pdk__cli_now_ms() >= c->deadline)
+            end(c, PDK_EDISCONNECTED);
+    }
+}
+
+void pdk__cli_claim_step(struct pdk__cli_claim *c)
+{
+    if (c->client != NULL)
+        pdk_client_dispatch(c->client);
+    if (c->phase == CLAIM_CONNECTING)
+        reach(c);
+}
+
+void pdk__cli_claim_leave(struct pdk__cli_claim *c)
+{
+    switch (c->phase) {
+    case CLAIM_CONNECTING:
+        end(c, PDK_ECANCELED);
+        break;
+    case CLAIM_WAITING:
+        c->phase = CLAIM_LEAVING;
+        pdk_op_cancel(c->op);
+        break;
+    case CLAIM_HELD:
+        release(c);
+        break;
+    default:
+        break;
+    }
+}
+
+void pdk__cli_claim_close(struct pdk__cli_claim *c)
+{
+    pdk_op_free(c->op);
+    pdk_client_close(c->client);
+    pdk_mutex_free(c->mutex);
+    pdk_client_free(c->client);
+    c->op = NULL;
+    c->mutex = NULL;
+    c->client = NULL;
+}
+
+int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t size)
+{
+    const struct pdk__cli_options *o = c->options;
+    int status = pdk__cli_status_of(c->rc, o->busy_status);
+    *text = '\0';
+    if (c->rc == 0 || c->rc == PDK_ECANCELED)
+        return 0;
+    bool busy = c->rc == PDK_EBUSY || c->rc == PDK_ETIMEDOUT;
+    if (busy && o->verbose)
+        snprintf(text, size, "%s: %s", o->path, o->wait_ms == 0 ? "held by another" : "still held by another: gave up");
+    else if (!busy && status == STATUS_NO_ENSEMBLE)
+        snprintf(text, size, "%s: no ensemble: %s", o->hosts, c->why);
+    else if (!busy)
+        snprintf(text, size, "%s: %s", o->path, c->why);
+    return status;
+}

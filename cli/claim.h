@@ -1,0 +1,51 @@
+/*
+ * A claim: one lock, asked for, held and given back from a poll() loop.
+ *
+ *   CONNECTING ──► WAITING ──► HELD ──► LEAVING ──► ENDED
+ *        └────────────┴── leave, or it failed ───────┘
+ *
+ * pdk__cli_claim_step() moves it on when its descriptor is readable or its deadline has come; the owner of the loop
+ * compares the phase, and the state of the grant, with what it saw before. Only pdk__cli_claim_close() may block.
+ */
+#ifndef PDK_CLI_CLAIM_H
+#define PDK_CLI_CLAIM_H
+
+#include "cli/options.h"
+
+#include <paddock/mutex.h>
+
+enum pdk__cli_phase { CLAIM_CONNECTING, CLAIM_WAITING, CLAIM_HELD, CLAIM_LEAVING, CLAIM_ENDED };
+
+struct pdk__cli_claim {
+    const struct pdk__cli_options *options;
+    pdk_client *client;
+    pdk_mutex *mutex;
+    pdk_op *op;
+    enum pdk__cli_phase phase;
+    pdk_state state; /* of the grant */
+    bool lost;       /* it was, at some time */
+    int64_t began_ms;
+    int64_t deadline; /* of CONNECTING; -1 in the other phases, whose time limits the library keeps */
+    int rc;           /* why it ended without having been held; 0 when it was */
+    char why[256];    /* the incident */
+};
+
+/* Start. A claim that failed at once is ENDED. */
+void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o);
+
+/* What to poll for reading; -1 when there is nothing. */
+int pdk__cli_claim_fd(const struct pdk__cli_claim *c);
+
+/* Run what waits, and see to the deadline. */
+void pdk__cli_claim_step(struct pdk__cli_claim *c);
+
+/* Give up, or give back. The claim becomes ENDED, at once or later. */
+void pdk__cli_claim_leave(struct pdk__cli_claim *c);
+
+/* End the session. Blocks while the servers are told, at most some seconds when they do not answer. */
+void pdk__cli_claim_close(struct pdk__cli_claim *c);
+
+/* The exit status for a claim that ended; when it is not 0, TEXT tells why, and is empty when nobody needs telling. */
+int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t size);
+
+#endif

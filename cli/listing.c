@@ -1,0 +1,130 @@
+#include "cli/listing.h"
+
+#include "cli/number.h"
+#include "cli/owner.h"
+#include "cli/say.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { N_COLUMNS = 8, CELL = 512 };
+
+struct row {
+    char cell[N_COLUMNS][CELL];
+    int width[N_COLUMNS];
+};
+
+static const char *const heading[N_COLUMNS] = {"POS", "STATE", "SESSION", "OWNER", "AGE", "TOKEN", "NODE", "DATA"};
+
+const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
+{
+    if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
+        return "junk";
+    return i == 0 ? "holds" : "waits";
+}
+
+int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t age = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - pdk_contender_since_ms(list, i);
+    return age > 0 ? age : 0;
+}
+
+static void put(struct row *r, int column, const char *text)
+{
+    r->width[column] = pdk__cli_printable(r->cell[column], CELL, CELL, *text != '\0' ? text : "-");
+}
+
+static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
+{
+    char text[700], thread[32] = "";
+    if (*pdk_contender_host(list, i) == '\0') {
+        put(r, 3, "");
+        return;
+    }
+    if (pdk_contender_thread(list, i) != 0 && pdk_contender_thread(list, i) != pdk_contender_pid(list, i))
+        snprintf(thread, sizeof thread, " thread %lld", (long long)pdk_contender_thread(list, i));
+    const char *label = pdk_contender_label(list, i);
+    snprintf(text, sizeof text, "%s pid %lld%s%s%s%s", pdk_contender_host(list, i),
+             (long long)pdk_contender_pid(list, i), thread, *label != '\0' ? " (" : "", label,
+             *label != '\0' ? ")" : "");
+    put(r, 3, text);
+}
+
+/* Data that is an identity has been shown as the owner. */
+static void put_data(struct row *r, const pdk_contender_list *list, size_t i)
+{
+    size_t size;
+    const char *data = pdk_contender_data(list, i, &size);
+    put(r, 7, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
+}
+
+static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
+{
+    char text[64];
+    pdk_dialect dialect = pdk_contender_dialect(list, i);
+    bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN;
+    snprintf(text, sizeof text, "%s%s%s%s", pdk__cli_listing_state(list, i), strange ? " (" : "",
+             strange ? pdk__cli_dialect(dialect) : "", strange ? ")" : "");
+    put(r, 1, text);
+}
+
+static void fill(struct row *r, const pdk_contender_list *list, size_t i)
+{
+    char text[64], buf[32];
+    snprintf(text, sizeof text, "%zu", i + 1);
+    put(r, 0, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
+    put_state(r, list, i);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_session(list, i));
+    put(r, 2, pdk_contender_session(list, i) != 0 ? text : "");
+    put_owner(r, list, i);
+    put(r, 4, pdk_contender_since_ms(list, i) > 0 ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf) : "");
+    snprintf(text, sizeof text, "%lld", (long long)pdk_contender_token(list, i));
+    put(r, 5, pdk_contender_token(list, i) != 0 ? text : "");
+    put(r, 6, pdk_contender_name(list, i));
+    put_data(r, list, i);
+}
+
+static void print(const struct row *r, const int *widths)
+{
+    int last = N_COLUMNS - 1;
+    while (last > 0 && widths[last] == 0)
+        last--;
+    for (int c = 0; c <= last; c++)
+        if (widths[c] > 0)
+            printf("%s%*s", r->cell[c], c == last ? 0 : widths[c] - r->width[c] + 2, "");
+    putchar('\n');
+}
+
+/* Columns in which nobody has anything to say are left out. */
+static void widen(int *widths, const struct row *r)
+{
+    for (int c = 0; c < N_COLUMNS; c++)
+        if (strcmp(r->cell[c], "-") != 0 && r->width[c] > widths[c])
+            widths[c] = r->width[c];
+}
+
+void pdk__cli_listing_table(const pdk_contender_list *list)
+{
+    static struct row row; /* large */
+    int widths[N_COLUMNS] = {0};
+    size_t n = pdk_contender_list_size(list);
+    for (size_t i = 0; i < n; i++) {
+        fill(&row, list, i);
+        widen(widths, &row);
+    }
+    if (n == 0)
+        return;
+    for (int c = 0; c < N_COLUMNS; c++) {
+        put(&row, c, heading[c]);
+        if (widths[c] > 0 && widths[c] < row.width[c])
+            widths[c] = row.width[c];
+    }
+    print(&row, widths);
+    for (size_t i = 0; i < n; i++) {
+        fill(&row, list, i);
+        print(&row, widths);
+    }
+}

@@ -1,0 +1,19 @@
+/* A list of contenders, on standard output: for people, or for programs. */
+#ifndef PDK_CLI_LISTING_H
+#define PDK_CLI_LISTING_H
+
+#include <paddock/contenders.h>
+
+/* A table with a heading; nothing at all when the list is empty. */
+void pdk__cli_listing_table(const pdk_contender_list *list);
+
+/* One object in one line, as the manual says. Returns 0 or an exit status, already explained. */
+int pdk__cli_listing_json(const pdk_contender_list *list, const char *path);
+
+/* "holds", "waits", or "junk" for what counts for nothing. */
+const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
+
+/* Milliseconds since the node was made; the clocks of the servers and of this machine may differ, so never negative. */
+int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i);
+
+#endif

@@ -1,0 +1,86 @@
+#include "cli/listing.h"
+#include "cli/owner.h"
+#include "cli/say.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    /* Not every name is UTF-8; a program is better told "unknown" than given half of it. */
+    json_t *value = json_string(text);
+    json_object_set_new(object, key, value != NULL ? value : json_null());
+}
+
+static json_t *hex(const char *data, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = malloc(2 * size + 1);
+    if (text == NULL)
+        return json_null();
+    for (size_t i = 0; i < size; i++) {
+        text[2 * i] = digits[(unsigned char)data[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)data[i] & 15];
+    }
+    json_t *value = json_stringn(text, 2 * size);
+    free(text);
+    return value;
+}
+
+static void set_data(json_t *object, const pdk_contender_list *list, size_t i)
+{
+    size_t size;
+    const char *data = pdk_contender_data(list, i, &size);
+    json_t *text = data != NULL ? json_stringn(data, size) : NULL;
+    if (text != NULL)
+        json_object_set_new(object, "data", text);
+    else if (data != NULL)
+        json_object_set_new(object, "data_hex", hex(data, size));
+}
+
+static void set_identity(json_t *object, const pdk_contender_list *list, size_t i)
+{
+    if (*pdk_contender_host(list, i) == '\0')
+        return;
+    set_text(object, "host", pdk_contender_host(list, i));
+    json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
+    json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
+    set_text(object, "label", pdk_contender_label(list, i));
+}
+
+static json_t *describe(const pdk_contender_list *list, size_t i)
+{
+    char session[24];
+    bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK;
+    json_t *object = json_object();
+    snprintf(session, sizeof session, "%016llx", (unsigned long long)pdk_contender_session(list, i));
+    json_object_set_new(object, "position", junk ? json_null() : json_integer((json_int_t)i + 1));
+    set_text(object, "state", pdk__cli_listing_state(list, i));
+    set_text(object, "node", pdk_contender_name(list, i));
+    set_text(object, "dialect", pdk__cli_dialect(pdk_contender_dialect(list, i)));
+    json_object_set_new(object, "sequence", junk ? json_null() : json_integer(pdk_contender_sequence(list, i)));
+    set_text(object, "session", session);
+    json_object_set_new(object, "token", json_integer(pdk_contender_token(list, i)));
+    json_object_set_new(object, "since_ms", json_integer(pdk_contender_since_ms(list, i)));
+    json_object_set_new(object, "age_ms", json_integer(pdk__cli_listing_age_ms(list, i)));
+    set_identity(object, list, i);
+    set_data(object, list, i);
+    return object;
+}
+
+int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
+{
+    json_t *top = json_object(), *contenders = json_array();
+    set_text(top, "path", path);
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        json_array_append_new(contenders, describe(list, i));
+    json_object_set_new(top, "contenders", contenders);
+    int rc = json_dumpf(top, stdout, JSON_COMPACT);
+    json_decref(top);
+    putchar('\n');
+    if (rc == 0)
+        return 0;
+    pdk__cli_say("cannot write the list");
+    return STATUS_INTERNAL;
+}

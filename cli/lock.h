@@ -1,0 +1,37 @@
+/*
+ * `paddock lock` is two processes.
+ *
+ * The *runner* is the one the user started: it has one thread and no connection, runs the command, and speaks to the
+ * terminal. The *session*, forked from it before anything else, holds the ZooKeeper session. So
+ *  - the command inherits the user's descriptors and nothing else, from a process that may fork safely;
+ *  - a job that is stopped with Ctrl-Z keeps its lock, as under flock(1), since the session goes on;
+ *  - when the runner is killed, the session kills the command's process group, and gives the lock back after that;
+ *  - when the session is killed, the runner stops the command.
+ */
+#ifndef PDK_CLI_LOCK_H
+#define PDK_CLI_LOCK_H
+
+#include "cli/options.h"
+
+#include <signal.h>
+
+struct pdk__cli_lock {
+    struct pdk__cli_options common;
+    char *const *argv;
+    int on_lost; /* the signal for a lost lock; 0: ignore it */
+    int64_t grace_ms;
+    bool live; /* keep a line on the terminal while waiting */
+};
+
+/* The signals that ask a lock to end, or that its command may want to know of; all blocked, and read from a signalfd,
+ * in both processes. */
+void pdk__cli_lock_signals(sigset_t *set);
+
+/* The session's life. WIRE leads to the runner, RUNNER is its process id. Never returns. */
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid_t runner);
+
+/* The runner's life: WIRE leads to the SESSION process, MASK is the signal mask the command gets. Returns the exit
+ * status. */
+int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, const sigset_t *mask);
+
+#endif

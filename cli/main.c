@@ -1,0 +1,81 @@
+#include "cli/commands.h"
+#include "cli/say.h"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <paddock/version.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
+                           "Distributed locks on ZooKeeper, as flock(1) for a fleet.\n"
+                           "\n"
+                           "  lock [-n|-w SEC] PATH CMD...   run CMD while holding the lock PATH\n"
+                           "  hold [-n|-w SEC] PATH          hold it until standard input ends\n"
+                           "  ls PATH                        who holds it, and who waits\n"
+                           "  server                         a throwaway ZooKeeper, for trying and testing\n"
+                           "\n"
+                           "  -h, --help      this text; 'paddock COMMAND --help' for one command\n"
+                           "  -V, --version   the version\n"
+                           "\n"
+                           "The ensemble is given by -z HOST:PORT,...[/CHROOT] or PADDOCK_HOSTS. See paddock(1).\n";
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {{"lock", pdk__cli_lock_main},
+                {"hold", pdk__cli_hold_main},
+                {"ls", pdk__cli_ls_main},
+                {"server", pdk__cli_server_main}};
+
+int pdk__cli_version(void)
+{
+    printf("paddock %s\n", pdk_version());
+    return 0;
+}
+
+static int top(const char *word)
+{
+    if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
+        return pdk__cli_version();
+    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0) {
+        fputs(help, stdout);
+        return 0;
+    }
+    return pdk__cli_usage("no such command: '%s'; 'paddock --help' lists them", word);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2)
+        return pdk__cli_usage("no command given; 'paddock --help' lists them");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return top(argv[1]);
+}
+
+/* A socket that took the number of a closed standard stream would be written to by whoever means the stream. What is
+ * opened here closes again at exec: the command finds the stream as closed as we did. */
+static void fill_standard_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_streams();
+    setlocale(LC_CTYPE, "");
+    int status = run(argc, argv);
+    if (fflush(stdout) != 0 && status == 0) {
+        pdk__cli_say("cannot write to standard output");
+        status = STATUS_INTERNAL;
+    }
+    return status;
+}

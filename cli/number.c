@@ -1,0 +1,93 @@
+#include "cli/number.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+bool pdk__cli_number_seconds(const char *text, int64_t *ms)
+{
+    char *end;
+    /* strtod() alone would take "nan", "inf" and "0x1p3". */
+    if (*text == '\0' || strspn(text, "0123456789.") != strlen(text) || strpbrk(text, "0123456789") == NULL)
+        return false;
+    double value = strtod(text, &end);
+    if (*end != '\0' || value > 1e9)
+        return false;
+    double exact = value * 1000;
+    *ms = (int64_t)exact;
+    if ((double)*ms < exact)
+        ++*ms;
+    return true;
+}
+
+bool pdk__cli_number_whole(const char *text, int low, int high, int *value)
+{
+    char *end;
+    if (*text == '\0' || strspn(text, "0123456789") != strlen(text))
+        return false;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno != 0 || number < low || number > high)
+        return false;
+    *value = (int)number;
+    return true;
+}
+
+bool pdk__cli_number_signal(const char *text, int *number)
+{
+    if (pdk__cli_number_whole(text, 1, SIGRTMAX, number))
+        return true;
+    if (strncasecmp(text, "SIG", 3) == 0)
+        text += 3;
+    for (int n = 1; n < NSIG; n++) {
+        const char *name = sigabbrev_np(n);
+        if (name == NULL || strcasecmp(text, name) != 0)
+            continue;
+        *number = n;
+        return true;
+    }
+    return false;
+}
+
+int64_t pdk__cli_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int pdk__cli_poll_ms(int64_t deadline)
+{
+    if (deadline < 0)
+        return -1;
+    int64_t left = deadline - pdk__cli_now_ms();
+    if (left < 0)
+        return 0;
+    return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+int64_t pdk__cli_earlier(int64_t a, int64_t b)
+{
+    if (a < 0)
+        return b;
+    return b >= 0 && b < a ? b : a;
+}
+
+const char *pdk__cli_duration(int64_t ms, char buf[32])
+{
+    long long s = ms < 0 ? 0 : ms / 1000;
+    if (s < 60)
+        snprintf(buf, 32, "%llds", s);
+    else if (s < 3600)
+        snprintf(buf, 32, "%lldm%02llds", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(buf, 32, "%lldh%02lldm", s / 3600, s / 60 % 60);
+    else
+        snprintf(buf, 32, "%lldd%02lldh", s / 86400, s / 3600 % 24);
+    return buf;
+}

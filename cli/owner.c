@@ -1,0 +1,28 @@
+#include "cli/owner.h"
+
+#include <stdio.h>
+
+void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t size)
+{
+    const char *host = pdk_contender_host(list, i), *label = pdk_contender_label(list, i);
+    if (*host == '\0')
+        snprintf(text, size, "%s", pdk_contender_name(list, i));
+    else if (*label == '\0')
+        snprintf(text, size, "%s pid %lld", host, (long long)pdk_contender_pid(list, i));
+    else
+        snprintf(text, size, "%s pid %lld (%s)", host, (long long)pdk_contender_pid(list, i), label);
+}
+
+const char *pdk__cli_dialect(pdk_dialect dialect)
+{
+    switch (dialect) {
+    case PDK_DIALECT_PADDOCK:
+        return "paddock";
+    case PDK_DIALECT_CURATOR:
+        return "curator";
+    case PDK_DIALECT_FOREIGN:
+        return "foreign";
+    default:
+        return "junk";
+    }
+}

@@ -1,0 +1,183 @@
+#include "cli/claim.h"
+#include "cli/group.h"
+#include "cli/lock.h"
+#include "cli/number.h"
+#include "cli/queue.h"
+#include "cli/say.h"
+#include "cli/wire.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct session {
+    const struct pdk__cli_lock *lock;
+    struct pdk__cli_claim claim;
+    struct pdk__cli_group group;
+    struct pdk__cli_queue *queue;
+    enum pdk__cli_phase told;
+    pdk_state told_state;
+    bool told_lost;
+    int wire; /* -1: the runner is dead */
+    int signals;
+    int child; /* pidfd of the command; -1: none */
+    pid_t runner;
+};
+
+static void tell(const struct session *s, enum pdk__cli_note_kind kind)
+{
+    struct pdk__cli_note note = {.kind = kind};
+    if (kind == NOTE_GRANTED) {
+        pdk_mutex_token(s->claim.mutex, &note.token);
+        pdk_mutex_node(s->claim.mutex, note.text, sizeof note.text);
+        note.session = pdk_client_session_id(s->claim.client);
+    }
+    if (s->wire >= 0)
+        pdk__cli_wire_send(s->wire, &note);
+}
+
+static void tell_end(const struct session *s, int status, const char *text)
+{
+    struct pdk__cli_note note = {.kind = NOTE_END, .status = status, .lost = s->claim.lost};
+    snprintf(note.text, sizeof note.text, "%s", text);
+    if (s->wire >= 0)
+        pdk__cli_wire_send(s->wire, &note);
+}
+
+static void stop_group(struct session *s)
+{
+    if (s->lock->on_lost != 0)
+        pdk__cli_group_stop(&s->group, s->lock->on_lost, s->lock->grace_ms);
+}
+
+static void guard(struct session *s, pid_t child)
+{
+    s->group.leader = child;
+    s->child = (int)syscall(SYS_pidfd_open, child, 0);
+    if (s->claim.lost)
+        stop_group(s);
+}
+
+/* The runner was killed. The command goes too, all of it, before anybody else may have the lock. Should the command
+ * have ended in this very moment, its number can hardly have gone to another group yet. */
+static void orphaned(struct session *s)
+{
+    close(s->wire);
+    s->wire = -1;
+    if (s->group.leader != 0)
+        kill(-s->group.leader, SIGKILL);
+    s->group.leader = 0;
+    if (s->child < 0)
+        pdk__cli_claim_leave(&s->claim);
+}
+
+static void hear(struct session *s)
+{
+    struct pdk__cli_note note;
+    if (pdk__cli_wire_receive(s->wire, &note) == 0) {
+        orphaned(s);
+    } else if (note.kind == NOTE_CHILD) {
+        guard(s, note.child);
+    } else if (note.kind == NOTE_LEAVE) {
+        s->group.leader = 0;
+        pdk__cli_claim_leave(&s->claim);
+    }
+}
+
+/* `paddock ls` shows this process's number: whoever signals it means the command. */
+static void pass_signal(struct session *s)
+{
+    struct signalfd_siginfo info;
+    if (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info && s->wire >= 0)
+        kill(s->runner, (int)info.ssi_signo);
+}
+
+static void tell_phase(struct session *s)
+{
+    enum pdk__cli_phase phase = s->claim.phase;
+    if (s->told == phase)
+        return;
+    if (s->told == CLAIM_CONNECTING && (phase == CLAIM_WAITING || phase == CLAIM_HELD)) {
+        tell(s, NOTE_CONNECTED);
+        if (s->lock->live)
+            s->queue = pdk__cli_queue_watch(s->claim.client, s->lock->common.path, s->wire);
+    }
+    if (phase == CLAIM_HELD) {
+        pdk__cli_queue_rest(s->queue);
+        tell(s, NOTE_GRANTED);
+    }
+    s->told = phase;
+}
+
+static void tell_state(struct session *s)
+{
+    if (s->claim.lost && !s->told_lost) {
+        s->told_lost = true;
+        tell(s, NOTE_LOST);
+        stop_group(s);
+    }
+    if (s->claim.phase == CLAIM_HELD && !s->told_lost && s->claim.state != s->told_state) {
+        if (s->claim.state == PDK_SUSPECT)
+            tell(s, NOTE_SUSPECT);
+        else if (s->told_state == PDK_SUSPECT)
+            tell(s, NOTE_HELD);
+        s->told_state = s->claim.state;
+    }
+}
+
+static void turn(struct session *s)
+{
+    struct pollfd fds[] = {{.fd = s->wire, .events = POLLIN},
+                           {.fd = pdk__cli_claim_fd(&s->claim), .events = POLLIN},
+                           {.fd = s->signals, .events = POLLIN},
+                           {.fd = s->wire < 0 ? s->child : -1, .events = POLLIN}};
+    poll(fds, 4, pdk__cli_poll_ms(pdk__cli_earlier(s->claim.deadline, s->group.kill_at)));
+    pdk__cli_claim_step(&s->claim);
+    tell_phase(s);
+    tell_state(s);
+    pdk__cli_group_step(&s->group);
+    if (fds[2].revents != 0)
+        pass_signal(s);
+    if (fds[3].revents != 0)
+        pdk__cli_claim_leave(&s->claim);
+    if (fds[0].revents != 0)
+        hear(s);
+}
+
+/* Of what the runner was started with, this process keeps standard error, for the day an assertion fails: it must not
+ * hold a pipe open that somebody reads to its end, nor a file that flock(1) locked. */
+static void withdraw(int wire)
+{
+    setsid(); /* signals from the terminal go to the runner */
+    if (wire > 3)
+        syscall(SYS_close_range, 3, wire - 1, 0);
+    syscall(SYS_close_range, wire + 1, ~0U, 0);
+    if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL)
+        _exit(STATUS_INTERNAL);
+}
+
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid_t runner)
+{
+    struct session s = {.lock = l, .wire = wire, .child = -1, .runner = runner, .group.kill_at = -1};
+    char text[400];
+    sigset_t set;
+    withdraw(wire);
+    pdk__cli_lock_signals(&set);
+    s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    pdk__cli_claim_begin(&s.claim, &l->common);
+    while (s.claim.phase != CLAIM_ENDED)
+        turn(&s);
+    tell_state(&s);
+    int status = pdk__cli_claim_status(&s.claim, text, sizeof text);
+    /* The queue's requests are answered by the close, and end before the client is freed. */
+    pdk__cli_queue_rest(s.queue);
+    pdk_client_close(s.claim.client);
+    pdk__cli_queue_free(s.queue);
+    pdk__cli_claim_close(&s.claim);
+    tell_end(&s, status, text);
+    exit(0);
+}

@@ -1,0 +1,45 @@
+/*
+ * What the two processes of `paddock lock` tell each other, over a socket pair that keeps records apart. End of file
+ * tells that the other one is dead.
+ */
+#ifndef PDK_CLI_WIRE_H
+#define PDK_CLI_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum pdk__cli_note_kind {
+    /* from the session */
+    NOTE_QUEUE,     /* text: who holds, and our place */
+    NOTE_CONNECTED, /* the first time */
+    NOTE_GRANTED,   /* token, session, text: the node's name */
+    NOTE_SUSPECT,   /* the connection is lost */
+    NOTE_HELD,      /* it is back, and the lock is still ours */
+    NOTE_LOST,
+    NOTE_END, /* status, text: why, or ""; lost. Nothing follows */
+    /* to the session */
+    NOTE_CHILD, /* child: guard this process group */
+    NOTE_LEAVE  /* the child is dead, or nobody wants the lock any more */
+};
+
+struct pdk__cli_note {
+    enum pdk__cli_note_kind kind;
+    int status;
+    bool lost;
+    pid_t child;
+    int64_t token;
+    int64_t session;
+    char text[512];
+};
+
+/* Two connected ends, close-on-exec. 0, or -1 with errno. */
+int pdk__cli_wire_pair(int ends[2]);
+
+/* Send; a note that the other end no longer takes is dropped, as its reader will see the end of file. */
+void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note);
+
+/* Receive, waiting if need be: 1, or 0 when the other end is gone. */
+int pdk__cli_wire_receive(int fd, struct pdk__cli_note *note);
+
+#endif
