@@ -21,11 +21,6 @@ static int by_time(const void *a, const void *b)
     return by_number(((const struct record *)a)->at_ns, ((const struct record *)b)->at_ns);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    return by_number(((const struct hold *)a)->from_ns, ((const struct hold *)b)->from_ns);
-}
-
 static int by_length(const void *a, const void *b) { return by_number(*(const int64_t *)a, *(const int64_t *)b); }
 
 static struct hold *open_hold(struct holds *h, int worker)
@@ -36,6 +31,7 @@ static struct hold *open_hold(struct holds *h, int worker)
     return NULL;
 }
 
+/* The records are sorted, so the holds come out in the order of their grants. */
 static void collect(struct holds *h, const struct diary *d)
 {
     for (size_t i = 0; i < d->count; i++) {
@@ -57,7 +53,7 @@ static void collect(struct holds *h, const struct diary *d)
     }
 }
 
-/* Sweep in the order of the grants, carrying the latest end so far: a long hold may overlap more than its neighbour. */
+/* Carry the latest end so far: a long hold may overlap more than its neighbour. */
 static void sweep(const struct holds *h, struct verdict *v)
 {
     int64_t latest = INT64_MIN;
@@ -118,7 +114,6 @@ bool laws_check(struct diary *diary, struct verdict *verdict)
     if (diary->count)
         qsort(diary->records, diary->count, sizeof *diary->records, by_time);
     collect(&holds, diary);
-    qsort(holds.all, holds.count, sizeof *holds.all, by_start);
     sweep(&holds, verdict);
     bool measured = measure(&holds, verdict);
     free(holds.all);

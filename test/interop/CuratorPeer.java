@@ -1,0 +1,126 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.retry.RetryOneTime;
+
+/**
+ * Curator's side of the interoperability tests: CuratorPeer HOSTS PATH SESSION_MS.
+ *
+ * Reads lines "ID COMMAND [ARGUMENT...]", answers "ID WORD [...]", each once it is done; "ready" first. Each ID is a
+ * contender with a client, a session, a mutex and a thread of its own, made when it is first named. Ends with its input.
+ */
+public final class CuratorPeer {
+    private static final String LOCKED = "locked";
+
+    private final CuratorFramework client;
+    private final InterProcessMutex mutex;
+    private final ExecutorService thread = Executors.newSingleThreadExecutor();
+
+    private CuratorPeer(String hosts, String path, int sessionMs) throws Exception {
+        client = CuratorFrameworkFactory.newClient(hosts, sessionMs, 15000, new RetryOneTime(100));
+        client.start();
+        client.blockUntilConnected();
+        mutex = new InterProcessMutex(client, path);
+    }
+
+    private String nodes() throws Exception {
+        StringBuilder all = new StringBuilder("nodes");
+        for (String node : mutex.getParticipantNodes()) {
+            all.append(' ').append(node.substring(node.lastIndexOf('/') + 1));
+        }
+        return all.toString();
+    }
+
+    /** How many bytes each participant's node carries, in order; -1 for NULL. */
+    private String sizes() throws Exception {
+        StringBuilder all = new StringBuilder("sizes");
+        for (String node : mutex.getParticipantNodes()) {
+            byte[] data = client.getData().forPath(node);
+            all.append(' ').append(data == null ? -1 : data.length);
+        }
+        return all.toString();
+    }
+
+    /** Whoever holds makes the witness, so a second holder finds it; and adds its letter to the log. */
+    private String contend(int rounds, Path witness, Path log) throws Exception {
+        for (int i = 0; i < rounds; i++) {
+            mutex.acquire();
+            Files.createFile(witness);
+            Files.write(log, new byte[] {'c'}, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            Thread.sleep(1);
+            Files.delete(witness);
+            mutex.release();
+        }
+        return "done";
+    }
+
+    private String answer(String[] words) throws Exception {
+        switch (words[1]) {
+            case "session":
+                return "session " + Long.toHexString(client.getZookeeperClient().getZooKeeper().getSessionId());
+            case "lock":
+                mutex.acquire();
+                return LOCKED;
+            case "trylock":
+                return mutex.acquire(Long.parseLong(words[2]), TimeUnit.MILLISECONDS) ? LOCKED : "busy";
+            case "unlock":
+                mutex.release();
+                return "unlocked";
+            case "nodes":
+                return nodes();
+            case "sizes":
+                return sizes();
+            case "contend":
+                return contend(Integer.parseInt(words[2]), Paths.get(words[3]), Paths.get(words[4]));
+            default:
+                throw new IllegalArgumentException(words[1]);
+        }
+    }
+
+    private void take(String[] words) {
+        thread.execute(() -> {
+            try {
+                say(words[0] + " " + answer(words));
+            } catch (FileAlreadyExistsException e) {
+                say(words[0] + " overlap");
+            } catch (Exception e) {
+                say(words[0] + " error " + e.toString().replace('\n', ' '));
+            }
+        });
+    }
+
+    private static synchronized void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    public static void main(String[] args) throws Exception {
+        Map<String, CuratorPeer> peers = new HashMap<>();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        peers.put("0", new CuratorPeer(args[0], args[1], Integer.parseInt(args[2])));
+        say("ready");
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.split(" ");
+            if (!peers.containsKey(words[0])) {
+                peers.put(words[0], new CuratorPeer(args[0], args[1], Integer.parseInt(args[2])));
+            }
+            peers.get(words[0]).take(words);
+        }
+        for (CuratorPeer peer : peers.values()) {
+            peer.client.close();
+        }
+        System.exit(0);
+    }
+}

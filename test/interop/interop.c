@@ -1,0 +1,75 @@
+#include "interop.h"
+
+#include "lib/server/words.h"
+#include "peer.h"
+#include "test/lib/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+pdk__server *server;
+pdk_client *ours;
+
+void interop_set_up(void)
+{
+    struct pdk__server_options o = {0};
+    CHECK_EQ(pdk__server_new(&server, &o), 0);
+    peer_compile(pdk__server_dir(server));
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
+    ours = new_client(LONG_SESSION_MS);
+}
+
+void interop_tear_down(void)
+{
+    peer_end();
+    if (ours)
+        pdk_client_free(ours);
+    pdk__server_free(server);
+}
+
+pdk_client *new_client(int session_ms)
+{
+    char hosts[32];
+    pdk_client *c = NULL;
+    pdk_client_options *o = pdk_client_options_new();
+    CHECK(o != NULL);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(o, session_ms), PDK_OK);
+    CHECK_RC(pdk_client_new(&c, hosts, o), PDK_OK);
+    pdk_client_options_free(o);
+    CHECK_RC(pdk_client_wait(c, LIMIT_MS), PDK_OK);
+    return c;
+}
+
+pdk_mutex *new_mutex(pdk_client *c, const char *path)
+{
+    pdk_mutex *m = NULL;
+    CHECK_RC(pdk_mutex_new(&m, c, path, NULL), PDK_OK);
+    return m;
+}
+
+pdk_contender_list *list(const char *path)
+{
+    pdk_contender_list *l = NULL;
+    CHECK_RC(pdk_contenders(ours, path, LIMIT_MS, &l), PDK_OK);
+    return l;
+}
+
+size_t count(const char *path)
+{
+    pdk_contender_list *l = list(path);
+    size_t n = pdk_contender_list_size(l);
+    pdk_contender_list_free(l);
+    return n;
+}
+
+long long last_zxid(void)
+{
+    char text[4096], *at;
+    CHECK(pdk__server_4lw("127.0.0.1", pdk__server_port(server), "srvr", text, sizeof text) > 0);
+    at = strstr(text, "Zxid: 0x");
+    CHECK(at != NULL);
+    return strtoll(at + strlen("Zxid: 0x"), NULL, 16);
+}

@@ -1,0 +1,196 @@
+/* Curator's InterProcessMutex and ours on one path, on a real server: they exclude each other and read each other. */
+#include "interop.h"
+#include "peer.h"
+#include "test/lib/check.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A thread that waits for the lock, and holds it until told otherwise. */
+struct waiter {
+    pthread_t thread;
+    pdk_mutex *mutex;
+    _Atomic bool held;
+};
+
+static void *wait_for_lock(void *arg)
+{
+    struct waiter *w = arg;
+    CHECK_RC(pdk_mutex_timedlock(w->mutex, LIMIT_MS), PDK_OK);
+    w->held = true;
+    CHECK_RC(pdk_mutex_unlock(w->mutex), PDK_OK);
+    return NULL;
+}
+
+static void curator_waits_for_ours(void)
+{
+    const char *path = "/interop/ours-first";
+    pdk_mutex *m = new_mutex(ours, path);
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    peer_say("0 trylock 1");
+    CHECK_STR(peer_hear(), "0 busy");
+    peer_say("0 lock");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK(peer_silent());
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_STR(peer_hear(), "0 locked");
+    peer_say("0 unlock");
+    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_EQ(count(path), 0);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+static void ours_waits_for_curator(void)
+{
+    const char *path = "/interop/curator-first";
+    static struct waiter w; /* static: its thread outlives a test that fails */
+    w = (struct waiter){.mutex = new_mutex(ours, path)};
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    peer_say("0 lock");
+    CHECK_STR(peer_hear(), "0 locked");
+    CHECK_EQ(pthread_create(&w.thread, NULL, wait_for_lock, &w), 0);
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK(!w.held);
+    peer_say("0 unlock");
+    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_EQ(pthread_join(w.thread, NULL), 0);
+    CHECK(w.held);
+    CHECK_RC(pdk_mutex_free(w.mutex), PDK_OK);
+}
+
+static void trylock_writes_nothing_while_curator_holds(void)
+{
+    const char *path = "/interop/try";
+    pdk_mutex *m = new_mutex(ours, path);
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    peer_say("0 lock");
+    CHECK_STR(peer_hear(), "0 locked");
+    long long before = last_zxid();
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    CHECK_EQ(last_zxid(), before);
+    peer_say("0 unlock");
+    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_RC(pdk_mutex_trylock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+/* Ours and Curator's in turn, the holder first. What Curator should say of them is left in NODES and SIZES. */
+static void check_list(const char *path, char nodes[1024], char sizes[256])
+{
+    pdk_contender_list *l = list(path);
+    int n = snprintf(nodes, 1024, "2 nodes"), s = snprintf(sizes, 256, "2 sizes");
+    CHECK_EQ(pdk_contender_list_size(l), 4);
+    for (size_t i = 0; i < 4; i++) {
+        size_t size = 0;
+        bool curators = i % 2 == 1;
+        CHECK_EQ(pdk_contender_dialect(l, i), curators ? PDK_DIALECT_CURATOR : PDK_DIALECT_PADDOCK);
+        CHECK(pdk_contender_data(l, i, &size) != NULL);
+        CHECK(size > 0);
+        CHECK_EQ(pdk_contender_pid(l, i), curators ? 0 : getpid());
+        n += snprintf(nodes + n, 1024 - (size_t)n, " %s", pdk_contender_name(l, i));
+        s += snprintf(sizes + s, 256 - (size_t)s, " %zu", size);
+    }
+    pdk_contender_list_free(l);
+}
+
+static void each_lists_the_contenders_of_the_other(void)
+{
+    const char *path = "/interop/lists";
+    char nodes[1024], sizes[256];
+    pdk_client *second = new_client(LONG_SESSION_MS);
+    pdk_mutex *m = new_mutex(ours, path);
+    static struct waiter w;
+    w = (struct waiter){.mutex = new_mutex(second, path)};
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    peer_say("0 lock");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK_EQ(pthread_create(&w.thread, NULL, wait_for_lock, &w), 0);
+    CHECK_WITHIN(LIMIT_MS, count(path) == 3);
+    peer_say("1 lock");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 4);
+    check_list(path, nodes, sizes);
+    peer_say("2 nodes");
+    CHECK_STR(peer_hear(), nodes);
+    peer_say("2 sizes");
+    CHECK_STR(peer_hear(), sizes);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_STR(peer_hear(), "0 locked");
+    peer_say("0 unlock");
+    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_EQ(pthread_join(w.thread, NULL), 0);
+    CHECK_STR(peer_hear(), "1 locked");
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(w.mutex), PDK_OK);
+    CHECK_RC(pdk_client_free(second), PDK_OK);
+}
+
+static void a_killed_curator_lets_ours_in(void)
+{
+    const char *path = "/interop/killed-curator";
+    pdk_mutex *m = new_mutex(ours, path);
+    peer_start(pdk__server_port(server), path, SHORT_SESSION_MS);
+    peer_say("0 lock");
+    CHECK_STR(peer_hear(), "0 locked");
+    peer_kill();
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY); /* its session lives on for a while */
+    CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
+    CHECK_EQ(count(path), 1);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+static pid_t hold_in_child(const char *path)
+{
+    int told[2];
+    char byte;
+    CHECK_EQ(pipe2(told, O_CLOEXEC), 0);
+    pid_t child = pdk__test_fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK_RC(pdk_mutex_lock(new_mutex(new_client(SHORT_SESSION_MS), path)), PDK_OK);
+        CHECK_EQ(write(told[1], "!", 1), 1);
+        for (;;)
+            pause();
+    }
+    close(told[1]);
+    CHECK_EQ(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    return child;
+}
+
+static void a_killed_process_of_ours_lets_curator_in(void)
+{
+    const char *path = "/interop/killed-ours";
+    pid_t child = hold_in_child(path);
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    peer_say("0 lock");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK_EQ(kill(child, SIGKILL), 0);
+    CHECK_EQ(pdk__test_wait(child), -SIGKILL);
+    CHECK_STR(peer_hear(), "0 locked");
+    CHECK_EQ(count(path), 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"Curator waits while ours holds, and gets the lock on our unlock", curator_waits_for_ours},
+        {"ours waits while Curator holds, and gets the lock on its unlock", ours_waits_for_curator},
+        {"trylock says busy and writes nothing while Curator holds", trylock_writes_nothing_while_curator_holds},
+        {"each lists the other's contenders in order, with their data", each_lists_the_contenders_of_the_other},
+        {"three of each take turns in their order, never two at once", three_of_each_take_turns},
+        {"a killed Curator lets ours in once its session is over", a_killed_curator_lets_ours_in},
+        {"a killed process of ours lets Curator in once its session is over", a_killed_process_of_ours_lets_curator_in},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "curator", .tests = tests, .setup = interop_set_up, .teardown = interop_tear_down});
+}
