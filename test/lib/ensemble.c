@@ -1,0 +1,197 @@
+#include "test/lib/ensemble.h"
+
+#include "test/lib/check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READY_MS = 90000 };
+
+/* --- starting ---------------------------------------------------------------------------------------------------- */
+
+static void make_links(pdk__ensemble *e, int i, struct pdk__server_options *o)
+{
+    for (int j = 0; j < e->n; j++) {
+        if (i == j)
+            continue;
+        e->link[i][j] = pdk__proxy_new(o->peers[j].quorum_port, true);
+        o->peers[j].quorum_port = pdk__proxy_port(e->link[i][j]);
+    }
+}
+
+/* All are started before any is waited for: alone, a member never serves. */
+static bool start(pdk__ensemble *e, const struct pdk__ensemble_options *o)
+{
+    struct pdk__server_options all = {.tick_ms = o->tick_ms > 0 ? o->tick_ms : 200,
+                                      .min_session_ms = o->min_session_ms,
+                                      .init_limit = 100,
+                                      .sync_limit = o->sync_limit,
+                                      .properties = o->properties,
+                                      .n_peers = e->n};
+    for (int i = 0; i < e->n; i++)
+        all.peers[i] = (struct pdk__server_peer){pdk__server_free_port(), pdk__server_free_port()};
+    for (int i = 0; i < e->n; i++) {
+        struct pdk__server_options mine = all;
+        mine.id = e->n > 1 ? i + 1 : 0;
+        if (o->links)
+            make_links(e, i, &mine);
+        if (pdk__server_new(&e->server[i], &mine) != 0 || pdk__server_start(e->server[i]) != 0)
+            return false;
+    }
+    for (int i = 0; i < e->n; i++)
+        if (pdk__server_wait_ready(e->server[i], READY_MS) != 0)
+            return false;
+    return true;
+}
+
+static void stop(pdk__ensemble *e)
+{
+    for (int i = 0; i < e->n; i++) {
+        pdk__server_free(e->server[i]);
+        e->server[i] = NULL;
+        for (int j = 0; j < e->n; j++) {
+            pdk__proxy_free(e->link[i][j]);
+            e->link[i][j] = NULL;
+        }
+    }
+}
+
+static void introduce(pdk__ensemble *e)
+{
+    for (int i = 0; i < e->n; i++) {
+        e->proxy[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
+        snprintf(e->address[i], sizeof e->address[i], "127.0.0.1:%d", pdk__proxy_port(e->proxy[i]));
+        strcat(strcat(e->hosts, i > 0 ? "," : ""), e->address[i]);
+    }
+}
+
+/* Another process can take a port between our choice and the server's: then all is made anew. */
+pdk__ensemble *pdk__ensemble_new(const struct pdk__ensemble_options *o)
+{
+    pdk__ensemble *e = calloc(1, sizeof *e);
+    CHECK(e != NULL);
+    e->n = o->n > 0 ? o->n : 1;
+    for (int tries = 0; !start(e, o); tries++) {
+        stop(e);
+        if (tries == 2) {
+            free(e);
+            pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());
+        }
+    }
+    introduce(e);
+    return e;
+}
+
+void pdk__ensemble_free(pdk__ensemble *e)
+{
+    if (e == NULL)
+        return;
+    for (int i = 0; i < e->n; i++)
+        pdk__proxy_free(e->proxy[i]);
+    stop(e);
+    free(e);
+}
+
+/* --- running ----------------------------------------------------------------------------------------------------- */
+
+void pdk__ensemble_restart(pdk__ensemble *e, int i)
+{
+    if (pdk__server_start(e->server[i]) != 0 || pdk__server_wait_ready(e->server[i], READY_MS) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+}
+
+static int find_leader(const pdk__ensemble *e, int n_running)
+{
+    int leader = -1, n_serving = 0;
+    for (int i = 0; i < e->n; i++) {
+        pdk__server_role role = pdk__server_running(e->server[i]) ? pdk__server_ask_role(e->server[i]) : 0;
+        n_serving += role != PDK__SERVER_NONE;
+        if (role == PDK__SERVER_LEADER || role == PDK__SERVER_STANDALONE)
+            leader = i;
+    }
+    return n_serving >= n_running ? leader : -1;
+}
+
+int pdk__ensemble_leader(pdk__ensemble *e, int n_running)
+{
+    int leader;
+    CHECK_WITHIN(READY_MS, (leader = find_leader(e, n_running)) >= 0);
+    return leader;
+}
+
+void pdk__ensemble_heal(pdk__ensemble *e)
+{
+    for (int i = 0; i < e->n; i++) {
+        pdk__proxy_clear(e->proxy[i]);
+        for (int j = 0; j < e->n; j++)
+            if (e->link[i][j] != NULL)
+                pdk__proxy_clear(e->link[i][j]);
+    }
+    for (int i = 0; i < e->n; i++) {
+        pdk__server_resume(e->server[i]);
+        if (!pdk__server_running(e->server[i]) && pdk__server_start(e->server[i]) != 0)
+            pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+    }
+    pdk__ensemble_leader(e, e->n);
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
+
+enum { ANSWER_SIZE = 1 << 20 };
+
+/* The caller frees. */
+static char *ask(const pdk__server *s, const char *word)
+{
+    char *text = malloc(ANSWER_SIZE);
+    CHECK(text != NULL);
+    if (pdk__server_4lw("127.0.0.1", pdk__server_port(s), word, text, ANSWER_SIZE) < 0)
+        text[0] = '\0';
+    return text;
+}
+
+long pdk__ask_number(const pdk__server *s, const char *name)
+{
+    char *text = ask(s, "mntr");
+    long number = -1;
+    size_t n = strlen(name);
+    for (char *line = text; line != NULL; line = (line = strchr(line, '\n')) != NULL ? line + 1 : NULL)
+        if (strncmp(line, name, n) == 0 && line[n] == '\t')
+            number = strtol(line + n + 1, NULL, 10);
+    free(text);
+    return number;
+}
+
+/* The lines that begin with a tab behind the line TITLE; "wchp" and "dump" answer so. */
+static int count_under(const pdk__server *s, const char *word, const char *title)
+{
+    char *text = ask(s, word), *rest = text, *line;
+    bool in = false;
+    int count = 0;
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        if (*line == '\t')
+            count += in;
+        else
+            in = strcmp(line, title) == 0;
+    }
+    free(text);
+    return count;
+}
+
+int pdk__ask_watchers(const pdk__server *s, const char *path) { return count_under(s, "wchp", path); }
+
+int pdk__ask_ephemerals(const pdk__server *s, long long session)
+{
+    char title[32];
+    snprintf(title, sizeof title, "0x%llx:", session);
+    return count_under(s, "dump", title);
+}
+
+int pdk__ask_connections(const pdk__server *s)
+{
+    char *text = ask(s, "cons");
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, "sid=0x")) != NULL; at++)
+        count++;
+    free(text);
+    return count;
+}

@@ -1,0 +1,56 @@
+/*
+ * Servers for a test: one, or an ensemble, each with a proxy before its client port and, on request, on the links
+ * between the servers. A failure fails the test.
+ */
+#ifndef PDK__TEST_ENSEMBLE_H
+#define PDK__TEST_ENSEMBLE_H
+
+#include "lib/server/throwaway.h"
+#include "test/lib/proxy.h"
+
+struct pdk__ensemble_options {
+    int n;                         /* 1, also for 0: standalone */
+    int tick_ms;                   /* default 200 */
+    int min_session_ms;            /* default: 2 ticks */
+    int sync_limit;                /* default 10 ticks */
+    bool links;                    /* proxies between the servers, too */
+    const char *const *properties; /* as in struct pdk__server_options */
+};
+
+typedef struct pdk__ensemble {
+    int n;
+    pdk__server *server[PDK__SERVER_MAX];
+    pdk__proxy *proxy[PDK__SERVER_MAX];                 /* before the client port of server [i] */
+    pdk__proxy *link[PDK__SERVER_MAX][PDK__SERVER_MAX]; /* [i][j]: how i reaches j as its leader; NULL without links */
+    char address[PDK__SERVER_MAX][32];                  /* of the proxy [i], as clients want it */
+    char hosts[PDK__SERVER_MAX * 32];                   /* all of them */
+} pdk__ensemble;
+
+/* Start all servers and wait until they serve. The caller frees. */
+pdk__ensemble *pdk__ensemble_new(const struct pdk__ensemble_options *o);
+void pdk__ensemble_free(pdk__ensemble *e);
+
+/* Start server I again, after it was stopped or killed, and wait until it serves. */
+void pdk__ensemble_restart(pdk__ensemble *e, int i);
+
+/* Wait until there is a leader, and return its index; all N_RUNNING servers must serve. */
+int pdk__ensemble_leader(pdk__ensemble *e, int n_running);
+
+/* Between tests: proxies without rules, all servers going and serving. */
+void pdk__ensemble_heal(pdk__ensemble *e);
+
+/* --- what a server says about itself ----------------------------------------------------------------------------- */
+
+/* A number of `mntr`, as "zk_znode_count", "zk_ephemerals_count", "zk_watch_count"; -1 when it is not told. */
+long pdk__ask_number(const pdk__server *s, const char *name);
+
+/* How many sessions watch exactly PATH at this server. */
+int pdk__ask_watchers(const pdk__server *s, const char *path);
+
+/* How many connections the server has, this question's own not counted. */
+int pdk__ask_connections(const pdk__server *s);
+
+/* How many ephemeral nodes SESSION owns. */
+int pdk__ask_ephemerals(const pdk__server *s, long long session);
+
+#endif
