@@ -67,7 +67,7 @@ int pdk_client_options_add_auth(pdk_client_options *o, const char *scheme, const
 int pdk_client_options_add_acl(pdk_client_options *o, const char *scheme, const char *id, int perms);
 
 /* A text of at most 255 bytes that the nodes of this client carry, for people who ask who holds a lock. Default: the
- * program's name. PDK_EINVAL when it is longer, PDK_ENOMEM. */
+ * program's name. PDK_EINVAL when it is longer. */
 int pdk_client_options_set_label(pdk_client_options *o, const char *label);
 
 /* Callbacks run inside pdk_client_dispatch(), called by the program's own event loop when pdk_client_fd() is readable,

@@ -95,8 +95,9 @@ typedef void (*pdk_lock_cb)(int rc, void *arg);
  */
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
 
-/* Unlock without waiting: CB (may be NULL) is called exactly once with what pdk_mutex_unlock() would have returned. Any
- * thread, also from a callback; the rules of ownership are those of pdk_mutex_unlock(). */
+/* Unlock without waiting: CB (may be NULL) is called exactly once, later, with what pdk_mutex_unlock() would have
+ * returned; never from inside this call, and never if it returned an error. Any thread, also from a callback; the rules
+ * of ownership are those of pdk_mutex_unlock(). PDK_EPERM, PDK_ELOST, PDK_ENOMEM, PDK_EFORKED. */
 int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg);
 
 /* Ask a pending lock to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster. Any

@@ -1,0 +1,13 @@
+/* The clock of the library: it counts the time a machine is suspended, which ZooKeeper's client does not, because the
+ * servers do. Nobody can set it. */
+#ifndef PDK__CLOCK_H
+#define PDK__CLOCK_H
+
+#include <stdint.h>
+
+int64_t pdk__now_ms(void);
+
+/* NOW_MS + TIMEOUT_MS, PDK__NEVER for a negative timeout or one past the end of time. */
+int64_t pdk__deadline_ms(int64_t now_ms, int64_t timeout_ms);
+
+#endif

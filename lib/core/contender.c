@@ -1,0 +1,678 @@
+/* Invariants hold in release builds too: a lock that goes on after one is broken is worse than one that stops. */
+#undef NDEBUG
+
+#include "lib/core/contender.h"
+#include "lib/core/order.h"
+#include "paddock/error.h"
+#include <assert.h>
+#include <string.h>
+
+/* A create that never arrives although every look for it is answered is one that the servers will never take: over
+ * jute.maxbuffer they drop the connection, each time (-4, never an error code). */
+enum { LOST_CREATES_MAX = 8 };
+
+/* The path may be reaped or deleted between making it and creating in it; not that often. */
+enum { PARENT_TRIES_MAX = 16 };
+
+enum { REST_FLOOR_MS = 10, REST_CEILING_MS = 1000 };
+
+#define TO(phase) (UINT32_C(1) << PDK__##phase)
+
+/* The moves. A phase may always stay. */
+static const uint32_t moves[PDK__N_PHASES] = {
+    [PDK__IDLE] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(DONE),
+    [PDK__ADRIFT] = TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
+    [PDK__RESTING] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
+    [PDK__LOOKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
+    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
+    [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
+    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(HELD) | TO(DELETING) |
+                     TO(DONE),
+    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(HELD) |
+                      TO(DELETING) | TO(DONE),
+    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
+    [PDK__SUSPECT] = TO(HELD) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
+    [PDK__DELETING] = TO(ADRIFT) | TO(RESTING) | TO(DONE),
+    [PDK__DONE] = 0,
+};
+
+const char *pdk__phase_name(enum pdk__phase phase)
+{
+    static const char *const names[PDK__N_PHASES] = {"idle",     "adrift",     "resting", "looking",  "creating",
+                                                     "parents",  "recovering", "listing", "watching", "waiting",
+                                                     "checking", "held",       "suspect", "deleting", "done"};
+    return phase < PDK__N_PHASES ? names[phase] : "?";
+}
+
+static bool granted(const struct pdk__contender *c) { return c->phase == PDK__HELD || c->phase == PDK__SUSPECT; }
+
+/* Is a reply to the main question awaited? */
+static bool asking(enum pdk__phase phase)
+{
+    return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
+           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__DELETING;
+}
+
+static void check_invariants(const struct pdk__contender *c, enum pdk__phase before)
+{
+    enum pdk__phase phase = c->phase;
+    assert(phase == before || (moves[before] & UINT32_C(1) << phase) != 0);
+    if (asking(phase) || phase == PDK__WAITING)
+        assert(c->connected && c->op != 0);
+    if (phase == PDK__ADRIFT)
+        assert(!c->connected && (c->wanted || c->node != PDK__NODE_NO));
+    if (phase == PDK__HELD)
+        assert(c->connected && c->verified);
+    if (granted(c) || phase == PDK__WATCHING || phase == PDK__WAITING || phase == PDK__CHECKING)
+        assert(c->wanted && c->node == PDK__NODE_YES);
+    if (phase == PDK__LOOKING || phase == PDK__PARENTS)
+        assert(c->wanted && c->node == PDK__NODE_NO);
+    if (phase == PDK__CREATING || phase == PDK__RECOVERING)
+        assert(c->node != PDK__NODE_NO);
+    if (phase == PDK__LISTING)
+        assert(c->wanted && c->node == PDK__NODE_YES);
+    if (phase == PDK__DELETING)
+        assert(!c->wanted && c->node == PDK__NODE_YES);
+    if (phase == PDK__DONE)
+        assert(!c->wanted && c->node == PDK__NODE_NO);
+    if (c->verified)
+        assert(c->node == PDK__NODE_YES && c->token != 0);
+}
+
+static struct pdk__action *push(struct pdk__actions *out, enum pdk__action_kind kind)
+{
+    assert(out->n < PDK__ACTIONS_MAX);
+    struct pdk__action *action = &out->list[out->n++];
+    *action = (struct pdk__action){.kind = kind};
+    return action;
+}
+
+/* --- asking --------------------------------------------------------------------------------------------------------
+ */
+
+static struct pdk__action *ask(struct pdk__contender *c, struct pdk__actions *out, enum pdk__action_kind kind,
+                               enum pdk__phase phase)
+{
+    struct pdk__action *action = push(out, kind);
+    action->op = c->op = ++*c->ops;
+    c->phase = phase;
+    return action;
+}
+
+static void ask_create(struct pdk__contender *c, struct pdk__actions *out)
+{
+    ask(c, out, PDK__ACT_CREATE, PDK__CREATING);
+    c->node = PDK__NODE_MAYBE;
+    c->verified = false;
+}
+
+static void ask_own(struct pdk__contender *c, struct pdk__actions *out)
+{
+    struct pdk__action *action = push(out, PDK__ACT_OWN);
+    action->op = c->own_op = ++*c->ops;
+    action->by_exists = c->own_by_exists;
+    c->own = PDK__OWN_ASKED;
+}
+
+static void ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists)
+{
+    struct pdk__action *action = ask(c, out, PDK__ACT_WATCH, PDK__WATCHING);
+    action->name = predecessor;
+    action->by_exists = c->by_exists = by_exists;
+    c->watching = true;
+}
+
+static void unwatch(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->watching && c->connected)
+        push(out, PDK__ACT_UNWATCH);
+    c->watching = false;
+}
+
+static void forget_own(struct pdk__contender *c)
+{
+    c->own = PDK__OWN_UNWATCHED;
+    c->own_op = 0;
+}
+
+static void forget_node(struct pdk__contender *c)
+{
+    c->node = PDK__NODE_NO;
+    c->verified = false;
+    forget_own(c);
+}
+
+/* --- what next -----------------------------------------------------------------------------------------------------
+ */
+
+static void finish(struct pdk__contender *c, struct pdk__actions *out)
+{
+    unwatch(c, out);
+    c->phase = PDK__DONE;
+    c->op = 0;
+    push(out, PDK__ACT_DONE)->error = c->error;
+}
+
+static void pursue(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->node == PDK__NODE_MAYBE)
+        ask(c, out, PDK__ACT_SYNC_LIST, PDK__RECOVERING);
+    else if (c->node == PDK__NODE_YES)
+        ask(c, out, PDK__ACT_LIST, PDK__LISTING);
+    else if (c->try_only && !c->looked)
+        ask(c, out, PDK__ACT_LIST, PDK__LOOKING);
+    else
+        ask_create(c, out);
+}
+
+static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->node == PDK__NODE_MAYBE) {
+        ask(c, out, PDK__ACT_SYNC_LIST, PDK__RECOVERING);
+        return;
+    }
+    unwatch(c, out);
+    forget_own(c);
+    ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
+}
+
+/* Go on from what is known and wanted, wherever a disturbance has left us. */
+static void advance(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->op = 0;
+    if (!c->wanted && c->node == PDK__NODE_NO)
+        finish(c, out);
+    else if (!c->connected)
+        c->phase = PDK__ADRIFT;
+    else if (c->wanted)
+        pursue(c, out);
+    else
+        clean_up(c, out);
+}
+
+static void rest(struct pdk__contender *c, int64_t now_ms)
+{
+    c->op = 0;
+    c->phase = PDK__RESTING;
+    c->rest_ms = now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+}
+
+/* The wish is gone; what is in flight to create or find the node must still be awaited, else it could come after us. */
+static void give_up(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->wanted = false;
+    bool created = c->phase == PDK__CREATING && c->node == PDK__NODE_YES;
+    if (created || (c->phase != PDK__CREATING && c->phase != PDK__RECOVERING))
+        advance(c, out);
+}
+
+static void fail(struct pdk__contender *c, struct pdk__actions *out, int error)
+{
+    if (c->wanted)
+        push(out, PDK__ACT_FAILED)->error = error;
+    give_up(c, out);
+}
+
+static void lose(struct pdk__contender *c, struct pdk__actions *out)
+{
+    push(out, PDK__ACT_LOST);
+    give_up(c, out);
+}
+
+static void grant(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->phase = PDK__HELD;
+    c->op = 0;
+    pdk__retry_reset(&c->retry);
+    push(out, PDK__ACT_GRANTED)->token = c->token;
+    if (c->own == PDK__OWN_UNWATCHED)
+        ask_own(c, out);
+}
+
+/* Somebody else deleted our node: a holder has lost, a waiter queues anew. */
+static void vanish(struct pdk__contender *c, struct pdk__actions *out)
+{
+    bool held = granted(c);
+    forget_node(c);
+    if (held) {
+        lose(c, out);
+        return;
+    }
+    unwatch(c, out);
+    advance(c, out);
+}
+
+/* --- the caller and the clock --------------------------------------------------------------------------------------
+ */
+
+static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(c->phase == PDK__IDLE);
+    c->wanted = true;
+    c->try_only = ev->try_only;
+    c->deadline_ms = ev->deadline_ms;
+    advance(c, out);
+}
+
+static void on_release(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->wanted || c->phase == PDK__IDLE)
+        give_up(c, out);
+}
+
+/* The own watch is not there, nothing is in the way of asking for it, and no other question will bring it. */
+static bool own_missing(const struct pdk__contender *c)
+{
+    return c->connected && c->own == PDK__OWN_UNWATCHED && (granted(c) || c->phase == PDK__WAITING);
+}
+
+static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (c->wanted && !granted(c) && ev->now_ms >= c->deadline_ms)
+        fail(c, out, PDK_ETIMEDOUT);
+    else if (c->phase == PDK__RESTING && ev->now_ms >= c->rest_ms)
+        advance(c, out);
+    else if (own_missing(c) && ev->now_ms >= c->rest_ms)
+        ask_own(c, out);
+}
+
+int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
+{
+    int64_t wake = PDK__NEVER;
+    if (c->wanted && !granted(c))
+        wake = c->deadline_ms;
+    if ((c->phase == PDK__RESTING || own_missing(c)) && c->rest_ms < wake)
+        wake = c->rest_ms;
+    return wake;
+}
+
+/* --- the session ---------------------------------------------------------------------------------------------------
+ */
+
+static void on_session_expired(struct pdk__contender *c, struct pdk__actions *out)
+{
+    bool held = granted(c);
+    c->connected = false;
+    c->watching = false;
+    forget_node(c);
+    if (held)
+        lose(c, out);
+    else if (c->phase != PDK__IDLE && c->phase != PDK__DONE)
+        advance(c, out);
+}
+
+static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    /* Some servers that speak ZooKeeper's protocol hand out a new session without a word of the old one. */
+    if (c->session != ev->session && c->node != PDK__NODE_NO)
+        on_session_expired(c, out);
+    c->session = ev->session;
+    c->connected = true;
+    if (c->phase == PDK__ADRIFT)
+        advance(c, out);
+    else if (c->phase == PDK__SUSPECT)
+        ask_own(c, out);
+}
+
+static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->connected = false;
+    forget_own(c); /* the client re-arms watches, but what they would have told until then is not known */
+    if (c->phase == PDK__HELD) {
+        c->phase = PDK__SUSPECT;
+        push(out, PDK__ACT_SUSPECT);
+    } else if (c->phase != PDK__IDLE && c->phase != PDK__DONE && c->phase != PDK__SUSPECT) {
+        advance(c, out);
+    }
+}
+
+static void on_session_presumed(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (granted(c))
+        lose(c, out);
+}
+
+static void on_session_over(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (c->wanted && !granted(c)) {
+        push(out, PDK__ACT_FAILED)->error = ev->error;
+        c->wanted = false;
+    }
+    on_session_expired(c, out);
+}
+
+/* --- replies -------------------------------------------------------------------------------------------------------
+ */
+
+static int error_of(const struct pdk__event *ev)
+{
+    if (ev->outcome == PDK__NO_AUTH)
+        return PDK_EACCES;
+    return ev->outcome == PDK__NO_NODE ? PDK_ENOENT : ev->error;
+}
+
+/* The node is not there, and nothing that could still make it is under way. */
+static void refused_create(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    forget_node(c);
+    if (!c->wanted)
+        advance(c, out);
+    else if (ev->outcome == PDK__NO_NODE && c->parent_tries++ < PARENT_TRIES_MAX)
+        ask(c, out, PDK__ACT_PARENTS, PDK__PARENTS);
+    else
+        fail(c, out, error_of(ev));
+}
+
+static void on_created(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN) {
+        rest(c, ev->now_ms);
+        return;
+    }
+    if (ev->outcome != PDK__OK) {
+        refused_create(c, ev, out);
+        return;
+    }
+    c->node = PDK__NODE_YES;
+    c->lost_creates = 0;
+    strncpy(c->name, ev->name, PDK__NAME_MAX - 1);
+    c->token = ev->token;
+    c->verified = ev->owner == c->session;
+    if (!c->verified)
+        fail(c, out, PDK_EREFUSED);
+    else if (!c->wanted)
+        advance(c, out);
+    /* else the listing is on its way */
+}
+
+static void on_made_parents(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN)
+        rest(c, ev->now_ms);
+    else if (ev->outcome == PDK__OK)
+        advance(c, out);
+    else
+        fail(c, out, error_of(ev));
+}
+
+static void on_synced(struct pdk__contender *c, const struct pdk__event *ev)
+{
+    if (ev->outcome != PDK__OK)
+        rest(c, ev->now_ms); /* without it the listing behind proves nothing */
+}
+
+static void find_place(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
+{
+    int64_t sequence = pdk__name_parse(c->name).sequence;
+    if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0) {
+        fail(c, out, PDK_EEXHAUSTED);
+    } else if (place->ahead == 0 && c->verified) {
+        grant(c, out);
+    } else if (place->ahead == 0) {
+        c->phase = PDK__CHECKING;
+        if (c->own != PDK__OWN_ASKED)
+            ask_own(c, out);
+    } else if (c->try_only) {
+        fail(c, out, PDK_EBUSY);
+    } else {
+        c->next_in_line = place->ahead == 1;
+        ask_watch(c, out, place->predecessor, false);
+        if (c->own == PDK__OWN_UNWATCHED)
+            ask_own(c, out);
+    }
+}
+
+static void looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    c->looked = true;
+    if (ev->outcome == PDK__OK && pdk__order_contenders(ev->children, ev->n_children) > 0)
+        fail(c, out, PDK_EBUSY);
+    else
+        advance(c, out);
+}
+
+/* The outcome of the create is known now: it is not there, and cannot come any more. */
+static void recovered_nothing(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    forget_node(c);
+    c->lost_creates++;
+    if (!c->wanted || c->lost_creates == 1)
+        advance(c, out);
+    else if (c->lost_creates > LOST_CREATES_MAX)
+        fail(c, out, PDK_EREFUSED);
+    else
+        rest(c, ev->now_ms);
+}
+
+static void listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    struct pdk__place place = {0};
+    if (ev->outcome == PDK__OK)
+        place = pdk__order_place(ev->children, ev->n_children, c->session, c->attempt);
+    if (!place.present) {
+        if (c->phase == PDK__RECOVERING)
+            recovered_nothing(c, ev, out);
+        else
+            vanish(c, out);
+        return;
+    }
+    c->node = PDK__NODE_YES;
+    strncpy(c->name, place.own, PDK__NAME_MAX - 1);
+    if (c->wanted)
+        find_place(c, &place, out);
+    else
+        advance(c, out);
+}
+
+static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    bool refused = ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED;
+    if (ev->outcome == PDK__UNKNOWN) {
+        rest(c, ev->now_ms);
+    } else if (refused && c->phase == PDK__RECOVERING) {
+        /* The node cannot be found, and can be there: go on asking, for the cleaner if no more for the caller. */
+        if (c->wanted)
+            fail(c, out, error_of(ev));
+        rest(c, ev->now_ms);
+    } else if (refused) {
+        fail(c, out, error_of(ev));
+    } else if (c->phase == PDK__LOOKING) {
+        looked(c, ev, out);
+    } else {
+        listed(c, ev, out);
+    }
+}
+
+/* The predecessor is gone. */
+static void move_up(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->watching = c->watching &&
+                  c->by_exists; /* on a vanished node an exists-watch stays behind, a get-watch does not */
+    unwatch(c, out);
+    if (!c->next_in_line) {
+        advance(c, out);
+    } else if (c->own == PDK__OWN_WATCHED && c->verified) {
+        grant(c, out);
+    } else {
+        c->phase = PDK__CHECKING;
+        c->op = 0;
+        if (c->own == PDK__OWN_UNWATCHED)
+            ask_own(c, out);
+    }
+}
+
+static void on_watched(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK)
+        c->phase = PDK__WAITING;
+    else if (ev->outcome == PDK__NO_NODE)
+        move_up(c, out);
+    else if (ev->outcome == PDK__NO_AUTH && !c->by_exists)
+        ask_watch(c, out, ev->name, true);
+    else if (ev->outcome == PDK__REFUSED)
+        fail(c, out, ev->error);
+    else
+        rest(c, ev->now_ms); /* nor by exists (servers from 3.8.4 on): list now and then */
+}
+
+static void on_fired(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (c->phase != PDK__WAITING && c->phase != PDK__WATCHING)
+        return;
+    c->watching = false;
+    if (ev->deleted)
+        move_up(c, out);
+    else
+        advance(c, out);
+}
+
+static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->owner != c->session) {
+        vanish(c, out);
+        return;
+    }
+    c->own = PDK__OWN_WATCHED;
+    c->verified = true;
+    c->token = ev->token;
+    if (c->phase == PDK__CHECKING) {
+        grant(c, out);
+    } else if (c->phase == PDK__SUSPECT) {
+        c->phase = PDK__HELD;
+        push(out, PDK__ACT_HELD);
+    }
+}
+
+static void on_own(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    c->own = PDK__OWN_UNWATCHED;
+    if (ev->outcome == PDK__OK) {
+        confirmed(c, ev, out);
+    } else if (ev->outcome == PDK__NO_NODE) {
+        vanish(c, out);
+    } else if (ev->outcome == PDK__NO_AUTH && !c->own_by_exists) {
+        c->own_by_exists = true;
+        ask_own(c, out);
+    } else if (ev->outcome != PDK__UNKNOWN && c->phase == PDK__CHECKING) {
+        fail(c, out, error_of(ev));
+    } else if (c->phase == PDK__CHECKING) {
+        rest(c, ev->now_ms);
+    } else {
+        c->rest_ms = ev->now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    }
+}
+
+static void on_own_fired(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->deleted)
+        vanish(c, out);
+    else
+        ask_own(c, out);
+}
+
+static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN) {
+        rest(c, ev->now_ms);
+        return;
+    }
+    /* Refused: without DELETE on the path a session cannot remove its own node, and asking again will not help. */
+    if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE)
+        c->error = error_of(ev);
+    forget_node(c);
+    advance(c, out);
+}
+
+/* --- the step ------------------------------------------------------------------------------------------------------
+ */
+
+static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->op == 0 || ev->op != c->op)
+        return;
+    switch (ev->kind) {
+    case PDK__EV_CREATED:
+        on_created(c, ev, out);
+        break;
+    case PDK__EV_MADE_PARENTS:
+        on_made_parents(c, ev, out);
+        break;
+    case PDK__EV_SYNCED:
+        on_synced(c, ev);
+        break;
+    case PDK__EV_LISTED:
+        on_listed(c, ev, out);
+        break;
+    case PDK__EV_WATCHED:
+        on_watched(c, ev, out);
+        break;
+    case PDK__EV_FIRED:
+        on_fired(c, ev, out);
+        break;
+    case PDK__EV_DELETED:
+        on_deleted(c, ev, out);
+        break;
+    default:
+        assert(!"a reply of no known kind");
+    }
+}
+
+static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
+        on_acquire(c, ev, out);
+        break;
+    case PDK__EV_RELEASE:
+        on_release(c, out);
+        break;
+    case PDK__EV_TIMER:
+        on_timer(c, ev, out);
+        break;
+    case PDK__EV_SESSION_UP:
+        on_session_up(c, ev, out);
+        break;
+    case PDK__EV_SESSION_DOWN:
+        on_session_down(c, out);
+        break;
+    case PDK__EV_SESSION_PRESUMED:
+        on_session_presumed(c, out);
+        break;
+    case PDK__EV_SESSION_EXPIRED:
+        on_session_expired(c, out);
+        break;
+    case PDK__EV_SESSION_OVER:
+        on_session_over(c, ev, out);
+        break;
+    case PDK__EV_OWN:
+    case PDK__EV_OWN_FIRED:
+        if (ev->op == 0 || ev->op != c->own_op)
+            break;
+        if (ev->kind == PDK__EV_OWN)
+            on_own(c, ev, out);
+        else
+            on_own_fired(c, ev, out);
+        break;
+    default:
+        dispatch_reply(c, ev, out);
+    }
+}
+
+void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attempt, uint64_t seed, int64_t session,
+                         bool connected)
+{
+    *c = (struct pdk__contender){
+        .ops = ops, .attempt = attempt, .session = session, .connected = connected, .phase = PDK__IDLE};
+    pdk__retry_init(&c->retry, seed);
+}
+
+void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions)
+{
+    enum pdk__phase before = c->phase;
+    actions->n = 0;
+    dispatch(c, event, actions);
+    check_invariants(c, before);
+}

@@ -1,0 +1,199 @@
+/*
+ * The contender: one request for one lock, from the wish to the last trace of it on the servers.
+ *
+ * A machine without clock, heap, thread or network. Events go in: what the caller wants, what the servers answered,
+ * what became of the session, that time has passed. Actions come out: what to ask the servers, what to tell the caller.
+ * A step cannot fail and cannot block.
+ *
+ *                      +-------------------- connection lost ---------------------> ADRIFT
+ *                      |   (from every phase that talks; HELD becomes SUSPECT)        | connected again: by what is
+ * known |                                                             v of the node, to * below IDLE --try--> LOOKING
+ * --free--> CREATING* --first---------------------------> HELD <--checked-- SUSPECT |              | busy          ^ |
+ * ^ | \                                    ^ |                 ^ | |              v               | |  | | \--behind-->
+ * WATCHING --> WAITING   | +-- disconnected -+ |
+ *       +--lock--------|---------------+ |  | |                 ^ |          |       |                     |
+ *                      |      no parent  |  | |                 | +-- gone --+--> CHECKING                 |
+ *                      |                 v  | | unknown         |          | gone, others ahead            |
+ *                      |            PARENTS | v                 |          v                               |
+ *                      |                 RECOVERING* --there--> +------ LISTING*                           |
+ *                      v                                                                                   |
+ *                    DONE <-- DELETING* <--- released, given up, timed out, failed, lost ------------------+
+ *
+ * RESTING stands between any asking phase and the next try of it, when an outcome is unknown and the connection is not.
+ *
+ * What is known of the node (NO, MAYBE, YES) and what the caller wants decide where to go on after a disturbance, so
+ * that no disturbance needs a path of its own. A caller who gives up only changes the wish: the machine goes on until
+ * the node is proven gone, and says DONE last.
+ *
+ * Why it is safe:
+ *  - A node is looked for by session and attempt, and only after sync: a server that lags could hide a create that was
+ *    committed, and a second create would leave an orphan of a living session.
+ *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
+ *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
+ * is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
+ *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
+ */
+#ifndef PDK__CONTENDER_H
+#define PDK__CONTENDER_H
+
+#include "lib/core/name.h"
+#include "lib/core/retry.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PDK__NEVER INT64_MAX
+
+enum pdk__phase {
+    PDK__IDLE,
+    PDK__ADRIFT,
+    PDK__RESTING,
+    PDK__LOOKING,
+    PDK__CREATING,
+    PDK__PARENTS,
+    PDK__RECOVERING,
+    PDK__LISTING,
+    PDK__WATCHING,
+    PDK__WAITING,
+    PDK__CHECKING,
+    PDK__HELD,
+    PDK__SUSPECT,
+    PDK__DELETING,
+    PDK__DONE,
+    PDK__N_PHASES
+};
+
+/* What a request came to. Unknown: it may have happened, or may yet. */
+enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKNOWN };
+
+enum pdk__event_kind {
+    /* from the caller */
+    PDK__EV_ACQUIRE, /* try_only, deadline_ms */
+    PDK__EV_RELEASE, /* unlock, cancel, give up: the same wish */
+    /* from the clock */
+    PDK__EV_TIMER,
+    /* from the session */
+    PDK__EV_SESSION_UP,       /* session */
+    PDK__EV_SESSION_DOWN,     /* not connected; the session may live */
+    PDK__EV_SESSION_PRESUMED, /* on our clock it may be over by now: nobody may believe to hold */
+    PDK__EV_SESSION_EXPIRED,  /* the servers say it is over; another may follow */
+    PDK__EV_SESSION_OVER,     /* error: none will follow */
+    /* from the servers: op, outcome, error when refused */
+    PDK__EV_CREATED, /* name, owner, token */
+    PDK__EV_MADE_PARENTS,
+    PDK__EV_SYNCED,
+    PDK__EV_LISTED,    /* children, n_children */
+    PDK__EV_WATCHED,   /* name: the predecessor's */
+    PDK__EV_FIRED,     /* deleted: the predecessor is gone; else it changed */
+    PDK__EV_OWN,       /* owner, token: our node is there, and is watched from now on */
+    PDK__EV_OWN_FIRED, /* deleted */
+    PDK__EV_DELETED
+};
+
+/* Pointers are borrowed for the step. */
+struct pdk__event {
+    enum pdk__event_kind kind;
+    int64_t now_ms;
+    uint64_t op;
+    enum pdk__outcome outcome;
+    int error;
+    bool try_only;
+    bool deleted;
+    int64_t deadline_ms;
+    int64_t session;
+    int64_t owner;
+    int64_t token;
+    const char *name;
+    const char *const *children;
+    size_t n_children;
+};
+
+enum pdk__action_kind {
+    /* to the servers; the answer echoes op */
+    PDK__ACT_CREATE,    /* create our node, and list right behind: CREATED, LISTED */
+    PDK__ACT_PARENTS,   /* make the lock path and its ancestors: MADE_PARENTS */
+    PDK__ACT_SYNC_LIST, /* sync, and list right behind: SYNCED, LISTED */
+    PDK__ACT_LIST,      /* LISTED */
+    PDK__ACT_WATCH,     /* read and watch the predecessor `name`: WATCHED, later FIRED */
+    PDK__ACT_UNWATCH,   /* the predecessor's watch is of no more use */
+    PDK__ACT_OWN,       /* read and watch our own node: OWN, later OWN_FIRED */
+    PDK__ACT_DELETE,    /* delete our node: DELETED */
+    /* to the caller */
+    PDK__ACT_GRANTED, /* token */
+    PDK__ACT_FAILED,  /* error; instead of GRANTED */
+    PDK__ACT_SUSPECT,
+    PDK__ACT_HELD, /* held again, after SUSPECT */
+    PDK__ACT_LOST,
+    PDK__ACT_DONE /* nothing of it is left on the servers, or error says why; the last one */
+};
+
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. */
+struct pdk__action {
+    enum pdk__action_kind kind;
+    uint64_t op;
+    const char *name;
+    bool by_exists;
+    int64_t token;
+    int error;
+};
+
+enum { PDK__ACTIONS_MAX = 6 };
+
+struct pdk__actions {
+    size_t n;
+    struct pdk__action list[PDK__ACTIONS_MAX];
+};
+
+enum pdk__node { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
+
+/* What is known of the watch on our own node. */
+enum pdk__own { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
+
+struct pdk__contender {
+    /* identity */
+    uint64_t *ops;    /* the client's source of op numbers; borrowed */
+    uint32_t attempt; /* unique within the session */
+    int64_t session;
+    /* the wish */
+    bool wanted;
+    bool try_only;
+    bool looked;
+    int64_t deadline_ms;
+    /* the node */
+    enum pdk__node node;
+    bool verified; /* its owner was seen to be our session, and the token is known */
+    int64_t token;
+    char name[PDK__NAME_MAX];
+    /* the conversation */
+    enum pdk__phase phase;
+    bool connected;
+    uint64_t op;
+    uint64_t own_op;
+    enum pdk__own own;
+    bool own_by_exists;
+    bool watching;     /* a watch on a predecessor may be set */
+    bool by_exists;    /* it was asked for by exists */
+    bool next_in_line; /* only one was ahead in the last listing */
+    /* policy */
+    struct pdk__retry retry;
+    unsigned lost_creates;
+    unsigned parent_tries;
+    int64_t rest_ms;
+    int error;
+};
+
+/* OPS is borrowed for the contender's life. SESSION is 0 while not connected. */
+void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attempt, uint64_t seed, int64_t session,
+                         bool connected);
+
+/* Take one event, fill ACTIONS, to be carried out in their order. */
+void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions);
+
+/* When a TIMER event is next of use, on the clock of now_ms; PDK__NEVER for never. Any TIMER in between does no harm.
+ */
+int64_t pdk__contender_wake_ms(const struct pdk__contender *c);
+
+/* The phase's name, for traces and logs. */
+const char *pdk__phase_name(enum pdk__phase phase);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Names of contenders: what we call our nodes, and what other libraries call theirs.
+ *
+ *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
+ *
+ * The session tells a node of ours from one that a previous session left; the attempt tells two requests of one session
+ * apart. Both are in the name because the name is all a listing shows, and after a lost reply a listing is all there
+ * is.
+ */
+#ifndef PDK__NAME_H
+#define PDK__NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Large enough for a name of ours, its sequence being at most "-2147483648", and the NUL. */
+enum { PDK__NAME_MAX = 64 };
+
+enum pdk__name_kind {
+    PDK__NAME_OURS,    /* exactly our form */
+    PDK__NAME_CURATOR, /* "lock-" right before the sequence */
+    PDK__NAME_FOREIGN, /* a sequence number after something else: a contender of another recipe */
+    PDK__NAME_JUNK     /* no sequence number: no lock library made it */
+};
+
+struct pdk__name {
+    enum pdk__name_kind kind;
+    int64_t sequence; /* signed: servers before 3.6 wrap; 0 for junk */
+    int64_t session;  /* of ours */
+    uint32_t attempt; /* of ours */
+};
+
+/* Understand the name of any child of a lock path. */
+struct pdk__name pdk__name_parse(const char *text);
+
+/* Write the name to ask the server for, to which it appends the sequence number. */
+void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt);
+
+/* Is TEXT a node made by this session for this attempt? */
+bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);
+
+#endif

@@ -1,0 +1,198 @@
+#include "lib/zk/claim.h"
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/zk/request.h"
+#include <string.h>
+#include <sys/random.h>
+
+/*
+ * Two limits of ZooKeeper's, one budget. A client re-sends the paths of all its watches in one packet when it
+ * reconnects: over 1 MB the server drops the connection, for ever (ZOOKEEPER-706). A session whose ephemeral nodes'
+ * paths exceed about 2 MB leaves, when it closes, a log that no standalone server can read (ZOOKEEPER-4306). A claim
+ * has one node and two watches, each under the lock's path.
+ */
+enum { PATH_BUDGET = 900 * 1024 };
+
+static size_t cost(const char *path) { return 2 * (strlen(path) + 1 + PDK__NAME_MAX); }
+
+/*
+ * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
+ * begins somewhere, since a later process may attach to the same session with the first one's node still there.
+ */
+static uint32_t next_attempt(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint32_t last;
+    static bool begun;
+    pthread_mutex_lock(&lock);
+    if (!begun)
+        begun = getrandom(&last, sizeof last, GRND_NONBLOCK) == sizeof last || last == 0;
+    uint32_t attempt = ++last;
+    pthread_mutex_unlock(&lock);
+    return attempt;
+}
+
+const char *pdk__claim_own(struct pdk__claim *claim)
+{
+    if (claim->machine.node != PDK__NODE_YES)
+        return NULL;
+    if (claim->own != NULL && strcmp(claim->own + strlen(claim->path) + 1, claim->machine.name) == 0)
+        return claim->own;
+    pdk__free(claim->own);
+    return claim->own = pdk__join(claim->path, claim->machine.name);
+}
+
+static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    char *path;
+    if (action->by_exists) /* asked again of the same node, with its whole path */
+        path = pdk__strdup(action->name);
+    else
+        path = pdk__join(claim->path, action->name);
+    pdk__free(claim->predecessor);
+    claim->predecessor = path;
+    return path != NULL && pdk__request_watch(claim, action->op, action->by_exists) == 0;
+}
+
+/* Does anybody else of this client watch PATH? The servers know one watch per path and session, not one per claim. */
+static bool watched_by_others(struct pdk__claim *claim, const char *path)
+{
+    PDK__LIST_EACH(link, &claim->client->claims)
+    {
+        struct pdk__claim *other = PDK__MEMBER(link, struct pdk__claim, link);
+        if (other == claim)
+            continue;
+        const char *own = pdk__claim_own(other);
+        if ((other->predecessor != NULL && strcmp(other->predecessor, path) == 0) ||
+            (own != NULL && strcmp(own, path) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* An adopted handle may have watches of the application on the same node, and only all can be removed. */
+static void unwatch_predecessor(struct pdk__claim *claim)
+{
+    if (claim->predecessor != NULL && !claim->client->adopted && !watched_by_others(claim, claim->predecessor))
+        pdk__request_unwatch(claim->client, claim->predecessor);
+    pdk__free(claim->predecessor);
+    claim->predecessor = NULL;
+}
+
+/* Put one action on its way; false if nothing was sent, and nothing will come back. */
+static bool put(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    switch (action->kind) {
+    case PDK__ACT_CREATE:
+        /* Both at once: per session the servers answer in order, so the listing contains the node. */
+        return pdk__request_create(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+    case PDK__ACT_PARENTS:
+        return pdk__request_parents(claim, action->op) == 0;
+    case PDK__ACT_SYNC_LIST:
+        return pdk__request_sync(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+    case PDK__ACT_LIST:
+        return pdk__request_list(claim, action->op) == 0;
+    case PDK__ACT_WATCH:
+        return watch_predecessor(claim, action);
+    case PDK__ACT_OWN:
+        return pdk__request_own(claim, action->op, action->by_exists) == 0;
+    case PDK__ACT_DELETE:
+        return pdk__request_delete(claim, action->op) == 0;
+    default:
+        return true;
+    }
+}
+
+/* The event that stands for a question which could not be put: whether part of it went out, nobody knows. */
+static struct pdk__event unsent(const struct pdk__action *action)
+{
+    static const enum pdk__event_kind reply[] = {
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,   [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_SYNC_LIST] = PDK__EV_SYNCED, [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,    [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_DELETE] = PDK__EV_DELETED,
+    };
+    return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
+}
+
+static void finish(struct pdk__claim *claim, int rc)
+{
+    struct pdk_client *c = claim->client;
+    pdk__request_orphan(claim);
+    pdk__list_remove(&claim->link);
+    c->path_bytes -= cost(claim->path);
+    pdk__free(claim->predecessor);
+    pdk__free(claim->own);
+    claim->predecessor = claim->own = NULL;
+    if (pdk__list_empty(&c->claims))
+        pthread_cond_broadcast(&c->changed);
+    claim->listener->done(claim, rc);
+}
+
+static void tell(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    switch (action->kind) {
+    case PDK__ACT_GRANTED:
+        claim->listener->granted(claim, action->token);
+        break;
+    case PDK__ACT_FAILED:
+        claim->listener->failed(claim, action->error);
+        break;
+    case PDK__ACT_SUSPECT:
+    case PDK__ACT_HELD:
+    case PDK__ACT_LOST:
+        claim->listener->changed(claim, action->kind);
+        break;
+    case PDK__ACT_UNWATCH:
+        unwatch_predecessor(claim);
+        break;
+    case PDK__ACT_DONE:
+        finish(claim, action->error);
+        break;
+    default:
+        break;
+    }
+}
+
+void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
+{
+    struct pdk__actions actions, failed = {0};
+    event.now_ms = pdk__now_ms();
+    pdk__contender_step(&claim->machine, &event, &actions);
+    pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+    for (size_t i = 0; i < actions.n; i++) {
+        struct pdk__action *action = &actions.list[i];
+        if (!put(claim, action))
+            failed.list[failed.n++] = *action;
+        tell(claim, action);
+    }
+    for (size_t i = 0; i < failed.n; i++) /* a machine that is asking is not done, so the claim is still there */
+        pdk__claim_feed(claim, unsent(&failed.list[i]));
+}
+
+int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struct pdk__claim_listener *listener,
+                     const char *path, const char *data, size_t data_size, bool try_only, int64_t deadline_ms)
+{
+    if (c->closing)
+        return PDK_ECLOSED;
+    if (c->over != 0)
+        return c->over;
+    if (c->path_bytes + cost(path) > PATH_BUDGET)
+        return PDK_ELIMIT;
+    *claim = (struct pdk__claim){.client = c, .listener = listener, .path = path, .data = data, .data_size = data_size};
+    c->path_bytes += cost(path);
+    pdk__list_append(&c->claims, &claim->link);
+    bool connected = c->session.phase == PDK__SESSION_CONNECTED;
+    uint32_t attempt = next_attempt();
+    pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected);
+    pdk__claim_feed(claim,
+                    (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = try_only, .deadline_ms = deadline_ms});
+    return 0;
+}
+
+void pdk__claim_release(struct pdk__claim *claim)
+{
+    pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
+}
+
+void pdk__claim_tick(struct pdk__claim *claim) { pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER}); }

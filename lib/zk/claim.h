@@ -1,0 +1,54 @@
+/*
+ * A claim: a contender of the core at work for a client. It owns the machine, carries out its actions, and tells a
+ * listener what comes of it. A recipe embeds one in each request for a lock.
+ */
+#ifndef PDK__CLAIM_H
+#define PDK__CLAIM_H
+
+#include "lib/core/contender.h"
+#include "lib/zk/client.h"
+
+struct pdk__claim;
+
+/* Called with the client's lock held; must not call back into the claim. After done() the claim is not touched again.
+ */
+struct pdk__claim_listener {
+    void (*granted)(struct pdk__claim *claim, int64_t token);
+    void (*failed)(struct pdk__claim *claim, int rc);                       /* instead of granted */
+    void (*changed)(struct pdk__claim *claim, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST */
+    void (*done)(struct pdk__claim *claim, int rc);                         /* the last call, always */
+};
+
+struct pdk__claim {
+    struct pdk__list link;
+    struct pdk_client *client;
+    const struct pdk__claim_listener *listener;
+    struct pdk__contender machine;
+    const char *path; /* borrowed until done */
+    const char *data; /* borrowed until done */
+    size_t data_size;
+    char *predecessor; /* the path that is watched */
+    char *own;         /* the path of our own node, once it is known */
+};
+
+/*
+ * Start to contend; with the client's lock held. The listener is told later or from inside the call. PATH and DATA are
+ * borrowed until done(). PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear, PDK_ECLOSED; then the
+ * listener is never called.
+ */
+int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
+                     const char *path, const char *data, size_t data_size, bool try_only, int64_t deadline_ms);
+
+/* The caller's wish to hold is over. */
+void pdk__claim_release(struct pdk__claim *claim);
+
+/* Time has passed. */
+void pdk__claim_tick(struct pdk__claim *claim);
+
+/* For the rest of the driver: an event for the machine. EVENT need not carry now_ms. */
+void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event);
+
+/* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
+const char *pdk__claim_own(struct pdk__claim *claim);
+
+#endif

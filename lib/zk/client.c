@@ -1,0 +1,428 @@
+#include "lib/zk/client.h"
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/core/contender.h"
+#include "lib/zk/claim.h"
+#include "lib/zk/request.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the lock and the count ----------------------------------------------------------------------------------------
+ */
+
+void pdk__client_ref(struct pdk_client *c) { atomic_fetch_add(&c->refs, 1); }
+
+void pdk__client_unref(struct pdk_client *c)
+{
+    if (atomic_fetch_sub(&c->refs, 1) != 1)
+        return;
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
+    pdk__options_clear(&c->options);
+    pdk__free(c->hosts);
+    pdk__free(c);
+}
+
+/* ZooKeeper's client writes to a pipe inside its asynchronous calls: a cancellation point, with our lock held. */
+void pdk__client_lock(struct pdk_client *c)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&c->lock);
+    c->cancel_state = before;
+}
+
+int pdk__client_enter(struct pdk_client *c)
+{
+    if (c->pid != getpid()) /* and touch nothing: the lock may have been held in the parent */
+        return PDK_EFORKED;
+    pdk__client_lock(c);
+    return 0;
+}
+
+void pdk__client_leave(struct pdk_client *c)
+{
+    int before = c->cancel_state;
+    pthread_mutex_unlock(&c->lock);
+    pthread_setcancelstate(before, NULL);
+}
+
+static int over(const struct pdk_client *c) { return c->closing ? PDK_ECLOSED : c->over; }
+
+int pdk__client_may_wait(struct pdk_client *c)
+{
+    pthread_t self = pthread_self();
+    if (pthread_equal(self, c->thread) || (c->calling && pthread_equal(self, c->calling_thread)) ||
+        (c->zk_thread_known && pthread_equal(self, c->zk_thread)))
+        return PDK_EDEADLK;
+    return over(c);
+}
+
+int pdk__cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int rc = pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+    return rc == 0 ? 0 : PDK_ESYSTEM;
+}
+
+static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms)
+{
+    if (deadline_ms == PDK__NEVER) {
+        pthread_cond_wait(cond, &c->lock);
+        return;
+    }
+    int64_t left_ms = deadline_ms - pdk__now_ms();
+    if (left_ms <= 0)
+        return;
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += left_ms / 1000;
+    at.tv_nsec += left_ms % 1000 * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(cond, &c->lock, &at);
+}
+
+void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable)
+{
+    int state = c->cancel_state;
+    if (cancellable)
+        pthread_setcancelstate(state, NULL);
+    wait_until(c, cond, deadline_ms);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    c->cancel_state = state; /* others have had the lock since */
+}
+
+/* --- the session ---------------------------------------------------------------------------------------------------
+ */
+
+static pdk_session_state state_of(const struct pdk_client *c)
+{
+    switch (c->session.phase) {
+    case PDK__SESSION_CONNECTED:
+        return PDK_SESSION_CONNECTED;
+    case PDK__SESSION_SUSPENDED:
+        return PDK_SESSION_SUSPENDED;
+    case PDK__SESSION_OVER:
+        return PDK_SESSION_OVER;
+    default:
+        return PDK_SESSION_CONNECTING;
+    }
+}
+
+static void feed_all(struct pdk_client *c, struct pdk__event event)
+{
+    PDK__LIST_EACH(link, &c->claims)
+    pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), event);
+}
+
+static void carry_out(struct pdk_client *c, const struct pdk__session_action *action)
+{
+    switch (action->kind) {
+    case PDK__SACT_UP:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = action->session});
+        break;
+    case PDK__SACT_DOWN:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
+        break;
+    case PDK__SACT_PRESUMED:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED});
+        break;
+    case PDK__SACT_EXPIRED:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED});
+        break;
+    case PDK__SACT_OVER:
+        c->over = action->error;
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = action->error});
+        break;
+    case PDK__SACT_OPEN:
+        c->open_wanted = true;
+        pdk__thread_wake(c);
+        break;
+    }
+}
+
+void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event)
+{
+    struct pdk__session_actions actions;
+    pdk__session_step(&c->session, event, &actions);
+    pdk__client_arm(c, pdk__session_wake_ms(&c->session));
+    for (size_t i = 0; i < actions.n; i++)
+        carry_out(c, &actions.list[i]);
+    if (actions.n == 0)
+        return;
+    if (c->options.on_session != NULL)
+        pdk__client_notify(c, &c->session_notice);
+    pthread_cond_broadcast(&c->changed);
+}
+
+/* The callback is told where the session stands when it runs; what came and went before that is not worth its time. */
+static void run_session_notice(struct pdk__notice *notice)
+{
+    struct pdk_client *c = PDK__MEMBER(notice, struct pdk_client, session_notice);
+    pdk__client_lock(c);
+    pdk_session_state state = state_of(c);
+    bool news = state != c->told;
+    c->told = state;
+    pdk__client_leave(c);
+    if (news)
+        c->options.on_session(c, state, c->options.on_session_arg);
+}
+
+/* --- birth ---------------------------------------------------------------------------------------------------------
+ */
+
+static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
+{
+    struct pdk_client *c = pdk__alloc(sizeof *c);
+    if (c == NULL)
+        return NULL;
+    struct pdk_client_options defaults;
+    pdk__options_init(&defaults);
+    if (pdk__options_copy(&c->options, opts != NULL ? opts : &defaults) != 0) {
+        pdk__free(c);
+        return NULL;
+    }
+    c->refs = 1;
+    c->pid = getpid();
+    c->adopted = adopted;
+    pthread_mutex_init(&c->lock, NULL);
+    pdk__cond_init(&c->changed);
+    pdk__list_init(&c->link);
+    pdk__list_init(&c->requests);
+    pdk__list_init(&c->claims);
+    pdk__list_init(&c->notices);
+    pdk__list_init(&c->session_notice.link);
+    c->session_notice.run = run_session_notice;
+    if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
+        c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->pid << 32;
+    pdk__session_init(&c->session, !adopted, c->seed);
+    return c;
+}
+
+/* The last steps of both ways to make a client; on failure nothing is left. */
+static int launch(struct pdk_client *c, zhandle_t *adopted)
+{
+    int rc = pdk__registry_add(c);
+    if (rc != 0)
+        goto unregistered;
+    rc = pdk__thread_start(c);
+    if (rc != 0)
+        goto unstarted;
+    rc = adopted != NULL ? pdk__handle_adopt(c, adopted) : pdk__handle_open(c);
+    if (rc == 0)
+        return 0;
+    pdk__thread_stop(c);
+unstarted:
+    pdk__registry_remove(c);
+unregistered:
+    pdk__client_unref(c);
+    return rc;
+}
+
+int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options *opts)
+{
+    if (out == NULL || hosts == NULL || *hosts == '\0')
+        return PDK_EINVAL;
+    struct pdk_client *c = make(opts, false);
+    if (c == NULL)
+        return PDK_ENOMEM;
+    c->hosts = pdk__strdup(hosts);
+    if (c->hosts == NULL) {
+        pdk__client_unref(c);
+        return PDK_ENOMEM;
+    }
+    int rc = launch(c, NULL);
+    if (rc == 0)
+        *out = c;
+    return rc;
+}
+
+int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *opts)
+{
+    if (out == NULL || zh == NULL)
+        return PDK_EINVAL;
+    struct pdk_client *c = make(opts, true);
+    if (c == NULL)
+        return PDK_ENOMEM;
+    c->zh = zh;
+    int rc = launch(c, zh);
+    if (rc == 0)
+        *out = c;
+    return rc;
+}
+
+/* --- death ---------------------------------------------------------------------------------------------------------
+ */
+
+/* An adopted handle's session goes on, so the nodes must be deleted one by one, while there is somebody to answer. */
+static int vacate(struct pdk_client *c)
+{
+    int64_t deadline_ms = pdk__now_ms() + c->session.timeout_ms;
+    PDK__LIST_EACH(link, &c->claims)
+    pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), (struct pdk__event){.kind = PDK__EV_RELEASE});
+    while (!pdk__list_empty(&c->claims) && c->session.phase == PDK__SESSION_CONNECTED && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &c->changed, deadline_ms, false);
+    return pdk__list_empty(&c->claims) || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;
+}
+
+static int shut(struct pdk_client *c)
+{
+    int rc = 0;
+    c->closing = true;
+    pthread_cond_broadcast(&c->changed);
+    if (c->adopted)
+        rc = vacate(c);
+    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_CLOSE, .now_ms = pdk__now_ms()});
+    pdk__client_leave(c);
+    /* The handle is not closed before its thread has ended: that may just be making a new one. */
+    pdk__thread_stop(c);
+    if (c->adopted)
+        pdk__handle_release(c);
+    else
+        pdk__handle_close(c);
+    pdk__registry_remove(c);
+    pdk__client_lock(c);
+    pdk__thread_run_notices(c);
+    c->closed = true;
+    pthread_cond_broadcast(&c->changed);
+    return rc;
+}
+
+int pdk_client_close(pdk_client *c)
+{
+    if (c == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    if (!c->closed && pdk__client_may_wait(c) == PDK_EDEADLK) {
+        rc = PDK_EDEADLK;
+    } else if (!c->closing) {
+        rc = shut(c);
+    } else {
+        while (!c->closed)
+            pdk__client_await(c, &c->changed, PDK__NEVER, false);
+    }
+    pdk__client_leave(c);
+    return rc;
+}
+
+int pdk_client_free(pdk_client *c)
+{
+    if (c == NULL)
+        return 0;
+    int rc = pdk_client_close(c);
+    if (rc != PDK_EDEADLK && rc != PDK_EFORKED)
+        pdk__client_unref(c);
+    return rc;
+}
+
+/* --- questions -----------------------------------------------------------------------------------------------------
+ */
+
+int pdk_client_wait(pdk_client *c, int64_t timeout_ms)
+{
+    if (c == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    while ((rc = pdk__client_may_wait(c)) == 0 && c->session.phase != PDK__SESSION_CONNECTED) {
+        if (pdk__now_ms() >= deadline_ms) {
+            rc = PDK_ETIMEDOUT;
+            break;
+        }
+        pdk__client_await(c, &c->changed, deadline_ms, false);
+    }
+    pdk__client_leave(c);
+    return rc;
+}
+
+pdk_session_state pdk_client_state(pdk_client *c)
+{
+    if (c == NULL || pdk__client_enter(c) != 0)
+        return PDK_SESSION_OVER;
+    pdk_session_state state = state_of(c);
+    pdk__client_leave(c);
+    return state;
+}
+
+int64_t pdk_client_session_id(pdk_client *c)
+{
+    if (c == NULL || pdk__client_enter(c) != 0)
+        return 0;
+    int64_t id = c->session.id;
+    pdk__client_leave(c);
+    return id;
+}
+
+int pdk_client_session_timeout_ms(pdk_client *c)
+{
+    if (c == NULL || pdk__client_enter(c) != 0)
+        return 0;
+    int timeout_ms = c->session.id != 0 ? (int)c->session.timeout_ms : 0;
+    pdk__client_leave(c);
+    return timeout_ms;
+}
+
+int pdk_client_fd(pdk_client *c)
+{
+    if (c == NULL || pdk__client_enter(c) != 0)
+        return -1;
+    int fd = c->ready_fd;
+    pdk__client_leave(c);
+    return fd;
+}
+
+int pdk_client_dispatch(pdk_client *c)
+{
+    if (c == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    if (!c->options.dispatch_by_caller) {
+        rc = PDK_EINVAL;
+    } else if (c->calling && pthread_equal(c->calling_thread, pthread_self())) {
+        rc = PDK_EDEADLK;
+    } else {
+        uint64_t count;
+        if (c->ready_fd >= 0 && read(c->ready_fd, &count, sizeof count) < 0)
+            rc = 0; /* nothing was due; there may be something by now */
+        rc = pdk__thread_run_notices(c);
+    }
+    pdk__client_leave(c);
+    return rc;
+}
+
+/* --- incidents -----------------------------------------------------------------------------------------------------
+ */
+
+void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc)
+{
+    snprintf(c->error, sizeof c->error, "%s %s: %s", verb, subject, pdk_strerror(rc));
+}
+
+size_t pdk_client_last_error(pdk_client *c, char *buf, size_t size)
+{
+    if (c == NULL || pdk__client_enter(c) != 0) {
+        if (size > 0)
+            *buf = '\0';
+        return 0;
+    }
+    int length = snprintf(buf, size, "%s", c->error);
+    pdk__client_leave(c);
+    return (size_t)length;
+}
+
+zhandle_t *pdk__client_zh(struct pdk_client *c) { return c->zh; }

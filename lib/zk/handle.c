@@ -1,0 +1,210 @@
+/*
+ * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that hear of both.
+ */
+#include "lib/clock.h"
+#include "lib/zk/claim.h"
+#include "lib/zk/request.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* --- what the watchers hear ----------------------------------------------------------------------------------------
+ */
+
+/* STATE is the truth here; zoo_state() runs ahead of or behind it. Events of other kinds and states decide nothing. */
+static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
+{
+    struct pdk__session_event event = {.now_ms = pdk__now_ms()};
+    if (state == ZOO_CONNECTED_STATE) {
+        event.kind = PDK__SEV_CONNECTED;
+        event.session = zoo_client_id(zh)->client_id;
+        event.timeout_ms = zoo_recv_timeout(zh);
+    } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+        event.kind = PDK__SEV_EXPIRED;
+    } else if (state == ZOO_AUTH_FAILED_STATE) {
+        event.kind = PDK__SEV_AUTH_FAILED;
+    } else if (state == ZOO_CONNECTING_STATE || state == ZOO_NOTCONNECTED_STATE) {
+        event.kind = PDK__SEV_DISCONNECTED;
+    } else {
+        return;
+    }
+    pdk__client_session(c, &event);
+}
+
+static void watch_session(zhandle_t *zh, int type, int state, const char *path, void *id)
+{
+    (void)path;
+    struct pdk_client *c = pdk__registry_find((uintptr_t)id);
+    if (c == NULL)
+        return;
+    pdk__client_lock(c);
+    if (c->opening && c->zh == NULL) /* CONNECTED can be told before zookeeper_init has returned */
+        c->zh = zh;
+    c->zk_thread = pthread_self();
+    c->zk_thread_known = true;
+    if (type == ZOO_SESSION_EVENT && c->zh == zh)
+        hear_session(c, zh, state);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+/* Put before the application's own watcher on an adopted handle. The context is the application's. */
+static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    struct pdk_client *c = pdk__registry_find_handle(zh);
+    watcher_fn next = NULL;
+    if (c != NULL) {
+        pdk__client_lock(c);
+        next = c->app_watcher;
+        c->zk_thread = pthread_self();
+        c->zk_thread_known = true;
+        if (type == ZOO_SESSION_EVENT)
+            hear_session(c, zh, state);
+        pdk__client_leave(c);
+        pdk__client_unref(c);
+    }
+    if (next != NULL)
+        next(zh, type, state, path, context);
+}
+
+static void hear_node(struct pdk__claim *claim, const char *path, bool deleted)
+{
+    const char *own = pdk__claim_own(claim);
+    struct pdk__event event = {.deleted = deleted};
+    if (own != NULL && strcmp(own, path) == 0) {
+        event.kind = PDK__EV_OWN_FIRED;
+        event.op = claim->machine.own_op;
+    } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
+        event.kind = PDK__EV_FIRED;
+        event.op = claim->machine.op;
+    } else {
+        return;
+    }
+    pdk__claim_feed(claim, event);
+}
+
+/*
+ * All watches of a client share this function and one number for context, so that ZooKeeper's client keeps one entry
+ * per path (it compares contexts pairwise, in quadratic time, at every session event), and which claims a path concerns
+ * is looked up here.
+ */
+void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id)
+{
+    (void)state;
+    /* A session event reaches every watcher and consumes none; the global watcher has heard it. */
+    if (type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT)
+        return;
+    struct pdk_client *c = pdk__registry_find((uintptr_t)id);
+    if (c == NULL)
+        return;
+    pdk__client_lock(c);
+    if (c->zh == zh) {
+        PDK__LIST_EACH(link, &c->claims)
+        hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
+    }
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+/* --- open and close ------------------------------------------------------------------------------------------------
+ */
+
+/* ZooKeeper's client writes a paragraph to stderr for every connection. Ours is told by codes and callbacks. */
+static void log_nothing(const char *message) { (void)message; }
+
+static zhandle_t *init(struct pdk_client *c)
+{
+    /* Its threads inherit the mask: a program's signals are for the program's own. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    zhandle_t *zh = zookeeper_init2(c->hosts, watch_session, c->options.session_timeout_ms, NULL, (void *)c->id,
+                                    ZOO_NO_LOG_CLIENTENV, log_nothing);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return zh;
+}
+
+static void authenticate(struct pdk_client *c, zhandle_t *zh)
+{
+    /* Right after init: it is queued, and sent again on every connection. Between connections it would be refused. */
+    for (int i = 0; i < c->options.n_auths; i++) {
+        const struct pdk__auth *auth = &c->options.auths[i];
+        zoo_add_auth(zh, auth->scheme, auth->cred, (int)strlen(auth->cred), NULL, NULL);
+    }
+}
+
+/* Without the lock, for host names are resolved in here. */
+int pdk__handle_open(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    c->opening = true;
+    pdk__client_leave(c);
+    zhandle_t *zh = init(c);
+    int error = errno;
+    if (zh != NULL) {
+        /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. A
+         * new handle resolves them anew, and one is made whenever the servers were away for long. */
+        zoo_set_servers_resolution_delay(zh, -1);
+        authenticate(c, zh);
+    }
+    pdk__client_lock(c);
+    c->opening = false;
+    c->zh = zh;
+    pdk__client_leave(c);
+    if (zh != NULL)
+        return 0;
+    if (error == EINVAL)
+        return PDK_EINVAL;
+    return error == ENOMEM ? PDK_ENOMEM : PDK_EHOST;
+}
+
+/*
+ * Without the lock: it joins the handle's threads, and they may want it. The return code proves nothing (it is ZOK
+ * through a black hole), and completions may be missing (ZOOKEEPER-2894), so what was in flight is dropped here.
+ */
+void pdk__handle_close(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    zhandle_t *zh = c->zh;
+    c->zh = NULL;
+    c->zk_thread_known = false;
+    pdk__client_leave(c);
+    if (zh != NULL)
+        zookeeper_close(zh);
+    pdk__client_lock(c);
+    pdk__request_drop_all(c);
+    pdk__client_leave(c);
+}
+
+/* --- adopt and release ---------------------------------------------------------------------------------------------
+ */
+
+int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
+{
+    int state = zoo_state(zh);
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return PDK_EEXPIRED;
+    if (state == ZOO_AUTH_FAILED_STATE)
+        return PDK_EAUTH;
+    pdk__client_lock(c);
+    c->app_watcher = zoo_set_watcher(zh, watch_adopted);
+    /* Asked after the watcher is in place: a change in between is told twice, not never. */
+    state = zoo_state(zh);
+    if (state == ZOO_CONNECTED_STATE || state == ZOO_EXPIRED_SESSION_STATE)
+        hear_session(c, zh, state);
+    pdk__client_leave(c);
+    return 0;
+}
+
+/* The requests that are still in flight hold the client, and find no claim when they complete. */
+void pdk__handle_release(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    zhandle_t *zh = c->zh;
+    watcher_fn ours = zoo_set_watcher(zh, c->app_watcher);
+    if (ours != watch_adopted) /* the application has put another one there since */
+        zoo_set_watcher(zh, ours);
+    pdk__client_leave(c);
+}

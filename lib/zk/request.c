@@ -1,0 +1,394 @@
+#include "lib/zk/request.h"
+#include "lib/alloc.h"
+#include "lib/core/path.h"
+#include "lib/zk/claim.h"
+#include <string.h>
+
+/* One of a claim's in flight. Its claim may go before it. */
+struct request {
+    struct pdk__request base;
+    struct pdk__claim *claim;
+    uint64_t op;
+    int worst;     /* of a chain of parents: the first real failure so far */
+    int n_parents; /* how many of the chain are still to come */
+};
+
+enum pdk__outcome pdk__outcome_of(int zrc)
+{
+    switch (zrc) {
+    case ZOK:
+        return PDK__OK;
+    case ZNONODE:
+        return PDK__NO_NODE;
+    case ZNOAUTH:
+        return PDK__NO_AUTH;
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT: /* as unknown as a lost connection, not a refusal */
+    case ZSESSIONEXPIRED:
+    case ZSESSIONMOVED:
+    case ZCLOSING:
+    case ZINVALIDSTATE:
+    case ZAUTHFAILED:
+    case ZSYSTEMERROR:
+    case ZRUNTIMEINCONSISTENCY:
+    case ZMARSHALLINGERROR:
+        return PDK__UNKNOWN;
+    default:
+        return PDK__REFUSED;
+    }
+}
+
+int pdk__error_of(int zrc)
+{
+    switch (zrc) {
+    case ZOK:
+        return 0;
+    case ZNONODE:
+        return PDK_ENOENT;
+    case ZNOAUTH:
+    case ZINVALIDACL:
+        return PDK_EACCES;
+    case ZNODEEXISTS: /* of a sequential node: the counter sticks at its end (ZOOKEEPER-3249) */
+        return PDK_EEXHAUSTED;
+    case ZNOCHILDRENFOREPHEMERALS:
+    case ZBADARGUMENTS:
+        return PDK_EPATH;
+    case ZAUTHFAILED:
+        return PDK_EAUTH;
+    default:
+        return pdk__outcome_of(zrc) == PDK__UNKNOWN ? PDK_EUNKNOWN : PDK_EREFUSED;
+    }
+}
+
+/* --- what every request has in common ------------------------------------------------------------------------------
+ */
+
+void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *))
+{
+    request->client = c;
+    request->forget = forget;
+    pdk__client_ref(c);
+    pdk__list_append(&c->requests, &request->link);
+}
+
+void pdk__request_untrack(struct pdk__request *request)
+{
+    pdk__list_remove(&request->link);
+    pdk__client_unref(request->client);
+}
+
+struct pdk_client *pdk__request_arrive(struct pdk__request *request)
+{
+    struct pdk_client *c = request->client;
+    pdk__client_ref(c);
+    pdk__client_lock(c);
+    c->zk_thread = pthread_self();
+    c->zk_thread_known = true;
+    return c;
+}
+
+void pdk__request_depart(struct pdk_client *c)
+{
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+void pdk__request_drop_all(struct pdk_client *c)
+{
+    PDK__LIST_EACH(link, &c->requests)
+    {
+        struct pdk__request *request = PDK__MEMBER(link, struct pdk__request, link);
+        request->forget(request);
+    }
+}
+
+/* --- those of a claim ----------------------------------------------------------------------------------------------
+ */
+
+static void end(struct request *r)
+{
+    pdk__request_untrack(&r->base);
+    pdk__free(r);
+}
+
+static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct request, base)); }
+
+static struct request *begin(struct pdk_client *c, struct pdk__claim *claim, uint64_t op)
+{
+    if (c->zh == NULL)
+        return NULL;
+    struct request *r = pdk__alloc(sizeof *r);
+    if (r == NULL)
+        return NULL;
+    r->claim = claim;
+    r->op = op;
+    pdk__request_track(&r->base, c, forget);
+    return r;
+}
+
+void pdk__request_orphan(struct pdk__claim *claim)
+{
+    PDK__LIST_EACH(link, &claim->client->requests)
+    {
+        struct pdk__request *base = PDK__MEMBER(link, struct pdk__request, link);
+        struct request *r = PDK__MEMBER(base, struct request, base);
+        if (base->forget == forget && r->claim == claim)
+            r->claim = NULL;
+    }
+}
+
+/* The call was made: 0, or the request is taken back. */
+static int sent(struct request *r, int zrc)
+{
+    if (zrc == ZOK)
+        return 0;
+    end(r);
+    return pdk__error_of(zrc);
+}
+
+static void deliver(const struct request *r, enum pdk__event_kind kind, int zrc, struct pdk__event event)
+{
+    if (r->claim == NULL)
+        return;
+    event.kind = kind;
+    event.op = r->op;
+    event.outcome = pdk__outcome_of(zrc);
+    event.error = pdk__error_of(zrc);
+    pdk__claim_feed(r->claim, event);
+}
+
+static void complete(struct request *r, enum pdk__event_kind kind, int zrc, struct pdk__event event)
+{
+    struct pdk_client *c = pdk__request_arrive(&r->base);
+    deliver(r, kind, zrc, event);
+    end(r);
+    pdk__request_depart(c);
+}
+
+/* --- create --------------------------------------------------------------------------------------------------------
+ */
+
+static void created(int zrc, const char *path, const struct Stat *stat, const void *data)
+{
+    struct request *r = (struct request *)data;
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.name = strrchr(path, '/') + 1;
+        event.owner = stat->ephemeralOwner;
+        event.token = stat->czxid;
+    }
+    complete(r, PDK__EV_CREATED, zrc, event);
+}
+
+static int fail(struct request *r)
+{
+    end(r);
+    return PDK_ENOMEM;
+}
+
+int pdk__request_create(struct pdk__claim *claim, uint64_t op)
+{
+    struct pdk_client *c = claim->client;
+    struct request *r = begin(c, claim, op);
+    if (r == NULL)
+        return PDK_ENOMEM;
+    char name[PDK__NAME_MAX];
+    pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+    char *path = pdk__join(claim->path, name);
+    if (path == NULL)
+        return fail(r);
+    struct ACL_vector acl = pdk__options_acl(&c->options);
+    /* create2, for the czxid is the token. Data of length 0 and not NULL: Curator's getParticipants dies of the latter.
+     */
+    int zrc = zoo_acreate2(c->zh, path, claim->data, (int)claim->data_size, &acl, ZOO_EPHEMERAL_SEQUENTIAL, created, r);
+    pdk__free(path);
+    return sent(r, zrc);
+}
+
+/* --- the lock path and its ancestors -------------------------------------------------------------------------------
+ */
+
+/* Only the last of a chain decides. What an ancestor's create answers may be "not permitted" although it is there. */
+static void made_parent(int zrc, const char *path, const void *data)
+{
+    (void)path;
+    struct request *r = (struct request *)data;
+    struct pdk_client *c = pdk__request_arrive(&r->base);
+    if (r->worst == ZOK && zrc != ZOK && zrc != ZNODEEXISTS)
+        r->worst = zrc;
+    if (zrc == ZNODEEXISTS)
+        zrc = ZOK;
+    else if (zrc == ZNONODE) /* because an ancestor could not be made, and that is the reason to give */
+        zrc = r->worst;
+    if (--r->n_parents == 0) {
+        deliver(r, PDK__EV_MADE_PARENTS, zrc, (struct pdk__event){0});
+        end(r);
+    }
+    pdk__request_depart(c);
+}
+
+static int make_parent(struct pdk_client *c, struct request *r, const char *path, struct ACL_vector *acl)
+{
+    /* Containers, so that the servers reap them when nobody uses them; and one by one, since a container inside a multi
+     * aborts the process (an assertion of ZooKeeper's client). */
+    int zrc = zoo_acreate(c->zh, path, "", 0, acl, ZOO_CONTAINER, made_parent, r);
+    r->n_parents += zrc == ZOK;
+    return zrc;
+}
+
+int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
+{
+    struct pdk_client *c = claim->client;
+    char *path = pdk__strdup(claim->path);
+    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    if (r == NULL) {
+        pdk__free(path);
+        return PDK_ENOMEM;
+    }
+    struct ACL_vector acl = pdk__options_acl(&c->options);
+    int zrc = make_parent(c, r, "/", &acl); /* the chroot's own node, if it has one; refused as existing otherwise */
+    for (size_t length = 0; (length = pdk__path_next(claim->path, length)) != 0;) {
+        path[length] = '\0';
+        zrc = make_parent(c, r, path, &acl);
+        path[length] = claim->path[length];
+    }
+    pdk__free(path);
+    if (r->n_parents > 0)
+        return 0; /* what is on its way will come back */
+    return sent(r, zrc);
+}
+
+/* --- sync and list -------------------------------------------------------------------------------------------------
+ */
+
+static void synced(int zrc, const char *path, const void *data)
+{
+    (void)path;
+    complete((struct request *)data, PDK__EV_SYNCED, zrc, (struct pdk__event){0});
+}
+
+int pdk__request_sync(struct pdk__claim *claim, uint64_t op)
+{
+    struct request *r = begin(claim->client, claim, op);
+    return r != NULL ? sent(r, zoo_async(claim->client->zh, claim->path, synced, r)) : PDK_ENOMEM;
+}
+
+static void listed(int zrc, const struct String_vector *names, const void *data)
+{
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.children = (const char *const *)names->data;
+        event.n_children = (size_t)names->count;
+    }
+    complete((struct request *)data, PDK__EV_LISTED, zrc, event);
+}
+
+int pdk__request_list(struct pdk__claim *claim, uint64_t op)
+{
+    struct request *r = begin(claim->client, claim, op);
+    return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->path, 0, listed, r)) : PDK_ENOMEM;
+}
+
+/* --- watches -------------------------------------------------------------------------------------------------------
+ */
+
+static void watched(struct request *r, int zrc)
+{
+    struct pdk_client *c = pdk__request_arrive(&r->base);
+    const char *name = r->claim != NULL ? r->claim->predecessor : NULL;
+    deliver(r, PDK__EV_WATCHED, zrc, (struct pdk__event){.name = name});
+    end(r);
+    pdk__request_depart(c);
+}
+
+static void watched_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    (void)value, (void)length, (void)stat;
+    watched((struct request *)data, zrc);
+}
+
+static void watched_by_exists(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    watched((struct request *)data, zrc);
+}
+
+int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
+{
+    struct pdk_client *c = claim->client;
+    struct request *r = begin(c, claim, op);
+    void *id = (void *)c->id;
+    if (r == NULL)
+        return PDK_ENOMEM;
+    /* By getData: on a node that is gone it sets no watch, where exists would leave one for its creation. */
+    return sent(r, by_exists
+                       ? zoo_awexists(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_exists, r)
+                       : zoo_awget(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_get, r));
+}
+
+static void own(struct request *r, int zrc, const struct Stat *stat)
+{
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.owner = stat->ephemeralOwner;
+        event.token = stat->czxid;
+    }
+    complete(r, PDK__EV_OWN, zrc, event);
+}
+
+static void own_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    (void)value, (void)length;
+    own((struct request *)data, zrc, stat);
+}
+
+static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
+{
+    own((struct request *)data, zrc, stat);
+}
+
+int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
+{
+    struct pdk_client *c = claim->client;
+    const char *path = pdk__claim_own(claim);
+    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    void *id = (void *)c->id;
+    if (r == NULL)
+        return PDK_ENOMEM;
+    return sent(r, by_exists ? zoo_awexists(c->zh, path, pdk__handle_watch_nodes, id, own_by_exists, r)
+                             : zoo_awget(c->zh, path, pdk__handle_watch_nodes, id, own_by_get, r));
+}
+
+static void unwatched(int zrc, const void *data)
+{
+    (void)zrc;
+    struct request *r = (struct request *)data;
+    struct pdk_client *c = pdk__request_arrive(&r->base);
+    end(r);
+    pdk__request_depart(c);
+}
+
+void pdk__request_unwatch(struct pdk_client *c, const char *path)
+{
+    struct request *r = begin(c, NULL, 0);
+    if (r == NULL)
+        return; /* it stays until the node goes */
+    /* remove_watches would only forget it on our side (ZOOKEEPER-1910). The header declares a pointer to a completion
+     * where the code takes the completion. */
+    sent(r, zoo_aremove_all_watches(c->zh, path, ZWATCHTYPE_DATA, 0, (void_completion_t *)unwatched, r));
+}
+
+/* --- delete --------------------------------------------------------------------------------------------------------
+ */
+
+static void deleted(int zrc, const void *data)
+{
+    complete((struct request *)data, PDK__EV_DELETED, zrc, (struct pdk__event){0});
+}
+
+int pdk__request_delete(struct pdk__claim *claim, uint64_t op)
+{
+    const char *path = pdk__claim_own(claim);
+    struct request *r = path != NULL ? begin(claim->client, claim, op) : NULL;
+    return r != NULL ? sent(r, zoo_adelete(claim->client->zh, path, -1, deleted, r)) : PDK_ENOMEM;
+}

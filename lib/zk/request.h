@@ -1,0 +1,58 @@
+/*
+ * Requests: one asynchronous call of ZooKeeper's client each, whose completion becomes an event of the claim that
+ * asked.
+ *
+ * All with the client's lock held. 0 means that the completion will come, or that the handle's end will stand in for
+ * it; an error means that nothing was sent, and none will.
+ */
+#ifndef PDK__REQUEST_H
+#define PDK__REQUEST_H
+
+#include "lib/zk/client.h"
+
+struct pdk__claim;
+
+/*
+ * What every request in flight begins with. ZooKeeper's client may forget to complete it, so its client keeps a list:
+ * `forget` is called, with the lock, for what is on it when the handle is gone.
+ */
+struct pdk__request {
+    struct pdk__list link;
+    struct pdk_client *client;
+    void (*forget)(struct pdk__request *request);
+};
+
+/* A request goes out: it holds its client from now on. */
+void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *));
+
+/* It was not sent after all, or is being forgotten. */
+void pdk__request_untrack(struct pdk__request *request);
+
+/* Its completion has come: lock, and know the thread. Returns the client, to be given to pdk__request_depart. */
+struct pdk_client *pdk__request_arrive(struct pdk__request *request);
+
+/* The completion has done its work: untrack, and unlock. REQUEST is the caller's to free, before. */
+void pdk__request_depart(struct pdk_client *c);
+
+int pdk__request_create(struct pdk__claim *claim, uint64_t op);
+int pdk__request_parents(struct pdk__claim *claim, uint64_t op);
+int pdk__request_sync(struct pdk__claim *claim, uint64_t op);
+int pdk__request_list(struct pdk__claim *claim, uint64_t op);
+int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
+int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);
+int pdk__request_delete(struct pdk__claim *claim, uint64_t op);
+
+/* Take the data watches of PATH off the server; nobody waits for the answer. */
+void pdk__request_unwatch(struct pdk_client *c, const char *path);
+
+/* CLAIM is no more: whatever it has in flight completes into nothing. */
+void pdk__request_orphan(struct pdk__claim *claim);
+
+/* The handle is gone, and its threads with it: so is all that was in flight. */
+void pdk__request_drop_all(struct pdk_client *c);
+
+/* What a code of ZooKeeper's means to the core, and which error stands for a refusal. */
+enum pdk__outcome pdk__outcome_of(int zrc);
+int pdk__error_of(int zrc);
+
+#endif

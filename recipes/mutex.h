@@ -1,0 +1,55 @@
+/* The mutex, inside: what mutex.c, which speaks to the user, and op.c, which speaks to the driver, share. */
+#ifndef PDK__MUTEX_H
+#define PDK__MUTEX_H
+
+#include "recipes/op.h"
+
+enum { PDK__STATE_RING = 16 };
+
+struct pdk__state_change {
+    pdk_state state;
+    int64_t token;
+};
+
+struct pdk_mutex_options {
+    void *data;
+    size_t data_size;
+};
+
+struct pdk_mutex {
+    struct pdk_client *client;
+    unsigned refs; /* the user's, and one per op */
+    char *path;
+    struct pdk_mutex_options options;
+    struct pdk__list ops;
+    char error[256];
+
+    pdk_state_cb on_state;
+    void *on_state_arg;
+    struct pdk__notice state_notice;
+    size_t n_changes;
+    struct pdk__state_change changes[PDK__STATE_RING];
+};
+
+/* All with the client's lock held. */
+
+/* Contend. On success the caller has a reference to *OP, which may be settled already. */
+int pdk__op_start(struct pdk_op **op, struct pdk_mutex *m, bool try_only, int64_t deadline_ms, uint64_t thread,
+                  pdk_lock_cb cb, void *arg);
+void pdk__op_unref(struct pdk_op *op);
+
+/* Give up, if it is pending: it fails with PDK_ECANCELED. */
+void pdk__op_cancel(struct pdk_op *op);
+
+/* The caller does not wait for it any more, or gives the lock back. Takes the caller's reference. */
+void pdk__op_abandon(struct pdk_op *op);
+
+/* A number of the calling thread's own, never used by another. */
+uint64_t pdk__thread_number(void);
+
+/* Note an incident on the mutex and its client. Returns RC. */
+int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
+void pdk__mutex_changed(struct pdk_mutex *m, pdk_state state, int64_t token);
+void pdk__mutex_unref(struct pdk_mutex *m);
+
+#endif

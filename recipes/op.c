@@ -1,0 +1,205 @@
+#include "lib/alloc.h"
+#include "recipes/mutex.h"
+#include <string.h>
+
+static struct pdk_op *op_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk_op, claim); }
+
+void pdk__op_unref(struct pdk_op *op)
+{
+    if (--op->refs > 0)
+        return;
+    struct pdk_mutex *m = op->mutex;
+    pthread_cond_destroy(&op->news);
+    pdk__free(op->data);
+    pdk__free(op);
+    pdk__mutex_unref(m);
+}
+
+/* --- callbacks -----------------------------------------------------------------------------------------------------
+ */
+
+/* A callback is called without the lock, and the op, or even its mutex and client, may be freed right after it. */
+static void finish_notice(struct pdk_op *op)
+{
+    struct pdk_client *c = op->mutex->client;
+    pdk__client_ref(c);
+    pdk__client_lock(c);
+    pdk__op_unref(op);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+static void run_settled(struct pdk__notice *notice)
+{
+    struct pdk_op *op = PDK__MEMBER(notice, struct pdk_op, settled_notice);
+    op->settled_cb(op->result, op->settled_arg);
+    finish_notice(op);
+}
+
+static void run_gone(struct pdk__notice *notice)
+{
+    struct pdk_op *op = PDK__MEMBER(notice, struct pdk_op, gone_notice);
+    op->gone_cb(op->release_result, op->gone_arg);
+    finish_notice(op);
+}
+
+static void notify(struct pdk_op *op, struct pdk__notice *notice)
+{
+    op->refs++;
+    pdk__client_notify(op->mutex->client, notice);
+}
+
+static void settle(struct pdk_op *op, int rc)
+{
+    if (op->settled)
+        return;
+    op->settled = true;
+    op->result = rc;
+    if (op->settled_cb != NULL)
+        notify(op, &op->settled_notice);
+    pthread_cond_broadcast(&op->news);
+}
+
+/* --- what the claim tells ------------------------------------------------------------------------------------------
+ */
+
+static void granted(struct pdk__claim *claim, int64_t token)
+{
+    struct pdk_op *op = op_of(claim);
+    op->stage = PDK__OP_GRANTED;
+    op->token = token;
+    op->count = 1;
+    op->refs++; /* the owner's, until unlock */
+    strcpy(op->node, claim->machine.name);
+    settle(op, 0);
+}
+
+static void fail(struct pdk_op *op, int rc)
+{
+    op->stage = PDK__OP_FAILED;
+    pdk__list_remove(&op->link);
+    settle(op, rc);
+}
+
+static void failed(struct pdk__claim *claim, int rc)
+{
+    struct pdk_op *op = op_of(claim);
+    fail(op, rc == PDK_EBUSY || rc == PDK_ETIMEDOUT ? rc : pdk__mutex_incident(op->mutex, "lock", rc));
+}
+
+static void lose(struct pdk_op *op)
+{
+    op->stage = PDK__OP_LOST;
+    pdk__mutex_incident(op->mutex, "hold", PDK_ELOST);
+    pdk__mutex_changed(op->mutex, PDK_LOST, op->token);
+}
+
+static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
+{
+    struct pdk_op *op = op_of(claim);
+    if (op->stage != PDK__OP_GRANTED)
+        return; /* unlocked meanwhile: nobody believes any more */
+    if (state == PDK__ACT_LOST)
+        lose(op);
+    else
+        pdk__mutex_changed(op->mutex, state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD, op->token);
+}
+
+static void done(struct pdk__claim *claim, int rc)
+{
+    struct pdk_op *op = op_of(claim);
+    if (op->stage == PDK__OP_PENDING) /* an adopted handle is let go, and its claims with it */
+        fail(op, PDK_ECLOSED);
+    else if (op->stage == PDK__OP_GRANTED)
+        lose(op);
+    op->gone = true;
+    op->release_result = rc;
+    if (op->gone_cb != NULL)
+        notify(op, &op->gone_notice);
+    pthread_cond_broadcast(&op->news);
+    pdk__op_unref(op);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, done};
+
+/* --- start and abandon ---------------------------------------------------------------------------------------------
+ */
+
+static char *node_data(struct pdk_mutex *m, size_t *size)
+{
+    if (m->options.data != NULL) {
+        *size = m->options.data_size;
+        return pdk__memdup(m->options.data, m->options.data_size);
+    }
+    struct pdk__identity identity;
+    pdk__identity_own(&identity, m->client->options.label);
+    char *text = pdk__identity_format(&identity);
+    *size = text != NULL ? strlen(text) : 0;
+    return text;
+}
+
+static struct pdk_op *make(struct pdk_mutex *m, size_t *data_size)
+{
+    struct pdk_op *op = pdk__alloc(sizeof *op);
+    if (op == NULL)
+        return NULL;
+    op->data = node_data(m, data_size);
+    if (op->data == NULL || pdk__cond_init(&op->news) != 0) {
+        pdk__free(op->data);
+        pdk__free(op);
+        return NULL;
+    }
+    op->mutex = m;
+    op->refs = 2; /* the claim's and the caller's */
+    m->refs++;
+    pdk__list_init(&op->settled_notice.link);
+    pdk__list_init(&op->gone_notice.link);
+    op->settled_notice.run = run_settled;
+    op->gone_notice.run = run_gone;
+    pdk__list_append(&m->ops, &op->link);
+    return op;
+}
+
+int pdk__op_start(struct pdk_op **out, struct pdk_mutex *m, bool try_only, int64_t deadline_ms, uint64_t thread,
+                  pdk_lock_cb cb, void *arg)
+{
+    size_t data_size;
+    struct pdk_op *op = make(m, &data_size);
+    if (op == NULL)
+        return PDK_ENOMEM;
+    op->thread = thread;
+    op->settled_cb = cb;
+    op->settled_arg = arg;
+    int rc = pdk__claim_start(&op->claim, m->client, &listener, m->path, op->data, data_size, try_only, deadline_ms);
+    if (rc == 0) {
+        *out = op;
+        return 0;
+    }
+    pdk__list_remove(&op->link);
+    op->refs = 1;
+    pdk__op_unref(op);
+    return rc;
+}
+
+void pdk__op_cancel(struct pdk_op *op)
+{
+    if (op->stage != PDK__OP_PENDING)
+        return;
+    fail(op, PDK_ECANCELED);
+    pdk__claim_release(&op->claim);
+}
+
+void pdk__op_abandon(struct pdk_op *op)
+{
+    bool owned = op->stage == PDK__OP_GRANTED || op->stage == PDK__OP_LOST;
+    bool contends = op->stage == PDK__OP_PENDING || op->stage == PDK__OP_GRANTED;
+    if (op->stage != PDK__OP_FAILED) {
+        op->stage = PDK__OP_RELEASED;
+        pdk__list_remove(&op->link);
+    }
+    if (contends && !op->gone)
+        pdk__claim_release(&op->claim);
+    if (owned)
+        pdk__op_unref(op); /* the owner's */
+    pdk__op_unref(op);
+}
