@@ -1,0 +1,136 @@
+#!/bin/sh
+# The examples as a stranger builds them: from an installed prefix, by what pkg-config says, with the shared library and
+# with the static one; run against a server that the installed command starts.
+. "$(dirname "$0")/lib.sh"
+scratch
+: "${PKG_CONFIG:=pkg-config}"
+root=$tmp/root
+lib=$root$PADDOCK_LIBDIR
+LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+PKG_CONFIG_PATH=$lib/pkgconfig
+export LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG
+failed=0
+children=
+
+# What we started ends with us.
+finish() {
+    # shellcheck disable=SC2086
+    [ -z "$children" ] || kill $children 2>/dev/null || :
+    wait
+    rm -rf "$tmp"
+}
+trap finish EXIT
+
+# fact FACT COMMAND...
+fact() {
+    fact=$1
+    shift
+    if "$@" >"$tmp/out" 2>&1; then
+        echo "ok - $fact"
+        return
+    fi
+    echo "not ok - $fact"
+    sed 's/^/  /' "$tmp/out"
+    failed=1
+}
+
+# The make that runs us must not hand its flags down.
+install_all() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$builddir" install DESTDIR="$root"; }
+
+# The prefix of paddock.pc is where it would be without DESTDIR.
+says() {
+    "$PKG_CONFIG" "$@" paddock |
+        sed -e "s,-I$PADDOCK_PREFIX,-I$root$PADDOCK_PREFIX,g" -e "s,-L$PADDOCK_LIBDIR,-L$root$PADDOCK_LIBDIR,g"
+}
+
+# build NAME OUTPUT FLAG...: the flags are for the linker alone.
+build() {
+    name=$1 output=$2
+    shift 2
+    # shellcheck disable=SC2046
+    ${PADDOCK_CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $(says --cflags) -o "$tmp/$output" \
+        "$srcdir/examples/$name.c" "$@"
+}
+
+# await FILE PATTERN PID: until the file has such a line, as long as the process is there, for a minute at most.
+await() {
+    turns=600
+    until grep -q "$2" "$1"; do
+        kill -0 "$3" 2>/dev/null && [ $((turns -= 1)) -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+start_server() {
+    "$root$PADDOCK_PREFIX/bin/paddock" server --parent $$ >"$tmp/server" 2>&1 &
+    server=$!
+    children="$children $server"
+    await "$tmp/server" PADDOCK_HOSTS= "$server" || { cat "$tmp/server"; return 1; }
+    hosts=$(sed -n 's/.*PADDOCK_HOSTS=//p' "$tmp/server")
+}
+
+takes_the_lock() {
+    "$tmp/$1" "$hosts" /installed/mutex >"$tmp/said" && cat "$tmp/said" && grep -Eq '^held, token [0-9]+$' "$tmp/said"
+}
+
+says_why_not() {
+    ! "$tmp/mutex" 127.0.0.1:1x /installed/mutex 2>"$tmp/said" && cat "$tmp/said" && grep -q '^mutex: ' "$tmp/said"
+}
+
+start_leader() {
+    "$tmp/leader" "$hosts" /installed/leader >"$tmp/$1" 2>&1 &
+    leader=$!
+    children="$children $leader"
+}
+
+# The first leads, and is asked to end; the second was waiting and leads then.
+leaders_take_turns() {
+    start_leader first
+    first=$leader
+    await "$tmp/first" '^leading' "$first" || return 1
+    start_leader second
+    second=$leader
+    kill -TERM "$first" && wait "$first" || return 1
+    await "$tmp/second" '^leading' "$second" || return 1
+    kill -TERM "$second" && wait "$second" || return 1
+    tail -n 3 "$tmp/first" "$tmp/second"
+    [ "$(tail -n 1 "$tmp/first" | cut -d, -f1)" = "standing down: asked to end" ]
+}
+
+# The unit names a program and a manual page that are not installed here.
+unit_is_sound() {
+    sed -e "s,/usr/local/bin/paddock-leader,$tmp/leader," -e '/^Documentation=/d' \
+        "$srcdir/examples/paddock-leader.service" >"$tmp/paddock-leader.service"
+    systemd-analyze verify "$tmp/paddock-leader.service"
+}
+
+readme_shows_the_example() {
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/README.md" | diff - "$srcdir/examples/mutex.c"
+}
+
+case $PADDOCK_CFLAGS in
+*-fsanitize* | *--coverage*) skip "an instrumented library is not for installing" ;;
+esac
+command -v "$PKG_CONFIG" >/dev/null || skip "pkg-config is missing"
+
+fact "the README's lines of C are examples/mutex.c" readme_shows_the_example
+fact "make install" install_all
+# shellcheck disable=SC2046
+{
+    fact "mutex.c links with the shared library" build mutex mutex $(says --libs)
+    fact "leader.c links with the shared library" build leader leader $(says --libs)
+    fact "mutex.c links statically" build mutex mutex-static -static $(says --static --libs)
+}
+if command -v systemd-analyze >/dev/null; then
+    fact "systemd finds no fault in the leader's unit" unit_is_sound
+else
+    echo "ok - systemd finds no fault in the leader's unit # SKIP no systemd-analyze"
+fi
+fact "the installed command starts a server" start_server
+if [ "$failed" = 0 ]; then
+    fact "the mutex is taken and given back" takes_the_lock mutex
+    fact "the same, linked statically" takes_the_lock mutex-static
+    fact "a host list that is none is refused in one line" says_why_not
+    fact "one leads, and the next when it is asked to end" leaders_take_turns
+fi
+exit $failed

@@ -1,0 +1,114 @@
+/* The leader of the examples: it stands down when it may lead no more, and stands again. */
+#include "lib/server/throwaway.h"
+#include "program.h"
+#include "test/lib/check.h"
+
+#include <limits.h>
+#include <paddock.h>
+#include <signal.h>
+#include <stdio.h>
+#include <zookeeper/zookeeper.h>
+
+enum { LIMIT_MS = 60000 };
+
+static pdk__server *server;
+static char hosts[32];
+
+static void a_leader_without_servers_stands_down(void)
+{
+    char *argv[] = {"leader", hosts, "/examples/leader", NULL};
+    pid_t pid = program_start(NULL, argv);
+    int64_t token = program_await_number("leading, token ");
+    pdk__server_kill(server);
+    CHECK_EQ(program_await_number("standing down: connection lost, token "), token);
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
+    CHECK(program_await_number("leading, token ") > token);
+    kill(pid, SIGTERM);
+    program_await("standing down: asked to end");
+    CHECK_EQ(program_ended(), 0);
+}
+
+/* Delete the node of whoever holds PATH, behind its back. */
+static void delete_holder(const char *path)
+{
+    char node[PATH_MAX];
+    pdk_client *c = NULL;
+    pdk_contender_list *l = NULL;
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
+    CHECK_RC(pdk_contenders(c, path, LIMIT_MS, &l), PDK_OK);
+    CHECK_EQ(pdk_contender_list_size(l), 1);
+    snprintf(node, sizeof node, "%s/%s", path, pdk_contender_name(l, 0));
+    pdk_contender_list_free(l);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+    zhandle_t *zh = zookeeper_init(hosts, NULL, 10000, NULL, NULL, 0);
+    CHECK(zh != NULL);
+    CHECK_WITHIN(LIMIT_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
+    CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
+    CHECK_EQ(zookeeper_close(zh), ZOK);
+}
+
+static void a_leader_whose_node_goes_stands_down(void)
+{
+    char *argv[] = {"leader", hosts, "/examples/deleted", NULL};
+    pid_t pid = program_start(NULL, argv);
+    int64_t token = program_await_number("leading, token ");
+    delete_holder("/examples/deleted");
+    CHECK_EQ(program_await_number("standing down: lost, token "), token);
+    CHECK(program_await_number("leading, token ") > token);
+    kill(pid, SIGTERM);
+    CHECK_EQ(program_ended(), 0);
+}
+
+static void a_leader_that_waits_can_be_ended(void)
+{
+    char *argv[] = {"leader", hosts, "/examples/queue", NULL};
+    pdk_client *c = NULL;
+    pdk_mutex *m = NULL;
+    pdk_contender_list *l = NULL;
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
+    pid_t pid = program_start(NULL, argv);
+    for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits behind us */
+        CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
+        n = pdk_contender_list_size(l);
+    }
+    kill(pid, SIGTERM);
+    CHECK_EQ(program_ended(), 0);
+    CHECK_STR(program_said(), ""); /* it never led */
+    CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
+    CHECK_EQ(pdk_contender_list_size(l), 1);
+    pdk_contender_list_free(l);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+}
+
+static void set_up(void)
+{
+    struct pdk__server_options o = {0};
+    zoo_set_debug_level(0);
+    CHECK_EQ(pdk__server_new(&server, &o), 0);
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
+}
+
+static void tear_down(void)
+{
+    program_end();
+    pdk__server_free(server);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"without servers it stands down, and leads again", a_leader_without_servers_stands_down},
+        {"without its node it stands down, and leads again", a_leader_whose_node_goes_stands_down},
+        {"while it waits it can be ended, and leaves no node", a_leader_that_waits_can_be_ended},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "leader", .tests = tests, .setup = set_up, .teardown = tear_down});
+}
