@@ -58,9 +58,9 @@ static void stand_down(struct leader *l, const char *why)
     say(why, l->token);
     l->stage = LEAVING;
     int rc = pdk_mutex_unlock_async(l->mutex, on_unlocked, l);
-    if (rc) {
+    if (rc) { /* no callback will come */
         l->stage = IDLE;
-        l->rc = rc;
+        l->rc = rc == PDK_ELOST ? 0 : rc;
     }
 }
 
