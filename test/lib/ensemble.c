@@ -24,7 +24,7 @@ static bool start(pdk__ensemble *e, const struct pdk__ensemble_options *o)
 {
     struct pdk__server_options all = {.tick_ms = o->tick_ms > 0 ? o->tick_ms : 200,
                                       .min_session_ms = o->min_session_ms,
-                                      .init_limit = 100,
+                                      .init_limit = 50,
                                       .sync_limit = o->sync_limit,
                                       .properties = o->properties,
                                       .n_peers = e->n};

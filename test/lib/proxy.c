@@ -58,7 +58,7 @@ static void obey(struct pdk__proxy *p)
 /* Send what is due; then tell when the next thing will be, in milliseconds as poll() wants them. */
 static int work(struct pdk__proxy *p)
 {
-    int64_t next = INT64_MAX;
+    int64_t next = p->knock_ms != 0 ? p->knock_ms : INT64_MAX;
     for (struct connection *c = p->connections; c != NULL; c = c->next) {
         for (int d = 0; d < 2; d++) {
             pdk__proxy_send(p, c, (pdk__direction)d);
@@ -78,7 +78,8 @@ static size_t watch(const struct pdk__proxy *p, struct pollfd **polled, size_t *
     size_t n = 2;
     *polled = pdk__test_grow(*polled, 2, cap, sizeof **polled);
     (*polled)[0] = (struct pollfd){.fd = p->wake, .events = POLLIN};
-    (*polled)[1] = (struct pollfd){.fd = p->listener, .events = POLLIN};
+    bool open = p->knock_ms <= pdk__proxy_now_ms();
+    (*polled)[1] = (struct pollfd){.fd = open ? p->listener : -1, .events = POLLIN};
     for (const struct connection *c = p->connections; c != NULL; c = c->next) {
         *polled = pdk__test_grow(*polled, n + 2, cap, sizeof **polled);
         for (int side = 0; side < 2; side++) {

@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LINGER_MS = 2000 };
+enum { LINGER_MS = 2000, DIAL_MS = 50, KNOCK_MS = 20 };
 
 void *pdk__test_grow(void *array, size_t n, size_t *cap, size_t each)
 {
@@ -32,36 +33,53 @@ int64_t pdk__proxy_now_ms(void)
 
 /* --- a connection begins and ends -------------------------------------------------------------------------------- */
 
-/* Not waited for: a stopped server with a full queue would stop us. A refusal is read as the end of the stream. */
+/* Waited for only a moment: a stopped server with a full queue would stop us. */
 static int dial(int port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct pollfd p = {.events = POLLOUT};
+    int error = 0, on = 1;
+    socklen_t size = sizeof error;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)) {
-        if (fd >= 0)
-            close(fd);
+    p.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (p.fd < 0)
         return -1;
+    if (connect(p.fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)
+        error = errno;
+    else if (poll(&p, 1, DIAL_MS) > 0)
+        getsockopt(p.fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0) {
+        setsockopt(p.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        return p.fd;
     }
-    return fd;
+    close(p.fd);
+    return -1;
 }
 
+/*
+ * A client that knocks at a dead server's proxy is hung up on. A member that knocks at its leader's may be early, for a
+ * leader is elected before it listens: it waits at the door, and so finds the leader no later than without a proxy.
+ * Hung up on, it would begin a new election, and the leader wait in vain for it.
+ */
 void pdk__proxy_accept(struct pdk__proxy *p)
 {
     int on = 1;
-    int client = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0)
-        return;
     int server = dial(p->target);
-    if (server < 0) {
-        close(client);
+    p->knock_ms = server < 0 && p->as_bytes ? pdk__proxy_now_ms() + KNOCK_MS : 0;
+    if (p->knock_ms != 0)
+        return;
+    int client = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (client < 0 || server < 0) {
+        if (client >= 0)
+            close(client);
+        if (server >= 0)
+            close(server);
         return;
     }
     struct connection *c = calloc(1, sizeof *c);
     if (c == NULL)
         abort();
     setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     *c = (struct connection){.next = p->connections, .fd = {client, server}};
     for (int d = 0; d < 2; d++)
         c->way[d].tail = &c->way[d].head;
