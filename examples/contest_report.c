@@ -18,8 +18,8 @@ void report_begin(struct report *r)
 {
     if (r->quiet)
         return;
-    fprintf(r->out, "%d processes, %d rounds each, one lock: %s on %s\n\n", r->plan->processes, r->plan->rounds,
-            r->plan->path, r->plan->hosts);
+    fprintf(r->out, "%d processes, %d rounds each, contend for one lock:\n%s on %s\n\n", r->plan->processes,
+            r->plan->rounds, r->plan->path, r->plan->hosts);
     fprintf(r->out, "%s%10s   %-13s  %-32s %12s%s\n", paint(r, BOLD), "seconds", "process", "what happened", "token",
             paint(r, PLAIN));
     fflush(r->out);
@@ -125,12 +125,14 @@ static void say_law(struct report *r, const char *name, size_t broken, const cha
         fprintf(r->out, "%s%s%s\n", paint(r, GREEN), good, paint(r, PLAIN));
 }
 
+/* Of each process, as long as that fits the line. */
 static void say_grants(struct report *r, const struct verdict *v)
 {
-    fprintf(r->out, "%12s   %zu:", "grants", v->grants);
-    for (int i = 0; i < r->plan->processes && i < 8; i++)
-        fprintf(r->out, " #%d %zu%s", i + 1, v->by_worker[i], i + 1 < r->plan->processes ? "," : "");
-    fprintf(r->out, "%s\n", r->plan->processes > 8 ? " ..." : "");
+    bool each = r->plan->processes <= 8 && r->plan->rounds < 1000;
+    fprintf(r->out, "%12s   %zu", "grants", v->grants);
+    for (int i = 0; each && i < r->plan->processes; i++)
+        fprintf(r->out, "%s #%d %zu", i == 0 ? ":" : ",", i + 1, v->by_worker[i]);
+    fputc('\n', r->out);
 }
 
 void report_verdict(struct report *r, const struct verdict *v)
