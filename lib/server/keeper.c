@@ -1,5 +1,6 @@
 #include "lib/server/keeper.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -138,20 +139,44 @@ int pdk__keeper_run(struct pdk__keeper *k, const char *log)
     return 0;
 }
 
-bool pdk__keeper_alive(const struct pdk__keeper *k)
+/* The state letter of the process or thread whose file this is; '?' when it cannot be read. */
+static char state_of(const char *path)
 {
-    char path[64], text[512];
-    if (k->child == 0 || kill(k->child, 0) != 0)
-        return false;
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)k->child);
+    char text[512];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return true;
+        return '?';
     ssize_t n = read(fd, text, sizeof text - 1);
     close(fd);
     text[n > 0 ? n : 0] = '\0';
-    const char *state = strrchr(text, ')');
-    return state == NULL || (state[2] != 'Z' && state[2] != 'X');
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '?';
+}
+
+bool pdk__keeper_alive(const struct pdk__keeper *k)
+{
+    char path[64];
+    if (k->child == 0 || kill(k->child, 0) != 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)k->child);
+    char state = state_of(path);
+    return state != 'Z' && state != 'X';
+}
+
+bool pdk__keeper_stopped(const struct pdk__keeper *k)
+{
+    char path[512];
+    bool stopped = true;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)k->child);
+    DIR *threads = opendir(path);
+    struct dirent *thread;
+    while (threads != NULL && stopped && (thread = readdir(threads)) != NULL) {
+        snprintf(path, sizeof path, "/proc/%ld/task/%s/stat", (long)k->child, thread->d_name);
+        stopped = thread->d_name[0] == '.' || state_of(path) == 'T' || state_of(path) == '?';
+    }
+    if (threads != NULL)
+        closedir(threads);
+    return stopped;
 }
 
 void pdk__keeper_reap(struct pdk__keeper *k)

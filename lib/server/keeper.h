@@ -30,6 +30,9 @@ int pdk__keeper_run(struct pdk__keeper *k, const char *log);
 /* Is what it runs still there, and not a zombie? */
 bool pdk__keeper_alive(const struct pdk__keeper *k);
 
+/* Is every thread of it stopped? A stopping signal reaches them one after the other. */
+bool pdk__keeper_stopped(const struct pdk__keeper *k);
+
 /* After the child's death was seen or is certain: collect it. Until then its process id cannot be anybody else's, so
  * a signal to it is always safe. */
 void pdk__keeper_reap(struct pdk__keeper *k);

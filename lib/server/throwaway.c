@@ -267,8 +267,11 @@ void pdk__server_kill(pdk__server *s)
 
 void pdk__server_pause(pdk__server *s)
 {
-    if (s->keeper.child != 0)
-        kill(s->keeper.child, SIGSTOP);
+    if (s->keeper.child == 0)
+        return;
+    kill(s->keeper.child, SIGSTOP);
+    while (pdk__server_running(s) && !pdk__keeper_stopped(&s->keeper))
+        nap();
 }
 
 void pdk__server_resume(pdk__server *s)

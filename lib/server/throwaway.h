@@ -60,7 +60,7 @@ void pdk__server_stop(pdk__server *s, int grace_ms);
 /* SIGKILL. Returns when it is gone. */
 void pdk__server_kill(pdk__server *s);
 
-/* SIGSTOP and SIGCONT. */
+/* SIGSTOP, which returns when all its threads have stopped; and SIGCONT. */
 void pdk__server_pause(pdk__server *s);
 void pdk__server_resume(pdk__server *s);
 

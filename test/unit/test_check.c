@@ -1,0 +1,245 @@
+/*
+ * The checks are checked: this program runs itself again, as a suite that fails, skips, hangs or breaks, and looks at
+ * what that says and how it ends.
+ */
+#include "test/lib/check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the suite inside -------------------------------------------------------------------------------------------- */
+
+static void reached(void) { puts("# reached"); }
+
+static void passes(void) { CHECK(true); }
+
+static void fails(void)
+{
+    CHECK(1 > 2);
+    reached();
+}
+
+static void numbers(void)
+{
+    int three = 3;
+    CHECK_EQ(three, 3);
+    CHECK_EQ(three, -4L);
+    reached();
+}
+
+static void texts(void)
+{
+    const char *text = "left";
+    CHECK_STR(text, "left");
+    CHECK_STR(text, NULL);
+    reached();
+}
+
+static void codes(void)
+{
+    CHECK_RC(PDK_EBUSY, PDK_EBUSY);
+    CHECK_RC(PDK_EBUSY, PDK_OK);
+    reached();
+}
+
+static void waits(void)
+{
+    int turns = 0;
+    CHECK_WITHIN(60000, ++turns == 3);
+    CHECK_EQ(turns, 3);
+    CHECK_WITHIN(1, turns == 0);
+    reached();
+}
+
+static void *fail_there(void *arg)
+{
+    CHECK(arg != NULL);
+    reached();
+    return NULL;
+}
+
+static void in_thread(void)
+{
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, fail_there, NULL), 0);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    puts("# joined");
+}
+
+static void in_child(void)
+{
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        CHECK(pid != 0);
+        reached();
+    }
+    CHECK_EQ(pdk__test_wait(pid), 0);
+}
+
+static void skips(void)
+{
+    SKIP("no such thing here");
+    reached();
+}
+
+static void hangs(void)
+{
+    for (;;)
+        pause();
+}
+
+static int inside(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"passes", passes},
+        {"fails", fails},
+        {"numbers", numbers},
+        {"texts", texts},
+        {"codes", codes},
+        {"waits", waits},
+        {"thread", in_thread},
+        {"child", in_child},
+        {"skips", skips},
+        {"hangs", hangs},
+        {0},
+    };
+    struct pdk__test_suite suite = {.name = "inside", .tests = tests, .teardown = reached, .limit_ms = 20000};
+    const char *setup = getenv("PADDOCK_TEST_INSIDE");
+    suite.setup = strcmp(setup, "fails") == 0 ? fails : strcmp(setup, "skips") == 0 ? skips : NULL;
+    if (strcmp(setup, "short") == 0)
+        suite.limit_ms = 100;
+    return pdk__test_main(argc, argv, &suite);
+}
+
+/* --- and from outside -------------------------------------------------------------------------------------------- */
+
+static char said[8192];
+
+/* Run the tests inside that TEST chooses; what they said is in said[]. Returns the exit status, or minus the signal. */
+static int run(const char *setup, const char *test)
+{
+    int ends[2];
+    size_t n = 0;
+    ssize_t got;
+    CHECK_EQ(pipe(ends), 0);
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        setenv("PADDOCK_TEST_INSIDE", setup, 1);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/proc/self/exe", "inside", test, (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], said + n, sizeof said - 1 - n)) > 0)
+        n += (size_t)got;
+    said[n] = '\0';
+    close(ends[0]);
+    return pdk__test_wait(pid);
+}
+
+static void says(const char *text)
+{
+    if (strstr(said, text) == NULL)
+        pdk__test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", text, said);
+}
+
+/* The teardown says it once. */
+static void ends_at_once(void)
+{
+    const char *once = strstr(said, "# reached");
+    CHECK(once != NULL);
+    CHECK(strstr(once + 1, "# reached") == NULL);
+}
+
+static void passing(void)
+{
+    CHECK_EQ(run("", "passes"), 0);
+    CHECK_STR(said, "ok - passes\n# reached\n# inside: 1 run, 0 failed, 0 skipped\n");
+}
+
+static void failing(void)
+{
+    static const struct {
+        const char *test, *text;
+    } cases[] = {{"fails", ": 1 > 2\n"},
+                 {"numbers", ": three (3) == -4L (-4)\n"},
+                 {"texts", ": text (\"left\") == NULL (\"NULL\")\n"},
+                 {"codes", ": PDK_EBUSY is PDK_EBUSY (-3), not PDK_OK\n"},
+                 {"waits", ": not within 1 ms: turns == 0\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(run("", cases[i].test), 1);
+        says("not ok - ");
+        says("test_check.c:");
+        says(cases[i].text);
+        says("# inside: 1 run, 1 failed, 0 skipped\n");
+        ends_at_once();
+    }
+}
+
+static void failing_elsewhere(void)
+{
+    CHECK_EQ(run("", "thread"), 1);
+    says(": arg != NULL\n");
+    says("# joined\n");
+    ends_at_once();
+    CHECK_EQ(run("", "child"), 1);
+    says("in a child: ");
+    says("pdk__test_wait(pid) (1) == 0 (0)\n");
+    ends_at_once();
+}
+
+static void the_rest_runs(void)
+{
+    CHECK_EQ(run("", "i"), 1); /* every name with an i */
+    says("not ok - fails: ");
+    says("not ok - waits: ");
+    says("not ok - child: ");
+    says("ok - skips # skipped: no such thing here\n");
+    says("# inside: 4 run, 3 failed, 1 skipped\n");
+}
+
+static void skipping(void)
+{
+    CHECK_EQ(run("", "skips"), 77);
+    says("# inside: skipped: no such thing here\n");
+    CHECK_EQ(run("skips", "passes"), 77);
+    says("# inside: skipped: no such thing here\n");
+    CHECK(strstr(said, "ok - passes") == NULL);
+}
+
+static void broken(void)
+{
+    CHECK_EQ(run("fails", "passes"), 99);
+    says("not ok - setup");
+    CHECK_EQ(run("", "no test has this name"), 99);
+}
+
+static void hanging(void)
+{
+    CHECK_EQ(run("short", "hangs"), -SIGABRT);
+    says("not ok - (it hangs) hangs\n");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a passing test is one line, and the end another", passing},
+        {"a failing check shows both sides and ends the test", failing},
+        {"a check in a thread or a child fails the test", failing_elsewhere},
+        {"a failed test does not keep others from running", the_rest_runs},
+        {"tests that are all skipped, or their setup, make 77 and say why", skipping},
+        {"a setup that fails, or no test at all, makes 99", broken},
+        {"a test that hangs is named and aborted", hanging},
+        {0},
+    };
+    if (getenv("PADDOCK_TEST_INSIDE") != NULL)
+        return inside(argc, argv);
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "check", .tests = tests});
+}
