@@ -1,0 +1,177 @@
+/* One holder at a time, in the order of the queue: among sessions, among threads, among processes. */
+#include "test/lib/field.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- two sessions ------------------------------------------------------------------------------------------------ */
+
+static void two_sessions(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(b.mutex, 300), PDK_ETIMEDOUT);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_mutex_state(b.mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_trylock(b.mutex), 0);
+    CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
+    CHECK_EQ(pdk__field_nodes(), 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+static void hands_over(void)
+{
+    struct pdk__want w;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t first = pdk__peer_token(&a);
+    pdk__want(&w, &b, PDK_FOREVER, 2);
+    CHECK_EQ(w.n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__want_told(&w, 0);
+    CHECK(pdk__peer_token(&b) > first);
+    pdk__want_end(&w, 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+enum { N_WAITERS = 6 };
+
+static void in_order(void)
+{
+    struct pdk__peer peers[N_WAITERS];
+    struct pdk__want wants[N_WAITERS];
+    pdk__field_begin();
+    for (int i = 0; i < N_WAITERS; i++) {
+        peers[i] = pdk__peer_new(0);
+        pdk__want(&wants[i], &peers[i], PDK_FOREVER, i + 1);
+    }
+    for (int i = 0; i < N_WAITERS; i++) {
+        pdk__want_told(&wants[i], 0);
+        for (int later = i + 1; later < N_WAITERS; later++)
+            CHECK_EQ(wants[later].n_told, 0);
+        pdk__want_end(&wants[i], 0);
+    }
+    for (int i = 0; i < N_WAITERS; i++)
+        pdk__peer_free(&peers[i]);
+}
+
+/* --- many, with a witness ---------------------------------------------------------------------------------------- */
+
+/* What the lock protects. The word names who is inside; the rest is only right when nobody else is. */
+struct witness {
+    atomic_int inside;
+    atomic_int overlaps;
+    atomic_int disorders; /* a token that did not rise */
+    int rounds;           /* plain on purpose: two inside at once lose some */
+    int64_t token;
+};
+
+static void enter(struct witness *w, int who, int64_t token)
+{
+    if (atomic_exchange(&w->inside, who) != 0)
+        atomic_fetch_add(&w->overlaps, 1);
+    if (token <= w->token)
+        atomic_fetch_add(&w->disorders, 1);
+    w->token = token;
+    int rounds = w->rounds;
+    sched_yield(); /* let an intruder in, if there is one */
+    w->rounds = rounds + 1;
+    if (atomic_exchange(&w->inside, 0) != who)
+        atomic_fetch_add(&w->overlaps, 1);
+}
+
+static void check_witness(const struct witness *w, int rounds)
+{
+    CHECK_EQ(w->overlaps, 0);
+    CHECK_EQ(w->disorders, 0);
+    CHECK_EQ(w->rounds, rounds);
+    CHECK_EQ(pdk__field_nodes(), 0);
+}
+
+enum { N_THREADS = 10, THREAD_ROUNDS = 30, N_PROCESSES = 10, PROCESS_ROUNDS = 100 };
+
+struct worker {
+    pthread_t thread;
+    struct pdk__peer *peer;
+    struct witness *witness;
+    int who;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (int i = 0; i < THREAD_ROUNDS; i++) {
+        CHECK_RC(pdk_mutex_lock(w->peer->mutex), 0);
+        enter(w->witness, w->who, pdk__peer_token(w->peer));
+        CHECK_RC(pdk_mutex_unlock(w->peer->mutex), 0);
+    }
+    return NULL;
+}
+
+static void ten_threads(void)
+{
+    struct worker workers[N_THREADS];
+    struct witness witness = {0};
+    pdk__field_begin();
+    struct pdk__peer peer = pdk__peer_new(0);
+    for (int i = 0; i < N_THREADS; i++) {
+        workers[i] = (struct worker){.peer = &peer, .witness = &witness, .who = i + 1};
+        CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    check_witness(&witness, N_THREADS * THREAD_ROUNDS);
+    pdk__peer_free(&peer);
+}
+
+static void rounds_of_a_process(struct witness *witness)
+{
+    struct pdk__peer peer = pdk__peer_new(0);
+    for (int i = 0; i < PROCESS_ROUNDS; i++) {
+        CHECK_RC(pdk_mutex_lock(peer.mutex), 0);
+        enter(witness, getpid(), pdk__peer_token(&peer));
+        CHECK_RC(pdk_mutex_unlock(peer.mutex), 0);
+    }
+    pdk__peer_free(&peer);
+    _exit(0);
+}
+
+/* The word they all write to is in memory that they share: no clock has to be trusted. */
+static void ten_processes(void)
+{
+    pid_t pids[N_PROCESSES];
+    pdk__field_begin();
+    struct witness *witness = mmap(NULL, sizeof *witness, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(witness != MAP_FAILED);
+    for (int i = 0; i < N_PROCESSES; i++)
+        if ((pids[i] = pdk__test_fork()) == 0)
+            rounds_of_a_process(witness);
+    for (int i = 0; i < N_PROCESSES; i++)
+        CHECK_EQ(pdk__test_wait(pids[i]), 0);
+    check_witness(witness, N_PROCESSES * PROCESS_ROUNDS);
+    munmap(witness, sizeof *witness);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"two sessions never hold at once", two_sessions},
+        {"a release hands over", hands_over},
+        {"waiters are served in order", in_order},
+        {"ten threads of one object hold one at a time, with rising tokens", ten_threads},
+        {"ten processes hold one at a time for a thousand rounds, with rising tokens", ten_processes},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "mutex exclusion", tests, PDK__ON_ONE | PDK__ON_THREE);
+}

@@ -1,0 +1,224 @@
+#include "test/lib/field.h"
+
+#include "test/lib/zk.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SESSION_MS = 30000, LOOKER_MS = 120000, WRITE_EACH_MS = 50 };
+
+struct pdk__field pdk__field;
+
+static const char *external; /* PADDOCK_TEST_HOSTS */
+static int n_servers;
+static char root[64];
+
+/* --- the session that writes all the time ------------------------------------------------------------------------ */
+
+static pthread_t writer;
+static atomic_bool writing;
+
+static void *write_on(void *arg)
+{
+    (void)arg;
+    while (atomic_load(&writing)) {
+        zoo_set(pdk__field.zh, root, "", 0, -1); /* may fail: a test has stopped a server */
+        usleep(WRITE_EACH_MS * 1000);
+    }
+    return NULL;
+}
+
+/* --- servers ----------------------------------------------------------------------------------------------------- */
+
+static void open_own(char *direct)
+{
+    pdk__field.e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = n_servers});
+    pdk__field.hosts = pdk__field.e->hosts;
+    for (int i = 0; i < n_servers; i++)
+        direct += sprintf(direct, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(pdk__field.e->server[i]));
+}
+
+static void setup(void)
+{
+    char direct[PDK__SERVER_MAX * 32];
+    pdk__field.hosts = external;
+    if (external == NULL)
+        open_own(direct);
+    pdk__field.zh = pdk__zk_open(external != NULL ? external : direct, LOOKER_MS);
+    zoo_set_servers_resolution_delay(pdk__field.zh, -1); /* else it holds locks of the resolver's when tests fork */
+    snprintf(root, sizeof root, "/paddock-test-%ld", (long)getpid());
+    int rc = zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0);
+    CHECK(rc == ZOK || rc == ZNODEEXISTS);
+    atomic_store(&writing, n_servers > 1);
+    if (n_servers > 1)
+        CHECK_EQ(pthread_create(&writer, NULL, write_on, NULL), 0);
+}
+
+/* Failed tests may have left nodes. */
+static void remove_tree(zhandle_t *zh, const char *path)
+{
+    struct String_vector children = {0};
+    char child[512];
+    if (zoo_get_children(zh, path, 0, &children) != ZOK)
+        return;
+    for (int i = 0; i < children.count; i++) {
+        snprintf(child, sizeof child, "%s/%s", path, children.data[i]);
+        remove_tree(zh, child);
+    }
+    deallocate_String_vector(&children);
+    zoo_delete(zh, path, -1);
+}
+
+static void teardown(void)
+{
+    if (atomic_exchange(&writing, false))
+        pthread_join(writer, NULL);
+    if (pdk__field.zh != NULL) {
+        if (external != NULL)
+            remove_tree(pdk__field.zh, root);
+        zookeeper_close(pdk__field.zh);
+    }
+    pdk__ensemble_free(pdk__field.e);
+    pdk__field = (struct pdk__field){0};
+}
+
+static int run(int argc, char **argv, const char *name, const struct pdk__test *tests, int servers)
+{
+    char text[64];
+    n_servers = servers;
+    snprintf(text, sizeof text, "%s, %s", name,
+             external != NULL ? "servers given"
+             : servers == 1   ? "one server"
+                              : "three servers");
+    return pdk__test_main(
+        argc, argv, &(struct pdk__test_suite){.name = text, .tests = tests, .setup = setup, .teardown = teardown});
+}
+
+int pdk__field_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on)
+{
+    external = getenv("PADDOCK_TEST_HOSTS");
+    if (external != NULL && *external == '\0')
+        external = NULL;
+    if (external != NULL || on != (PDK__ON_ONE | PDK__ON_THREE))
+        return run(argc, argv, name, tests, external != NULL || on == PDK__ON_THREE ? 3 : 1);
+    int one = run(argc, argv, name, tests, 1);
+    int three = one != 99 ? run(argc, argv, name, tests, 3) : 0;
+    if (one == 77)
+        return three;
+    return one != 0 || three == 77 ? one : three;
+}
+
+void pdk__field_begin(void)
+{
+    static int n;
+    if (pdk__field.e != NULL)
+        pdk__ensemble_heal(pdk__field.e);
+    CHECK_WITHIN(PDK__LONG_MS, zoo_state(pdk__field.zh) == ZOO_CONNECTED_STATE);
+    snprintf(pdk__field.path, sizeof pdk__field.path, "%s/%d", root, n++);
+}
+
+void pdk__field_begin_own(void)
+{
+    if (pdk__field.e == NULL)
+        SKIP("the servers are not ours to disturb");
+    pdk__field_begin();
+}
+
+static void synced(int rc, const char *path, const void *arg) { (void)rc, (void)path, (void)arg; }
+
+/* The sync is answered before what is behind it is asked: a server that lags would count nodes that are gone. */
+int pdk__field_nodes(void)
+{
+    struct Stat stat;
+    zoo_async(pdk__field.zh, pdk__field.path, synced, NULL);
+    int rc = zoo_exists(pdk__field.zh, pdk__field.path, 0, &stat);
+    return rc == ZOK ? stat.numChildren : rc == ZNONODE ? 0 : -1;
+}
+
+void pdk__field_raze(void) { CHECK_EQ(zoo_delete(pdk__field.zh, pdk__field.path, -1), ZOK); }
+
+/* --- peers ------------------------------------------------------------------------------------------------------- */
+
+struct pdk__peer pdk__peer_at(const char *hosts, const pdk_client_options *opts)
+{
+    struct pdk__peer p = {0};
+    CHECK_RC(pdk_client_new(&p.client, hosts, opts), 0);
+    CHECK_RC(pdk_client_wait(p.client, PDK__LONG_MS), 0);
+    CHECK_RC(pdk_mutex_new(&p.mutex, p.client, pdk__field.path, NULL), 0);
+    return p;
+}
+
+static struct pdk__peer open_peer(const char *hosts, int session_ms)
+{
+    pdk_client_options *opts = pdk_client_options_new();
+    CHECK(opts != NULL);
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, session_ms > 0 ? session_ms : SESSION_MS), 0);
+    struct pdk__peer p = pdk__peer_at(hosts, opts);
+    pdk_client_options_free(opts);
+    return p;
+}
+
+struct pdk__peer pdk__peer_new(int session_ms) { return open_peer(pdk__field.hosts, session_ms); }
+
+struct pdk__peer pdk__peer_proxied(void)
+{
+    char address[32];
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(pdk__field.e->server[0]), false);
+    snprintf(address, sizeof address, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    struct pdk__peer p = open_peer(address, 0);
+    p.proxy = proxy;
+    pdk__proxy_reset_counters(proxy);
+    return p;
+}
+
+void pdk__peer_free(struct pdk__peer *p)
+{
+    CHECK_RC(pdk_mutex_free(p->mutex), 0);
+    CHECK_RC(pdk_client_free(p->client), 0);
+    if (p->proxy != NULL)
+        pdk__proxy_free(p->proxy);
+    *p = (struct pdk__peer){0};
+}
+
+int64_t pdk__peer_token(const struct pdk__peer *p)
+{
+    int64_t token;
+    CHECK_RC(pdk_mutex_token(p->mutex, &token), 0);
+    return token;
+}
+
+/* --- wants ------------------------------------------------------------------------------------------------------- */
+
+static void told(int rc, void *arg)
+{
+    struct pdk__want *w = arg;
+    atomic_store(&w->rc, rc);
+    atomic_fetch_add(&w->n_told, 1);
+}
+
+void pdk__want(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms, int n_nodes)
+{
+    w->peer = peer;
+    w->op = NULL;
+    atomic_store(&w->n_told, 0);
+    CHECK_RC(pdk_mutex_lock_async(peer->mutex, timeout_ms, told, w, &w->op), 0);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n_nodes);
+}
+
+void pdk__want_told(struct pdk__want *w, int rc)
+{
+    CHECK_WITHIN(PDK__LONG_MS, atomic_load(&w->n_told) > 0);
+    CHECK_RC(atomic_load(&w->rc), rc);
+}
+
+void pdk__want_end(struct pdk__want *w, int rc)
+{
+    pdk__want_told(w, rc);
+    if (rc == 0)
+        CHECK_RC(pdk_mutex_unlock(w->peer->mutex), 0);
+    CHECK_EQ(atomic_load(&w->n_told), 1);
+    pdk_op_free(w->op);
+}
