@@ -200,12 +200,12 @@ static void rest(struct pdk__contender *c, int64_t now_ms)
     c->rest_ms = now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
 }
 
-/* The wish is gone; what is in flight to create or find the node must still be awaited, else it could come after us. */
+/* The wish is gone; a create that may be on its way must still be awaited, else the node could come after us. */
 static void give_up(struct pdk__contender *c, struct pdk__actions *out)
 {
     c->wanted = false;
-    bool created = c->phase == PDK__CREATING && c->node == PDK__NODE_YES;
-    if (created || (c->phase != PDK__CREATING && c->phase != PDK__RECOVERING))
+    bool awaited = c->phase == PDK__CREATING || c->phase == PDK__RECOVERING;
+    if (c->node != PDK__NODE_MAYBE || !awaited)
         advance(c, out);
 }
 

@@ -1,0 +1,233 @@
+#include "test/story/tale.h"
+#include "paddock/error.h"
+#include "test/lib/check.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof t->trace - t->length;
+    int n = vsnprintf(t->trace + t->length, room, format, args);
+    va_end(args);
+    CHECK(n >= 0 && (size_t)n < room);
+    t->length += (size_t)n;
+}
+
+static void tell_action(struct tale *t, const struct pdk__action *a)
+{
+    static const char *const names[] = {"create", "parents", "sync+list", "list",    "watch", "unwatch", "own",
+                                        "delete", "granted", "failed",    "suspect", "held",  "lost",    "done"};
+    tell(t, " %s", names[a->kind]);
+    if (a->kind == PDK__ACT_WATCH)
+        tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
+    if (a->kind == PDK__ACT_OWN && a->by_exists)
+        tell(t, "(exists)");
+    if (a->kind == PDK__ACT_FAILED || (a->kind == PDK__ACT_DONE && a->error != 0))
+        tell(t, "(%s)", pdk_strerrorname(a->error));
+    if (a->kind == PDK__ACT_GRANTED)
+        CHECK(a->token != 0);
+}
+
+static void remember(struct tale *t, const struct pdk__action *a)
+{
+    if (a->kind == PDK__ACT_OWN)
+        t->own_op = a->op;
+    else if (a->op != 0)
+        t->op = a->op;
+    if (a->kind == PDK__ACT_WATCH) {
+        snprintf(t->last_name, sizeof t->last_name, "%s", a->name);
+        t->last_by_exists = a->by_exists;
+    }
+}
+
+static void step(struct tale *t, const char *name, struct pdk__event event)
+{
+    struct pdk__actions actions;
+    event.now_ms = t->now_ms;
+    pdk__contender_step(&t->c, &event, &actions);
+    tell(t, "%s:", name);
+    for (size_t i = 0; i < actions.n; i++) {
+        tell_action(t, &actions.list[i]);
+        remember(t, &actions.list[i]);
+        CHECK(actions.list[i].kind != PDK__ACT_DONE || i == actions.n - 1);
+    }
+    tell(t, actions.n == 0 ? " -\n" : "\n");
+}
+
+void tale_begin(struct tale *t, bool connected)
+{
+    *t = (struct tale){.now_ms = 1000};
+    pdk__contender_init(&t->c, &t->ops, TALE_ATTEMPT, 7, connected ? TALE_SESSION : 0, connected);
+}
+
+void tale_reset(struct tale *t)
+{
+    t->length = 0;
+    t->trace[0] = '\0';
+}
+
+void acquire(struct tale *t, int64_t deadline_ms)
+{
+    int64_t at = deadline_ms < 0 ? PDK__NEVER : t->now_ms + deadline_ms;
+    step(t, "acquire", (struct pdk__event){.kind = PDK__EV_ACQUIRE, .deadline_ms = at});
+}
+
+void try_acquire(struct tale *t)
+{
+    step(t, "try", (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = true, .deadline_ms = PDK__NEVER});
+}
+
+void release(struct tale *t) { step(t, "release", (struct pdk__event){.kind = PDK__EV_RELEASE}); }
+
+void later(struct tale *t, int64_t ms)
+{
+    t->now_ms += ms;
+    step(t, "later", (struct pdk__event){.kind = PDK__EV_TIMER});
+}
+
+void up(struct tale *t, int64_t session)
+{
+    step(t, "up", (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = session});
+}
+
+void down(struct tale *t) { step(t, "down", (struct pdk__event){.kind = PDK__EV_SESSION_DOWN}); }
+
+void presumed(struct tale *t) { step(t, "presumed", (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED}); }
+
+void expired(struct tale *t) { step(t, "expired", (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED}); }
+
+void over(struct tale *t, int error)
+{
+    step(t, "over", (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = error});
+}
+
+void created_by(struct tale *t, const char *name, int64_t owner)
+{
+    step(t, "created",
+         (struct pdk__event){.kind = PDK__EV_CREATED, .op = t->op, .name = name, .owner = owner, .token = 77});
+}
+
+void created(struct tale *t, const char *name) { created_by(t, name, t->c.session); }
+
+void listed(struct tale *t, const char *const *children)
+{
+    size_t n = 0;
+    while (children[n] != NULL)
+        n++;
+    step(t, "listed", (struct pdk__event){.kind = PDK__EV_LISTED, .op = t->op, .children = children, .n_children = n});
+}
+
+void own_by(struct tale *t, int64_t owner)
+{
+    step(t, "own", (struct pdk__event){.kind = PDK__EV_OWN, .op = t->own_op, .owner = owner, .token = 77});
+}
+
+void own(struct tale *t) { own_by(t, t->c.session); }
+
+static const char *name_of(enum pdk__event_kind kind)
+{
+    switch (kind) {
+    case PDK__EV_CREATED:
+        return "created";
+    case PDK__EV_MADE_PARENTS:
+        return "made parents";
+    case PDK__EV_SYNCED:
+        return "synced";
+    case PDK__EV_LISTED:
+        return "listed";
+    case PDK__EV_WATCHED:
+        return "watched";
+    case PDK__EV_OWN:
+        return "own";
+    case PDK__EV_DELETED:
+        return "deleted";
+    default:
+        return "?";
+    }
+}
+
+static const char *outcome_name(enum pdk__outcome outcome)
+{
+    static const char *const names[] = {"", " no node", " no auth", " refused", " unknown"};
+    return names[outcome];
+}
+
+static void reply_with(struct tale *t, uint64_t op, enum pdk__event_kind kind, enum pdk__outcome outcome, int error)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", name_of(kind), outcome_name(outcome));
+    step(t, text,
+         (struct pdk__event){.kind = kind, .op = op, .outcome = outcome, .error = error, .name = t->last_name});
+}
+
+void reply(struct tale *t, enum pdk__event_kind kind, enum pdk__outcome outcome, int error)
+{
+    reply_with(t, kind == PDK__EV_OWN ? t->own_op : t->op, kind, outcome, error);
+}
+
+void ok(struct tale *t, enum pdk__event_kind kind) { reply(t, kind, PDK__OK, 0); }
+
+void reply_to(struct tale *t, uint64_t op, enum pdk__event_kind kind, enum pdk__outcome outcome)
+{
+    reply_with(t, op, kind, outcome, 0);
+}
+
+void fired(struct tale *t, bool deleted)
+{
+    step(t, deleted ? "gone" : "changed", (struct pdk__event){.kind = PDK__EV_FIRED, .op = t->op, .deleted = deleted});
+}
+
+void own_fired(struct tale *t, bool deleted)
+{
+    step(t, deleted ? "own gone" : "own changed",
+         (struct pdk__event){.kind = PDK__EV_OWN_FIRED, .op = t->own_op, .deleted = deleted});
+}
+
+/* --- the session ---------------------------------------------------------------------------------------------------
+ */
+
+static void session_step(struct tale *t, const char *name, struct pdk__session_event event)
+{
+    static const char *const names[] = {"up", "down", "presumed", "expired", "over", "open"};
+    struct pdk__session_actions actions;
+    event.now_ms = t->now_ms;
+    pdk__session_step(&t->s, &event, &actions);
+    tell(t, "%s:", name);
+    for (size_t i = 0; i < actions.n; i++) {
+        const struct pdk__session_action *a = &actions.list[i];
+        tell(t, " %s", names[a->kind]);
+        if (a->kind == PDK__SACT_UP)
+            tell(t, "(%llx)", (unsigned long long)a->session);
+        if (a->kind == PDK__SACT_OVER)
+            tell(t, "(%s)", pdk_strerrorname(a->error));
+    }
+    tell(t, actions.n == 0 ? " -\n" : "\n");
+}
+
+void session_begin(struct tale *t, bool renewable)
+{
+    *t = (struct tale){.now_ms = 1000};
+    pdk__session_init(&t->s, renewable, 7);
+}
+
+void session_event(struct tale *t, enum pdk__session_event_kind kind)
+{
+    static const char *const names[] = {"connected",   "disconnected", "expired", "auth failed",
+                                        "open failed", "close",        "later"};
+    session_step(t, names[kind], (struct pdk__session_event){.kind = kind});
+}
+
+void session_connected(struct tale *t, int64_t id, int64_t timeout_ms)
+{
+    session_step(t, "connected",
+                 (struct pdk__session_event){.kind = PDK__SEV_CONNECTED, .session = id, .timeout_ms = timeout_ms});
+}
+
+void session_later(struct tale *t, int64_t ms)
+{
+    t->now_ms += ms;
+    session_event(t, PDK__SEV_TIMER);
+}

@@ -1,0 +1,86 @@
+/*
+ * A tale: one contender, or one session, and the trace of what goes in and what comes out. A story test tells the
+ * events and compares the whole trace; the trace is the oracle.
+ *
+ *     up: -
+ *     acquire: create
+ *     created: -
+ *     listed: granted own
+ */
+#ifndef PDK__TALE_H
+#define PDK__TALE_H
+
+#include "lib/core/contender.h"
+#include "lib/core/session.h"
+
+/* The session and attempt of the contender of every tale. */
+#define TALE_SESSION INT64_C(0x1000)
+#define TALE_ATTEMPT 0x2au
+
+/* Names: ours with sequence number 5, and others before and behind it. */
+#define OURS "0000000000001000-0000002a-lock-0000000005"
+#define OTHER_3 "0000000000002000-00000001-lock-0000000003"
+#define OTHER_4 "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000004"
+#define OTHER_6 "0000000000002000-00000002-lock-0000000006"
+
+struct tale {
+    struct pdk__contender c;
+    struct pdk__session s;
+    uint64_t ops;
+    int64_t now_ms;
+    uint64_t op;     /* of the last main question */
+    uint64_t own_op; /* of the last question about our own node */
+    char last_name[128];
+    bool last_by_exists;
+    size_t length;
+    char trace[4096];
+};
+
+/* A contender in a connected session (or in none yet); it has not been asked for anything. */
+void tale_begin(struct tale *t, bool connected);
+
+/* What the caller wants. DEADLINE_MS from now; a negative one is never. */
+void acquire(struct tale *t, int64_t deadline_ms);
+void try_acquire(struct tale *t);
+void release(struct tale *t);
+
+/* Let MS milliseconds pass, and say so. */
+void later(struct tale *t, int64_t ms);
+
+/* The session. */
+void up(struct tale *t, int64_t session);
+void down(struct tale *t);
+void presumed(struct tale *t);
+void expired(struct tale *t);
+void over(struct tale *t, int error);
+
+/* Replies to the last question, with an outcome other than OK or with what it brought. */
+void created(struct tale *t, const char *name);
+void created_by(struct tale *t, const char *name, int64_t owner);
+void listed(struct tale *t, const char *const *children); /* NULL-terminated */
+void own(struct tale *t);
+void own_by(struct tale *t, int64_t owner);
+void reply(struct tale *t, enum pdk__event_kind kind, enum pdk__outcome outcome, int error);
+void ok(struct tale *t, enum pdk__event_kind kind);
+
+/* A reply to question OP, whatever the last one was. */
+void reply_to(struct tale *t, uint64_t op, enum pdk__event_kind kind, enum pdk__outcome outcome);
+
+/* Watches. */
+void fired(struct tale *t, bool deleted);
+void own_fired(struct tale *t, bool deleted);
+
+/* The session machine's. */
+void session_begin(struct tale *t, bool renewable);
+void session_event(struct tale *t, enum pdk__session_event_kind kind);
+void session_connected(struct tale *t, int64_t id, int64_t timeout_ms);
+void session_later(struct tale *t, int64_t ms);
+
+/* Forget the trace so far. */
+void tale_reset(struct tale *t);
+
+/* The children of a listing. */
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define NOBODY ((const char *const[]){NULL})
+
+#endif

@@ -1,0 +1,178 @@
+/* Stories of the session: when it may be spoken in, believed in, and given up. */
+#include "test/lib/check.h"
+#include "test/story/tale.h"
+
+static struct tale t;
+
+static void connect_first(bool renewable)
+{
+    session_begin(&t, renewable);
+    session_connected(&t, 0xa, 3000);
+    tale_reset(&t);
+}
+
+static void a_session_comes_and_goes_and_comes_back(void)
+{
+    session_begin(&t, true);
+    session_event(&t, PDK__SEV_DISCONNECTED); /* a first connect that failed is no news */
+    session_connected(&t, 0xa, 3000);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 3000);
+    CHECK_STR(t.trace, "disconnected: -\n"
+                       "connected: up(a)\n"
+                       "disconnected: down\n"
+                       "connected: up(a)\n");
+}
+
+static void a_session_not_heard_of_for_its_last_third_is_presumed_over(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 900);
+    CHECK(pdk__session_credible(&t.s, t.now_ms + 899));
+    CHECK(!pdk__session_credible(&t.s, t.now_ms + 900));
+    session_later(&t, 899);
+    session_later(&t, 1);
+    session_later(&t, 1);
+    session_connected(&t, 0xa, 3000);
+    CHECK(pdk__session_credible(&t.s, t.now_ms));
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "later: -\n"
+                       "later: presumed\n"
+                       "later: -\n"
+                       "connected: up(a)\n");
+}
+
+static void a_handle_that_finds_no_server_for_long_is_given_up(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_later(&t, 900);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 5100);
+    session_later(&t, 5100);
+    session_connected(&t, 0xa, 3000); /* too late: its nodes were given up */
+    session_later(&t, 6000);
+    session_connected(&t, 0xb, 3000);
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "later: presumed\n"
+                       "later: expired\n"
+                       "connected: -\n"
+                       "later: open\n"
+                       "connected: up(b)\n");
+}
+
+static void an_adopted_handle_is_never_given_up(void)
+{
+    connect_first(false);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_later(&t, 900);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+    session_later(&t, 100000);
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "later: presumed\n"
+                       "later: -\n");
+}
+
+static void an_expired_session_is_followed_by_another_after_a_rest(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_EXPIRED);
+    CHECK(pdk__session_wake_ms(&t.s) > t.now_ms);
+    session_event(&t, PDK__SEV_EXPIRED);
+    session_later(&t, 0);
+    session_later(&t, 6000);
+    session_connected(&t, 0xb, 3000);
+    CHECK_STR(t.trace, "expired: expired\n"
+                       "expired: -\n"
+                       "later: -\n"
+                       "later: open\n"
+                       "connected: up(b)\n");
+}
+
+static void an_expired_adopted_handle_is_the_end(void)
+{
+    connect_first(false);
+    session_event(&t, PDK__SEV_EXPIRED);
+    session_connected(&t, 0xb, 3000);
+    CHECK_STR(t.trace, "expired: over(PDK_EEXPIRED)\n"
+                       "connected: -\n");
+}
+
+static void a_session_changed_silently_has_expired(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xb, 3000);
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "connected: expired up(b)\n");
+}
+
+static void hosts_that_do_not_resolve_are_tried_again(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_EXPIRED);
+    session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPEN_FAILED);
+    session_later(&t, 6000);
+    CHECK_STR(t.trace, "expired: expired\n"
+                       "later: open\n"
+                       "open failed: -\n"
+                       "later: open\n");
+}
+
+static void clients_that_expired_together_come_back_apart(void)
+{
+    int64_t first = 0;
+    bool apart = false;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        session_begin(&t, true);
+        pdk__session_init(&t.s, true, seed);
+        session_connected(&t, 0xa, 3000);
+        session_event(&t, PDK__SEV_EXPIRED);
+        apart |= seed > 1 && pdk__session_wake_ms(&t.s) != first;
+        first = pdk__session_wake_ms(&t.s);
+    }
+    CHECK(apart);
+}
+
+static void refused_credentials_and_a_close_are_final(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_AUTH_FAILED);
+    session_event(&t, PDK__SEV_CLOSE);
+    CHECK_STR(t.trace, "auth failed: over(PDK_EAUTH)\n"
+                       "close: -\n");
+    connect_first(true);
+    session_event(&t, PDK__SEV_CLOSE);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+    CHECK_STR(t.trace, "close: over(PDK_ECLOSED)\n");
+}
+
+static void every_phase_has_a_name(void)
+{
+    CHECK_STR(pdk__session_phase_name(PDK__SESSION_OVER), "over");
+    CHECK_STR(pdk__session_phase_name(PDK__N_SESSION_PHASES), "?");
+    CHECK_STR(pdk__phase_name(PDK__DONE), "done");
+    CHECK_STR(pdk__phase_name(PDK__N_PHASES), "?");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a session comes, and goes, and comes back", a_session_comes_and_goes_and_comes_back},
+        {"a session not heard of for its last third is presumed over",
+         a_session_not_heard_of_for_its_last_third_is_presumed_over},
+        {"a handle that finds no server for long is given up", a_handle_that_finds_no_server_for_long_is_given_up},
+        {"an adopted handle is never given up", an_adopted_handle_is_never_given_up},
+        {"an expired session is followed by another, after a rest",
+         an_expired_session_is_followed_by_another_after_a_rest},
+        {"an expired adopted handle is the end", an_expired_adopted_handle_is_the_end},
+        {"a session changed silently has expired", a_session_changed_silently_has_expired},
+        {"hosts that do not resolve are tried again", hosts_that_do_not_resolve_are_tried_again},
+        {"clients that expired together come back apart", clients_that_expired_together_come_back_apart},
+        {"refused credentials, and a close, are final", refused_credentials_and_a_close_are_final},
+        {"every phase has a name", every_phase_has_a_name},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "session", .tests = tests});
+}

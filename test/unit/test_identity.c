@@ -1,0 +1,88 @@
+#include "lib/alloc.h"
+#include "lib/identity.h"
+#include "test/lib/check.h"
+#include <string.h>
+#include <unistd.h>
+
+static struct pdk__identity parse(const char *data)
+{
+    struct pdk__identity identity;
+    pdk__identity_parse(&identity, data, strlen(data));
+    return identity;
+}
+
+static void an_identity_comes_back_as_it_went(void)
+{
+    struct pdk__identity mine;
+    pdk__identity_own(&mine, "nightly \"backup\"\n");
+    char *data = pdk__identity_format(&mine);
+    struct pdk__identity read = parse(data);
+    CHECK_STR(read.host, mine.host);
+    CHECK_STR(read.label, "nightly \"backup\"\n");
+    CHECK_EQ(read.pid, getpid());
+    CHECK(read.thread > 0);
+    pdk__free(data);
+}
+
+static void a_label_that_is_not_utf8_loses_only_what_is_not_ascii(void)
+{
+    struct pdk__identity mine;
+    pdk__identity_own(&mine, "caf\xe9");
+    char *data = pdk__identity_format(&mine);
+    CHECK_STR(parse(data).label, "caf?");
+    pdk__free(data);
+}
+
+static void a_label_too_long_is_cut(void)
+{
+    static char label[2 * PDK__LABEL_MAX];
+    memset(label, 'x', sizeof label - 1);
+    struct pdk__identity mine;
+    pdk__identity_own(&mine, label);
+    CHECK_EQ(strlen(mine.label), PDK__LABEL_MAX - 1);
+}
+
+static void curators_bare_address_is_a_host(void)
+{
+    CHECK_STR(parse("127.0.0.1").host, "127.0.0.1");
+    CHECK_STR(parse("fe80::1%eth0").host, "fe80::1%eth0");
+}
+
+static void other_data_tells_nothing(void)
+{
+    static const char *const data[] = {"",          "__REVOKE__ now", "{\"host\":",       "[1,2]", "{\"host\":7}",
+                                       "two words", "\x01\x02",       "{\"a\":1,\"a\":2}"};
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
+        struct pdk__identity identity = parse(data[i]);
+        CHECK_STR(identity.host, "");
+        CHECK_STR(identity.label, "");
+        CHECK_EQ(identity.pid, 0);
+    }
+    struct pdk__identity identity;
+    pdk__identity_parse(&identity, "ab\0cd", 5);
+    CHECK_STR(identity.host, "");
+}
+
+static void a_host_too_long_is_cut_not_overrun(void)
+{
+    static char data[3000];
+    memset(data, 'h', sizeof data - 1);
+    CHECK_STR(parse(data).host, "");
+    memcpy(data, "{\"host\":\"", 9);
+    memcpy(data + sizeof data - 3, "\"}", 3);
+    CHECK_EQ(strlen(parse(data).host), PDK__HOST_MAX - 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"an identity comes back as it went", an_identity_comes_back_as_it_went},
+        {"a label that is not UTF-8 loses only what is not ASCII",
+         a_label_that_is_not_utf8_loses_only_what_is_not_ascii},
+        {"a label too long is cut", a_label_too_long_is_cut},
+        {"Curator's bare address is a host", curators_bare_address_is_a_host},
+        {"other data tells nothing", other_data_tells_nothing},
+        {"a host too long is cut, not overrun", a_host_too_long_is_cut_not_overrun},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "identity", .tests = tests});
+}

@@ -1,0 +1,98 @@
+#include "lib/core/name.h"
+#include "test/lib/check.h"
+#include <string.h>
+
+static void our_names_come_back_as_they_went(void)
+{
+    char text[PDK__NAME_MAX];
+    pdk__name_format(text, INT64_C(-2), 0xfffffffe);
+    CHECK_STR(text, "fffffffffffffffe-fffffffe-lock-");
+    strcat(text, "0000000017");
+    struct pdk__name name = pdk__name_parse(text);
+    CHECK_EQ(name.kind, PDK__NAME_OURS);
+    CHECK_EQ(name.session, -2);
+    CHECK_EQ(name.attempt, 0xfffffffe);
+    CHECK_EQ(name.sequence, 17);
+    CHECK(pdk__name_is(text, -2, 0xfffffffe));
+}
+
+static void session_and_attempt_both_tell_names_apart(void)
+{
+    const char *text = "0000000000001000-0000002a-lock-0000000005";
+    CHECK(pdk__name_is(text, 0x1000, 0x2a));
+    CHECK(!pdk__name_is(text, 0x1001, 0x2a));
+    CHECK(!pdk__name_is(text, 0x1000, 0x2b));
+    CHECK(!pdk__name_is(text, 0x1000, 0x2)); /* a prefix of the attempt is another attempt */
+}
+
+static void what_only_resembles_ours_is_not(void)
+{
+    static const char *const texts[] = {
+        "000000000000100-0000002a-lock-0000000005",   /* a digit short */
+        "0000000000001000-000002a-lock-0000000005",   /* likewise */
+        "0000000000001000-0000002A-lock-0000000005",  /* upper case */
+        "x0000000000001000-0000002a-lock-0000000005", /* something before */
+        "0000000000001000_0000002a-lock-0000000005",  /* another separator */
+        "0000000000001000-0000002a-latch-0000000005", /* another recipe */
+        "0000000000001000-0000002a-lock-00000000050", /* eleven digits */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK(pdk__name_parse(texts[i]).kind != PDK__NAME_OURS);
+        CHECK(!pdk__name_is(texts[i], 0x1000, 0x2a));
+    }
+}
+
+static void contenders_of_every_library_are_ordered_by_their_number(void)
+{
+    static const struct {
+        const char *text;
+        enum pdk__name_kind kind;
+        int64_t sequence;
+    } names[] = {
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000004", PDK__NAME_CURATOR, 4},
+        {"_c_8612d63ebf964b12a95074da4d73b8ee-lock-0000000012", PDK__NAME_CURATOR, 12},
+        {"lock-0000000000", PDK__NAME_CURATOR, 0},
+        {"my-lock-house-lock-2147483647", PDK__NAME_CURATOR, 2147483647},
+        {"8612d63ebf964b12a95074da4d73b8ee__lock__0000000007", PDK__NAME_FOREIGN, 7},
+        {"x-0100001e4e830000-0000000008", PDK__NAME_FOREIGN, 8},
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-latch-0000000009", PDK__NAME_FOREIGN, 9},
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-__WRIT__0000000010", PDK__NAME_FOREIGN, 10},
+        {"0000000011", PDK__NAME_FOREIGN, 11},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pdk__name name = pdk__name_parse(names[i].text);
+        CHECK_EQ(name.kind, names[i].kind);
+        CHECK_EQ(name.sequence, names[i].sequence);
+    }
+}
+
+static void a_counter_that_wrapped_is_negative(void)
+{
+    CHECK_EQ(pdk__name_parse("0000000000001000-0000002a-lock--2147483648").sequence, INT64_C(-2147483648));
+    CHECK_EQ(pdk__name_parse("0000000000001000-0000002a-lock--000000003").sequence, -3);
+    CHECK_EQ(pdk__name_parse("0000000000001000-0000002a-lock--000000003").kind, PDK__NAME_OURS);
+    CHECK_EQ(pdk__name_parse("abc__lock__-000000003").sequence, -3);
+}
+
+static void what_no_library_made_is_junk(void)
+{
+    static const char *const texts[] = {
+        "",  "config",    "lock-",          "lock-123456789", "backup-123456789", "0123456789x",
+        "-", "123456789", "lock-00000000 5"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        CHECK_EQ(pdk__name_parse(texts[i]).kind, PDK__NAME_JUNK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"our names come back as they went", our_names_come_back_as_they_went},
+        {"session and attempt both tell names apart", session_and_attempt_both_tell_names_apart},
+        {"what only resembles ours is not", what_only_resembles_ours_is_not},
+        {"contenders of every library are ordered by their number",
+         contenders_of_every_library_are_ordered_by_their_number},
+        {"a counter that wrapped is negative", a_counter_that_wrapped_is_negative},
+        {"what no library made is junk", what_no_library_made_is_junk},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "name", .tests = tests});
+}

@@ -1,0 +1,96 @@
+#include "lib/core/order.h"
+#include "test/lib/check.h"
+#include <stdlib.h>
+
+#define OURS "0000000000001000-0000002a-lock-0000000005"
+
+static struct pdk__place place(const char *const *children, size_t n)
+{
+    return pdk__order_place(children, n, 0x1000, 0x2a);
+}
+
+#define PLACE(...)                                                                                                     \
+    place((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void whoever_is_lowest_has_nobody_ahead(void)
+{
+    struct pdk__place p = PLACE("lock-0000000009", OURS, "lock-0000000006");
+    CHECK(p.present && !p.tied);
+    CHECK_EQ(p.ahead, 0);
+    CHECK(p.predecessor == NULL);
+}
+
+static void the_predecessor_is_the_nearest_ahead_in_any_order_of_listing(void)
+{
+    struct pdk__place p = PLACE("lock-0000000003", "lock-0000000006", "lock-0000000004", OURS, "lock-0000000001");
+    CHECK_EQ(p.ahead, 3);
+    CHECK_STR(p.predecessor, "lock-0000000004");
+}
+
+static void a_contender_of_another_recipe_counts_and_junk_does_not(void)
+{
+    struct pdk__place p = PLACE("config", "abc__lock__0000000002", OURS, "backup-123456789");
+    CHECK_EQ(p.ahead, 1);
+    CHECK_STR(p.predecessor, "abc__lock__0000000002");
+    const char *const children[] = {"config", "abc__lock__0000000002", "lock-0000000001"};
+    CHECK_EQ(pdk__order_contenders(children, 3), 2);
+}
+
+static void the_order_is_the_numbers_not_the_names(void)
+{
+    struct pdk__place p = PLACE("zzz-lock-0000000004", OURS, "aaa-lock-0000000006");
+    CHECK_EQ(p.ahead, 1);
+    CHECK_STR(p.predecessor, "zzz-lock-0000000004");
+}
+
+static void who_is_not_there_has_no_place(void)
+{
+    struct pdk__place p = PLACE("0000000000001000-0000002b-lock-0000000005",
+                                "0000000000001001-0000002a-lock-0000000006");
+    CHECK(!p.present);
+    CHECK(!pdk__order_place(NULL, 0, 0x1000, 0x2a).present);
+}
+
+static void the_same_number_twice_is_a_tie(void)
+{
+    CHECK(PLACE(OURS, "lock-0000000005").tied);
+    CHECK(!PLACE(OURS, "lock-0000000004").tied);
+}
+
+static void of_two_nodes_of_one_attempt_the_lower_one_is_ours(void)
+{
+    struct pdk__place p = PLACE("0000000000001000-0000002a-lock-0000000007", OURS);
+    CHECK_STR(p.own, OURS);
+    CHECK_EQ(p.ahead, 0);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    return pdk__order_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sorting_puts_the_holder_first_and_junk_last(void)
+{
+    const char *children[] = {"zoo", "b-lock-0000000003", "app", "a-lock-0000000003", "lock--000000001", OURS};
+    qsort(children, 6, sizeof *children, by_order);
+    const char *const sorted[] = {"lock--000000001", "a-lock-0000000003", "b-lock-0000000003", OURS, "app", "zoo"};
+    for (int i = 0; i < 6; i++)
+        CHECK_STR(children[i], sorted[i]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"whoever is lowest has nobody ahead", whoever_is_lowest_has_nobody_ahead},
+        {"the predecessor is the nearest ahead, in any order of listing",
+         the_predecessor_is_the_nearest_ahead_in_any_order_of_listing},
+        {"a contender of another recipe counts, and junk does not",
+         a_contender_of_another_recipe_counts_and_junk_does_not},
+        {"the order is the numbers', not the names'", the_order_is_the_numbers_not_the_names},
+        {"who is not there has no place", who_is_not_there_has_no_place},
+        {"the same number twice is a tie", the_same_number_twice_is_a_tie},
+        {"of two nodes of one attempt the lower one is ours", of_two_nodes_of_one_attempt_the_lower_one_is_ours},
+        {"sorting puts the holder first and junk last", sorting_puts_the_holder_first_and_junk_last},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "order", .tests = tests});
+}
