@@ -1,10 +1,10 @@
 #include "lib/server/throwaway.h"
 
+#include "lib/server/java.h"
 #include "lib/server/keeper.h"
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,95 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHARE "/usr/share/java/"
-
 struct pdk__server {
     struct pdk__server_options o; /* its strings are not valid after pdk__server_new() */
     struct pdk__keeper keeper;
-    bool port_is_ours;
+    bool port_is_ours; /* to change, as long as nobody knows it */
+    bool is_foreign;
     char data[PATH_MAX];
     char log[PATH_MAX];
 };
-
-static _Thread_local char error_text[512];
-
-const char *pdk__server_error(void) { return error_text; }
-
-static int fail(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error_text, sizeof error_text, format, args);
-    va_end(args);
-    return -1;
-}
-
-/* --- the command ------------------------------------------------------------------------------------------------- */
-
-static bool find_java(char *path, size_t size)
-{
-    const char *home = getenv("JAVA_HOME");
-    const char *dirs = getenv("PATH");
-    if (home != NULL && snprintf(path, size, "%s/bin/java", home) < (int)size && access(path, X_OK) == 0)
-        return true;
-    while (dirs != NULL && *dirs != '\0') {
-        int n = (int)strcspn(dirs, ":");
-        if (n > 0 && snprintf(path, size, "%.*s/java", n, dirs) < (int)size && access(path, X_OK) == 0)
-            return true;
-        dirs += n + (dirs[n] == ':');
-    }
-    return false;
-}
-
-/* The jar's manifest names all it needs but a log. */
-static int find(const struct pdk__server_options *o, char java[PATH_MAX], char class_path[2 * PATH_MAX])
-{
-    const char *jar = o->jar != NULL ? o->jar : SHARE "zookeeper.jar";
-    const char *log = o->log_file != NULL ? SHARE "slf4j-simple.jar" : SHARE "slf4j-nop.jar";
-    if (!find_java(java, PATH_MAX))
-        return fail("java is missing; on Debian: apt-get install default-jre-headless");
-    if (access(jar, R_OK) != 0)
-        return fail("%s is missing; on Debian: apt-get install libzookeeper-java", jar);
-    if (access(log, R_OK) != 0)
-        return fail("%s is missing; on Debian: apt-get install libslf4j-java", log);
-    snprintf(class_path, 2 * PATH_MAX, "%s:%s", jar, log);
-    return 0;
-}
-
-/* -XX:-UsePerfData: a JVM that is killed leaves its /tmp/hsperfdata_* file behind. The relative names are right: the
- * server's working directory is its temporary one. */
-static int open_keeper(pdk__server *s, const struct pdk__server_options *o)
-{
-    char java[PATH_MAX], class_path[2 * PATH_MAX], heap[32];
-    char *argv[64] = {java,
-                      "-XX:+UseSerialGC",
-                      "-XX:TieredStopAtLevel=1",
-                      "-XX:-UsePerfData",
-                      heap,
-                      "-Djava.io.tmpdir=.",
-                      "-Dzookeeper.jmx.log4j.disable=true",
-                      "-Dzookeeper.preAllocSize=1024"};
-    int n = 8;
-    if (find(o, java, class_path) != 0)
-        return -1;
-    snprintf(heap, sizeof heap, "-Xmx%dm", o->heap_mb);
-    if (!o->durable)
-        argv[n++] = "-Dzookeeper.forceSync=no";
-    char properties[32][512];
-    for (int i = 0; o->properties != NULL && o->properties[i] != NULL; i++) {
-        if (i == 32 || snprintf(properties[i], 512, "-D%s", o->properties[i]) >= 512)
-            return fail("too many properties, or too long a one");
-        argv[n++] = properties[i];
-    }
-    argv[n++] = "-cp";
-    argv[n++] = class_path;
-    argv[n++] = o->id > 0 ? "org.apache.zookeeper.server.quorum.QuorumPeerMain"
-                          : "org.apache.zookeeper.server.ZooKeeperServerMain";
-    argv[n] = "zoo.cfg";
-    if (pdk__keeper_open(&s->keeper, argv) != 0)
-        return fail("cannot start the server's keeper: %s", strerror(errno));
-    return 0;
-}
 
 /* --- making one -------------------------------------------------------------------------------------------------- */
 
@@ -120,16 +39,16 @@ static int place(pdk__server *s, const struct pdk__server_options *o)
 {
     char here[PATH_MAX];
     if (getcwd(here, sizeof here) == NULL)
-        return fail("no working directory: %s", strerror(errno));
+        return pdk__server_fail("no working directory: %s", strerror(errno));
     const char *data = o->data_dir != NULL ? o->data_dir : "data";
     const char *log = o->log_file != NULL ? o->log_file : "/dev/null";
     const char *base = o->data_dir != NULL ? here : s->keeper.dir;
     int n = snprintf(s->data, sizeof s->data, "%s%s%s", *data == '/' ? "" : base, *data == '/' ? "" : "/", data);
     int m = snprintf(s->log, sizeof s->log, "%s%s%s", *log == '/' ? "" : here, *log == '/' ? "" : "/", log);
     if (n >= (int)sizeof s->data || m >= (int)sizeof s->log || strchr(s->log, '\n') != NULL)
-        return fail("no usable path: %s", n >= (int)sizeof s->data ? data : log);
+        return pdk__server_fail("no usable path: %s", n >= (int)sizeof s->data ? data : log);
     if (mkdir(s->data, 0700) != 0 && errno != EEXIST)
-        return fail("cannot make %s: %s", s->data, strerror(errno));
+        return pdk__server_fail("cannot make %s: %s", s->data, strerror(errno));
     return 0;
 }
 
@@ -137,17 +56,29 @@ int pdk__server_new(pdk__server **out, const struct pdk__server_options *o)
 {
     pdk__server *s = calloc(1, sizeof *s);
     if (s == NULL)
-        return fail("out of memory");
+        return pdk__server_fail("out of memory");
     s->keeper.fd = -1;
     s->o = *o;
     fill(&s->o);
     s->port_is_ours = s->o.client_port == 0;
     if (s->port_is_ours)
         s->o.client_port = pdk__server_free_port();
-    if (open_keeper(s, &s->o) != 0 || place(s, &s->o) != 0) {
+    if (pdk__java_open(&s->keeper, &s->o) != 0 || place(s, &s->o) != 0) {
         pdk__server_free(s);
         return -1;
     }
+    *out = s;
+    return 0;
+}
+
+int pdk__server_attach(pdk__server **out, int client_port)
+{
+    pdk__server *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pdk__server_fail("out of memory");
+    s->keeper.fd = -1;
+    s->o.client_port = client_port;
+    s->is_foreign = true;
     *out = s;
     return 0;
 }
@@ -181,7 +112,7 @@ static int write_config(const pdk__server *s)
     const struct pdk__server_options *o = &s->o;
     FILE *f = create(s->keeper.dir, "zoo.cfg");
     if (f == NULL)
-        return fail("cannot write %s/zoo.cfg: %s", s->keeper.dir, strerror(errno));
+        return pdk__server_fail("cannot write %s/zoo.cfg: %s", s->keeper.dir, strerror(errno));
     fprintf(f, "tickTime=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n", o->tick_ms, o->min_session_ms,
             o->max_session_ms);
     fprintf(f, "dataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\n", s->data, o->client_port);
@@ -189,21 +120,23 @@ static int write_config(const pdk__server *s)
     if (o->id > 0)
         write_peers(o, f);
     if (fclose(f) != 0)
-        return fail("cannot write %s/zoo.cfg: %s", s->keeper.dir, strerror(errno));
+        return pdk__server_fail("cannot write %s/zoo.cfg: %s", s->keeper.dir, strerror(errno));
     if (o->id == 0)
         return 0;
     if ((f = create(s->data, "myid")) == NULL || fprintf(f, "%d\n", o->id) < 0 || fclose(f) != 0)
-        return fail("cannot write %s/myid: %s", s->data, strerror(errno));
+        return pdk__server_fail("cannot write %s/myid: %s", s->data, strerror(errno));
     return 0;
 }
 
 int pdk__server_start(pdk__server *s)
 {
+    if (s->is_foreign)
+        return pdk__server_fail("the server is not ours to start");
     pdk__server_stop(s, 5000);
     if (write_config(s) != 0)
         return -1;
     if (pdk__keeper_run(&s->keeper, s->log) != 0)
-        return fail("cannot start java: %s", strerror(errno));
+        return pdk__server_fail("cannot start java: %s", strerror(errno));
     return 0;
 }
 
@@ -231,10 +164,10 @@ int pdk__server_wait_ready(pdk__server *s, int timeout_ms)
     int tries = 5;
     while (!serves(s)) {
         if (now_ms() >= until)
-            return fail("the server is not ready after %d ms", timeout_ms);
+            return pdk__server_fail("the server is not ready after %d ms", timeout_ms);
         if (!pdk__server_running(s)) {
             if (!s->port_is_ours || --tries == 0)
-                return fail("the server ended before it was ready (port %d)", s->o.client_port);
+                return pdk__server_fail("the server ended before it was ready (port %d)", s->o.client_port);
             s->o.client_port = pdk__server_free_port();
             if (pdk__server_start(s) != 0)
                 return -1;
@@ -282,7 +215,7 @@ void pdk__server_resume(pdk__server *s)
 
 void pdk__server_set_peer(pdk__server *s, int id, struct pdk__server_peer peer) { s->o.peers[id - 1] = peer; }
 
-bool pdk__server_running(const pdk__server *s) { return pdk__keeper_alive(&s->keeper); }
+bool pdk__server_running(const pdk__server *s) { return s->is_foreign || pdk__keeper_alive(&s->keeper); }
 
 pdk__server_role pdk__server_ask_role(const pdk__server *s)
 {

@@ -44,6 +44,10 @@ struct pdk__server_options {
  * be given to pdk__server_free(). Says which Debian packages are missing, if they are. */
 int pdk__server_new(pdk__server **s, const struct pdk__server_options *o);
 
+/* A server on the loopback interface that somebody else runs: it can be asked, but neither started nor stopped. *S is
+ * the caller's. */
+int pdk__server_attach(pdk__server **s, int client_port);
+
 /* End the server without grace, remove its temporary directory. Returns when both are done. NULL is allowed. */
 void pdk__server_free(pdk__server *s);
 

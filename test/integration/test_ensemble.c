@@ -12,7 +12,7 @@ static zhandle_t *zh;
 
 static void setup(void)
 {
-    e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 3, .sync_limit = 100, .links = true});
+    e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 3, .sync_limit = 100, .links = true, .own = true});
 }
 
 static void hang_up(void)

@@ -1,6 +1,8 @@
 /* The tools of the other tests, on real servers. */
 #include "lib/server/throwaway.h"
 #include "test/lib/check.h"
+#include "test/lib/ensemble.h"
+#include "test/lib/zk.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -108,6 +110,25 @@ static void names_the_package(void)
     CHECK_STR(pdk__server_error(), "java is missing; on Debian: apt-get install default-jre-headless");
 }
 
+static void borrowed(void)
+{
+    char name[32];
+    int port = pdk__server_port(server);
+    snprintf(name, sizeof name, "127.0.0.1:%d", port);
+    setenv("PADDOCK_TEST_HOSTS", name, 1);
+    pdk__ensemble *e = pdk__ensemble_new(&(struct pdk__ensemble_options){0});
+    unsetenv("PADDOCK_TEST_HOSTS");
+    CHECK(pdk__server_port(e->server[0]) != port);
+    zhandle_t *zh = pdk__zk_open(e->hosts, 30000);
+    CHECK_EQ(zoo_create(zh, "/borrowed", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0), ZOK);
+    CHECK_EQ(pdk__ask_ephemerals(e->server[0], zoo_client_id(zh)->client_id), 1);
+    CHECK_EQ(pdk__ask_ephemerals(server, zoo_client_id(zh)->client_id), 1);
+    CHECK_EQ(pdk__server_start(e->server[0]), -1);
+    zookeeper_close(zh);
+    pdk__ensemble_free(e);
+    CHECK_EQ(pdk__server_ask_role(server), PDK__SERVER_STANDALONE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -116,6 +137,7 @@ int main(int argc, char **argv)
         {"a server dies with its parent and leaves nothing", dies_with_parent},
         {"a freed server leaves nothing, even when it was paused", leaves_nothing},
         {"a missing jar or java names its Debian package", names_the_package},
+        {"servers of somebody else are used, and left alone", borrowed},
         {0},
     };
     return pdk__test_main(

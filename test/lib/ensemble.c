@@ -48,7 +48,9 @@ static void stop(pdk__ensemble *e)
 {
     for (int i = 0; i < e->n; i++) {
         pdk__server_free(e->server[i]);
+        pdk__proxy_free(e->relay[i]);
         e->server[i] = NULL;
+        e->relay[i] = NULL;
         for (int j = 0; j < e->n; j++) {
             pdk__proxy_free(e->link[i][j]);
             e->link[i][j] = NULL;
@@ -56,29 +58,78 @@ static void stop(pdk__ensemble *e)
     }
 }
 
-static void introduce(pdk__ensemble *e)
+static bool name_server(const char **names, char address[64], int *port)
 {
+    int used = 0;
+    if (sscanf(*names, "%63[^:,]:%d%n", address, port, &used) != 2)
+        return false;
+    *names += used + ((*names)[used] == ',');
+    return true;
+}
+
+/* The servers of somebody else, if there are any to be used; NULL otherwise. */
+static const char *others(const struct pdk__ensemble_options *o)
+{
+    char address[64];
+    int port, n = 0;
+    const char *names = getenv("PADDOCK_TEST_HOSTS");
+    if (names == NULL || *names == '\0')
+        return NULL;
+    if (o->own || o->links || o->properties != NULL)
+        SKIP("it needs servers of its own");
+    for (const char *at = names; name_server(&at, address, &port);)
+        n++;
+    if (n < o->n)
+        SKIP("it needs more servers than PADDOCK_TEST_HOSTS names");
+    return names;
+}
+
+/* Each of the servers gets a port of ours, so that nothing else needs to know. */
+static void borrow(pdk__ensemble *e, const char *names)
+{
+    char address[64];
+    int port;
+    for (int i = 0; i < e->n && name_server(&names, address, &port); i++) {
+        e->relay[i] = pdk__proxy_new_to(address, port, true);
+        CHECK_EQ(pdk__server_attach(&e->server[i], pdk__proxy_port(e->relay[i])), 0);
+    }
+    pdk__ensemble_leader(e, e->n);
+}
+
+static void introduce(pdk__ensemble *e, bool quiet)
+{
+    char direct[sizeof e->hosts] = "";
     for (int i = 0; i < e->n; i++) {
         e->proxy[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
         snprintf(e->address[i], sizeof e->address[i], "127.0.0.1:%d", pdk__proxy_port(e->proxy[i]));
         strcat(strcat(e->hosts, i > 0 ? "," : ""), e->address[i]);
+        snprintf(direct + strlen(direct), 32, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(e->server[i]));
     }
+    if (e->n > 1 && !quiet)
+        e->beat = pdk__beat_new(direct);
 }
 
 /* Another process can take a port between our choice and the server's: then all is made anew. */
+static void make(pdk__ensemble *e, const struct pdk__ensemble_options *o)
+{
+    for (int tries = 0; !start(e, o); tries++) {
+        stop(e);
+        if (tries == 2)
+            pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());
+    }
+}
+
 pdk__ensemble *pdk__ensemble_new(const struct pdk__ensemble_options *o)
 {
+    const char *names = others(o);
     pdk__ensemble *e = calloc(1, sizeof *e);
     CHECK(e != NULL);
     e->n = o->n > 0 ? o->n : 1;
-    for (int tries = 0; !start(e, o); tries++) {
-        stop(e);
-        if (tries == 2) {
-            free(e);
-            pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());
-        }
-    }
-    introduce(e);
+    if (names != NULL)
+        borrow(e, names);
+    else
+        make(e, o);
+    introduce(e, o->quiet);
     return e;
 }
 
@@ -86,6 +137,7 @@ void pdk__ensemble_free(pdk__ensemble *e)
 {
     if (e == NULL)
         return;
+    pdk__beat_free(e->beat);
     for (int i = 0; i < e->n; i++)
         pdk__proxy_free(e->proxy[i]);
     stop(e);
@@ -106,7 +158,7 @@ static int find_leader(const pdk__ensemble *e, int n_running)
     for (int i = 0; i < e->n; i++) {
         pdk__server_role role = pdk__server_running(e->server[i]) ? pdk__server_ask_role(e->server[i]) : 0;
         n_serving += role != PDK__SERVER_NONE;
-        if (role == PDK__SERVER_LEADER || role == PDK__SERVER_STANDALONE)
+        if (role == PDK__SERVER_LEADER || (e->n == 1 && role != PDK__SERVER_NONE))
             leader = i;
     }
     return n_serving >= n_running ? leader : -1;

@@ -1,11 +1,15 @@
 /*
  * Servers for a test: one, or an ensemble, each with a proxy before its client port and, on request, on the links
  * between the servers. A failure fails the test.
+ *
+ * When PADDOCK_TEST_HOSTS names servers ("192.0.2.1:2181,192.0.2.2:2181"), those are used: they show up on ports of the
+ * loopback interface, as if they were ours. A test that must have servers of its own is skipped then.
  */
 #ifndef PDK__TEST_ENSEMBLE_H
 #define PDK__TEST_ENSEMBLE_H
 
 #include "lib/server/throwaway.h"
+#include "test/lib/beat.h"
 #include "test/lib/proxy.h"
 
 struct pdk__ensemble_options {
@@ -15,10 +19,14 @@ struct pdk__ensemble_options {
     int sync_limit;                /* default 10 ticks */
     bool links;                    /* proxies between the servers, too */
     const char *const *properties; /* as in struct pdk__server_options */
+    bool own;                      /* the test stops, kills or pauses servers */
+    bool quiet;                    /* without the session that always writes, which an ensemble has: test/lib/beat.h */
 };
 
 typedef struct pdk__ensemble {
     int n;
+    pdk__beat *beat;
+    pdk__proxy *relay[PDK__SERVER_MAX]; /* to servers that are not ours */
     pdk__server *server[PDK__SERVER_MAX];
     pdk__proxy *proxy[PDK__SERVER_MAX];                 /* before the client port of server [i] */
     pdk__proxy *link[PDK__SERVER_MAX][PDK__SERVER_MAX]; /* [i][j]: how i reaches j as its leader; NULL without links */

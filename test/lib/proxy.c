@@ -143,12 +143,16 @@ static void start(struct pdk__proxy *p)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-pdk__proxy *pdk__proxy_new(int target, bool as_bytes)
+pdk__proxy *pdk__proxy_new(int target, bool as_bytes) { return pdk__proxy_new_to("127.0.0.1", target, as_bytes); }
+
+pdk__proxy *pdk__proxy_new_to(const char *address, int target, bool as_bytes)
 {
     struct pdk__proxy *p = calloc(1, sizeof *p);
     if (p == NULL)
         die("proxy");
-    p->target = target;
+    p->target = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)target)};
+    if (inet_pton(AF_INET, address, &p->target.sin_addr) != 1)
+        die("proxy: address");
     p->as_bytes = as_bytes;
     p->port = pdk__server_free_port();
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -267,6 +271,6 @@ void pdk__proxy_cut(pdk__proxy *p)
 void pdk__proxy_set_target(pdk__proxy *p, int target)
 {
     begin(p);
-    p->target = target;
+    p->target.sin_port = htons((uint16_t)target);
     carry_out(p);
 }

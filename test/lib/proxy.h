@@ -45,6 +45,7 @@ struct pdk__rule {
 /* A proxy on a free port of the loopback interface, before the server on port TARGET there. AS_BYTES: frames are not
  * looked at, and rules do nothing. The caller frees. */
 pdk__proxy *pdk__proxy_new(int target, bool as_bytes);
+pdk__proxy *pdk__proxy_new_to(const char *address, int target, bool as_bytes); /* of another host, "192.0.2.1" */
 void pdk__proxy_free(pdk__proxy *p);
 
 int pdk__proxy_port(pdk__proxy *p);
@@ -73,7 +74,7 @@ void pdk__proxy_refuse(pdk__proxy *p, bool refuse);
 /* End all connections now; what is held is lost. */
 void pdk__proxy_cut(pdk__proxy *p);
 
-/* Where connections to come shall go. */
+/* The port where connections to come shall go. */
 void pdk__proxy_set_target(pdk__proxy *p, int target);
 
 /* Counters, since the start or the last reset. OP 0: all but pings. */

@@ -34,17 +34,15 @@ int64_t pdk__proxy_now_ms(void)
 /* --- a connection begins and ends -------------------------------------------------------------------------------- */
 
 /* Waited for only a moment: a stopped server with a full queue would stop us. */
-static int dial(int port)
+static int dial(const struct sockaddr_in *to)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct pollfd p = {.events = POLLOUT};
     int error = 0, on = 1;
     socklen_t size = sizeof error;
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     p.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (p.fd < 0)
         return -1;
-    if (connect(p.fd, (struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS)
+    if (connect(p.fd, (const struct sockaddr *)to, sizeof *to) != 0 && errno != EINPROGRESS)
         error = errno;
     else if (poll(&p, 1, DIAL_MS) > 0)
         getsockopt(p.fd, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -64,7 +62,7 @@ static int dial(int port)
 void pdk__proxy_accept(struct pdk__proxy *p)
 {
     int on = 1;
-    int server = dial(p->target);
+    int server = dial(&p->target);
     p->knock_ms = server < 0 && p->as_bytes ? pdk__proxy_now_ms() + KNOCK_MS : 0;
     if (p->knock_ms != 0)
         return;

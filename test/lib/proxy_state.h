@@ -3,6 +3,7 @@
 #define PDK__TEST_PROXY_STATE_H
 
 #include "test/lib/proxy.h"
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdint.h>
 
@@ -61,7 +62,8 @@ struct pdk__proxy {
     pthread_mutex_t lock;
     pthread_cond_t turned;
     uint64_t asked, answered; /* a turn of the loop that began after the question */
-    int wake, listener, port, target;
+    int wake, listener, port;
+    struct sockaddr_in target;
     bool as_bytes, refuse, cut_all, stop;
     int64_t knock_ms; /* when to try the target again, for somebody who waits to be accepted; 0: nobody */
     bool hold[2];

@@ -1,0 +1,89 @@
+#include "lib/server/java.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHARE "/usr/share/java/"
+
+static _Thread_local char error_text[512];
+
+const char *pdk__server_error(void) { return error_text; }
+
+int pdk__server_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error_text, sizeof error_text, format, args);
+    va_end(args);
+    return -1;
+}
+
+static bool find_java(char *path, size_t size)
+{
+    const char *home = getenv("JAVA_HOME");
+    const char *dirs = getenv("PATH");
+    if (home != NULL && snprintf(path, size, "%s/bin/java", home) < (int)size && access(path, X_OK) == 0)
+        return true;
+    while (dirs != NULL && *dirs != '\0') {
+        int n = (int)strcspn(dirs, ":");
+        if (n > 0 && snprintf(path, size, "%.*s/java", n, dirs) < (int)size && access(path, X_OK) == 0)
+            return true;
+        dirs += n + (dirs[n] == ':');
+    }
+    return false;
+}
+
+/* The jar's manifest names all it needs but a log. */
+static int find(const struct pdk__server_options *o, char java[PATH_MAX], char class_path[2 * PATH_MAX])
+{
+    const char *jar = o->jar != NULL ? o->jar : SHARE "zookeeper.jar";
+    const char *log = o->log_file != NULL ? SHARE "slf4j-simple.jar" : SHARE "slf4j-nop.jar";
+    if (!find_java(java, PATH_MAX))
+        return pdk__server_fail("java is missing; on Debian: apt-get install default-jre-headless");
+    if (access(jar, R_OK) != 0)
+        return pdk__server_fail("%s is missing; on Debian: apt-get install libzookeeper-java", jar);
+    if (access(log, R_OK) != 0)
+        return pdk__server_fail("%s is missing; on Debian: apt-get install libslf4j-java", log);
+    snprintf(class_path, 2 * PATH_MAX, "%s:%s", jar, log);
+    return 0;
+}
+
+/* -XX:-UsePerfData: a JVM that is killed leaves its /tmp/hsperfdata_* file behind. The relative names are right: the
+ * server's working directory is its temporary one. */
+int pdk__java_open(struct pdk__keeper *k, const struct pdk__server_options *o)
+{
+    char java[PATH_MAX], class_path[2 * PATH_MAX], heap[32];
+    char *argv[64] = {java,
+                      "-XX:+UseSerialGC",
+                      "-XX:TieredStopAtLevel=1",
+                      "-XX:-UsePerfData",
+                      heap,
+                      "-Djava.io.tmpdir=.",
+                      "-Dzookeeper.jmx.log4j.disable=true",
+                      "-Dzookeeper.preAllocSize=1024"};
+    int n = 8;
+    if (find(o, java, class_path) != 0)
+        return -1;
+    snprintf(heap, sizeof heap, "-Xmx%dm", o->heap_mb);
+    if (!o->durable)
+        argv[n++] = "-Dzookeeper.forceSync=no";
+    char properties[32][512];
+    for (int i = 0; o->properties != NULL && o->properties[i] != NULL; i++) {
+        if (i == 32 || snprintf(properties[i], 512, "-D%s", o->properties[i]) >= 512)
+            return pdk__server_fail("too many properties, or too long a one");
+        argv[n++] = properties[i];
+    }
+    argv[n++] = "-cp";
+    argv[n++] = class_path;
+    argv[n++] = o->id > 0 ? "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+                          : "org.apache.zookeeper.server.ZooKeeperServerMain";
+    argv[n] = "zoo.cfg";
+    if (pdk__keeper_open(k, argv) != 0)
+        return pdk__server_fail("cannot start the server's keeper: %s", strerror(errno));
+    return 0;
+}

@@ -1,0 +1,77 @@
+#include "test/lib/beat.h"
+
+#include "test/lib/check.h"
+#include "test/lib/zk.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PERIOD_MS = 100 };
+
+struct pdk__beat {
+    zhandle_t *zh;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t told;
+    bool stop;
+};
+
+static void ignore(int rc, const struct Stat *stat, const void *arg) { (void)rc, (void)stat, (void)arg; }
+
+/* Does it end meanwhile? */
+static bool rest(struct pdk__beat *b)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PERIOD_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&b->lock);
+    if (!b->stop)
+        pthread_cond_timedwait(&b->told, &b->lock, &until);
+    bool stop = b->stop;
+    pthread_mutex_unlock(&b->lock);
+    return stop;
+}
+
+/* Whatever the answer: a beat that is lost is followed by another. */
+static void *write_on(void *arg)
+{
+    struct pdk__beat *b = arg;
+    while (!rest(b))
+        if (zoo_state(b->zh) == ZOO_CONNECTED_STATE)
+            zoo_aset(b->zh, "/beat", "", 0, -1, ignore, NULL);
+    return NULL;
+}
+
+pdk__beat *pdk__beat_new(const char *hosts)
+{
+    sigset_t all, before;
+    struct pdk__beat *b = calloc(1, sizeof *b);
+    CHECK(b != NULL);
+    sigfillset(&all);
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->told, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    b->zh = pdk__zk_open(hosts, 60000);
+    zoo_create(b->zh, "/beat", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0);
+    CHECK(pthread_create(&b->thread, NULL, write_on, b) == 0);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return b;
+}
+
+void pdk__beat_free(pdk__beat *b)
+{
+    if (b == NULL)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->stop = true;
+    pthread_cond_signal(&b->told);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    zookeeper_close(b->zh);
+    pthread_mutex_destroy(&b->lock);
+    pthread_cond_destroy(&b->told);
+    free(b);
+}
