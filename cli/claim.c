@@ -67,7 +67,8 @@ void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_option
     *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
     int rc = pdk_client_new(&c->client, o->hosts, o->client);
     if (rc != 0) {
-        snprintf(c->why, sizeof c->why, "'%s': %s", o->hosts, pdk_strerror(rc));
+        if (rc == PDK_EINVAL)
+            snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", o->hosts);
         end(c, rc);
         return;
     }

@@ -133,8 +133,10 @@ static int outcome(struct hold *h, const char *text, int status)
         return STATUS_SIGNAL + h->gave_up;
     if (h->silent)
         return STATUS_INTERNAL;
-    if (h->claim.rc == PDK_ECANCELED)
-        return h->options.busy_status; /* whoever wanted it is gone */
+    if (h->claim.rc == PDK_ECANCELED) {
+        pdk__cli_say("%s: standard input ended before the lock came", h->options.path);
+        return h->options.busy_status;
+    }
     if (text[0] != '\0')
         pdk__cli_say("%s", text);
     return status;

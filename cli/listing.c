@@ -39,17 +39,16 @@ static void put(struct row *r, int column, const char *text)
 
 static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
 {
-    char text[700], thread[32] = "";
-    if (*pdk_contender_host(list, i) == '\0') {
-        put(r, 3, "");
-        return;
-    }
-    if (pdk_contender_thread(list, i) != 0 && pdk_contender_thread(list, i) != pdk_contender_pid(list, i))
-        snprintf(thread, sizeof thread, " thread %lld", (long long)pdk_contender_thread(list, i));
+    char text[700];
+    int64_t pid = pdk_contender_pid(list, i), thread = pdk_contender_thread(list, i);
     const char *label = pdk_contender_label(list, i);
-    snprintf(text, sizeof text, "%s pid %lld%s%s%s%s", pdk_contender_host(list, i),
-             (long long)pdk_contender_pid(list, i), thread, *label != '\0' ? " (" : "", label,
-             *label != '\0' ? ")" : "");
+    int n = snprintf(text, sizeof text, "%s", pdk_contender_host(list, i));
+    if (pid != 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, " pid %lld", (long long)pid);
+    if (thread != 0 && thread != pid)
+        n += snprintf(text + n, sizeof text - (size_t)n, " thread %lld", (long long)thread);
+    if (*label != '\0')
+        snprintf(text + n, sizeof text - (size_t)n, " (%s)", label);
     put(r, 3, text);
 }
 

@@ -44,6 +44,8 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
     if (*pdk_contender_host(list, i) == '\0')
         return;
     set_text(object, "host", pdk_contender_host(list, i));
+    if (pdk_contender_pid(list, i) == 0)
+        return;
     json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
     json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
     set_text(object, "label", pdk_contender_label(list, i));

@@ -70,6 +70,8 @@ static int complain(const struct ls *l, pdk_client *c, int rc)
         rc = PDK_EDISCONNECTED;
     else if (c != NULL)
         pdk_client_last_error(c, why, sizeof why);
+    else if (rc == PDK_EINVAL)
+        snprintf(why, sizeof why, "'%s' is no list of HOST:PORT", l->options.hosts);
     const char *text = why[0] != '\0' ? why : pdk_strerror(rc);
     if (status == STATUS_NO_ENSEMBLE)
         pdk__cli_say("%s: no ensemble: %s", l->options.hosts, text);

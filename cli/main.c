@@ -19,7 +19,7 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
                            "  -h, --help      this text; 'paddock COMMAND --help' for one command\n"
                            "  -V, --version   the version\n"
                            "\n"
-                           "The ensemble is given by -z HOST:PORT,...[/CHROOT] or PADDOCK_HOSTS. See paddock(1).\n";
+                           "The ensemble: -z HOST:PORT,...[/CHROOT], or PADDOCK_HOSTS. See paddock(1).\n";
 
 static const struct command {
     const char *name;

@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nothing to do but to make pdk_client_fd() readable: the claim looks at the session on every turn of its loop. */
+static void wake(pdk_client *c, pdk_session_state state, void *arg)
+{
+    (void)c;
+    (void)state;
+    (void)arg;
+}
+
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
 {
     *o = (struct pdk__cli_options){
@@ -24,6 +32,7 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
         return STATUS_INTERNAL;
     }
     pdk_client_options_set_dispatch(o->client, true);
+    pdk_client_options_set_on_session(o->client, wake, NULL);
     const char *credentials = getenv("PADDOCK_AUTH");
     if (credentials != NULL && *credentials != '\0' && pdk__cli_credentials_take(o->client, credentials) != 0)
         return pdk__cli_usage("%s: PADDOCK_AUTH must be SCHEME:CREDENTIALS", command);
@@ -94,12 +103,15 @@ static int take_acl(struct pdk__cli_options *o)
 static int refuse(const struct pdk__cli_options *o, int option, char **argv)
 {
     const char *word = argv[optind - 1];
-    if (option == ':' && optopt >= 256)
+    bool is_long = strncmp(word, "--", 2) == 0;
+    if (option == ':' && is_long)
         return pdk__cli_usage("%s: option '%s' needs a value", o->command, word);
     if (option == ':')
         return pdk__cli_usage("%s: option '-%c' needs a value", o->command, optopt);
-    if (optopt == 0 || optopt >= 256)
-        return pdk__cli_usage("%s: no such option, or not one that takes a value: '%s'", o->command, word);
+    if (is_long && optopt != 0)
+        return pdk__cli_usage("%s: an option that takes no value: '%s'", o->command, word);
+    if (is_long)
+        return pdk__cli_usage("%s: no such option, or not enough of its name: '%s'", o->command, word);
     return pdk__cli_usage("%s: no such option: '-%c'", o->command, optopt);
 }
 

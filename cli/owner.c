@@ -7,6 +7,8 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
     const char *host = pdk_contender_host(list, i), *label = pdk_contender_label(list, i);
     if (*host == '\0')
         snprintf(text, size, "%s", pdk_contender_name(list, i));
+    else if (pdk_contender_pid(list, i) == 0)
+        snprintf(text, size, "%s", host); /* an address is all that some libraries leave */
     else if (*label == '\0')
         snprintf(text, size, "%s pid %lld", host, (long long)pdk_contender_pid(list, i));
     else

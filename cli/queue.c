@@ -43,16 +43,16 @@ static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *l
     char owner[320], held[32];
     long n, ours = place(list, pdk_client_session_id(q->client), &n);
     if (n == 0 || ours == 0) {
-        snprintf(text, size, "waiting for %s", q->path);
+        snprintf(text, size, "paddock: waiting for %s", q->path);
         return;
     }
     pdk__cli_owner(list, 0, owner, sizeof owner);
     pdk__cli_duration((int64_t)time(NULL) * 1000 - pdk_contender_since_ms(list, 0), held);
     if (ours > 0)
-        snprintf(text, size, "waiting for %s: place %ld of %ld, held by %s, queued %s ago", q->path, ours, n - 1, owner,
-                 held);
+        snprintf(text, size, "paddock: waiting for %s: place %ld of %ld, held by %s, queued %s ago", q->path, ours,
+                 n - 1, owner, held);
     else
-        snprintf(text, size, "waiting for %s: held by %s, queued %s ago", q->path, owner, held);
+        snprintf(text, size, "paddock: waiting for %s: held by %s, queued %s ago", q->path, owner, held);
 }
 
 static bool rested(const struct pdk__cli_queue *q, int ms)
@@ -71,7 +71,7 @@ static void *watch(void *arg)
         if (rc == 0)
             describe(q, list, note.text, sizeof note.text);
         else
-            snprintf(note.text, sizeof note.text, "waiting for %s: %s", q->path, pdk_strerror(rc));
+            snprintf(note.text, sizeof note.text, "paddock: waiting for %s: %s", q->path, pdk_strerror(rc));
         pdk_contender_list_free(list);
         if (rested(q, 0) || pdk_err_fatal(rc))
             break;

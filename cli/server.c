@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 static const char help[] = "Usage: paddock server [OPTION]...\n"
-                           "Run a throwaway ZooKeeper on the loopback interface, in a temporary directory, and\n"
-                           "print a line for the shell when it is ready: export PADDOCK_HOSTS=127.0.0.1:PORT\n"
+                           "Run a throwaway ZooKeeper on the loopback interface, in a temporary directory,\n"
+                           "and print when it is ready: export PADDOCK_HOSTS=127.0.0.1:PORT\n"
                            "It ends, and its directory goes, when it is stopped (Ctrl-C) or its parent dies.\n"
                            "      --port N        listen there (a free port)\n"
                            "      --tick MS       ZooKeeper's tickTime; sessions last at least two (500)\n"
                            "      --data DIR      keep the data there (nowhere)\n"
-                           "      --parent PID    live as long as that process; 0: until stopped (our parent)\n"
+                           "      --parent PID    live as long as that process; 0: until stopped (parent)\n"
                            "  -h, --help   -V, --version\n"
                            "In a script:  eval \"$(paddock server --parent $$ &)\"\n"
                            "Needs Debian's libzookeeper-java and a Java runtime.\n"

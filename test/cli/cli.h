@@ -1,0 +1,75 @@
+/* The command as its users meet it: run, with what it says and how it ends; and the server it speaks to. */
+#ifndef PDK__TEST_CLI_H
+#define PDK__TEST_CLI_H
+
+#include "lib/server/throwaway.h"
+#include "test/lib/check.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { GENEROUS = 30000 };
+
+struct cli {
+    pid_t pid;
+    int in; /* write to its standard input; -1: that is /dev/null */
+    int out_file, err_file;
+    char out[16384], err[4096]; /* what it has said so far, after cli_look() or cli_wait() */
+};
+
+/* The server all tests of a program share; PADDOCK_HOSTS leads to it. For pdk__test_suite. */
+void cli_setup(void);
+void cli_teardown(void);
+pdk__server *cli_server(void);
+
+/* "/NAME-N", new each time. */
+const char *cli_path(const char *name);
+
+/* Start the program with ARGUMENTS (up to NULL); it dies with the test. */
+void cli_start(struct cli *c, const char *const *arguments);
+
+/* The same, with a pipe as standard input: cli_feed() writes, cli_close_input() ends it. */
+void cli_start_fed(struct cli *c, const char *const *arguments);
+void cli_close_input(struct cli *c);
+
+void cli_look(struct cli *c);
+
+/* Wait for its end. Returns the exit status, or -N when signal N ended it. */
+int cli_wait(struct cli *c);
+
+/* Start and wait. */
+int cli_run(struct cli *c, const char *const *arguments);
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Is TEXT said on standard output, or error, by now? */
+bool cli_said(struct cli *c, const char *text);
+bool cli_complained(struct cli *c, const char *text);
+
+/* Is what it said on standard error one line that begins with "paddock: "? */
+bool cli_one_line(const struct cli *c);
+
+/* The process that keeps the session of a running `paddock lock`; 0: not there. */
+pid_t cli_session_of(pid_t runner);
+
+/* Does process PID run (and is no zombie)? */
+bool cli_alive(pid_t pid);
+
+/* --- the servers' side, through a session of the test's own --- */
+
+/* Nodes on the server, those of ZooKeeper itself left out. */
+int cli_nodes(void);
+
+/* How many nodes there are under PATH; 0 when it does not exist. */
+int cli_children(const char *path);
+
+/* Delete the first contender of PATH, as an administrator would. */
+void cli_delete_holder(const char *path);
+
+/* Make PATH, such that only somebody with the password may touch it (digest:keeper:secret). */
+void cli_make_private(const char *path);
+
+/* Make PATH/NAME with DATA. */
+void cli_make(const char *path, const char *name, const char *data);
+
+#endif

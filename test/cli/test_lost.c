@@ -1,0 +1,144 @@
+/* A lock that is lost while its command runs. Here an administrator deletes its node; the session lives on. */
+#include "test/cli/cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct cli c;
+static char path[128];
+
+static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
+
+static void lose(void)
+{
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    cli_delete_holder(path);
+}
+
+static void stopped(void)
+{
+    pid_t command, grandchild;
+    cli_start(&c, ARGS("lock", fresh("lost"), "sh", "-c", "exec 2>/dev/null; sleep 600 & echo $$ $! in; wait"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK(cli_one_line(&c));
+    CHECK_EQ(sscanf(c.out, "%d %d", &command, &grandchild), 2);
+    CHECK(!cli_alive(command));
+    CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void polite(void)
+{
+    cli_start(&c, ARGS("lock", "--kill-after", "60", "--lost-exit-code", "99", fresh("polite"), "sh", "-c",
+                       "trap 'echo cleaned; exit 0' TERM; echo in; while :; do sleep .05; done"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 99);
+    CHECK_STR(c.out, "in\ncleaned\n");
+}
+
+static void stubborn(void)
+{
+    cli_start(&c, ARGS("lock", "--kill-after", ".2", fresh("stubborn"), "sh", "-c",
+                       "trap '' TERM; echo in; while :; do sleep .05; done"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+}
+
+static void other_signal(void)
+{
+    cli_start(&c, ARGS("lock", "--on-lost=SIGUSR2", "--kill-after=60", fresh("usr2"), "sh", "-c",
+                       "trap 'echo usr2; exit 0' USR2; echo in; while :; do sleep .05; done"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_STR(c.out, "in\nusr2\n");
+}
+
+static void at_once(void)
+{
+    cli_start(&c, ARGS("lock", "--on-lost=kill", "--kill-after=600", fresh("kill"), "sh", "-c",
+                       "trap 'echo never' TERM; echo in; while :; do sleep .05; done"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_STR(c.out, "in\n");
+}
+
+static void ignored(void)
+{
+    cli_start_fed(&c, ARGS("lock", "--on-lost=ignore", fresh("ignore"), "sh", "-c", "echo in; read -r x; exit 5"));
+    lose();
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, "lost"));
+    CHECK(cli_alive(c.pid));
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 5);
+    CHECK(cli_one_line(&c));
+}
+
+static void quiet(void)
+{
+    cli_start(&c, ARGS("lock", "-q", fresh("quiet"), "sh", "-c", "echo in; exec sleep 600"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_STR(c.err, "");
+}
+
+static void stopped_command(void)
+{
+    pid_t command;
+    cli_start(&c, ARGS("lock", fresh("asleep"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    kill(command, SIGSTOP);
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK(!cli_alive(command));
+}
+
+/* The session process sees to it when the one that runs the command cannot. */
+static void stopped_runner(void)
+{
+    pid_t command;
+    cli_start(&c, ARGS("lock", fresh("frozen"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    kill(c.pid, SIGSTOP);
+    lose();
+    CHECK_WITHIN(GENEROUS, !cli_alive(command));
+    kill(c.pid, SIGCONT);
+    CHECK_EQ(cli_wait(&c), 76);
+}
+
+static void hold_tells(void)
+{
+    cli_start_fed(&c, ARGS("hold", fresh("hold"), "--lost-exit-code=42"));
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 64);
+    cli_start_fed(&c, ARGS("hold", "--lost-exit-code=42", path));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    cli_delete_holder(path);
+    CHECK_EQ(cli_wait(&c), 42);
+    CHECK(cli_one_line(&c));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"the command and its group are stopped, the status is 76", stopped},
+        {"the command may clean up, and its status does not count", polite},
+        {"a command that ignores SIGTERM is killed", stubborn},
+        {"another signal can be chosen", other_signal},
+        {"kill leaves no time", at_once},
+        {"ignore lets it go on, and its status stand", ignored},
+        {"-q says nothing", quiet},
+        {"a command that is stopped is ended", stopped_command},
+        {"the command ends though the runner is stopped", stopped_runner},
+        {"hold says so, and gives the status that was asked for", hold_tells},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/lost", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}

@@ -1,0 +1,167 @@
+/* paddock server: there when it says so, gone with whoever needed it. */
+#include "test/cli/cli.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct cli c, d;
+static char tmp[32];
+
+/* Servers make their directories here: what is left of them can be seen. */
+static void setup(void)
+{
+    snprintf(tmp, sizeof tmp, "/tmp/paddock-cli-XXXXXX");
+    CHECK(mkdtemp(tmp) != NULL);
+    setenv("TMPDIR", tmp, 1);
+}
+
+static void teardown(void) { rmdir(tmp); }
+
+static int entries(void)
+{
+    int n = -2; /* "." and ".." */
+    DIR *dir = opendir(tmp);
+    CHECK(dir != NULL);
+    while (readdir(dir) != NULL)
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static bool listens(int port)
+{
+    struct sockaddr_in a = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool yes = connect(fd, (struct sockaddr *)&a, sizeof a) == 0;
+    close(fd);
+    return yes;
+}
+
+/* Wait for the line, and return the port it names. */
+static int announced(struct cli *r)
+{
+    int port;
+    char after;
+    CHECK_WITHIN(2 * GENEROUS, cli_said(r, "\n") || !cli_alive(r->pid));
+    CHECK_EQ(sscanf(r->out, "export PADDOCK_HOSTS=127.0.0.1:%d%c", &port, &after), 2);
+    CHECK_EQ(after, '\n');
+    return port;
+}
+
+static void serves(void)
+{
+    cli_start(&c, ARGS("server"));
+    char hosts[64];
+    int port = announced(&c);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
+    CHECK_EQ(cli_run(&d, ARGS("lock", "-z", hosts, "/demo", "echo", "ran")), 0);
+    CHECK_STR(d.out, "ran\n");
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_STR(c.err, "");
+    CHECK(!listens(port));
+    CHECK_EQ(entries(), 0);
+}
+
+static void interrupted(void)
+{
+    cli_start(&c, ARGS("server"));
+    int port = announced(&c);
+    kill(c.pid, SIGINT);
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK(!listens(port));
+    CHECK_EQ(entries(), 0);
+}
+
+static void killed(void)
+{
+    cli_start(&c, ARGS("server"));
+    int port = announced(&c);
+    kill(c.pid, SIGKILL);
+    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_WITHIN(GENEROUS, !listens(port));
+    CHECK_WITHIN(GENEROUS, entries() == 0);
+}
+
+/* The parent is a shell between us and the server, killed with the one signal it cannot act upon. */
+static void parent_killed(void)
+{
+    char out[64], script[256];
+    snprintf(out, sizeof out, "%s/out", tmp);
+    snprintf(script, sizeof script, "\"$PADDOCK_BUILDDIR/paddock\" server >%s & wait", out);
+    pid_t shell = pdk__test_fork();
+    if (shell == 0) {
+        execl("/bin/sh", "sh", "-c", script, NULL);
+        _exit(99);
+    }
+    struct stat st;
+    CHECK_WITHIN(2 * GENEROUS, stat(out, &st) == 0 && st.st_size > 0);
+    int port = 0;
+    FILE *in = fopen(out, "r");
+    CHECK_EQ(fscanf(in, "export PADDOCK_HOSTS=127.0.0.1:%d", &port), 1);
+    fclose(in);
+    CHECK(listens(port));
+    kill(shell, SIGKILL);
+    pdk__test_wait(shell);
+    CHECK_WITHIN(GENEROUS, !listens(port));
+    unlink(out);
+    CHECK_WITHIN(GENEROUS, entries() == 0);
+}
+
+static void evaluated(void)
+{
+    static const char script[] = "eval \"$(\"$PADDOCK_BUILDDIR/paddock\" server --parent $$ &)\"; "
+                                 "\"$PADDOCK_BUILDDIR/paddock\" lock /demo sh -c 'echo ran; exit 3'";
+    pid_t shell = pdk__test_fork();
+    if (shell == 0) {
+        unsetenv("PADDOCK_HOSTS");
+        execl("/bin/sh", "sh", "-c", script, NULL);
+        _exit(99);
+    }
+    CHECK_EQ(pdk__test_wait(shell), 3);
+    CHECK_WITHIN(GENEROUS, entries() == 0);
+}
+
+static void port_taken(void)
+{
+    char port[16];
+    cli_start(&c, ARGS("server"));
+    snprintf(port, sizeof port, "%d", announced(&c));
+    CHECK_EQ(cli_run(&d, ARGS("server", "--port", port)), 69);
+    CHECK(cli_one_line(&d));
+    CHECK_STR(d.out, "");
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(entries(), 0);
+}
+
+static void no_such_parent(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("server", "--parent", "2147483647")), 64);
+    CHECK(cli_one_line(&c));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"it serves when it says so, and SIGTERM ends it without a trace", serves},
+        {"SIGINT ends it without a trace", interrupted},
+        {"kill -9 leaves neither server nor directory", killed},
+        {"kill -9 of its parent leaves neither server nor directory", parent_killed},
+        {"a script may evaluate its line, and ends it by ending", evaluated},
+        {"a port that is taken is told in one line, 69", port_taken},
+        {"a parent that is not there is told in one line, 64", no_such_parent},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/server", .tests = tests, .setup = setup, .teardown = teardown});
+}

@@ -1,0 +1,167 @@
+/* paddock lock and signals: those that are passed on, those that end it, and those that kill one of its processes. */
+#include "test/cli/cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct cli c, d;
+static char path[128];
+
+static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
+
+/* A command that says which of its processes are which, and waits. */
+static void start_family(struct cli *r, pid_t *command, pid_t *grandchild)
+{
+    cli_start(r, ARGS("lock", path, "sh", "-c", "sleep 600 & echo $$ $! in; wait"));
+    CHECK_WITHIN(GENEROUS, cli_said(r, "in\n"));
+    CHECK_EQ(sscanf(r->out, "%d %d", command, grandchild), 2);
+}
+
+static void passed_on(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        char script[128];
+        snprintf(script, sizeof script, "trap 'echo got; exit 9' %d; echo in; while :; do sleep .05; done", signals[i]);
+        cli_start(&c, ARGS("lock", fresh("passed"), "sh", "-c", script));
+        CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+        kill(c.pid, signals[i]);
+        CHECK_EQ(cli_wait(&c), 9);
+        CHECK_STR(c.out, "in\ngot\n");
+        CHECK_EQ(cli_children(path), 0);
+    }
+}
+
+static void reaches_group(void)
+{
+    pid_t command, grandchild;
+    fresh("group");
+    start_family(&c, &command, &grandchild);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
+}
+
+/* As long as the command works on its end, nobody else has the lock. */
+static void release_is_last(void)
+{
+    cli_start(&c, ARGS("lock", fresh("last"), "sh", "-c",
+                       "trap 'echo ending; while ! test -e \"$0\"; do sleep .05; done; exit 4' TERM; echo in; "
+                       "while :; do sleep .05; done",
+                       "/proc/self/nonexistent"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    kill(c.pid, SIGTERM);
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "ending\n"));
+    CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "true")), 1);
+    CHECK_EQ(cli_children(path), 1);
+    kill(c.pid, SIGKILL);
+    cli_wait(&c);
+}
+
+static void wait_given_up(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+    fresh("waiter");
+    cli_start_fed(&d, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        cli_start(&c, ARGS("lock", path, "echo", "ran"));
+        CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+        kill(c.pid, signals[i]);
+        CHECK_EQ(cli_wait(&c), 128 + signals[i]);
+        CHECK_STR(c.out, "");
+        CHECK_EQ(cli_children(path), 1);
+    }
+    cli_close_input(&d);
+    cli_wait(&d);
+}
+
+static void given_up_unconnected(void)
+{
+    cli_start(&c, ARGS("lock", "-z", "127.0.0.1:1", fresh("unconnected"), "true"));
+    CHECK_WITHIN(GENEROUS, cli_session_of(c.pid) != 0);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+}
+
+static void stays_ignored(void)
+{
+    signal(SIGINT, SIG_IGN);
+    CHECK_EQ(cli_run(&c, ARGS("lock", fresh("ignored"), "sh", "-c", "kill -INT $$; kill -INT $PPID; echo here")), 0);
+    signal(SIGINT, SIG_DFL);
+    CHECK_STR(c.out, "here\n");
+}
+
+/* kill -9: the command and what it started die, then the lock is given back; not when the session runs out. */
+static void runner_killed(void)
+{
+    pid_t command, grandchild;
+    fresh("killed");
+    start_family(&c, &command, &grandchild);
+    kill(c.pid, SIGKILL);
+    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "30", path, "true")), 0);
+    CHECK(!cli_alive(command));
+    CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void waiter_killed(void)
+{
+    fresh("waiter-killed");
+    cli_start_fed(&d, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+    cli_start(&c, ARGS("lock", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    kill(c.pid, SIGKILL);
+    cli_wait(&c);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    cli_close_input(&d);
+    cli_wait(&d);
+}
+
+static void session_killed(void)
+{
+    pid_t command, grandchild;
+    fresh("session");
+    start_family(&c, &command, &grandchild);
+    pid_t session = cli_session_of(c.pid);
+    CHECK(session > 0);
+    kill(session, SIGKILL);
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK(cli_one_line(&c));
+    CHECK(!cli_alive(command));
+    CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
+}
+
+static void session_signalled(void)
+{
+    cli_start(&c,
+              ARGS("lock", fresh("number"), "sh", "-c", "trap 'exit 8' TERM; echo in; while :; do sleep .05; done"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    kill(cli_session_of(c.pid), SIGTERM);
+    CHECK_EQ(cli_wait(&c), 8);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"signals are passed on to the command", passed_on},
+        {"signals reach the command's whole process group", reaches_group},
+        {"the lock is held until the command has ended", release_is_last},
+        {"a waiter that is told to end leaves no node, and gives 128 and the signal", wait_given_up},
+        {"one that has not reached a server ends, too", given_up_unconnected},
+        {"a signal that was ignored stays ignored", stays_ignored},
+        {"kill -9 of paddock kills the command's group, then gives the lock back", runner_killed},
+        {"kill -9 of a waiting paddock leaves no node", waiter_killed},
+        {"kill -9 of the process that keeps the session stops the command", session_killed},
+        {"a signal to the process that ls shows reaches the command", session_signalled},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/signals", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}
