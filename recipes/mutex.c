@@ -305,8 +305,11 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
     if (rc != 0)
         return rc;
     struct pdk_op *op;
-    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    rc = pdk__op_start(&op, m, false, deadline_ms, 0, cb, arg);
+    bool once = timeout_ms == 0;
+    /* One look lasts until its answer is there; without a connection it is over at once. */
+    if (once && m->client->session.phase == PDK__SESSION_CONNECTED)
+        timeout_ms = m->client->session.timeout_ms;
+    rc = pdk__op_start(&op, m, once, pdk__deadline_ms(pdk__now_ms(), timeout_ms), 0, cb, arg);
     if (rc != 0)
         pdk__mutex_incident(m, "lock", rc);
     else if (out != NULL)
