@@ -110,6 +110,14 @@ static void busy(void)
     CHECK_EQ(cli_wait(&c), 1);
 }
 
+static void try_free(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", fresh("free"), "echo", "ran")), 0);
+    CHECK_STR(c.out, "ran\n");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", "0", path, "true")), 0);
+    CHECK_EQ(cli_children(path), 0);
+}
+
 static void timed_out(void)
 {
     fresh("timed");
@@ -191,6 +199,7 @@ int main(int argc, char **argv)
         {"the command finds token, path, node and session; the next token is larger", environment},
         {"the command inherits no descriptor of ours", descriptors},
         {"the command leads a process group, with nothing blocked or ignored", own_group},
+        {"-n takes a free lock", try_free},
         {"a busy lock gives 1, or what -E says, writes nothing and is explained on request", busy},
         {"a timed wait gives -E and leaves no node", timed_out},
         {"commands on one path exclude each other", exclusion},
