@@ -1,0 +1,181 @@
+/* What may become of a lock's path: it is missing, deleted, reaped, below something that can have no children. */
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A server that reaps empty containers at once. */
+static void setup(void)
+{
+    static const char *const properties[] = {"znode.container.checkIntervalMs=100",
+                                             "znode.container.maxPerMinute=1000000", NULL};
+    ground_open(&(struct pdk__ensemble_options){.n = 1, .properties = properties});
+}
+
+static void deleted_under_all(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(NULL), *d = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(d, path);
+    struct locker waiter;
+    int64_t first, second;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_token(m, &first), 0);
+    locker_start(&waiter, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    ground_delete_all(path);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(PATIENCE_MS, waiter.settled);
+    CHECK_RC(waiter.rc, 0);
+    CHECK_RC(pdk_mutex_token(n, &second), 0);
+    CHECK(second > first);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    locker_finish(&waiter);
+    CHECK_RC(waiter.unlock_rc, 0);
+    ground_end(d, n);
+    ground_end(c, m);
+}
+
+/* The create finds no path, in the middle of the round: the first one makes it, the others find it there. */
+static void deleted_before_create(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    for (int i = 0; i < 3; i++) {
+        CHECK_RC(pdk_mutex_lock(m), 0);
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+        ground_delete_all(path);
+    }
+    int r = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__HOLD_REQUEST});
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    struct locker l;
+    locker_start(&l, m);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, r) == 1);
+    ground_delete_all(path);
+    pdk__proxy_release(ground.proxy, r);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    locker_finish(&l);
+    CHECK_RC(l.unlock_rc, 0);
+    pdk__proxy_clear(ground.proxy);
+    ground_end(c, m);
+}
+
+static void reaped(void)
+{
+    const char *path = ground_path();
+    char deep[64];
+    snprintf(deep, sizeof deep, "%s/a/b", path);
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, deep);
+    int64_t token, last = 0;
+    for (int i = 0; i < 3; i++) {
+        CHECK_RC(pdk_mutex_lock(m), 0);
+        CHECK_RC(pdk_mutex_token(m, &token), 0);
+        CHECK(token > last);
+        last = token;
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+        CHECK_WITHIN(PATIENCE_MS, ground_children(path) == -1);
+    }
+    ground_end(c, m);
+}
+
+/* The reaper comes between making the path and creating in it, or between two rounds: nobody notices. */
+static void reaped_in_between(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    struct Stat stat;
+    int64_t born = 0;
+    for (int reaped = 0; reaped < 5;) {
+        CHECK_RC(pdk_mutex_lock(m), 0);
+        CHECK_EQ(zoo_exists(ground.zh, path, 0, &stat), ZOK);
+        reaped += stat.czxid != born;
+        born = stat.czxid;
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+    }
+    ground_end(c, m);
+}
+
+static void missing_chroot(void)
+{
+    const char *path = ground_path();
+    char hosts[128], whole[64];
+    pdk_client *c;
+    pdk_mutex *m;
+    snprintf(hosts, sizeof hosts, "%s%s", ground.hosts, path);
+    snprintf(whole, sizeof whole, "%s/lock", path);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    m = ground_mutex(c, "/lock");
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_EQ(ground_children(whole), 1);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
+static void missing_chroot_ancestors(void)
+{
+    const char *path = ground_path();
+    char hosts[128];
+    pdk_client *c;
+    snprintf(hosts, sizeof hosts, "%s%s/a/b", ground.hosts, path);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    pdk_mutex *m = ground_mutex(c, "/lock");
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), PDK_ENOENT);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_ENOENT);
+    CHECK_EQ(ground_children(path), -1);
+    CHECK_RC(pdk_mutex_free(m), 0); /* nothing is pending any more */
+    ground_end(c, NULL);
+}
+
+static void below_ephemeral(void)
+{
+    const char *path = ground_path();
+    char deep[64];
+    snprintf(deep, sizeof deep, "%s/a/b", path);
+    ground_make(path, "", ZOO_EPHEMERAL, NULL);
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(c, deep);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), PDK_EPATH);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EPATH);
+    CHECK_RC(pdk_mutex_timedlock(n, PATIENCE_MS), PDK_EPATH);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    ground_end(c, m);
+    CHECK_EQ(zoo_delete(ground.zh, path, -1), ZOK);
+}
+
+/* A child of any name moves the counter: the second one gets 1. */
+static void tied(void)
+{
+    const char *path = ground_path();
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, "x-lock-0000000001", "");
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), PDK_EEXHAUSTED);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    ground_end(c, m);
+    ground_delete_all(path);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a path deleted under holder and waiter: the one has lost, the other is granted anew", deleted_under_all},
+        {"a path deleted before the create is made again", deleted_before_create},
+        {"a reaped container and its ancestors are made again, and tokens still grow", reaped},
+        {"a reaper that runs among the rounds is not noticed", reaped_in_between},
+        {"a missing chroot node is made", missing_chroot},
+        {"a missing ancestor of the chroot is refused", missing_chroot_ancestors},
+        {"a path that can have no children is refused", below_ephemeral},
+        {"a tie of sequence numbers is refused, and leaves nothing", tied},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "path", .tests = tests, .setup = setup, .teardown = ground_close});
+}
