@@ -1,84 +1,53 @@
 #include "test/lib/field.h"
 
 #include "test/lib/zk.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 30000, LOOKER_MS = 120000, WRITE_EACH_MS = 50 };
+enum { SESSION_MS = 30000, LOOKER_MS = 120000 };
 
 struct pdk__field pdk__field;
 
-static const char *external; /* PADDOCK_TEST_HOSTS */
 static int n_servers;
+static bool own;
 static char root[64];
-
-/* --- the session that writes all the time ------------------------------------------------------------------------ */
-
-static pthread_t writer;
-static atomic_bool writing;
-
-static void *write_on(void *arg)
-{
-    (void)arg;
-    while (atomic_load(&writing)) {
-        zoo_set(pdk__field.zh, root, "", 0, -1); /* may fail: a test has stopped a server */
-        usleep(WRITE_EACH_MS * 1000);
-    }
-    return NULL;
-}
 
 /* --- servers ----------------------------------------------------------------------------------------------------- */
 
-static void open_own(char *direct)
-{
-    pdk__field.e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = n_servers});
-    pdk__field.hosts = pdk__field.e->hosts;
-    for (int i = 0; i < n_servers; i++)
-        direct += sprintf(direct, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(pdk__field.e->server[i]));
-}
-
 static void setup(void)
 {
-    char direct[PDK__SERVER_MAX * 32];
-    pdk__field.hosts = external;
-    if (external == NULL)
-        open_own(direct);
-    pdk__field.zh = pdk__zk_open(external != NULL ? external : direct, LOOKER_MS);
+    char direct[PDK__SERVER_MAX * 32], *end = direct;
+    pdk__field.e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = n_servers, .own = own});
+    for (int i = 0; i < n_servers; i++)
+        end += sprintf(end, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(pdk__field.e->server[i]));
+    pdk__field.hosts = pdk__field.e->hosts;
+    pdk__field.zh = pdk__zk_open(direct, LOOKER_MS);
     zoo_set_servers_resolution_delay(pdk__field.zh, -1); /* else it holds locks of the resolver's when tests fork */
     snprintf(root, sizeof root, "/paddock-test-%ld", (long)getpid());
-    int rc = zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0);
-    CHECK(rc == ZOK || rc == ZNODEEXISTS);
-    atomic_store(&writing, n_servers > 1);
-    if (n_servers > 1)
-        CHECK_EQ(pthread_create(&writer, NULL, write_on, NULL), 0);
+    CHECK_EQ(zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
 }
 
-/* Failed tests may have left nodes. */
-static void remove_tree(zhandle_t *zh, const char *path)
+/* Failed tests may have left nodes, and the servers may live on. */
+static void remove_tree(const char *path)
 {
     struct String_vector children = {0};
     char child[512];
-    if (zoo_get_children(zh, path, 0, &children) != ZOK)
+    if (zoo_get_children(pdk__field.zh, path, 0, &children) != ZOK)
         return;
     for (int i = 0; i < children.count; i++) {
         snprintf(child, sizeof child, "%s/%s", path, children.data[i]);
-        remove_tree(zh, child);
+        remove_tree(child);
     }
     deallocate_String_vector(&children);
-    zoo_delete(zh, path, -1);
+    zoo_delete(pdk__field.zh, path, -1);
 }
 
 static void teardown(void)
 {
-    if (atomic_exchange(&writing, false))
-        pthread_join(writer, NULL);
     if (pdk__field.zh != NULL) {
-        if (external != NULL)
-            remove_tree(pdk__field.zh, root);
+        remove_tree(root);
         zookeeper_close(pdk__field.zh);
     }
     pdk__ensemble_free(pdk__field.e);
@@ -89,42 +58,29 @@ static int run(int argc, char **argv, const char *name, const struct pdk__test *
 {
     char text[64];
     n_servers = servers;
-    snprintf(text, sizeof text, "%s, %s", name,
-             external != NULL ? "servers given"
-             : servers == 1   ? "one server"
-                              : "three servers");
+    snprintf(text, sizeof text, "%s, %s", name, servers == 1 ? "one server" : "three servers");
     return pdk__test_main(
         argc, argv, &(struct pdk__test_suite){.name = text, .tests = tests, .setup = setup, .teardown = teardown});
 }
 
 int pdk__field_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on)
 {
-    external = getenv("PADDOCK_TEST_HOSTS");
-    if (external != NULL && *external == '\0')
-        external = NULL;
-    if (external != NULL || on != (PDK__ON_ONE | PDK__ON_THREE))
-        return run(argc, argv, name, tests, external != NULL || on == PDK__ON_THREE ? 3 : 1);
-    int one = run(argc, argv, name, tests, 1);
-    int three = one != 99 ? run(argc, argv, name, tests, 3) : 0;
-    if (one == 77)
-        return three;
-    return one != 0 || three == 77 ? one : three;
+    int worst = 77;
+    own = (on & PDK__OWN) != 0;
+    for (int kind = PDK__ON_ONE; kind <= PDK__ON_THREE; kind <<= 1) {
+        int rc = (on & kind) != 0 ? run(argc, argv, name, tests, kind == PDK__ON_ONE ? 1 : 3) : 77;
+        if (worst == 77 || (rc != 77 && rc > worst))
+            worst = rc;
+    }
+    return worst;
 }
 
 void pdk__field_begin(void)
 {
     static int n;
-    if (pdk__field.e != NULL)
-        pdk__ensemble_heal(pdk__field.e);
+    pdk__ensemble_heal(pdk__field.e);
     CHECK_WITHIN(PDK__LONG_MS, zoo_state(pdk__field.zh) == ZOO_CONNECTED_STATE);
     snprintf(pdk__field.path, sizeof pdk__field.path, "%s/%d", root, n++);
-}
-
-void pdk__field_begin_own(void)
-{
-    if (pdk__field.e == NULL)
-        SKIP("the servers are not ours to disturb");
-    pdk__field_begin();
 }
 
 static void synced(int rc, const char *path, const void *arg) { (void)rc, (void)path, (void)arg; }
@@ -199,12 +155,17 @@ static void told(int rc, void *arg)
     atomic_fetch_add(&w->n_told, 1);
 }
 
-void pdk__want(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms, int n_nodes)
+void pdk__want_now(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms)
 {
     w->peer = peer;
     w->op = NULL;
     atomic_store(&w->n_told, 0);
     CHECK_RC(pdk_mutex_lock_async(peer->mutex, timeout_ms, told, w, &w->op), 0);
+}
+
+void pdk__want(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms, int n_nodes)
+{
+    pdk__want_now(w, peer, timeout_ms);
     CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n_nodes);
 }
 

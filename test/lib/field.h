@@ -1,9 +1,6 @@
 /*
- * Where tests of locks take place: servers of our own with proxies before them, or those that PADDOCK_TEST_HOSTS names,
- * which no test may stop and which have no proxies. And peers: sessions that contend there for the path of the test.
- *
- * On more than one server another session writes all the time. Without it a lone request can wait for the next commit
- * until its client gives up: a fault of ZooKeeper's (ZOOKEEPER-4537), not of what is tested.
+ * Where tests of locks take place: an ensemble, a handle to look at it with, a path for each test; and peers, sessions
+ * that contend for that path.
  */
 #ifndef PDK__TEST_FIELD_H
 #define PDK__TEST_FIELD_H
@@ -17,25 +14,26 @@
 /* Of all waits of a test for something that is sure to come. */
 enum { PDK__LONG_MS = 60000 };
 
-enum { PDK__ON_ONE = 1, PDK__ON_THREE = 2 };
+enum {
+    PDK__ON_ONE = 1,
+    PDK__ON_THREE = 2,
+    PDK__OWN = 4 /* the tests stop, kill or pause servers: skipped on those of PADDOCK_TEST_HOSTS */
+};
 
 struct pdk__field {
-    pdk__ensemble *e;  /* NULL: the servers are not ours */
-    const char *hosts; /* through the proxies, where there are any */
+    pdk__ensemble *e;
+    const char *hosts; /* through its proxies */
     zhandle_t *zh;     /* for looking, past the proxies; made once, of a long session */
     char path[128];    /* the lock path of the test */
 };
 
 extern struct pdk__field pdk__field;
 
-/* The main() of a program: its tests on each kind of servers in ON, or once on those of PADDOCK_TEST_HOSTS. */
+/* The main() of a program: its tests on each kind of ensemble in ON. */
 int pdk__field_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on);
 
 /* Every test begins so: all is well again, and the lock path is one that nobody has used. */
 void pdk__field_begin(void);
-
-/* The same, for a test that stops servers or needs proxies: skipped where they are not ours. */
-void pdk__field_begin_own(void);
 
 /* How many children the lock path has. */
 int pdk__field_nodes(void);
@@ -74,7 +72,10 @@ struct pdk__want {
     _Atomic int rc;     /* with what */
 };
 
-/* Ask, and return when its node is in the queue as number N_NODES. *W must stay where it is until it was told. */
+/* Ask. *W must stay where it is until it was told. */
+void pdk__want_now(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms);
+
+/* The same, and return when the queue has N_NODES. */
 void pdk__want(struct pdk__want *w, struct pdk__peer *peer, int64_t timeout_ms, int n_nodes);
 
 /* Wait until it was told, and check with what. */

@@ -1,0 +1,240 @@
+/* Locks without waiting: cancelling, callbacks and who runs them, changes of state. */
+#include "lib/zk/client.h"
+#include "test/lib/field.h"
+#include "test/lib/zk.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* --- cancel ------------------------------------------------------------------------------------------------------ */
+
+static void cancelled_in_queue(void)
+{
+    struct pdk__want middle, last;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0), c = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__want(&middle, &b, PDK_FOREVER, 2);
+    pdk__want(&last, &c, PDK_FOREVER, 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_RC(pdk_op_cancel(middle.op), 0);
+    pdk__want_told(&middle, PDK_ECANCELED);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 2);
+    CHECK_RC(pdk_op_cancel(middle.op), 0);
+    CHECK_EQ(last.n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__want_end(&last, 0);
+    pdk__want_end(&middle, PDK_ECANCELED);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+    pdk__peer_free(&c);
+}
+
+static void cancelled_too_late(void)
+{
+    struct pdk__want w;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0);
+    pdk__want(&w, &a, PDK_FOREVER, 1);
+    pdk__want_told(&w, 0);
+    CHECK_RC(pdk_op_cancel(w.op), 0);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk__field_nodes(), 1);
+    pdk__want_end(&w, 0);
+    pdk__peer_free(&a);
+}
+
+/* As fast as it was asked for: it may have been granted, or not; what counts is one answer and no node. */
+static void cancelled_at_once(void)
+{
+    static struct pdk__want wants[50];
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0);
+    for (int i = 0; i < 50; i++) {
+        struct pdk__want *w = &wants[i];
+        pdk__want_now(w, &a, PDK_FOREVER);
+        CHECK_RC(pdk_op_cancel(w->op), 0);
+        CHECK_WITHIN(PDK__LONG_MS, w->n_told > 0);
+        CHECK(w->rc == 0 || w->rc == PDK_ECANCELED);
+        pdk__want_end(w, w->rc);
+    }
+    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
+    for (int i = 0; i < 50; i++)
+        CHECK_EQ(wants[i].n_told, 1);
+    pdk__peer_free(&a);
+}
+
+static void times_out(void)
+{
+    struct pdk__want w;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__want_now(&w, &b, 200);
+    pdk__want_end(&w, PDK_ETIMEDOUT);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 1);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+/* --- who runs callbacks ------------------------------------------------------------------------------------------ */
+
+static pthread_t teller;
+static int n_calls;
+static int call_rc;
+
+static void note_call(int rc, void *arg)
+{
+    teller = pthread_self();
+    n_calls++;
+    call_rc = rc;
+    if (arg != NULL) {
+        struct pdk__peer *p = arg;
+        CHECK_RC(pdk_mutex_lock(p->mutex), PDK_EDEADLK);
+        CHECK_RC(pdk_client_dispatch(p->client), PDK_EDEADLK);
+    }
+}
+
+static struct pdk__peer dispatching_peer(void)
+{
+    pdk_client_options *opts = pdk_client_options_new();
+    CHECK(opts != NULL);
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
+    CHECK_RC(pdk_client_options_set_dispatch(opts, true), 0);
+    struct pdk__peer p = pdk__peer_at(pdk__field.hosts, opts);
+    pdk_client_options_free(opts);
+    return p;
+}
+
+static bool readable(int fd, int timeout_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, timeout_ms) == 1;
+}
+
+static void dispatched(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = dispatching_peer();
+    int fd = pdk_client_fd(a.client);
+    CHECK(fd >= 0);
+    n_calls = 0;
+    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
+    CHECK(readable(fd, PDK__LONG_MS));
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not told before the caller wants to be */
+    CHECK_EQ(n_calls, 0);
+    CHECK_EQ(pdk_client_dispatch(a.client), 1);
+    CHECK_EQ(n_calls, 1);
+    CHECK_RC(call_rc, 0);
+    CHECK(pthread_equal(teller, pthread_self()));
+    CHECK(!readable(fd, 0));
+    CHECK_EQ(pdk_client_dispatch(a.client), 0);
+    CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_call, NULL), 0);
+    CHECK(readable(fd, PDK__LONG_MS));
+    CHECK_EQ(pdk_client_dispatch(a.client), 1);
+    CHECK_EQ(n_calls, 2);
+    CHECK_EQ(pdk__field_nodes(), 0);
+    pdk__peer_free(&a);
+}
+
+static atomic_int n_answers;
+
+static void note_thread(int rc, void *arg)
+{
+    (void)arg;
+    teller = pthread_self();
+    call_rc = rc;
+    atomic_fetch_add(&n_answers, 1);
+}
+
+static void library_thread(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0);
+    atomic_store(&n_answers, 0);
+    CHECK_EQ(pdk_client_fd(a.client), -1);
+    CHECK_RC(pdk_client_dispatch(a.client), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_thread, NULL, NULL), 0);
+    CHECK_WITHIN(PDK__LONG_MS, n_answers == 1);
+    CHECK(!pthread_equal(teller, pthread_self()));
+    CHECK_RC(call_rc, 0);
+    CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_thread, NULL), 0);
+    CHECK_WITHIN(PDK__LONG_MS, n_answers == 2);
+    CHECK_RC(call_rc, 0);
+    CHECK_EQ(pdk__field_nodes(), 0);
+    pdk__peer_free(&a);
+}
+
+/* --- changes of state -------------------------------------------------------------------------------------------- */
+
+enum { MAX_CHANGES = 16 };
+
+static struct change {
+    pdk_state state;
+    int64_t token;
+} changes[MAX_CHANGES];
+static atomic_int n_changes;
+
+static void note_change(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)arg;
+    if (n_changes < MAX_CHANGES)
+        changes[n_changes] = (struct change){state, token};
+    atomic_fetch_add(&n_changes, 1);
+}
+
+static void check_change(int i, pdk_state state, int64_t token)
+{
+    CHECK_WITHIN(PDK__LONG_MS, n_changes > i);
+    CHECK_EQ(changes[i].state, state);
+    CHECK_EQ(changes[i].token, token);
+}
+
+/* Its connection ends, then its session: SUSPECT, HELD, SUSPECT, LOST. */
+static void states_in_order(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_proxied();
+    atomic_store(&n_changes, 0);
+    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t token = pdk__peer_token(&a);
+    pdk__proxy_cut(a.proxy);
+    check_change(0, PDK_SUSPECT, token);
+    check_change(1, PDK_HELD, token);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    clientid_t id = *zoo_client_id(pdk__client_zh(a.client));
+    pdk__proxy_refuse(a.proxy, true);
+    pdk__proxy_cut(a.proxy);
+    check_change(2, PDK_SUSPECT, token);
+    CHECK_EQ(pdk__zk_kill_session(pdk__server_port(pdk__field.e->server[0]), &id), 0);
+    pdk__proxy_refuse(a.proxy, false);
+    check_change(3, PDK_LOST, token);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_LOST);
+    CHECK_EQ(pdk__peer_token(&a), token);
+    CHECK_RC(pdk_mutex_lock(a.mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_EQ(n_changes, 4); /* a grant and an unlock are no news to who asked for them */
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__peer_free(&a);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a lock cancelled in the queue is told so once, and its node goes", cancelled_in_queue},
+        {"a cancel after the grant changes nothing", cancelled_too_late},
+        {"a cancel at once ends in one answer and no node", cancelled_at_once},
+        {"an asynchronous lock times out, and its node goes", times_out},
+        {"callbacks run when the caller dispatches, and only then", dispatched},
+        {"callbacks run on the library's thread otherwise", library_thread},
+        {"changes of state are told in order", states_in_order},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "mutex async", tests, PDK__ON_ONE);
+}

@@ -1,0 +1,175 @@
+/* What a lock costs on the wire, and what its nodes tell. */
+#include "test/lib/field.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rule(struct pdk__peer *p, int op, pdk__act act)
+{
+    return pdk__proxy_rule(p->proxy, &(struct pdk__rule){.op = op, .act = act});
+}
+
+/* --- requests ---------------------------------------------------------------------------------------------------- */
+
+static void looks_first(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_proxied(), b = pdk__peer_proxied();
+    char story[64];
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    long n_nodes = pdk__ask_number(pdk__field.e->server[0], "zk_znode_count");
+    CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
+    pdk__proxy_story(b.proxy, story, sizeof story);
+    CHECK_STR(story, "list =list list =list ");
+    CHECK_EQ(pdk__ask_number(pdk__field.e->server[0], "zk_znode_count"), n_nodes);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_RC(pdk_mutex_trylock(b.mutex), 0);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_CREATE2), 1);
+    CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+static void *lock_and_unlock(void *arg)
+{
+    pdk_mutex *m = arg;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    return NULL;
+}
+
+/* The reply to the create is held back: the listing has been asked for all the same. */
+static void one_round_trip(void)
+{
+    pthread_t thread;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_proxied();
+    lock_and_unlock(a.mutex); /* makes the path */
+    pdk__proxy_reset_counters(a.proxy);
+    int held = rule(&a, PDK__OP_CREATE2, PDK__HOLD_REPLY);
+    CHECK_EQ(pthread_create(&thread, NULL, lock_and_unlock, a.mutex), 0);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(a.proxy, held) == 1);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_LIST) == 1);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, 0), 2);
+    pdk__proxy_release(a.proxy, held);
+    pthread_join(thread, NULL);
+    pdk__peer_free(&a);
+}
+
+/* Nothing that comes later is waited for: it never arrives, and the lock is granted. */
+static void no_more_than_that(void)
+{
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_proxied();
+    lock_and_unlock(a.mutex);
+    int held = rule(&a, PDK__OP_GET, PDK__HOLD_REQUEST);
+    CHECK_RC(pdk_mutex_timedlock(a.mutex, PDK__LONG_MS), 0);
+    pdk__proxy_release(a.proxy, held);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__peer_free(&a);
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------- */
+
+static void check_name(const char *node, int64_t session, unsigned long *attempt)
+{
+    unsigned long long of_session;
+    char rest[32];
+    CHECK_EQ(strlen(node), 16 + 1 + 8 + 6 + 10);
+    CHECK_EQ(sscanf(node, "%16llx-%8lx%31s", &of_session, attempt, rest), 3);
+    CHECK_EQ(of_session, (unsigned long long)session);
+    CHECK_EQ(strncmp(rest, "-lock-", 6), 0);
+}
+
+static void names(void)
+{
+    char node[128];
+    unsigned long first, second;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk_mutex_node(a.mutex, node, sizeof node);
+    check_name(node, pdk_client_session_id(a.client), &first);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk_mutex_node(a.mutex, node, sizeof node);
+    check_name(node, pdk_client_session_id(a.client), &second);
+    CHECK(first != second);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_EQ(pdk_mutex_node(a.mutex, node, sizeof node), 0);
+    pdk__peer_free(&a);
+}
+
+/* --- contenders -------------------------------------------------------------------------------------------------- */
+
+static struct pdk__peer labelled(const char *label)
+{
+    pdk_client_options *opts = pdk_client_options_new();
+    CHECK(opts != NULL);
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
+    CHECK_RC(pdk_client_options_set_label(opts, label), 0);
+    struct pdk__peer p = pdk__peer_at(pdk__field.hosts, opts);
+    pdk_client_options_free(opts);
+    return p;
+}
+
+static void check_contender(const pdk_contender_list *list, size_t i, const struct pdk__peer *p, const char *label)
+{
+    char host[256] = "";
+    unsigned long attempt;
+    gethostname(host, sizeof host - 1);
+    check_name(pdk_contender_name(list, i), pdk_client_session_id(p->client), &attempt);
+    CHECK_EQ(pdk_contender_dialect(list, i), PDK_DIALECT_PADDOCK);
+    CHECK_EQ(pdk_contender_session(list, i), pdk_client_session_id(p->client));
+    CHECK_EQ(pdk_contender_sequence(list, i), i);
+    CHECK_STR(pdk_contender_host(list, i), host);
+    CHECK_STR(pdk_contender_label(list, i), label);
+    CHECK_EQ(pdk_contender_pid(list, i), getpid());
+    CHECK_EQ(pdk_contender_thread(list, i), gettid());
+    CHECK(pdk_contender_since_ms(list, i) > 0);
+}
+
+static void contenders(void)
+{
+    struct pdk__want w;
+    pdk_contender_list *list;
+    pdk__field_begin();
+    struct pdk__peer a = labelled("first"), b = labelled("second \"quoted\"");
+    CHECK_RC(pdk_contenders(a.client, pdk__field.path, PDK__LONG_MS, &list), 0);
+    CHECK_EQ(pdk_contender_list_size(list), 0);
+    pdk_contender_list_free(list);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__want(&w, &b, PDK_FOREVER, 2);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_contenders(b.client, pdk__field.path, PDK__LONG_MS, &list) == 0 &&
+                                   (pdk_contender_list_size(list) == 2 || (pdk_contender_list_free(list), false)));
+    check_contender(list, 0, &a, "first");
+    check_contender(list, 1, &b, "second \"quoted\"");
+    CHECK_EQ(pdk_contender_token(list, 0), pdk__peer_token(&a));
+    int64_t promised = pdk_contender_token(list, 1);
+    pdk_contender_list_free(list);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__want_told(&w, 0);
+    CHECK_EQ(pdk__peer_token(&b), promised);
+    pdk__want_end(&w, 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"trylock looks before it writes", looks_first},
+        {"create and list go out together", one_round_trip},
+        {"an uncontended lock waits for nothing else", no_more_than_that},
+        {"a node's name carries its session and an attempt", names},
+        {"contenders are told in order, with host, pid, thread, label, session and token", contenders},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "mutex wire", tests, PDK__ON_ONE);
+}
