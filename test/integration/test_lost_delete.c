@@ -1,0 +1,256 @@
+/*
+ * A delete whose outcome the client does not learn, and creates whose callers did not wait for the outcome: nothing is
+ * left behind. On three servers the client is driven to another server by the fault.
+ */
+#include "test/lib/actor.h"
+#include "test/lib/field.h"
+
+#include <string.h>
+
+enum { SESSION_MS = 30000, SOON_MS = 200 };
+
+static pdk__actor actor, peer;
+static pdk__proxy *home, *away; /* where the actor is at first, and where it goes; the same one on one server */
+
+static void attach_only_to(const pdk__proxy *p)
+{
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__proxy_refuse(pdk__field.e->proxy[i], pdk__field.e->proxy[i] != p);
+}
+
+/* From now on a cut leads away from home. */
+static void leave_home(void) { attach_only_to(away); }
+
+static void begin(void)
+{
+    pdk__actor_close(&actor);
+    pdk__actor_close(&peer);
+    pdk__field_begin_own();
+    home = pdk__field.e->proxy[0];
+    away = pdk__field.e->proxy[pdk__field.e->n - 1];
+    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    attach_only_to(home);
+    pdk__actor_open(&actor, pdk__field.hosts, SESSION_MS, pdk__field.path);
+    pdk__proxy_reset_counters(home);
+    pdk__proxy_reset_counters(away);
+}
+
+static int rule(pdk__proxy *p, int op, pdk__act act)
+{
+    return pdk__proxy_rule(p, &(struct pdk__rule){.op = op, .act = act});
+}
+
+static int requests(int op)
+{
+    return pdk__proxy_requests(home, op) + (away != home ? pdk__proxy_requests(away, op) : 0);
+}
+
+static bool tells(pdk__proxy *p, const char *word)
+{
+    char story[4096];
+    pdk__proxy_story(p, story, sizeof story);
+    return strstr(story, word) != NULL;
+}
+
+static int nodes(void)
+{
+    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, 0);
+}
+
+/* Nothing is left, and the same object locks again, with a larger token. */
+static void locks_again(int64_t token)
+{
+    CHECK_EQ(nodes(), 0);
+    CHECK_RC(pdk_mutex_timedlock(actor.mutex, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK(pdk__check_grant(&actor, pdk__field.zh) > token);
+    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_EQ(nodes(), 0);
+    CHECK_EQ(actor.n_told, 0);
+}
+
+/* --- unlock ------------------------------------------------------------------------------------------------------ */
+
+static int64_t lock(void)
+{
+    CHECK_RC(pdk_mutex_lock(actor.mutex), PDK_OK);
+    return pdk__check_grant(&actor, pdk__field.zh);
+}
+
+static void reply_lost(void)
+{
+    begin();
+    int64_t token = lock();
+    int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
+    leave_home();
+    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_EQ(pdk__proxy_hits(home, r), 1);
+    CHECK_EQ(requests(PDK__OP_DELETE), 2);
+    CHECK(tells(away, "=delete:-101 "));
+    locks_again(token);
+}
+
+static void request_lost(void)
+{
+    begin();
+    int64_t token = lock();
+    int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE);
+    leave_home();
+    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_EQ(pdk__proxy_hits(home, r), 1);
+    CHECK_EQ(requests(PDK__OP_DELETE), 2);
+    CHECK(!tells(away, "=delete:-101 "));
+    locks_again(token);
+}
+
+static void hands_over(void)
+{
+    begin();
+    int64_t token = lock();
+    attach_only_to(away);
+    pdk__actor_open(&peer, pdk__field.hosts, SESSION_MS, pdk__field.path);
+    pdk__actor_queue(&peer, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 2);
+    rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
+    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_RC(pdk__actor_outcome(&peer), PDK_OK);
+    CHECK(pdk__check_grant(&peer, pdk__field.zh) > token);
+    CHECK_EQ(nodes(), 1);
+    CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
+    locks_again(token);
+}
+
+/* --- given up while the outcome of the create is unknown --------------------------------------------------------- */
+
+static void cleaned_up(void)
+{
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 0);
+    CHECK_EQ(requests(PDK__OP_CREATE2), 1);
+    CHECK(requests(PDK__OP_DELETE) >= 1);
+    locks_again(0);
+}
+
+/* The reply is lost, and no server is to be reached: the caller goes, a node stays for the moment. */
+static void strand(void)
+{
+    int r = rule(home, PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
+    attach_only_to(NULL);
+    pdk__actor_queue(&actor, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(home, r) == 1);
+    CHECK_EQ(nodes(), 1);
+    CHECK_EQ(actor.rc, PDK__PENDING);
+}
+
+static void timed_out_adrift(void)
+{
+    begin();
+    int r = rule(home, PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
+    attach_only_to(NULL);
+    CHECK_RC(pdk_mutex_timedlock(actor.mutex, SOON_MS), PDK_ETIMEDOUT);
+    CHECK_EQ(pdk__proxy_hits(home, r), 1);
+    CHECK_EQ(nodes(), 1);
+    leave_home();
+    cleaned_up();
+}
+
+static void cancelled_adrift(void)
+{
+    begin();
+    strand();
+    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    CHECK_EQ(nodes(), 1);
+    leave_home();
+    cleaned_up();
+    CHECK_EQ(actor.n_answers, 1);
+}
+
+static void delete_lost_too(void)
+{
+    begin();
+    strand();
+    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    int sync = rule(away, PDK__OP_SYNC, PDK__CUT_BEFORE_REPLY);
+    int before = rule(away, PDK__OP_DELETE, PDK__CUT_BEFORE);
+    int after = pdk__proxy_rule(away,
+                                &(struct pdk__rule){.op = PDK__OP_DELETE, .nth = 2, .act = PDK__CUT_BEFORE_REPLY});
+    leave_home();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, tells(away, "=delete:-101 "));
+    CHECK_EQ(pdk__proxy_hits(away, sync), 1);
+    CHECK_EQ(pdk__proxy_hits(away, before), 1);
+    CHECK_EQ(pdk__proxy_hits(away, after), 1);
+    cleaned_up();
+}
+
+/* The connection stands, and the reply is under way for longer than the caller waits. */
+static void give_up_connected(pdk__act act, bool cancel)
+{
+    begin();
+    int r = rule(home, PDK__OP_CREATE2, act);
+    pdk__actor_queue(&actor, cancel ? PDK_FOREVER : SOON_MS);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(home, r) == 1);
+    if (cancel)
+        CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+    CHECK_RC(pdk__actor_outcome(&actor), cancel ? PDK_ECANCELED : PDK_ETIMEDOUT);
+    CHECK_EQ(nodes(), act == PDK__HOLD_REPLY ? 1 : 0);
+    CHECK_EQ(requests(PDK__OP_DELETE), 0);
+    pdk__proxy_release(home, r);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_replies(home, PDK__OP_DELETE) == 1);
+    CHECK(!tells(home, "=delete:-101 "));
+    cleaned_up();
+}
+
+static void timed_out_before_reply(void) { give_up_connected(PDK__HOLD_REPLY, false); }
+static void cancelled_before_reply(void) { give_up_connected(PDK__HOLD_REPLY, true); }
+static void timed_out_before_request(void) { give_up_connected(PDK__HOLD_REQUEST, false); }
+static void cancelled_before_request(void) { give_up_connected(PDK__HOLD_REQUEST, true); }
+
+/* Whoever queued behind the node that nobody wants is not kept waiting by it. */
+static void frees_the_next(void)
+{
+    begin();
+    strand();
+    attach_only_to(away);
+    pdk__proxy_refuse(away, true);
+    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    char direct[32];
+    snprintf(direct, sizeof direct, "127.0.0.1:%d", pdk__server_port(pdk__field.e->server[0]));
+    pdk__actor_open(&peer, direct, SESSION_MS, pdk__field.path);
+    pdk__actor_queue(&peer, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 2);
+    CHECK_EQ(peer.rc, PDK__PENDING);
+    leave_home();
+    CHECK_RC(pdk__actor_outcome(&peer), PDK_OK);
+    CHECK_EQ(nodes(), 1);
+    pdk__check_grant(&peer, pdk__field.zh);
+    CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
+    cleaned_up();
+}
+
+static void close_actors(void)
+{
+    pdk__actor_close(&actor);
+    pdk__actor_close(&peer);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"an unlock whose reply is lost is repeated, finds nothing, and answers 0", reply_lost},
+        {"an unlock lost before the server saw it is sent again", request_lost},
+        {"an unlock whose reply is lost hands over all the same", hands_over},
+        {"a timed lock leaves nothing when the reply to its create was lost", timed_out_adrift},
+        {"a cancelled lock leaves nothing when the reply to its create was lost", cancelled_adrift},
+        {"a lost sync and two lost deletes leave nothing either", delete_lost_too},
+        {"a timed lock leaves nothing when the reply comes after its time", timed_out_before_reply},
+        {"a cancelled lock leaves nothing when the reply comes later", cancelled_before_reply},
+        {"a timed lock leaves nothing when its create reaches the server after its time", timed_out_before_request},
+        {"a cancelled lock leaves nothing when its create reaches the server later", cancelled_before_request},
+        {"a node that nobody wants any more does not keep the next one waiting", frees_the_next},
+        {"all of it can be closed", close_actors},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "lost_delete", tests, PDK__ON_ONE | PDK__ON_THREE);
+}

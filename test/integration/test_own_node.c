@@ -1,0 +1,206 @@
+/* A node of ours that somebody else deleted: a waiter queues anew, a holder is told that it has lost. */
+#include "test/lib/actor.h"
+#include "test/lib/field.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SESSION_MS = 30000, N = 3 };
+
+static pdk__actor actors[N];
+
+static void close_actors(void)
+{
+    for (int i = 0; i < N; i++)
+        pdk__actor_close(&actors[i]);
+}
+
+static void begin(int n)
+{
+    close_actors();
+    pdk__field_begin_own();
+    for (int i = 0; i < n; i++)
+        pdk__actor_open(&actors[i], pdk__field.hosts, SESSION_MS, pdk__field.path);
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__proxy_reset_counters(pdk__field.e->proxy[i]);
+}
+
+static int nodes_of(const pdk__actor *a)
+{
+    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, a != NULL ? pdk_client_session_id(a->client) : 0);
+}
+
+/* Into the queue, as number POSITION. */
+static void queue(pdk__actor *a, int position)
+{
+    pdk__actor_queue(a, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(NULL) == position);
+}
+
+static bool node_of(const pdk__actor *a, char name[128])
+{
+    struct String_vector names;
+    struct Stat stat;
+    char child[512];
+    name[0] = '\0';
+    CHECK_EQ(zoo_get_children(pdk__field.zh, pdk__field.path, 0, &names), ZOK);
+    for (int i = 0; i < names.count; i++) {
+        snprintf(child, sizeof child, "%s/%s", pdk__field.path, names.data[i]);
+        if (zoo_exists(pdk__field.zh, child, 0, &stat) == ZOK &&
+            stat.ephemeralOwner == pdk_client_session_id(a->client))
+            snprintf(name, 128, "%s", names.data[i]);
+    }
+    deallocate_String_vector(&names);
+    return *name != '\0';
+}
+
+static void delete_node_of(const pdk__actor *a)
+{
+    char name[128];
+    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    CHECK(node_of(a, name));
+    pdk__observe_delete(pdk__field.zh, pdk__field.path, name);
+}
+
+/* A holds; its grant is checked, and given away. Returns its token. */
+static int64_t serve(pdk__actor *a)
+{
+    CHECK_RC(pdk__actor_outcome(a), PDK_OK);
+    int64_t token = pdk__check_grant(a, pdk__field.zh);
+    CHECK_EQ(a->n_answers, 1);
+    CHECK_EQ(a->n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(a->mutex), PDK_OK);
+    return token;
+}
+
+static void waiter_to_the_tail(void)
+{
+    begin(3);
+    pdk__actor *holder = &actors[0], *robbed = &actors[1], *last = &actors[2];
+    for (int i = 0; i < 3; i++)
+        queue(&actors[i], i + 1);
+    delete_node_of(robbed);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(robbed) == 1);
+    CHECK_EQ(nodes_of(NULL), 3);
+    CHECK_EQ(robbed->rc, PDK__PENDING);
+    int64_t first = serve(holder), second = serve(last), third = serve(robbed);
+    CHECK(first < second && second < third);
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
+/* The next in line, whose node goes in the same moment as the holder's: no grant on a node that is gone. */
+static void waiter_and_holder_at_once(void)
+{
+    begin(2);
+    pdk__actor *holder = &actors[0], *robbed = &actors[1];
+    queue(holder, 1);
+    queue(robbed, 2);
+    char of_holder[128], of_robbed[128], paths[2][512];
+    CHECK(node_of(holder, of_holder) && node_of(robbed, of_robbed));
+    snprintf(paths[0], sizeof paths[0], "%s/%s", pdk__field.path, of_robbed);
+    snprintf(paths[1], sizeof paths[1], "%s/%s", pdk__field.path, of_holder);
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+    for (int i = 0; i < 2; i++)
+        zoo_delete_op_init(&ops[i], paths[i], -1);
+    CHECK_EQ(zoo_multi(pdk__field.zh, 2, ops, results), ZOK);
+    CHECK_RC(pdk__actor_outcome(robbed), PDK_OK);
+    pdk__check_grant(robbed, pdk__field.zh);
+    char node[128];
+    pdk_mutex_node(robbed->mutex, node, sizeof node);
+    CHECK(strcmp(node, of_robbed) != 0);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
+static void again_and_again(void)
+{
+    begin(2);
+    queue(&actors[0], 1);
+    queue(&actors[1], 2);
+    for (int i = 0; i < 5; i++) {
+        delete_node_of(&actors[1]);
+        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(&actors[1]) == 1);
+    }
+    CHECK_EQ(actors[1].rc, PDK__PENDING);
+    CHECK(serve(&actors[0]) < serve(&actors[1]));
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
+static void holder_is_told(void)
+{
+    char story[64];
+    begin(2);
+    pdk__actor *robbed = &actors[0], *next = &actors[1];
+    CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
+    int64_t token = pdk__check_grant(robbed, pdk__field.zh);
+    queue(next, 2);
+    delete_node_of(robbed);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(robbed, PDK_LOST) >= 0);
+    CHECK_STR(pdk__actor_story(robbed, story, sizeof story), "lost");
+    CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_LOST);
+    CHECK_EQ(pdk_client_state(robbed->client), PDK_SESSION_CONNECTED);
+    CHECK_RC(pdk__actor_outcome(next), PDK_OK);
+    CHECK(pdk__check_grant(next, pdk__field.zh) > token);
+    CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_trylock(robbed->mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
+    CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_unlock(next->mutex), PDK_OK);
+    CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
+    CHECK(pdk__check_grant(robbed, pdk__field.zh) > token);
+    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    CHECK_STR(pdk__actor_story(robbed, story, sizeof story), "lost");
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
+/* One who was granted by a release, not by a listing, watches its node no less. */
+static void heir_is_told(void)
+{
+    begin(2);
+    queue(&actors[0], 1);
+    queue(&actors[1], 2);
+    serve(&actors[0]);
+    CHECK_RC(pdk__actor_outcome(&actors[1]), PDK_OK);
+    delete_node_of(&actors[1]);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[1], PDK_LOST) >= 0);
+    CHECK_RC(pdk_mutex_unlock(actors[1].mutex), PDK_ELOST);
+}
+
+/* Deleted while the holder is away: it comes back as suspect, looks, and is told. */
+static void told_after_reconnect(void)
+{
+    char story[64];
+    begin(1);
+    CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
+    for (int i = 0; i < pdk__field.e->n; i++) {
+        pdk__proxy_refuse(pdk__field.e->proxy[i], true);
+        pdk__proxy_cut(pdk__field.e->proxy[i]);
+    }
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_SUSPECT) >= 0);
+    CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_SUSPECT);
+    delete_node_of(&actors[0]);
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__proxy_refuse(pdk__field.e->proxy[i], false);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_LOST) >= 0);
+    CHECK_STR(pdk__actor_story(&actors[0], story, sizeof story), "suspect lost");
+    CHECK_RC(pdk_mutex_unlock(actors[0].mutex), PDK_ELOST);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a waiter whose node was deleted queues anew at the tail, and is served in the end", waiter_to_the_tail},
+        {"a waiter whose node went with the holder's is not granted on it", waiter_and_holder_at_once},
+        {"a waiter robbed five times is served in the end", again_and_again},
+        {"a holder whose node was deleted is told LOST at once", holder_is_told},
+        {"an heir whose node was deleted is told LOST", heir_is_told},
+        {"a holder whose node was deleted while it was away is told LOST when it is back", told_after_reconnect},
+        {"all of it can be closed", close_actors},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "own_node", tests, PDK__ON_ONE | PDK__ON_THREE);
+}
