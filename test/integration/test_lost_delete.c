@@ -25,7 +25,7 @@ static void begin(void)
 {
     pdk__actor_close(&actor);
     pdk__actor_close(&peer);
-    pdk__field_begin_own();
+    pdk__field_begin();
     home = pdk__field.e->proxy[0];
     away = pdk__field.e->proxy[pdk__field.e->n - 1];
     CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
@@ -252,5 +252,5 @@ int main(int argc, char **argv)
         {"all of it can be closed", close_actors},
         {0},
     };
-    return pdk__field_main(argc, argv, "lost_delete", tests, PDK__ON_ONE | PDK__ON_THREE);
+    return pdk__field_main(argc, argv, "lost_delete", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
 }

@@ -18,7 +18,7 @@ static void close_actors(void)
 static void begin(int n)
 {
     close_actors();
-    pdk__field_begin_own();
+    pdk__field_begin();
     for (int i = 0; i < n; i++)
         pdk__actor_open(&actors[i], pdk__field.hosts, SESSION_MS, pdk__field.path);
     for (int i = 0; i < pdk__field.e->n; i++)
@@ -202,5 +202,5 @@ int main(int argc, char **argv)
         {"all of it can be closed", close_actors},
         {0},
     };
-    return pdk__field_main(argc, argv, "own_node", tests, PDK__ON_ONE | PDK__ON_THREE);
+    return pdk__field_main(argc, argv, "own_node", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
 }
