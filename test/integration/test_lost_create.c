@@ -17,9 +17,10 @@ static int leader, old, other; /* indices in the ensemble of three; the latter t
 
 static void setup(void)
 {
-    one = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 1});
-    /* A follower whose link is held is not given up while a test looks at what that does. */
-    three = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 3, .links = true, .sync_limit = 300});
+    one = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 1, .own = true});
+    /* A follower whose link is held is not given up while a test looks at what that does; and nobody else proposes. */
+    three = pdk__ensemble_new(
+        &(struct pdk__ensemble_options){.n = 3, .links = true, .sync_limit = 300, .own = true, .quiet = true});
 }
 
 static void end(void)
