@@ -85,12 +85,15 @@ static void descriptors(void)
     CHECK_STR(c.out, "/proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2 /proc/self/fd/3 /proc/self/fd/7\n");
 }
 
+/* Signals 32 and 33 are the C library's own: whatever posix_spawn() started, as make does, has them ignored. */
 static void own_group(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("lock", fresh("group"), "sh", "-c",
-                              "set -- $(cat /proc/$$/stat); test $5 = $$; grep -E 'SigBlk|SigIgn' /proc/$$/status")),
+                              "set -- $(cat /proc/$$/stat); test $5 = $$ || exit 9; "
+                              "set -- $(grep -E 'SigBlk|SigIgn' /proc/$$/status); "
+                              "echo $1 $2 $3 $((0x$4 & ~0x180000000))")),
              0);
-    CHECK_STR(c.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+    CHECK_STR(c.out, "SigBlk: 0000000000000000 SigIgn: 0\n");
 }
 
 static void busy(void)
