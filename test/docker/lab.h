@@ -1,0 +1,39 @@
+/*
+ * The ensemble of a fault test: faults, by docker/fault; and the truth as its servers have it, past our library.
+ *
+ * What cannot be done fails the test.
+ */
+#ifndef PDK__TEST_LAB_H
+#define PDK__TEST_LAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PDK__LAB_SEEN_MAX = 16 };
+
+/* Do what docker/fault does with these words. Returns its first line of output, static until the next call. */
+const char *pdk__fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The name of the server that the session is connected to now; "" when there is none. Static until the next call. */
+const char *pdk__lab_server_of(int64_t session);
+
+/* Does the server at this name (see docker/fault) serve clients now? */
+int pdk__lab_serves(const char *name);
+
+/* A contender's node. */
+struct pdk__seen {
+    int64_t token, session;
+};
+
+/* The nodes under PATH in their order, the holder's first, as a quorum has them. Returns how many; a path that does not
+ * exist has none. */
+size_t pdk__lab_look(const char *path, struct pdk__seen seen[static PDK__LAB_SEEN_MAX]);
+
+/*
+ * A process with a session of its own that writes a little, all the time, until the test program ends or says stop:
+ * ZooKeeper 3.8.0 may let the only client of a quorum wait until the next commit of another (ZOOKEEPER-4537).
+ */
+void pdk__lab_beat(void);
+void pdk__lab_beat_stop(void);
+
+#endif
