@@ -31,7 +31,8 @@ size_t pdk__lab_look(const char *path, struct pdk__seen seen[static PDK__LAB_SEE
 
 /*
  * A process with a session of its own that writes a little, all the time, until the test program ends or says stop:
- * ZooKeeper 3.8.0 may let the only client of a quorum wait until the next commit of another (ZOOKEEPER-4537).
+ * ZooKeeper 3.8.0 may let the only client of a quorum wait until the next commit of another (ZOOKEEPER-4537). Its
+ * session is shorter than that of test/lib/beat.h: here servers fall silent, and it must soon be heard from another.
  */
 void pdk__lab_beat(void);
 void pdk__lab_beat_stop(void);
