@@ -193,11 +193,16 @@ static void advance(struct pdk__contender *c, struct pdk__actions *out)
         clean_up(c, out);
 }
 
+static void set_timer(struct pdk__contender *c, int64_t now_ms)
+{
+    c->rest_ms = now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+}
+
 static void rest(struct pdk__contender *c, int64_t now_ms)
 {
     c->op = 0;
     c->phase = PDK__RESTING;
-    c->rest_ms = now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    set_timer(c, now_ms);
 }
 
 /* The wish is gone; a create that may be on its way must still be awaited, else the node could come after us. */
@@ -269,11 +274,15 @@ static bool own_missing(const struct pdk__contender *c)
     return c->connected && c->own == PDK__OWN_UNWATCHED && (granted(c) || c->phase == PDK__WAITING);
 }
 
+/* Servers with the mend of CVE-2024-23944 take an exists-watch on a node that may not be read, and never tell: list now
+ * and then all the same. */
+static bool watch_doubtful(const struct pdk__contender *c) { return c->phase == PDK__WAITING && c->by_exists; }
+
 static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (c->wanted && !granted(c) && ev->now_ms >= c->deadline_ms)
         fail(c, out, PDK_ETIMEDOUT);
-    else if (c->phase == PDK__RESTING && ev->now_ms >= c->rest_ms)
+    else if ((c->phase == PDK__RESTING || watch_doubtful(c)) && ev->now_ms >= c->rest_ms)
         advance(c, out);
     else if (own_missing(c) && ev->now_ms >= c->rest_ms)
         ask_own(c, out);
@@ -284,7 +293,7 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
     int64_t wake = PDK__NEVER;
     if (c->wanted && !granted(c))
         wake = c->deadline_ms;
-    if ((c->phase == PDK__RESTING || own_missing(c)) && c->rest_ms < wake)
+    if ((c->phase == PDK__RESTING || watch_doubtful(c) || own_missing(c)) && c->rest_ms < wake)
         wake = c->rest_ms;
     return wake;
 }
@@ -494,28 +503,31 @@ static void move_up(struct pdk__contender *c, struct pdk__actions *out)
     unwatch(c, out);
     if (!c->next_in_line) {
         advance(c, out);
-    } else if (c->own == PDK__OWN_WATCHED && c->verified) {
+    } else if (c->own == PDK__OWN_WATCHED && c->verified && !c->own_by_exists) {
         grant(c, out);
     } else {
         c->phase = PDK__CHECKING;
         c->op = 0;
-        if (c->own == PDK__OWN_UNWATCHED)
+        if (c->own != PDK__OWN_ASKED)
             ask_own(c, out);
     }
 }
 
 static void on_watched(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->outcome == PDK__OK)
+    if (ev->outcome == PDK__OK) {
         c->phase = PDK__WAITING;
-    else if (ev->outcome == PDK__NO_NODE)
+        if (c->by_exists)
+            set_timer(c, ev->now_ms);
+    } else if (ev->outcome == PDK__NO_NODE) {
         move_up(c, out);
-    else if (ev->outcome == PDK__NO_AUTH && !c->by_exists)
+    } else if (ev->outcome == PDK__NO_AUTH && !c->by_exists) {
         ask_watch(c, out, ev->name, true);
-    else if (ev->outcome == PDK__REFUSED)
+    } else if (ev->outcome == PDK__REFUSED) {
         fail(c, out, ev->error);
-    else
+    } else {
         rest(c, ev->now_ms); /* nor by exists (servers from 3.8.4 on): list now and then */
+    }
 }
 
 static void on_fired(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -561,7 +573,7 @@ static void on_own(struct pdk__contender *c, const struct pdk__event *ev, struct
     } else if (c->phase == PDK__CHECKING) {
         rest(c, ev->now_ms);
     } else {
-        c->rest_ms = ev->now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+        set_timer(c, ev->now_ms);
     }
 }
 

@@ -252,6 +252,27 @@ static void an_exists_watch_on_a_vanished_node_is_taken_back(void)
                        "watched no node: unwatch list\n");
 }
 
+static void a_watch_by_exists_is_not_relied_upon(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_4, OURS));
+    reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    later(&t, 5000);
+    listed(&t, LIST(OURS));
+    CHECK_STR(t.trace, "acquire: create\n"
+                       "created: -\n"
+                       "listed: watch(4) own\n"
+                       "watched no auth: watch(exists)\n"
+                       "watched: -\n"
+                       "own: -\n"
+                       "later: list\n"
+                       "listed: granted\n");
+}
+
 static void a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then(void)
 {
     tale_begin(&t, true);
@@ -509,6 +530,7 @@ int main(int argc, char **argv)
         {"a refused create leaves nothing", a_refused_create_leaves_nothing},
         {"a path that may not be listed is left again", a_path_that_may_not_be_listed_is_left_again},
         {"a predecessor one may not read is watched by exists", a_predecessor_one_may_not_read_is_watched_by_exists},
+        {"a watch by exists is not relied upon", a_watch_by_exists_is_not_relied_upon},
         {"an exists-watch on a vanished node is taken back", an_exists_watch_on_a_vanished_node_is_taken_back},
         {"a predecessor that cannot be watched at all is looked at now and then",
          a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then},
