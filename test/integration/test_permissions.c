@@ -1,0 +1,231 @@
+/* Access control: what a lock's path must allow, what its nodes allow others, and who one is. */
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void setup(void) { ground_open(NULL); }
+
+/* A handle of somebody with a password, or of nobody in particular. */
+static zhandle_t *stranger(const char *cred)
+{
+    zhandle_t *zh = pdk__zk_open(ground.direct, 60000);
+    if (cred != NULL)
+        CHECK_EQ(zoo_add_auth(zh, "digest", cred, (int)strlen(cred), NULL, NULL), ZOK);
+    return zh;
+}
+
+/* PATH lets everybody do PERMS. */
+static void make_path(const char *path, int perms)
+{
+    struct ACL acl[] = {{perms, {"world", "anyone"}}};
+    ground_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){1, acl});
+}
+
+struct outcome {
+    atomic_bool told;
+    _Atomic int rc;
+};
+
+static void tell(int rc, void *arg)
+{
+    struct outcome *o = arg;
+    o->rc = rc;
+    o->told = true;
+}
+
+/* All ways to lock PATH end with RC, with nothing left, and the client is none the worse for it. */
+static void refused(pdk_client *c, const char *path, int rc)
+{
+    const char *other = ground_path();
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(c, other);
+    struct outcome o = {0};
+    CHECK_RC(pdk_mutex_lock(m), rc);
+    CHECK_RC(pdk_mutex_trylock(m), rc);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), rc);
+    CHECK_RC(pdk_mutex_lock_async(m, PATIENCE_MS, tell, &o, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, o.told);
+    CHECK_RC(o.rc, rc);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    char text[128], wanted[128];
+    snprintf(wanted, sizeof wanted, "lock %s: %s", path, pdk_strerror(rc));
+    pdk_mutex_last_error(m, text, sizeof text);
+    CHECK_STR(text, wanted);
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_mutex_free(m), 0);
+}
+
+static void no_create(void)
+{
+    const char *path = ground_path();
+    make_path(path, ZOO_PERM_READ | ZOO_PERM_DELETE);
+    pdk_client *c = ground_client(NULL);
+    refused(c, path, PDK_EACCES);
+    ground_end(c, NULL);
+}
+
+static void no_read(void)
+{
+    const char *path = ground_path();
+    pdk_contender_list *list;
+    make_path(path, ZOO_PERM_CREATE | ZOO_PERM_DELETE);
+    pdk_client *c = ground_client(NULL);
+    refused(c, path, PDK_EACCES);
+    CHECK_RC(pdk_contenders(c, path, PATIENCE_MS, &list), PDK_EACCES);
+    ground_end(c, NULL);
+}
+
+static void no_ancestor(void)
+{
+    const char *path = ground_path();
+    char deep[64], deeper[64];
+    snprintf(deep, sizeof deep, "%s/a", path);
+    snprintf(deeper, sizeof deeper, "%s/a/b/c", path);
+    make_path(path, ZOO_PERM_READ);
+    pdk_client *c = ground_client(NULL);
+    refused(c, deep, PDK_EACCES);
+    refused(c, deeper, PDK_EACCES);
+    CHECK_EQ(ground_children(path), 0);
+    ground_end(c, NULL);
+}
+
+/* What a session may not delete stays until it ends. */
+static void no_delete(void)
+{
+    const char *path = ground_path();
+    char text[128];
+    make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
+    pdk_client *c = ground_client(NULL), *d = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(d, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EACCES);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strstr(text, "unlock ") == text);
+    CHECK_EQ(ground_children(path), 1);
+    struct locker l;
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK(!l.settled);
+    ground_end(c, m);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    locker_finish(&l);
+    CHECK_RC(l.unlock_rc, PDK_EACCES);
+    ground_end(d, n);
+    CHECK_EQ(ground_children(path), 0);
+}
+
+/* --- digest ------------------------------------------------------------------------------------------------------ */
+
+/* base64(sha1("tim:secret")), as the servers compute it. */
+#define TIM "tim:t1NecsYBDeG/ZPIVvD/S9Tx4rjQ="
+
+static pdk_client *tims_client(const char *cred)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_add_auth(o, "digest", cred), 0);
+    CHECK_RC(pdk_client_options_add_acl(o, "digest", TIM, PDK_PERM_ALL), 0);
+    return ground_client(o);
+}
+
+static void carries_acl(void)
+{
+    const char *path = ground_path();
+    char node[256], whole[300];
+    struct ACL_vector acl;
+    struct Stat stat;
+    pdk_client *c = tims_client("tim:secret"), *d = tims_client("tim:secret");
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(d, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk_mutex_node(m, node, sizeof node);
+    snprintf(whole, sizeof whole, "%s/%s", path, node);
+    zhandle_t *tim = stranger("tim:secret");
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(zoo_get_acl(tim, i == 0 ? whole : path, &acl, &stat), ZOK);
+        CHECK_EQ(acl.count, 1);
+        CHECK_STR(acl.data[0].id.scheme, "digest");
+        CHECK_STR(acl.data[0].id.id, TIM);
+        CHECK_EQ(acl.data[0].perms, ZOO_PERM_ALL);
+        deallocate_ACL_vector(&acl);
+    }
+    zookeeper_close(tim);
+    struct locker l; /* a peer with the same credentials can wait for it */
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    locker_finish(&l);
+    ground_end(d, n);
+    ground_end(c, m);
+}
+
+static void keeps_strangers_out(void)
+{
+    const char *path = ground_path();
+    int length = 0;
+    pdk_client *c = tims_client("tim:secret"), *nobody = ground_client(NULL), *wrong = tims_client("tim:wrong");
+    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(nobody, path), *w = ground_mutex(wrong, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock(n), PDK_EACCES);
+    CHECK_RC(pdk_mutex_trylock(n), PDK_EACCES);
+    CHECK_RC(pdk_mutex_lock(w), PDK_EACCES);
+    zhandle_t *zh = stranger(NULL);
+    CHECK_EQ(zoo_get(zh, path, 0, NULL, &length, NULL), ZNOAUTH);
+    zookeeper_close(zh);
+    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(wrong, w);
+    ground_end(nobody, n);
+    ground_end(c, m);
+}
+
+/* Credentials go with every connection, not only with the first. */
+static void authenticates_again(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = tims_client("tim:secret");
+    pdk_mutex *m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
+static void unknown_scheme(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    pdk_client *c;
+    CHECK_RC(pdk_client_options_add_auth(o, "palmistry", "a:b"), 0);
+    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    pdk_client_options_free(o);
+    pdk_mutex *m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), PDK_EAUTH);
+    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), PDK_EAUTH);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EAUTH);
+    ground_end(c, m);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a path one may not create in is refused, and nothing is left", no_create},
+        {"a path one may not read is refused, and nothing is left", no_read},
+        {"a path that may not be made is refused, and nothing is left", no_ancestor},
+        {"a node one may not delete: unlock says so, and the session takes it along", no_delete},
+        {"the nodes carry the client's ACL, and peers with its credentials can wait", carries_acl},
+        {"strangers and wrong passwords are kept out, and disturb nobody", keeps_strangers_out},
+        {"credentials are sent again on a new connection", authenticates_again},
+        {"an unknown scheme ends the client", unknown_scheme},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "permissions", .tests = tests, .setup = setup, .teardown = ground_close});
+}
