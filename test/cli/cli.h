@@ -49,6 +49,12 @@ bool cli_complained(struct cli *c, const char *text);
 /* Is what it said on standard error one line that begins with "paddock: "? */
 bool cli_one_line(const struct cli *c);
 
+#define CHECK_ONE_LINE(c)                                                                                              \
+    do {                                                                                                               \
+        if (!cli_one_line(c))                                                                                          \
+            pdk__test_fail(__FILE__, __LINE__, "not one line: '%s'", (c)->err);                                        \
+    } while (0)
+
 /* The process that keeps the session of a running `paddock lock`; 0: not there. */
 pid_t cli_session_of(pid_t runner);
 

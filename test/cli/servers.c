@@ -12,7 +12,7 @@ static zhandle_t *zh;
 static void connect_observer(void)
 {
     char hosts[64];
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    zoo_set_debug_level(0);
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
     setenv("PADDOCK_HOSTS", hosts, 1);
     unsetenv("PADDOCK_AUTH");

@@ -62,7 +62,7 @@ static void wait_given_up(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 8);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_run(&c, ARGS("hold", "-w", ".2", path)), 1);
     CHECK_EQ(cli_children(path), 1);
     cli_close_input(&d);

@@ -95,7 +95,7 @@ static void empty(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("ls", fresh("nowhere"))), 0);
     CHECK_STR(c.out, "");
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
     CHECK_STR(c.err, "");
     json_t *top = list();

@@ -39,9 +39,9 @@ static void signalled_status(void)
 static void cannot_run(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("lock", fresh("exec"), "/nonexistent/program")), 127);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_run(&c, ARGS("lock", path, "/")), 126);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_children(path), 0);
 }
 
@@ -107,7 +107,7 @@ static void busy(void)
     CHECK_STR(d.out, "");
     CHECK_STR(d.err, "");
     CHECK_EQ(cli_run(&d, ARGS("lock", "-v", "-n", path, "true")), 1);
-    CHECK(cli_one_line(&d));
+    CHECK_ONE_LINE(&d);
     CHECK_EQ(cli_nodes(), nodes);
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 1);

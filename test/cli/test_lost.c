@@ -24,7 +24,7 @@ static void stopped(void)
     cli_start(&c, ARGS("lock", fresh("lost"), "sh", "-c", "exec 2>/dev/null; sleep 600 & echo $$ $! in; wait"));
     lose();
     CHECK_EQ(cli_wait(&c), 76);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK_EQ(sscanf(c.out, "%d %d", &command, &grandchild), 2);
     CHECK(!cli_alive(command));
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
@@ -74,7 +74,7 @@ static void ignored(void)
     CHECK(cli_alive(c.pid));
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 5);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
 }
 
 static void quiet(void)
@@ -120,7 +120,7 @@ static void hold_tells(void)
     CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
     cli_delete_holder(path);
     CHECK_EQ(cli_wait(&c), 42);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
 }
 
 int main(int argc, char **argv)

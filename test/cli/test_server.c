@@ -136,7 +136,7 @@ static void port_taken(void)
     cli_start(&c, ARGS("server"));
     snprintf(port, sizeof port, "%d", announced(&c));
     CHECK_EQ(cli_run(&d, ARGS("server", "--port", port)), 69);
-    CHECK(cli_one_line(&d));
+    CHECK_ONE_LINE(&d);
     CHECK_STR(d.out, "");
     kill(c.pid, SIGTERM);
     CHECK_EQ(cli_wait(&c), 0);
@@ -146,7 +146,7 @@ static void port_taken(void)
 static void no_such_parent(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("server", "--parent", "2147483647")), 64);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
 }
 
 int main(int argc, char **argv)

@@ -132,7 +132,7 @@ static void session_killed(void)
     CHECK(session > 0);
     kill(session, SIGKILL);
     CHECK_EQ(cli_wait(&c), 76);
-    CHECK(cli_one_line(&c));
+    CHECK_ONE_LINE(&c);
     CHECK(!cli_alive(command));
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
 }

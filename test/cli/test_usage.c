@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct cli c;
 
@@ -126,6 +127,15 @@ static void not_permitted(void)
     setenv("PADDOCK_AUTH", "digest:keeper:secret", 1);
     CHECK_EQ(cli_run(&c, ARGS("lock", path, "true")), 0);
     unsetenv("PADDOCK_AUTH");
+    char file[] = "/tmp/paddock-cli-XXXXXX";
+    int fd = mkstemp(file);
+    CHECK_EQ(dprintf(fd, "# who we are\n\ndigest:keeper:secret\n"), 35);
+    int status = cli_run(&c, ARGS("lock", "--auth-file", file, path, "true"));
+    CHECK_EQ(dprintf(fd, "nonsense\n"), 9);
+    REFUSED(64, "line 4", "lock", "--auth-file", file, path, "true");
+    close(fd);
+    unlink(file);
+    CHECK_EQ(status, 0);
 }
 
 static void fits(const char *const *arguments)

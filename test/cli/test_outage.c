@@ -1,0 +1,115 @@
+/* paddock lock while the servers are away. */
+#include "test/cli/cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct cli c;
+static char path[128];
+
+static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
+
+static void come_back(void)
+{
+    CHECK_EQ(pdk__server_start(cli_server()), 0);
+    CHECK_EQ(pdk__server_wait_ready(cli_server(), 2 * GENEROUS), 0);
+}
+
+static void short_outage(void)
+{
+    cli_start_fed(
+        &c, ARGS("lock", "-v", "--session-timeout", "60", fresh("short"), "sh", "-c", "echo in; read -r x; exit 5"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    pdk__server_stop(cli_server(), 10000);
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, "connection lost"));
+    come_back();
+    CHECK_WITHIN(2 * GENEROUS, cli_complained(&c, "still held"));
+    CHECK_EQ(cli_children(path), 1);
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 5);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+/* The servers say nothing, and nobody could tell the command's session that it is over: its own clock does. */
+static void long_outage(void)
+{
+    pid_t command;
+    cli_start(&c, ARGS("lock", "--session-timeout", "1", fresh("long"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    pdk__server_pause(cli_server());
+    int status = cli_wait(&c);
+    pdk__server_resume(cli_server());
+    CHECK_EQ(status, 76);
+    CHECK(!cli_alive(command));
+    CHECK_ONE_LINE(&c);
+    CHECK_WITHIN(2 * GENEROUS, cli_children(path) == 0);
+}
+
+/* A frozen process cannot act; when it goes on, it must not go on believing. */
+static void frozen_session(void)
+{
+    struct cli next;
+    cli_start(&c, ARGS("lock", "--session-timeout", "1", fresh("frozen"), "sh", "-c", "echo in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    pid_t session = cli_session_of(c.pid);
+    kill(session, SIGSTOP);
+    CHECK_EQ(cli_run(&next, ARGS("lock", path, "true")), 0);
+    kill(session, SIGCONT);
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void waits_through(void)
+{
+    struct cli holder;
+    fresh("through");
+    cli_start_fed(&holder, ARGS("lock", "--session-timeout", "60", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    cli_start(&c, ARGS("lock", "--session-timeout", "60", "--connect-timeout", ".5", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    pdk__server_stop(cli_server(), 10000);
+    come_back();
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_STR(c.out, "ran\n");
+}
+
+/* That the lock is busy is more than anybody could know by then. */
+static void timed_out_away(void)
+{
+    struct cli holder;
+    fresh("away");
+    cli_start_fed(&holder, ARGS("lock", "--session-timeout", "60", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    cli_start(&c, ARGS("lock", "-w", "3", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    pdk__server_stop(cli_server(), 10000);
+    int status = cli_wait(&c);
+    come_back();
+    CHECK_EQ(status, 69);
+    CHECK_ONE_LINE(&c);
+    CHECK_STR(c.out, "");
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+    CHECK_WITHIN(2 * GENEROUS, cli_children(path) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"an outage shorter than the session is told, and changes nothing", short_outage},
+        {"an outage longer than the session stops the command", long_outage},
+        {"a session process that was frozen for too long stops the command when it goes on", frozen_session},
+        {"an untimed wait goes on through an outage", waits_through},
+        {"a wait whose time ends in an outage gives 69", timed_out_away},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/outage", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}
