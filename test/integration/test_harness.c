@@ -4,10 +4,13 @@
 #include "test/lib/ensemble.h"
 #include "test/lib/zk.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,6 +132,31 @@ static void borrowed(void)
     CHECK_EQ(pdk__server_ask_role(server), PDK__SERVER_STANDALONE);
 }
 
+static int dial(int port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* As a member does that finds its new leader not yet listening. */
+static void waits_at_the_door(void)
+{
+    char answer;
+    pdk__server_stop(server, 10000);
+    pdk__proxy *p = pdk__proxy_new(pdk__server_port(server), true);
+    int fd = dial(pdk__proxy_port(p));
+    CHECK_EQ(write(fd, "srvr", 4), 4);
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, 60000), 0);
+    CHECK_EQ(read(fd, &answer, 1), 1);
+    close(fd);
+    pdk__proxy_free(p);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -138,6 +166,7 @@ int main(int argc, char **argv)
         {"a freed server leaves nothing, even when it was paused", leaves_nothing},
         {"a missing jar or java names its Debian package", names_the_package},
         {"servers of somebody else are used, and left alone", borrowed},
+        {"a link's caller waits until the server listens", waits_at_the_door},
         {0},
     };
     return pdk__test_main(
