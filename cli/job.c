@@ -92,6 +92,8 @@ void pdk__cli_job_look(struct pdk__cli_runner *r)
         return;
     /* Not reaped before the lock is given back: as long as it is a zombie, nobody else gets its number. */
     if (waitid(P_PID, (id_t)r->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == r->child) {
+        /* A loss that made the session stop the command was told before: it must be known when the end is judged. */
+        pdk__cli_runner_listen(r);
         died(r, &info);
         return;
     }

@@ -146,6 +146,13 @@ static void hear(struct pdk__cli_runner *r)
     }
 }
 
+void pdk__cli_runner_listen(struct pdk__cli_runner *r)
+{
+    struct pollfd fd = {.events = POLLIN};
+    while ((fd.fd = r->wire) >= 0 && poll(&fd, 1, 0) > 0)
+        hear(r);
+}
+
 /* --- the loop --- */
 
 static bool finished(const struct pdk__cli_runner *r)
@@ -179,8 +186,7 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, 
         if (fds[1].revents != 0)
             take_signal(&r);
         pdk__cli_job_look(&r);
-        if (fds[0].revents != 0)
-            hear(&r);
+        pdk__cli_runner_listen(&r);
         pdk__cli_group_step(&r.group);
     }
     pdk__cli_terminal_erase(&r.terminal);

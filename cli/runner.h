@@ -28,6 +28,9 @@ struct pdk__cli_runner {
 /* Tell the session that nobody needs the lock any more. */
 void pdk__cli_runner_leave(struct pdk__cli_runner *r);
 
+/* Act upon what the session has said by now. */
+void pdk__cli_runner_listen(struct pdk__cli_runner *r);
+
 /* Run the command under GRANT. What goes wrong is explained, and becomes the status. */
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant);
 

@@ -72,6 +72,9 @@ int cli_children(const char *path);
 /* Delete the first contender of PATH, as an administrator would. */
 void cli_delete_holder(const char *path);
 
+/* May the test, which is nobody in particular, change the holder's node? */
+bool cli_may_write(const char *path);
+
 /* Make PATH, such that only somebody with the password may touch it (digest:keeper:secret). */
 void cli_make_private(const char *path);
 

@@ -66,7 +66,7 @@ int cli_nodes(void) { return count("/"); }
 
 int cli_children(const char *path) { return count(path); }
 
-void cli_delete_holder(const char *path)
+static void find_holder(const char *path, char *node, size_t size)
 {
     struct String_vector names = {0};
     CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
@@ -75,10 +75,24 @@ void cli_delete_holder(const char *path)
     for (int i = 1; i < names.count; i++)
         if (strcmp(strrchr(names.data[i], '-'), strrchr(first, '-')) < 0)
             first = names.data[i];
-    char node[1024];
-    snprintf(node, sizeof node, "%s/%s", path, first);
-    CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
+    snprintf(node, size, "%s/%s", path, first);
     deallocate_String_vector(&names);
+}
+
+void cli_delete_holder(const char *path)
+{
+    char node[1024];
+    find_holder(path, node, sizeof node);
+    CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
+}
+
+bool cli_may_write(const char *path)
+{
+    char node[1024];
+    find_holder(path, node, sizeof node);
+    int rc = zoo_set(zh, node, "{}", 2, -1);
+    CHECK(rc == ZOK || rc == ZNOAUTH);
+    return rc == ZOK;
 }
 
 void cli_make(const char *path, const char *name, const char *data)

@@ -125,6 +125,7 @@ static void timed_out(void)
 {
     fresh("timed");
     hold(&c);
+    CHECK(cli_may_write(path));
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", ".3", "-E", "7", path, "echo", "ran")), 7);
     CHECK_STR(d.out, "");
     CHECK_EQ(cli_children(path), 1);
@@ -170,8 +171,8 @@ static void acl(void)
     cli_start_fed(&c, ARGS("lock", "--auth", "digest:me:pw", "--acl", "auth::rwcda", "--acl", "world:anyone:r", path,
                            "sh", "-c", "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
-    cli_start(&d, ARGS("lock", "-n", path, "true"));
-    CHECK_EQ(cli_wait(&d), 1);
+    CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "true")), 1);
+    CHECK(!cli_may_write(path));
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 1);
 }

@@ -88,13 +88,25 @@ static void quiet(void)
 static void stopped_command(void)
 {
     pid_t command;
-    cli_start(&c, ARGS("lock", fresh("asleep"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    cli_start(&c, ARGS("lock", "--kill-after=600", fresh("asleep"), "sh", "-c", "echo $$ in; exec sleep 600"));
     CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     kill(command, SIGSTOP);
     lose();
     CHECK_EQ(cli_wait(&c), 76);
     CHECK(!cli_alive(command));
+}
+
+/* The leader of the group ends at once; what it started does not care for SIGTERM. */
+static void leftovers(void)
+{
+    pid_t rest;
+    cli_start(&c, ARGS("lock", "--kill-after=600", fresh("leftovers"), "sh", "-c",
+                       "sh -c 'trap : TERM; while :; do sleep 1; done' 2>/dev/null & echo $! in; exec sleep 600"));
+    lose();
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(sscanf(c.out, "%d", &rest), 1);
+    CHECK_WITHIN(GENEROUS, !cli_alive(rest));
 }
 
 /* The session process sees to it when the one that runs the command cannot. */
@@ -134,6 +146,7 @@ int main(int argc, char **argv)
         {"ignore lets it go on, and its status stand", ignored},
         {"-q says nothing", quiet},
         {"a command that is stopped is ended", stopped_command},
+        {"what the command leaves in its group is killed", leftovers},
         {"the command ends though the runner is stopped", stopped_runner},
         {"hold says so, and gives the status that was asked for", hold_tells},
         {0},

@@ -81,7 +81,7 @@ static void wait_given_up(void)
 
 static void given_up_unconnected(void)
 {
-    cli_start(&c, ARGS("lock", "-z", "127.0.0.1:1", fresh("unconnected"), "true"));
+    cli_start(&c, ARGS("lock", "-z", "127.0.0.1:1", "--connect-timeout=600", fresh("unconnected"), "true"));
     CHECK_WITHIN(GENEROUS, cli_session_of(c.pid) != 0);
     kill(c.pid, SIGTERM);
     CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
