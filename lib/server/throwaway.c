@@ -17,6 +17,7 @@ struct pdk__server {
     struct pdk__keeper keeper;
     bool port_is_ours; /* to change, as long as nobody knows it */
     bool is_foreign;
+    int held[3]; /* its ports are nobody else's while it is down, too; -1: not held */
     char data[PATH_MAX];
     char log[PATH_MAX];
 };
@@ -52,12 +53,43 @@ static int place(pdk__server *s, const struct pdk__server_options *o)
     return 0;
 }
 
-int pdk__server_new(pdk__server **out, const struct pdk__server_options *o)
+static void let_ports_go(pdk__server *s)
+{
+    for (int i = 0; i < 3; i++) {
+        if (s->held[i] >= 0)
+            close(s->held[i]);
+        s->held[i] = -1;
+    }
+}
+
+/* One that cannot be held is somebody else's: the server will find out, and say so. */
+static void hold_ports(pdk__server *s)
+{
+    let_ports_go(s);
+    s->held[0] = pdk__server_hold_port(s->o.client_port);
+    if (s->o.id == 0)
+        return;
+    s->held[1] = pdk__server_hold_port(s->o.peers[s->o.id - 1].quorum_port);
+    s->held[2] = pdk__server_hold_port(s->o.peers[s->o.id - 1].election_port);
+}
+
+/* Without a process, a directory or a port. */
+static pdk__server *blank(void)
 {
     pdk__server *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        pdk__server_fail("out of memory");
+        return NULL;
+    }
+    s->keeper.fd = s->held[0] = s->held[1] = s->held[2] = -1;
+    return s;
+}
+
+int pdk__server_new(pdk__server **out, const struct pdk__server_options *o)
+{
+    pdk__server *s = blank();
     if (s == NULL)
-        return pdk__server_fail("out of memory");
-    s->keeper.fd = -1;
+        return -1;
     s->o = *o;
     fill(&s->o);
     s->port_is_ours = s->o.client_port == 0;
@@ -73,10 +105,9 @@ int pdk__server_new(pdk__server **out, const struct pdk__server_options *o)
 
 int pdk__server_attach(pdk__server **out, int client_port)
 {
-    pdk__server *s = calloc(1, sizeof *s);
+    pdk__server *s = blank();
     if (s == NULL)
-        return pdk__server_fail("out of memory");
-    s->keeper.fd = -1;
+        return -1;
     s->o.client_port = client_port;
     s->is_foreign = true;
     *out = s;
@@ -87,6 +118,7 @@ void pdk__server_free(pdk__server *s)
 {
     if (s == NULL)
         return;
+    let_ports_go(s);
     pdk__keeper_close(&s->keeper);
     free(s);
 }
@@ -135,6 +167,7 @@ int pdk__server_start(pdk__server *s)
     pdk__server_stop(s, 5000);
     if (write_config(s) != 0)
         return -1;
+    hold_ports(s);
     if (pdk__keeper_run(&s->keeper, s->log) != 0)
         return pdk__server_fail("cannot start java: %s", strerror(errno));
     return 0;

@@ -97,18 +97,31 @@ int pdk__server_4lw(const char *host, int port, const char *word, char *buf, siz
     return n;
 }
 
-static bool is_free(int port)
+static int bind_to(int port, int reuse)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int on = 1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return false;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    bool bound = bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0)
+        return fd;
+    int saved = errno;
     close(fd);
-    return bound;
+    errno = saved;
+    return -1;
+}
+
+int pdk__server_hold_port(int port) { return bind_to(port, 1); }
+
+/* Without SO_REUSEADDR: then a port that is merely held counts as taken. */
+static bool is_free(int port)
+{
+    int fd = bind_to(port, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "test/lib/zk.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -53,6 +54,28 @@ static void port_taken(void)
     CHECK_EQ(pdk__server_wait_ready(other, 60000), -1);
     CHECK(strstr(pdk__server_error(), "ended before it was ready") != NULL);
     pdk__server_free(other);
+}
+
+static struct sockaddr_in loopback(int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return at;
+}
+
+/* Nobody else can take it, and a client is refused. */
+static void keeps_its_port(void)
+{
+    struct sockaddr_in at = loopback(pdk__server_port(server));
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pdk__server_stop(server, 10000);
+    CHECK_EQ(bind(fd, (struct sockaddr *)&at, sizeof at), -1);
+    CHECK_EQ(errno, EADDRINUSE);
+    CHECK_EQ(connect(fd, (struct sockaddr *)&at, sizeof at), -1);
+    CHECK_EQ(errno, ECONNREFUSED);
+    close(fd);
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, 60000), 0);
 }
 
 struct news {
@@ -134,8 +157,7 @@ static void borrowed(void)
 
 static int dial(int port)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in to = loopback(port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0);
     CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
@@ -161,6 +183,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a stopped server comes back on its port", comes_back},
+        {"a stopped server keeps its port", keeps_its_port},
         {"a port that is taken is found out", port_taken},
         {"a server dies with its parent and leaves nothing", dies_with_parent},
         {"a freed server leaves nothing, even when it was paused", leaves_nothing},

@@ -21,28 +21,23 @@ static noreturn void die(const char *what)
 
 /* --- the loop ---------------------------------------------------------------------------------------------------- */
 
-static void open_listener(struct pdk__proxy *p)
+static void hold_port(struct pdk__proxy *p)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
-    int on = 1;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    p->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    p->listener = pdk__server_hold_port(p->port);
     if (p->listener < 0)
-        die("proxy: socket");
-    setsockopt(p->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(p->listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(p->listener, 64) != 0)
-        die("proxy: bind");
+        die("proxy: port");
 }
 
-/* To refuse is to have no listener: then a client sees just what a dead server shows it. */
+/* To refuse is to have no listener: then a client sees just what a dead server shows it. The port stays ours. */
 static void obey(struct pdk__proxy *p)
 {
-    if (p->refuse && p->listener >= 0) {
+    if (p->refuse && p->listens) {
         close(p->listener);
-        p->listener = -1;
-    } else if (!p->refuse && p->listener < 0) {
-        open_listener(p);
+        hold_port(p);
+    } else if (!p->refuse && !p->listens && listen(p->listener, 64) != 0) {
+        die("proxy: listen");
     }
+    p->listens = !p->refuse;
     for (struct connection **at = &p->connections; *at != NULL;) {
         struct connection *c = *at;
         if (p->cut_all || pdk__proxy_is_over(c)) {
@@ -78,7 +73,7 @@ static size_t watch(const struct pdk__proxy *p, struct pollfd **polled, size_t *
     size_t n = 2;
     *polled = pdk__test_grow(*polled, 2, cap, sizeof **polled);
     (*polled)[0] = (struct pollfd){.fd = p->wake, .events = POLLIN};
-    bool open = p->knock_ms <= pdk__proxy_now_ms();
+    bool open = p->listens && p->knock_ms <= pdk__proxy_now_ms();
     (*polled)[1] = (struct pollfd){.fd = open ? p->listener : -1, .events = POLLIN};
     for (const struct connection *c = p->connections; c != NULL; c = c->next) {
         *polled = pdk__test_grow(*polled, n + 2, cap, sizeof **polled);
@@ -160,7 +155,8 @@ pdk__proxy *pdk__proxy_new_to(const char *address, int target, bool as_bytes)
         die("proxy: eventfd");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->turned, NULL);
-    open_listener(p);
+    hold_port(p);
+    obey(p);
     start(p);
     return p;
 }
@@ -183,6 +179,7 @@ void pdk__proxy_free(pdk__proxy *p)
     pthread_join(p->thread, NULL);
     p->cut_all = p->refuse = true;
     obey(p);
+    close(p->listener);
     pdk__proxy_clear_rules(p);
     pdk__proxy_forget(p);
     free(p->events);

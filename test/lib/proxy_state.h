@@ -64,7 +64,7 @@ struct pdk__proxy {
     uint64_t asked, answered; /* a turn of the loop that began after the question */
     int wake, listener, port;
     struct sockaddr_in target;
-    bool as_bytes, refuse, cut_all, stop;
+    bool as_bytes, refuse, listens, cut_all, stop;
     int64_t knock_ms; /* when to try the target again, for somebody who waits to be accepted; 0: nobody */
     bool hold[2];
     int delay_ms[2];
