@@ -63,19 +63,22 @@ static struct sockaddr_in loopback(int port)
     return at;
 }
 
-/* Nobody else can take it, and a client is refused. */
+/* Nobody else can take it, and a client is refused. A server that nobody has talked to yet: connections that ended a
+ * moment ago would keep its port, too. */
 static void keeps_its_port(void)
 {
-    struct sockaddr_in at = loopback(pdk__server_port(server));
+    pdk__server *s;
+    CHECK_EQ(pdk__server_new(&s, &(struct pdk__server_options){0}), 0);
+    CHECK_EQ(pdk__server_start(s), 0);
+    pdk__server_kill(s);
+    struct sockaddr_in at = loopback(pdk__server_port(s));
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    pdk__server_stop(server, 10000);
     CHECK_EQ(bind(fd, (struct sockaddr *)&at, sizeof at), -1);
     CHECK_EQ(errno, EADDRINUSE);
     CHECK_EQ(connect(fd, (struct sockaddr *)&at, sizeof at), -1);
     CHECK_EQ(errno, ECONNREFUSED);
     close(fd);
-    CHECK_EQ(pdk__server_start(server), 0);
-    CHECK_EQ(pdk__server_wait_ready(server, 60000), 0);
+    pdk__server_free(s);
 }
 
 struct news {
