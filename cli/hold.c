@@ -126,7 +126,8 @@ static void turn(struct hold *h)
 static int outcome(struct hold *h, const char *text, int status)
 {
     if (h->claim.lost) {
-        pdk__cli_say("%s: the lock is lost", h->options.path);
+        if (!h->options.quiet)
+            pdk__cli_say("%s: the lock is lost", h->options.path);
         return h->options.lost_status;
     }
     if (h->gave_up != 0)

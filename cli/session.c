@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { CONNECTING_MS = 500 };
+
 struct session {
     const struct pdk__cli_lock *lock;
     struct pdk__cli_claim claim;
@@ -26,6 +28,7 @@ struct session {
     int signals;
     int child; /* pidfd of the command; -1: none */
     pid_t runner;
+    int64_t connecting_at; /* when to say that a server is still looked for; -1: not any more */
 };
 
 static void tell(const struct session *s, enum pdk__cli_note_kind kind)
@@ -46,6 +49,19 @@ static void tell_end(const struct session *s, int status, const char *text)
     snprintf(note.text, sizeof note.text, "%s", text);
     if (s->wire >= 0)
         pdk__cli_wire_send(s->wire, &note);
+}
+
+/* A terminal that shows nothing for long looks broken. */
+static void tell_connecting(struct session *s)
+{
+    struct pdk__cli_note note = {.kind = NOTE_QUEUE};
+    if (s->connecting_at < 0 || pdk__cli_now_ms() < s->connecting_at)
+        return;
+    s->connecting_at = -1;
+    if (s->claim.phase != CLAIM_CONNECTING || s->wire < 0)
+        return;
+    snprintf(note.text, sizeof note.text, "paddock: connecting to %s", s->lock->common.hosts);
+    pdk__cli_wire_send(s->wire, &note);
 }
 
 static void stop_group(struct session *s)
@@ -135,8 +151,10 @@ static void turn(struct session *s)
                            {.fd = pdk__cli_claim_fd(&s->claim), .events = POLLIN},
                            {.fd = s->signals, .events = POLLIN},
                            {.fd = s->wire < 0 ? s->child : -1, .events = POLLIN}};
-    poll(fds, 4, pdk__cli_poll_ms(pdk__cli_earlier(s->claim.deadline, s->group.kill_at)));
+    int64_t due = pdk__cli_earlier(pdk__cli_earlier(s->claim.deadline, s->group.kill_at), s->connecting_at);
+    poll(fds, 4, pdk__cli_poll_ms(due));
     pdk__cli_claim_step(&s->claim);
+    tell_connecting(s);
     tell_phase(s);
     tell_state(s);
     pdk__cli_group_step(&s->group);
@@ -168,6 +186,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid
     withdraw(wire);
     pdk__cli_lock_signals(&set);
     s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    s.connecting_at = l->live ? pdk__cli_now_ms() + CONNECTING_MS : -1;
     pdk__cli_claim_begin(&s.claim, &l->common);
     while (s.claim.phase != CLAIM_ENDED)
         turn(&s);

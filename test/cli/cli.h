@@ -69,6 +69,9 @@ int cli_nodes(void);
 /* How many nodes there are under PATH; 0 when it does not exist. */
 int cli_children(const char *path);
 
+/* How many nodes were made or deleted under PATH since it was made. */
+int cli_changes(const char *path);
+
 /* Delete the first contender of PATH, as an administrator would. */
 void cli_delete_holder(const char *path);
 

@@ -66,6 +66,13 @@ int cli_nodes(void) { return count("/"); }
 
 int cli_children(const char *path) { return count(path); }
 
+int cli_changes(const char *path)
+{
+    struct Stat st;
+    CHECK_EQ(zoo_exists(zh, path, 0, &st), ZOK);
+    return st.cversion;
+}
+
 static void find_holder(const char *path, char *node, size_t size)
 {
     struct String_vector names = {0};

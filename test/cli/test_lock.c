@@ -100,7 +100,7 @@ static void busy(void)
 {
     fresh("busy");
     hold(&c);
-    int nodes = cli_nodes();
+    int changes = cli_changes(path);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "echo", "ran")), 1);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-n", "-E", "9", path, "echo", "ran")), 9);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "0", "-E", "0", path, "echo", "ran")), 0);
@@ -108,7 +108,7 @@ static void busy(void)
     CHECK_STR(d.err, "");
     CHECK_EQ(cli_run(&d, ARGS("lock", "-v", "-n", path, "true")), 1);
     CHECK_ONE_LINE(&d);
-    CHECK_EQ(cli_nodes(), nodes);
+    CHECK_EQ(cli_changes(path), changes);
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 1);
 }
@@ -129,6 +129,7 @@ static void timed_out(void)
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", ".3", "-E", "7", path, "echo", "ran")), 7);
     CHECK_STR(d.out, "");
     CHECK_EQ(cli_children(path), 1);
+    CHECK_EQ(cli_changes(path), 3);
     cli_close_input(&c);
     cli_wait(&c);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "30", path, "echo", "ran")), 0);

@@ -87,6 +87,30 @@ static void live_line(void)
     CHECK((size_t)(strstr(line, "\x1b[K") - line) < 60);
 }
 
+static void interrupted_wait(void)
+{
+    char command[512];
+    fresh("given-up");
+    keep();
+    snprintf(command, sizeof command, "paddock lock %s echo ran; echo status $?", path);
+    open_terminal(command);
+    CHECK_WITHIN(GENEROUS, shown("place 1 of 1, held by"));
+    type("\x03");
+    CHECK_WITHIN(GENEROUS, shown("\r\x1b[Kstatus 130"));
+    close_terminal();
+    CHECK_EQ(cli_children(path), 1);
+    let_go();
+}
+
+static void connecting(void)
+{
+    open_terminal("paddock lock -z 127.0.0.1:1 --connect-timeout 600 /a true; echo status $?");
+    CHECK_WITHIN(GENEROUS, shown("connecting to 127.0.0.1:1"));
+    type("\x03");
+    CHECK_WITHIN(GENEROUS, shown("\r\x1b[Kstatus 130"));
+    close_terminal();
+}
+
 static void no_line(void)
 {
     char command[512];
@@ -146,6 +170,8 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a waiting lock shows its place and the holder, and wipes the line", live_line},
+        {"the interrupt key ends the wait, wipes the line and leaves no node", interrupted_wait},
+        {"a search for a server is shown, too", connecting},
         {"-q, or standard error that is no terminal, shows no line", no_line},
         {"the interrupt key ends the command", interrupt_key},
         {"the command may read from the terminal", reads},

@@ -78,7 +78,8 @@ static void no_number(void)
 static void bad_credentials(void)
 {
     REFUSED(64, "--auth", "lock", "--auth", "digest", "/a", "true");
-    REFUSED(64, "--acl", "lock", "--acl", "world:anyone:xyz", "/a", "true");
+    REFUSED(64, "--acl", "lock", "--acl", "world:anyone:rx", "/a", "true");
+    REFUSED(64, "--acl", "lock", "--acl", "world:anyone", "/a", "true");
     REFUSED(64, "/nonexistent", "lock", "--auth-file", "/nonexistent", "/a", "true");
 }
 
