@@ -17,19 +17,23 @@ static size_t cost(const char *path) { return 2 * (strlen(path) + 1 + PDK__NAME_
 
 /*
  * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
- * begins somewhere, since a later process may attach to the same session with the first one's node still there.
+ * begins somewhere, since a later process may attach to the same session with the first one's node still there. No
+ * lock: the child of a fork() might find it taken.
  */
+static atomic_uint_least32_t last_attempt;
+
+static void begin_somewhere(void)
+{
+    uint32_t somewhere;
+    if (getrandom(&somewhere, sizeof somewhere, GRND_NONBLOCK) == sizeof somewhere)
+        atomic_store(&last_attempt, somewhere);
+}
+
 static uint32_t next_attempt(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint32_t last;
-    static bool begun;
-    pthread_mutex_lock(&lock);
-    if (!begun)
-        begun = getrandom(&last, sizeof last, GRND_NONBLOCK) == sizeof last || last == 0;
-    uint32_t attempt = ++last;
-    pthread_mutex_unlock(&lock);
-    return attempt;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin_somewhere);
+    return atomic_fetch_add(&last_attempt, 1) + 1;
 }
 
 const char *pdk__claim_own(struct pdk__claim *claim)

@@ -4,6 +4,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pdk__list clients = {&clients, &clients};
 static uintptr_t last_id;
 
+/* The child of a fork() may make clients of its own: it must not find this lock taken by a thread that it does not
+ * have.
+ */
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
+
 static struct pdk_client *find(uintptr_t id, const zhandle_t *adopted)
 {
     PDK__LIST_EACH(link, &clients)
@@ -17,7 +26,9 @@ static struct pdk_client *find(uintptr_t id, const zhandle_t *adopted)
 
 int pdk__registry_add(struct pdk_client *c)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int rc = 0;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&lock);
     if (c->adopted && find(0, c->zh) != NULL) {
         rc = PDK_EBUSY;
