@@ -52,13 +52,16 @@ void pdk__client_leave(struct pdk_client *c)
 
 static int over(const struct pdk_client *c) { return c->closing ? PDK_ECLOSED : c->over; }
 
+/* Which client the calling thread brings news to. Noted by the thread itself: the system gives the id of a thread that
+ * has ended to a new one, which has nothing to do with us. */
+static _Thread_local uintptr_t serves;
+
+void pdk__client_serve(struct pdk_client *c) { serves = c->id; }
+
 int pdk__client_may_wait(struct pdk_client *c)
 {
-    pthread_t self = pthread_self();
-    if (pthread_equal(self, c->thread) || (c->calling && pthread_equal(self, c->calling_thread)) ||
-        (c->zk_thread_known && pthread_equal(self, c->zk_thread)))
-        return PDK_EDEADLK;
-    return over(c);
+    bool dispatches = c->calling && pthread_equal(pthread_self(), c->calling_thread);
+    return serves == c->id || dispatches ? PDK_EDEADLK : over(c);
 }
 
 int pdk__cond_init(pthread_cond_t *cond)
@@ -180,6 +183,15 @@ static void run_session_notice(struct pdk__notice *notice)
 /* --- birth ---------------------------------------------------------------------------------------------------------
  */
 
+/* Making, closing and dispatching are no cancellation points: whoever is cancelled half-way would leave a client that
+ * nobody can use or free. */
+static int forbid_cancel(void)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return before;
+}
+
 static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
 {
     struct pdk_client *c = pdk__alloc(sizeof *c);
@@ -228,10 +240,8 @@ unregistered:
     return rc;
 }
 
-int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options *opts)
+static int new_client(pdk_client **out, const char *hosts, const pdk_client_options *opts)
 {
-    if (out == NULL || hosts == NULL || *hosts == '\0')
-        return PDK_EINVAL;
     struct pdk_client *c = make(opts, false);
     if (c == NULL)
         return PDK_ENOMEM;
@@ -246,10 +256,18 @@ int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options
     return rc;
 }
 
-int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *opts)
+int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options *opts)
 {
-    if (out == NULL || zh == NULL)
+    if (out == NULL || hosts == NULL || *hosts == '\0')
         return PDK_EINVAL;
+    int before = forbid_cancel();
+    int rc = new_client(out, hosts, opts);
+    pthread_setcancelstate(before, NULL);
+    return rc;
+}
+
+static int adopt_client(pdk_client **out, zhandle_t *zh, const pdk_client_options *opts)
+{
     struct pdk_client *c = make(opts, true);
     if (c == NULL)
         return PDK_ENOMEM;
@@ -257,6 +275,16 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
     int rc = launch(c, zh);
     if (rc == 0)
         *out = c;
+    return rc;
+}
+
+int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *opts)
+{
+    if (out == NULL || zh == NULL)
+        return PDK_EINVAL;
+    int before = forbid_cancel();
+    int rc = adopt_client(out, zh, opts);
+    pthread_setcancelstate(before, NULL);
     return rc;
 }
 
@@ -297,10 +325,8 @@ static int shut(struct pdk_client *c)
     return rc;
 }
 
-int pdk_client_close(pdk_client *c)
+static int close_client(struct pdk_client *c)
 {
-    if (c == NULL)
-        return PDK_EINVAL;
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
@@ -313,6 +339,16 @@ int pdk_client_close(pdk_client *c)
             pdk__client_await(c, &c->changed, PDK__NEVER, false);
     }
     pdk__client_leave(c);
+    return rc;
+}
+
+int pdk_client_close(pdk_client *c)
+{
+    if (c == NULL)
+        return PDK_EINVAL;
+    int before = forbid_cancel();
+    int rc = close_client(c);
+    pthread_setcancelstate(before, NULL);
     return rc;
 }
 
@@ -384,10 +420,8 @@ int pdk_client_fd(pdk_client *c)
     return fd;
 }
 
-int pdk_client_dispatch(pdk_client *c)
+static int dispatch(struct pdk_client *c)
 {
-    if (c == NULL)
-        return PDK_EINVAL;
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
@@ -402,6 +436,16 @@ int pdk_client_dispatch(pdk_client *c)
         rc = pdk__thread_run_notices(c);
     }
     pdk__client_leave(c);
+    return rc;
+}
+
+int pdk_client_dispatch(pdk_client *c)
+{
+    if (c == NULL)
+        return PDK_EINVAL;
+    int before = forbid_cancel();
+    int rc = dispatch(c);
+    pthread_setcancelstate(before, NULL);
     return rc;
 }
 

@@ -46,8 +46,6 @@ struct pdk_client {
     zhandle_t *zh;
     bool opening; /* zookeeper_init is under way: its first events may come before it returns */
     watcher_fn app_watcher;
-    pthread_t zk_thread; /* where completions run */
-    bool zk_thread_known;
     struct pdk__list requests;
 
     /* the session */
@@ -92,6 +90,9 @@ void pdk__client_lock(struct pdk_client *c);
 
 void pdk__client_ref(struct pdk_client *c);
 void pdk__client_unref(struct pdk_client *c);
+
+/* The calling thread is one that callbacks run on, and nothing of the client may wait on it. */
+void pdk__client_serve(struct pdk_client *c);
 
 /* With the lock held, from here on. */
 

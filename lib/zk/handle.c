@@ -40,8 +40,7 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path, 
     pdk__client_lock(c);
     if (c->opening && c->zh == NULL) /* CONNECTED can be told before zookeeper_init has returned */
         c->zh = zh;
-    c->zk_thread = pthread_self();
-    c->zk_thread_known = true;
+    pdk__client_serve(c);
     if (type == ZOO_SESSION_EVENT && c->zh == zh)
         hear_session(c, zh, state);
     pdk__client_leave(c);
@@ -56,8 +55,7 @@ static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, 
     if (c != NULL) {
         pdk__client_lock(c);
         next = c->app_watcher;
-        c->zk_thread = pthread_self();
-        c->zk_thread_known = true;
+        pdk__client_serve(c);
         if (type == ZOO_SESSION_EVENT)
             hear_session(c, zh, state);
         pdk__client_leave(c);
@@ -169,7 +167,6 @@ void pdk__handle_close(struct pdk_client *c)
     pdk__client_lock(c);
     zhandle_t *zh = c->zh;
     c->zh = NULL;
-    c->zk_thread_known = false;
     pdk__client_leave(c);
     if (zh != NULL)
         zookeeper_close(zh);

@@ -82,8 +82,7 @@ struct pdk_client *pdk__request_arrive(struct pdk__request *request)
     struct pdk_client *c = request->client;
     pdk__client_ref(c);
     pdk__client_lock(c);
-    c->zk_thread = pthread_self();
-    c->zk_thread_known = true;
+    pdk__client_serve(c);
     return c;
 }
 

@@ -105,6 +105,7 @@ static void *run(void *arg)
     struct pdk_client *c = arg;
     struct pollfd fds[] = {{.fd = c->wake_fd, .events = POLLIN}, {.fd = c->timer_fd, .events = POLLIN}};
     bool stopping = false;
+    pdk__client_serve(c);
     while (!stopping) {
         poll(fds, 2, -1);
         bool time_has_come = (fds[1].revents & POLLIN) != 0;
