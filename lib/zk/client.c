@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long a close waits for the replies to what is in flight. */
+enum { SETTLE_MS = 2000 };
+
 /* --- the lock and the count ----------------------------------------------------------------------------------------
  */
 
@@ -302,14 +305,27 @@ static int vacate(struct pdk_client *c)
     return pdk__list_empty(&c->claims) || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;
 }
 
+/*
+ * ZooKeeper's client waits for something to read once it has sent the end of the session, and takes that for the
+ * answer. With the replies to earlier requests out of the way, it is: the nodes are gone when the close returns.
+ */
+static void settle(struct pdk_client *c, bool connected)
+{
+    int64_t deadline_ms = pdk__now_ms() + SETTLE_MS;
+    while (connected && !pdk__list_empty(&c->requests) && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &c->changed, deadline_ms, false);
+}
+
 static int shut(struct pdk_client *c)
 {
     int rc = 0;
+    bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     c->closing = true;
     pthread_cond_broadcast(&c->changed);
     if (c->adopted)
         rc = vacate(c);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_CLOSE, .now_ms = pdk__now_ms()});
+    settle(c, connected);
     pdk__client_leave(c);
     /* The handle is not closed before its thread has ended: that may just be making a new one. */
     pdk__thread_stop(c);

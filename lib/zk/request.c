@@ -74,6 +74,8 @@ void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void
 void pdk__request_untrack(struct pdk__request *request)
 {
     pdk__list_remove(&request->link);
+    if (request->client->closing && pdk__list_empty(&request->client->requests))
+        pthread_cond_broadcast(&request->client->changed);
     pdk__client_unref(request->client);
 }
 
