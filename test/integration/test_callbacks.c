@@ -1,0 +1,300 @@
+/* Callbacks: what may be done in them, on which thread they run, and in what order. */
+#include "test/integration/ground.h"
+
+#include <poll.h>
+#include <string.h>
+
+static pdk_client *c;
+static pdk_mutex *m;
+static const char *path;
+
+static void setup(void) { ground_open(NULL); }
+
+static void begin(pdk_client_options *o)
+{
+    path = ground_path();
+    c = ground_client(o);
+    m = ground_mutex(c, path);
+}
+
+static void end(void) { ground_end(c, m); }
+
+/* --- what may be done -------------------------------------------------------------------------------------------- */
+
+static atomic_int n_refused, n_told, last_rc;
+
+static void count(int rc, void *arg)
+{
+    (void)arg;
+    last_rc = rc;
+    n_told++;
+}
+
+/* Whatever waits is refused; what does not wait works. Checks here would end the library's thread: count instead. */
+static void try_all(void)
+{
+    pdk_contender_list *list;
+    n_refused += pdk_mutex_lock(m) == PDK_EDEADLK;
+    n_refused += pdk_mutex_trylock(m) == PDK_EDEADLK;
+    n_refused += pdk_mutex_timedlock(m, 10) == PDK_EDEADLK;
+    n_refused += pdk_mutex_timedlock(m, 0) == PDK_EDEADLK;
+    n_refused += pdk_mutex_unlock(m) == PDK_EDEADLK;
+    n_refused += pdk_client_wait(c, 10) == PDK_EDEADLK;
+    n_refused += pdk_contenders(c, path, 10, &list) == PDK_EDEADLK;
+    n_refused += pdk_client_close(c) == PDK_EDEADLK;
+    n_refused += pdk_client_free(c) == PDK_EDEADLK;
+}
+enum { N_BLOCKING = 9 };
+
+static void on_lock(int rc, void *arg)
+{
+    (void)arg;
+    try_all();
+    n_told += rc == 0 && pdk_mutex_unlock_async(m, count, NULL) == 0;
+}
+
+static void refused_on_lock(void)
+{
+    begin(NULL);
+    n_refused = n_told = 0;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, n_told == 2);
+    CHECK_RC(last_rc, 0);
+    CHECK_EQ(n_refused, N_BLOCKING);
+    CHECK_EQ(ground_children(path), 0);
+    end();
+}
+
+static void on_state(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+{
+    (void)mutex, (void)token, (void)arg;
+    if (state == PDK_LOST)
+        try_all();
+}
+
+static void refused_on_state(void)
+{
+    begin(NULL);
+    n_refused = 0;
+    CHECK_RC(pdk_mutex_on_state(m, on_state, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    ground_delete_all(path);
+    CHECK_WITHIN(PATIENCE_MS, n_refused == N_BLOCKING);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    end();
+}
+
+static atomic_bool armed;
+
+static void on_session(pdk_client *client, pdk_session_state state, void *arg)
+{
+    (void)client, (void)arg;
+    if (armed && state == PDK_SESSION_CONNECTED)
+        try_all();
+}
+
+static void refused_on_session(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    armed = false;
+    CHECK_RC(pdk_client_options_set_on_session(o, on_session, NULL), 0);
+    begin(o);
+    n_refused = 0;
+    armed = true;
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, n_refused == N_BLOCKING);
+    armed = false;
+    end();
+}
+
+/* A lock from a callback, by the verb that does not wait. */
+static void on_first(int rc, void *arg)
+{
+    if (rc == 0)
+        pdk_mutex_lock_async(arg, PDK_FOREVER, count, NULL, NULL);
+}
+
+static void asks_again(void)
+{
+    begin(NULL);
+    pdk_mutex *n = ground_mutex(c, ground_path());
+    n_told = 0;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_first, n, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, n_told == 1);
+    CHECK_RC(last_rc, 0);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    end();
+}
+
+/* No lock of ours is held meanwhile: other threads go on, on the same object. */
+static atomic_bool inside, leave;
+
+static void linger(int rc, void *arg)
+{
+    (void)rc, (void)arg;
+    inside = true;
+    while (!leave)
+        pdk__test_nap();
+}
+
+static void holds_nothing(void)
+{
+    begin(NULL);
+    pdk_mutex *n = ground_mutex(c, ground_path());
+    inside = leave = false;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, inside);
+    CHECK_RC(pdk_mutex_timedlock(n, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, 50), PDK_ETIMEDOUT); /* by a thread that looks after itself */
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    leave = true;
+    CHECK_RC(pdk_mutex_free(n), 0);
+    end();
+}
+
+/* --- the session's ----------------------------------------------------------------------------------------------- */
+
+static char story[256];
+static pthread_mutex_t story_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void tell_story(pdk_client *client, pdk_session_state state, void *arg)
+{
+    static const char *const names[] = {"connecting ", "connected ", "suspended ", "over "};
+    (void)client, (void)arg;
+    pthread_mutex_lock(&story_lock);
+    strcat(story, names[state]);
+    pthread_mutex_unlock(&story_lock);
+}
+
+static bool told(const char *text)
+{
+    pthread_mutex_lock(&story_lock);
+    bool same = strcmp(story, text) == 0;
+    pthread_mutex_unlock(&story_lock);
+    return same;
+}
+
+static void session_story(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    story[0] = '\0';
+    CHECK_RC(pdk_client_options_set_on_session(o, tell_story, NULL), 0);
+    begin(o);
+    CHECK_WITHIN(PATIENCE_MS, told("connected "));
+    int64_t first = pdk_client_session_id(c);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, told("connected suspended "));
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, told("connected suspended connected "));
+    CHECK_EQ(pdk_client_session_id(c), first);
+    pdk_client_close(c);
+    CHECK(told("connected suspended connected over "));
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+    end();
+    CHECK(told("connected suspended connected over "));
+}
+
+/* --- a program's own loop ---------------------------------------------------------------------------------------- */
+
+static bool readable(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 1;
+}
+
+static pthread_t told_on;
+
+static void note_thread(int rc, void *arg)
+{
+    told_on = pthread_self();
+    n_refused = pdk_client_dispatch(c) == PDK_EDEADLK;
+    count(rc, arg);
+}
+
+static void dispatched(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    begin(o);
+    n_told = 0;
+    int fd = pdk_client_fd(c);
+    CHECK(fd >= 0);
+    CHECK_EQ(pdk_client_dispatch(c), 0);
+    CHECK(!readable(fd));
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_thread, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, readable(fd));
+    CHECK_EQ(n_told, 0);
+    CHECK_EQ(pdk_client_dispatch(c), 1);
+    CHECK_EQ(n_told, 1);
+    CHECK_RC(last_rc, 0);
+    CHECK_EQ(n_refused, 1);
+    CHECK(pthread_equal(told_on, pthread_self()));
+    CHECK(!readable(fd));
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT); /* outside of a callback, all may wait */
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
+static void refused_while_dispatching(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    begin(o);
+    n_refused = n_told = 0;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_dispatch(c) >= 0 && n_told == 2);
+    CHECK_EQ(n_refused, N_BLOCKING);
+    end();
+}
+
+/* Whoever closes runs what is left: each callback comes. */
+static void closed_undispatched(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    begin(o);
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, "a-lock-0000000000", "");
+    n_told = 0;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(n_told, 1);
+    CHECK_RC(last_rc, PDK_ECLOSED);
+    CHECK_EQ(pdk_client_fd(c), -1);
+    CHECK_EQ(pdk_client_dispatch(c), 0);
+    end();
+    ground_delete_all(path);
+}
+
+static void not_ours_to_run(void)
+{
+    begin(NULL);
+    CHECK_EQ(pdk_client_fd(c), -1);
+    CHECK_RC(pdk_client_dispatch(c), PDK_EINVAL);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"in the callback of a lock whatever waits is refused, and unlock_async works", refused_on_lock},
+        {"in the callback of a change of state whatever waits is refused", refused_on_state},
+        {"in the callback of the session whatever waits is refused", refused_on_session},
+        {"a callback can ask for the next lock", asks_again},
+        {"while a callback runs other threads lock and unlock", holds_nothing},
+        {"the session's callback tells of each change in order, and of the end", session_story},
+        {"a program that dispatches gets its callbacks on its thread, and when it asks", dispatched},
+        {"while it dispatches whatever waits is refused", refused_while_dispatching},
+        {"what was not dispatched is called by close", closed_undispatched},
+        {"a program that does not dispatch cannot", not_ours_to_run},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "callbacks", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,188 @@
+/* pthread_cancel: a thread that waits for a lock can be ended, and leaves nothing behind. */
+#include "test/integration/ground.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+static pdk_client *c, *d;
+static pdk_mutex *m, *n;
+static const char *path;
+
+static void setup(void) { ground_open(NULL); }
+
+static void begin(void)
+{
+    path = ground_path();
+    c = ground_client(NULL);
+    d = ground_client(NULL);
+    m = ground_mutex(c, path);
+    n = ground_mutex(d, path);
+}
+
+static void end(void)
+{
+    ground_end(d, n);
+    ground_end(c, m);
+}
+
+static void join_cancelled(pthread_t thread)
+{
+    void *result;
+    CHECK_EQ(pthread_join(thread, &result), 0);
+    CHECK(result == PTHREAD_CANCELED);
+}
+
+static void waiter(void)
+{
+    struct locker first, second;
+    begin();
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    locker_start(&first, m);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    locker_start(&second, m); /* of the same object, behind it */
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 3);
+    CHECK_EQ(pthread_cancel(first.thread), 0);
+    join_cancelled(first.thread);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK(!second.settled);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_WITHIN(PATIENCE_MS, second.settled);
+    CHECK_RC(second.rc, 0);
+    locker_finish(&second);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_RC(pdk_mutex_trylock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
+/* Its node is on the way when it goes; whoever made it deletes it. */
+static void creator(void)
+{
+    struct locker l;
+    begin();
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    int r = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__HOLD_REPLY});
+    locker_start(&l, m);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, r) == 1);
+    CHECK_EQ(pthread_cancel(l.thread), 0);
+    join_cancelled(l.thread);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    pdk__proxy_release(ground.proxy, r);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    end();
+    ground_delete_all(path);
+}
+
+static void *lock_for_ever(void *arg)
+{
+    pdk_mutex *mutex = arg;
+    for (;;) {
+        CHECK_RC(pdk_mutex_lock(mutex), 0);
+        CHECK_RC(pdk_mutex_unlock(mutex), 0);
+    }
+    return NULL;
+}
+
+/* Cancellation strikes in lock() alone, so whatever the moment the lock is free afterwards. */
+static void odd_moments(void)
+{
+    pthread_t threads[3];
+    unsigned seed = 1;
+    begin();
+    for (int round = 0; round < 100; round++) {
+        for (int i = 0; i < 3; i++)
+            CHECK_EQ(pthread_create(&threads[i], NULL, lock_for_ever, i == 2 ? n : m), 0);
+        for (int i = 0; i < 3; i++) {
+            for (int spins = rand_r(&seed) % 3000; spins > 0; spins--)
+                sched_yield();
+            CHECK_EQ(pthread_cancel(threads[i]), 0);
+        }
+        for (int i = 0; i < 3; i++)
+            join_cancelled(threads[i]);
+        CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+        CHECK_EQ(pdk_mutex_state(n), PDK_FREE);
+    }
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_RC(pdk_mutex_trylock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
+/* --- with a cancellation that is pending ------------------------------------------------------------------------- */
+
+struct pending {
+    _Atomic int rc;
+    atomic_bool done;
+};
+
+static void *unlock_pending(void *arg)
+{
+    struct pending *p = arg;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pthread_cancel(pthread_self());
+    p->rc = pdk_mutex_unlock(m);
+    p->done = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void unlocks(void)
+{
+    struct pending p = {0};
+    pthread_t thread;
+    begin();
+    CHECK_EQ(pthread_create(&thread, NULL, unlock_pending, &p), 0);
+    join_cancelled(thread);
+    CHECK(p.done);
+    CHECK_RC(p.rc, 0);
+    CHECK_EQ(ground_children(path), 0);
+    end();
+}
+
+static void *all_pending(void *arg)
+{
+    struct pending *p = arg;
+    pdk_contender_list *list;
+    pdk_client *mine;
+    pthread_cancel(pthread_self());
+    CHECK_RC(pdk_client_new(&mine, ground.hosts, NULL), 0);
+    CHECK_RC(pdk_client_wait(mine, PATIENCE_MS), 0);
+    pdk_mutex *mutex = ground_mutex(mine, path);
+    CHECK_RC(pdk_contenders(mine, path, PATIENCE_MS, &list), 0);
+    pdk_contender_list_free(list);
+    CHECK_RC(pdk_client_close(mine), 0);
+    CHECK_RC(pdk_mutex_free(mutex), 0);
+    CHECK_RC(pdk_client_free(mine), 0);
+    p->done = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void others(void)
+{
+    struct pending p = {0};
+    pthread_t thread;
+    begin();
+    CHECK_EQ(pthread_create(&thread, NULL, all_pending, &p), 0);
+    join_cancelled(thread);
+    CHECK(p.done);
+    CHECK_WITHIN(PATIENCE_MS, pdk__ask_connections(ground.e->server[0]) == 3);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a cancelled waiter leaves no node, and those behind it go on", waiter},
+        {"a thread cancelled while its node is being made leaves none", creator},
+        {"threads cancelled at odd moments leave the lock free", odd_moments},
+        {"unlock is no cancellation point", unlocks},
+        {"neither is making, asking or closing a client", others},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cancel", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,272 @@
+/* The end of a client: whoever waits returns, whoever comes later is told, in whatever order things are freed. */
+#include "test/integration/ground.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void setup(void) { ground_open(NULL); }
+
+static atomic_int n_told, last_rc;
+
+static void count(int rc, void *arg)
+{
+    (void)arg;
+    last_rc = rc;
+    n_told++;
+}
+
+/* A path that a stranger holds. */
+static const char *busy_path(void)
+{
+    const char *path = ground_path();
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, "a-lock-0000000000", "");
+    return path;
+}
+
+static void *wait_for_nobody(void *arg)
+{
+    pdk_client *c = arg;
+    return (void *)(intptr_t)pdk_client_wait(c, PDK_FOREVER);
+}
+
+static void waiters_return(void)
+{
+    const char *path = busy_path();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    struct locker l[3];
+    n_told = 0;
+    for (int i = 0; i < 3; i++)
+        locker_start(&l[i], m);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 5);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(ground_children(path), 1);
+    for (int i = 0; i < 3; i++) {
+        locker_finish(&l[i]);
+        CHECK_RC(l[i].rc, PDK_ECLOSED);
+    }
+    CHECK_EQ(n_told, 1);
+    CHECK_RC(last_rc, PDK_ECLOSED);
+    ground_end(c, m);
+}
+
+/* There is no server to be waited for. */
+static void unconnected_waiters_return(void)
+{
+    pdk_client *c;
+    void *rc;
+    pthread_t thread;
+    struct locker l;
+    pdk__proxy_refuse(ground.proxy, true);
+    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
+    pdk_mutex *m = ground_mutex(c, "/nowhere");
+    locker_start(&l, m);
+    CHECK_EQ(pthread_create(&thread, NULL, wait_for_nobody, c), 0);
+    CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
+    CHECK(!l.settled);
+    CHECK_RC(pdk_client_close(c), 0);
+    locker_finish(&l);
+    CHECK_RC(l.rc, PDK_ECLOSED);
+    CHECK_EQ(pthread_join(thread, &rc), 0);
+    CHECK_RC((int)(intptr_t)rc, PDK_ECLOSED);
+    ground_end(c, m);
+    pdk__proxy_refuse(ground.proxy, false);
+}
+
+static void *close_it(void *arg) { return (void *)(intptr_t)pdk_client_close(arg); }
+
+static void closed_by_two(void)
+{
+    const char *path = busy_path();
+    for (int i = 0; i < 20; i++) {
+        pthread_t threads[2];
+        void *rc;
+        struct locker l;
+        pdk_client *c = ground_client(NULL);
+        pdk_mutex *m = ground_mutex(c, path);
+        locker_start(&l, m);
+        for (int k = 0; k < 2; k++)
+            CHECK_EQ(pthread_create(&threads[k], NULL, close_it, c), 0);
+        for (int k = 0; k < 2; k++) {
+            CHECK_EQ(pthread_join(threads[k], &rc), 0);
+            CHECK_RC((int)(intptr_t)rc, 0);
+        }
+        CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+        locker_finish(&l);
+        CHECK_RC(l.rc, PDK_ECLOSED);
+        ground_end(c, m);
+    }
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+}
+
+static void *use(void *arg)
+{
+    pdk_mutex *m = arg;
+    pdk_op *op;
+    CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &op), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    return m;
+}
+
+static void used_afterwards(void)
+{
+    const char *path = ground_path();
+    pdk_contender_list *list;
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path), *n;
+    n_told = 0;
+    CHECK_RC(pdk_client_close(c), 0);
+    use(m);
+    CHECK_RC(pdk_mutex_new(&n, c, path, NULL), PDK_ECLOSED);
+    CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_ECLOSED);
+    CHECK_RC(pdk_contenders(c, path, PDK_FOREVER, &list), PDK_ECLOSED);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(n_told, 0);
+    CHECK_EQ(pdk_client_session_id(c), 0);
+    ground_end(c, m);
+}
+
+/* The system gives the ids of threads that have ended to new ones. None of those is one that callbacks run on. */
+static void used_by_later_threads(void)
+{
+    enum { N = 8 };
+    pthread_t threads[N];
+    void *result;
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_client_close(c), 0);
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, use, m), 0);
+    for (int i = 0; i < N; i++) {
+        CHECK_EQ(pthread_join(threads[i], &result), 0);
+        CHECK(result == m);
+    }
+    ground_end(c, m);
+}
+
+static void freed_in_any_order(void)
+{
+    const char *path = busy_path(), *free_path = ground_path();
+    int64_t token;
+    pdk_op *op, *other;
+    n_told = 0;
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *held = ground_mutex(c, free_path), *waiting = ground_mutex(c, path), *idle = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(held), 0);
+    CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &op), 0);
+    CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &other), 0);
+    CHECK_RC(pdk_mutex_free(held), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_free(waiting), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_free(idle), 0);
+    pdk_op_free(other);
+    CHECK_RC(pdk_client_free(c), 0); /* closes it */
+    CHECK_EQ(n_told, 2);
+    CHECK_EQ(pdk_mutex_state(held), PDK_LOST);
+    CHECK_RC(pdk_mutex_token(held, &token), 0);
+    CHECK_RC(pdk_op_cancel(op), 0);
+    CHECK_RC(pdk_mutex_free(waiting), 0);
+    pdk_op_free(op);
+    CHECK_RC(pdk_mutex_free(held), 0); /* without an unlock */
+    CHECK_RC(pdk_client_free(NULL), 0);
+    CHECK_RC(pdk_mutex_free(NULL), 0);
+    pdk_op_free(NULL);
+    CHECK_EQ(ground_children(path), 1);
+}
+
+static void holders_have_lost(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
+    ground_end(c, m);
+}
+
+/* Nobody answers: the close ends all the same, by the limits of ZooKeeper's client. */
+static void closed_in_the_dark(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(ground_options(2000));
+    pdk_mutex *m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
+    ground_end(c, m);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+}
+
+/* --- signals ----------------------------------------------------------------------------------------------------- */
+
+/* Of the threads of this process, how many would take a signal that a program may handle? */
+static int open_to_signals(void)
+{
+    enum { SIGNALS = 0x7fffffff & ~(1 << 8 | 1 << 18) }; /* all ordinary ones but KILL and STOP */
+    DIR *dir = opendir("/proc/self/task");
+    int n = 0;
+    CHECK(dir != NULL);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char name[300], line[256];
+        unsigned long long mask = ~0ull;
+        snprintf(name, sizeof name, "/proc/self/task/%s/status", entry->d_name);
+        FILE *f = entry->d_name[0] != '.' ? fopen(name, "r") : NULL;
+        if (f == NULL)
+            continue;
+        while (fgets(line, sizeof line, f) != NULL)
+            if (strncmp(line, "SigBlk:", 7) == 0)
+                mask = strtoull(line + 7, NULL, 16);
+        fclose(f);
+        n += (mask & SIGNALS) != SIGNALS;
+    }
+    closedir(dir);
+    return n;
+}
+
+static void signals_pass_by(void)
+{
+    int before = open_to_signals();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, ground_path());
+    CHECK(before > 0);
+    CHECK_EQ(open_to_signals(), before);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(open_to_signals(), before);
+    ground_end(c, m);
+    CHECK_EQ(open_to_signals(), before);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"those who wait for a lock return when the client is closed, and leave no nodes", waiters_return},
+        {"those who wait for a server return when the client is closed", unconnected_waiters_return},
+        {"two threads may close at once, and both return when it is done", closed_by_two},
+        {"a closed client refuses everything", used_afterwards},
+        {"a closed client mistakes no thread for one of its own", used_by_later_threads},
+        {"clients, locks and pending locks are freed in any order", freed_in_any_order},
+        {"a lock held when its client is closed is lost", holders_have_lost},
+        {"a client closes although no server answers", closed_in_the_dark},
+        {"signals of the program do not reach the library's threads", signals_pass_by},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "close", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,185 @@
+/* A client and fork(): the child has none, the parent notices nothing. */
+#include "lib/zk/client.h"
+#include "test/integration/ground.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static pdk_client *c;
+static pdk_mutex *m; /* held */
+static pdk_mutex *w; /* waited for, asynchronously */
+static pdk_op *op;
+static const char *path, *busy;
+static atomic_int told;
+
+static void setup(void) { ground_open(NULL); }
+
+static void tell(int rc, void *arg)
+{
+    (void)rc, (void)arg;
+    told++;
+}
+
+static void begin(void)
+{
+    path = ground_path();
+    busy = ground_path();
+    told = 0;
+    ground_make(busy, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(busy, "a-lock-0000000000", "");
+    c = ground_client(NULL);
+    m = ground_mutex(c, path);
+    w = ground_mutex(c, busy);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock_async(w, PDK_FOREVER, tell, NULL, &op), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_requests(ground.proxy, 0) == pdk__proxy_replies(ground.proxy, 0));
+    pdk__proxy_reset_counters(ground.proxy);
+}
+
+/* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. */
+static void end(void)
+{
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, 0), 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(told, 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_op_cancel(op), 0);
+    CHECK_WITHIN(PATIENCE_MS, told == 1);
+    pdk_op_free(op);
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_CONNECT), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_free(w), 0);
+    ground_end(c, m);
+    ground_delete_all(busy);
+}
+
+static void verbs_of_mutexes(void)
+{
+    pdk_op *other;
+    int64_t token;
+    CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_timedlock(w, PDK_FOREVER), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_lock_async(w, 0, tell, NULL, &other), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_unlock_async(m, tell, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_op_cancel(op), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_token(m, &token), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_on_state(m, NULL, NULL), PDK_EFORKED);
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    char text[8] = "x";
+    CHECK_EQ(pdk_mutex_node(m, text, sizeof text), 0);
+    CHECK_STR(text, "");
+    CHECK_EQ(pdk_mutex_last_error(m, text, sizeof text), 0);
+    pdk_op_free(op);
+    CHECK_RC(pdk_mutex_free(w), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_free(m), PDK_EFORKED);
+}
+
+static void verbs_of_clients(void)
+{
+    pdk_mutex *other;
+    pdk_contender_list *list;
+    char text[8] = "x";
+    CHECK_RC(pdk_mutex_new(&other, c, path, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_contenders(c, path, PDK_FOREVER, &list), PDK_EFORKED);
+    CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EFORKED);
+    CHECK_RC(pdk_client_dispatch(c), PDK_EFORKED);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+    CHECK_EQ(pdk_client_session_id(c), 0);
+    CHECK_EQ(pdk_client_session_timeout_ms(c), 0);
+    CHECK_EQ(pdk_client_fd(c), -1);
+    CHECK_EQ(pdk_client_last_error(c, text, sizeof text), 0);
+    CHECK_STR(text, "");
+    CHECK_RC(pdk_client_close(c), PDK_EFORKED);
+    CHECK_RC(pdk_client_free(c), PDK_EFORKED);
+}
+
+static void refused(void)
+{
+    begin();
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        verbs_of_mutexes();
+        verbs_of_clients();
+        verbs_of_mutexes();
+        _exit(0);
+    }
+    CHECK_EQ(pdk__test_wait(pid), 0);
+    end();
+}
+
+/* Also one of a child's thread's, and one that runs what it has for its end. */
+static void exits(void)
+{
+    begin();
+    for (int i = 0; i < 10; i++) {
+        pid_t pid = pdk__test_fork();
+        if (pid == 0)
+            _exit(0);
+        CHECK_EQ(pdk__test_wait(pid), 0);
+    }
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        fclose(stdout);
+        quick_exit(0);
+    }
+    CHECK_EQ(pdk__test_wait(pid), 0);
+    end();
+}
+
+/* The parent's threads may be anywhere in the library when the child is made. */
+static atomic_bool enough;
+
+static void *be_busy(void *arg)
+{
+    (void)arg;
+    while (!enough)
+        pdk__registry_find_handle((zhandle_t *)(void *)&told);
+    return NULL;
+}
+
+static void makes_its_own(void)
+{
+    pthread_t thread;
+    begin();
+    enough = false;
+    CHECK_EQ(pthread_create(&thread, NULL, be_busy, NULL), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = pdk__test_fork();
+        if (pid == 0) { /* one that hangs is ended by this */
+            signal(SIGALRM, SIG_DFL);
+            setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = 30}, NULL);
+            pdk_client *mine;
+            CHECK_RC(pdk_client_new(&mine, ground.direct, NULL), 0);
+            pdk_mutex *n = ground_mutex(mine, path);
+            CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
+            CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
+            ground_end(mine, n);
+            _exit(0);
+        }
+        CHECK_EQ(pdk__test_wait(pid), 0);
+    }
+    enough = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"in a child every call is refused, and the parent notices nothing", refused},
+        {"the end of a child does not hurt its parent's session", exits},
+        {"a child can make a client of its own, whatever the parent was doing", makes_its_own},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "fork", .tests = tests, .setup = setup, .teardown = ground_close});
+}
