@@ -98,13 +98,14 @@ static void note_call(int rc, void *arg)
     }
 }
 
+/* Behind the first proxy. */
 static struct pdk__peer dispatching_peer(void)
 {
     pdk_client_options *opts = pdk_client_options_new();
     CHECK(opts != NULL);
     CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
     CHECK_RC(pdk_client_options_set_dispatch(opts, true), 0);
-    struct pdk__peer p = pdk__peer_at(pdk__field.hosts, opts);
+    struct pdk__peer p = pdk__peer_at(pdk__field.e->address[0], opts);
     pdk_client_options_free(opts);
     return p;
 }
@@ -113,6 +114,16 @@ static bool readable(int fd, int timeout_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     return poll(&p, 1, timeout_ms) == 1;
+}
+
+/* So that the library's thread comes by, and could run what it should not. */
+static void let_timers_pass(struct pdk__peer *p)
+{
+    pdk_mutex *twin;
+    CHECK_RC(pdk_mutex_new(&twin, p->client, pdk__field.path, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_RC(pdk_mutex_timedlock(twin, 50), PDK_ETIMEDOUT);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_free(twin) == 0);
 }
 
 static void dispatched(void)
@@ -124,6 +135,7 @@ static void dispatched(void)
     n_calls = 0;
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
     CHECK(readable(fd, PDK__LONG_MS));
+    let_timers_pass(&a);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not told before the caller wants to be */
     CHECK_EQ(n_calls, 0);
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
@@ -224,6 +236,30 @@ static void states_in_order(void)
     pdk__peer_free(&a);
 }
 
+/* Both have happened when the first is told. */
+static void states_that_waited(void)
+{
+    pdk__field_begin();
+    pdk__proxy *proxy = pdk__field.e->proxy[0];
+    struct pdk__peer a = dispatching_peer();
+    atomic_store(&n_changes, 0);
+    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t token = pdk__peer_token(&a);
+    pdk__proxy_refuse(proxy, true);
+    pdk__proxy_cut(proxy);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT);
+    pdk__proxy_refuse(proxy, false);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(a.mutex) == PDK_HELD);
+    CHECK_EQ(n_changes, 0);
+    CHECK(pdk_client_dispatch(a.client) > 0);
+    check_change(0, PDK_SUSPECT, token);
+    check_change(1, PDK_HELD, token);
+    CHECK_EQ(n_changes, 2);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__peer_free(&a);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -234,6 +270,7 @@ int main(int argc, char **argv)
         {"callbacks run when the caller dispatches, and only then", dispatched},
         {"callbacks run on the library's thread otherwise", library_thread},
         {"changes of state are told in order", states_in_order},
+        {"changes of state that waited are told in order, too", states_that_waited},
         {0},
     };
     return pdk__field_main(argc, argv, "mutex async", tests, PDK__ON_ONE);

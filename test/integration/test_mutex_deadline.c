@@ -1,0 +1,180 @@
+/* A timed lock is back by its deadline whatever happens, and its node goes. */
+#include "test/lib/field.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* How late it may be: wide enough for a machine that is busy, narrow enough to tell from one that waits anew at every
+ * turn, or for the servers. */
+enum { TIMEOUT_MS = 1500, GRACE_MS = 3000 };
+
+/* One timed lock, on a thread of its own. */
+struct timed {
+    pdk_mutex *mutex;
+    pthread_t thread;
+    int64_t from_ms;
+    _Atomic int64_t took_ms; /* -1: not back yet */
+    int rc;
+};
+
+static void *run(void *arg)
+{
+    struct timed *t = arg;
+    t->rc = pdk_mutex_timedlock(t->mutex, TIMEOUT_MS);
+    atomic_store(&t->took_ms, pdk__test_now_ms() - t->from_ms);
+    return NULL;
+}
+
+static void begin(struct timed *t, pdk_mutex *m)
+{
+    t->mutex = m;
+    t->from_ms = pdk__test_now_ms();
+    atomic_store(&t->took_ms, -1);
+    CHECK_EQ(pthread_create(&t->thread, NULL, run, t), 0);
+}
+
+static void end(struct timed *t)
+{
+    CHECK_WITHIN(PDK__LONG_MS, atomic_load(&t->took_ms) >= 0);
+    pthread_join(t->thread, NULL);
+    CHECK_RC(t->rc, PDK_ETIMEDOUT);
+    CHECK(t->took_ms >= TIMEOUT_MS - 1);
+    CHECK(t->took_ms <= TIMEOUT_MS + GRACE_MS);
+    CHECK_EQ(pdk_mutex_state(t->mutex), PDK_FREE);
+}
+
+static void wait_for_nodes(int n) { CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n); }
+
+/* --- a queue that moves ------------------------------------------------------------------------------------------ */
+
+/*
+ * Three of those ahead have left when the time is up, one by one, and it goes on: one that began to wait anew each time
+ * would be back some seconds too late. The holder stays.
+ */
+static void queue_moves(void)
+{
+    enum { N_AHEAD = 10, EACH_MS = 400 };
+    static struct pdk__want ahead[N_AHEAD];
+    struct timed t;
+    pdk__field_begin();
+    struct pdk__peer holder = pdk__peer_new(0), others = pdk__peer_new(0), late = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(holder.mutex), 0);
+    for (int i = 0; i < N_AHEAD; i++)
+        pdk__want(&ahead[i], &others, PDK_FOREVER, i + 2);
+    begin(&t, late.mutex);
+    wait_for_nodes(N_AHEAD + 2);
+    for (int i = N_AHEAD - 1; i >= 0; i--) {
+        int64_t due_ms = t.from_ms + (N_AHEAD - i) * EACH_MS;
+        CHECK_WITHIN(PDK__LONG_MS, pdk__test_now_ms() >= due_ms);
+        CHECK_RC(pdk_op_cancel(ahead[i].op), 0);
+    }
+    end(&t);
+    for (int i = 0; i < N_AHEAD; i++)
+        pdk__want_end(&ahead[i], PDK_ECANCELED);
+    wait_for_nodes(1);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), 0);
+    pdk__peer_free(&holder);
+    pdk__peer_free(&others);
+    pdk__peer_free(&late);
+}
+
+/* --- servers that do not answer ---------------------------------------------------------------------------------- */
+
+static struct pdk__peer holder, waiter;
+
+static pdk__server *server(void) { return pdk__field.e->server[0]; }
+
+static void stop(void) { pdk__server_stop(server(), 10000); }
+
+static void start(void) { pdk__ensemble_restart(pdk__field.e, 0); }
+
+static void pause_server(void) { pdk__server_pause(server()); }
+
+static void resume_server(void) { pdk__server_resume(server()); }
+
+/* Somebody holds the lock; AWAY happens when the waiter is in the queue, or before it asks; BACK when it has returned.
+ */
+static void while_away(bool queued, void (*away)(void), void (*back)(void))
+{
+    struct timed t;
+    pdk__field_begin();
+    holder = pdk__peer_new(0);
+    waiter = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(holder.mutex), 0);
+    if (!queued)
+        away();
+    begin(&t, waiter.mutex);
+    if (queued) {
+        wait_for_nodes(2);
+        away();
+    }
+    end(&t);
+    back();
+    wait_for_nodes(1);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_client_state(holder.client) == PDK_SESSION_CONNECTED);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), 0);
+    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, PDK__LONG_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
+    pdk__peer_free(&holder);
+    pdk__peer_free(&waiter);
+}
+
+static void stopped_in_queue(void) { while_away(true, stop, start); }
+
+static void stopped_before(void) { while_away(false, stop, start); }
+
+static void paused_in_queue(void) { while_away(true, pause_server, resume_server); }
+
+static void paused_before(void) { while_away(false, pause_server, resume_server); }
+
+/* The lock is free: the create that the paused server has received is done when it goes on, and undone. */
+static void paused_uncontended(void)
+{
+    struct timed t;
+    pdk__field_begin();
+    waiter = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(waiter.mutex), 0); /* makes the path */
+    CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
+    pause_server();
+    begin(&t, waiter.mutex);
+    end(&t);
+    resume_server();
+    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, PDK__LONG_MS), 0);
+    wait_for_nodes(1); /* its own, and no other */
+    CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
+    pdk__peer_free(&waiter);
+}
+
+/* There was never a session. */
+static void nobody_answers(void)
+{
+    struct timed t;
+    struct pdk__peer p = {0};
+    pdk__field_begin();
+    pdk__proxy_refuse(pdk__field.e->proxy[0], true);
+    CHECK_RC(pdk_client_new(&p.client, pdk__field.e->address[0], NULL), 0);
+    CHECK_RC(pdk_mutex_new(&p.mutex, p.client, pdk__field.path, NULL), 0);
+    CHECK_RC(pdk_mutex_timedlock(p.mutex, 0), PDK_ETIMEDOUT);
+    begin(&t, p.mutex);
+    end(&t);
+    pdk__proxy_refuse(pdk__field.e->proxy[0], false);
+    CHECK_RC(pdk_mutex_timedlock(p.mutex, PDK__LONG_MS), 0);
+    wait_for_nodes(1);
+    CHECK_RC(pdk_mutex_unlock(p.mutex), 0);
+    pdk__peer_free(&p);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a timed lock is back in time though those ahead leave one by one", queue_moves},
+        {"a timed lock is back in time when the server stopped while it waited", stopped_in_queue},
+        {"a timed lock is back in time when the server stopped before", stopped_before},
+        {"a timed lock is back in time when the server was paused while it waited", paused_in_queue},
+        {"a timed lock is back in time when the server was paused before", paused_before},
+        {"a timed lock that gave up on a paused server leaves no node", paused_uncontended},
+        {"a timed lock is back in time when no server ever answered", nobody_answers},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "mutex deadline", tests, PDK__ON_ONE | PDK__OWN);
+}

@@ -1,0 +1,222 @@
+/* The right one is next, whoever leaves, and nobody else is woken. */
+#include "test/lib/field.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { EVENT_DELETED = 2, CHILD_SESSION_MS = 3000, N_WAITERS = 6 };
+
+static void wait_for_nodes(int n) { CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n); }
+
+/* All that the servers had to tell P when this is called has arrived, at its proxy at least. */
+static void flush(struct pdk__peer *p)
+{
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(p->client, pdk__field.path, PDK__LONG_MS, &list), 0);
+    pdk_contender_list_free(list);
+}
+
+/* --- processes that are killed ----------------------------------------------------------------------------------- */
+
+/* In a process of its own: ask for the lock, and hold on to it for good. */
+static pid_t contend_elsewhere(int n_nodes)
+{
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        struct pdk__peer p = pdk__peer_new(CHILD_SESSION_MS);
+        CHECK_RC(pdk_mutex_lock(p.mutex), 0);
+        for (;;)
+            pause();
+    }
+    wait_for_nodes(n_nodes);
+    return pid;
+}
+
+static void kill_it(pid_t pid)
+{
+    CHECK_EQ(kill(pid, SIGKILL), 0);
+    CHECK_EQ(pdk__test_wait(pid), -SIGKILL);
+}
+
+static void holder_killed(void)
+{
+    struct pdk__want next, last;
+    pdk__field_begin();
+    pid_t pid = contend_elsewhere(1);
+    struct pdk__peer b = pdk__peer_new(0), c = pdk__peer_new(0);
+    pdk__want(&next, &b, PDK_FOREVER, 2);
+    pdk__want(&last, &c, PDK_FOREVER, 3);
+    CHECK_EQ(next.n_told, 0);
+    kill_it(pid);
+    pdk__want_told(&next, 0);
+    CHECK_EQ(pdk__field_nodes(), 2);
+    CHECK_EQ(last.n_told, 0);
+    pdk__want_end(&next, 0);
+    pdk__want_end(&last, 0);
+    pdk__peer_free(&b);
+    pdk__peer_free(&c);
+}
+
+/* Who waited for it waits for the one ahead of it. */
+static void waiter_killed(void)
+{
+    struct pdk__want w;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), c = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pid_t pid = contend_elsewhere(2);
+    pdk__want(&w, &c, PDK_FOREVER, 3);
+    kill_it(pid);
+    wait_for_nodes(2);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_events(c.proxy, EVENT_DELETED, NULL) == 1);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_GET) == 3); /* two ahead of it, and its own */
+    CHECK_EQ(w.n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__want_end(&w, 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&c);
+}
+
+/* --- gone between list and watch --------------------------------------------------------------------------------- */
+
+/* The request that would set the watch is held back. */
+static int hold_watch(struct pdk__peer *p)
+{
+    return pdk__proxy_rule(p->proxy, &(struct pdk__rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
+}
+
+static void gone_before_watched(void)
+{
+    struct pdk__want w;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int held = hold_watch(&b);
+    pdk__want_now(&w, &b, PDK_FOREVER);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(b.proxy, held) == 1);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    wait_for_nodes(1);
+    pdk__proxy_release(b.proxy, held);
+    pdk__want_told(&w, 0);
+    if (pdk__field.e->n == 1) /* else its server may have been behind, and told it a little later */
+        CHECK_EQ(pdk__proxy_events(b.proxy, 0, NULL), 0);
+    pdk__want_end(&w, 0);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+}
+
+/* It was not the holder: the lock is not ours yet. */
+static void middle_gone_before_watched(void)
+{
+    struct pdk__want middle, last;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0), c = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__want(&middle, &b, PDK_FOREVER, 2);
+    int held = hold_watch(&c);
+    pdk__want_now(&last, &c, PDK_FOREVER);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(c.proxy, held) == 1);
+    CHECK_RC(pdk_op_cancel(middle.op), 0);
+    wait_for_nodes(2);
+    int lists = pdk__proxy_replies(c.proxy, PDK__OP_LIST), gets = pdk__proxy_replies(c.proxy, PDK__OP_GET);
+    pdk__proxy_release(c.proxy, held);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_LIST) > lists &&
+                                   pdk__proxy_replies(c.proxy, PDK__OP_GET) >= gets + 3);
+    flush(&c);
+    CHECK_EQ(last.n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__want_end(&last, 0);
+    pdk__want_end(&middle, PDK_ECANCELED);
+    pdk__peer_free(&a);
+    pdk__peer_free(&b);
+    pdk__peer_free(&c);
+}
+
+/* --- no herd ----------------------------------------------------------------------------------------------------- */
+
+static struct pdk__peer peers[N_WAITERS + 1];
+static struct pdk__want wants[N_WAITERS + 1];
+
+/* What the peers from FIRST on were told by the servers, and asked them. */
+static void check_quiet(int first)
+{
+    for (int i = first; i <= N_WAITERS; i++) {
+        flush(&peers[i]);
+        CHECK_EQ(pdk__proxy_events(peers[i].proxy, 0, NULL), 0);
+        CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_CREATE2), 0);
+        CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_LIST), 1); /* the flush */
+    }
+}
+
+/* Peer I has the lock and gives it away: the one behind it hears of that, once, and no other. */
+static void release(int i)
+{
+    char node[128];
+    pdk_mutex_node(peers[i].mutex, node, sizeof node);
+    for (int k = 0; k <= N_WAITERS; k++)
+        pdk__proxy_reset_counters(peers[k].proxy);
+    pdk__want_end(&wants[i], 0);
+    if (i == N_WAITERS)
+        return;
+    pdk__want_told(&wants[i + 1], 0);
+    flush(&peers[i + 1]);
+    CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, EVENT_DELETED, node), 1);
+    CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, 0, NULL), 1);
+    check_quiet(i + 2);
+}
+
+/* All are in the queue, and have settled there. */
+static void line_up(void)
+{
+    pdk__field_begin();
+    for (int i = 0; i <= N_WAITERS; i++) {
+        peers[i] = pdk__peer_proxied();
+        pdk__want(&wants[i], &peers[i], PDK_FOREVER, i + 1);
+        /* it watches its own node, and the one ahead */
+        CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(peers[i].proxy, PDK__OP_GET) == (i == 0 ? 1 : 2));
+    }
+    pdk__want_told(&wants[0], 0);
+}
+
+static void no_herd(void)
+{
+    line_up();
+    for (int i = 0; i <= N_WAITERS; i++)
+        release(i);
+    for (int i = 0; i <= N_WAITERS; i++)
+        pdk__peer_free(&peers[i]);
+}
+
+/* One in the middle gives up: the one behind it looks again, the others hear nothing. */
+static void quiet_departure(void)
+{
+    line_up();
+    for (int i = 0; i <= N_WAITERS; i++)
+        pdk__proxy_reset_counters(peers[i].proxy);
+    CHECK_RC(pdk_op_cancel(wants[2].op), 0);
+    pdk__want_end(&wants[2], PDK_ECANCELED);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_events(peers[3].proxy, 0, NULL) == 1);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(peers[3].proxy, PDK__OP_GET) == 1);
+    check_quiet(4);
+    flush(&peers[1]);
+    CHECK_EQ(pdk__proxy_events(peers[1].proxy, 0, NULL), 0);
+    for (int i = 0; i <= N_WAITERS; i++)
+        if (i != 2)
+            pdk__want_end(&wants[i], 0);
+    for (int i = 0; i <= N_WAITERS; i++)
+        pdk__peer_free(&peers[i]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"when the holder is killed, the next one holds", holder_killed},
+        {"when a waiter is killed, the one behind it waits on", waiter_killed},
+        {"a predecessor gone between list and watch is not waited for", gone_before_watched},
+        {"a waiter gone between list and watch gives nobody the lock", middle_gone_before_watched},
+        {"a release is told to one waiter, once", no_herd},
+        {"a waiter that gives up is told to the one behind it only", quiet_departure},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "mutex queue", tests, PDK__ON_ONE | PDK__ON_THREE);
+}
