@@ -1,0 +1,193 @@
+/*
+ * Servers that are away for longer than a session, and come back with everything as it was: the nodes of a previous
+ * session of ours are still there, and no grant may stand on one of them (Curator's does, CURATOR-604).
+ */
+#include "lib/zk/client.h"
+#include "test/lib/actor.h"
+#include "test/lib/field.h"
+
+#include <stdio.h>
+
+enum { LONG_MS = 90000, SHORT_MS = 3000 };
+
+static pdk__actor holder, waiter;
+static zhandle_t *ghost; /* goes on with a session that the client under test has given up */
+
+static void close_all(void)
+{
+    pdk__actor_close(&holder);
+    pdk__actor_close(&waiter);
+    if (ghost != NULL)
+        zookeeper_close(ghost);
+    ghost = NULL;
+}
+
+static int nodes_of(int64_t session)
+{
+    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, session);
+}
+
+static void begin(int holders_ms, int waiters_ms)
+{
+    close_all();
+    pdk__field_begin();
+    pdk__actor_open(&holder, pdk__field.hosts, holders_ms, pdk__field.path);
+    pdk__actor_open(&waiter, pdk__field.hosts, waiters_ms, pdk__field.path);
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk__actor_queue(&waiter, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 2);
+}
+
+static void stop_servers(void)
+{
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__server_kill(pdk__field.e->server[i]);
+}
+
+static void start_servers(void)
+{
+    pdk__ensemble_heal(pdk__field.e);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, zoo_state(pdk__field.zh) == ZOO_CONNECTED_STATE);
+}
+
+static void end(void)
+{
+    CHECK_RC(pdk__actor_outcome(&waiter), PDK_OK);
+    pdk__check_grant(&waiter, pdk__field.zh);
+    CHECK_EQ(waiter.n_answers, 1);
+    CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_OK);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 0);
+}
+
+/* The waiter's client has given its session up; the servers, when they are back, have not. */
+static void outlive_the_handle(void)
+{
+    clientid_t id = {.client_id = pdk_client_session_id(waiter.client)};
+    CHECK(id.client_id != 0);
+    id = *zoo_client_id(pdk__client_zh(waiter.client));
+    stop_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(waiter.client) == PDK_SESSION_CONNECTING);
+    ghost = zookeeper_init(pdk__field.hosts, NULL, SHORT_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
+    CHECK(ghost != NULL);
+    start_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, zoo_state(ghost) == ZOO_CONNECTED_STATE);
+    CHECK_EQ(zoo_client_id(ghost)->client_id, id.client_id);
+    CHECK_RC(pdk_client_wait(waiter.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK(pdk_client_session_id(waiter.client) != id.client_id);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(pdk_client_session_id(waiter.client)) == 1);
+    CHECK_EQ(nodes_of(id.client_id), 1);
+}
+
+/* Wait until somebody waits for the first node of the path. */
+static bool first_is_watched(int64_t owner)
+{
+    char name[128], child[512];
+    struct Stat stat;
+    if (!pdk__observe_first(pdk__field.zh, pdk__field.path, name, &stat) || stat.ephemeralOwner != owner)
+        return false;
+    snprintf(child, sizeof child, "%s/%s", pdk__field.path, name);
+    int n = 0;
+    for (int i = 0; i < pdk__field.e->n; i++)
+        n += pdk__ask_watchers(pdk__field.e->server[i], child);
+    return n > 0;
+}
+
+static void waiters_old_node(void)
+{
+    begin(LONG_MS, SHORT_MS);
+    outlive_the_handle();
+    int64_t old = zoo_client_id(ghost)->client_id;
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, first_is_watched(old));
+    CHECK_EQ(waiter.rc, PDK__PENDING);
+    CHECK_EQ(nodes_of(0), 2);
+    zookeeper_close(ghost);
+    ghost = NULL;
+    end();
+}
+
+/* The same, of a session that ends by itself. */
+static void waiters_old_node_expires(void)
+{
+    begin(LONG_MS, SHORT_MS);
+    outlive_the_handle();
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    zookeeper_close(ghost);
+    ghost = NULL;
+    end();
+}
+
+/* Away for longer than the session, but not for so long that the client gave it up: the same session goes on. */
+static void session_outlived(void)
+{
+    begin(LONG_MS, SHORT_MS);
+    int64_t session = pdk_client_session_id(waiter.client);
+    stop_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(waiter.client) == PDK_SESSION_SUSPENDED);
+    int64_t from = pdk__test_now_ms();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__test_now_ms() - from > SHORT_MS);
+    start_servers();
+    CHECK_RC(pdk_client_wait(waiter.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_client_wait(holder.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK_EQ(waiter.rc, PDK__PENDING);
+    if (pdk_client_session_id(waiter.client) == session)
+        CHECK_EQ(nodes_of(0), 2);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    end();
+}
+
+/* The holder stopped believing; its session lives on, and its node, until it cleans up behind itself. */
+static void holders_old_node(void)
+{
+    char story[64];
+    begin(SHORT_MS, LONG_MS);
+    stop_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&holder, PDK_LOST) >= 0);
+    CHECK_STR(pdk__actor_story(&holder, story, sizeof story), "suspect lost");
+    start_servers();
+    end();
+    CHECK_EQ(pdk_mutex_state(holder.mutex), PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_timedlock(holder.mutex, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    pdk__check_grant(&holder, pdk__field.zh);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_EQ(nodes_of(0), 0);
+}
+
+/* The holder's own old node is in its way, too. */
+static void holder_behind_itself(void)
+{
+    begin(SHORT_MS, LONG_MS);
+    pdk__actor_close(&waiter);
+    clientid_t id = *zoo_client_id(pdk__client_zh(holder.client));
+    stop_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(holder.client) == PDK_SESSION_CONNECTING);
+    ghost = zookeeper_init(pdk__field.hosts, NULL, SHORT_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
+    CHECK(ghost != NULL);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    pdk__actor_queue(&holder, PDK_FOREVER);
+    start_servers();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, first_is_watched(id.client_id));
+    CHECK_EQ(holder.rc, PDK__PENDING);
+    zookeeper_close(ghost);
+    ghost = NULL;
+    CHECK_RC(pdk__actor_outcome(&holder), PDK_OK);
+    pdk__check_grant(&holder, pdk__field.zh);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_EQ(nodes_of(0), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a waiter with a new session waits for its own old node", waiters_old_node},
+        {"a waiter with a new session is granted when its old one has gone", waiters_old_node_expires},
+        {"a waiter whose session outlived the outage goes on in its place", session_outlived},
+        {"a holder who heard LOST in the outage gives its node up after it", holders_old_node},
+        {"a holder with a new session queues behind its own old node", holder_behind_itself},
+        {"all of it can be closed", close_all},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "outage", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
+}
