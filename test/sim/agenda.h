@@ -1,0 +1,42 @@
+/*
+ * The agenda: what happens when, in virtual time. At one instant, what was put down first happens first, so a schedule
+ * is the same every time.
+ */
+#ifndef SIM_AGENDA_H
+#define SIM_AGENDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Microseconds of virtual time. */
+typedef int64_t instant;
+
+typedef void happening(void *subject, uint64_t detail);
+
+struct entry {
+    instant at;
+    uint64_t order;
+    happening *what;
+    void *subject;
+    uint64_t detail;
+};
+
+enum { AGENDA_MAX = 4096 };
+
+struct agenda {
+    instant now;
+    uint64_t orders;
+    size_t n;
+    struct entry heap[AGENDA_MAX];
+};
+
+void agenda_clear(struct agenda *a);
+
+/* WHAT happens to SUBJECT after DELAY. */
+void agenda_add(struct agenda *a, instant delay, happening *what, void *subject, uint64_t detail);
+
+/* Let the next thing happen; false when there is none before END. */
+bool agenda_next(struct agenda *a, instant end);
+
+#endif

@@ -1,0 +1,398 @@
+/* The driver: what lib/zk does, with the model for ZooKeeper's client. */
+#include "lib/core/order.h"
+#include "paddock/error.h"
+#include "test/sim/laws.h"
+#include <stdlib.h>
+#include <string.h>
+
+int64_t client_now_ms(const struct client *c)
+{
+    instant now = c->world->agenda.now;
+    return c->clock_ms + (now + now / 1000000 * c->drift_ppm) / 1000;
+}
+
+bool claim_believes(const struct claim *claim)
+{
+    return claim->used && claim->granted && !claim->released &&
+           (claim->machine.phase == PDK__HELD || claim->machine.phase == PDK__SUSPECT) &&
+           pdk__session_credible(&claim->client->driver, client_now_ms(claim->client));
+}
+
+/* --- tickets: which claim, which question ---------------------------------------------------------------------------
+ */
+
+static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uint64_t op)
+{
+    return op << 16 | (uint64_t)kind << 8 | (uint64_t)(claim->index + 1);
+}
+
+static struct claim *claim_of(struct client *c, uint64_t t) { return &c->claims[(t & 0xff) - 1]; }
+
+/* --- actions -------------------------------------------------------------------------------------------------------
+ */
+
+static bool ask(struct claim *claim, enum request_kind request, const char *name, bool watch,
+                enum pdk__event_kind reply, uint64_t op)
+{
+    return io_send(claim->client, request, claim->path, name, watch, ticket(claim, reply, op));
+}
+
+static bool send(struct claim *claim, const struct pdk__action *a)
+{
+    char name[PDK__NAME_MAX];
+    switch (a->kind) {
+    case PDK__ACT_CREATE:
+        pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+        return ask(claim, REQ_CREATE, name, false, PDK__EV_CREATED, a->op) &&
+               ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
+    case PDK__ACT_PARENTS:
+        see(SIGHT_PARENTS_MADE);
+        return ask(claim, REQ_MAKE_DIR, "", false, PDK__EV_MADE_PARENTS, a->op);
+    case PDK__ACT_SYNC_LIST:
+        return ask(claim, REQ_SYNC, "", false, PDK__EV_SYNCED, a->op) &&
+               ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
+    case PDK__ACT_LIST:
+        return ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
+    case PDK__ACT_WATCH:
+        claim->has_predecessor = true;
+        claim->predecessor.path = claim->path;
+        strncpy(claim->predecessor.name, a->name, PDK__NAME_MAX - 1);
+        return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->predecessor.name, true, PDK__EV_WATCHED, a->op);
+    case PDK__ACT_OWN:
+        return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->machine.name, true, PDK__EV_OWN, a->op);
+    case PDK__ACT_DELETE:
+        return ask(claim, REQ_DELETE, claim->machine.name, false, PDK__EV_DELETED, a->op);
+    default:
+        return true;
+    }
+}
+
+static bool watched_by_others(const struct claim *claim)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        const struct claim *other = &claim->client->claims[i];
+        if (other == claim || !other->used || other->path != claim->path)
+            continue;
+        if ((other->has_predecessor && strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
+            (other->machine.node == PDK__NODE_YES && strcmp(other->machine.name, claim->predecessor.name) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void unwatch(struct claim *claim)
+{
+    if (claim->has_predecessor && !watched_by_others(claim))
+        io_send(claim->client, REQ_UNWATCH, claim->path, claim->predecessor.name, false, 0);
+    claim->has_predecessor = false;
+}
+
+static void told(struct claim *claim, const struct pdk__action *a)
+{
+    struct world *w = claim->client->world;
+    static const char *const words[] = {
+        [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed", [PDK__ACT_SUSPECT] = "suspect",
+        [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",     [PDK__ACT_DONE] = "done"};
+    STORY(w, "client %d claim %08x: %s%s%s", claim->client->id, claim->machine.attempt, words[a->kind],
+          a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
+    for (const struct law *const *law = laws; *law != NULL; law++)
+        if ((*law)->told != NULL)
+            (*law)->told(w, claim, a->kind);
+}
+
+static void tell(struct claim *claim, const struct pdk__action *a)
+{
+    struct world *w = claim->client->world;
+    if (a->kind == PDK__ACT_UNWATCH)
+        unwatch(claim);
+    if (a->kind < PDK__ACT_GRANTED)
+        return;
+    told(claim, a);
+    if (a->kind == PDK__ACT_GRANTED) {
+        claim->settled++;
+        claim->granted = true;
+        claim->token = a->token;
+        claim->granted_at = w->agenda.now;
+        total_grants++;
+        for (const struct law *const *law = laws; *law != NULL; law++)
+            if ((*law)->granted != NULL)
+                (*law)->granted(w, claim);
+        user_granted(claim);
+    } else if (a->kind == PDK__ACT_FAILED) {
+        claim->settled++;
+        claim->released = true;
+        if (a->error == PDK_EBUSY)
+            see(claim->machine.looked && claim->machine.token != 0 ? SIGHT_BUSY_LATE : SIGHT_BUSY);
+        if (a->error == PDK_ETIMEDOUT)
+            see(SIGHT_TIMED_OUT);
+        user_failed(claim);
+    } else if (a->kind == PDK__ACT_LOST) {
+        claim->released = true;
+        user_lost(claim);
+    } else if (a->kind == PDK__ACT_HELD) {
+        see(SIGHT_HELD_AGAIN);
+    } else if (a->kind == PDK__ACT_DONE) {
+        claim->done++;
+        claim->used = false;
+    }
+}
+
+/* --- coverage ------------------------------------------------------------------------------------------------------
+ */
+
+static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before)
+{
+    enum pdk__phase after = claim->machine.phase;
+    bool waits = before == PDK__WAITING || before == PDK__WATCHING || before == PDK__LISTING;
+    if (after == PDK__HELD && before == PDK__CREATING)
+        see(SIGHT_GRANTED_AT_ONCE);
+    else if (after == PDK__HELD && before == PDK__WAITING)
+        see(SIGHT_GRANTED_BY_WATCH);
+    else if (after == PDK__HELD && before == PDK__CHECKING)
+        see(SIGHT_GRANTED_BY_CHECK);
+    if (before == PDK__RECOVERING && ev->kind == PDK__EV_LISTED && after != before) {
+        see(claim->machine.node == PDK__NODE_YES ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
+        if (!claim->machine.wanted)
+            see(SIGHT_RECOVERY_FOR_NOBODY);
+    }
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && (waits || before == PDK__ADRIFT))
+        see(SIGHT_EXPIRED_WAITING);
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && (before == PDK__HELD || before == PDK__SUSPECT))
+        see(SIGHT_EXPIRED_HOLDING);
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && before == PDK__CREATING)
+        see(SIGHT_EXPIRED_CREATING);
+    if (ev->kind == PDK__EV_SESSION_PRESUMED && (before == PDK__HELD || before == PDK__SUSPECT))
+        see(SIGHT_PRESUMED);
+    if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && waits)
+        see(SIGHT_VANISHED_WAITING);
+    if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && before == PDK__HELD)
+        see(SIGHT_VANISHED_HOLDING);
+    if (ev->kind == PDK__EV_FIRED && before == PDK__WATCHING && after != before)
+        see(SIGHT_FIRED_EARLY);
+    if (ev->kind == PDK__EV_DELETED && ev->outcome == PDK__NO_NODE)
+        see(SIGHT_DELETE_FOUND_NOTHING);
+    if (after == PDK__DELETING && (before == PDK__ADRIFT || before == PDK__RESTING))
+        see(SIGHT_DELETE_REPEATED);
+}
+
+/* --- events --------------------------------------------------------------------------------------------------------
+ */
+
+static void arm(struct client *c, int64_t wake_ms);
+
+static struct pdk__event unsent(const struct pdk__action *a)
+{
+    static const enum pdk__event_kind reply[] = {
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,   [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_SYNC_LIST] = PDK__EV_SYNCED, [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,    [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_DELETE] = PDK__EV_DELETED};
+    return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
+}
+
+void client_feed(struct claim *claim, struct pdk__event event)
+{
+    struct pdk__actions actions, failed = {0};
+    enum pdk__phase before = claim->machine.phase;
+    event.now_ms = client_now_ms(claim->client);
+    if (event.op != 0 && event.op != claim->machine.op && event.op != claim->machine.own_op)
+        see(SIGHT_STALE_REPLY);
+    pdk__contender_step(&claim->machine, &event, &actions);
+    see_branch(claim, &event, before);
+    for (size_t i = 0; i < actions.n; i++) {
+        if (!send(claim, &actions.list[i]))
+            failed.list[failed.n++] = actions.list[i];
+        tell(claim, &actions.list[i]);
+    }
+    for (size_t i = 0; i < failed.n && claim->used; i++)
+        client_feed(claim, unsent(&failed.list[i]));
+    if (claim->used)
+        arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+}
+
+static void feed_all(struct client *c, struct pdk__event event)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        if (c->claims[i].used)
+            client_feed(&c->claims[i], event);
+}
+
+static void carry_out(struct client *c, const struct pdk__session_action *a)
+{
+    switch (a->kind) {
+    case PDK__SACT_UP:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = a->session});
+        break;
+    case PDK__SACT_DOWN:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
+        break;
+    case PDK__SACT_PRESUMED:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED});
+        break;
+    case PDK__SACT_EXPIRED:
+        if (c->io != IO_IDLE)
+            see(SIGHT_GIVEN_UP_HANDLE);
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED});
+        break;
+    case PDK__SACT_OVER:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = a->error});
+        break;
+    case PDK__SACT_OPEN:
+        STORY(c->world, "client %d makes a new handle", c->id);
+        io_open(c);
+        break;
+    }
+}
+
+static void session(struct client *c, struct pdk__session_event event)
+{
+    struct pdk__session_actions actions;
+    event.now_ms = client_now_ms(c);
+    pdk__session_step(&c->driver, &event, &actions);
+    for (size_t i = 0; i < actions.n; i++)
+        carry_out(c, &actions.list[i]);
+    arm(c, pdk__session_wake_ms(&c->driver));
+}
+
+static enum pdk__outcome outcome_of(enum zerror error)
+{
+    if (error == Z_OK)
+        return PDK__OK;
+    return error == Z_NONODE ? PDK__NO_NODE : PDK__REFUSED;
+}
+
+static void replied(struct client *c, uint64_t t, const struct answer *a)
+{
+    struct claim *claim = claim_of(c, t);
+    enum pdk__event_kind kind = (enum pdk__event_kind)(t >> 8 & 0xff);
+    if (!claim->used)
+        return;
+    struct pdk__event event = {.kind = kind, .op = t >> 16, .outcome = PDK__UNKNOWN};
+    if (a != NULL) {
+        event.outcome = outcome_of(a->error);
+        if (kind == PDK__EV_MADE_PARENTS && a->error == Z_EXISTS)
+            event.outcome = PDK__OK;
+        event.error = event.outcome == PDK__REFUSED ? PDK_EREFUSED : 0;
+        event.name = kind == PDK__EV_WATCHED ? claim->predecessor.name : a->name;
+        event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
+        event.token = a->czxid;
+        event.children = a->children;
+        event.n_children = (size_t)a->n_children;
+    }
+    client_feed(claim, event);
+}
+
+static void fired(struct client *c, const struct answer *a)
+{
+    for (const struct law *const *law = laws; *law != NULL; law++)
+        if ((*law)->hearing != NULL)
+            (*law)->hearing(c->world, c, a);
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &c->claims[i];
+        if (!claim->used || claim->path != a->path)
+            continue;
+        struct pdk__event event = {.deleted = a->deleted};
+        if (claim->machine.node == PDK__NODE_YES && strcmp(claim->machine.name, a->name) == 0) {
+            event.kind = PDK__EV_OWN_FIRED;
+            event.op = claim->machine.own_op;
+        } else if (claim->has_predecessor && strcmp(claim->predecessor.name, a->name) == 0) {
+            event.kind = PDK__EV_FIRED;
+            event.op = claim->machine.op;
+        } else {
+            continue;
+        }
+        client_feed(claim, event);
+    }
+}
+
+void client_receive(void *receiver, const struct message *m)
+{
+    struct client *c = receiver;
+    if (c->dead || (unsigned)m->b != c->handle)
+        return;
+    struct pdk__session_event event = {0};
+    switch ((enum in_kind)m->kind) {
+    case IN_CONNECTED:
+        event.kind = PDK__SEV_CONNECTED;
+        event.session = world_session_id((session_index)m->a);
+        event.timeout_ms = c->world->session_ms;
+        session(c, event);
+        break;
+    case IN_DISCONNECTED:
+        event.kind = PDK__SEV_DISCONNECTED;
+        session(c, event);
+        break;
+    case IN_EXPIRED:
+        event.kind = PDK__SEV_EXPIRED;
+        session(c, event);
+        break;
+    case IN_REPLY:
+    case IN_UNKNOWN:
+        if (m->a != 0)
+            replied(c, m->a, m->body);
+        break;
+    case IN_EVENT:
+        fired(c, m->body);
+        break;
+    }
+}
+
+/* --- its clock -----------------------------------------------------------------------------------------------------
+ */
+
+static void ring(struct client *c)
+{
+    c->wake_ms = PDK__NEVER;
+    session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
+    feed_all(c, (struct pdk__event){.kind = PDK__EV_TIMER});
+}
+
+static void alarm(void *subject, uint64_t number)
+{
+    struct client *c = subject;
+    if (c->dead || number != c->alarms)
+        return;
+    if (c->paused)
+        c->late = true;
+    else
+        ring(c);
+}
+
+static void arm(struct client *c, int64_t wake_ms)
+{
+    if (wake_ms >= c->wake_ms)
+        return;
+    int64_t left_ms = wake_ms - client_now_ms(c);
+    c->wake_ms = wake_ms;
+    /* A clock that is slow needs more of the world's time: a thousandth more is enough for any drift here. */
+    agenda_add(&c->world->agenda, left_ms > 0 ? left_ms * 1002 + 1 : 1, alarm, c, ++c->alarms);
+}
+
+void client_pause(struct client *c, bool paused)
+{
+    c->paused = paused;
+    if (paused || c->dead)
+        return;
+    for (int i = 0; i < c->world->ensemble.n; i++)
+        pipe_pump(&c->down[i]);
+    pipe_pump(&c->inbox);
+    if (c->late)
+        ring(c);
+    c->late = false;
+}
+
+struct claim *client_claim(struct client *c, int user, int path)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        struct claim *claim = &c->claims[i];
+        if (claim->used)
+            continue;
+        *claim = (struct claim){
+            .client = c, .used = true, .index = i, .user = user, .path = path, .asked = c->world->agenda.now};
+        bool connected = c->driver.phase == PDK__SESSION_CONNECTED;
+        pdk__contender_init(&claim->machine, &c->ops, (uint32_t)c->id << 24 | ++c->last_attempt,
+                            draw(&c->world->random), c->driver.id, connected);
+        return claim;
+    }
+    return NULL;
+}

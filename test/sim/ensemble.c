@@ -1,0 +1,552 @@
+/* The servers among themselves: elections, proposals, commits, and the sessions at the leader. */
+#include "test/sim/world.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static instant ms(int64_t n) { return n * 1000; }
+
+static int quorum(const struct ensemble *e) { return e->n / 2 + 1; }
+
+struct request *ensemble_request(struct ensemble *e)
+{
+    if (e->n_requests == REQUESTS_MAX) {
+        fputs("sim: too many requests\n", stderr);
+        abort();
+    }
+    struct request *r = &e->requests[e->n_requests++];
+    *r = (struct request){.number = (uint64_t)e->n_requests, .session = -1};
+    return r;
+}
+
+/* --- links ---------------------------------------------------------------------------------------------------------
+ */
+
+void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64_t a, uint64_t b, const void *body)
+{
+    if (to < 0)
+        return;
+    instant delay = 1 + below(e->random, e->link_delay);
+    if (kind == LINK_COMMIT && chance(e->random, e->lag_permille)) /* a server that lags */
+        delay += below(e->random, e->lag_delay);
+    /* Which leader it speaks to or for, so that nothing of an earlier reign is heard. */
+    pipe_send(&e->links[from][to], delay, kind, a, b | (uint64_t)from << 56, body);
+}
+
+static void empty_links(struct ensemble *e, int i)
+{
+    for (int j = 0; j < e->n; j++) {
+        pipe_empty(&e->links[i][j]);
+        pipe_empty(&e->links[j][i]);
+    }
+}
+
+void ensemble_cut(struct ensemble *e, int a, int b, bool cut)
+{
+    e->links[a][b].blocked = e->links[b][a].blocked = cut;
+    if (!cut) {
+        pipe_pump(&e->links[a][b]);
+        pipe_pump(&e->links[b][a]);
+    }
+}
+
+static bool reaches(const struct ensemble *e, int a, int b)
+{
+    return !e->links[a][b].blocked && !e->links[b][a].blocked && !e->servers[a].paused && !e->servers[b].paused;
+}
+
+/* --- the log -------------------------------------------------------------------------------------------------------
+ */
+
+static void apply_until(struct server *s, int n_committed)
+{
+    while (s->n_committed < n_committed)
+        server_apply(s, &s->e->txns[s->log[s->n_committed++]]);
+}
+
+/* The newest leader has committed so much: from now on it is the truth. */
+static void tell_truth(struct server *s, int n_committed)
+{
+    struct ensemble *e = s->e;
+    while (e->n_committed < n_committed) {
+        const struct txn *txn = &e->txns[s->log[e->n_committed++]];
+        for (int p = 0; p < PATHS; p++)
+            for (int i = 0; i < e->truth.dirs[p].n; i++) {
+                struct node *node = &e->truth.dirs[p].nodes[i];
+                bool by_close = txn->kind == TXN_CLOSE_SESSION && node->owner == txn->session;
+                bool by_delete = txn->kind == TXN_DELETE && txn->path == p && strcmp(txn->name, node->name) == 0;
+                if (by_close || by_delete)
+                    e->deleting(e->world, p, node);
+            }
+        tree_apply(&e->truth, txn);
+        e->committed(e->world, txn);
+    }
+}
+
+static void answer_syncs(struct server *s)
+{
+    int kept = 0;
+    for (int i = 0; i < s->n_waiting_syncs; i++) {
+        if (s->waiting_syncs[i].after > s->n_committed) {
+            s->waiting_syncs[kept++] = s->waiting_syncs[i];
+            continue;
+        }
+        const struct request *r = s->waiting_syncs[i].request;
+        if (r->server == s->id)
+            server_synced(s, r);
+        else
+            link_send(s->e, s->id, r->server, LINK_SYNCED, 0, 0, r);
+    }
+    s->n_waiting_syncs = kept;
+}
+
+/* What a quorum has logged is committed. */
+static void leader_commit(struct server *s)
+{
+    struct ensemble *e = s->e;
+    for (int upto = s->n_log; upto > s->n_committed; upto--) {
+        int votes = s->n_logged >= upto;
+        for (int i = 0; i < e->n; i++)
+            votes += i != s->id && s->acked[i] >= upto;
+        if (votes < quorum(e))
+            continue;
+        int from = s->n_committed;
+        tell_truth(s, upto);
+        apply_until(s, upto);
+        for (int i = from; i < upto; i++)
+            for (int j = 0; j < e->n; j++)
+                if (j != s->id && e->servers[j].state == SERVER_FOLLOWING && s->acked[j] >= 0)
+                    link_send(e, s->id, j, LINK_COMMIT, (uint64_t)i + 1, 0, NULL);
+        answer_syncs(s);
+        return;
+    }
+}
+
+static void logged(void *subject, uint64_t detail)
+{
+    struct server *s = subject;
+    int upto = (int)(detail & 0xffffffff);
+    if ((unsigned)(detail >> 32) != s->reign || upto <= s->n_logged)
+        return;
+    s->n_logged = upto;
+    if (s->state == SERVER_LEADING)
+        leader_commit(s);
+    else if (s->state == SERVER_FOLLOWING)
+        link_send(s->e, s->id, s->following, LINK_ACK, (uint64_t)upto, 0, NULL);
+}
+
+static void append(struct server *s, uint32_t txn)
+{
+    if (s->n_log == LOG_MAX) {
+        fputs("sim: the log is full\n", stderr);
+        abort();
+    }
+    s->log[s->n_log++] = txn;
+    instant done = s->e->agenda->now + 1 + below(s->e->random, s->e->disk_delay);
+    if (done < s->log_free)
+        done = s->log_free;
+    s->log_free = done;
+    agenda_add(s->e->agenda, done - s->e->agenda->now, logged, s, (uint64_t)s->reign << 32 | (uint64_t)s->n_log);
+}
+
+/* --- the leader's part ---------------------------------------------------------------------------------------------
+ */
+
+static void propose(struct server *s, struct txn txn)
+{
+    struct ensemble *e = s->e;
+    if (e->n_txns == LOG_MAX) {
+        fputs("sim: too many transactions\n", stderr);
+        abort();
+    }
+    txn.zxid = ++s->next_zxid;
+    uint32_t index = (uint32_t)e->n_txns++;
+    e->txns[index] = txn;
+    tree_apply(&s->prep, &txn);
+    append(s, index);
+    for (int i = 0; i < e->n; i++)
+        if (i != s->id && e->servers[i].state == SERVER_FOLLOWING && s->acked[i] >= 0)
+            link_send(e, s->id, i, LINK_PROPOSE, index, (uint64_t)s->n_log, NULL);
+}
+
+static instant expiry(const struct server *s, session_index session)
+{
+    instant tick = ms(s->e->tick_ms), at = s->e->agenda->now + ms(s->e->timeout_ms[session]);
+    return at / tick * tick + tick;
+}
+
+void leader_touch(struct server *s, session_index session)
+{
+    if (tree_alive(&s->prep, session))
+        s->expires[session] = expiry(s, session);
+}
+
+bool leader_revalidate(struct server *s, session_index session, int origin)
+{
+    if (!tree_alive(&s->prep, session))
+        return false;
+    s->owner[session] = origin;
+    leader_touch(s, session);
+    return true;
+}
+
+static void prepare_create(struct server *s, const struct request *r, struct txn *txn)
+{
+    struct dir *dir = &s->prep.dirs[r->path];
+    txn->kind = TXN_CREATE;
+    snprintf(txn->name, sizeof txn->name, "%.40s%010d", r->name, dir->counter);
+    if (!dir->exists)
+        txn->error = Z_NONODE;
+    else if (tree_find(&s->prep, r->path, txn->name) != NULL)
+        txn->error = Z_EXISTS;
+}
+
+static void prepare(struct server *s, const struct request *r, struct txn *txn)
+{
+    struct dir *dir = &s->prep.dirs[r->path];
+    strcpy(txn->name, r->name);
+    switch (r->kind) {
+    case REQ_CREATE:
+        prepare_create(s, r, txn);
+        break;
+    case REQ_MAKE_DIR:
+        txn->kind = TXN_MAKE_DIR;
+        txn->error = dir->exists ? Z_EXISTS : Z_OK;
+        break;
+    case REQ_DELETE:
+    case REQ_SET:
+        txn->kind = r->kind == REQ_SET ? TXN_SET : TXN_DELETE;
+        txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
+        break;
+    case REQ_REMOVE_DIR:
+        txn->kind = TXN_REMOVE_DIR;
+        txn->error = dir->n > 0 ? Z_NOTEMPTY : dir->exists ? Z_OK : Z_NONODE;
+        break;
+    case REQ_OPEN:
+        txn->kind = TXN_OPEN_SESSION;
+        break;
+    default:
+        txn->kind = TXN_CLOSE_SESSION;
+    }
+}
+
+static void sync(struct server *s, const struct request *r, int origin)
+{
+    int i = s->n_waiting_syncs++;
+    if (i == PENDING_MAX) {
+        fputs("sim: too many syncs\n", stderr);
+        abort();
+    }
+    s->e->requests[r->number - 1].server = origin;
+    s->waiting_syncs[i].request = r;
+    s->waiting_syncs[i].after = s->n_log; /* what is proposed by now, not what a deposed leader does not know */
+    answer_syncs(s);
+}
+
+void leader_prepare(struct server *s, const struct request *r, int origin)
+{
+    struct txn txn = {.session = r->session, .origin = origin, .request = r->number, .path = r->path};
+    if (r->kind == REQ_SYNC) {
+        sync(s, r, origin);
+        return;
+    }
+    if (r->session >= 0 && r->kind != REQ_OPEN) {
+        if (!tree_alive(&s->prep, r->session))
+            return; /* dropped without a word (ZooKeeperServer.submitRequest) */
+        if (s->owner[r->session] >= 0 && s->owner[r->session] != origin)
+            txn.error = Z_MOVED;
+        s->owner[r->session] = s->owner[r->session] >= 0 ? s->owner[r->session] : origin;
+    }
+    if (txn.error == Z_OK)
+        prepare(s, r, &txn);
+    if (txn.error != Z_OK)
+        txn.kind = TXN_ERROR;
+    propose(s, txn);
+    if (txn.kind == TXN_OPEN_SESSION) {
+        s->owner[r->session] = origin;
+        s->expires[r->session] = expiry(s, r->session);
+    }
+}
+
+bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name)
+{
+    if (e->leader < 0 || e->servers[e->leader].state != SERVER_LEADING)
+        return false;
+    if (kind == REQ_CREATE &&
+        e->servers[e->leader].prep.dirs[path].n > NODES_MAX / 2) /* it gathers what it cannot commit */
+        return false;
+    struct request *r = ensemble_request(e);
+    r->kind = kind;
+    r->path = path;
+    strcpy(r->name, name);
+    leader_prepare(&e->servers[e->leader], r, -1);
+    return true;
+}
+
+/* --- messages between servers --------------------------------------------------------------------------------------
+ */
+
+static void follow(struct server *s, const struct message *m, int from)
+{
+    struct ensemble *e = s->e;
+    if (from != s->following)
+        return; /* a leader it has left */
+    s->heard = e->agenda->now;
+    switch ((enum link_kind)m->kind) {
+    case LINK_PROPOSE:
+        if ((int)(m->b & 0xffffffff) == s->n_log + 1)
+            append(s, (uint32_t)m->a);
+        break;
+    case LINK_COMMIT:
+        if ((int)m->a <= s->n_log)
+            apply_until(s, (int)m->a);
+        break;
+    case LINK_PING:
+        link_send(e, s->id, from, LINK_PONG, s->touched, 0, NULL);
+        s->touched = 0;
+        break;
+    case LINK_SYNCED:
+        server_synced(s, m->body);
+        break;
+    case LINK_REVALIDATED:
+        server_established(s, (session_index)m->a, (m->b & 1) != 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static void lead(struct server *s, const struct message *m, int from)
+{
+    s->heard_from[from] = s->e->agenda->now;
+    switch ((enum link_kind)m->kind) {
+    case LINK_ACK:
+        if ((int)m->a > s->acked[from])
+            s->acked[from] = (int)m->a;
+        leader_commit(s);
+        break;
+    case LINK_PONG:
+        for (session_index i = 0; i < SESSIONS_MAX; i++)
+            if ((m->a >> i & 1) != 0)
+                leader_touch(s, i);
+        break;
+    case LINK_REQUEST:
+        leader_prepare(s, m->body, from);
+        break;
+    case LINK_REVALIDATE:
+        link_send(s->e, s->id, from, LINK_REVALIDATED, m->a, leader_revalidate(s, (session_index)m->a, from) ? 1 : 0,
+                  NULL);
+        break;
+    default:
+        break;
+    }
+}
+
+static void deliver(void *receiver, const struct message *m)
+{
+    struct server *s = receiver;
+    int from = (int)(m->b >> 56);
+    if (s->state == SERVER_FOLLOWING)
+        follow(s, m, from);
+    else if (s->state == SERVER_LEADING && s->e->servers[from].following == s->id && s->acked[from] >= 0)
+        lead(s, m, from);
+}
+
+/* --- elections -----------------------------------------------------------------------------------------------------
+ */
+
+static void look(struct server *s)
+{
+    STORY((struct world *)s->e->world, "server %d looks for a leader", s->id);
+    s->state = SERVER_LOOKING;
+    s->reign++;
+    s->following = -1;
+    if (s->n_log > s->n_logged) /* what its disk had not finished is gone, unless a quorum of others had it */
+        s->n_log = s->n_logged > s->n_committed ? s->n_logged : s->n_committed;
+    s->n_logged = s->n_log;
+    s->n_waiting_syncs = 0;
+    empty_links(s->e, s->id);
+    server_close_all(s);
+}
+
+/* Take over the leader's log as it is, and be part of its quorum. */
+static void join(struct server *s, struct server *leader)
+{
+    s->reign++;
+    STORY((struct world *)s->e->world, "server %d follows server %d", s->id, leader->id);
+    memcpy(s->log, leader->log, (size_t)leader->n_log * sizeof *s->log);
+    s->n_log = s->n_logged = leader->n_log;
+    s->log_free = 0;
+    s->state = SERVER_FOLLOWING;
+    s->following = leader->id;
+    s->touched = 0;
+    s->heard = leader->heard_from[s->id] = s->e->agenda->now;
+    empty_links(s->e, s->id);
+    leader->acked[s->id] = s->n_log;
+    apply_until(s, leader->n_committed);
+    leader_commit(leader);
+}
+
+static void reign(struct server *s, const bool *voters)
+{
+    struct ensemble *e = s->e;
+    e->epoch++;
+    STORY((struct world *)e->world, "server %d leads, with %d transactions", s->id, s->n_log);
+    e->leader = s->id;
+    s->reign++;
+    s->state = SERVER_LEADING;
+    s->next_zxid = e->epoch << 32;
+    s->n_logged = s->n_log;
+    s->log_free = 0;
+    s->n_waiting_syncs = 0;
+    /* A quorum has its log: all of it is committed. */
+    tell_truth(s, s->n_log);
+    apply_until(s, s->n_log);
+    s->prep = s->tree;
+    for (int i = 0; i < e->n; i++)
+        s->acked[i] = -1;
+    for (session_index i = 0; i < SESSIONS_MAX; i++) {
+        s->owner[i] = -1;
+        leader_touch(s, i); /* all sessions get a fresh timeout */
+    }
+    for (int i = 0; i < e->n; i++)
+        if (i != s->id && voters[i])
+            join(&e->servers[i], s);
+}
+
+static bool better(const struct server *a, const struct server *b)
+{
+    int64_t za = a->n_log > 0 ? a->e->txns[a->log[a->n_log - 1]].zxid : 0;
+    int64_t zb = b->n_log > 0 ? b->e->txns[b->log[b->n_log - 1]].zxid : 0;
+    return za != zb ? za > zb : a->id > b->id;
+}
+
+/* Whoever looks votes; a candidate needs a quorum of voters that it reaches, and the newest log among them. */
+static bool elect(struct ensemble *e)
+{
+    for (int i = 0; i < e->n; i++) {
+        bool voters[SERVERS_MAX] = {false};
+        int n = 0;
+        bool best = e->servers[i].state == SERVER_LOOKING;
+        for (int j = 0; j < e->n && best; j++) {
+            voters[j] = e->servers[j].state == SERVER_LOOKING && (i == j ? !e->servers[i].paused : reaches(e, i, j));
+            n += voters[j];
+            best = !(voters[j] && j != i && better(&e->servers[j], &e->servers[i]));
+        }
+        if (best && n >= quorum(e)) {
+            reign(&e->servers[i], voters);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void lead_on(struct server *s)
+{
+    struct ensemble *e = s->e;
+    int followers = 0;
+    for (int i = 0; i < e->n; i++) {
+        if (i == s->id || e->servers[i].state != SERVER_FOLLOWING || s->acked[i] < 0)
+            continue;
+        link_send(e, s->id, i, LINK_PING, 0, 0, NULL);
+        followers += e->agenda->now - s->heard_from[i] <= ms(e->tick_ms) * e->sync_limit;
+    }
+    if (followers + 1 < quorum(e)) {
+        look(s);
+        return;
+    }
+    for (session_index i = 0; i < SESSIONS_MAX; i++)
+        if (tree_alive(&s->prep, i) && s->expires[i] <= e->agenda->now)
+            propose(s, (struct txn){.kind = TXN_CLOSE_SESSION, .session = i, .origin = -1});
+}
+
+static void find_leader(struct server *s)
+{
+    struct ensemble *e = s->e;
+    struct server *leader = e->leader >= 0 ? &e->servers[e->leader] : NULL;
+    if (leader != NULL && leader != s && leader->state == SERVER_LEADING && reaches(e, s->id, leader->id))
+        join(s, leader);
+    else if (chance(e->random, 300)) /* an election takes its time */
+        elect(e);
+}
+
+static void half_tick(void *subject, uint64_t detail)
+{
+    struct server *s = subject;
+    (void)detail;
+    if (!s->paused) {
+        if (s->state == SERVER_LEADING)
+            lead_on(s);
+        else if (s->state == SERVER_FOLLOWING && s->e->agenda->now - s->heard > ms(s->e->tick_ms) * s->e->sync_limit)
+            look(s);
+        else if (s->state == SERVER_LOOKING)
+            find_leader(s);
+    }
+    agenda_add(s->e->agenda, ms(s->e->tick_ms) / 2, half_tick, s, 0);
+}
+
+/* --- faults --------------------------------------------------------------------------------------------------------
+ */
+
+void server_crash(struct server *s)
+{
+    if (s->state == SERVER_DOWN)
+        return;
+    look(s);
+    s->state = SERVER_DOWN;
+    if (s->e->leader == s->id)
+        s->e->leader = -1;
+    server_pause(s, false);
+}
+
+void server_start(struct server *s)
+{
+    if (s->state == SERVER_DOWN)
+        s->state = SERVER_LOOKING;
+}
+
+void server_pause(struct server *s, bool paused)
+{
+    s->paused = paused;
+    for (int i = 0; i < s->e->n && !paused; i++)
+        pipe_pump(&s->e->links[i][s->id]);
+}
+
+/* --- birth ---------------------------------------------------------------------------------------------------------
+ */
+
+static void server_begin(struct ensemble *e, int i)
+{
+    struct server *s = &e->servers[i];
+    s->e = e;
+    s->id = i;
+    s->state = SERVER_LOOKING;
+    s->paused = false;
+    s->following = -1;
+    s->n_log = s->n_logged = s->n_committed = 0;
+    s->log_free = 0;
+    s->touched = 0;
+    s->n_watches = s->n_waiting_syncs = 0;
+    s->reign = 0;
+    tree_clear(&s->tree);
+    for (int c = 0; c < CLIENTS_MAX; c++)
+        s->connections[c].open = false;
+    agenda_add(e->agenda, below(e->random, (int)ms(e->tick_ms) / 2), half_tick, s, 0);
+}
+
+void ensemble_begin(struct ensemble *e, int n, int tick_ms, int sync_limit)
+{
+    e->n = n;
+    e->tick_ms = tick_ms;
+    e->sync_limit = sync_limit;
+    e->epoch = 0;
+    e->leader = -1;
+    e->n_txns = e->n_requests = e->n_committed = 0;
+    tree_clear(&e->truth);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            pipe_init(&e->links[i][j], e->agenda, deliver, &e->servers[j], &e->servers[j].paused);
+    for (int i = 0; i < n; i++)
+        server_begin(e, i);
+    elect(e);
+}

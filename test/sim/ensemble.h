@@ -1,0 +1,200 @@
+/*
+ * A model of a ZooKeeper ensemble, as far as a lock can see it: writes proposed, logged, committed and applied at
+ * different moments on different servers; sessions that only the leader expires, by touches that followers ship in
+ * their answers to its pings; a follower cut off from its leader that goes on answering pings and reads; a deposed
+ * leader that has not noticed. Read off ZooKeeper 3.8's sources: Leader, LearnerHandler, Learner, CommitProcessor,
+ * PrepRequestProcessor, ExpiryQueue, DataTree.
+ */
+#ifndef SIM_ENSEMBLE_H
+#define SIM_ENSEMBLE_H
+
+#include "test/sim/pipe.h"
+#include "test/sim/random.h"
+#include "test/sim/tree.h"
+
+enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 4096, REQUESTS_MAX = 8192, WATCHES_MAX = 64, PENDING_MAX = 32 };
+
+enum request_kind {
+    REQ_CREATE,
+    REQ_MAKE_DIR,
+    REQ_DELETE,
+    REQ_SET,
+    REQ_REMOVE_DIR,
+    REQ_CLOSE,
+    REQ_OPEN, /* writes end here */
+    REQ_SYNC,
+    REQ_LIST,
+    REQ_GET,
+    REQ_EXISTS,
+    REQ_UNWATCH,
+    REQ_SET_WATCHES,
+    REQ_PING
+};
+
+static inline bool is_write(enum request_kind kind) { return kind <= REQ_OPEN; }
+
+struct watched {
+    int path;
+    char name[PDK__NAME_MAX];
+};
+
+struct request {
+    uint64_t number; /* its index plus 1; 0 for none */
+    enum request_kind kind;
+    session_index session;
+    int server;
+    int path;
+    bool watch;
+    char name[PDK__NAME_MAX];
+    int64_t since_zxid; /* of set watches */
+    int n_watched;
+    const struct watched *watched;
+    uint64_t ticket; /* the client's own */
+};
+
+/* What comes down a connection. */
+enum answer_kind { ANSWER_CONNECTED, ANSWER_EXPIRED, ANSWER_REPLY, ANSWER_EVENT, ANSWER_CLOSED, ANSWER_PONG };
+
+struct answer {
+    const struct request *request;
+    enum zerror error;
+    int64_t zxid;
+    char name[PDK__NAME_MAX];
+    session_index owner;
+    int64_t czxid;
+    int path;
+    bool deleted;
+    int n_children;
+    const char *const *children;
+};
+
+/* A connection, as its server knows it. */
+struct connection {
+    bool open;
+    bool established;
+    session_index session;
+    int client;
+    int n_pending;
+    const struct request *pending[PENDING_MAX];
+};
+
+struct watch {
+    session_index session;
+    int path;
+    char name[PDK__NAME_MAX];
+};
+
+enum server_state { SERVER_DOWN, SERVER_LOOKING, SERVER_FOLLOWING, SERVER_LEADING };
+
+struct server {
+    struct ensemble *e;
+    int id;
+    enum server_state state;
+    bool paused;
+    uint32_t log[LOG_MAX]; /* indices of transactions */
+    int n_log, n_logged, n_committed;
+    instant log_free; /* when its disk is done with what it has */
+    struct tree tree;
+    uint64_t touched; /* a bit per session, since the last ping */
+    instant heard;    /* from the leader */
+    struct connection connections[CLIENTS_MAX];
+    int n_watches;
+    struct watch watches[WATCHES_MAX];
+    int following;  /* the leader it is a follower of */
+    unsigned reign; /* counts its states: what was put down in an earlier one is void */
+
+    /* as leader */
+    struct tree prep; /* with what is only proposed */
+    int64_t next_zxid;
+    int acked[SERVERS_MAX];
+    instant heard_from[SERVERS_MAX];
+    instant expires[SESSIONS_MAX];
+    int owner[SESSIONS_MAX]; /* the server a session is attached to; -1 not known */
+    int n_waiting_syncs;
+    struct {
+        const struct request *request;
+        int after; /* how much of the log must be committed */
+    } waiting_syncs[PENDING_MAX];
+};
+
+struct ensemble {
+    struct agenda *agenda;
+    struct random *random;
+    int n;
+    int tick_ms, sync_limit;
+    int64_t epoch;
+    int leader; /* who leads in the newest epoch; -1 nobody */
+    struct server servers[SERVERS_MAX];
+    struct pipe links[SERVERS_MAX][SERVERS_MAX]; /* [from][to] */
+    int n_txns;
+    struct txn txns[LOG_MAX];
+    int n_requests;
+    struct request requests[REQUESTS_MAX];
+    int n_committed; /* of the newest leader: the truth */
+    struct tree truth;
+    int64_t timeout_ms[SESSIONS_MAX];
+
+    /* delays, in microseconds; drawn per run */
+    int link_delay, disk_delay, lag_permille, lag_delay;
+
+    /* the other side: what goes down to client C, and what is told to the laws */
+    void *world;
+    void (*answer)(void *world, int client, int server, enum answer_kind kind, const struct answer *a);
+    void (*committed)(void *world, const struct txn *txn);
+    void (*deleting)(void *world, int path,
+                     const struct node *node); /* by a committed transaction, before it applies */
+    void *(*scratch)(void *world, size_t size);
+};
+
+void ensemble_begin(struct ensemble *e, int n, int tick_ms, int sync_limit);
+
+/* A request of a client's arrives at a server. */
+void server_receive(struct server *s, int client, const struct request *r);
+
+/* A client connects, with a session or (-1) for a new one, which is then NEW_SESSION. */
+void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid);
+
+/* A client's connection is gone. */
+void server_disconnect(struct server *s, int client);
+
+/* Something that was asked for at no client: an administrator at the leader. False when there is none. */
+bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name);
+
+struct request *ensemble_request(struct ensemble *e);
+
+/* Faults. */
+void server_crash(struct server *s);
+void server_start(struct server *s);
+void server_pause(struct server *s, bool paused);
+void ensemble_cut(struct ensemble *e, int a, int b, bool cut);
+
+static inline bool server_serves(const struct server *s)
+{
+    return s->state == SERVER_FOLLOWING || s->state == SERVER_LEADING;
+}
+
+/* --- between the files of the model --------------------------------------------------------------------------------
+ */
+
+enum link_kind {
+    LINK_PROPOSE,
+    LINK_ACK,
+    LINK_COMMIT,
+    LINK_PING,
+    LINK_PONG,
+    LINK_REQUEST,
+    LINK_SYNCED,
+    LINK_REVALIDATE,
+    LINK_REVALIDATED
+};
+
+void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64_t a, uint64_t b, const void *body);
+void leader_prepare(struct server *s, const struct request *r, int origin);
+bool leader_revalidate(struct server *s, session_index session, int origin);
+void leader_touch(struct server *s, session_index session);
+void server_apply(struct server *s, const struct txn *txn);
+void server_synced(struct server *s, const struct request *r);
+void server_established(struct server *s, session_index session, bool alive);
+void server_close_all(struct server *s);
+
+#endif

@@ -1,0 +1,315 @@
+/* What goes wrong. Which kinds, and how often, each seed draws for itself; each fault has a number, by which it can be
+ * left out. */
+#include "test/sim/world.h"
+#include <string.h>
+
+static instant ms(int64_t n) { return n * 1000; }
+
+static const char *const names[N_FAULTS] = {"cuts the connection of client",
+                                            "holds packets of client",
+                                            "isolates client",
+                                            "crashes server",
+                                            "pauses server",
+                                            "parts server",
+                                            "pauses client",
+                                            "kills client",
+                                            "deletes a node of path",
+                                            "writes to a node of path",
+                                            "contends on path",
+                                            "ends the session of client",
+                                            "reaps path"};
+
+static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
+
+/* --- the ends of faults --------------------------------------------------------------------------------------------
+ */
+
+static void hold_link(struct client *c, int server, bool up, bool down, bool held)
+{
+    if (up)
+        c->up[server].blocked = held;
+    if (down)
+        c->down[server].blocked = held;
+    if (!held) {
+        pipe_pump(&c->up[server]);
+        pipe_pump(&c->down[server]);
+    }
+}
+
+static void end_blackhole(void *subject, uint64_t server) { hold_link(subject, (int)server, true, true, false); }
+
+static void end_isolation(void *subject, uint64_t detail)
+{
+    struct client *c = subject;
+    (void)detail;
+    for (int i = 0; i < c->world->ensemble.n; i++)
+        hold_link(c, i, true, true, false);
+}
+
+/* What waited for a server that went on. */
+static void pump_clients(struct world *w, int server)
+{
+    for (int i = 0; i < w->n_clients; i++)
+        pipe_pump(&w->clients[i].up[server]);
+}
+
+static void end_crash(void *subject, uint64_t detail)
+{
+    (void)detail;
+    server_start(subject);
+}
+
+static void end_pause(void *subject, uint64_t detail)
+{
+    struct server *s = subject;
+    (void)detail;
+    server_pause(s, false);
+    pump_clients(s->e->world, s->id);
+}
+
+static void end_partition(void *subject, uint64_t a)
+{
+    struct ensemble *e = &((struct world *)subject)->ensemble;
+    for (int b = 0; b < e->n; b++)
+        ensemble_cut(e, (int)a, b, false);
+}
+
+static void end_client_pause(void *subject, uint64_t detail)
+{
+    (void)detail;
+    client_pause(subject, false);
+}
+
+/* A contender of another library leaves; once all is healed, all of them do, also those still on their way. */
+static void end_foreign(void *subject, uint64_t path)
+{
+    struct world *w = subject;
+    const struct dir *dir = &w->ensemble.truth.dirs[path];
+    bool left = false;
+    for (int i = 0; i < dir->n && !left; i++)
+        left = dir->nodes[i].owner < 0 &&
+               ensemble_administrate(&w->ensemble, REQ_DELETE, (int)path, dir->nodes[i].name);
+    if (w->healed || (!left && dir->n > 0))
+        agenda_add(&w->agenda, ms(300), end_foreign, w, path);
+}
+
+/* --- the faults ----------------------------------------------------------------------------------------------------
+ */
+
+static void isolate(struct world *w, struct client *c)
+{
+    for (int i = 0; i < w->ensemble.n; i++)
+        hold_link(c, i, true, true, true);
+    agenda_add(&w->agenda, ms(a_while(w)), end_isolation, c, 0);
+}
+
+static void crash(struct world *w, struct server *s)
+{
+    server_crash(s);
+    for (int i = 0; i < w->n_clients; i++)
+        if (w->clients[i].server == s->id && w->clients[i].io == IO_CONNECTED)
+            client_cut(&w->clients[i], false, true, chance(&w->fault_random, 500));
+    agenda_add(&w->agenda, ms(a_while(w)), end_crash, s, 0);
+}
+
+static void partition(struct world *w, int a)
+{
+    int all = below(&w->fault_random, 2);
+    int b = (a + 1) % w->ensemble.n;
+    for (int i = 0; i < w->ensemble.n; i++)
+        if (i != a && (all || i == b))
+            ensemble_cut(&w->ensemble, a, i, true);
+    agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)a);
+}
+
+static void meddle(struct world *w, enum request_kind kind, int path)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[path];
+    if (dir->n > 0)
+        ensemble_administrate(&w->ensemble, kind, path, dir->nodes[below(&w->fault_random, dir->n)].name);
+}
+
+static void contend(struct world *w, int path)
+{
+    char name[PDK__NAME_MAX];
+    snprintf(name, sizeof name, "_c_%08x-lock-", (unsigned)draw(&w->fault_random));
+    if (w->ensemble.truth.dirs[path].n < NODES_MAX / 4 && ensemble_administrate(&w->ensemble, REQ_CREATE, path, name))
+        agenda_add(&w->agenda, ms(a_while(w)), end_foreign, w, (uint64_t)path);
+}
+
+static void kill_session(struct world *w, const struct client *c)
+{
+    struct ensemble *e = &w->ensemble;
+    if (c->session < 0 || e->leader < 0 || !tree_alive(&e->truth, c->session))
+        return;
+    e->servers[e->leader].expires[c->session] = 0; /* the leader finds it so at its next look */
+}
+
+static void hold_packets(struct world *w, struct client *c)
+{
+    int which = between(&w->fault_random, 1, 3);
+    hold_link(c, c->server, (which & 1) != 0, (which & 2) != 0, true);
+    agenda_add(&w->agenda, ms(a_while(w)), end_blackhole, c, (uint64_t)c->server);
+}
+
+static void stop(struct world *w, struct client *c)
+{
+    client_pause(c, true);
+    agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
+}
+
+static void happen(struct world *w, enum fault fault, int whom)
+{
+    struct random *r = &w->fault_random;
+    struct client *c = &w->clients[whom % w->n_clients];
+    struct server *s = &w->ensemble.servers[whom % w->ensemble.n];
+    int path = whom % w->n_paths;
+    switch (fault) {
+    case FAULT_CUT:
+        client_cut(c, chance(r, 500), chance(r, 500), chance(r, 700));
+        break;
+    case FAULT_BLACKHOLE:
+        hold_packets(w, c);
+        break;
+    case FAULT_ISOLATE:
+        isolate(w, c);
+        break;
+    case FAULT_CRASH:
+        crash(w, s);
+        break;
+    case FAULT_PAUSE:
+        server_pause(s, true);
+        agenda_add(&w->agenda, ms(a_while(w)), end_pause, s, 0);
+        break;
+    case FAULT_PARTITION:
+        partition(w, s->id);
+        break;
+    case FAULT_CLIENT_PAUSE:
+        stop(w, c);
+        break;
+    case FAULT_CLIENT_CRASH:
+        client_crash(c);
+        break;
+    case FAULT_DELETE:
+        meddle(w, REQ_DELETE, path);
+        break;
+    case FAULT_WRITE:
+        meddle(w, REQ_SET, path);
+        break;
+    case FAULT_FOREIGN:
+        contend(w, path);
+        break;
+    case FAULT_KILL_SESSION:
+        kill_session(w, c);
+        break;
+    default:
+        if (w->ensemble.truth.dirs[path].used)
+            ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
+    }
+}
+
+/* --- the process of them -------------------------------------------------------------------------------------------
+ */
+
+static enum fault pick(struct world *w)
+{
+    int sum = 0, i = 0;
+    for (int f = 0; f < N_FAULTS; f++)
+        sum += w->weights[f];
+    for (int at = below(&w->fault_random, sum); i < N_FAULTS - 1 && at >= w->weights[i]; i++)
+        at -= w->weights[i];
+    return (enum fault)i;
+}
+
+static void go_wrong(void *subject, uint64_t detail)
+{
+    struct world *w = subject;
+    (void)detail;
+    /* Enough sessions must be left for everybody to come back. */
+    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 6 * CLIENTS_MAX)
+        return;
+    enum fault fault = pick(w);
+    int whom = below(&w->fault_random, 60);
+    int number = w->n_faults++;
+    struct random after = {draw(&w->fault_random)};
+    if (w->plan.spared == NULL || !w->plan.spared[number]) {
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2};
+        int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
+        STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
+        w->faults_done[fault]++;
+        happen(w, fault, whom);
+    }
+    w->fault_random = after;
+    agenda_add(&w->agenda, ms(between(&w->fault_random, 1, 2 * w->fault_gap_ms)), go_wrong, w, 0);
+}
+
+void faults_begin(struct world *w)
+{
+    struct random *r = &w->fault_random;
+    int sum = 0;
+    for (int f = 0; f < N_FAULTS; f++)
+        sum += w->weights[f] = chance(r, 400) ? between(r, 1, 10) : 0;
+    if (w->weights[FAULT_CLIENT_CRASH] > 1)
+        w->weights[FAULT_CLIENT_CRASH] = 1;
+    w->fault_gap_ms = between(r, 20, 2000);
+    if (sum > 0 && !w->plan.exhaustive)
+        agenda_add(&w->agenda, ms(between(r, 1, 500)), go_wrong, w, 0);
+}
+
+void faults_heal(struct world *w)
+{
+    w->healed = true;
+    STORY(w, "everything is healed");
+    for (int i = 0; i < w->ensemble.n; i++) {
+        server_start(&w->ensemble.servers[i]);
+        end_pause(&w->ensemble.servers[i], 0);
+        end_partition(w, (uint64_t)i);
+    }
+    for (int i = 0; i < w->n_clients; i++) {
+        end_isolation(&w->clients[i], 0);
+        client_pause(&w->clients[i], false);
+    }
+    for (int p = 0; p < PATHS; p++)
+        end_foreign(w, (uint64_t)p);
+}
+
+/* --- exhaustively ---------------------------------------------------------------------------------------------------
+ */
+
+static enum act act_now(const struct world *w)
+{
+    for (int i = 0; i < 2 && w->plan.exhaustive; i++)
+        if (w->plan.act[i] != ACT_NONE && w->n_requests == w->plan.act_at[i])
+            return (enum act)w->plan.act[i];
+    return ACT_NONE;
+}
+
+/* The reply, and all behind it, is lost on its way down; then the client goes to the same server, or to another. */
+static void lose_reply(void *subject, uint64_t detail)
+{
+    struct client *c = subject;
+    int server = c->server, n = c->world->ensemble.n;
+    c->down[server].blocked = false;
+    if (c->attempts != (unsigned)(detail >> 1))
+        return;
+    client_cut(c, true, false, true);
+    if ((detail & 1) != 0)
+        c->server = (server + n - 1) % n;
+}
+
+void faults_at_request(struct world *w, struct client *c, bool before)
+{
+    enum act act = act_now(w);
+    if (act == ACT_NONE || before != (act == ACT_LOSE_REQUEST))
+        return;
+    STORY(w, "request %d of client %d: %s", w->n_requests, c->id, before ? "lost" : "its reply lost");
+    w->n_faults++;
+    if (before) {
+        client_cut(c, true, false, false);
+        return;
+    }
+    if (act == ACT_EXPIRE)
+        kill_session(w, c);
+    c->down[c->server].blocked = true;
+    agenda_add(&w->agenda, ms(40), lose_reply, c, (uint64_t)c->attempts << 1 | (act == ACT_LOSE_REPLY));
+}

@@ -1,0 +1,358 @@
+/* ZooKeeper's C client, as the driver meets it. */
+#include "test/sim/world.h"
+#include <stdlib.h>
+#include <string.h>
+
+static instant ms(int64_t n) { return n * 1000; }
+
+enum up_kind { UP_CONNECT, UP_REQUEST, UP_CLOSED };
+
+static instant travel(struct client *c) { return 1 + below(&c->world->random, c->world->client_delay); }
+
+/* --- what the server side does with what comes up -------------------------------------------------------------------
+ */
+
+struct hello {
+    struct client *client;
+    unsigned attempt;
+    session_index session, offered;
+    int64_t seen_zxid;
+};
+
+static void arrive(void *receiver, const struct message *m)
+{
+    struct server *s = receiver;
+    struct client *c = &((struct world *)s->e->world)->clients[m->b >> 32];
+    unsigned attempt = (unsigned)m->b;
+    unsigned *attached = &c->world->attached[s->id][c->id];
+    if (m->kind == UP_CONNECT) {
+        const struct hello *hello = m->body;
+        *attached = attempt;
+        server_connect(s, c->id, hello->session, hello->offered, hello->seen_zxid);
+    } else if (attempt != *attached) {
+        return;
+    } else if (m->kind == UP_REQUEST) {
+        server_receive(s, c->id, m->body);
+    } else {
+        server_disconnect(s, c->id);
+    }
+}
+
+static void send_up(struct client *c, enum up_kind kind, const void *body)
+{
+    pipe_send(&c->up[c->server], travel(c), kind, 0, (uint64_t)c->id << 32 | c->attempts, body);
+}
+
+void client_answer(struct client *c, int server, unsigned attempt, enum answer_kind kind, const struct answer *a)
+{
+    pipe_send(&c->down[server], travel(c), kind, attempt, 0, a);
+}
+
+/* --- to the completion thread --------------------------------------------------------------------------------------
+ */
+
+static void hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const void *body)
+{
+    instant late = 1 + below(&c->world->random, c->world->inbox_delay);
+    pipe_send(&c->inbox, late, kind, ticket, c->handle, body);
+}
+
+static void fail_all(struct client *c)
+{
+    for (int i = 0; i < c->n_outstanding; i++)
+        hand_over(c, IN_UNKNOWN, c->outstanding[i]->ticket, NULL);
+    for (int i = 0; i < c->n_queued; i++)
+        hand_over(c, IN_UNKNOWN, c->queued[i]->ticket, NULL);
+    c->n_outstanding = c->n_queued = 0;
+}
+
+/* --- requests ------------------------------------------------------------------------------------------------------
+ */
+
+static void put(struct client *c, const struct request *r)
+{
+    if (c->n_outstanding == OUTSTANDING_MAX)
+        abort();
+    c->outstanding[c->n_outstanding++] = r;
+    c->sent = c->world->agenda.now;
+    send_up(c, UP_REQUEST, r);
+}
+
+static void tell_request(struct client *c, const struct request *r)
+{
+    static const char *const kinds[] = {"create", "make path", "delete", "set", "remove path", "close",
+                                        "open",   "sync",      "list",   "get", "exists",      "unwatch"};
+    STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
+          c->io != IO_CONNECTED ? " (waits for a connection)" : "");
+}
+
+bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
+{
+    struct world *w = c->world;
+    if (c->io == IO_IDLE)
+        return false;
+    struct request *r = ensemble_request(&w->ensemble);
+    r->kind = kind;
+    r->session = c->session;
+    r->path = path;
+    r->watch = watch;
+    r->ticket = ticket;
+    strcpy(r->name, name);
+    w->n_requests++;
+    tell_request(c, r);
+    if (c->io != IO_CONNECTED) { /* it waits for a connection, or fails with the next attempt at one */
+        if (c->n_queued == OUTSTANDING_MAX)
+            abort();
+        c->queued[c->n_queued++] = r;
+        return true;
+    }
+    faults_at_request(w, c, true);
+    if (c->io != IO_CONNECTED) {
+        hand_over(c, IN_UNKNOWN, ticket, NULL);
+        return true;
+    }
+    put(c, r);
+    faults_at_request(w, c, false);
+    return true;
+}
+
+/* --- connecting ----------------------------------------------------------------------------------------------------
+ */
+
+static void attempt(void *subject, uint64_t handle)
+{
+    struct client *c = subject;
+    struct world *w = c->world;
+    if (handle != c->handle || c->dead || c->io != IO_CONNECTING)
+        return;
+    c->server = (c->server + 1) % w->ensemble.n;
+    c->attempts++;
+    c->received = w->agenda.now;
+    if (!server_serves(&w->ensemble.servers[c->server])) { /* refused at once */
+        fail_all(c);
+        agenda_add(&w->agenda, ms(w->session_ms) / 60 + 1, attempt, c, c->handle);
+        return;
+    }
+    if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
+        c->offered = world_session(w, c->id);
+    struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
+    *hello = (struct hello){c, c->attempts, c->session, c->offered, c->seen_zxid};
+    send_up(c, UP_CONNECT, hello);
+}
+
+static void reconnect(struct client *c)
+{
+    c->io = IO_CONNECTING;
+    c->attempts++; /* what still comes down is of no connection any more */
+    c->received = c->world->agenda.now;
+    agenda_add(&c->world->agenda, 1 + below(&c->world->random, 3000), attempt, c, c->handle);
+}
+
+static void lose(struct client *c)
+{
+    bool was = c->io == IO_CONNECTED;
+    STORY(c->world, "client %d loses server %d", c->id, c->server);
+    if (was)
+        hand_over(c, IN_DISCONNECTED, 0, NULL);
+    fail_all(c);
+    reconnect(c);
+}
+
+void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
+{
+    if (c->io == IO_IDLE || c->dead)
+        return;
+    if (lose_up)
+        pipe_empty(&c->up[c->server]);
+    if (lose_down)
+        pipe_empty(&c->down[c->server]);
+    if (told)
+        send_up(c, UP_CLOSED, NULL);
+    lose(c);
+}
+
+void io_open(struct client *c)
+{
+    c->handle++;
+    c->session = -1;
+    c->seen_zxid = 0;
+    c->n_watches = c->n_outstanding = c->n_queued = 0;
+    pipe_empty(&c->inbox);
+    c->server = below(&c->world->random, c->world->ensemble.n);
+    reconnect(c);
+}
+
+static void set_watches(struct client *c)
+{
+    if (c->n_watches == 0)
+        return;
+    struct request *r = ensemble_request(&c->world->ensemble);
+    struct watched *copy = c->world->ensemble.scratch(c->world, sizeof c->watches);
+    memcpy(copy, c->watches, (size_t)c->n_watches * sizeof *copy);
+    r->kind = REQ_SET_WATCHES;
+    r->session = c->session;
+    r->since_zxid = c->seen_zxid;
+    r->n_watched = c->n_watches;
+    r->watched = copy;
+    put(c, r);
+}
+
+static void connected(struct client *c)
+{
+    if (c->session < 0)
+        c->session = c->offered;
+    c->io = IO_CONNECTED;
+    c->n_outstanding = 0;
+    STORY(c->world, "client %d is connected to server %d, session %d", c->id, c->server, c->session);
+    hand_over(c, IN_CONNECTED, (uint64_t)c->session, NULL);
+    set_watches(c);
+    int n = c->n_queued;
+    c->n_queued = 0;
+    for (int i = 0; i < n; i++) {
+        struct request *r = &c->world->ensemble.requests[c->queued[i]->number - 1];
+        r->session = c->session;
+        put(c, r);
+    }
+}
+
+static void expired(struct client *c)
+{
+    STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
+    c->io = IO_IDLE;
+    hand_over(c, IN_EXPIRED, 0, NULL);
+    if (chance(&c->world->random, 500)) /* it may forget to complete what was outstanding (ZOOKEEPER-2802) */
+        fail_all(c);
+    c->n_outstanding = c->n_queued = 0;
+}
+
+/* --- what comes down -----------------------------------------------------------------------------------------------
+ */
+
+static void remember_watch(struct client *c, const struct request *r)
+{
+    for (int i = 0; i < c->n_watches; i++)
+        if (c->watches[i].path == r->path && strcmp(c->watches[i].name, r->name) == 0)
+            return;
+    if (c->n_watches == CLIENT_WATCHES_MAX)
+        abort();
+    c->watches[c->n_watches].path = r->path;
+    strcpy(c->watches[c->n_watches++].name, r->name);
+}
+
+static void forget_watch(struct client *c, int path, const char *name)
+{
+    int kept = 0;
+    for (int i = 0; i < c->n_watches; i++)
+        if (c->watches[i].path != path || strcmp(c->watches[i].name, name) != 0)
+            c->watches[kept++] = c->watches[i];
+    c->n_watches = kept;
+}
+
+static void replied(struct client *c, const struct answer *a)
+{
+    const struct request *r = a->request;
+    if (c->n_outstanding == 0 || c->outstanding[0] != r) { /* the client checks it, and hangs up (zookeeper.c) */
+        world_break(c->world, "model", "a reply out of order");
+        return;
+    }
+    memmove(c->outstanding, c->outstanding + 1, (size_t)--c->n_outstanding * sizeof *c->outstanding);
+    if (a->zxid > c->seen_zxid)
+        c->seen_zxid = a->zxid;
+    if (r->watch && (a->error == Z_OK || r->kind == REQ_EXISTS))
+        remember_watch(c, r);
+    if (r->kind == REQ_UNWATCH)
+        forget_watch(c, r->path, r->name);
+    if (r->ticket != 0)
+        hand_over(c, IN_REPLY, r->ticket, a);
+}
+
+static void read_down(void *receiver, const struct message *m)
+{
+    struct client *c = receiver;
+    const struct answer *a = m->body;
+    if ((unsigned)m->a != c->attempts || c->dead || c->io == IO_IDLE)
+        return;
+    c->received = c->world->agenda.now;
+    switch ((enum answer_kind)m->kind) {
+    case ANSWER_CONNECTED:
+        connected(c);
+        break;
+    case ANSWER_EXPIRED:
+        expired(c);
+        break;
+    case ANSWER_REPLY:
+        replied(c, a);
+        break;
+    case ANSWER_EVENT:
+        forget_watch(c, a->path, a->name);
+        hand_over(c, IN_EVENT, 0, a);
+        break;
+    case ANSWER_CLOSED:
+        lose(c);
+        break;
+    case ANSWER_PONG:
+        break;
+    }
+}
+
+/* --- its clock -----------------------------------------------------------------------------------------------------
+ */
+
+static void ping(struct client *c)
+{
+    struct request *r = ensemble_request(&c->world->ensemble);
+    r->kind = REQ_PING;
+    r->session = c->session;
+    c->sent = c->world->agenda.now;
+    send_up(c, UP_REQUEST, r);
+}
+
+static void io_clock(void *subject, uint64_t detail)
+{
+    struct client *c = subject;
+    struct world *w = c->world;
+    instant third = ms(w->session_ms) / 3;
+    (void)detail;
+    if (c->dead)
+        return;
+    if (!c->paused && c->io != IO_IDLE) {
+        if (w->agenda.now - c->received >= 2 * third)
+            lose(c);
+        else if (c->io == IO_CONNECTED && c->n_outstanding == 0 && w->agenda.now - c->sent >= third)
+            ping(c);
+    }
+    agenda_add(&w->agenda, third / 4, io_clock, c, 0);
+}
+
+/* --- birth and pause -----------------------------------------------------------------------------------------------
+ */
+
+void client_begin(struct client *c, struct world *w, int id)
+{
+    *c = (struct client){.world = w, .id = id, .session = -1, .offered = -1, .wake_ms = PDK__NEVER};
+    c->clock_ms = between(&w->random, 1000, 1000000);
+    c->drift_ppm = between(&w->random, -1000, 1000);
+    for (int i = 0; i < w->ensemble.n; i++) {
+        struct server *s = &w->ensemble.servers[i];
+        pipe_init(&c->up[i], &w->agenda, arrive, s, &s->paused);
+        pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
+    }
+    pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
+    pdk__session_init(&c->driver, true, draw(&w->random));
+    c->n_users = between(&w->random, 1, USERS_MAX);
+    for (int i = 0; i < c->n_users; i++) {
+        c->users[i] = (struct user){.client = c, .index = i, .claim = -1};
+        user_begin(&c->users[i]);
+    }
+    io_open(c);
+    agenda_add(&w->agenda, ms(w->session_ms) / 12, io_clock, c, 0);
+}
+
+void client_crash(struct client *c)
+{
+    c->dead = true;
+    STORY(c->world, "client %d dies", c->id);
+    if (c->io != IO_IDLE && chance(&c->world->fault_random, 500))
+        send_up(c, UP_CLOSED, NULL); /* closing the connection does not end the session */
+    pipe_empty(&c->inbox);
+}

@@ -1,0 +1,23 @@
+/* Two sessions that the ensemble considers alive never both hold a path. */
+#include "test/sim/laws.h"
+
+/* It believes, and the ensemble would say so too. */
+static bool holds(struct world *w, const struct claim *claim)
+{
+    return claim_believes(claim) && world_node_there(w, claim);
+}
+
+static void granted(struct world *w, const struct claim *claim)
+{
+    if (!world_node_there(w, claim))
+        return; /* it is late: its node is gone, and no other is kept from holding */
+    for (int i = 0; i < w->n_clients; i++)
+        for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead; j++) {
+            const struct claim *other = &w->clients[i].claims[j];
+            if (other != claim && other->path == claim->path && holds(w, other))
+                world_break(w, law_exclusion.name, "client %d and client %d hold path %d", claim->client->id,
+                            other->client->id, claim->path);
+        }
+}
+
+const struct law law_exclusion = {.name = "exclusion", .granted = granted};

@@ -1,0 +1,43 @@
+/* A release wakes one waiter. Who was deleted from the queue, and has not heard of it, does not count as one. */
+#include "test/sim/laws.h"
+#include <string.h>
+
+enum { WOKEN_MAX = 1024 };
+
+static struct {
+    int path;
+    char name[PDK__NAME_MAX];
+    int client;
+} woken[WOKEN_MAX];
+static int n_woken;
+
+static void begin(struct world *w)
+{
+    (void)w;
+    n_woken = 0;
+}
+
+static bool waits_on(struct world *w, const struct claim *claim, const struct answer *event)
+{
+    bool waits = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__WATCHING;
+    return claim->used && waits && world_node_there(w, claim) && claim->path == event->path && claim->has_predecessor &&
+           strcmp(claim->predecessor.name, event->name) == 0;
+}
+
+static void hearing(struct world *w, const struct client *c, const struct answer *event)
+{
+    bool wakes = false;
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        wakes |= waits_on(w, &c->claims[i], event);
+    if (!wakes || !event->deleted || n_woken == WOKEN_MAX)
+        return;
+    for (int i = 0; i < n_woken; i++)
+        if (woken[i].path == event->path && strcmp(woken[i].name, event->name) == 0 && woken[i].client != c->id)
+            world_break(w, law_herd.name, "the end of %s wakes client %d and client %d", event->name, woken[i].client,
+                        c->id);
+    woken[n_woken].path = event->path;
+    woken[n_woken].client = c->id;
+    strcpy(woken[n_woken++].name, event->name);
+}
+
+const struct law law_herd = {.name = "herd", .begin = begin, .hearing = hearing};

@@ -1,0 +1,14 @@
+/* First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. */
+#include "test/sim/laws.h"
+
+static void granted(struct world *w, const struct claim *claim)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    if (!world_node_there(w, claim))
+        return;
+    for (int i = 0; i < dir->n; i++)
+        if (dir->nodes[i].czxid < claim->token)
+            world_break(w, law_order.name, "%s is granted before %s", claim->machine.name, dir->nodes[i].name);
+}
+
+const struct law law_order = {.name = "order", .granted = granted};

@@ -1,0 +1,27 @@
+/* Every grant has a token, and later grants of a path have larger ones, also after the path was deleted and made anew.
+ */
+#include "test/sim/laws.h"
+
+static int64_t last[PATHS];
+
+static void begin(struct world *w)
+{
+    (void)w;
+    for (int i = 0; i < PATHS; i++)
+        last[i] = 0;
+}
+
+static void granted(struct world *w, const struct claim *claim)
+{
+    const struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
+    if (node == NULL)
+        return; /* granted too late to matter: a resource that saw the next token refuses this one */
+    if (claim->token != node->czxid)
+        world_break(w, law_tokens.name, "the token is not the node's czxid");
+    if (claim->token <= last[claim->path])
+        world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,
+                    (unsigned long long)last[claim->path]);
+    last[claim->path] = claim->token;
+}
+
+const struct law law_tokens = {.name = "tokens", .begin = begin, .granted = granted};

@@ -1,0 +1,60 @@
+#include "test/sim/pipe.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void pump(void *subject, uint64_t detail);
+
+static void schedule(struct pipe *p)
+{
+    if (p->pumping || p->n == 0 || p->blocked || (p->paused != NULL && *p->paused))
+        return;
+    instant at = p->ring[p->first].at;
+    p->pumping = true;
+    agenda_add(p->agenda, at > p->agenda->now ? at - p->agenda->now : 0, pump, p, 0);
+}
+
+static void pump(void *subject, uint64_t detail)
+{
+    (void)detail;
+    struct pipe *p = subject;
+    p->pumping = false;
+    /* One at a time: a delivery may empty the pipe, or pause its receiver. It may also have been emptied and filled
+     * again since this was put down: then its first message is not due yet. */
+    if (p->n > 0 && !p->blocked && (p->paused == NULL || !*p->paused) && p->ring[p->first].at <= p->agenda->now) {
+        struct message m = p->ring[p->first];
+        p->first = (p->first + 1) % PIPE_MAX;
+        p->n--;
+        p->deliver(p->receiver, &m);
+    }
+    schedule(p);
+}
+
+void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, const struct message *), void *receiver,
+               const bool *paused)
+{
+    p->agenda = agenda;
+    p->deliver = deliver;
+    p->receiver = receiver;
+    p->paused = paused;
+    p->blocked = p->pumping = false;
+    p->first = p->n = 0;
+    p->last = 0;
+}
+
+void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, const void *body)
+{
+    if (p->n == PIPE_MAX) {
+        fputs("sim: a pipe is full\n", stderr);
+        abort();
+    }
+    instant at = p->agenda->now + delay;
+    if (at < p->last)
+        at = p->last;
+    p->last = at;
+    p->ring[(p->first + p->n++) % PIPE_MAX] = (struct message){kind, a, b, body, at};
+    schedule(p);
+}
+
+void pipe_empty(struct pipe *p) { p->n = 0; }
+
+void pipe_pump(struct pipe *p) { schedule(p); }

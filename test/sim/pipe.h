@@ -1,0 +1,39 @@
+/*
+ * A pipe: messages in one direction, in order, each after a delay of its own. It can be blocked (what is in it waits)
+ * and emptied (what is in it is lost).
+ */
+#ifndef SIM_PIPE_H
+#define SIM_PIPE_H
+
+#include "test/sim/agenda.h"
+
+enum { PIPE_MAX = 256 };
+
+struct message {
+    int kind;
+    uint64_t a, b;
+    const void *body; /* lives as long as the run */
+    instant at;
+};
+
+struct pipe {
+    struct agenda *agenda;
+    void (*deliver)(void *receiver, const struct message *m);
+    void *receiver;
+    const bool *paused; /* the receiver's own; NULL: never */
+    bool blocked;
+    bool pumping;
+    unsigned first, n;
+    instant last;
+    struct message ring[PIPE_MAX];
+};
+
+void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, const struct message *), void *receiver,
+               const bool *paused);
+void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, const void *body);
+void pipe_empty(struct pipe *p);
+
+/* Something that held it back is over: block it no more, or its receiver goes on. */
+void pipe_pump(struct pipe *p);
+
+#endif

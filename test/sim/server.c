@@ -1,0 +1,317 @@
+/* A server and its clients: requests in their order, watches, replies. */
+#include "test/sim/world.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- down to the client --------------------------------------------------------------------------------------------
+ */
+
+static struct answer *make(struct server *s, const struct request *r)
+{
+    struct answer *a = s->e->scratch(s->e->world, sizeof *a);
+    *a = (struct answer){.request = r, .zxid = s->tree.zxid, .owner = -1};
+    return a;
+}
+
+static void send_down(struct server *s, int client, enum answer_kind kind, const struct answer *a)
+{
+    s->e->answer(s->e->world, client, s->id, kind, a);
+}
+
+static void close_connection(struct server *s, int client)
+{
+    struct connection *c = &s->connections[client];
+    if (!c->open)
+        return;
+    c->open = false;
+    c->n_pending = 0;
+    int kept = 0;
+    for (int i = 0; i < s->n_watches; i++) /* a watch lives as long as its connection */
+        if (s->watches[i].session != c->session)
+            s->watches[kept++] = s->watches[i];
+    s->n_watches = kept;
+}
+
+void server_disconnect(struct server *s, int client) { close_connection(s, client); }
+
+static void hang_up(struct server *s, int client)
+{
+    if (!s->connections[client].open)
+        return;
+    close_connection(s, client);
+    send_down(s, client, ANSWER_CLOSED, make(s, NULL));
+}
+
+void server_close_all(struct server *s)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        hang_up(s, i);
+}
+
+/* --- watches -------------------------------------------------------------------------------------------------------
+ */
+
+static struct connection *connection_of(struct server *s, session_index session)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        if (s->connections[i].open && s->connections[i].established && s->connections[i].session == session)
+            return &s->connections[i];
+    return NULL;
+}
+
+static void notify(struct server *s, session_index session, int path, const char *name, bool deleted)
+{
+    struct connection *c = connection_of(s, session);
+    if (c == NULL)
+        return;
+    struct answer *a = make(s, NULL);
+    a->path = path;
+    strcpy(a->name, name);
+    a->deleted = deleted;
+    send_down(s, c->client, ANSWER_EVENT, a);
+}
+
+static void watch(struct server *s, session_index session, int path, const char *name)
+{
+    for (int i = 0; i < s->n_watches; i++)
+        if (s->watches[i].session == session && s->watches[i].path == path && strcmp(s->watches[i].name, name) == 0)
+            return;
+    if (s->n_watches == WATCHES_MAX) {
+        fputs("sim: too many watches\n", stderr);
+        abort();
+    }
+    struct watch *w = &s->watches[s->n_watches++];
+    w->session = session;
+    w->path = path;
+    strcpy(w->name, name);
+}
+
+/* One-shot: what fires is gone. */
+static void fire(struct server *s, int path, const char *name, bool deleted)
+{
+    int kept = 0;
+    for (int i = 0; i < s->n_watches; i++) {
+        struct watch *w = &s->watches[i];
+        if (w->path == path && strcmp(w->name, name) == 0)
+            notify(s, w->session, path, name, deleted);
+        else
+            s->watches[kept++] = *w;
+    }
+    s->n_watches = kept;
+}
+
+static void fire_all_of(struct server *s, session_index session)
+{
+    for (int p = 0; p < PATHS; p++)
+        for (int i = 0; i < s->tree.dirs[p].n; i++)
+            if (s->tree.dirs[p].nodes[i].owner == session)
+                fire(s, p, s->tree.dirs[p].nodes[i].name, true);
+}
+
+/* --- answers -------------------------------------------------------------------------------------------------------
+ */
+
+static void answer_list(struct server *s, const struct request *r, struct answer *a)
+{
+    struct dir *dir = &s->tree.dirs[r->path];
+    if (!dir->exists) {
+        a->error = Z_NONODE;
+        return;
+    }
+    char(*names)[PDK__NAME_MAX] = s->e->scratch(s->e->world, (size_t)dir->n * sizeof *names + 1);
+    const char **children = s->e->scratch(s->e->world, (size_t)dir->n * sizeof *children + 1);
+    for (int i = 0; i < dir->n; i++) {
+        memcpy(names[i], dir->nodes[i].name, sizeof names[i]);
+        children[i] = names[i];
+    }
+    a->children = children;
+    a->n_children = dir->n;
+}
+
+static void answer_get(struct server *s, const struct request *r, struct answer *a)
+{
+    struct node *node = tree_find(&s->tree, r->path, r->name);
+    if (node != NULL) {
+        a->owner = node->owner;
+        a->czxid = node->czxid;
+    } else {
+        a->error = Z_NONODE;
+    }
+    if (r->watch && (node != NULL || r->kind == REQ_EXISTS))
+        watch(s, r->session, r->path, r->name);
+}
+
+static void unwatch(struct server *s, const struct request *r)
+{
+    int kept = 0;
+    for (int i = 0; i < s->n_watches; i++) {
+        struct watch *w = &s->watches[i];
+        if (w->session != r->session || w->path != r->path || strcmp(w->name, r->name) != 0)
+            s->watches[kept++] = *w;
+    }
+    s->n_watches = kept;
+}
+
+static void set_watches(struct server *s, const struct request *r)
+{
+    for (int i = 0; i < r->n_watched; i++) {
+        const struct watched *w = &r->watched[i];
+        struct node *node = tree_find(&s->tree, w->path, w->name);
+        if (node == NULL)
+            notify(s, r->session, w->path, w->name, true);
+        else if (node->mzxid > r->since_zxid)
+            notify(s, r->session, w->path, w->name, false);
+        else
+            watch(s, r->session, w->path, w->name);
+    }
+}
+
+static void answer_read(struct server *s, int client, const struct request *r)
+{
+    struct answer *a = make(s, r);
+    if (r->kind == REQ_LIST)
+        answer_list(s, r, a);
+    else if (r->kind == REQ_GET || r->kind == REQ_EXISTS)
+        answer_get(s, r, a);
+    else if (r->kind == REQ_UNWATCH)
+        unwatch(s, r);
+    else if (r->kind == REQ_SET_WATCHES)
+        set_watches(s, r);
+    send_down(s, client, r->kind == REQ_PING ? ANSWER_PONG : ANSWER_REPLY, a);
+}
+
+/* --- in their order ------------------------------------------------------------------------------------------------
+ */
+
+static void pop(struct connection *c)
+{
+    c->n_pending--;
+    memmove(c->pending, c->pending + 1, (size_t)c->n_pending * sizeof *c->pending);
+}
+
+/* A read waits for the writes of its session before it; what leads the queue and needs nobody else is answered. */
+static void proceed(struct server *s, struct connection *c)
+{
+    while (c->open && c->n_pending > 0 && !is_write(c->pending[0]->kind) && c->pending[0]->kind != REQ_SYNC) {
+        const struct request *r = c->pending[0];
+        pop(c);
+        answer_read(s, c->client, r);
+    }
+}
+
+static void forward(struct server *s, const struct request *r)
+{
+    if (s->state == SERVER_LEADING)
+        leader_prepare(s, r, s->id);
+    else
+        link_send(s->e, s->id, s->following, LINK_REQUEST, 0, 0, r);
+}
+
+void server_receive(struct server *s, int client, const struct request *r)
+{
+    struct connection *c = &s->connections[client];
+    if (!server_serves(s) || !c->open || !c->established)
+        return;
+    if (s->state == SERVER_LEADING)
+        leader_touch(s, r->session);
+    else
+        s->touched |= UINT64_C(1) << r->session;
+    if (r->kind == REQ_PING) { /* pings overtake: they are answered from the front of the pipeline */
+        answer_read(s, client, r);
+        return;
+    }
+    if (c->n_pending == PENDING_MAX) {
+        fputs("sim: too many requests pending\n", stderr);
+        abort();
+    }
+    c->pending[c->n_pending++] = r;
+    if (is_write(r->kind) || r->kind == REQ_SYNC)
+        forward(s, r);
+    proceed(s, c);
+}
+
+static void answer_head(struct server *s, const struct request *r, enum zerror error, const struct txn *txn)
+{
+    struct connection *c = connection_of(s, r->session);
+    if (c == NULL || c->n_pending == 0 || c->pending[0] != r)
+        return;             /* it came over an earlier connection */
+    if (error == Z_MOVED) { /* no answer: the server ends the connection (FinalRequestProcessor, ZOOKEEPER-710) */
+        see(SIGHT_MOVED);
+        hang_up(s, c->client);
+        return;
+    }
+    pop(c);
+    struct answer *a = make(s, r);
+    a->error = error;
+    if (txn != NULL && txn->kind == TXN_CREATE) {
+        strcpy(a->name, txn->name);
+        a->owner = txn->session;
+        a->czxid = txn->zxid;
+    }
+    send_down(s, c->client, ANSWER_REPLY, a);
+    if (r->kind == REQ_CLOSE)
+        hang_up(s, c->client);
+    proceed(s, c);
+}
+
+void server_synced(struct server *s, const struct request *r) { answer_head(s, r, Z_OK, NULL); }
+
+/* A committed transaction reaches this server: first what it fires, then what it answers. */
+void server_apply(struct server *s, const struct txn *txn)
+{
+    if (txn->kind == TXN_DELETE)
+        fire(s, txn->path, txn->name, true);
+    else if (txn->kind == TXN_SET)
+        fire(s, txn->path, txn->name, false);
+    else if (txn->kind == TXN_CLOSE_SESSION)
+        fire_all_of(s, txn->session);
+    tree_apply(&s->tree, txn);
+    if (txn->kind == TXN_OPEN_SESSION && txn->origin == s->id)
+        server_established(s, txn->session, true);
+    if (txn->origin == s->id && txn->request != 0 && txn->kind != TXN_OPEN_SESSION)
+        answer_head(s, &s->e->requests[txn->request - 1], txn->error, txn);
+    if (txn->kind == TXN_CLOSE_SESSION) {
+        struct connection *c = connection_of(s, txn->session);
+        if (c != NULL)
+            hang_up(s, c->client);
+    }
+}
+
+/* --- connecting ----------------------------------------------------------------------------------------------------
+ */
+
+void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid)
+{
+    close_connection(s, client); /* one that the client has given up, before this one is attached */
+    if (!server_serves(s) || seen_zxid > s->tree.zxid) {
+        send_down(s, client, ANSWER_CLOSED, make(s, NULL));
+        return;
+    }
+    struct connection *c = &s->connections[client];
+    *c = (struct connection){.open = true, .client = client, .session = session >= 0 ? session : new_session};
+    if (session < 0) {
+        struct request *r = ensemble_request(s->e);
+        r->kind = REQ_OPEN;
+        r->session = new_session;
+        ((struct world *)s->e->world)->session_asked[new_session] = true;
+        forward(s, r);
+    } else if (s->state == SERVER_LEADING) {
+        server_established(s, session, leader_revalidate(s, session, s->id));
+    } else {
+        link_send(s->e, s->id, s->following, LINK_REVALIDATE, (uint64_t)session, 0, NULL);
+    }
+}
+
+void server_established(struct server *s, session_index session, bool alive)
+{
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        struct connection *c = &s->connections[i];
+        if (!c->open || c->established || c->session != session)
+            continue;
+        c->established = alive;
+        send_down(s, i, alive ? ANSWER_CONNECTED : ANSWER_EXPIRED, make(s, NULL));
+        if (!alive)
+            close_connection(s, i);
+    }
+}

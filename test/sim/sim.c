@@ -1,0 +1,263 @@
+/*
+ * The simulator: the real core against a model of an ensemble, one history per seed.
+ *
+ *     sim --seeds 100000 [--first 1] [--jobs 2]    many seeds; a failing one is shrunk and told
+ *     sim --seed 51 [--story]                      one, again
+ *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at every request of a
+ * schedule
+ *
+ * Exit status: 0, 1 when a law was broken, 2 when a branch that must be visited was not, 64 usage.
+ */
+#include "test/sim/shrink.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct options {
+    uint64_t first, seeds;
+    int jobs;
+    bool story, exhaustive, pairs, terse, coverage;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void tell(struct world *w, struct plan plan, const char *law)
+{
+    static bool spared[FAULTS_MAX];
+    int left = shrink(w, &plan, law, spared);
+    plan.spared = spared;
+    plan.story = stdout;
+    world_run(w, &plan);
+    printf("seed %llu breaks %s: %s (%d faults are enough)\n", (unsigned long long)plan.seed, law, w->how, left);
+}
+
+static int broken(struct world *w, const struct plan *plan, const char *law, const struct options *o)
+{
+    if (o->terse)
+        printf("%s %llu %s\n", law, (unsigned long long)plan->seed, w->how);
+    else
+        tell(w, *plan, law);
+    return 1;
+}
+
+/* --- the sum of all jobs --------------------------------------------------------------------------------------------
+ */
+
+struct sum {
+    uint64_t seeds, grants, faults, requests, sights[N_SIGHTS];
+    int64_t virtual_ms, false_belief_ms;
+    int status;
+};
+
+static void add(struct sum *to, const struct sum *s)
+{
+    to->seeds += s->seeds;
+    to->grants += s->grants;
+    to->faults += s->faults;
+    to->requests += s->requests;
+    to->virtual_ms += s->virtual_ms;
+    if (s->false_belief_ms > to->false_belief_ms)
+        to->false_belief_ms = s->false_belief_ms;
+    for (int i = 0; i < N_SIGHTS; i++)
+        to->sights[i] += s->sights[i];
+    if (s->status != 0)
+        to->status = s->status;
+}
+
+static struct sum summary(uint64_t seeds, int status)
+{
+    struct sum s = {.seeds = seeds,
+                    .grants = total_grants,
+                    .faults = total_faults,
+                    .requests = total_requests,
+                    .virtual_ms = total_virtual_ms,
+                    .false_belief_ms = worst_false_belief_ms,
+                    .status = status};
+    memcpy(s.sights, sights, sizeof sights);
+    return s;
+}
+
+static int report(const struct sum *s, double took, const struct options *o)
+{
+    int unseen = 0;
+    for (int i = 0; i < N_SIGHTS && o->coverage; i++) {
+        printf("%12llu  %s\n", (unsigned long long)s->sights[i], sight_names[i]);
+        unseen += s->sights[i] == 0;
+    }
+    printf(
+        "%llu seeds in %.1f s (%.0f a second and job), %llu grants, %llu faults, %llu requests, %.0f simulated hours; "
+        "longest false belief %lld ms\n",
+        (unsigned long long)s->seeds, took, (double)s->seeds / took / o->jobs, (unsigned long long)s->grants,
+        (unsigned long long)s->faults, (unsigned long long)s->requests, (double)s->virtual_ms / 3.6e6,
+        (long long)s->false_belief_ms);
+    if (unseen > 0)
+        printf("%d branches were never visited\n", unseen);
+    return s->status != 0 ? s->status : unseen > 0 ? 2 : 0;
+}
+
+/* An assertion of the core, or a bound of the model, ends the process: it must leave the seed. */
+static volatile uint64_t seed_at_hand;
+
+static void aborted(int signal)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "seed %llu aborts\n", (unsigned long long)seed_at_hand);
+    if (write(STDOUT_FILENO, text, (size_t)n) == n)
+        _exit(1);
+    _exit(128 + signal);
+}
+
+/* --- many seeds -----------------------------------------------------------------------------------------------------
+ */
+
+static struct sum job(const struct options *o, int which)
+{
+    struct world *w = world_new();
+    uint64_t n = 0;
+    int status = 0;
+    for (uint64_t i = (uint64_t)which; i < o->seeds && status == 0; i += (uint64_t)o->jobs, n++) {
+        struct plan plan = {.seed = o->first + i, .story = o->story ? stdout : NULL};
+        seed_at_hand = plan.seed;
+        const char *law = world_run(w, &plan);
+        if (law != NULL)
+            status = broken(w, &plan, law, o);
+    }
+    struct sum s = summary(n, status);
+    world_free(w);
+    return s;
+}
+
+static int start_job(const struct options *o, int which)
+{
+    int fds[2];
+    if (pipe(fds) != 0)
+        exit(99);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid < 0)
+        exit(99);
+    if (pid == 0) {
+        struct sum s = job(o, which);
+        fflush(stdout);
+        _exit(write(fds[1], &s, sizeof s) == sizeof s ? 0 : 99);
+    }
+    close(fds[1]);
+    return fds[0];
+}
+
+static int run_seeds(const struct options *o)
+{
+    double begun = seconds();
+    struct sum all = {0};
+    int fds[64];
+    for (int i = 0; i < o->jobs; i++)
+        fds[i] = start_job(o, i);
+    for (int i = 0; i < o->jobs; i++) {
+        struct sum s = {0};
+        if (read(fds[i], &s, sizeof s) != sizeof s)
+            s.status = 99;
+        close(fds[i]);
+        add(&all, &s);
+    }
+    while (wait(NULL) > 0)
+        continue;
+    return o->terse && all.status == 0 ? 0 : o->terse ? all.status : report(&all, seconds() - begun, o);
+}
+
+/* --- every fault at every request ------------------------------------------------------------------------------------
+ */
+
+static int try_acts(struct world *w, const struct options *o, struct plan plan, uint64_t *n)
+{
+    ++*n;
+    const char *law = world_run(w, &plan);
+    if (law == NULL)
+        return 0;
+    printf("acts %d at %d, %d at %d:\n", plan.act[0], plan.act_at[0], plan.act[1], plan.act_at[1]);
+    return broken(w, &plan, law, o);
+}
+
+static int run_exhaustively(const struct options *o)
+{
+    struct world *w = world_new();
+    double begun = seconds();
+    uint64_t n = 0;
+    int status = 0;
+    for (uint64_t seed = o->first; seed < o->first + o->seeds && status == 0; seed++) {
+        struct plan plan = {.seed = seed, .exhaustive = true};
+        if (world_run(w, &plan) != NULL)
+            return broken(w, &plan, w->broken, o);
+        int n_requests = w->n_requests < 60 ? w->n_requests : 60;
+        for (int i = 1; i <= n_requests && status == 0; i++)
+            for (int act = 1; act < N_ACTS && status == 0; act++) {
+                plan.act_at[0] = i;
+                plan.act[0] = act;
+                plan.act[1] = ACT_NONE;
+                status = try_acts(w, o, plan, &n);
+                for (int j = i + 1; o->pairs && j <= i + 20 && status == 0; j++)
+                    for (int second = 1; second < N_ACTS && status == 0; second++) {
+                        plan.act_at[1] = j;
+                        plan.act[1] = second;
+                        status = try_acts(w, o, plan, &n);
+                    }
+            }
+    }
+    struct sum s = summary(n, status);
+    world_free(w);
+    return report(&s, seconds() - begun, o);
+}
+
+static int usage(void)
+{
+    fputs("usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse]\n"
+          "       sim --seed S [--story]\n"
+          "       sim --exhaustive [--pairs] [--first S] [--seeds N]\n",
+          stderr);
+    return 64;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.first = 1, .seeds = 1000, .jobs = 1};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 'n'}, {"first", required_argument, NULL, 'f'},
+        {"seed", required_argument, NULL, 's'},  {"jobs", required_argument, NULL, 'j'},
+        {"story", no_argument, NULL, 't'},       {"exhaustive", no_argument, NULL, 'x'},
+        {"pairs", no_argument, NULL, 'p'},       {"terse", no_argument, NULL, 'q'},
+        {"coverage", no_argument, NULL, 'c'},    {0}};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'n')
+            o.seeds = strtoull(optarg, NULL, 10);
+        else if (c == 'f')
+            o.first = strtoull(optarg, NULL, 10);
+        else if (c == 's')
+            o.first = strtoull(optarg, NULL, 10), o.seeds = 1;
+        else if (c == 'j')
+            o.jobs = atoi(optarg);
+        else if (c == 't')
+            o.story = true;
+        else if (c == 'x')
+            o.exhaustive = true;
+        else if (c == 'p')
+            o.pairs = true;
+        else if (c == 'q')
+            o.terse = true;
+        else if (c == 'c')
+            o.coverage = true;
+        else
+            return usage();
+    }
+    if (optind < argc || o.jobs < 1 || o.jobs > 64)
+        return usage();
+    signal(SIGABRT, aborted);
+    return o.exhaustive ? run_exhaustively(&o) : run_seeds(&o);
+}

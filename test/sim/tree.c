@@ -1,0 +1,82 @@
+#include "test/sim/tree.h"
+#include "lib/core/order.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tree_clear(struct tree *t)
+{
+    t->zxid = 0;
+    t->alive = 0;
+    for (int i = 0; i < PATHS; i++)
+        t->dirs[i] = (struct dir){.n = 0};
+}
+
+struct node *tree_find(struct tree *t, int path, const char *name)
+{
+    struct dir *dir = &t->dirs[path];
+    for (int i = 0; i < dir->n; i++)
+        if (strcmp(dir->nodes[i].name, name) == 0)
+            return &dir->nodes[i];
+    return NULL;
+}
+
+static void create(struct tree *t, const struct txn *txn)
+{
+    struct dir *dir = &t->dirs[txn->path];
+    if (dir->n == NODES_MAX) {
+        fputs("sim: too many nodes\n", stderr);
+        abort();
+    }
+    struct node *node = &dir->nodes[dir->n++];
+    strcpy(node->name, txn->name);
+    node->owner = txn->session;
+    node->czxid = node->mzxid = txn->zxid;
+    dir->used = true;
+    if (dir->counter < INT32_MAX) /* where it sticks (ZOOKEEPER-3249) */
+        dir->counter++;
+}
+
+/* The order of the children is not the order of their making: the server lists them as its hash table has them. */
+static void remove_node(struct dir *dir, int i) { dir->nodes[i] = dir->nodes[--dir->n]; }
+
+static void close_session(struct tree *t, session_index s)
+{
+    t->alive &= ~(UINT64_C(1) << s);
+    for (int p = 0; p < PATHS; p++)
+        for (int i = t->dirs[p].n - 1; i >= 0; i--)
+            if (t->dirs[p].nodes[i].owner == s)
+                remove_node(&t->dirs[p], i);
+}
+
+void tree_apply(struct tree *t, const struct txn *txn)
+{
+    struct node *node;
+    t->zxid = txn->zxid;
+    switch (txn->kind) {
+    case TXN_ERROR:
+        break;
+    case TXN_CREATE:
+        create(t, txn);
+        break;
+    case TXN_DELETE:
+        node = tree_find(t, txn->path, txn->name);
+        remove_node(&t->dirs[txn->path], (int)(node - t->dirs[txn->path].nodes));
+        break;
+    case TXN_SET:
+        tree_find(t, txn->path, txn->name)->mzxid = txn->zxid;
+        break;
+    case TXN_MAKE_DIR:
+        t->dirs[txn->path] = (struct dir){.exists = true};
+        break;
+    case TXN_REMOVE_DIR:
+        t->dirs[txn->path].exists = false;
+        break;
+    case TXN_OPEN_SESSION:
+        t->alive |= UINT64_C(1) << txn->session;
+        break;
+    case TXN_CLOSE_SESSION:
+        close_session(t, txn->session);
+        break;
+    }
+}

@@ -1,0 +1,69 @@
+/*
+ * What every server keeps: the lock paths with their children, and which sessions live. A transaction changes it the
+ * same way everywhere.
+ */
+#ifndef SIM_TREE_H
+#define SIM_TREE_H
+
+#include "lib/core/name.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PATHS = 2, NODES_MAX = 48, SESSIONS_MAX = 64 };
+
+/* A session's place in every table; -1 is nobody, as the owner of a node that is not ephemeral. */
+typedef int session_index;
+
+struct node {
+    char name[PDK__NAME_MAX];
+    session_index owner;
+    int64_t czxid;
+    int64_t mzxid;
+};
+
+struct dir {
+    bool exists;
+    bool used;       /* it has had a child: only then a container is reaped */
+    int32_t counter; /* what the next sequential child is called */
+    int n;
+    struct node nodes[NODES_MAX];
+};
+
+struct tree {
+    int64_t zxid;
+    uint64_t alive; /* a bit per session */
+    struct dir dirs[PATHS];
+};
+
+enum txn_kind {
+    TXN_ERROR, /* a request that was refused takes its turn like any other */
+    TXN_CREATE,
+    TXN_DELETE,
+    TXN_SET,
+    TXN_MAKE_DIR,
+    TXN_REMOVE_DIR,
+    TXN_OPEN_SESSION,
+    TXN_CLOSE_SESSION
+};
+
+/* What a request is refused for; 0 for nothing. As in ZooKeeper. */
+enum zerror { Z_OK = 0, Z_NONODE = -101, Z_EXISTS = -110, Z_NOTEMPTY = -111, Z_MOVED = -118 };
+
+struct txn {
+    enum txn_kind kind;
+    int64_t zxid;
+    session_index session; /* who asked; -1: the servers themselves, or an administrator */
+    int origin;            /* the server it was asked at */
+    uint64_t request;      /* the number of the request it answers, 0 for none */
+    enum zerror error;
+    int path;
+    char name[PDK__NAME_MAX];
+};
+
+void tree_clear(struct tree *t);
+void tree_apply(struct tree *t, const struct txn *txn);
+struct node *tree_find(struct tree *t, int path, const char *name);
+
+static inline bool tree_alive(const struct tree *t, session_index s) { return s >= 0 && (t->alive >> s & 1) != 0; }
+
+#endif

@@ -1,0 +1,119 @@
+/* The users: they lock, hold a while, unlock; some try, some have a deadline, some lose patience. */
+#include "test/sim/world.h"
+
+static instant ms(int64_t n) { return n * 1000; }
+
+/* Which of a user's claims an appointment was about. */
+static uint64_t about(const struct user *u) { return u->claim >= 0 ? u->client->claims[u->claim].machine.attempt : 0; }
+
+static struct claim *claim_about(struct user *u, uint64_t attempt)
+{
+    struct claim *claim = u->claim >= 0 ? &u->client->claims[u->claim] : NULL;
+    return claim != NULL && claim->used && claim->machine.attempt == attempt ? claim : NULL;
+}
+
+static void contend(void *subject, uint64_t detail);
+
+static void rest(struct user *u)
+{
+    struct world *w = u->client->world;
+    u->claim = -1;
+    agenda_add(&w->agenda, ms(between(&w->random, 1, 300)), contend, u, 0);
+}
+
+static void let_go(struct user *u, struct claim *claim)
+{
+    claim->released = true;
+    client_feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
+    u->rounds--;
+    rest(u);
+}
+
+/* A process that is stopped does nothing; it goes on with this when it goes on. */
+static bool postponed(struct user *u, happening *what, uint64_t detail)
+{
+    if (u->client->paused && !u->client->dead)
+        agenda_add(&u->client->world->agenda, ms(20), what, u, detail);
+    return u->client->paused;
+}
+
+static void unlock(void *subject, uint64_t attempt)
+{
+    struct user *u = subject;
+    struct claim *claim = claim_about(u, attempt);
+    if (claim == NULL || u->client->dead || postponed(u, unlock, attempt))
+        return;
+    STORY(u->client->world, "client %d claim %08x: unlocks", u->client->id, claim->machine.attempt);
+    let_go(u, claim);
+}
+
+static void lose_patience(void *subject, uint64_t attempt)
+{
+    struct user *u = subject;
+    struct claim *claim = claim_about(u, attempt);
+    if (claim == NULL || claim->settled > 0 || u->client->dead || postponed(u, lose_patience, attempt))
+        return;
+    STORY(u->client->world, "client %d claim %08x: gives up", u->client->id, claim->machine.attempt);
+    see(SIGHT_CANCELLED);
+    claim->settled++; /* the caller knows: it was his wish */
+    let_go(u, claim);
+}
+
+static void contend(void *subject, uint64_t detail)
+{
+    struct user *u = subject;
+    struct world *w = u->client->world;
+    if (u->client->dead || u->rounds <= 0 || postponed(u, contend, detail))
+        return;
+    struct claim *claim = client_claim(u->client, u->index, below(&w->random, w->n_paths));
+    if (claim == NULL) { /* all are still cleaning up */
+        rest(u);
+        return;
+    }
+    u->claim = claim->index;
+    struct pdk__event event = {.kind = PDK__EV_ACQUIRE, .deadline_ms = PDK__NEVER};
+    int kind = w->healed ? 0 : below(&w->random, 10);
+    event.try_only = kind == 9;
+    if (kind >= 6 && kind < 9)
+        event.deadline_ms = client_now_ms(u->client) + between(&w->random, 20, 4000);
+    STORY(w, "client %d claim %08x: %s on path %d", u->client->id, claim->machine.attempt,
+          event.try_only ? "tries"
+          : kind >= 6    ? "asks, for a while,"
+                         : "asks",
+          claim->path);
+    uint64_t attempt = claim->machine.attempt;
+    client_feed(claim, event);
+    if (kind == 5 && claim->used && claim->machine.attempt == attempt && claim->settled == 0)
+        agenda_add(&w->agenda, ms(between(&w->random, 1, 1500)), lose_patience, u, attempt);
+}
+
+void user_granted(struct claim *claim)
+{
+    struct user *u = &claim->client->users[claim->user];
+    struct world *w = claim->client->world;
+    agenda_add(&w->agenda, ms(between(&w->random, 1, chance(&w->random, 100) ? 5000 : 100)), unlock, u, about(u));
+}
+
+void user_failed(struct claim *claim)
+{
+    struct user *u = &claim->client->users[claim->user];
+    if (u->claim != claim->index)
+        return; /* it was given up */
+    u->rounds--;
+    rest(u);
+}
+
+void user_lost(struct claim *claim)
+{
+    struct user *u = &claim->client->users[claim->user];
+    if (u->claim != claim->index)
+        return;
+    u->rounds--;
+    rest(u);
+}
+
+void user_begin(struct user *u)
+{
+    u->rounds = between(&u->client->world->random, 1, 4);
+    rest(u);
+}

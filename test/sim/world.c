@@ -1,0 +1,221 @@
+#include "test/sim/laws.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRATCH = 4 << 20 };
+
+/* The time that faults have, the time that everybody has to finish in after healing, and to leave no trace. */
+enum { DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 20000 };
+
+uint64_t sights[N_SIGHTS];
+uint64_t total_grants, total_faults, total_requests;
+int64_t total_virtual_ms, worst_false_belief_ms;
+
+#define NAME(name, text) text,
+const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
+#undef NAME
+
+const struct law *const laws[] = {&law_exclusion, &law_belief,  &law_tokens, &law_order,   &law_completion,
+                                  &law_nodes,     &law_watches, &law_herd,   &law_service, NULL};
+
+#define EACH_LAW(w, hook, ...)                                                                                         \
+    for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
+        if ((*law)->hook != NULL)                                                                                      \
+    (*law)->hook(w, ##__VA_ARGS__)
+
+/* --- telling -------------------------------------------------------------------------------------------------------
+ */
+
+void world_tell(struct world *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(w->plan.story, "%10.3f  ", (double)w->agenda.now / 1000);
+    vfprintf(w->plan.story, format, args);
+    fputc('\n', w->plan.story);
+    va_end(args);
+}
+
+void world_break(struct world *w, const char *law, const char *format, ...)
+{
+    if (w->broken != NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    w->broken = law;
+    vsnprintf(w->how, sizeof w->how, format, args);
+    va_end(args);
+    STORY(w, "BROKEN: %s: %s", law, w->how);
+}
+
+/* --- what the ensemble calls ---------------------------------------------------------------------------------------
+ */
+
+static void *scratch(void *world, size_t size)
+{
+    struct world *w = world;
+    size = (size + 15) & ~(size_t)15;
+    if (w->used + size > SCRATCH) {
+        fputs("sim: scratch memory is out\n", stderr);
+        abort();
+    }
+    void *memory = w->scratch + w->used;
+    w->used += size;
+    return memory;
+}
+
+static void answer(void *world, int client, int server, enum answer_kind kind, const struct answer *a)
+{
+    struct world *w = world;
+    client_answer(&w->clients[client], server, w->attached[server][client], kind, a);
+}
+
+static void tell_txn(struct world *w, const struct txn *txn)
+{
+    static const char *const kinds[] = {"refused", "create", "delete",       "set",
+                                        "make",    "remove", "open session", "close session"};
+    STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
+          txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
+}
+
+static void committed(void *world, const struct txn *txn)
+{
+    struct world *w = world;
+    tell_txn(w, txn);
+    EACH_LAW(w, committed, txn);
+}
+
+static void deleting(void *world, int path, const struct node *node)
+{
+    struct world *w = world;
+    EACH_LAW(w, deleting, path, node);
+}
+
+/* --- sessions ------------------------------------------------------------------------------------------------------
+ */
+
+session_index world_session(struct world *w, int client)
+{
+    if (w->n_sessions == SESSIONS_MAX) {
+        fputs("sim: too many sessions\n", stderr);
+        abort();
+    }
+    w->session_client[w->n_sessions] = client;
+    w->session_asked[w->n_sessions] = false;
+    w->ensemble.timeout_ms[w->n_sessions] = w->session_ms;
+    return w->n_sessions++;
+}
+
+int64_t world_session_id(session_index s) { return INT64_C(0x100000) + s; }
+
+bool world_node_there(struct world *w, const struct claim *claim)
+{
+    return tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
+}
+
+/* --- a run ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool client_done(const struct client *c)
+{
+    for (int i = 0; i < c->n_users && !c->dead; i++)
+        if (c->users[i].rounds > 0)
+            return false;
+    for (int i = 0; i < CLAIMS_MAX && !c->dead; i++)
+        if (c->claims[i].used)
+            return false;
+    return true;
+}
+
+bool world_all_done(const struct world *w)
+{
+    for (int i = 0; i < w->n_clients; i++)
+        if (!client_done(&w->clients[i]))
+            return false;
+    return true;
+}
+
+static void draw_ensemble(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    struct random *r = &w->random;
+    int ticks[] = {200, 500, 1000, 2000};
+    int tick_ms = ticks[below(r, 4)];
+    e->agenda = &w->agenda;
+    e->random = r;
+    e->world = w;
+    e->answer = answer;
+    e->committed = committed;
+    e->deleting = deleting;
+    e->scratch = scratch;
+    e->link_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
+    e->disk_delay = between(r, 200, chance(r, 200) ? 100000 : 5000);
+    e->lag_permille = chance(r, 300) ? between(r, 1, 200) : 0;
+    e->lag_delay = between(r, 10000, 1000000);
+    w->session_ms = (int64_t)tick_ms * between(r, 2, 6);
+    w->client_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
+    w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
+    ensemble_begin(e, chance(r, 200) ? 1 : 3, tick_ms, between(r, 2, 5));
+}
+
+static void begin(struct world *w, const struct plan *plan)
+{
+    w->plan = *plan;
+    w->random.state = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    w->fault_random.state = draw(&w->random);
+    w->used = 0;
+    w->n_sessions = w->n_requests = w->n_faults = 0;
+    w->healed = false;
+    w->broken = NULL;
+    memset(w->attached, 0, sizeof w->attached);
+    memset(w->faults_done, 0, sizeof w->faults_done);
+    agenda_clear(&w->agenda);
+    draw_ensemble(w);
+    w->n_paths = chance(&w->random, 150) ? 2 : 1;
+    w->n_clients = between(&w->random, 2, 4);
+    EACH_LAW(w, begin);
+    for (int i = 0; i < w->n_clients; i++)
+        client_begin(&w->clients[i], w, i);
+    faults_begin(w);
+}
+
+static void run_until(struct world *w, instant end, bool to_the_end)
+{
+    while (w->broken == NULL && (to_the_end || !world_all_done(w)) && agenda_next(&w->agenda, end))
+        continue;
+}
+
+const char *world_run(struct world *w, const struct plan *plan)
+{
+    begin(w, plan);
+    run_until(w, (instant)DISTURBED_MS * 1000, false);
+    faults_heal(w);
+    instant healed = w->agenda.now;
+    run_until(w, healed + (instant)SERVED_MS * 1000, false);
+    if (w->broken == NULL && !world_all_done(w))
+        world_break(w, law_service.name, "somebody is not served %d ms after healing", SERVED_MS);
+    run_until(w, w->agenda.now + (instant)GONE_MS * 1000, true);
+    if (w->broken == NULL) {
+        EACH_LAW(w, finished);
+    }
+    total_virtual_ms += w->agenda.now / 1000;
+    total_requests += (uint64_t)w->n_requests;
+    total_faults += (uint64_t)w->n_faults;
+    return w->broken;
+}
+
+struct world *world_new(void)
+{
+    struct world *w = calloc(1, sizeof *w);
+    if (w != NULL && (w->scratch = malloc(SCRATCH)) != NULL)
+        return w;
+    fputs("sim: no memory\n", stderr);
+    exit(99);
+}
+
+void world_free(struct world *w)
+{
+    free(w->scratch);
+    free(w);
+}

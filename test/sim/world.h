@@ -1,0 +1,149 @@
+/*
+ * The world: an ensemble, its clients, what goes wrong, and who watches. One seed, one history.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "test/sim/client.h"
+#include <stdio.h>
+
+enum fault {
+    FAULT_CUT,
+    FAULT_BLACKHOLE,
+    FAULT_ISOLATE,
+    FAULT_CRASH,
+    FAULT_PAUSE,
+    FAULT_PARTITION,
+    FAULT_CLIENT_PAUSE,
+    FAULT_CLIENT_CRASH,
+    FAULT_DELETE,
+    FAULT_WRITE,
+    FAULT_FOREIGN,
+    FAULT_KILL_SESSION,
+    FAULT_REAP,
+    N_FAULTS
+};
+
+enum { FAULTS_MAX = 512 };
+
+/* What a run is asked to be. */
+struct plan {
+    uint64_t seed;
+    FILE *story; /* NULL: untold */
+    /* for shrinking: the faults, by their number, that shall not happen */
+    const bool *spared;
+    /* for the exhaustive mode: what becomes of the K-th request, and of another; 0 for none. No other fault happens. */
+    bool exhaustive;
+    int act_at[2];
+    int act[2];
+};
+
+enum act { ACT_NONE, ACT_LOSE_REQUEST, ACT_LOSE_REPLY, ACT_LOSE_REPLY_AND_MOVE, ACT_EXPIRE, N_ACTS };
+
+struct law;
+
+struct world {
+    struct plan plan;
+    struct random random;       /* of the schedule */
+    struct random fault_random; /* of what goes wrong: spared faults do not move the rest of them */
+    struct agenda agenda;
+    struct ensemble ensemble;
+    int n_clients;
+    struct client clients[CLIENTS_MAX];
+    int n_sessions;
+    int session_client[SESSIONS_MAX];
+    bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
+    int n_paths;
+    int64_t session_ms;
+    unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
+    int client_delay, inbox_delay;
+    int weights[N_FAULTS];
+    int fault_gap_ms;
+    int n_faults;
+    int faults_done[N_FAULTS];
+    bool healed;
+    int n_requests; /* of clients, pings not counted */
+
+    size_t used;
+    char *scratch;
+
+    const char *broken; /* the name of a law */
+    char how[256];
+};
+
+/* Run PLAN. Returns the name of the law that was broken, or NULL. The world is the caller's, allocated once. */
+const char *world_run(struct world *w, const struct plan *plan);
+
+struct world *world_new(void);
+void world_free(struct world *w);
+
+/* A line of the story. */
+#define STORY(w, ...)                                                                                                  \
+    do {                                                                                                               \
+        if ((w)->plan.story != NULL)                                                                                   \
+            world_tell(w, __VA_ARGS__);                                                                                \
+    } while (0)
+void world_tell(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A law is broken: the first one counts. */
+void world_break(struct world *w, const char *law, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+session_index world_session(struct world *w, int client);
+int64_t world_session_id(session_index s);
+
+/* Is the claim's node there, by the truth? */
+bool world_node_there(struct world *w, const struct claim *claim);
+
+/* Everybody who was asked has finished. */
+bool world_all_done(const struct world *w);
+
+/* faults.c */
+void faults_begin(struct world *w);
+void faults_heal(struct world *w);
+void faults_at_request(struct world *w, struct client *c, bool before);
+
+/* --- coverage: what a campaign must have seen -----------------------------------------------------------------------
+ */
+
+#define SIGHTS(X)                                                                                                      \
+    X(GRANTED_AT_ONCE, "granted with nobody ahead")                                                                    \
+    X(GRANTED_BY_WATCH, "granted when the only one ahead went")                                                        \
+    X(GRANTED_BY_CHECK, "granted after the own node was read")                                                         \
+    X(RECOVERY_FOUND, "recovery found the node")                                                                       \
+    X(RECOVERY_FOUND_NOTHING, "recovery found no node")                                                                \
+    X(RECOVERY_FOR_NOBODY, "recovery for a caller who had given up")                                                   \
+    X(EXPIRED_WAITING, "expired while waiting")                                                                        \
+    X(EXPIRED_HOLDING, "expired while holding")                                                                        \
+    X(EXPIRED_CREATING, "expired during create")                                                                       \
+    X(PRESUMED, "lost by the own clock")                                                                               \
+    X(HELD_AGAIN, "held again after suspect")                                                                          \
+    X(VANISHED_WAITING, "own node deleted while waiting")                                                              \
+    X(VANISHED_HOLDING, "own node deleted while holding")                                                              \
+    X(PARENTS_MADE, "the path was made")                                                                               \
+    X(FIRED_EARLY, "a watch fired before its reply")                                                                   \
+    X(DELETE_REPEATED, "a delete was repeated")                                                                        \
+    X(DELETE_FOUND_NOTHING, "a repeated delete found nothing")                                                         \
+    X(STALE_REPLY, "a stale reply was ignored")                                                                        \
+    X(MOVED, "a late create was refused as moved")                                                                     \
+    X(BUSY, "a try found somebody")                                                                                    \
+    X(BUSY_LATE, "a try came second after all")                                                                        \
+    X(TIMED_OUT, "a deadline passed")                                                                                  \
+    X(CANCELLED, "a caller gave up")                                                                                   \
+    X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
+    X(FALSE_BELIEF, "belief outlived the session")
+
+enum sight {
+#define ENUMERATE(name, text) SIGHT_##name,
+    SIGHTS(ENUMERATE)
+#undef ENUMERATE
+        N_SIGHTS
+};
+
+extern uint64_t sights[N_SIGHTS];
+extern const char *const sight_names[N_SIGHTS];
+extern uint64_t total_grants, total_faults, total_requests;
+extern int64_t total_virtual_ms, worst_false_belief_ms;
+
+static inline void see(enum sight s) { sights[s]++; }
+
+#endif
