@@ -11,6 +11,7 @@ PKG_CONFIG_PATH=$lib/pkgconfig
 export LD_LIBRARY_PATH PKG_CONFIG_PATH PKG_CONFIG
 failed=0
 children=
+hosts=
 
 # What we started ends with us.
 finish() {
@@ -77,8 +78,9 @@ says_why_not() {
     ! "$tmp/mutex" 127.0.0.1:1x /installed/mutex 2>"$tmp/said" && cat "$tmp/said" && grep -q '^mutex: ' "$tmp/said"
 }
 
+# timeout hands our signal on, and makes sure of the end.
 start_leader() {
-    "$tmp/leader" "$hosts" /installed/leader >"$tmp/$1" 2>&1 &
+    timeout -k 30 120 "$tmp/leader" "$hosts" /installed/leader >"$tmp/$1" 2>&1 &
     leader=$!
     children="$children $leader"
 }
@@ -101,7 +103,7 @@ leaders_take_turns() {
 unit_is_sound() {
     sed -e "s,/usr/local/bin/paddock-leader,$tmp/leader," -e '/^Documentation=/d' \
         "$srcdir/examples/paddock-leader.service" >"$tmp/paddock-leader.service"
-    systemd-analyze verify "$tmp/paddock-leader.service"
+    systemd-analyze verify "$tmp/paddock-leader.service" 2>&1 | { ! grep paddock-leader; } # a value it ignores is a warning
 }
 
 readme_shows_the_example() {
@@ -127,7 +129,7 @@ else
     echo "ok - systemd finds no fault in the leader's unit # SKIP no systemd-analyze"
 fi
 fact "the installed command starts a server" start_server
-if [ "$failed" = 0 ]; then
+if [ -n "$hosts" ]; then
     fact "the mutex is taken and given back" takes_the_lock mutex
     fact "the same, linked statically" takes_the_lock mutex-static
     fact "a host list that is none is refused in one line" says_why_not

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Generous: only a test that fails spends it. */
-enum { LIMIT_MS = 90000 };
+enum { LIMIT_MS = 90000, GRACE_MS = 10000 };
 
 static struct {
     pid_t pid;
@@ -26,7 +27,7 @@ static void become(int out, const char *tmpdir, char *const argv[])
 {
     char path[PATH_MAX];
     const char *dir = getenv("PADDOCK_BUILDDIR");
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     dup2(out, STDOUT_FILENO);
     if (tmpdir)
@@ -98,12 +99,15 @@ int program_ended(void)
 
 const char *program_said(void) { return program.text; }
 
+/* It is given the time to clean up, and no more than that. */
 void program_end(void)
 {
     if (program.pid <= 0)
         return;
-    kill(program.pid, SIGTERM);
     close(program.out);
-    pdk__test_wait(program.pid);
+    kill(program.pid, SIGTERM);
+    for (int64_t until = pdk__test_now_ms() + GRACE_MS; waitpid(program.pid, NULL, WNOHANG) == 0; pdk__test_nap())
+        if (pdk__test_now_ms() >= until)
+            kill(program.pid, SIGKILL);
     program.pid = 0;
 }
