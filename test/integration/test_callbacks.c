@@ -84,11 +84,13 @@ static void refused_on_state(void)
     end();
 }
 
-static atomic_bool armed;
+static atomic_bool armed, was_suspended;
 
 static void on_session(pdk_client *client, pdk_session_state state, void *arg)
 {
     (void)client, (void)arg;
+    if (state == PDK_SESSION_SUSPENDED)
+        was_suspended = true;
     if (armed && state == PDK_SESSION_CONNECTED)
         try_all();
 }
@@ -101,7 +103,11 @@ static void refused_on_session(void)
     begin(o);
     n_refused = 0;
     armed = true;
+    was_suspended = false;
+    pdk__proxy_refuse(ground.proxy, true); /* what comes and goes at once is not told */
     pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, was_suspended);
+    pdk__proxy_refuse(ground.proxy, false);
     CHECK_WITHIN(PATIENCE_MS, n_refused == N_BLOCKING);
     armed = false;
     end();
