@@ -60,6 +60,15 @@ static bool shown(const char *text)
     return strstr(screen, text) != NULL;
 }
 
+/* On failure, show what there was instead. */
+#define CHECK_SHOWN(text)                                                                                              \
+    do {                                                                                                               \
+        for (int64_t until_ = pdk__test_now_ms() + GENEROUS; !shown(text) && pdk__test_now_ms() < until_;)             \
+            pdk__test_nap();                                                                                           \
+        if (!shown(text))                                                                                              \
+            pdk__test_fail(__FILE__, __LINE__, "not shown: '%s', but '%s'", (text), screen);                           \
+    } while (0)
+
 static void type(const char *text) { CHECK_EQ(write(terminal, text, strlen(text)), (ssize_t)strlen(text)); }
 
 static int close_terminal(void)
@@ -77,10 +86,10 @@ static void live_line(void)
     keep();
     snprintf(command, sizeof command, "paddock lock %s echo ran", path);
     open_terminal(command);
-    CHECK_WITHIN(GENEROUS, shown("place 1 of 1, held by"));
-    CHECK_WITHIN(GENEROUS, shown("\x1b[K"));
+    CHECK_SHOWN("place 1 of 1, held by");
+    CHECK_SHOWN("\x1b[K");
     let_go();
-    CHECK_WITHIN(GENEROUS, shown("\r\x1b[Kran\r\n"));
+    CHECK_SHOWN("\r\x1b[Kran\r\n");
     CHECK_EQ(close_terminal(), 0);
     /* No wider than the terminal. */
     const char *line = strstr(screen, "paddock: waiting");
@@ -94,9 +103,9 @@ static void interrupted_wait(void)
     keep();
     snprintf(command, sizeof command, "paddock lock %s echo ran; echo status $?", path);
     open_terminal(command);
-    CHECK_WITHIN(GENEROUS, shown("place 1 of 1, held by"));
+    CHECK_SHOWN("place 1 of 1, held by");
     type("\x03");
-    CHECK_WITHIN(GENEROUS, shown("\r\x1b[Kstatus 130"));
+    CHECK_SHOWN("\r\x1b[Kstatus 130");
     close_terminal();
     CHECK_EQ(cli_children(path), 1);
     let_go();
@@ -105,9 +114,9 @@ static void interrupted_wait(void)
 static void connecting(void)
 {
     open_terminal("paddock lock -z 127.0.0.1:1 --connect-timeout 600 /a true; echo status $?");
-    CHECK_WITHIN(GENEROUS, shown("connecting to 127.0.0.1:1"));
+    CHECK_SHOWN("connecting to 127.0.0.1:1");
     type("\x03");
-    CHECK_WITHIN(GENEROUS, shown("\r\x1b[Kstatus 130"));
+    CHECK_SHOWN("\r\x1b[Kstatus 130");
     close_terminal();
 }
 
@@ -129,9 +138,9 @@ static void interrupt_key(void)
     char command[512];
     snprintf(command, sizeof command, "paddock lock %s sh -c 'echo in; exec sleep 600'; echo status $?", fresh("int"));
     open_terminal(command);
-    CHECK_WITHIN(GENEROUS, shown("in\r\n"));
+    CHECK_SHOWN("in\r\n");
     type("\x03");
-    CHECK_WITHIN(GENEROUS, shown("status 130"));
+    CHECK_SHOWN("status 130");
     close_terminal();
     CHECK_EQ(cli_children(path), 0);
 }
@@ -142,8 +151,8 @@ static void reads(void)
     snprintf(command, sizeof command, "paddock lock %s sh -c 'read -r x; echo got:$x'; echo status $?", fresh("read"));
     open_terminal(command);
     type("hello\n");
-    CHECK_WITHIN(GENEROUS, shown("got:hello"));
-    CHECK_WITHIN(GENEROUS, shown("status 0"));
+    CHECK_SHOWN("got:hello");
+    CHECK_SHOWN("status 0");
     close_terminal();
 }
 
@@ -155,13 +164,13 @@ static void stop_key(void)
              "echo busy $?; fg; echo status $?",
              fresh("stop"), path);
     open_terminal(command);
-    CHECK_WITHIN(GENEROUS, shown("in\r\n"));
+    CHECK_SHOWN("in\r\n");
     type("\x1a");
     CHECK_WITHIN(GENEROUS, shown("stopped 148") || shown("stopped 147"));
-    CHECK_WITHIN(GENEROUS, shown("busy 1"));
+    CHECK_SHOWN("busy 1");
     type("go\n");
-    CHECK_WITHIN(GENEROUS, shown("out\r\n"));
-    CHECK_WITHIN(GENEROUS, shown("status 0"));
+    CHECK_SHOWN("out\r\n");
+    CHECK_SHOWN("status 0");
     close_terminal();
     CHECK_EQ(cli_children(path), 0);
 }
