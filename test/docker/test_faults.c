@@ -241,8 +241,8 @@ static void client_cut_for_long(void)
 
 /* --- a follower that is cut off, with clients that are not ------------------------------------------------------- */
 
-/* The last one asks for the lock through the follower after the cut: what becomes of its node it cannot know. */
-static void follower_cut_off(void)
+/* The last one asks for the lock through the follower after the cut: what became of its node it has to find out. */
+static void part_follower(const char *fault)
 {
     char follower[16];
     begin();
@@ -252,7 +252,7 @@ static void follower_cut_off(void)
         q[i] = queue_up(hire_at(follower, i < 2, PATIENT_MS));
     struct pdk__event grant = granted(q[0]);
     q[3] = late;
-    pdk__fault("cut-follower-from-leader %s", follower);
+    pdk__fault("%s %s", fault, follower);
     pdk__crew_order(late, "lock");
     for (int i = 0; i < 4; i++)
         if (i != 2)
@@ -263,6 +263,10 @@ static void follower_cut_off(void)
     serve(q, 4);
     finish(q[0]);
 }
+
+static void follower_cut_off(void) { part_follower("cut-follower-from-leader"); }
+
+static void follower_deaf(void) { part_follower("deafen-follower"); }
 
 /*
  * The leader ends the session while the follower still answers the holder's pings: what the holder believes in that
@@ -335,6 +339,7 @@ int main(int argc, char **argv)
         {"a client cut off for less than its session is SUSPECT, then HELD with the same token", client_cut_briefly},
         {"a client cut off for more than its session is LOST, the next is granted", client_cut_for_long},
         {"a follower cut off from its leader costs nobody the place in the queue", follower_cut_off},
+        {"a create whose answer its follower never heard is found again, and not made twice", follower_deaf},
         {"a follower cut off for longer than a session: one grant at a time on the servers", follower_cut_off_for_long},
         {"every round of four contenders is served through a rolling restart", rolling_restart},
         {0},
