@@ -14,7 +14,8 @@ pdk_client *ours;
 void interop_set_up(void)
 {
     struct pdk__server_options o = {0};
-    CHECK_EQ(pdk__server_new(&server, &o), 0);
+    if (pdk__server_new(&server, &o) != 0)
+        SKIP(pdk__server_error()); /* java or ZooKeeper's jar is missing */
     peer_compile(pdk__server_dir(server));
     CHECK_EQ(pdk__server_start(server), 0);
     CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
