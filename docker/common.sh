@@ -2,7 +2,8 @@
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 base_image=debian:bookworm-slim
-image=${PADDOCK_IMAGE:-paddock-zookeeper}
+# Named by what it is made of: one of an older state of the tree is not taken for it.
+image=${PADDOCK_IMAGE:-paddock-zookeeper:$(cat "$here"/image/* | sha256sum | cut -c1-12)}
 project=${PADDOCK_PROJECT:-paddock}
 
 die() {
