@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { GENEROUS = 30000 };
+enum { GENEROUS = 60000 };
 
 struct cli {
     pid_t pid;

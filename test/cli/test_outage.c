@@ -15,7 +15,7 @@ static const char *fresh(const char *name) { return strcpy(path, cli_path(name))
 static void come_back(void)
 {
     CHECK_EQ(pdk__server_start(cli_server()), 0);
-    CHECK_EQ(pdk__server_wait_ready(cli_server(), 2 * GENEROUS), 0);
+    CHECK_EQ(pdk__server_wait_ready(cli_server(), GENEROUS), 0);
 }
 
 static void short_outage(void)
@@ -26,7 +26,7 @@ static void short_outage(void)
     pdk__server_stop(cli_server(), 10000);
     CHECK_WITHIN(GENEROUS, cli_complained(&c, "connection lost"));
     come_back();
-    CHECK_WITHIN(2 * GENEROUS, cli_complained(&c, "still held"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, "still held"));
     CHECK_EQ(cli_children(path), 1);
     cli_close_input(&c);
     CHECK_EQ(cli_wait(&c), 5);
@@ -46,7 +46,7 @@ static void long_outage(void)
     CHECK_EQ(status, 76);
     CHECK(!cli_alive(command));
     CHECK_ONE_LINE(&c);
-    CHECK_WITHIN(2 * GENEROUS, cli_children(path) == 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
 /* A frozen process cannot act; when it goes on, it must not go on believing. */
@@ -96,7 +96,7 @@ static void timed_out_away(void)
     CHECK_STR(c.out, "");
     cli_close_input(&holder);
     CHECK_EQ(cli_wait(&holder), 1);
-    CHECK_WITHIN(2 * GENEROUS, cli_children(path) == 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
 int main(int argc, char **argv)

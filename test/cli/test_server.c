@@ -50,7 +50,7 @@ static int announced(struct cli *r)
 {
     int port;
     char after;
-    CHECK_WITHIN(2 * GENEROUS, cli_said(r, "\n") || !cli_alive(r->pid));
+    CHECK_WITHIN(GENEROUS, cli_said(r, "\n") || !cli_alive(r->pid));
     CHECK_EQ(sscanf(r->out, "export PADDOCK_HOSTS=127.0.0.1:%d%c", &port, &after), 2);
     CHECK_EQ(after, '\n');
     return port;
@@ -103,7 +103,7 @@ static void parent_killed(void)
         _exit(99);
     }
     struct stat st;
-    CHECK_WITHIN(2 * GENEROUS, stat(out, &st) == 0 && st.st_size > 0);
+    CHECK_WITHIN(GENEROUS, stat(out, &st) == 0 && st.st_size > 0);
     int port = 0;
     FILE *in = fopen(out, "r");
     CHECK_EQ(fscanf(in, "export PADDOCK_HOSTS=127.0.0.1:%d", &port), 1);

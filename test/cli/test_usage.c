@@ -105,6 +105,16 @@ static void no_port(void)
     REFUSED(64, "localhost", "ls", "-z", "localhost", "/a");
 }
 
+static void chroot_missing(void)
+{
+    char hosts[128];
+    snprintf(hosts, sizeof hosts, "%s/no/such", getenv("PADDOCK_HOSTS"));
+    REFUSED(69, "/no/such", "lock", "-z", hosts, "/a", "true");
+    snprintf(hosts, sizeof hosts, "%s%s", getenv("PADDOCK_HOSTS"), cli_path("chroot"));
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-z", hosts, "/a", "sh", "-c", "echo $PADDOCK_PATH")), 0);
+    CHECK_STR(c.out, "/a\n");
+}
+
 static void no_ensemble_given(void)
 {
     char *hosts = strdup(getenv("PADDOCK_HOSTS"));
@@ -181,6 +191,7 @@ int main(int argc, char **argv)
         {"an unknown host is told in one line, 69", unknown_host},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
         {"a host without a port is told in one line, 64", no_port},
+        {"a chroot is made, but not where its parent is missing: 69", chroot_missing},
         {"no ensemble at all is told in one line, 64", no_ensemble_given},
         {"a path without permission is told in one line, 77, and credentials help", not_permitted},
         {"each help fits a screen", help_fits},
