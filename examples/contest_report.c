@@ -74,7 +74,7 @@ static const char *colour_of(const struct report *r, const struct record *e)
 static void say_left_out(struct report *r)
 {
     if (r->left_out)
-        fprintf(r->out, "%s%10s   %zu rows not shown (--all shows them)%s\n", paint(r, DIM), "...", r->left_out,
+        fprintf(r->out, "%s%10s   %zu rows not shown (contest --all shows them)%s\n", paint(r, DIM), "...", r->left_out,
                 paint(r, PLAIN));
     r->left_out = 0;
 }
