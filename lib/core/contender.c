@@ -159,7 +159,7 @@ static void finish(struct pdk__contender *c, struct pdk__actions *out)
 static void pursue(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node == PDK__NODE_MAYBE)
-        ask(c, out, PDK__ACT_SYNC_LIST, PDK__RECOVERING);
+        ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
     else if (c->node == PDK__NODE_YES)
         ask(c, out, PDK__ACT_LIST, PDK__LISTING);
     else if (c->try_only && !c->looked)
@@ -171,7 +171,7 @@ static void pursue(struct pdk__contender *c, struct pdk__actions *out)
 static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node == PDK__NODE_MAYBE) {
-        ask(c, out, PDK__ACT_SYNC_LIST, PDK__RECOVERING);
+        ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
         return;
     }
     unwatch(c, out);
@@ -407,7 +407,7 @@ static void on_made_parents(struct pdk__contender *c, const struct pdk__event *e
         fail(c, out, error_of(ev));
 }
 
-static void on_synced(struct pdk__contender *c, const struct pdk__event *ev)
+static void on_barrier(struct pdk__contender *c, const struct pdk__event *ev)
 {
     if (ev->outcome != PDK__OK)
         rest(c, ev->now_ms); /* without it the listing behind proves nothing */
@@ -612,8 +612,8 @@ static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev
     case PDK__EV_MADE_PARENTS:
         on_made_parents(c, ev, out);
         break;
-    case PDK__EV_SYNCED:
-        on_synced(c, ev);
+    case PDK__EV_BARRIER:
+        on_barrier(c, ev);
         break;
     case PDK__EV_LISTED:
         on_listed(c, ev, out);

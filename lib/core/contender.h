@@ -26,8 +26,12 @@
  * the node is proven gone, and says DONE last.
  *
  * Why it is safe:
- *  - A node is looked for by session and attempt, and only after sync: a server that lags could hide a create that was
- *    committed, and a second create would leave an orphan of a living session.
+ *  - A node is looked for by session and attempt, and only behind a write that a quorum committed (the barrier). A
+ * plain listing may come from a server that lags, and miss a create that is committed; sync does not help where the
+ * client came to a deposed leader that has not noticed, which answers it by itself. Either way a second create would
+ * follow, and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we
+ * asked to create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its
+ * refusal is agreed on like any write, after all writes before it.
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
  * is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
@@ -81,7 +85,7 @@ enum pdk__event_kind {
     /* from the servers: op, outcome, error when refused */
     PDK__EV_CREATED, /* name, owner, token */
     PDK__EV_MADE_PARENTS,
-    PDK__EV_SYNCED,
+    PDK__EV_BARRIER,   /* OK: a quorum has refused it, as it must */
     PDK__EV_LISTED,    /* children, n_children */
     PDK__EV_WATCHED,   /* name: the predecessor's */
     PDK__EV_FIRED,     /* deleted: the predecessor is gone; else it changed */
@@ -110,14 +114,14 @@ struct pdk__event {
 
 enum pdk__action_kind {
     /* to the servers; the answer echoes op */
-    PDK__ACT_CREATE,    /* create our node, and list right behind: CREATED, LISTED */
-    PDK__ACT_PARENTS,   /* make the lock path and its ancestors: MADE_PARENTS */
-    PDK__ACT_SYNC_LIST, /* sync, and list right behind: SYNCED, LISTED */
-    PDK__ACT_LIST,      /* LISTED */
-    PDK__ACT_WATCH,     /* read and watch the predecessor `name`: WATCHED, later FIRED */
-    PDK__ACT_UNWATCH,   /* the predecessor's watch is of no more use */
-    PDK__ACT_OWN,       /* read and watch our own node: OWN, later OWN_FIRED */
-    PDK__ACT_DELETE,    /* delete our node: DELETED */
+    PDK__ACT_CREATE,  /* create our node, and list right behind: CREATED, LISTED */
+    PDK__ACT_PARENTS, /* make the lock path and its ancestors: MADE_PARENTS */
+    PDK__ACT_BARRIER, /* a write that a quorum refuses, and list right behind: BARRIER, LISTED */
+    PDK__ACT_LIST,    /* LISTED */
+    PDK__ACT_WATCH,   /* read and watch the predecessor `name`: WATCHED, later FIRED */
+    PDK__ACT_UNWATCH, /* the predecessor's watch is of no more use */
+    PDK__ACT_OWN,     /* read and watch our own node: OWN, later OWN_FIRED */
+    PDK__ACT_DELETE,  /* delete our node: DELETED */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
     PDK__ACT_FAILED,  /* error; instead of GRANTED */

@@ -92,8 +92,8 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
         return pdk__request_create(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
     case PDK__ACT_PARENTS:
         return pdk__request_parents(claim, action->op) == 0;
-    case PDK__ACT_SYNC_LIST:
-        return pdk__request_sync(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+    case PDK__ACT_BARRIER:
+        return pdk__request_barrier(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
     case PDK__ACT_LIST:
         return pdk__request_list(claim, action->op) == 0;
     case PDK__ACT_WATCH:
@@ -111,9 +111,9 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 static struct pdk__event unsent(const struct pdk__action *action)
 {
     static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,   [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_SYNC_LIST] = PDK__EV_SYNCED, [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,    [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,  [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_BARRIER] = PDK__EV_BARRIER, [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,   [PDK__ACT_OWN] = PDK__EV_OWN,
         [PDK__ACT_DELETE] = PDK__EV_DELETED,
     };
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};

@@ -181,23 +181,23 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
     complete(r, PDK__EV_CREATED, zrc, event);
 }
 
-static int fail(struct request *r)
+/* The path that is asked for, to which the server adds the sequence number. */
+static char *asked_path(struct pdk__claim *claim)
 {
-    end(r);
-    return PDK_ENOMEM;
+    char name[PDK__NAME_MAX];
+    pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+    return pdk__join(claim->path, name);
 }
 
 int pdk__request_create(struct pdk__claim *claim, uint64_t op)
 {
     struct pdk_client *c = claim->client;
-    struct request *r = begin(c, claim, op);
-    if (r == NULL)
+    char *path = asked_path(claim);
+    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    if (r == NULL) {
+        pdk__free(path);
         return PDK_ENOMEM;
-    char name[PDK__NAME_MAX];
-    pdk__name_format(name, claim->machine.session, claim->machine.attempt);
-    char *path = pdk__join(claim->path, name);
-    if (path == NULL)
-        return fail(r);
+    }
     struct ACL_vector acl = pdk__options_acl(&c->options);
     /* create2, for the czxid is the token. Data of length 0 and not NULL: Curator's getParticipants dies of the latter.
      */
@@ -259,19 +259,23 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
     return sent(r, zrc);
 }
 
-/* --- sync and list -------------------------------------------------------------------------------------------------
+/* --- the barrier, and listing --------------------------------------------------------------------------------------
  */
 
-static void synced(int zrc, const char *path, const void *data)
+/* Whatever it was refused for, it was refused by agreement. */
+static void refused(int zrc, const void *data)
 {
-    (void)path;
-    complete((struct request *)data, PDK__EV_SYNCED, zrc, (struct pdk__event){0});
+    bool agreed = pdk__outcome_of(zrc) != PDK__UNKNOWN;
+    complete((struct request *)data, PDK__EV_BARRIER, agreed ? ZOK : zrc, (struct pdk__event){0});
 }
 
-int pdk__request_sync(struct pdk__claim *claim, uint64_t op)
+int pdk__request_barrier(struct pdk__claim *claim, uint64_t op)
 {
-    struct request *r = begin(claim->client, claim, op);
-    return r != NULL ? sent(r, zoo_async(claim->client->zh, claim->path, synced, r)) : PDK_ENOMEM;
+    char *path = asked_path(claim);
+    struct request *r = path != NULL ? begin(claim->client, claim, op) : NULL;
+    int rc = r != NULL ? sent(r, zoo_adelete(claim->client->zh, path, -1, refused, r)) : PDK_ENOMEM;
+    pdk__free(path);
+    return rc;
 }
 
 static void listed(int zrc, const struct String_vector *names, const void *data)

@@ -36,7 +36,7 @@ void pdk__request_depart(struct pdk_client *c);
 
 int pdk__request_create(struct pdk__claim *claim, uint64_t op);
 int pdk__request_parents(struct pdk__claim *claim, uint64_t op);
-int pdk__request_sync(struct pdk__claim *claim, uint64_t op);
+int pdk__request_barrier(struct pdk__claim *claim, uint64_t op);
 int pdk__request_list(struct pdk__claim *claim, uint64_t op);
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);

@@ -48,8 +48,9 @@ static bool send(struct claim *claim, const struct pdk__action *a)
     case PDK__ACT_PARENTS:
         see(SIGHT_PARENTS_MADE);
         return ask(claim, REQ_MAKE_DIR, "", false, PDK__EV_MADE_PARENTS, a->op);
-    case PDK__ACT_SYNC_LIST:
-        return ask(claim, REQ_SYNC, "", false, PDK__EV_SYNCED, a->op) &&
+    case PDK__ACT_BARRIER:
+        pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+        return ask(claim, REQ_DELETE, name, false, PDK__EV_BARRIER, a->op) &&
                ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
     case PDK__ACT_LIST:
         return ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
@@ -140,7 +141,7 @@ static void tell(struct claim *claim, const struct pdk__action *a)
 /* --- coverage ------------------------------------------------------------------------------------------------------
  */
 
-static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before)
+static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before, bool unsure)
 {
     enum pdk__phase after = claim->machine.phase;
     bool waits = before == PDK__WAITING || before == PDK__WATCHING || before == PDK__LISTING;
@@ -159,7 +160,7 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
         see(SIGHT_EXPIRED_WAITING);
     if (ev->kind == PDK__EV_SESSION_EXPIRED && (before == PDK__HELD || before == PDK__SUSPECT))
         see(SIGHT_EXPIRED_HOLDING);
-    if (ev->kind == PDK__EV_SESSION_EXPIRED && before == PDK__CREATING)
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && unsure)
         see(SIGHT_EXPIRED_CREATING);
     if (ev->kind == PDK__EV_SESSION_PRESUMED && (before == PDK__HELD || before == PDK__SUSPECT))
         see(SIGHT_PRESUMED);
@@ -183,9 +184,9 @@ static void arm(struct client *c, int64_t wake_ms);
 static struct pdk__event unsent(const struct pdk__action *a)
 {
     static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,   [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_SYNC_LIST] = PDK__EV_SYNCED, [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,    [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,  [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_BARRIER] = PDK__EV_BARRIER, [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,   [PDK__ACT_OWN] = PDK__EV_OWN,
         [PDK__ACT_DELETE] = PDK__EV_DELETED};
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
@@ -194,11 +195,12 @@ void client_feed(struct claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
     enum pdk__phase before = claim->machine.phase;
+    bool unsure = claim->machine.node == PDK__NODE_MAYBE;
     event.now_ms = client_now_ms(claim->client);
     if (event.op != 0 && event.op != claim->machine.op && event.op != claim->machine.own_op)
         see(SIGHT_STALE_REPLY);
     pdk__contender_step(&claim->machine, &event, &actions);
-    see_branch(claim, &event, before);
+    see_branch(claim, &event, before, unsure);
     for (size_t i = 0; i < actions.n; i++) {
         if (!send(claim, &actions.list[i]))
             failed.list[failed.n++] = actions.list[i];
@@ -270,7 +272,7 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
     struct pdk__event event = {.kind = kind, .op = t >> 16, .outcome = PDK__UNKNOWN};
     if (a != NULL) {
         event.outcome = outcome_of(a->error);
-        if (kind == PDK__EV_MADE_PARENTS && a->error == Z_EXISTS)
+        if ((kind == PDK__EV_MADE_PARENTS && a->error == Z_EXISTS) || kind == PDK__EV_BARRIER)
             event.outcome = PDK__OK;
         event.error = event.outcome == PDK__REFUSED ? PDK_EREFUSED : 0;
         event.name = kind == PDK__EV_WATCHED ? claim->predecessor.name : a->name;

@@ -60,8 +60,14 @@ static bool reaches(const struct ensemble *e, int a, int b)
 
 static void apply_until(struct server *s, int n_committed)
 {
-    while (s->n_committed < n_committed)
-        server_apply(s, &s->e->txns[s->log[s->n_committed++]]);
+    while (s->n_committed < n_committed) {
+        uint32_t txn = s->log[s->n_committed++];
+        if (txn != s->e->agreed[s->n_committed - 1]) {
+            world_break(s->e->world, "model", "server %d applies what was not agreed on", s->id);
+            return;
+        }
+        server_apply(s, &s->e->txns[txn]);
+    }
 }
 
 /* The newest leader has committed so much: from now on it is the truth. */
@@ -69,7 +75,9 @@ static void tell_truth(struct server *s, int n_committed)
 {
     struct ensemble *e = s->e;
     while (e->n_committed < n_committed) {
-        const struct txn *txn = &e->txns[s->log[e->n_committed++]];
+        const struct txn *txn = &e->txns[s->log[e->n_committed]];
+        e->agreed[e->n_committed] = s->log[e->n_committed];
+        e->n_committed++;
         for (int p = 0; p < PATHS; p++)
             for (int i = 0; i < e->truth.dirs[p].n; i++) {
                 struct node *node = &e->truth.dirs[p].nodes[i];
@@ -379,6 +387,7 @@ static void join(struct server *s, struct server *leader)
     s->log_free = 0;
     s->state = SERVER_FOLLOWING;
     s->following = leader->id;
+    s->epoch = leader->epoch;
     s->touched = 0;
     s->heard = leader->heard_from[s->id] = s->e->agenda->now;
     empty_links(s->e, s->id);
@@ -393,6 +402,7 @@ static void reign(struct server *s, const bool *voters)
     e->epoch++;
     STORY((struct world *)e->world, "server %d leads, with %d transactions", s->id, s->n_log);
     e->leader = s->id;
+    s->epoch = e->epoch;
     s->reign++;
     s->state = SERVER_LEADING;
     s->next_zxid = e->epoch << 32;
@@ -416,6 +426,8 @@ static void reign(struct server *s, const bool *voters)
 
 static bool better(const struct server *a, const struct server *b)
 {
+    if (a->epoch != b->epoch)
+        return a->epoch > b->epoch;
     int64_t za = a->n_log > 0 ? a->e->txns[a->log[a->n_log - 1]].zxid : 0;
     int64_t zb = b->n_log > 0 ? b->e->txns[b->log[b->n_log - 1]].zxid : 0;
     return za != zb ? za > zb : a->id > b->id;
@@ -523,6 +535,7 @@ static void server_begin(struct ensemble *e, int i)
     s->state = SERVER_LOOKING;
     s->paused = false;
     s->following = -1;
+    s->epoch = 0;
     s->n_log = s->n_logged = s->n_committed = 0;
     s->log_free = 0;
     s->touched = 0;

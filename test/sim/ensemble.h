@@ -101,6 +101,7 @@ struct server {
     int n_watches;
     struct watch watches[WATCHES_MAX];
     int following;  /* the leader it is a follower of */
+    int64_t epoch; /* the newest it was part of */
     unsigned reign; /* counts its states: what was put down in an earlier one is void */
 
     /* as leader */
@@ -130,7 +131,8 @@ struct ensemble {
     struct txn txns[LOG_MAX];
     int n_requests;
     struct request requests[REQUESTS_MAX];
-    int n_committed; /* of the newest leader: the truth */
+    int n_committed; /* by a quorum: the truth */
+    uint32_t agreed[LOG_MAX];
     struct tree truth;
     int64_t timeout_ms[SESSIONS_MAX];
 

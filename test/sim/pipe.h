@@ -7,7 +7,7 @@
 
 #include "test/sim/agenda.h"
 
-enum { PIPE_MAX = 256 };
+enum { PIPE_MAX = 1024 };
 
 struct message {
     int kind;

@@ -6,7 +6,7 @@
 enum { SCRATCH = 4 << 20 };
 
 /* The time that faults have, the time that everybody has to finish in after healing, and to leave no trace. */
-enum { DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 20000 };
+enum { DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
 uint64_t total_grants, total_faults, total_requests;

@@ -18,8 +18,8 @@ __attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const cha
 
 static void tell_action(struct tale *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create", "parents", "sync+list", "list",    "watch", "unwatch", "own",
-                                        "delete", "granted", "failed",    "suspect", "held",  "lost",    "done"};
+    static const char *const names[] = {"create", "parents", "barrier+list", "list",    "watch", "unwatch", "own",
+                                        "delete", "granted", "failed",       "suspect", "held",  "lost",    "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
@@ -134,8 +134,8 @@ static const char *name_of(enum pdk__event_kind kind)
         return "created";
     case PDK__EV_MADE_PARENTS:
         return "made parents";
-    case PDK__EV_SYNCED:
-        return "synced";
+    case PDK__EV_BARRIER:
+        return "barrier";
     case PDK__EV_LISTED:
         return "listed";
     case PDK__EV_WATCHED:

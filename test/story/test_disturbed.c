@@ -31,19 +31,19 @@ static void wait_behind(void)
 /* --- lost replies ---------------------------------------------------------------------------------------------------
  */
 
-static void a_create_whose_reply_was_lost_is_looked_for_after_sync_and_found(void)
+static void a_create_whose_reply_was_lost_is_looked_for_behind_a_barrier_and_found(void)
 {
     tale_begin(&t, true);
     acquire(&t, -1);
     down(&t);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
     own(&t);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
-                       "up: sync+list\n"
-                       "synced: -\n"
+                       "up: barrier+list\n"
+                       "barrier: -\n"
                        "listed: own\n"
                        "own: granted\n");
 }
@@ -57,35 +57,35 @@ static void a_create_lost_on_its_way_is_made_once_more(void)
     reply_to(&t, create, PDK__EV_CREATED, PDK__UNKNOWN);
     reply_to(&t, create, PDK__EV_LISTED, PDK__UNKNOWN);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_3));
     created(&t, OURS);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "created unknown: -\n"
                        "listed unknown: -\n"
-                       "up: sync+list\n"
-                       "synced: -\n"
+                       "up: barrier+list\n"
+                       "barrier: -\n"
                        "listed: create\n"
                        "created: -\n");
 }
 
-static void a_listing_without_its_sync_proves_nothing(void)
+static void a_listing_without_its_barrier_proves_nothing(void)
 {
     tale_begin(&t, true);
     acquire(&t, -1);
     down(&t);
     up(&t, TALE_SESSION);
     uint64_t recovery = t.op;
-    reply(&t, PDK__EV_SYNCED, PDK__UNKNOWN, 0);
+    reply(&t, PDK__EV_BARRIER, PDK__UNKNOWN, 0);
     reply_to(&t, recovery, PDK__EV_LISTED, PDK__NO_NODE);
     later(&t, 5000);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
-                       "up: sync+list\n"
-                       "synced unknown: -\n"
+                       "up: barrier+list\n"
+                       "barrier unknown: -\n"
                        "listed no node: -\n"
-                       "later: sync+list\n");
+                       "later: barrier+list\n");
 }
 
 static void an_unknown_create_on_a_standing_connection_is_looked_for_too(void)
@@ -95,12 +95,12 @@ static void an_unknown_create_on_a_standing_connection_is_looked_for_too(void)
     reply(&t, PDK__EV_CREATED, PDK__UNKNOWN, 0);
     CHECK(pdk__contender_wake_ms(&t.c) > t.now_ms);
     later(&t, 5000);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_4, OURS));
     CHECK_STR(t.trace, "acquire: create\n"
                        "created unknown: -\n"
-                       "later: sync+list\n"
-                       "synced: -\n"
+                       "later: barrier+list\n"
+                       "barrier: -\n"
                        "listed: watch(4) own\n");
 }
 
@@ -117,7 +117,7 @@ static void a_create_the_servers_never_take_ends_in_an_error(void)
             creates++;
             down(&t);
             up(&t, TALE_SESSION);
-            ok(&t, PDK__EV_SYNCED);
+            ok(&t, PDK__EV_BARRIER);
             listed(&t, NOBODY);
         }
     }
@@ -133,14 +133,14 @@ static void a_lost_create_of_a_caller_who_gave_up_is_cleaned_up(void)
     down(&t);
     later(&t, 100);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_3, OURS));
     ok(&t, PDK__EV_DELETED);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "later: failed(PDK_ETIMEDOUT)\n"
-                       "up: sync+list\n"
-                       "synced: -\n"
+                       "up: barrier+list\n"
+                       "barrier: -\n"
                        "listed: delete\n"
                        "deleted: done\n");
 }
@@ -152,13 +152,13 @@ static void a_lost_create_of_a_caller_who_gave_up_may_be_nowhere(void)
     down(&t);
     release(&t);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     reply(&t, PDK__EV_LISTED, PDK__NO_NODE, 0);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "release: -\n"
-                       "up: sync+list\n"
-                       "synced: -\n"
+                       "up: barrier+list\n"
+                       "barrier: -\n"
                        "listed no node: done\n");
 }
 
@@ -218,18 +218,18 @@ static void a_node_that_cannot_be_looked_for_is_looked_for_until_it_can(void)
     acquire(&t, -1);
     down(&t);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     reply(&t, PDK__EV_LISTED, PDK__NO_AUTH, 0);
     later(&t, 5000);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
-                       "up: sync+list\n"
-                       "synced: -\n"
+                       "up: barrier+list\n"
+                       "barrier: -\n"
                        "listed no auth: failed(PDK_EACCES)\n"
-                       "later: sync+list\n"
-                       "synced: -\n"
+                       "later: barrier+list\n"
+                       "barrier: -\n"
                        "listed: delete\n");
 }
 
@@ -493,7 +493,7 @@ static void a_check_before_the_grant_that_fails_is_made_again(void)
     acquire(&t, -1);
     down(&t);
     up(&t, TALE_SESSION);
-    ok(&t, PDK__EV_SYNCED);
+    ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
     tale_reset(&t);
     reply(&t, PDK__EV_OWN, PDK__UNKNOWN, 0);
@@ -554,10 +554,10 @@ static void nothing_moves_what_is_done(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"a create whose reply was lost is looked for, after sync, and found",
-         a_create_whose_reply_was_lost_is_looked_for_after_sync_and_found},
+        {"a create whose reply was lost is looked for, behind a barrier, and found",
+         a_create_whose_reply_was_lost_is_looked_for_behind_a_barrier_and_found},
         {"a create lost on its way is made once more", a_create_lost_on_its_way_is_made_once_more},
-        {"a listing without its sync proves nothing", a_listing_without_its_sync_proves_nothing},
+        {"a listing without its barrier proves nothing", a_listing_without_its_barrier_proves_nothing},
         {"an unknown create on a standing connection is looked for, too",
          an_unknown_create_on_a_standing_connection_is_looked_for_too},
         {"a create the servers never take ends in an error", a_create_the_servers_never_take_ends_in_an_error},
