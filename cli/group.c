@@ -17,8 +17,9 @@ void pdk__cli_group_stop(struct pdk__cli_group *g, int signal, int64_t grace_ms)
 
 void pdk__cli_group_step(struct pdk__cli_group *g)
 {
-    if (!g->stopping || g->leader == 0 || g->kill_at < 0 || pdk__cli_now_ms() < g->kill_at)
+    if (g->kill_at < 0 || pdk__cli_now_ms() < g->kill_at)
         return;
-    kill(-g->leader, SIGKILL);
     g->kill_at = -1;
+    if (g->leader != 0)
+        kill(-g->leader, SIGKILL);
 }

@@ -24,7 +24,8 @@ struct session {
     enum pdk__cli_phase told;
     pdk_state told_state;
     bool told_lost;
-    int wire; /* -1: the runner is dead */
+    bool orphan; /* the runner is dead */
+    int wire;
     int signals;
     int child; /* pidfd of the command; -1: none */
     pid_t runner;
@@ -39,7 +40,7 @@ static void tell(const struct session *s, enum pdk__cli_note_kind kind)
         pdk_mutex_node(s->claim.mutex, note.text, sizeof note.text);
         note.session = pdk_client_session_id(s->claim.client);
     }
-    if (s->wire >= 0)
+    if (!s->orphan)
         pdk__cli_wire_send(s->wire, &note);
 }
 
@@ -47,7 +48,7 @@ static void tell_end(const struct session *s, int status, const char *text)
 {
     struct pdk__cli_note note = {.kind = NOTE_END, .status = status, .lost = s->claim.lost};
     snprintf(note.text, sizeof note.text, "%s", text);
-    if (s->wire >= 0)
+    if (!s->orphan)
         pdk__cli_wire_send(s->wire, &note);
 }
 
@@ -58,7 +59,7 @@ static void tell_connecting(struct session *s)
     if (s->connecting_at < 0 || pdk__cli_now_ms() < s->connecting_at)
         return;
     s->connecting_at = -1;
-    if (s->claim.phase != CLAIM_CONNECTING || s->wire < 0)
+    if (s->claim.phase != CLAIM_CONNECTING || s->orphan)
         return;
     snprintf(note.text, sizeof note.text, "paddock: connecting to %s", s->lock->common.hosts);
     pdk__cli_wire_send(s->wire, &note);
@@ -68,6 +69,16 @@ static void stop_group(struct session *s)
 {
     if (s->lock->on_lost != 0)
         pdk__cli_group_stop(&s->group, s->lock->on_lost, s->lock->grace_ms);
+}
+
+/* The command is dead, or never was: its group is nobody to signal, its descriptor nothing to wait for. */
+static void release(struct session *s)
+{
+    s->group.leader = 0;
+    if (s->child >= 0)
+        close(s->child);
+    s->child = -1;
+    pdk__cli_claim_leave(&s->claim);
 }
 
 static void guard(struct session *s, pid_t child)
@@ -82,13 +93,12 @@ static void guard(struct session *s, pid_t child)
  * have ended in this very moment, its number can hardly have gone to another group yet. */
 static void orphaned(struct session *s)
 {
-    close(s->wire);
-    s->wire = -1;
+    s->orphan = true; /* the descriptor stays: the queue's thread may be about to write there */
     if (s->group.leader != 0)
         kill(-s->group.leader, SIGKILL);
     s->group.leader = 0;
     if (s->child < 0)
-        pdk__cli_claim_leave(&s->claim);
+        release(s);
 }
 
 static void hear(struct session *s)
@@ -99,8 +109,7 @@ static void hear(struct session *s)
     } else if (note.kind == NOTE_CHILD) {
         guard(s, note.child);
     } else if (note.kind == NOTE_LEAVE) {
-        s->group.leader = 0;
-        pdk__cli_claim_leave(&s->claim);
+        release(s);
     }
 }
 
@@ -108,7 +117,7 @@ static void hear(struct session *s)
 static void pass_signal(struct session *s)
 {
     struct signalfd_siginfo info;
-    if (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info && s->wire >= 0)
+    if (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info && !s->orphan)
         kill(s->runner, (int)info.ssi_signo);
 }
 
@@ -147,10 +156,10 @@ static void tell_state(struct session *s)
 
 static void turn(struct session *s)
 {
-    struct pollfd fds[] = {{.fd = s->wire, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = s->orphan ? -1 : s->wire, .events = POLLIN},
                            {.fd = pdk__cli_claim_fd(&s->claim), .events = POLLIN},
                            {.fd = s->signals, .events = POLLIN},
-                           {.fd = s->wire < 0 ? s->child : -1, .events = POLLIN}};
+                           {.fd = s->orphan ? s->child : -1, .events = POLLIN}};
     int64_t due = pdk__cli_earlier(pdk__cli_earlier(s->claim.deadline, s->group.kill_at), s->connecting_at);
     poll(fds, 4, pdk__cli_poll_ms(due));
     pdk__cli_claim_step(&s->claim);
@@ -161,7 +170,7 @@ static void turn(struct session *s)
     if (fds[2].revents != 0)
         pass_signal(s);
     if (fds[3].revents != 0)
-        pdk__cli_claim_leave(&s->claim);
+        release(s);
     if (fds[0].revents != 0)
         hear(s);
 }
@@ -171,9 +180,9 @@ static void turn(struct session *s)
 static void withdraw(int wire)
 {
     setsid(); /* signals from the terminal go to the runner */
-    if (wire > 3)
-        syscall(SYS_close_range, 3, wire - 1, 0);
-    syscall(SYS_close_range, wire + 1, ~0U, 0);
+    for (int fd = STDERR_FILENO + 1; fd < wire; fd++)
+        close(fd);
+    closefrom(wire + 1);
     if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL)
         _exit(STATUS_INTERNAL);
 }

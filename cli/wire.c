@@ -6,11 +6,19 @@
 
 int pdk__cli_wire_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
+/* A runner that is stopped for long reads nothing. News must not keep the session from its work then, and the last
+ * word tells of a loss again. */
+static bool is_news(enum pdk__cli_note_kind kind)
+{
+    return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST;
+}
+
 void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note)
 {
+    int flags = MSG_NOSIGNAL | (is_news(note->kind) ? MSG_DONTWAIT : 0);
     ssize_t n;
     do
-        n = send(fd, note, sizeof *note, MSG_NOSIGNAL);
+        n = send(fd, note, sizeof *note, flags);
     while (n < 0 && errno == EINTR);
 }
 

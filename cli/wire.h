@@ -36,7 +36,8 @@ struct pdk__cli_note {
 /* Two connected ends, close-on-exec. 0, or -1 with errno. */
 int pdk__cli_wire_pair(int ends[2]);
 
-/* Send; a note that the other end no longer takes is dropped, as its reader will see the end of file. */
+/* Send; a note that the other end no longer takes is dropped, as its reader will see the end of file. So is one about
+ * how things stand, when the other end has left too many unread. */
 void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note);
 
 /* Receive, waiting if need be: 1, or 0 when the other end is gone. */
