@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { IMPATIENT_MS = 1000 };
+
 static void say_unless_quiet(const struct pdk__cli_runner *r, const char *what)
 {
     if (!r->lock->common.quiet)
@@ -19,6 +21,7 @@ void pdk__cli_runner_leave(struct pdk__cli_runner *r)
 {
     struct pdk__cli_note note = {.kind = NOTE_LEAVE};
     r->leaving = true;
+    r->left_ms = pdk__cli_now_ms();
     if (r->wire >= 0)
         pdk__cli_wire_send(r->wire, &note);
 }
@@ -30,7 +33,8 @@ static bool ends(int signal) { return signal != SIGCONT && signal != SIGWINCH &&
 static void give_up(struct pdk__cli_runner *r, int signal)
 {
     if (r->leaving) {
-        r->abandoned = true;
+        /* Not the second of a pair, as timeout(1) and service managers send: to the process, and to its group. */
+        r->abandoned = pdk__cli_now_ms() - r->left_ms >= IMPATIENT_MS;
         if (r->gave_up == 0 && r->child == 0)
             r->gave_up = signal;
         return;

@@ -23,6 +23,7 @@ struct pdk__cli_runner {
     int wire;
     int signals;
     int64_t began_ms;
+    int64_t left_ms; /* when it began to leave */
 };
 
 /* Tell the session that nobody needs the lock any more. */

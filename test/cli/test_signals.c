@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct cli c, d;
@@ -87,6 +88,26 @@ static void given_up_unconnected(void)
     CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
 }
 
+/* The servers do not answer: giving back would take its time. */
+static void impatient(void)
+{
+    pid_t session, command;
+    int status = 0;
+    cli_start_fed(
+        &c, ARGS("lock", "--session-timeout", "600", fresh("impatient"), "sh", "-c", "echo $$ in; read -r x; exit 6"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    kill(session = cli_session_of(c.pid), SIGSTOP);
+    cli_close_input(&c);
+    CHECK_WITHIN(GENEROUS, !cli_alive(command));
+    CHECK_WITHIN(GENEROUS, (kill(c.pid, SIGTERM), waitpid(c.pid, &status, WNOHANG) == c.pid));
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 6);
+    CHECK_EQ(cli_children(path), 1);
+    kill(session, SIGCONT);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+}
+
 static void stays_ignored(void)
 {
     signal(SIGINT, SIG_IGN);
@@ -154,6 +175,7 @@ int main(int argc, char **argv)
         {"the lock is held until the command has ended", release_is_last},
         {"a waiter that is told to end leaves no node, and gives 128 and the signal", wait_given_up},
         {"one that has not reached a server ends, too", given_up_unconnected},
+        {"who insists need not wait for the servers; the lock is given back all the same", impatient},
         {"a signal that was ignored stays ignored", stays_ignored},
         {"kill -9 of paddock kills the command's group, then gives the lock back", runner_killed},
         {"kill -9 of a waiting paddock leaves no node", waiter_killed},
