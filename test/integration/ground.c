@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct ground ground;
 
@@ -24,12 +25,13 @@ void ground_close(void)
 
 /* --- nodes ------------------------------------------------------------------------------------------------------- */
 
+/* Not by any other process either: the servers may be shared by several programs, one after another. */
 const char *ground_path(void)
 {
     static char paths[4][32];
     static atomic_int n;
     int i = atomic_fetch_add(&n, 1);
-    snprintf(paths[i % 4], sizeof paths[i % 4], "/ground-%d", i);
+    snprintf(paths[i % 4], sizeof paths[i % 4], "/ground-%d-%d", (int)getpid(), i);
     return paths[i % 4];
 }
 

@@ -169,5 +169,5 @@ int main(int argc, char **argv)
         {0},
     };
     mallopt(M_ARENA_MAX, 1); /* mallinfo2() tells of the first arena only: have all threads use it */
-    return pdk__field_main(argc, argv, "mutex growth", tests, PDK__ON_ONE);
+    return pdk__field_main(argc, argv, "mutex growth", tests, PDK__ON_ONE | PDK__OWN);
 }

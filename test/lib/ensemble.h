@@ -19,7 +19,7 @@ struct pdk__ensemble_options {
     int sync_limit;                /* default 10 ticks */
     bool links;                    /* proxies between the servers, too */
     const char *const *properties; /* as in struct pdk__server_options */
-    bool own;                      /* the test stops, kills or pauses servers */
+    bool own;                      /* the test stops, kills or pauses servers, or counts what is there */
     bool quiet;                    /* without the session that always writes, which an ensemble has: test/lib/beat.h */
 };
 

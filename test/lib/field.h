@@ -17,7 +17,8 @@ enum { PDK__LONG_MS = 60000 };
 enum {
     PDK__ON_ONE = 1,
     PDK__ON_THREE = 2,
-    PDK__OWN = 4 /* the tests stop, kill or pause servers: skipped on those of PADDOCK_TEST_HOSTS */
+    /* The tests stop, kill or pause servers, or count what is there: skipped on those of PADDOCK_TEST_HOSTS. */
+    PDK__OWN = 4
 };
 
 struct pdk__field {
