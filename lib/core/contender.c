@@ -174,7 +174,9 @@ static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
         ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
         return;
     }
-    unwatch(c, out);
+    /* The watch is known to be gone when the delete, asked behind it, is answered: until then both are asked again. */
+    if (c->watching)
+        push(out, PDK__ACT_UNWATCH);
     forget_own(c);
     ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
 }
@@ -594,6 +596,7 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     /* Refused: without DELETE on the path a session cannot remove its own node, and asking again will not help. */
     if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE)
         c->error = error_of(ev);
+    c->watching = false;
     forget_node(c);
     advance(c, out);
 }

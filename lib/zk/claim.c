@@ -55,6 +55,7 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
         path = pdk__join(claim->path, action->name);
     pdk__free(claim->predecessor);
     claim->predecessor = path;
+    claim->unwatched = false;
     return path != NULL && pdk__request_watch(claim, action->op, action->by_exists) == 0;
 }
 
@@ -67,8 +68,8 @@ static bool watched_by_others(struct pdk__claim *claim, const char *path)
         if (other == claim)
             continue;
         const char *own = pdk__claim_own(other);
-        if ((other->predecessor != NULL && strcmp(other->predecessor, path) == 0) ||
-            (own != NULL && strcmp(own, path) == 0))
+        const char *watched = other->unwatched ? NULL : other->predecessor;
+        if ((watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0))
             return true;
     }
     return false;
@@ -79,8 +80,7 @@ static void unwatch_predecessor(struct pdk__claim *claim)
 {
     if (claim->predecessor != NULL && !claim->client->adopted && !watched_by_others(claim, claim->predecessor))
         pdk__request_unwatch(claim->client, claim->predecessor);
-    pdk__free(claim->predecessor);
-    claim->predecessor = NULL;
+    claim->unwatched = true; /* its path is kept: the request may be lost, and be made again */
 }
 
 /* Put one action on its way; false if nothing was sent, and nothing will come back. */

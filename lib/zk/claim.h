@@ -28,6 +28,7 @@ struct pdk__claim {
     const char *data; /* borrowed until done */
     size_t data_size;
     char *predecessor; /* the path that is watched */
+    bool unwatched;    /* or was: its watch is being removed */
     char *own;         /* the path of our own node, once it is known */
 };
 
