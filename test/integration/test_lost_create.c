@@ -136,11 +136,11 @@ static void lost_again_and_again(void)
     pdk__proxy *p = begin();
     for (int nth = 1; nth <= 4; nth++)
         pdk__proxy_rule(p, &(struct pdk__rule){.op = PDK__OP_CREATE2, .nth = nth, .act = PDK__CUT_BEFORE});
-    int sync = rule(p, PDK__OP_SYNC, PDK__CUT_BEFORE_REPLY);
+    int list = rule(p, PDK__OP_LIST, PDK__CUT_BEFORE_REPLY);
     int reply = pdk__proxy_rule(p, &(struct pdk__rule){.op = PDK__OP_CREATE2, .nth = 5, .act = PDK__CUT_BEFORE_REPLY});
     pdk__actor_queue(&actor, PDK_FOREVER);
     ends_right();
-    CHECK_EQ(pdk__proxy_hits(p, sync), 1);
+    CHECK_EQ(pdk__proxy_hits(p, list), 1);
     CHECK_EQ(pdk__proxy_hits(p, reply), 1);
     CHECK_EQ(pdk__proxy_requests(p, PDK__OP_CREATE2), 5);
 }
@@ -155,7 +155,7 @@ static void reply_lost_elsewhere(void)
     pdk__actor_queue(&actor, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(three->proxy[old], r), 1);
-    CHECK(pdk__proxy_requests(three->proxy[other], PDK__OP_SYNC) >= 1);
+    CHECK(pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) >= 1);
     CHECK_EQ(pdk__proxy_requests(three->proxy[other], PDK__OP_CREATE2), 0);
     CHECK_EQ(pdk__proxy_connections(three->proxy[old]), 0);
 }
@@ -168,8 +168,9 @@ static void counted(const char *name, long before)
 
 /*
  * The leader has proposed the create, and no acknowledgement has reached it, when the client attaches to the other
- * follower: that one knows the session, and the proposal, and shows no node; a moment later it does. Only a sync before
- * the list waits for it. (The leader itself would not show this: it lets a session's reads wait for its own write.)
+ * follower: that one knows the session, and the proposal, and shows no node; a moment later it does. Only what waits
+ * for a quorum before the list waits for it. (The leader itself would not show this: it lets a session's reads wait for
+ * its own write.)
  */
 static void committed_late(void)
 {
@@ -190,7 +191,7 @@ static void committed_late(void)
     pdk__proxy_hold(to_other, PDK__TO_SERVER, true);
     pdk__proxy_hold(to_other, PDK__TO_CLIENT, false);
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) > 0);
-    int n = pdk__observe_nodes(there, path, 0); /* what a list without sync tells */
+    int n = pdk__observe_nodes(there, path, 0); /* what a list alone tells */
     pdk__proxy_hold(to_other, PDK__TO_SERVER, false);
     pdk__proxy_hold(to_old, PDK__TO_CLIENT, false);
     zookeeper_close(there);
@@ -226,7 +227,7 @@ int main(int argc, char **argv)
         {"a create whose reply is lost has made one node, and is granted once", reply_lost},
         {"a create lost before the server saw it is made once", request_lost},
         {"a create of open outcome ends in one node", outcome_open},
-        {"a create lost four times, then its reply, then a sync, ends in one node", lost_again_and_again},
+        {"a create lost four times, then its reply, and a listing, ends in one node", lost_again_and_again},
         {"a create whose reply is lost is found from another server", reply_lost_elsewhere},
         {"a create that is committed late is waited for, not made again", committed_late},
         {"a create that arrives late from the old server makes no second node", arrives_late},
