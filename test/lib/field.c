@@ -24,7 +24,6 @@ static void setup(void)
         end += sprintf(end, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(pdk__field.e->server[i]));
     pdk__field.hosts = pdk__field.e->hosts;
     pdk__field.zh = pdk__zk_open(direct, LOOKER_MS);
-    zoo_set_servers_resolution_delay(pdk__field.zh, -1); /* else it holds locks of the resolver's when tests fork */
     snprintf(root, sizeof root, "/paddock-test-%ld", (long)getpid());
     CHECK_EQ(zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
 }

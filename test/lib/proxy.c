@@ -21,6 +21,18 @@ static noreturn void die(const char *what)
 
 /* --- the loop ---------------------------------------------------------------------------------------------------- */
 
+/* A port that was free a moment ago may be another process's by now: then another one. */
+static void choose_port(struct pdk__proxy *p)
+{
+    for (int tries = 0; tries < 100; tries++) {
+        p->port = pdk__server_free_port();
+        p->listener = pdk__server_hold_port(p->port);
+        if (p->listener >= 0)
+            return;
+    }
+    die("proxy: port");
+}
+
 static void hold_port(struct pdk__proxy *p)
 {
     p->listener = pdk__server_hold_port(p->port);
@@ -149,13 +161,12 @@ pdk__proxy *pdk__proxy_new_to(const char *address, int target, bool as_bytes)
     if (inet_pton(AF_INET, address, &p->target.sin_addr) != 1)
         die("proxy: address");
     p->as_bytes = as_bytes;
-    p->port = pdk__server_free_port();
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (p->wake < 0)
         die("proxy: eventfd");
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->turned, NULL);
-    hold_port(p);
+    choose_port(p);
     obey(p);
     start(p);
     return p;

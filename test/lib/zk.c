@@ -14,6 +14,8 @@ zhandle_t *pdk__zk_open(const char *hosts, int session_ms)
     zoo_set_debug_level((ZooLogLevel)0);
     zhandle_t *zh = zookeeper_init(hosts, NULL, session_ms, NULL, NULL, ZOO_NO_LOG_CLIENTENV);
     CHECK(zh != NULL);
+    /* Else it looks names up all the time, and a child that is forked meanwhile finds the resolver's locks taken. */
+    zoo_set_servers_resolution_delay(zh, -1);
     CHECK_WITHIN(60000, zoo_state(zh) == ZOO_CONNECTED_STATE);
     return zh;
 }
