@@ -28,27 +28,45 @@ static int nodes_of(int64_t session)
     return pdk__observe_nodes(pdk__field.zh, pdk__field.path, session);
 }
 
+static void refuse(bool refused)
+{
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__proxy_refuse(pdk__field.e->proxy[i], refused);
+}
+
+static void stop_servers(void)
+{
+    zookeeper_close(pdk__field.zh);
+    pdk__field.zh = NULL;
+    refuse(true);
+    for (int i = 0; i < pdk__field.e->n; i++)
+        pdk__server_kill(pdk__field.e->server[i]);
+}
+
+/* Nobody connects before the servers serve: a connection that comes too early may be accepted and never looked at, and
+ * ZooKeeper's client then sits on it for two thirds of its session. */
+static void start_servers(void)
+{
+    for (int i = 0; i < pdk__field.e->n; i++)
+        CHECK_EQ(pdk__server_start(pdk__field.e->server[i]), 0);
+    pdk__ensemble_leader(pdk__field.e, pdk__field.e->n);
+    pdk__field.zh = pdk__observe(pdk__field.e, 0);
+    refuse(false);
+}
+
 static void begin(int holders_ms, int waiters_ms)
 {
     close_all();
+    if (pdk__field.zh == NULL) { /* a test has failed in its outage */
+        pdk__ensemble_heal(pdk__field.e);
+        pdk__field.zh = pdk__observe(pdk__field.e, 0);
+    }
     pdk__field_begin();
     pdk__actor_open(&holder, pdk__field.hosts, holders_ms, pdk__field.path);
     pdk__actor_open(&waiter, pdk__field.hosts, waiters_ms, pdk__field.path);
     CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
     pdk__actor_queue(&waiter, PDK_FOREVER);
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 2);
-}
-
-static void stop_servers(void)
-{
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__server_kill(pdk__field.e->server[i]);
-}
-
-static void start_servers(void)
-{
-    pdk__ensemble_heal(pdk__field.e);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, zoo_state(pdk__field.zh) == ZOO_CONNECTED_STATE);
 }
 
 static void end(void)
