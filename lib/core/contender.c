@@ -249,6 +249,8 @@ static void vanish(struct pdk__contender *c, struct pdk__actions *out)
         return;
     }
     unwatch(c, out);
+    c->attempt = c->spare;
+    c->spare = 0;
     advance(c, out);
 }
 
@@ -687,6 +689,7 @@ void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attem
 void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions)
 {
     enum pdk__phase before = c->phase;
+    assert(c->spare != 0);
     actions->n = 0;
     dispatch(c, event, actions);
     check_invariants(c, before);

@@ -1,40 +1,52 @@
 /*
  * The contender: one request for one lock, from the wish to the last trace of it on the servers.
  *
- * A machine without clock, heap, thread or network. Events go in: what the caller wants, what the servers answered,
- * what became of the session, that time has passed. Actions come out: what to ask the servers, what to tell the caller.
- * A step cannot fail and cannot block.
+ * A machine without clock, heap, thread or network. Events go in: what the caller wants, what the servers answered, what
+ * became of the session, that time has passed. Actions come out: what to ask the servers, what to tell the caller. A step
+ * cannot fail and cannot block.
  *
- *                      +-------------------- connection lost ---------------------> ADRIFT
- *                      |   (from every phase that talks; HELD becomes SUSPECT)        | connected again: by what is
- * known |                                                             v of the node, to * below IDLE --try--> LOOKING
- * --free--> CREATING* --first---------------------------> HELD <--checked-- SUSPECT |              | busy          ^ |
- * ^ | \                                    ^ |                 ^ | |              v               | |  | | \--behind-->
- * WATCHING --> WAITING   | +-- disconnected -+ |
- *       +--lock--------|---------------+ |  | |                 ^ |          |       |                     |
- *                      |      no parent  |  | |                 | +-- gone --+--> CHECKING                 |
- *                      |                 v  | | unknown         |          | gone, others ahead            |
- *                      |            PARENTS | v                 |          v                               |
- *                      |                 RECOVERING* --there--> +------ LISTING*                           |
- *                      v                                                                                   |
- *                    DONE <-- DELETING* <--- released, given up, timed out, failed, lost ------------------+
+ *     IDLE --lock-----------> CREATING <--made-- PARENTS         the wish is to hold
+ *       |                     |  |  ^  `--no path----^
+ *       `-try-> LOOKING -free-'  |  |
+ *                                |  `------------ no node of ours there ----------- RECOVERING
+ *                      listed    |                                                  |
+ *          .---------------------+-----------------<----- listed ----- LISTING      | listed, there
+ *          | first               | behind somebody                     ^   ^        |
+ *          v                     v                                     |   |        v
+ *        HELD <--gone, next-- WAITING <-- WATCHING --------------------'   |    as from CREATING,
+ *        ^  ^                    |           |      gone, or changed, or   |    but CHECKING before
+ *        |  `------ CHECKING <---+-----------'      others still ahead     |    HELD
+ *        |           the own node is looked at first                       |
+ *        v                                                                 |
+ *     SUSPECT                                                              |
+ *                                                                          |
+ *     any phase that talks --connection lost--> ADRIFT --connected again---+--> CREATING, RECOVERING, DELETING
+ *     any phase that talks --outcome unknown--> RESTING --time------------'     or LISTING, by the table below
  *
- * RESTING stands between any asking phase and the next try of it, when an outcome is unknown and the connection is not.
+ *     DELETING --gone--> DONE                                    the wish is gone: unlocked, given up, failed, lost
  *
- * What is known of the node (NO, MAYBE, YES) and what the caller wants decide where to go on after a disturbance, so
- * that no disturbance needs a path of its own. A caller who gives up only changes the wish: the machine goes on until
- * the node is proven gone, and says DONE last.
+ * Where to go on, from ADRIFT and RESTING, is decided by what is known of the node and by the wish, so that no disturbance
+ * needs a path of its own:
+ *
+ *                  NO node      MAYBE one     YES, it is there
+ *     wanted       CREATING     RECOVERING    LISTING
+ *     not wanted   DONE         RECOVERING    DELETING
+ *
+ * A caller who gives up only changes the wish: the machine goes on until the node is proven gone, and says DONE last.
  *
  * Why it is safe:
- *  - A node is looked for by session and attempt, and only behind a write that a quorum committed (the barrier). A
- * plain listing may come from a server that lags, and miss a create that is committed; sync does not help where the
- * client came to a deposed leader that has not noticed, which answers it by itself. Either way a second create would
- * follow, and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we
- * asked to create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its
- * refusal is agreed on like any write, after all writes before it.
+ *  - A node is looked for by session and attempt, and only behind a write that a quorum committed (the barrier). A plain
+ *    listing may come from a server that lags, and miss a create that is committed; sync does not help where the client
+ *    came to a deposed leader that has not noticed, which answers it by itself. Either way a second create would follow,
+ *    and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we asked to
+ *    create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its refusal is
+ *    agreed on like any write, after all writes before it.
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
- *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
- * is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
+ *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock is
+ *    ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
+ *  - No name is ever used twice: when our node was deleted, the next one has another attempt. A lock path that was deleted
+ *    and made anew counts from 0 again, and a name that comes back could be mistaken, by a delete that was late or by a
+ *    check in somebody's transaction.
  *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
  */
 #ifndef PDK__CONTENDER_H
@@ -157,6 +169,7 @@ struct pdk__contender {
     /* identity */
     uint64_t *ops;    /* the client's source of op numbers; borrowed */
     uint32_t attempt; /* unique within the session */
+    uint32_t spare;   /* the next attempt, to be filled up by whoever steps the machine when it is 0 */
     int64_t session;
     /* the wish */
     bool wanted;
@@ -190,7 +203,7 @@ struct pdk__contender {
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attempt, uint64_t seed, int64_t session,
                          bool connected);
 
-/* Take one event, fill ACTIONS, to be carried out in their order. */
+/* Take one event, fill ACTIONS, to be carried out in their order. Before it, `spare` must not be 0. */
 void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions);
 
 /* When a TIMER event is next of use, on the clock of now_ms; PDK__NEVER for never. Any TIMER in between does no harm.

@@ -31,9 +31,10 @@ static void check_invariants(const struct pdk__session *s, enum pdk__session_pha
 {
     assert(s->phase == before || (moves[before] & 1U << s->phase) != 0);
     if (s->phase == PDK__SESSION_CONNECTED || s->phase == PDK__SESSION_SUSPENDED)
-        assert(s->id != 0 && s->timeout_ms > 0);
+        assert(s->id != 0);
     else
         assert(s->id == 0);
+    assert(s->timeout_ms > 0);
     if (s->phase == PDK__SESSION_CONNECTED)
         assert(!s->presumed);
 }
@@ -52,25 +53,16 @@ static void end_session(struct pdk__session *s)
     s->presumed = false;
 }
 
+static void open_handle(struct pdk__session *s, int64_t now_ms)
+{
+    s->phase = PDK__SESSION_OPENING;
+    s->away_ms = now_ms + 2 * s->timeout_ms;
+}
+
 static void rest(struct pdk__session *s, int64_t now_ms)
 {
     s->phase = PDK__SESSION_RESTING;
     s->rest_ms = now_ms + pdk__retry_delay_ms(&s->retry, RENEW_FLOOR_MS, RENEW_CEILING_MS);
-}
-
-static void on_connected(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
-{
-    if (s->phase == PDK__SESSION_RESTING)
-        return; /* a last word of the handle that is being given up */
-    /* Some servers that speak the protocol hand out a new session silently: the old one's nodes are not ours. */
-    if (s->id != 0 && s->id != ev->session)
-        push(out, PDK__SACT_EXPIRED);
-    s->phase = PDK__SESSION_CONNECTED;
-    s->id = ev->session;
-    s->timeout_ms = ev->timeout_ms;
-    s->presumed = false;
-    pdk__retry_reset(&s->retry);
-    push(out, PDK__SACT_UP)->session = s->id;
 }
 
 static void on_disconnected(struct pdk__session *s, const struct pdk__session_event *ev,
@@ -105,19 +97,40 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
     rest(s, ev->now_ms);
 }
 
+static void on_connected(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
+{
+    if (s->phase == PDK__SESSION_RESTING)
+        return; /* a last word of the handle that is being given up */
+    /* Some servers that speak the protocol hand out a new session silently. The old one's nodes are not ours; and what the
+     * client had queued under the old one's name it has sent in the new one, so that is not to be used either. */
+    if (s->id != 0 && s->id != ev->session) {
+        on_expired(s, ev, out);
+        return;
+    }
+    s->phase = PDK__SESSION_CONNECTED;
+    s->id = ev->session;
+    s->timeout_ms = ev->timeout_ms;
+    s->presumed = false;
+    pdk__retry_reset(&s->retry);
+    push(out, PDK__SACT_UP)->session = s->id;
+}
+
 static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
 {
     bool suspended = s->phase == PDK__SESSION_SUSPENDED;
+    bool away = s->renewable && ev->now_ms >= s->away_ms;
     if (suspended && !s->presumed && ev->now_ms >= s->presume_ms) {
         s->presumed = true;
         push(out, PDK__SACT_PRESUMED);
     }
-    if (suspended && s->renewable && ev->now_ms >= s->away_ms) {
+    if (suspended && away) {
         end_session(s);
         push(out, PDK__SACT_EXPIRED);
         rest(s, ev->now_ms);
+    } else if (s->phase == PDK__SESSION_OPENING && away) {
+        rest(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_RESTING && ev->now_ms >= s->rest_ms) {
-        s->phase = PDK__SESSION_OPENING;
+        open_handle(s, ev->now_ms);
         push(out, PDK__SACT_OPEN);
     }
 }
@@ -149,9 +162,10 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
     }
 }
 
-void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed)
+void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, int64_t timeout_ms, int64_t now_ms)
 {
-    *s = (struct pdk__session){.renewable = renewable, .phase = PDK__SESSION_OPENING};
+    *s = (struct pdk__session){.renewable = renewable, .timeout_ms = timeout_ms};
+    open_handle(s, now_ms);
     pdk__retry_init(&s->retry, seed);
 }
 
@@ -169,9 +183,9 @@ int64_t pdk__session_wake_ms(const struct pdk__session *s)
 {
     if (s->phase == PDK__SESSION_RESTING)
         return s->rest_ms;
-    if (s->phase != PDK__SESSION_SUSPENDED)
+    if (s->phase != PDK__SESSION_SUSPENDED && s->phase != PDK__SESSION_OPENING)
         return PDK__NEVER;
-    if (!s->presumed)
+    if (s->phase == PDK__SESSION_SUSPENDED && !s->presumed)
         return s->presume_ms;
     return s->renewable ? s->away_ms : PDK__NEVER;
 }

@@ -1,24 +1,25 @@
 /*
  * The session: when the client may speak, when it must stop believing, when it needs a new handle.
  *
- *                    connected                    disconnected
- *      OPENING ---------------------> CONNECTED <---------------> SUSPENDED --- presumed over, on our clock
- *         ^                               |        connected          |
- *         | time                          | expired                   | expired, or away for too long
- *      RESTING <--------------------------+---------------------------+
- *         |
- *         v   closed, authentication failed; expired, where the handle is not ours to renew
- *       OVER
+ *               connected                disconnected
+ *     OPENING ---------------> CONNECTED <-----------> SUSPENDED
+ *        ^                         |      connected        |
+ *        | time                    | expired               | expired, or away for too long
+ *     RESTING <--------------------+-----------------------'
  *
- * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost
- * their data, stays connecting for ever. So two things are decided here, on our own clock:
+ *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
  *
- *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout
- * after the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet
- * came after it had been touched by us; so the session lives for at least another third after the disconnection is
- * known, less what clocks may drift. This covers a client that lost its server. It does not cover a server that lost
- * its leader while it went on answering pings.
- *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost.
+ * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost their
+ * data, stays connecting for ever. So two things are decided here, on our own clock:
+ *
+ *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout after
+ *    the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet came after
+ *    it had been touched by us; so the session lives for at least another third after the disconnection is known, less what
+ *    clocks may drift. This covers a client that lost its server. It does not cover a server that lost its leader while it
+ *    went on answering pings.
+ *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost, or was begun to be
+ *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a new
+ *    handle resolves their names anew.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H
@@ -83,12 +84,13 @@ struct pdk__session {
     int64_t timeout_ms;
     bool presumed;      /* over by now, for all that this clock can tell */
     int64_t presume_ms; /* while suspended: when that is to be said */
-    int64_t away_ms;    /* while suspended: when the handle is to be given up */
+    int64_t away_ms;    /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
     struct pdk__retry retry;
 };
 
-void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed);
+/* A handle is being opened, at NOW_MS, that asks for TIMEOUT_MS. */
+void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, int64_t timeout_ms, int64_t now_ms);
 
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
                        struct pdk__session_actions *actions);

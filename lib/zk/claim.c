@@ -162,6 +162,8 @@ void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
     event.now_ms = pdk__now_ms();
+    if (claim->machine.spare == 0)
+        claim->machine.spare = next_attempt();
     pdk__contender_step(&claim->machine, &event, &actions);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     for (size_t i = 0; i < actions.n; i++) {

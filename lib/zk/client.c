@@ -219,7 +219,7 @@ static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
     c->session_notice.run = run_session_notice;
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->pid << 32;
-    pdk__session_init(&c->session, !adopted, c->seed);
+    pdk__session_init(&c->session, !adopted, c->seed, c->options.session_timeout_ms, pdk__now_ms());
     return c;
 }
 
@@ -233,8 +233,12 @@ static int launch(struct pdk_client *c, zhandle_t *adopted)
     if (rc != 0)
         goto unstarted;
     rc = adopted != NULL ? pdk__handle_adopt(c, adopted) : pdk__handle_open(c);
-    if (rc == 0)
+    if (rc == 0) {
+        pdk__client_lock(c);
+        pdk__client_arm(c, pdk__session_wake_ms(&c->session));
+        pdk__client_leave(c);
         return 0;
+    }
     pdk__thread_stop(c);
 unstarted:
     pdk__registry_remove(c);

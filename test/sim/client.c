@@ -18,6 +18,8 @@ bool claim_believes(const struct claim *claim)
            pdk__session_credible(&claim->client->driver, client_now_ms(claim->client));
 }
 
+static uint32_t next_attempt(struct client *c) { return (uint32_t)c->id << 24 | ++c->last_attempt; }
+
 /* --- tickets: which claim, which question ---------------------------------------------------------------------------
  */
 
@@ -55,7 +57,8 @@ static bool send(struct claim *claim, const struct pdk__action *a)
     case PDK__ACT_LIST:
         return ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
     case PDK__ACT_WATCH:
-        claim->has_predecessor = true;
+        claim->has_predecessor = claim->armed = true;
+        claim->unwatched = false;
         claim->predecessor.path = claim->path;
         strncpy(claim->predecessor.name, a->name, PDK__NAME_MAX - 1);
         return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->predecessor.name, true, PDK__EV_WATCHED, a->op);
@@ -74,7 +77,8 @@ static bool watched_by_others(const struct claim *claim)
         const struct claim *other = &claim->client->claims[i];
         if (other == claim || !other->used || other->path != claim->path)
             continue;
-        if ((other->has_predecessor && strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
+        if ((other->has_predecessor && !other->unwatched &&
+             strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
             (other->machine.node == PDK__NODE_YES && strcmp(other->machine.name, claim->predecessor.name) == 0))
             return true;
     }
@@ -85,7 +89,8 @@ static void unwatch(struct claim *claim)
 {
     if (claim->has_predecessor && !watched_by_others(claim))
         io_send(claim->client, REQ_UNWATCH, claim->path, claim->predecessor.name, false, 0);
-    claim->has_predecessor = false;
+    claim->unwatched = true; /* its name is kept: the request may be lost, and be made again */
+    claim->armed = false;
 }
 
 static void told(struct claim *claim, const struct pdk__action *a)
@@ -94,7 +99,7 @@ static void told(struct claim *claim, const struct pdk__action *a)
     static const char *const words[] = {
         [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed", [PDK__ACT_SUSPECT] = "suspect",
         [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",     [PDK__ACT_DONE] = "done"};
-    STORY(w, "client %d claim %08x: %s%s%s", claim->client->id, claim->machine.attempt, words[a->kind],
+    STORY(w, "client %d claim %llu: %s%s%s", claim->client->id, (unsigned long long)claim->number, words[a->kind],
           a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
     for (const struct law *const *law = laws; *law != NULL; law++)
         if ((*law)->told != NULL)
@@ -179,8 +184,6 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
 /* --- events --------------------------------------------------------------------------------------------------------
  */
 
-static void arm(struct client *c, int64_t wake_ms);
-
 static struct pdk__event unsent(const struct pdk__action *a)
 {
     static const enum pdk__event_kind reply[] = {
@@ -197,6 +200,8 @@ void client_feed(struct claim *claim, struct pdk__event event)
     enum pdk__phase before = claim->machine.phase;
     bool unsure = claim->machine.node == PDK__NODE_MAYBE;
     event.now_ms = client_now_ms(claim->client);
+    if (claim->machine.spare == 0)
+        claim->machine.spare = next_attempt(claim->client);
     if (event.op != 0 && event.op != claim->machine.op && event.op != claim->machine.own_op)
         see(SIGHT_STALE_REPLY);
     pdk__contender_step(&claim->machine, &event, &actions);
@@ -209,7 +214,7 @@ void client_feed(struct claim *claim, struct pdk__event event)
     for (size_t i = 0; i < failed.n && claim->used; i++)
         client_feed(claim, unsent(&failed.list[i]));
     if (claim->used)
-        arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+        client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
 }
 
 static void feed_all(struct client *c, struct pdk__event event)
@@ -234,6 +239,8 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
     case PDK__SACT_EXPIRED:
         if (c->io != IO_IDLE)
             see(SIGHT_GIVEN_UP_HANDLE);
+        for (int i = 0; i < CLAIMS_MAX; i++)
+            c->claims[i].armed = false; /* watches go with their session */
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED});
         break;
     case PDK__SACT_OVER:
@@ -253,7 +260,7 @@ static void session(struct client *c, struct pdk__session_event event)
     pdk__session_step(&c->driver, &event, &actions);
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
-    arm(c, pdk__session_wake_ms(&c->driver));
+    client_arm(c, pdk__session_wake_ms(&c->driver));
 }
 
 static enum pdk__outcome outcome_of(enum zerror error)
@@ -293,6 +300,8 @@ static void fired(struct client *c, const struct answer *a)
         struct claim *claim = &c->claims[i];
         if (!claim->used || claim->path != a->path)
             continue;
+        if (claim->has_predecessor && strcmp(claim->predecessor.name, a->name) == 0)
+            claim->armed = false;
         struct pdk__event event = {.deleted = a->deleted};
         if (claim->machine.node == PDK__NODE_YES && strcmp(claim->machine.name, a->name) == 0) {
             event.kind = PDK__EV_OWN_FIRED;
@@ -307,6 +316,12 @@ static void fired(struct client *c, const struct answer *a)
     }
 }
 
+static void hear(struct client *c, const struct answer *a)
+{
+    if (a->zxid > c->heard_zxid)
+        c->heard_zxid = a->zxid;
+}
+
 void client_receive(void *receiver, const struct message *m)
 {
     struct client *c = receiver;
@@ -315,6 +330,7 @@ void client_receive(void *receiver, const struct message *m)
     struct pdk__session_event event = {0};
     switch ((enum in_kind)m->kind) {
     case IN_CONNECTED:
+        c->joined_zxid = ((const struct answer *)m->body)->zxid;
         event.kind = PDK__SEV_CONNECTED;
         event.session = world_session_id((session_index)m->a);
         event.timeout_ms = c->world->session_ms;
@@ -329,14 +345,22 @@ void client_receive(void *receiver, const struct message *m)
         session(c, event);
         break;
     case IN_REPLY:
-    case IN_UNKNOWN:
+        hear(c, m->body);
         if (m->a != 0)
             replied(c, m->a, m->body);
         break;
+    case IN_UNKNOWN:
+        if (m->a != 0)
+            replied(c, m->a, NULL);
+        break;
     case IN_EVENT:
+        hear(c, m->body);
         fired(c, m->body);
         break;
     }
+    for (const struct law *const *law = laws; *law != NULL && (m->kind == IN_REPLY || m->kind == IN_EVENT); law++)
+        if ((*law)->received != NULL)
+            (*law)->received(c->world, c);
 }
 
 /* --- its clock -----------------------------------------------------------------------------------------------------
@@ -360,7 +384,7 @@ static void alarm(void *subject, uint64_t number)
         ring(c);
 }
 
-static void arm(struct client *c, int64_t wake_ms)
+void client_arm(struct client *c, int64_t wake_ms)
 {
     if (wake_ms >= c->wake_ms)
         return;
@@ -392,8 +416,9 @@ struct claim *client_claim(struct client *c, int user, int path)
         *claim = (struct claim){
             .client = c, .used = true, .index = i, .user = user, .path = path, .asked = c->world->agenda.now};
         bool connected = c->driver.phase == PDK__SESSION_CONNECTED;
-        pdk__contender_init(&claim->machine, &c->ops, (uint32_t)c->id << 24 | ++c->last_attempt,
-                            draw(&c->world->random), c->driver.id, connected);
+        claim->number = ++c->world->n_claims;
+        pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id,
+                            connected);
         return claim;
     }
     return NULL;

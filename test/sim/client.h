@@ -22,14 +22,17 @@ struct claim {
     int index;
     int user;
     int path;
+    uint64_t number; /* of all claims of the run */
     struct pdk__contender machine;
     bool has_predecessor;
     struct watched predecessor;
-    int settled; /* how often it was told granted or failed */
+    bool unwatched; /* its watch is being removed */
+    int settled;    /* how often it was told granted or failed */
     int done;
     bool granted;
     bool released; /* the user let go, or never held */
     int64_t token;
+    bool armed; /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
     instant asked, granted_at;
 };
 
@@ -67,7 +70,9 @@ struct client {
     struct pipe inbox; /* from the thread that reads to the thread that completes */
 
     /* the driver */
-    unsigned handle; /* handles had: the number of the one at hand */
+    int64_t heard_zxid;  /* the newest state that a message told of */
+    int64_t joined_zxid; /* the state of its server when it was connected */
+    unsigned handle;     /* handles had: the number of the one at hand */
     struct pdk__session driver;
     uint64_t ops;
     uint32_t last_attempt;
@@ -105,6 +110,7 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
 void client_receive(void *receiver, const struct message *m);
+void client_arm(struct client *c, int64_t wake_ms);
 void client_feed(struct claim *claim, struct pdk__event event);
 
 /* users.c */

@@ -511,6 +511,12 @@ void server_crash(struct server *s)
     server_pause(s, false);
 }
 
+void server_leave(struct server *s)
+{
+    if (s->state == SERVER_FOLLOWING)
+        look(s);
+}
+
 void server_start(struct server *s)
 {
     if (s->state == SERVER_DOWN)

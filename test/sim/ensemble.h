@@ -101,7 +101,7 @@ struct server {
     int n_watches;
     struct watch watches[WATCHES_MAX];
     int following;  /* the leader it is a follower of */
-    int64_t epoch; /* the newest it was part of */
+    int64_t epoch;  /* the newest it was part of */
     unsigned reign; /* counts its states: what was put down in an earlier one is void */
 
     /* as leader */
@@ -123,6 +123,7 @@ struct ensemble {
     struct random *random;
     int n;
     int tick_ms, sync_limit;
+    bool silent; /* an expired session is replaced by a new one without a word, as some servers do */
     int64_t epoch;
     int leader; /* who leads in the newest epoch; -1 nobody */
     struct server servers[SERVERS_MAX];
@@ -169,6 +170,9 @@ void server_crash(struct server *s);
 void server_start(struct server *s);
 void server_pause(struct server *s, bool paused);
 void ensemble_cut(struct ensemble *e, int a, int b, bool cut);
+
+/* Its connection to the leader breaks, on its side. */
+void server_leave(struct server *s);
 
 static inline bool server_serves(const struct server *s)
 {

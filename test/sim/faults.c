@@ -17,7 +17,9 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
                                             "writes to a node of path",
                                             "contends on path",
                                             "ends the session of client",
-                                            "reaps path"};
+                                            "reaps path",
+                                            "takes back what was told to client",
+                                            "deposes"};
 
 static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
 
@@ -122,11 +124,29 @@ static void partition(struct world *w, int a)
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)a);
 }
 
+/* Its followers break with the leader, and elect another, while it notices nothing until syncLimit has passed. */
+static void depose(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    int leader = e->leader;
+    if (leader < 0 || e->n == 1 || e->servers[leader].state != SERVER_LEADING)
+        return;
+    for (int i = 0; i < e->n; i++)
+        if (i != leader) {
+            server_leave(&e->servers[i]);
+            ensemble_cut(e, leader, i, true);
+        }
+    agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)leader);
+}
+
 static void meddle(struct world *w, enum request_kind kind, int path)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[path];
-    if (dir->n > 0)
-        ensemble_administrate(&w->ensemble, kind, path, dir->nodes[below(&w->fault_random, dir->n)].name);
+    bool all = chance(&w->fault_random, 500);
+    int one = below(&w->fault_random, dir->n > 0 ? dir->n : 1);
+    for (int i = 0; i < dir->n; i++)
+        if (all || i == one)
+            ensemble_administrate(&w->ensemble, kind, path, dir->nodes[i].name);
 }
 
 static void contend(struct world *w, int path)
@@ -150,6 +170,15 @@ static void hold_packets(struct world *w, struct client *c)
     int which = between(&w->fault_random, 1, 3);
     hold_link(c, c->server, (which & 1) != 0, (which & 2) != 0, true);
     agenda_add(&w->agenda, ms(a_while(w)), end_blackhole, c, (uint64_t)c->server);
+}
+
+/* The servers were restored from a backup that is older than what the client has seen: they refuse it for ever. */
+static void outrun(struct client *c)
+{
+    if (c->io == IO_IDLE)
+        return;
+    client_cut(c, true, true, true);
+    c->seen_zxid = INT64_MAX;
 }
 
 static void stop(struct world *w, struct client *c)
@@ -202,6 +231,12 @@ static void happen(struct world *w, enum fault fault, int whom)
     case FAULT_KILL_SESSION:
         kill_session(w, c);
         break;
+    case FAULT_DEPOSE:
+        depose(w);
+        break;
+    case FAULT_AHEAD:
+        outrun(c);
+        break;
     default:
         if (w->ensemble.truth.dirs[path].used)
             ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
@@ -233,7 +268,7 @@ static void go_wrong(void *subject, uint64_t detail)
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
-        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2};
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1};
         int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;

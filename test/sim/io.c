@@ -91,6 +91,10 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
     struct world *w = c->world;
     if (c->io == IO_IDLE)
         return false;
+    if (w->starved_permille > 0 && !w->healed && !w->plan.exhaustive && chance(&w->fault_random, w->starved_permille)) {
+        see(SIGHT_STARVED);
+        return false;
+    }
     struct request *r = ensemble_request(&w->ensemble);
     r->kind = kind;
     r->session = c->session;
@@ -140,12 +144,13 @@ static void attempt(void *subject, uint64_t handle)
     send_up(c, UP_CONNECT, hello);
 }
 
-static void reconnect(struct client *c)
+static void reconnect(struct client *c, bool at_once)
 {
     c->io = IO_CONNECTING;
     c->attempts++; /* what still comes down is of no connection any more */
     c->received = c->world->agenda.now;
-    agenda_add(&c->world->agenda, 1 + below(&c->world->random, 3000), attempt, c, c->handle);
+    instant pause = at_once ? 0 : ms(c->world->session_ms) / 60;
+    agenda_add(&c->world->agenda, pause + 1 + below(&c->world->random, 3000), attempt, c, c->handle);
 }
 
 static void lose(struct client *c)
@@ -155,7 +160,7 @@ static void lose(struct client *c)
     if (was)
         hand_over(c, IN_DISCONNECTED, 0, NULL);
     fail_all(c);
-    reconnect(c);
+    reconnect(c, was);
 }
 
 void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
@@ -171,15 +176,26 @@ void client_cut(struct client *c, bool told, bool lose_up, bool lose_down)
     lose(c);
 }
 
+/* Closing a handle that is connected closes its session. */
+static void close_session(struct client *c)
+{
+    struct request *r = ensemble_request(&c->world->ensemble);
+    r->kind = REQ_CLOSE;
+    r->session = c->session;
+    send_up(c, UP_REQUEST, r);
+}
+
 void io_open(struct client *c)
 {
+    if (c->io == IO_CONNECTED)
+        close_session(c);
     c->handle++;
     c->session = -1;
     c->seen_zxid = 0;
     c->n_watches = c->n_outstanding = c->n_queued = 0;
     pipe_empty(&c->inbox);
     c->server = below(&c->world->random, c->world->ensemble.n);
-    reconnect(c);
+    reconnect(c, true);
 }
 
 static void set_watches(struct client *c)
@@ -197,14 +213,16 @@ static void set_watches(struct client *c)
     put(c, r);
 }
 
-static void connected(struct client *c)
+static void connected(struct client *c, const struct answer *a)
 {
-    if (c->session < 0)
-        c->session = c->offered;
+    session_index session = a->owner;
+    if (c->session >= 0 && c->session != session)
+        see(SIGHT_CHANGED_SILENTLY);
+    c->session = session;
     c->io = IO_CONNECTED;
     c->n_outstanding = 0;
     STORY(c->world, "client %d is connected to server %d, session %d", c->id, c->server, c->session);
-    hand_over(c, IN_CONNECTED, (uint64_t)c->session, NULL);
+    hand_over(c, IN_CONNECTED, (uint64_t)c->session, a);
     set_watches(c);
     int n = c->n_queued;
     c->n_queued = 0;
@@ -275,7 +293,7 @@ static void read_down(void *receiver, const struct message *m)
     c->received = c->world->agenda.now;
     switch ((enum answer_kind)m->kind) {
     case ANSWER_CONNECTED:
-        connected(c);
+        connected(c, a);
         break;
     case ANSWER_EXPIRED:
         expired(c);
@@ -338,12 +356,13 @@ void client_begin(struct client *c, struct world *w, int id)
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    pdk__session_init(&c->driver, true, draw(&w->random));
+    pdk__session_init(&c->driver, true, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
     for (int i = 0; i < c->n_users; i++) {
         c->users[i] = (struct user){.client = c, .index = i, .claim = -1};
         user_begin(&c->users[i]);
     }
+    client_arm(c, pdk__session_wake_ms(&c->driver));
     io_open(c);
     agenda_add(&w->agenda, ms(w->session_ms) / 12, io_clock, c, 0);
 }

@@ -1,9 +1,14 @@
-/* First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. */
+/*
+ * First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. And a try
+ * does not wait its turn: it watches nobody.
+ */
 #include "test/sim/laws.h"
 
 static void granted(struct world *w, const struct claim *claim)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    if (claim->machine.try_only && claim->has_predecessor)
+        world_break(w, law_order.name, "%s was to try, and waited", claim->machine.name);
     if (!world_node_there(w, claim))
         return;
     for (int i = 0; i < dir->n; i++)

@@ -16,12 +16,13 @@ struct law {
     void (*committed)(struct world *w, const struct txn *txn);                            /* after it applied */
     void (*deleting)(struct world *w, int path, const struct node *node);                 /* before it is */
     void (*hearing)(struct world *w, const struct client *c,
-                    const struct answer *event); /* a watch event, before it acts */
-    void (*finished)(struct world *w);           /* all is healed, everybody done, dead sessions expired */
+                    const struct answer *event);               /* a watch event, before it acts */
+    void (*received)(struct world *w, const struct client *c); /* a reply or an event, after it acted */
+    void (*finished)(struct world *w); /* all is healed, everybody done, dead sessions expired */
 };
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
-    law_herd, law_service;
+    law_herd, law_presence, law_service;
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];

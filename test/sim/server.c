@@ -278,8 +278,17 @@ void server_apply(struct server *s, const struct txn *txn)
     }
 }
 
-/* --- connecting ----------------------------------------------------------------------------------------------------
+/* --- sessions ----------------------------------------------------------------------------------------------------
  */
+
+static void open_session(struct server *s, session_index session)
+{
+    struct request *r = ensemble_request(s->e);
+    r->kind = REQ_OPEN;
+    r->session = session;
+    ((struct world *)s->e->world)->session_asked[session] = true;
+    forward(s, r);
+}
 
 void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid)
 {
@@ -291,11 +300,7 @@ void server_connect(struct server *s, int client, session_index session, session
     struct connection *c = &s->connections[client];
     *c = (struct connection){.open = true, .client = client, .session = session >= 0 ? session : new_session};
     if (session < 0) {
-        struct request *r = ensemble_request(s->e);
-        r->kind = REQ_OPEN;
-        r->session = new_session;
-        ((struct world *)s->e->world)->session_asked[new_session] = true;
-        forward(s, r);
+        open_session(s, new_session);
     } else if (s->state == SERVER_LEADING) {
         server_established(s, session, leader_revalidate(s, session, s->id));
     } else {
@@ -309,8 +314,15 @@ void server_established(struct server *s, session_index session, bool alive)
         struct connection *c = &s->connections[i];
         if (!c->open || c->established || c->session != session)
             continue;
+        if (!alive && s->e->silent) {
+            c->session = world_session(s->e->world, i);
+            open_session(s, c->session);
+            continue;
+        }
         c->established = alive;
-        send_down(s, i, alive ? ANSWER_CONNECTED : ANSWER_EXPIRED, make(s, NULL));
+        struct answer *a = make(s, NULL);
+        a->owner = session;
+        send_down(s, i, alive ? ANSWER_CONNECTED : ANSWER_EXPIRED, a);
         if (!alive)
             close_connection(s, i);
     }

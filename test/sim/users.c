@@ -3,13 +3,19 @@
 
 static instant ms(int64_t n) { return n * 1000; }
 
-/* Which of a user's claims an appointment was about. */
-static uint64_t about(const struct user *u) { return u->claim >= 0 ? u->client->claims[u->claim].machine.attempt : 0; }
+/* Mostly short, sometimes long. */
+static int a_while(struct world *w, int least, int most)
+{
+    return between(&w->random, least, chance(&w->random, 700) ? least + most / 20 : most);
+}
 
-static struct claim *claim_about(struct user *u, uint64_t attempt)
+/* Which of a user's claims an appointment was about. */
+static uint64_t about(const struct user *u) { return u->claim >= 0 ? u->client->claims[u->claim].number : 0; }
+
+static struct claim *claim_about(struct user *u, uint64_t number)
 {
     struct claim *claim = u->claim >= 0 ? &u->client->claims[u->claim] : NULL;
-    return claim != NULL && claim->used && claim->machine.attempt == attempt ? claim : NULL;
+    return claim != NULL && claim->used && claim->number == number ? claim : NULL;
 }
 
 static void contend(void *subject, uint64_t detail);
@@ -37,23 +43,23 @@ static bool postponed(struct user *u, happening *what, uint64_t detail)
     return u->client->paused;
 }
 
-static void unlock(void *subject, uint64_t attempt)
+static void unlock(void *subject, uint64_t number)
 {
     struct user *u = subject;
-    struct claim *claim = claim_about(u, attempt);
-    if (claim == NULL || u->client->dead || postponed(u, unlock, attempt))
+    struct claim *claim = claim_about(u, number);
+    if (claim == NULL || u->client->dead || postponed(u, unlock, number))
         return;
-    STORY(u->client->world, "client %d claim %08x: unlocks", u->client->id, claim->machine.attempt);
+    STORY(u->client->world, "client %d claim %llu: unlocks", u->client->id, (unsigned long long)claim->number);
     let_go(u, claim);
 }
 
-static void lose_patience(void *subject, uint64_t attempt)
+static void lose_patience(void *subject, uint64_t number)
 {
     struct user *u = subject;
-    struct claim *claim = claim_about(u, attempt);
-    if (claim == NULL || claim->settled > 0 || u->client->dead || postponed(u, lose_patience, attempt))
+    struct claim *claim = claim_about(u, number);
+    if (claim == NULL || claim->settled > 0 || u->client->dead || postponed(u, lose_patience, number))
         return;
-    STORY(u->client->world, "client %d claim %08x: gives up", u->client->id, claim->machine.attempt);
+    STORY(u->client->world, "client %d claim %llu: gives up", u->client->id, (unsigned long long)claim->number);
     see(SIGHT_CANCELLED);
     claim->settled++; /* the caller knows: it was his wish */
     let_go(u, claim);
@@ -75,23 +81,23 @@ static void contend(void *subject, uint64_t detail)
     int kind = w->healed ? 0 : below(&w->random, 10);
     event.try_only = kind == 9;
     if (kind >= 6 && kind < 9)
-        event.deadline_ms = client_now_ms(u->client) + between(&w->random, 20, 4000);
-    STORY(w, "client %d claim %08x: %s on path %d", u->client->id, claim->machine.attempt,
+        event.deadline_ms = client_now_ms(u->client) + a_while(w, 20, 4000);
+    STORY(w, "client %d claim %llu: %s on path %d", u->client->id, (unsigned long long)claim->number,
           event.try_only ? "tries"
           : kind >= 6    ? "asks, for a while,"
                          : "asks",
           claim->path);
-    uint64_t attempt = claim->machine.attempt;
+    uint64_t number = claim->number;
     client_feed(claim, event);
-    if (kind == 5 && claim->used && claim->machine.attempt == attempt && claim->settled == 0)
-        agenda_add(&w->agenda, ms(between(&w->random, 1, 1500)), lose_patience, u, attempt);
+    if (kind == 5 && claim->used && claim->number == number && claim->settled == 0)
+        agenda_add(&w->agenda, ms(a_while(w, 1, 1500)), lose_patience, u, number);
 }
 
 void user_granted(struct claim *claim)
 {
     struct user *u = &claim->client->users[claim->user];
     struct world *w = claim->client->world;
-    agenda_add(&w->agenda, ms(between(&w->random, 1, chance(&w->random, 100) ? 5000 : 100)), unlock, u, about(u));
+    agenda_add(&w->agenda, ms(a_while(w, 1, 3000)), unlock, u, about(u));
 }
 
 void user_failed(struct claim *claim)

@@ -16,8 +16,9 @@ int64_t total_virtual_ms, worst_false_belief_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion, &law_belief,  &law_tokens, &law_order,   &law_completion,
-                                  &law_nodes,     &law_watches, &law_herd,   &law_service, NULL};
+const struct law *const laws[] = {&law_exclusion,  &law_belief,  &law_tokens,  &law_order,
+                                  &law_completion, &law_nodes,   &law_watches, &law_herd,
+                                  &law_presence,   &law_service, NULL};
 
 #define EACH_LAW(w, hook, ...)                                                                                         \
     for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
@@ -89,6 +90,9 @@ static void committed(void *world, const struct txn *txn)
 static void deleting(void *world, int path, const struct node *node)
 {
     struct world *w = world;
+    w->deleted[w->n_deleted].zxid = w->ensemble.txns[w->ensemble.agreed[w->ensemble.n_committed - 1]].zxid;
+    w->deleted[w->n_deleted].path = path;
+    strcpy(w->deleted[w->n_deleted++].name, node->name);
     EACH_LAW(w, deleting, path, node);
 }
 
@@ -112,6 +116,14 @@ int64_t world_session_id(session_index s) { return INT64_C(0x100000) + s; }
 bool world_node_there(struct world *w, const struct claim *claim)
 {
     return tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
+}
+
+int64_t world_deleted(const struct world *w, int path, const char *name)
+{
+    for (int i = w->n_deleted - 1; i >= 0; i--)
+        if (w->deleted[i].path == path && strcmp(w->deleted[i].name, name) == 0)
+            return w->deleted[i].zxid;
+    return 0;
 }
 
 /* --- a run ---------------------------------------------------------------------------------------------------------
@@ -156,6 +168,8 @@ static void draw_ensemble(struct world *w)
     w->session_ms = (int64_t)tick_ms * between(r, 2, 6);
     w->client_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
     w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
+    w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;
+    e->silent = chance(r, 50);
     ensemble_begin(e, chance(r, 200) ? 1 : 3, tick_ms, between(r, 2, 5));
 }
 
@@ -165,8 +179,9 @@ static void begin(struct world *w, const struct plan *plan)
     w->random.state = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     w->fault_random.state = draw(&w->random);
     w->used = 0;
-    w->n_sessions = w->n_requests = w->n_faults = 0;
+    w->n_sessions = w->n_requests = w->n_faults = w->n_deleted = 0;
     w->healed = false;
+    w->n_claims = 0;
     w->broken = NULL;
     memset(w->attached, 0, sizeof w->attached);
     memset(w->faults_done, 0, sizeof w->faults_done);

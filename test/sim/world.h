@@ -21,6 +21,8 @@ enum fault {
     FAULT_FOREIGN,
     FAULT_KILL_SESSION,
     FAULT_REAP,
+    FAULT_AHEAD,
+    FAULT_DEPOSE,
     N_FAULTS
 };
 
@@ -57,12 +59,21 @@ struct world {
     int64_t session_ms;
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int client_delay, inbox_delay;
+    int starved_permille; /* how often a client has no memory for a request */
     int weights[N_FAULTS];
     int fault_gap_ms;
     int n_faults;
     int faults_done[N_FAULTS];
     bool healed;
+    uint64_t n_claims;
     int n_requests; /* of clients, pings not counted */
+
+    int n_deleted;
+    struct {
+        int64_t zxid;
+        int path;
+        char name[PDK__NAME_MAX];
+    } deleted[LOG_MAX];
 
     size_t used;
     char *scratch;
@@ -97,6 +108,9 @@ bool world_node_there(struct world *w, const struct claim *claim);
 /* Everybody who was asked has finished. */
 bool world_all_done(const struct world *w);
 
+/* Why the node is gone: the transaction that deleted it, or 0. */
+int64_t world_deleted(const struct world *w, int path, const char *name);
+
 /* faults.c */
 void faults_begin(struct world *w);
 void faults_heal(struct world *w);
@@ -130,6 +144,8 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(TIMED_OUT, "a deadline passed")                                                                                  \
     X(CANCELLED, "a caller gave up")                                                                                   \
     X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
+    X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
+    X(STARVED, "a request could not be sent")                                                                          \
     X(FALSE_BELIEF, "belief outlived the session")
 
 enum sight {

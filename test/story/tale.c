@@ -47,6 +47,8 @@ static void step(struct tale *t, const char *name, struct pdk__event event)
 {
     struct pdk__actions actions;
     event.now_ms = t->now_ms;
+    if (t->c.spare == 0)
+        t->c.spare = ++t->attempts;
     pdk__contender_step(&t->c, &event, &actions);
     tell(t, "%s:", name);
     for (size_t i = 0; i < actions.n; i++) {
@@ -59,7 +61,7 @@ static void step(struct tale *t, const char *name, struct pdk__event event)
 
 void tale_begin(struct tale *t, bool connected)
 {
-    *t = (struct tale){.now_ms = 1000};
+    *t = (struct tale){.now_ms = 1000, .attempts = TALE_ATTEMPT};
     pdk__contender_init(&t->c, &t->ops, TALE_ATTEMPT, 7, connected ? TALE_SESSION : 0, connected);
 }
 
@@ -210,7 +212,7 @@ static void session_step(struct tale *t, const char *name, struct pdk__session_e
 void session_begin(struct tale *t, bool renewable)
 {
     *t = (struct tale){.now_ms = 1000};
-    pdk__session_init(&t->s, renewable, 7);
+    pdk__session_init(&t->s, renewable, 7, 3000, t->now_ms);
 }
 
 void session_event(struct tale *t, enum pdk__session_event_kind kind)

@@ -27,6 +27,7 @@ struct tale {
     struct pdk__contender c;
     struct pdk__session s;
     uint64_t ops;
+    uint32_t attempts;
     int64_t now_ms;
     uint64_t op;     /* of the last main question */
     uint64_t own_op; /* of the last question about our own node */

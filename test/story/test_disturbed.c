@@ -448,6 +448,7 @@ static void a_waiter_whose_node_was_deleted_queues_anew(void)
     wait_behind();
     own_fired(&t, true);
     CHECK_STR(t.trace, "own gone: unwatch create\n");
+    CHECK(t.c.attempt != TALE_ATTEMPT); /* no name is ever used twice */
 }
 
 static void a_waiter_whose_node_is_not_in_the_listing_queues_anew(void)

@@ -61,6 +61,24 @@ static void a_handle_that_finds_no_server_for_long_is_given_up(void)
                        "connected: up(b)\n");
 }
 
+static void a_handle_that_never_finds_a_server_is_made_anew(void)
+{
+    session_begin(&t, true);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 6000);
+    session_later(&t, 5999);
+    session_later(&t, 1);
+    session_later(&t, 6000);
+    session_connected(&t, 0xa, 3000);
+    CHECK_STR(t.trace, "later: -\n"
+                       "later: -\n"
+                       "later: open\n"
+                       "connected: up(a)\n");
+    session_begin(&t, false);
+    session_later(&t, 100000);
+    CHECK_EQ(t.s.phase, PDK__SESSION_OPENING);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+}
+
 static void an_adopted_handle_is_never_given_up(void)
 {
     connect_first(false);
@@ -103,8 +121,13 @@ static void a_session_changed_silently_has_expired(void)
     connect_first(true);
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xb, 3000);
+    session_later(&t, 6000);
     CHECK_STR(t.trace, "disconnected: down\n"
-                       "connected: expired up(b)\n");
+                       "connected: expired\n"
+                       "later: open\n");
+    connect_first(false);
+    session_connected(&t, 0xb, 3000);
+    CHECK_STR(t.trace, "connected: over(PDK_EEXPIRED)\n");
 }
 
 static void hosts_that_do_not_resolve_are_tried_again(void)
@@ -126,7 +149,7 @@ static void clients_that_expired_together_come_back_apart(void)
     bool apart = false;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         session_begin(&t, true);
-        pdk__session_init(&t.s, true, seed);
+        pdk__session_init(&t.s, true, seed, 3000, t.now_ms);
         session_connected(&t, 0xa, 3000);
         session_event(&t, PDK__SEV_EXPIRED);
         apart |= seed > 1 && pdk__session_wake_ms(&t.s) != first;
@@ -164,11 +187,12 @@ int main(int argc, char **argv)
         {"a session not heard of for its last third is presumed over",
          a_session_not_heard_of_for_its_last_third_is_presumed_over},
         {"a handle that finds no server for long is given up", a_handle_that_finds_no_server_for_long_is_given_up},
+        {"a handle that never finds a server is made anew", a_handle_that_never_finds_a_server_is_made_anew},
         {"an adopted handle is never given up", an_adopted_handle_is_never_given_up},
         {"an expired session is followed by another, after a rest",
          an_expired_session_is_followed_by_another_after_a_rest},
         {"an expired adopted handle is the end", an_expired_adopted_handle_is_the_end},
-        {"a session changed silently has expired", a_session_changed_silently_has_expired},
+        {"a session changed silently has expired, and its handle is given up", a_session_changed_silently_has_expired},
         {"hosts that do not resolve are tried again", hosts_that_do_not_resolve_are_tried_again},
         {"clients that expired together come back apart", clients_that_expired_together_come_back_apart},
         {"refused credentials, and a close, are final", refused_credentials_and_a_close_are_final},

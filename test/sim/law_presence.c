@@ -1,0 +1,41 @@
+/*
+ * Who is told of a state in which his node is gone has been told that it is gone: before that, on the same connection, by
+ * the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again when his
+ * node was gone before his server took him in.
+ */
+#include "test/sim/laws.h"
+
+/* What it has heard is of a time when its node was gone already. */
+static bool outlived(struct world *w, const struct claim *claim)
+{
+    if (world_node_there(w, claim))
+        return false;
+    int64_t zxid = world_deleted(w, claim->path, claim->machine.name);
+    return zxid != 0 && claim->client->heard_zxid >= zxid;
+}
+
+static void received(struct world *w, const struct client *c)
+{
+    /* A client without memory may have to ask for its watch again. */
+    for (int i = 0; i < CLAIMS_MAX && w->starved_permille == 0; i++) {
+        const struct claim *claim = &c->claims[i];
+        bool rests = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__HELD;
+        if (claim->used && rests && claim->machine.own != PDK__OWN_ASKED && outlived(w, claim))
+            world_break(w, law_presence.name, "client %d is not told that %s is gone", c->id, claim->machine.name);
+    }
+}
+
+static void granted(struct world *w, const struct claim *claim)
+{
+    if (outlived(w, claim))
+        world_break(w, law_presence.name, "%s is granted, and gone", claim->machine.name);
+}
+
+static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
+{
+    int64_t zxid = world_deleted(w, claim->path, claim->machine.name);
+    if (what == PDK__ACT_HELD && zxid != 0 && zxid <= claim->client->joined_zxid)
+        world_break(w, law_presence.name, "%s is held again, and gone", claim->machine.name);
+}
+
+const struct law law_presence = {.name = "presence", .granted = granted, .told = told, .received = received};
