@@ -6,10 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static void end(struct pdk__cli_claim *c, int rc)
+static void ended(struct pdk__cli_claim *c)
 {
     c->phase = CLAIM_ENDED;
     c->deadline = -1;
+}
+
+static void end(struct pdk__cli_claim *c, int rc)
+{
+    ended(c);
     c->rc = rc;
     if (c->mutex != NULL)
         pdk_mutex_last_error(c->mutex, c->why, sizeof c->why);
@@ -25,12 +30,19 @@ static void released(int rc, void *arg)
     /* The loss may become known only now: the command had the path to itself for an unknown part of its time. */
     if (rc == PDK_ELOST)
         c->lost = true;
-    c->phase = CLAIM_ENDED;
+    ended(c);
+}
+
+/* Servers that are gone for good confirm nothing. After a session's time there is nothing left to confirm. */
+static void begin_to_leave(struct pdk__cli_claim *c)
+{
+    c->phase = CLAIM_LEAVING;
+    c->deadline = pdk__cli_now_ms() + pdk_client_session_timeout_ms(c->client);
 }
 
 static void release(struct pdk__cli_claim *c)
 {
-    c->phase = CLAIM_LEAVING;
+    begin_to_leave(c);
     int rc = pdk_mutex_unlock_async(c->mutex, released, c);
     /* Closing the session takes the node away as well. */
     if (rc != 0)
@@ -119,6 +131,8 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c)
         pdk_client_dispatch(c->client);
     if (c->phase == CLAIM_CONNECTING)
         reach(c);
+    else if (c->phase == CLAIM_LEAVING && pdk__cli_now_ms() >= c->deadline)
+        ended(c);
 }
 
 void pdk__cli_claim_leave(struct pdk__cli_claim *c)
@@ -128,7 +142,7 @@ void pdk__cli_claim_leave(struct pdk__cli_claim *c)
         end(c, PDK_ECANCELED);
         break;
     case CLAIM_WAITING:
-        c->phase = CLAIM_LEAVING;
+        begin_to_leave(c);
         pdk_op_cancel(c->op);
         break;
     case CLAIM_HELD:

@@ -79,6 +79,17 @@ static void waits_through(void)
     CHECK_STR(c.out, "ran\n");
 }
 
+static void gone_for_good(void)
+{
+    cli_start_fed(&c, ARGS("lock", "--session-timeout", "6", fresh("gone"), "sh", "-c", "echo in; read -r x; exit 5"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    pdk__server_stop(cli_server(), 10000);
+    cli_close_input(&c);
+    int status = cli_wait(&c);
+    come_back();
+    CHECK_EQ(status, 5);
+}
+
 /* That the lock is busy is more than anybody could know by then. */
 static void timed_out_away(void)
 {
@@ -106,6 +117,7 @@ int main(int argc, char **argv)
         {"an outage longer than the session stops the command", long_outage},
         {"a session process that was frozen for too long stops the command when it goes on", frozen_session},
         {"an untimed wait goes on through an outage", waits_through},
+        {"a command that ends in an outage is not kept waiting for ever", gone_for_good},
         {"a wait whose time ends in an outage gives 69", timed_out_away},
         {0},
     };
