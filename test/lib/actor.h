@@ -46,8 +46,7 @@ int pdk__actor_outcome(pdk__actor *a);
 /* Has the actor been told STATE? When it was first (-1: never)? */
 int64_t pdk__actor_told_ms(pdk__actor *a, pdk_state state);
 
-/* What it was told, as "suspect lost "; the last words of "held" apart, which depend on timing only where a test says
- * so. */
+/* What it was told, as "suspect lost"; in BUF. */
 const char *pdk__actor_story(pdk__actor *a, char *buf, size_t size);
 
 /* End the actor's session at once, on the servers; the actor, behind PROXY, hears of it when it reconnects. */

@@ -1,0 +1,299 @@
+/*
+ * Every request of a round of lock and unlock is cut: before the server sees it, after it was forwarded, and before its
+ * reply; one at a time, and in pairs. Whatever was cut, the round ends as it does without: one grant, a larger token
+ * than the last, unlock answers 0, no node and no watch stays behind.
+ *
+ * An uncut round is run first, to learn how many requests there are to cut. Of a pair, the second can be one of those
+ * that only the recovery from the first sends.
+ */
+#include "test/lib/actor.h"
+#include "test/lib/field.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How far behind the end of the uncut round the second cut of a pair is tried. */
+enum { SESSION_MS = 30000, BEYOND = 4, N_ACTS = 3, N_CUTS = 2, N_HOSTS = 64 };
+
+static const pdk__act acts[N_ACTS] = {PDK__CUT_BEFORE, PDK__CUT_AFTER_FORWARD, PDK__CUT_BEFORE_REPLY};
+static const char *const act_names[N_ACTS] = {"before", "after forwarding", "before the reply"};
+
+/* A kind of round. */
+struct kind {
+    const char *name;
+    bool fresh;   /* the path and its parents are not there yet */
+    bool held;    /* somebody holds the lock at first */
+    bool leaves;  /* and goes: when the cut was made, or else when we wait for it */
+    bool patient; /* and goes only when we wait for it */
+    bool try;
+    bool cancelled; /* while it waits for the holder */
+};
+
+struct cut {
+    int nth; /* request; 0: none */
+    int act;
+};
+
+static pdk__actor actor;
+static pdk__proxy *proxy;
+static int64_t last_token;
+static int n_requests; /* of the last round */
+static char holder[192];
+static char doing[256]; /* the round that is under way; still there when a check in it has failed */
+
+static void close_actor(void)
+{
+    if (*doing != '\0')
+        printf("# the last failure was in: %s\n", doing);
+    *doing = '\0';
+    pdk__actor_close(&actor);
+}
+
+static void begin(void)
+{
+    close_actor();
+    pdk__field_begin();
+    proxy = pdk__field.e->proxy[0];
+    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    /* The only server, several times: ZooKeeper's client rests for a sixtieth of the session when it has tried all. */
+    char hosts[N_HOSTS * sizeof pdk__field.e->address[0]] = "";
+    for (int i = 0; i < N_HOSTS; i++)
+        strcat(strcat(hosts, i > 0 ? "," : ""), pdk__field.e->address[0]);
+    pdk__actor_open(&actor, hosts, SESSION_MS, pdk__field.path);
+    last_token = 0;
+}
+
+/* --- one round --------------------------------------------------------------------------------------------------- */
+
+/* A path of its own for each round of the first-ever lock, two levels below what is there. */
+static void freshen(void)
+{
+    static int n;
+    pdk_mutex_free(actor.mutex);
+    actor.mutex = NULL;
+    snprintf(actor.path, sizeof actor.path, "%.40s/%d/lock", pdk__field.path, n++);
+    CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, NULL), PDK_OK);
+}
+
+static void hold(void)
+{
+    char wish[192];
+    snprintf(wish, sizeof wish, "%s/somebody-lock-", actor.path);
+    CHECK_EQ(
+        zoo_create(pdk__field.zh, wish, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, holder, sizeof holder),
+        ZOK);
+}
+
+static void leave(void) { CHECK_EQ(zoo_delete(pdk__field.zh, holder, -1), ZOK); }
+
+static int hits(const struct cut *cuts)
+{
+    int n = 0;
+    for (int i = 0; i < N_CUTS && cuts[i].nth > 0; i++)
+        n += pdk__proxy_hits(proxy, i);
+    return n;
+}
+
+static bool waited_for(void) { return pdk__ask_watchers(pdk__field.e->server[0], holder) > 0; }
+
+static void lock(const struct kind *k, const struct cut *cuts)
+{
+    if (k->try) {
+        CHECK_RC(pdk_mutex_trylock(actor.mutex), k->held ? PDK_EBUSY : PDK_OK);
+        return;
+    }
+    int before = atomic_load(&actor.n_answers);
+    pdk__actor_queue(&actor, PDK_FOREVER);
+    if (k->leaves) {
+        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, (!k->patient && hits(cuts) > 0) || waited_for());
+        CHECK_RC(actor.rc, PDK__PENDING);
+        leave();
+    }
+    if (k->cancelled) {
+        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, waited_for());
+        CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+    }
+    CHECK_RC(pdk__actor_outcome(&actor), k->cancelled ? PDK_ECANCELED : PDK_OK);
+    CHECK_EQ(actor.n_answers, before + 1);
+}
+
+/* An answer to the client's own question comes behind all that it has asked before. */
+static void settle(void)
+{
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(actor.client, actor.path, PDK__ACTOR_LIMIT_MS, &list), PDK_OK);
+    pdk_contender_list_free(list);
+}
+
+static void nothing_is_left(void)
+{
+    CHECK_EQ(pdk__observe_nodes(pdk__field.zh, actor.path, pdk_client_session_id(actor.client)), 0);
+    CHECK_EQ(pdk_mutex_state(actor.mutex), PDK_FREE);
+    CHECK_EQ(pdk__actor_told_ms(&actor, PDK_LOST), -1);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__ask_number(pdk__field.e->server[0], "zk_watch_count") == 0);
+}
+
+static void describe(const struct kind *k, const struct cut *cuts)
+{
+    int n = snprintf(doing, sizeof doing, "%s", k->name);
+    for (int i = 0; i < N_CUTS && cuts[i].nth > 0; i++)
+        n += snprintf(doing + n, sizeof doing - (size_t)n, ", request %d cut %s", cuts[i].nth, act_names[cuts[i].act]);
+}
+
+static void check_and_unlock(void)
+{
+    int64_t token = pdk__check_grant(&actor, pdk__field.zh);
+    CHECK(token > last_token);
+    last_token = token;
+    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+}
+
+/* Returns how many of the cuts were made. */
+static int run(const struct kind *k, const struct cut *cuts)
+{
+    int64_t session = pdk_client_session_id(actor.client);
+    describe(k, cuts);
+    pdk__proxy_clear(proxy);
+    if (k->fresh)
+        freshen();
+    if (k->held)
+        hold();
+    settle();
+    pdk__proxy_reset_counters(proxy);
+    for (int i = 0; i < N_CUTS && cuts[i].nth > 0; i++)
+        pdk__proxy_rule(proxy, &(struct pdk__rule){.nth = cuts[i].nth, .act = acts[cuts[i].act]});
+    lock(k, cuts);
+    if (k->cancelled)
+        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__observe_nodes(pdk__field.zh, actor.path, session) == 0);
+    else if (!k->try || !k->held)
+        check_and_unlock();
+    n_requests = pdk__proxy_requests(proxy, 0);
+    settle();
+    int made = hits(cuts);
+    pdk__proxy_clear(proxy);
+    nothing_is_left();
+    if (k->held && !k->leaves)
+        leave();
+    CHECK_EQ(pdk_client_session_id(actor.client), session);
+    doing[0] = '\0';
+    return made;
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+/* How many requests an uncut round has. */
+static int measure(const struct kind *k)
+{
+    begin();
+    CHECK_EQ(run(k, (struct cut[N_CUTS]){{0}}), 0);
+    return n_requests;
+}
+
+static void singly(const struct kind *k)
+{
+    int n = measure(k);
+    for (int nth = 1; nth <= n; nth++)
+        for (int act = 0; act < N_ACTS; act++)
+            CHECK_EQ(run(k, (struct cut[N_CUTS]){{nth, act}}), 1);
+    printf("# %s: %d requests\n", k->name, n);
+}
+
+/* Not every second cut can be made: the round may be over by then, or its request be lost with the first. The first
+ * round of a path is long: a third of its pairs is tried, in which every two requests and every two acts occur. */
+static void in_pairs(const struct kind *k)
+{
+    int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh ? 3 : 1;
+    for (int i = 1; i <= n; i++)
+        for (int j = i + 1; j <= n + BEYOND; j++)
+            for (int a = (i + j) % step; a < N_ACTS * N_ACTS; a += step, n_runs++)
+                n_both += run(k, (struct cut[N_CUTS]){{i, a / N_ACTS}, {j, a % N_ACTS}}) == 2;
+    printf("# %s: %d pairs, both cuts made in %d\n", k->name, n_runs, n_both);
+    CHECK(n_both >= n * N_ACTS * N_ACTS / step);
+}
+
+static const struct kind kinds[] = {
+    {.name = "lock"},
+    {.name = "first lock of a path", .fresh = true},
+    {.name = "trylock", .try = true},
+    {.name = "trylock of a held lock", .try = true, .held = true},
+    {.name = "lock behind a holder that leaves", .held = true, .leaves = true},
+    {.name = "lock behind a holder that leaves late", .held = true, .leaves = true, .patient = true},
+    {.name = "lock given up behind a holder", .held = true, .cancelled = true},
+};
+
+#define ROUND(name, i)                                                                                                 \
+    static void name##_singly(void) { singly(&kinds[i]); }                                                             \
+    static void name##_in_pairs(void) { in_pairs(&kinds[i]); }
+
+ROUND(free, 0)
+ROUND(fresh, 1)
+ROUND(try, 2)
+ROUND(busy, 3)
+ROUND(held, 4)
+ROUND(held_late, 5)
+ROUND(given_up, 6)
+
+/* --- what is no request of the round ----------------------------------------------------------------------------- */
+
+static void handshake(void)
+{
+    begin();
+    for (int lost = 0; lost < N_ACTS; lost++)
+        for (int act = 0; act < N_ACTS; act++) {
+            snprintf(doing, sizeof doing, "create cut %s, handshake cut %s", act_names[lost], act_names[act]);
+            pdk__proxy_clear(proxy);
+            int a = pdk__proxy_rule(proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = acts[lost]});
+            int b = pdk__proxy_rule(proxy, &(struct pdk__rule){.op = PDK__OP_CONNECT, .act = acts[act]});
+            lock(&kinds[0], NULL);
+            CHECK_EQ(pdk__proxy_hits(proxy, a), 1);
+            CHECK_EQ(pdk__proxy_hits(proxy, b), 1);
+            check_and_unlock();
+            nothing_is_left();
+            doing[0] = '\0';
+        }
+}
+
+/* The server has told that the holder is gone, and the connection ends before that is heard. */
+static void news(void)
+{
+    begin();
+    hold();
+    pdk__proxy_reset_counters(proxy);
+    pdk__actor_queue(&actor, PDK_FOREVER);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, waited_for());
+    settle();
+    pdk__proxy_hold(proxy, PDK__TO_CLIENT, true);
+    leave();
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_events(proxy, 2, holder) == 1);
+    CHECK_RC(actor.rc, PDK__PENDING);
+    pdk__proxy_cut(proxy);
+    pdk__proxy_hold(proxy, PDK__TO_CLIENT, false);
+    CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
+    check_and_unlock();
+    nothing_is_left();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a round ends right, whichever request is cut", free_singly},
+        {"the first round of a path ends right, whichever request is cut", fresh_singly},
+        {"a try ends right, whichever request is cut", try_singly},
+        {"a try of a held lock ends right, whichever request is cut", busy_singly},
+        {"a round behind a holder ends right, whichever request is cut", held_singly},
+        {"a round behind a late holder ends right, whichever request is cut", held_late_singly},
+        {"a round that is given up leaves nothing, whichever request is cut", given_up_singly},
+        {"a round ends right when the handshake after a cut is cut", handshake},
+        {"a release whose news is cut off is heard of after the reconnect", news},
+        {"a round ends right, whichever two requests are cut", free_in_pairs},
+        {"the first round of a path ends right, whichever two requests are cut", fresh_in_pairs},
+        {"a try ends right, whichever two requests are cut", try_in_pairs},
+        {"a try of a held lock ends right, whichever two requests are cut", busy_in_pairs},
+        {"a round behind a holder ends right, whichever two requests are cut", held_in_pairs},
+        {"a round behind a late holder ends right, whichever two requests are cut", held_late_in_pairs},
+        {"a round that is given up leaves nothing, whichever two requests are cut", given_up_in_pairs},
+        {"all of it can be closed", close_actor},
+        {0},
+    };
+    return pdk__field_main(argc, argv, "every_cut", tests, PDK__ON_ONE | PDK__OWN);
+}
