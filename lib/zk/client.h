@@ -127,7 +127,7 @@ zhandle_t *pdk__client_zh(struct pdk_client *c);
 int pdk__handle_open(struct pdk_client *c);
 void pdk__handle_close(struct pdk_client *c);
 int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh);
-void pdk__handle_release(struct pdk_client *c);
+void pdk__handle_release(struct pdk_client *c); /* with the lock */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id);
 
 /* thread.c: the thread of our own, and the callbacks. */
