@@ -170,6 +170,13 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
     pthread_cond_broadcast(&c->changed);
 }
 
+void pdk__client_heed_clock(struct pdk_client *c)
+{
+    int64_t now_ms = pdk__now_ms();
+    if (now_ms >= pdk__session_wake_ms(&c->session))
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
+}
+
 /* The callback is told where the session stands when it runs; what came and went before that is not worth its time. */
 static void run_session_notice(struct pdk__notice *notice)
 {
