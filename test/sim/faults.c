@@ -261,7 +261,7 @@ static void go_wrong(void *subject, uint64_t detail)
     struct world *w = subject;
     (void)detail;
     /* Enough sessions must be left for everybody to come back. */
-    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 8 * CLIENTS_MAX)
+    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 6 * CLIENTS_MAX)
         return;
     enum fault fault = pick(w);
     int whom = below(&w->fault_random, 60);

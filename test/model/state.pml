@@ -1,0 +1,137 @@
+/* What there is: the machines, their clients, the ensemble. */
+
+/* --- the machines ----------------------------------------------------------------------------------------------------
+ */
+
+#define IDLE       0
+#define ADRIFT     1
+#define LOOKING    2
+#define CREATING   3
+#define RECOVERING 4
+#define LISTING    5
+#define WATCHING   6
+#define WAITING    7
+#define CHECKING   8
+#define HELD       9
+#define SUSPECT    10
+#define DELETING   11
+#define DONE       12
+
+#define NO    0
+#define MAYBE 1
+#define YES   2
+
+#define UNWATCHED 0
+#define ASKED     1
+#define WATCHED   2
+
+byte phase[N];
+byte node[N];  /* NO, MAYBE, YES */
+byte name[N];  /* which, when YES */
+byte own[N];   /* the watch on it */
+byte pred[N];  /* whose end is awaited, or NOBODY */
+byte op[N];    /* of the last question */
+byte own_op[N];
+byte round[N];
+byte attempt[N]; /* unique within the contender */
+bit asking[N]; /* contender.c: op != 0 */
+bit wanted[N];
+bit verified[N];
+bit next_in_line[N];
+bit looked[N];
+
+/* --- the clients and the ensemble ------------------------------------------------------------------------------------
+ */
+
+#define IO_DOWN    0
+#define IO_REAL    1
+#define IO_DEPOSED 2
+#define IO_IDLE    3 /* the session is over, and the handle knows */
+
+/* What is so, beside what the machines have been told. */
+bit connected[C];
+
+/* Requests: kind, contender, op, node. Back come kind, contender, op, data (a node; a set of nodes; 1 + a node that is
+ * there, or 0), and how much of the log the server had applied; and events, and the session's changes. */
+#define CREATE  1
+#define LIST    2
+#define BARRIER 3
+#define WATCH   4
+#define OWN     5
+#define DELETE  6
+#define UNWATCH 7
+#define EVENT   8
+#define DOWN    9
+#define UP      10
+#define EXPIRED 11
+
+chan up[C] = [Q] of { byte, byte, byte, byte };
+chan inbox[C] = [Q] of { byte, byte, byte, byte, byte };
+byte changes[C]; /* of the session, in the inbox */
+
+byte log[L]; /* node: made; 16 + node: deleted; 32 + client * S + session: closed */
+byte log_n;
+byte base;   /* the nodes there were before log[0] */
+byte live;   /* the nodes there are */
+byte tag[K]; /* the name of a node: contender, session, round */
+byte made;
+bit alive[C * S];
+byte late[N * S]; /* creates of connections that are no more, which may still be committed */
+
+byte io[C];
+byte session[C];
+bit fresh[C]; /* the session is yet to be opened */
+bit dead[C];
+byte at[C];      /* how much of the log its server has applied */
+byte view[C];    /* what nodes that server has */
+byte seen[C];    /* how much of the log the client knows of */
+byte watches[C]; /* at its server; while there is none, those that it will set again */
+byte writing[C]; /* the write at the head of up: 0, or 1 + what its server has to apply before it answers */
+byte written[C]; /* its node */
+bit reading[C];  /* the watch at the head of up is set, and not answered */
+
+/* Scratch: of no meaning between steps. */
+hidden byte x, y, z, turn, msg, who, number, data, zxid, rest, kept, least, entry, fired, idle;
+hidden byte next, own_k, near_k, ahead, others;
+
+#define TAG_CLIENT(t)  CL((t) & 3)
+#define TAG_SESSION(t) (((t) >> 2) & 3)
+#define ALIVE(c)       (alive[(c) * S + session[c]])
+
+/* --- words -----------------------------------------------------------------------------------------------------------
+ */
+
+#define HOLDS(i) (phase[i] == HELD || phase[i] == SUSPECT)
+#define QUIET(c) (len(up[c]) == 0 && len(inbox[c]) == 0)
+
+/* The name that contender i has asked for, and asks for. */
+#define TAG_OF(i, s) ((i) | ((s) << 2) | (attempt[i] << 4))
+#define TAG(i)       TAG_OF(i, session[CL(i)])
+
+#define MINE(k, i)                                                                                                     \
+    (tag[k] == TAG(i) || (mutant == NO_ATTEMPT && (tag[k] & 12) == (TAG(i) & 12) && TAG_CLIENT(tag[k]) == CL(i)) ||    \
+     (mutant == PREVIOUS_SESSION && node[i] == YES && name[i] == k))
+
+/* The other contender of the same client, or the same. */
+#if C < N
+#define BESIDE(i) ((i) + C < N -> (i) + C : (i) % C)
+#else
+#define BESIDE(i) (i)
+#endif
+
+#define LATE_OF(c, s) (late[(c) * S + s] + late[BESIDE(c) * S + s])
+#define LATE(c)       (LATE_OF(c, session[c]) > 0)
+
+#define FINISHED(c) (phase[c] == DONE && phase[BESIDE(c)] == DONE)
+#define RETIRED(c)  (dead[c] || (FINISHED(c) && QUIET(c)))
+
+/* The session that the client had AGO sessions ago, where it lives on. */
+#define OLD(c, ago) (session[c] >= ago && alive[(c) * S + session[c] - (ago)])
+
+/* Faults apart, the client and its sessions have nothing more to do. */
+#define NO_OLD(c) (!(session[c] >= 1 && alive[(c) * S]) && !(session[c] >= 2 && alive[(c) * S + 1]))
+#define ABIDES(i) (phase[i] != IDLE && !HOLDS(i))
+#define WAITS(c)  (ABIDES(c) && ABIDES(BESIDE(c)))
+#define AT_REST(c)                                                                                                     \
+    (QUIET(c) && !LATE(c) && NO_OLD(c) &&                                                                              \
+     (dead[c] -> !ALIVE(c) : RETIRED(c) || (io[c] == IO_REAL && ALIVE(c) && at[c] == log_n && WAITS(c))))
