@@ -13,13 +13,14 @@
 #include <inttypes.h>
 #include <paddock.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_MS = 5 };
+enum { HOLD_MS = 5, LEAVE_S = 20 };
 
 static pdk_client *client;
 static pdk_mutex *mutex;
@@ -105,6 +106,19 @@ static void obey(const char *command)
         run();
 }
 
+/*
+ * Whoever gave the orders is gone: do not wait for a lock for ever. Where the network is entered through sudo, a signal
+ * to the child that the test knows does not reach this process.
+ */
+static void *watch_input(void *arg)
+{
+    (void)arg;
+    while (poll(&(struct pollfd){.fd = STDIN_FILENO}, 1, -1) <= 0)
+        ;
+    sleep(LEAVE_S);
+    _exit(1);
+}
+
 static int make(const char *hosts, int session_ms, const char *path)
 {
     pdk_client_options *o = pdk_client_options_new();
@@ -129,6 +143,9 @@ int main(int argc, char **argv)
     /* Unbuffered, so that poll() sees every command that fgets() has not returned. */
     setvbuf(stdin, NULL, _IONBF, 0);
     setvbuf(stdout, NULL, _IOLBF, 0);
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, watch_input, NULL) != 0)
+        return 1;
     int rc = make(argv[1], atoi(argv[2]), argv[3]);
     if (rc != 0) {
         fprintf(stderr, "worker: %s\n", pdk_strerror(rc));
