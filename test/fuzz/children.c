@@ -1,0 +1,97 @@
+/* Listings: any names in any order, and where a contender stands among them. */
+#include "lib/core/name.h"
+#include "lib/core/order.h"
+#include "test/fuzz/fuzz.h"
+#include <stdbool.h>
+
+const char pdk__fuzz_name[] = "children";
+
+enum { CHILDREN_MAX = 24 };
+
+struct listing {
+    size_t n;
+    const char *names[CHILDREN_MAX];
+};
+
+/* One name a line. */
+static void split(struct listing *l, char *text)
+{
+    l->n = 0;
+    for (char *line = strtok(text, "\n"); line != NULL && l->n < CHILDREN_MAX; line = strtok(NULL, "\n"))
+        l->names[l->n++] = line;
+}
+
+static int sign(int value) { return (value > 0) - (value < 0); }
+
+static void check_order(const struct listing *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t j = 0; j < l->n; j++) {
+            int ij = sign(pdk__order_compare(l->names[i], l->names[j]));
+            MUST(ij == -sign(pdk__order_compare(l->names[j], l->names[i])));
+            MUST((ij == 0) == (strcmp(l->names[i], l->names[j]) == 0));
+            for (size_t k = 0; k < l->n; k++)
+                MUST(!(ij <= 0 && pdk__order_compare(l->names[j], l->names[k]) <= 0) ||
+                     pdk__order_compare(l->names[i], l->names[k]) <= 0);
+        }
+}
+
+static int compare(const void *a, const void *b)
+{
+    return pdk__order_compare(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_contender(const char *name) { return pdk__name_parse(name).kind != PDK__NAME_JUNK; }
+
+static int64_t sequence_of(const char *name) { return pdk__name_parse(name).sequence; }
+
+/* In a sorted listing: the first of the contender's nodes, and as many with lower numbers as are before it. */
+static void check_place(const struct listing *sorted, struct pdk__place place, int64_t session, uint32_t attempt)
+{
+    size_t own = 0, ahead = 0, same = 0;
+    while (own < sorted->n && !pdk__name_is(sorted->names[own], session, attempt))
+        own++;
+    MUST(place.present == (own < sorted->n));
+    if (!place.present) {
+        MUST(place.own == NULL && place.predecessor == NULL && place.ahead == 0 && !place.tied);
+        return;
+    }
+    MUST(strcmp(place.own, sorted->names[own]) == 0);
+    int64_t sequence = sequence_of(place.own);
+    for (size_t i = 0; i < sorted->n && is_contender(sorted->names[i]); i++) {
+        ahead += sequence_of(sorted->names[i]) < sequence;
+        same += sequence_of(sorted->names[i]) == sequence;
+    }
+    MUST(place.ahead == ahead && place.tied == (same > 1));
+    MUST((place.predecessor != NULL) == (ahead > 0));
+    if (ahead > 0)
+        MUST(sequence_of(place.predecessor) == sequence_of(sorted->names[ahead - 1]));
+}
+
+static void check_contenders(const struct listing *sorted)
+{
+    size_t n = pdk__order_contenders(sorted->names, sorted->n);
+    for (size_t i = 0; i < sorted->n; i++)
+        MUST(is_contender(sorted->names[i]) == (i < n));
+    for (size_t i = 1; i < n; i++)
+        MUST(sequence_of(sorted->names[i - 1]) <= sequence_of(sorted->names[i]));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = text_of(data, size);
+    struct listing l, sorted;
+    split(&l, text);
+    check_order(&l);
+    sorted = l;
+    if (l.n > 0)
+        qsort(sorted.names, sorted.n, sizeof *sorted.names, compare);
+    check_contenders(&sorted);
+    for (size_t i = 0; i < l.n; i++) {
+        struct pdk__name who = pdk__name_parse(l.names[i]);
+        check_place(&sorted, pdk__order_place(l.names, l.n, who.session, who.attempt), who.session, who.attempt);
+    }
+    check_place(&sorted, pdk__order_place(l.names, l.n, 1, 1), 1, 1);
+    free(text);
+    return 0;
+}

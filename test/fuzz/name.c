@@ -1,0 +1,70 @@
+/* Names of nodes: what anybody may have called a child of a lock path. */
+#include "lib/core/name.h"
+#include "lib/core/order.h"
+#include "test/fuzz/fuzz.h"
+#include <stdbool.h>
+
+const char pdk__fuzz_name[] = "name";
+
+/* What the header says, said in another way: the number at the end of TEXT, as a server would have written it. */
+static bool has_sequence(const char *text, int64_t *sequence)
+{
+    size_t length = strlen(text), digits = 0;
+    while (digits < length && strchr("0123456789", text[length - 1 - digits]) != NULL)
+        digits++;
+    size_t rest = length - digits;
+    bool minus = rest > 1 && text[rest - 1] == '-' && strchr("-_", text[rest - 2]) != NULL;
+    if (minus && (digits == 9 || digits == 10))
+        *sequence = strtoll(text + rest - 1, NULL, 10);
+    else if (digits >= 10)
+        *sequence = strtoll(text + length - 10, NULL, 10);
+    else
+        return false;
+    return true;
+}
+
+static void check_kind(const char *text, struct pdk__name name)
+{
+    int64_t sequence = 0;
+    MUST(has_sequence(text, &sequence) == (name.kind != PDK__NAME_JUNK));
+    MUST(name.sequence == sequence);
+    char stem[PDK__NAME_MAX];
+    pdk__name_format(stem, name.session, name.attempt);
+    bool ours = name.kind == PDK__NAME_OURS;
+    if (ours)
+        MUST(strncmp(text, stem, strlen(stem)) == 0);
+    else
+        MUST(name.session == 0 && name.attempt == 0);
+    MUST(pdk__name_is(text, name.session, name.attempt) == ours);
+    MUST(!pdk__name_is(text, name.session ^ 1, name.attempt) && !pdk__name_is(text, name.session, name.attempt ^ 1));
+    if (name.kind == PDK__NAME_CURATOR)
+        MUST(strstr(text, "lock-") != NULL);
+}
+
+/* What we ask for, with what a server appends, is found to be ours. */
+static void check_round_trip(struct bytes *b)
+{
+    uint64_t session = 0;
+    uint32_t attempt = 0, sequence = 0;
+    for (int i = 0; i < 8; i++)
+        session = session << 8 | take(b);
+    for (int i = 0; i < 4; i++)
+        attempt = attempt << 8 | take(b);
+    for (int i = 0; i < 4; i++)
+        sequence = sequence << 8 | take(b);
+    char stem[PDK__NAME_MAX], text[PDK__NAME_MAX + 16];
+    pdk__name_format(stem, (int64_t)session, attempt);
+    MUST(snprintf(text, sizeof text, "%s%010d", stem, (int32_t)sequence) < PDK__NAME_MAX);
+    struct pdk__name name = pdk__name_parse(text);
+    MUST(name.kind == PDK__NAME_OURS && name.session == (int64_t)session && name.attempt == attempt);
+    MUST(name.sequence == (int32_t)sequence);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = text_of(data, size);
+    check_kind(text, pdk__name_parse(text));
+    free(text);
+    check_round_trip(&(struct bytes){data, size});
+    return 0;
+}

@@ -1,0 +1,123 @@
+/* The session machine: any sequence of what a client can hear, on any clock that does not run backwards. */
+#include "lib/core/session.h"
+#include "lib/core/contender.h"
+#include "test/fuzz/fuzz.h"
+
+const char pdk__fuzz_name[] = "session";
+
+struct life {
+    struct pdk__session s;
+    int64_t now_ms;
+    int64_t session; /* of the last UP; 0 after it was told over */
+    bool connected;
+    bool presumed;
+    bool over;
+    int opens; /* handles asked for */
+};
+
+static void hear(struct life *l, const struct pdk__session_action *a)
+{
+    MUST(!l->over);
+    switch (a->kind) {
+    case PDK__SACT_UP:
+        MUST(a->session != 0 && (l->session == 0 || l->session == a->session));
+        l->session = a->session;
+        l->connected = true;
+        l->presumed = false;
+        break;
+    case PDK__SACT_DOWN:
+        MUST(l->connected);
+        l->connected = false;
+        break;
+    case PDK__SACT_PRESUMED:
+        MUST(!l->connected && l->session != 0 && !l->presumed);
+        l->presumed = true;
+        break;
+    case PDK__SACT_EXPIRED:
+        l->session = 0;
+        l->connected = l->presumed = false;
+        break;
+    case PDK__SACT_OVER:
+        MUST(a->error != 0);
+        l->over = true;
+        l->connected = false;
+        break;
+    case PDK__SACT_OPEN:
+        MUST(l->session == 0 && l->s.renewable);
+        l->opens++;
+        break;
+    }
+}
+
+static void step(struct life *l, struct pdk__session_event event)
+{
+    struct pdk__session_actions actions;
+    event.now_ms = l->now_ms;
+    pdk__session_step(&l->s, &event, &actions);
+    for (size_t i = 0; i < actions.n; i++)
+        hear(l, &actions.list[i]);
+    MUST((l->s.phase == PDK__SESSION_CONNECTED) == l->connected);
+    MUST((l->s.phase == PDK__SESSION_OVER) == l->over);
+    /* Who may believe has a session that nobody said is over. */
+    if (pdk__session_credible(&l->s, l->now_ms))
+        MUST(l->session != 0 && !l->presumed && !l->over);
+    if (l->connected)
+        MUST(pdk__session_credible(&l->s, l->now_ms));
+}
+
+/* What it waits for comes, and is then no more waited for. */
+static void pass_time(struct life *l, int64_t ms)
+{
+    int64_t wake = pdk__session_wake_ms(&l->s);
+    if (ms == 0 && wake != PDK__NEVER && wake > l->now_ms)
+        l->now_ms = wake;
+    l->now_ms += ms;
+    step(l, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
+    if (wake <= l->now_ms)
+        MUST(pdk__session_wake_ms(&l->s) != wake);
+}
+
+static void tell(struct life *l, struct bytes *b)
+{
+    uint8_t what = take(b);
+    switch (what & 7) {
+    case 0:
+    case 1:
+        step(l, (struct pdk__session_event){
+                    .kind = PDK__SEV_CONNECTED, .session = (what >> 3 & 3) + 1, .timeout_ms = 1 + take(b) * 100});
+        break;
+    case 2:
+        step(l, (struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED});
+        break;
+    case 3:
+        step(l, (struct pdk__session_event){.kind = PDK__SEV_EXPIRED});
+        break;
+    case 4:
+        step(l, (struct pdk__session_event){.kind = what < 0xf0 ? PDK__SEV_DISCONNECTED : PDK__SEV_AUTH_FAILED});
+        break;
+    case 5:
+        if (what >= 0xf0)
+            step(l, (struct pdk__session_event){.kind = PDK__SEV_CLOSE});
+        else if (l->opens > 0 && (l->s.phase == PDK__SESSION_OPENING || l->s.phase == PDK__SESSION_RESTING))
+            step(l, (struct pdk__session_event){.kind = PDK__SEV_OPEN_FAILED});
+        break;
+    case 6:
+        pass_time(l, 0);
+        break;
+    default:
+        pass_time(l, take(b) * 50);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes b = {data, size};
+    struct life l = {.now_ms = 1000};
+    uint8_t seed = take(&b);
+    pdk__session_init(&l.s, (seed & 1) != 0, seed >> 1, 3000, l.now_ms);
+    while (b.left > 0)
+        tell(&l, &b);
+    step(&l, (struct pdk__session_event){.kind = PDK__SEV_CLOSE});
+    MUST(l.over && pdk__session_wake_ms(&l.s) == PDK__NEVER);
+    return 0;
+}
