@@ -66,8 +66,6 @@ struct client {
     const struct request *queued[OUTSTANDING_MAX];
     int n_watches;
     struct watched watches[CLIENT_WATCHES_MAX];
-    struct pipe up[SERVERS_MAX], down[SERVERS_MAX];
-    struct pipe inbox; /* from the thread that reads to the thread that completes */
 
     /* the driver */
     int64_t heard_zxid;  /* the newest state that a message told of */
@@ -83,6 +81,10 @@ struct client {
 
     struct user users[USERS_MAX];
     int n_users;
+
+    /* last, for they are large, and need no clearing */
+    struct pipe up[SERVERS_MAX], down[SERVERS_MAX];
+    struct pipe inbox; /* from the thread that reads to the thread that completes */
 };
 
 void client_begin(struct client *c, struct world *w, int id);

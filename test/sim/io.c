@@ -347,7 +347,11 @@ static void io_clock(void *subject, uint64_t detail)
 
 void client_begin(struct client *c, struct world *w, int id)
 {
-    *c = (struct client){.world = w, .id = id, .session = -1, .offered = -1, .wake_ms = PDK__NEVER};
+    memset(c, 0, offsetof(struct client, up));
+    c->world = w;
+    c->id = id;
+    c->session = c->offered = -1;
+    c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
     c->drift_ppm = between(&w->random, -1000, 1000);
     for (int i = 0; i < w->ensemble.n; i++) {
