@@ -132,7 +132,15 @@ int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc)
 }
 
 /* Every public verb begins so. */
-static int enter(pdk_mutex *m) { return m != NULL ? pdk__client_enter(m->client) : PDK_EINVAL; }
+/* The clock comes first: what one call finds out by it must hold for all that follow, and the thread that brings the
+ * news may be late. */
+static int enter(pdk_mutex *m)
+{
+    int rc = m != NULL ? pdk__client_enter(m->client) : PDK_EINVAL;
+    if (rc == 0)
+        pdk__client_heed_clock(m->client);
+    return rc;
+}
 
 static void leave(pdk_mutex *m) { pdk__client_leave(m->client); }
 
@@ -454,14 +462,11 @@ void pdk_op_free(pdk_op *op)
 /* --- questions -----------------------------------------------------------------------------------------------------
  */
 
-static pdk_state state_of(struct pdk_mutex *m, const struct pdk_op *op)
+static pdk_state state_of(const struct pdk_op *op)
 {
     if (op == NULL)
         return PDK_FREE;
     if (op->stage == PDK__OP_LOST)
-        return PDK_LOST;
-    /* The clock is asked here, too: whoever asks must not have to wait for the thread that brings the news. */
-    if (!pdk__session_credible(&m->client->session, pdk__now_ms()))
         return PDK_LOST;
     return op->claim.machine.phase == PDK__HELD ? PDK_HELD : PDK_SUSPECT;
 }
@@ -471,7 +476,7 @@ pdk_state pdk_mutex_state(pdk_mutex *m)
     int rc = enter(m);
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = state_of(m, find_asked(m));
+    pdk_state state = state_of(find_asked(m));
     leave(m);
     return state;
 }

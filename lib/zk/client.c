@@ -170,6 +170,13 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
     pthread_cond_broadcast(&c->changed);
 }
 
+void pdk__client_heed_clock(struct pdk_client *c)
+{
+    int64_t now_ms = pdk__now_ms();
+    if (now_ms >= pdk__session_wake_ms(&c->session))
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
+}
+
 /* The callback is told where the session stands when it runs; what came and went before that is not worth its time. */
 static void run_session_notice(struct pdk__notice *notice)
 {
@@ -313,9 +320,11 @@ static int vacate(struct pdk_client *c)
  * ZooKeeper's client waits for something to read once it has sent the end of the session, and takes that for the
  * answer. With the replies to earlier requests out of the way, it is: the nodes are gone when the close returns.
  */
-static void settle(struct pdk_client *c, bool connected)
+static void settle(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + SETTLE_MS;
+    /* What the session machine knows lags behind when a watcher of the application is slow. */
+    bool connected = c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
     while (connected && !pdk__list_empty(&c->requests) && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
 }
@@ -323,19 +332,18 @@ static void settle(struct pdk_client *c, bool connected)
 static int shut(struct pdk_client *c)
 {
     int rc = 0;
-    bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     c->closing = true;
     pthread_cond_broadcast(&c->changed);
     if (c->adopted)
         rc = vacate(c);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_CLOSE, .now_ms = pdk__now_ms()});
-    settle(c, connected);
+    if (c->adopted)
+        pdk__handle_release(c);
+    settle(c);
     pdk__client_leave(c);
     /* The handle is not closed before its thread has ended: that may just be making a new one. */
     pdk__thread_stop(c);
-    if (c->adopted)
-        pdk__handle_release(c);
-    else
+    if (!c->adopted)
         pdk__handle_close(c);
     pdk__registry_remove(c);
     pdk__client_lock(c);

@@ -109,6 +109,9 @@ int pdk__cond_init(pthread_cond_t *cond);
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);
 
+/* What the session's machine decides by the clock is due: let it decide now, whoever is late. */
+void pdk__client_heed_clock(struct pdk_client *c);
+
 /* Somebody wants to be woken at WAKE_MS: see to it. */
 void pdk__client_arm(struct pdk_client *c, int64_t wake_ms);
 
@@ -127,7 +130,7 @@ zhandle_t *pdk__client_zh(struct pdk_client *c);
 int pdk__handle_open(struct pdk_client *c);
 void pdk__handle_close(struct pdk_client *c);
 int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh);
-void pdk__handle_release(struct pdk_client *c);
+void pdk__handle_release(struct pdk_client *c); /* with the lock */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id);
 
 /* thread.c: the thread of our own, and the callbacks. */

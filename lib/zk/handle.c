@@ -195,13 +195,11 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
     return 0;
 }
 
-/* The requests that are still in flight hold the client, and find no claim when they complete. */
 void pdk__handle_release(struct pdk_client *c)
 {
-    pdk__client_lock(c);
-    zhandle_t *zh = c->zh;
-    watcher_fn ours = zoo_set_watcher(zh, c->app_watcher);
+    watcher_fn ours = zoo_set_watcher(c->zh, c->app_watcher);
     if (ours != watch_adopted) /* the application has put another one there since */
-        zoo_set_watcher(zh, ours);
-    pdk__client_leave(c);
+        zoo_set_watcher(c->zh, ours);
+    /* Events on their way to our watcher come before the answer to this, while it still knows whom to hand them to. */
+    pdk__request_nothing(c);
 }

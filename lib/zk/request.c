@@ -364,13 +364,30 @@ int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
                              : zoo_awget(c->zh, path, pdk__handle_watch_nodes, id, own_by_get, r));
 }
 
-static void unwatched(int zrc, const void *data)
+static void unheard(struct request *r)
 {
-    (void)zrc;
-    struct request *r = (struct request *)data;
     struct pdk_client *c = pdk__request_arrive(&r->base);
     end(r);
     pdk__request_depart(c);
+}
+
+static void unwatched(int zrc, const void *data)
+{
+    (void)zrc;
+    unheard((struct request *)data);
+}
+
+static void nothing(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)zrc, (void)stat;
+    unheard((struct request *)data);
+}
+
+void pdk__request_nothing(struct pdk_client *c)
+{
+    struct request *r = begin(c, NULL, 0);
+    if (r != NULL)
+        sent(r, zoo_aexists(c->zh, "/", 0, nothing, r));
 }
 
 void pdk__request_unwatch(struct pdk_client *c, const char *path)

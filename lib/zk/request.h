@@ -42,6 +42,9 @@ int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_delete(struct pdk__claim *claim, uint64_t op);
 
+/* Ask for what nobody wants to know: when it completes, so has all that was asked and told before. */
+void pdk__request_nothing(struct pdk_client *c);
+
 /* Take the data watches of PATH off the server; nobody waits for the answer. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);
 

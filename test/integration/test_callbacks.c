@@ -257,6 +257,40 @@ static void refused_while_dispatching(void)
     end();
 }
 
+/* --- a thread that is late ----------------------------------------------------------------------------------------- */
+
+static atomic_bool is_kept, let_go;
+
+static void keep_the_thread(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+{
+    (void)mutex, (void)token, (void)arg;
+    is_kept = state == PDK_SUSPECT;
+    while (is_kept && !let_go)
+        pdk__test_nap();
+}
+
+/* Nobody is there to bring the news: whoever asks finds out by the clock, and all that is asked after must agree. */
+static void lost_by_the_clock(void)
+{
+    begin(ground_options(2000));
+    is_kept = let_go = false;
+    CHECK_RC(pdk_mutex_on_state(m, keep_the_thread, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, is_kept);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_SUSPENDED);
+    pdk_state state = pdk_mutex_state(m);
+    int lock_rc = pdk_mutex_lock(m), unlock_rc = pdk_mutex_unlock(m);
+    let_go = true;
+    CHECK_EQ(state, PDK_LOST);
+    CHECK_RC(lock_rc, PDK_ELOST);
+    CHECK_RC(unlock_rc, PDK_ELOST);
+    end();
+}
+
 /* Whoever closes runs what is left: each callback comes. */
 static void closed_undispatched(void)
 {
@@ -296,6 +330,7 @@ int main(int argc, char **argv)
         {"the session's callback tells of each change in order, and of the end", session_story},
         {"a program that dispatches gets its callbacks on its thread, and when it asks", dispatched},
         {"while it dispatches whatever waits is refused", refused_while_dispatching},
+        {"a lock that is lost by the clock is lost for every call, though the thread is late", lost_by_the_clock},
         {"what was not dispatched is called by close", closed_undispatched},
         {"a program that does not dispatch cannot", not_ours_to_run},
         {0},

@@ -280,9 +280,9 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
 {
     if (e->leader < 0 || e->servers[e->leader].state != SERVER_LEADING)
         return false;
-    if (kind == REQ_CREATE &&
-        e->servers[e->leader].prep.dirs[path].n > NODES_MAX / 2) /* it gathers what it cannot commit */
-        return false;
+    const struct server *leader = &e->servers[e->leader];
+    if (leader->n_log - leader->n_committed > 50 || (kind == REQ_CREATE && leader->prep.dirs[path].n > NODES_MAX / 2))
+        return false; /* a leader that cannot commit would gather them */
     struct request *r = ensemble_request(e);
     r->kind = kind;
     r->path = path;

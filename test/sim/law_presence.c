@@ -1,7 +1,8 @@
 /*
  * Who is told of a state in which his node is gone has been told that it is gone: before that, on the same connection, by
  * the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again when his
- * node was gone before his server took him in.
+ * node was gone before his server took him in. And the node is of the session that the client has now: one that a previous
+ * session left will go when that one expires, whatever its maker believes.
  */
 #include "test/sim/laws.h"
 
@@ -27,8 +28,11 @@ static void received(struct world *w, const struct client *c)
 
 static void granted(struct world *w, const struct claim *claim)
 {
+    const struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
     if (outlived(w, claim))
         world_break(w, law_presence.name, "%s is granted, and gone", claim->machine.name);
+    if (node != NULL && world_session_id(node->owner) != claim->client->driver.id)
+        world_break(w, law_presence.name, "%s is granted, of a session that was", claim->machine.name);
 }
 
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)

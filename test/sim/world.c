@@ -165,7 +165,7 @@ static void draw_ensemble(struct world *w)
     e->disk_delay = between(r, 200, chance(r, 200) ? 100000 : 5000);
     e->lag_permille = chance(r, 300) ? between(r, 1, 200) : 0;
     e->lag_delay = between(r, 10000, 1000000);
-    w->session_ms = (int64_t)tick_ms * between(r, 2, 6);
+    w->session_ms = (int64_t)tick_ms * between(r, tick_ms < 500 ? 5 : 2, tick_ms < 500 ? 10 : 6);
     w->client_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
     w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
     w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;

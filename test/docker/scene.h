@@ -1,0 +1,48 @@
+/*
+ * What the fault tests are made of: a lock path, a crew that contends for it, and looks at both sides: what the holder
+ * believes, and what the servers have.
+ */
+#ifndef PDK__TEST_SCENE_H
+#define PDK__TEST_SCENE_H
+
+#include "test/docker/crew.h"
+#include "test/docker/lab.h"
+#include "test/lib/check.h"
+
+/* A limit that is only spent when something is wrong. */
+enum { SOON_MS = 60000 };
+
+/* A path nobody has used, nobody in the crew, and an ensemble that is whole again. */
+void scene_begin(void);
+
+/* How many contenders the servers have. */
+size_t scene_nodes(void);
+
+/* A new worker whose session is with the server of that name, or is not. */
+int scene_hire_at(const char *server, bool at, int session_ms);
+
+/* Let WHO wait, as the last of the queue; its node is there when this returns. Returns WHO. */
+int scene_queue_up(int who);
+
+/* The grant that WHO has, or will soon have: the servers must agree that it is first. */
+struct pdk__event scene_granted(int who);
+
+struct pdk__event scene_lock(int who);
+void scene_unlock(int who);
+
+/* WHO was without a server for a while, and has one again. */
+void scene_reconnected(int who);
+
+/* WHO has left SERVER for another. It may have been so quick that it was told of no change. */
+void scene_moved(int who, const char *server);
+
+/* GRANT stands as it did, for its holder and for the servers, and nobody of N others has got one. */
+void scene_still_holds(int who, const struct pdk__event *grant, const int *others, size_t n);
+
+/* The queue is served in its order, to its end. */
+void scene_serve(const int *queue, size_t n);
+
+/* And after all this the lock is as good as new, and was never held twice. */
+void scene_finish(int who);
+
+#endif

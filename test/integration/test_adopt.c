@@ -1,0 +1,357 @@
+/* A client on the application's own handle: what the application goes on to hear and to own. */
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static zhandle_t *zh; /* the application's */
+static pdk_client *c;
+static pdk_mutex *m;
+static const char *path;
+
+/* --- the application ---------------------------------------------------------------------------------------------- */
+
+static char story[512];
+static pthread_mutex_t story_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool hold_watcher, watcher_held;
+static int mark; /* its address is the application's context */
+
+static void note(const char *word)
+{
+    pthread_mutex_lock(&story_lock);
+    if (strlen(story) + strlen(word) < sizeof story)
+        strcat(story, word);
+    pthread_mutex_unlock(&story_lock);
+}
+
+static bool told(const char *text)
+{
+    pthread_mutex_lock(&story_lock);
+    bool same = strcmp(story, text) == 0;
+    pthread_mutex_unlock(&story_lock);
+    return same;
+}
+
+static void watch(zhandle_t *handle, int type, int state, const char *node, void *context)
+{
+    (void)handle, (void)node;
+    if (context != &mark)
+        note("(a context of somebody else's) ");
+    if (type != ZOO_SESSION_EVENT)
+        note(type == ZOO_DELETED_EVENT ? "deleted " : "node ");
+    else if (state == ZOO_CONNECTED_STATE)
+        note("connected ");
+    else if (state == ZOO_CONNECTING_STATE)
+        note("connecting ");
+    else if (state == ZOO_EXPIRED_SESSION_STATE)
+        note("expired ");
+    else
+        note("? ");
+    while (hold_watcher) {
+        watcher_held = true;
+        pdk__test_nap();
+    }
+}
+
+static void open_handle(const char *hosts, int session_ms)
+{
+    story[0] = '\0';
+    hold_watcher = watcher_held = false;
+    zh = zookeeper_init(hosts, watch, session_ms, NULL, &mark, ZOO_NO_LOG_CLIENTENV);
+    CHECK(zh != NULL);
+}
+
+static void close_handle(void)
+{
+    CHECK_EQ(zookeeper_close(zh), ZOK);
+    zh = NULL;
+}
+
+static void setup(void) { ground_open(NULL); }
+
+static void begin(void)
+{
+    path = ground_path();
+    open_handle(ground.hosts, 10000);
+    CHECK_WITHIN(PATIENCE_MS, told("connected "));
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = ground_mutex(c, path);
+}
+
+/* --- what it hears ------------------------------------------------------------------------------------------------ */
+
+static void cut_off(const char *before, const char *during, const char *after)
+{
+    CHECK_WITHIN(PATIENCE_MS, told(before));
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, told(during));
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, told(after));
+}
+
+static void hears_all(void)
+{
+    char node[64];
+    struct Stat stat;
+    begin();
+    snprintf(node, sizeof node, "%s-own", path);
+    ground_make(node, "", ZOO_PERSISTENT, NULL);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    cut_off("connected ", "connected connecting ", "connected connecting connected ");
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_EQ(zoo_exists(zh, node, 1, &stat), ZOK); /* a watch by the global watcher */
+    CHECK_EQ(zoo_delete(ground.zh, node, -1), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, told("connected connecting connected deleted "));
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+    story[0] = '\0'; /* and afterwards, by itself */
+    cut_off("", "connecting ", "connecting connected ");
+    CHECK(zoo_set_watcher(zh, watch) == watch);
+    close_handle();
+}
+
+/* An event was on its way to us when the client was closed. */
+static void *close_client(void *arg) { return (void *)(intptr_t)pdk_client_close(arg); }
+
+static void hears_the_last(void)
+{
+    pthread_t closer;
+    void *rc;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    hold_watcher = true;
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; CONNECTED comes behind it */
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > 1);
+    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
+    CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_OVER);
+    hold_watcher = false;
+    CHECK_EQ(pthread_join(closer, &rc), 0);
+    CHECK_RC((int)(intptr_t)rc, 0);
+    CHECK_WITHIN(PATIENCE_MS, told("connected connecting connected "));
+    ground_end(c, m);
+    close_handle();
+}
+
+static atomic_int rc_inside;
+
+static void lock_inside(int rc, const struct Stat *stat, const void *data)
+{
+    (void)rc, (void)stat, (void)data;
+    rc_inside = pdk_mutex_lock(m);
+}
+
+static void refuses_its_thread(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    rc_inside = 1;
+    CHECK_EQ(zoo_aexists(zh, path, 0, lock_inside, NULL), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, rc_inside != 1);
+    CHECK_RC(rc_inside, PDK_EDEADLK);
+    ground_end(c, m);
+    close_handle();
+}
+
+/* --- what is left ------------------------------------------------------------------------------------------------- */
+
+static atomic_int n_closed;
+
+static void count_closed(int rc, void *arg)
+{
+    (void)arg;
+    n_closed += rc == PDK_ECLOSED;
+}
+
+static void leaves_no_nodes(void)
+{
+    struct locker l;
+    begin();
+    const char *other = ground_path();
+    pdk_mutex *n = ground_mutex(c, other);
+    ground_make(other, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(other, "a-lock-0000000000", "");
+    n_closed = 0;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    locker_start(&l, n);
+    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, count_closed, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(other) == 3);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(ground_children(other), 1);
+    locker_finish(&l);
+    CHECK_RC(l.rc, PDK_ECLOSED);
+    CHECK_EQ(n_closed, 1);
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    ground_end(c, m);
+    CHECK_EQ(zoo_state(zh), ZOO_CONNECTED_STATE);
+    CHECK_EQ(zoo_exists(zh, path, 0, NULL), ZOK);
+    close_handle();
+    ground_delete_all(other);
+}
+
+static void closed_right_behind(void)
+{
+    for (int i = 0; i < 20; i++) {
+        struct locker l;
+        begin();
+        ground_make(path, "", ZOO_PERSISTENT, NULL);
+        ground_make_below(path, "a-lock-0000000000", "");
+        locker_start(&l, m);
+        if (i % 2 == 0)
+            CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+        CHECK_RC(pdk_client_close(c), 0);
+        close_handle();
+        locker_finish(&l);
+        CHECK_RC(l.rc, PDK_ECLOSED);
+        ground_end(c, m);
+        CHECK_EQ(ground_children(path), 1);
+        ground_delete_all(path);
+    }
+}
+
+static void unconfirmed(void)
+{
+    path = ground_path();
+    open_handle(ground.hosts, 2000);
+    CHECK_WITHIN(PATIENCE_MS, told("connected "));
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
+    CHECK_RC(pdk_mutex_free(m), 0);
+    zookeeper_close(zh);
+    CHECK_RC(pdk_client_free(c), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+}
+
+/* --- whose and when ----------------------------------------------------------------------------------------------- */
+
+static void one_at_a_time(void)
+{
+    pdk_client *other;
+    begin();
+    CHECK_RC(pdk_client_adopt(&other, zh, NULL), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+    close_handle();
+}
+
+static void before_connected(void)
+{
+    struct locker l;
+    path = ground_path();
+    pdk__proxy_refuse(ground.proxy, true);
+    open_handle(ground.hosts, 10000);
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
+    CHECK_EQ(pdk_client_session_id(c), 0);
+    m = ground_mutex(c, path);
+    locker_start(&l, m);
+    CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
+    CHECK(!l.settled);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    CHECK_EQ(pdk_client_session_id(c), zoo_client_id(zh)->client_id);
+    locker_finish(&l);
+    ground_end(c, m);
+    CHECK(told("connected "));
+    close_handle();
+}
+
+static void expires(void)
+{
+    struct locker l;
+    pdk_client *other;
+    begin();
+    const char *busy = ground_path();
+    pdk_mutex *n = ground_mutex(c, busy);
+    ground_make(busy, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(busy, "a-lock-0000000000", "");
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
+    ground_expire(zh);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, PDK_EEXPIRED);
+    locker_finish(&l);
+    CHECK_WITHIN(PATIENCE_MS, told("connected connecting expired "));
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EEXPIRED);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EEXPIRED);
+    CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EEXPIRED);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    ground_end(c, m);
+    CHECK_RC(pdk_client_adopt(&other, zh, NULL), PDK_EEXPIRED);
+    zookeeper_close(zh);
+    ground_delete_all(busy);
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+    close_handle();
+}
+
+/* The application and a client of its own exclude each other, also through a chroot. */
+static void in_a_chroot(void)
+{
+    char hosts[128], whole[64];
+    path = ground_path();
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    snprintf(hosts, sizeof hosts, "%s%s", ground.hosts, path);
+    snprintf(whole, sizeof whole, "%s/lock", path);
+    open_handle(hosts, 10000);
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = ground_mutex(c, "/lock");
+    pdk_client *d = ground_client(NULL);
+    pdk_mutex *n = ground_mutex(d, whole);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
+    struct locker l;
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(whole) == 2);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    locker_finish(&l);
+    ground_end(d, n);
+    ground_end(c, m);
+    close_handle();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"the application hears every event while its handle is adopted, and afterwards", hears_all},
+        {"it hears also what was on its way when the client was closed", hears_the_last},
+        {"on the handle's own thread whatever waits is refused", refuses_its_thread},
+        {"a close deletes the nodes and leaves the handle open", leaves_no_nodes},
+        {"the handle may be closed right behind the client", closed_right_behind},
+        {"a close that nobody confirms says so", unconfirmed},
+        {"a handle is adopted by one client at a time", one_at_a_time},
+        {"a handle can be adopted before it is connected", before_connected},
+        {"when its session expires locks are lost, and the client is over", expires},
+        {"a handle with a chroot can be adopted", in_a_chroot},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "adopt", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,203 @@
+/* Clients that cannot be made, or find no server; what is asked for wrongly; and how much one session can carry. */
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void setup(void) { ground_open(NULL); }
+
+static void bad_hosts(void)
+{
+    pdk_client *c = NULL;
+    CHECK_RC(pdk_client_new(&c, "localhost", NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_new(&c, "", NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_new(&c, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_new(NULL, "localhost:1", NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_new(&c, "127.0.0.1:1/a/", NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_adopt(&c, NULL, NULL), PDK_EINVAL);
+    CHECK(c == NULL);
+}
+
+/* RFC 6761: the name is in nobody's zone. */
+static void unknown_host(void)
+{
+    pdk_client *c = NULL;
+    CHECK_RC(pdk_client_new(&c, "nobody.invalid:2181", NULL), PDK_EHOST);
+    CHECK(c == NULL);
+}
+
+static void no_server(void)
+{
+    pdk_client_options *o = ground_options(400);
+    pdk_client *c;
+    char text[256];
+    pdk__proxy_refuse(ground.proxy, true);
+    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    pdk_client_options_free(o);
+    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_contender_list *list;
+    CHECK_RC(pdk_client_wait(c, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
+    CHECK_EQ(pdk_client_session_id(c), 0);
+    CHECK_EQ(pdk_client_session_timeout_ms(c), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
+    CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
+    CHECK_RC(pdk_contenders(c, "/a", 20, &list), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_trylock(m), 0);
+    CHECK(pdk_client_session_id(c) != 0);
+    CHECK_EQ(pdk_client_session_timeout_ms(c), 400); /* the server's least, and what was asked for */
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
+static void chroot_and_not(void)
+{
+    const char *path = ground_path();
+    char hosts[128], whole[64], deep[64];
+    snprintf(hosts, sizeof hosts, "%s%s", ground.hosts, path);
+    snprintf(whole, sizeof whole, "%s/a", path);
+    snprintf(deep, sizeof deep, "%s/a/b", path);
+    pdk_client *inside, *outside = ground_client(NULL);
+    CHECK_RC(pdk_client_new(&inside, hosts, NULL), 0);
+    pdk_mutex *m = ground_mutex(inside, "/a/b"), *n = ground_mutex(outside, deep);
+    struct locker l;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(deep) == 2);
+    ground_delete_below(deep, ground_find(deep, "-0000000000")); /* our node is told from others by its whole path */
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(inside, "/a/b", PATIENCE_MS, &list), 0);
+    CHECK_EQ(pdk_contender_list_size(list), 1);
+    CHECK_EQ(pdk_contender_session(list, 0), pdk_client_session_id(outside));
+    pdk_contender_list_free(list);
+    locker_finish(&l);
+    ground_end(inside, m);
+    ground_end(outside, n);
+}
+
+static void bad_paths(void)
+{
+    static const char *const paths[] = {"", "a", "a/b", "/", "/a/", "//a", "/a//b", "/.", "/a/../b", "/a\n", "/a\x7f"};
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = NULL;
+    pdk_contender_list *list = NULL;
+    char *longest = malloc(5000);
+    CHECK(longest != NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        CHECK_RC(pdk_mutex_new(&m, c, paths[i], NULL), PDK_EPATH);
+        CHECK_RC(pdk_contenders(c, paths[i], 0, &list), PDK_EPATH);
+    }
+    memset(longest, 'x', 4999);
+    longest[0] = '/';
+    longest[4999] = '\0';
+    CHECK_RC(pdk_mutex_new(&m, c, longest, NULL), PDK_EPATH);
+    free(longest);
+    CHECK_RC(pdk_mutex_new(&m, c, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new(&m, NULL, "/a", NULL), PDK_EINVAL);
+    CHECK(m == NULL && list == NULL);
+    ground_end(c, NULL);
+}
+
+static void bad_options(void)
+{
+    pdk_client_options *o = ground_options(100);
+    pdk_mutex_options *mo = pdk_mutex_options_new();
+    char label[300];
+    memset(label, 'x', sizeof label);
+    label[256] = '\0';
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(o, 99), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(o, 86400001), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_label(o, label), PDK_EINVAL);
+    label[255] = '\0';
+    CHECK_RC(pdk_client_options_set_label(o, label), 0);
+    CHECK_RC(pdk_client_options_set_label(o, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_add_auth(o, "", "a:b"), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_add_acl(o, "world", "anyone", 0), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_add_acl(o, "world", "anyone", 32), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_data(mo, label, 65537), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_data(mo, NULL, 1), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_data(mo, NULL, 0), 0);
+    pdk_mutex_options_free(mo);
+    pdk_client_options_free(o);
+}
+
+/* --- how much one session carries -------------------------------------------------------------------------------- */
+
+struct tally {
+    atomic_int n_told, n_granted, n_other;
+};
+
+static void count(int rc, void *arg)
+{
+    struct tally *t = arg;
+    t->n_granted += rc == 0;
+    t->n_other += rc != 0 && rc != PDK_ECANCELED;
+    t->n_told++;
+}
+
+/* A few long paths stand for many short ones. */
+static void limit(void)
+{
+    enum { LENGTH = 3900, MANY = 400 };
+    static char path[LENGTH + 1];
+    static pdk_op *ops[MANY];
+    struct tally t = {0};
+    int n = 0, rc = 0;
+    pdk_client *c = ground_client(NULL);
+    memset(path, 'x', LENGTH);
+    path[0] = '/';
+    pdk_mutex *m = ground_mutex(c, path), *other = ground_mutex(c, "/limit");
+    while (n < MANY && (rc = pdk_mutex_lock_async(m, PDK_FOREVER, count, &t, &ops[n])) == 0)
+        n++;
+    CHECK_RC(rc, PDK_ELIMIT);
+    CHECK_RC(pdk_mutex_lock(m), PDK_ELIMIT);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_ELIMIT);
+    CHECK_WITHIN(PATIENCE_MS, t.n_granted == 1);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy); /* all their watches go in one request */
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    for (int i = 0; i < n; i++) {
+        CHECK_RC(pdk_op_cancel(ops[i]), 0);
+        pdk_op_free(ops[i]);
+    }
+    CHECK_WITHIN(PATIENCE_MS, t.n_told == n);
+    CHECK_EQ(t.n_other, 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_RC(pdk_mutex_timedlock(other, PATIENCE_MS), 0); /* the room is there again */
+    CHECK_RC(pdk_mutex_unlock(other), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_free(other), 0);
+    ground_end(c, m);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a bad host list is refused", bad_hosts},
+        {"an unknown host is refused", unknown_host},
+        {"without a server whatever has a limit ends by it, and all is well later", no_server},
+        {"clients inside and outside of a chroot meet on one path", chroot_and_not},
+        {"paths that cannot carry a lock are refused", bad_paths},
+        {"options that make no sense are refused", bad_options},
+        {"a session takes no more than it can carry through a reconnection", limit},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "connect", .tests = tests, .setup = setup, .teardown = ground_close});
+}

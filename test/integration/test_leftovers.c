@@ -1,0 +1,180 @@
+/* After a client is closed and freed nothing of it is left: no thread, no descriptor, no node, no connection, no byte.
+ */
+#include "test/integration/ground.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PADDOCK_TEST_ROUNDS makes it short, for tools under which everything is slow. */
+static int n_rounds;
+
+static void setup(void)
+{
+    const char *rounds = getenv("PADDOCK_TEST_ROUNDS");
+    n_rounds = rounds != NULL && atoi(rounds) > 0 ? atoi(rounds) : 100;
+    ground_open(NULL);
+    ground.hosts = ground.direct; /* the proxy has descriptors of its own */
+}
+
+static int entries(const char *name)
+{
+    DIR *dir = opendir(name);
+    int n = 0;
+    CHECK(dir != NULL);
+    while (readdir(dir) != NULL)
+        n++;
+    closedir(dir);
+    return n;
+}
+
+struct census {
+    int threads, descriptors, connections;
+    long nodes, watches, ephemerals;
+};
+
+static struct census count(void)
+{
+    const pdk__server *s = ground.e->server[0];
+    return (struct census){.threads = entries("/proc/self/task"),
+                           .descriptors = entries("/proc/self/fd"),
+                           .connections = pdk__ask_connections(s),
+                           .nodes = pdk__ask_number(s, "zk_znode_count"),
+                           .watches = pdk__ask_number(s, "zk_watch_count"),
+                           .ephemerals = pdk__ask_number(s, "zk_ephemerals_count")};
+}
+
+static void idle(void)
+{
+    pdk_client *c;
+    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+}
+
+/* ROUND, often: the second half leaves no more than the first. What the server does about connections that have ended,
+ * it does a little later. */
+static void leaves_nothing(void (*round)(void))
+{
+    round();
+    struct census before = count(), after;
+    for (int i = 0; i < n_rounds; i++)
+        round();
+    after = count();
+    CHECK_EQ(after.threads, before.threads);
+    CHECK_EQ(after.descriptors, before.descriptors);
+    if (round != idle) /* the server may keep the connection of one that goes while its session is being made */
+        CHECK_WITHIN(PATIENCE_MS, (after = count(), after.connections == before.connections));
+    CHECK_WITHIN(PATIENCE_MS, (after = count(), after.ephemerals == before.ephemerals));
+    CHECK_WITHIN(PATIENCE_MS, (after = count(), after.watches == before.watches));
+    CHECK(after.nodes <= before.nodes); /* an empty path may be reaped */
+}
+
+static atomic_int n_told;
+
+static void tell(int rc, void *arg)
+{
+    (void)rc, (void)arg;
+    n_told++;
+}
+
+static void in_use(void)
+{
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, "/leftovers"), *n = ground_mutex(c, "/leftovers");
+    pdk_op *op;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, tell, NULL, &op), 0);
+    CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
+    pdk_op_free(op);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    ground_end(c, m);
+}
+
+static void dispatching(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    pdk_client *c = ground_client(o);
+    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    ground_end(c, m);
+}
+
+static void hopeless(void)
+{
+    pdk_client *c;
+    CHECK_RC(pdk_client_new(&c, "127.0.0.1", NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", NULL), 0); /* nobody listens there */
+    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+    CHECK_RC(pdk_mutex_free(m), 0);
+}
+
+static zhandle_t *zh;
+
+static void adopted(void)
+{
+    pdk_client *c;
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    ground_end(c, m);
+}
+
+static void in_use_test(void) { leaves_nothing(in_use); }
+
+static void idle_test(void) { leaves_nothing(idle); }
+
+static void dispatching_test(void) { leaves_nothing(dispatching); }
+
+static void hopeless_test(void) { leaves_nothing(hopeless); }
+
+static void adopted_test(void)
+{
+    zh = pdk__zk_open(ground.hosts, 60000);
+    leaves_nothing(adopted);
+    zookeeper_close(zh);
+}
+
+/* Also in the middle: what a wait has set is taken back, while the session goes on. */
+static pdk_client *standing;
+static pdk_mutex *held, *tried;
+
+static void wait_in_vain(void)
+{
+    CHECK_RC(pdk_mutex_timedlock(tried, 2), PDK_ETIMEDOUT);
+    CHECK_WITHIN(PATIENCE_MS, ground_children("/leftovers") == 1);
+}
+
+static void standing_test(void)
+{
+    standing = ground_client(NULL);
+    held = ground_mutex(standing, "/leftovers");
+    tried = ground_mutex(standing, "/leftovers");
+    CHECK_RC(pdk_mutex_lock(held), 0);
+    leaves_nothing(wait_in_vain);
+    CHECK_RC(pdk_mutex_unlock(held), 0);
+    CHECK_WITHIN(PATIENCE_MS, pdk__ask_number(ground.e->server[0], "zk_watch_count") == 0);
+    CHECK_RC(pdk_client_close(standing), 0);
+    CHECK_RC(pdk_mutex_free(tried), 0);
+    ground_end(standing, held);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a client that was in use leaves nothing", in_use_test},
+        {"a client that was hardly begun leaves nothing", idle_test},
+        {"a client whose callbacks were left to the program leaves nothing", dispatching_test},
+        {"a client that never found a server leaves nothing", hopeless_test},
+        {"a client on an adopted handle leaves nothing", adopted_test},
+        {"a wait in vain leaves nothing", standing_test},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "leftovers", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,377 @@
+/*
+ * Memory runs out, at every allocation of the library's own, one at a time and three in a row. Each call then fails in
+ * an orderly way or succeeds all the same; nothing stays on the servers, and the lock works afterwards. That nothing
+ * leaks is for AddressSanitizer and memcheck to say.
+ */
+#include "lib/alloc.h"
+#include "lib/zk/client.h"
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static atomic_int n_asked, fail_from, fail_to;
+static pdk_client *c;
+static pdk_mutex *m;
+static const char *path, *busy;
+
+static bool gate(size_t size)
+{
+    int n = atomic_fetch_add(&n_asked, 1) + 1;
+    (void)size;
+    return n < fail_from || n > fail_to;
+}
+
+static void shut_gate(int from, int width)
+{
+    n_asked = 0;
+    fail_from = from;
+    fail_to = from + width - 1;
+    pdk__alloc_set_gate(gate);
+}
+
+static void open_gate(void) { pdk__alloc_set_gate(NULL); }
+
+static void setup(void) { ground_open(NULL); }
+
+/* Also after a failed test. */
+static void teardown(void)
+{
+    open_gate();
+    ground_close();
+}
+
+static void begin(void)
+{
+    open_gate();
+    path = ground_path();
+    busy = ground_path();
+    ground_make(busy, "", ZOO_PERSISTENT, NULL);
+    c = ground_client(NULL);
+    m = ground_mutex(c, path);
+}
+
+static void end(void)
+{
+    ground_end(c, m);
+    ground_delete_all(busy);
+}
+
+/* All is well again, and nothing is left. */
+static void sound(void)
+{
+    open_gate();
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_EQ(ground_children(path), 0);
+}
+
+/* ACT until no allocation was left to fail. */
+static void for_each(void (*act)(void))
+{
+    for (int width = 1; width <= 3; width += 2) {
+        int i = 1;
+        do {
+            shut_gate(i, width);
+            act();
+            open_gate();
+        } while (n_asked >= i++);
+        CHECK(i > 2); /* it did allocate, and was refused */
+    }
+}
+
+static void check_either(int rc, int other)
+{
+    if (rc != other)
+        CHECK_RC(rc, PDK_ENOMEM);
+}
+
+/* --- making things ----------------------------------------------------------------------------------------------- */
+
+static void make_client(void)
+{
+    pdk_client *mine = NULL;
+    pdk_client_options *o = pdk_client_options_new();
+    if (o == NULL)
+        return;
+    check_either(pdk_client_options_add_auth(o, "digest", "tim:secret"), 0);
+    check_either(pdk_client_options_add_acl(o, "world", "anyone", PDK_PERM_ALL), 0);
+    int rc = pdk_client_new(&mine, ground.hosts, o);
+    check_either(rc, 0);
+    CHECK_RC(pdk_client_free(mine), 0);
+    pdk_client_options_free(o);
+}
+
+static void clients(void) { for_each(make_client); }
+
+static void make_mutex(void)
+{
+    pdk_mutex *mine = NULL;
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    if (o == NULL)
+        return;
+    check_either(pdk_mutex_options_set_data(o, "12345", 5), 0);
+    check_either(pdk_mutex_options_set_data(o, "123456789", 9), 0);
+    int rc = pdk_mutex_new(&mine, c, path, o);
+    check_either(rc, 0);
+    CHECK_RC(pdk_mutex_free(mine), 0);
+    pdk_mutex_options_free(o);
+}
+
+static void mutexes(void)
+{
+    begin();
+    for_each(make_mutex);
+    sound();
+    end();
+}
+
+static void adopt(void)
+{
+    pdk_client *mine = NULL;
+    check_either(pdk_client_adopt(&mine, ground.zh, NULL), 0);
+    CHECK_RC(pdk_client_free(mine), 0);
+}
+
+static void adoptions(void) { for_each(adopt); }
+
+/* --- locking ----------------------------------------------------------------------------------------------------- */
+
+static void lock_and_unlock(void)
+{
+    int rc = pdk_mutex_lock(m);
+    check_either(rc, 0);
+    if (rc == 0)
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+    else
+        CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    sound();
+}
+
+static void locks(void)
+{
+    begin();
+    for_each(lock_and_unlock);
+    end();
+}
+
+/* With a path that has to be made. */
+static void lock_new_path(void)
+{
+    open_gate();
+    if (ground_children(path) >= 0)
+        ground_delete_all(path);
+    pdk__alloc_set_gate(gate);
+    lock_and_unlock();
+}
+
+static void new_paths(void)
+{
+    begin();
+    for_each(lock_new_path);
+    end();
+}
+
+static void try(void)
+{
+    int rc = pdk_mutex_trylock(m);
+    check_either(rc, 0);
+    if (rc == 0)
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+    sound();
+}
+
+static void tries(void)
+{
+    begin();
+    for_each(try);
+    end();
+}
+
+static void wait_in_vain(void)
+{
+    pdk_mutex *mine = NULL;
+    int rc = pdk_mutex_new(&mine, c, busy, NULL);
+    check_either(rc, 0);
+    if (rc == 0)
+        check_either(pdk_mutex_timedlock(mine, 40), PDK_ETIMEDOUT);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 1);
+    CHECK_RC(pdk_mutex_free(mine), 0);
+    open_gate();
+    sound();
+}
+
+static void timeouts(void)
+{
+    begin();
+    ground_make_below(busy, "a-lock-0000000000", "");
+    for_each(wait_in_vain);
+    end();
+}
+
+struct outcome {
+    atomic_int n;
+    _Atomic int rc;
+};
+
+static void tell(int rc, void *arg)
+{
+    struct outcome *o = arg;
+    o->rc = rc;
+    o->n++;
+}
+
+/* A stranger is ahead and goes, in the middle of which SHAKE happens. */
+static void (*shake)(void);
+
+static void wait_and_get(void)
+{
+    static struct outcome locked, unlocked;
+    pdk_op *op = NULL;
+    locked.n = unlocked.n = 0;
+    pdk_mutex *mine = NULL;
+    check_either(pdk_mutex_new(&mine, c, busy, NULL), 0);
+    if (mine == NULL)
+        return;
+    ground_make_below(busy, "a-lock-0000000000", "");
+    int rc = pdk_mutex_lock_async(mine, PDK_FOREVER, tell, &locked, &op);
+    check_either(rc, 0);
+    if (rc == 0) {
+        CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
+        if (shake != NULL)
+            shake();
+    }
+    ground_delete_below(busy, "a-lock-0000000000");
+    if (rc == 0) {
+        CHECK_WITHIN(PATIENCE_MS, locked.n == 1);
+        CHECK_RC(locked.rc, 0);
+        rc = pdk_mutex_unlock_async(mine, tell, &unlocked);
+        CHECK_RC(rc, 0);
+        CHECK_WITHIN(PATIENCE_MS, unlocked.n == 1);
+        CHECK_RC(unlocked.rc, 0);
+    }
+    pdk_op_free(op);
+    CHECK_RC(pdk_mutex_free(mine), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 0);
+}
+
+static void waits(void)
+{
+    begin();
+    shake = NULL;
+    for_each(wait_and_get);
+    sound();
+    end();
+}
+
+static void cut(void) { pdk__proxy_cut(ground.proxy); }
+
+static void expire(void) { ground_expire(pdk__client_zh(c)); }
+
+static void expires_waiting(void)
+{
+    begin();
+    shake = expire;
+    for_each(wait_and_get);
+    sound();
+    end();
+}
+
+static void reconnects_waiting(void)
+{
+    begin();
+    shake = cut;
+    for_each(wait_and_get);
+    sound();
+    end();
+}
+
+/* --- holding ----------------------------------------------------------------------------------------------------- */
+
+static void hold_through_cut(void)
+{
+    open_gate();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__alloc_set_gate(gate);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_mutex_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    sound();
+}
+
+static void reconnects_holding(void)
+{
+    begin();
+    for_each(hold_through_cut);
+    end();
+}
+
+static void hold_and_lose(void)
+{
+    open_gate();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__alloc_set_gate(gate);
+    ground_delete_all(path);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    sound();
+}
+
+static void losses(void)
+{
+    begin();
+    hold_and_lose(); /* it may well need no memory */
+    for (int i = 1; i < 4; i++) {
+        shut_gate(i, 1);
+        hold_and_lose();
+    }
+    end();
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------ */
+
+static void ask(void)
+{
+    pdk_contender_list *list = NULL;
+    int rc = pdk_contenders(c, busy, PATIENCE_MS, &list);
+    check_either(rc, 0);
+    if (rc == 0)
+        CHECK_EQ(pdk_contender_list_size(list), 3);
+    pdk_contender_list_free(list);
+}
+
+static void questions(void)
+{
+    begin();
+    ground_make_below(busy, "a-lock-0000000000", "{}");
+    ground_make_below(busy, "b-lock-0000000001", NULL);
+    ground_make_below(busy, "config", "somewhere");
+    for_each(ask);
+    sound();
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"no memory for a client", clients},
+        {"no memory for an adoption", adoptions},
+        {"no memory for a mutex", mutexes},
+        {"no memory for lock and unlock", locks},
+        {"no memory for lock and unlock on a path that is not there yet", new_paths},
+        {"no memory for trylock", tries},
+        {"no memory for a wait that times out", timeouts},
+        {"no memory for a wait that is granted", waits},
+        {"no memory for a wait whose connection is lost", reconnects_waiting},
+        {"no memory for a wait whose session expires", expires_waiting},
+        {"no memory for a holder whose connection is lost", reconnects_holding},
+        {"no memory for a holder who loses the lock", losses},
+        {"no memory for a list of contenders", questions},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv, &(struct pdk__test_suite){.name = "memory", .tests = tests, .setup = setup, .teardown = teardown});
+}
