@@ -105,13 +105,24 @@ static void isolate(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_isolation, c, 0);
 }
 
-static void crash(struct world *w, struct server *s)
+static void crash_one(struct world *w, struct server *s, int for_ms)
 {
     server_crash(s);
     for (int i = 0; i < w->n_clients; i++)
         if (w->clients[i].server == s->id && w->clients[i].io == IO_CONNECTED)
             client_cut(&w->clients[i], false, true, chance(&w->fault_random, 500));
-    agenda_add(&w->agenda, ms(a_while(w)), end_crash, s, 0);
+    agenda_add(&w->agenda, ms(for_ms), end_crash, s, 0);
+}
+
+/* One, or the whole ensemble: then all sessions get a fresh timeout when it comes back, also those that their clients have
+ * given up by then. */
+static void crash(struct world *w, struct server *s)
+{
+    int for_ms = a_while(w);
+    bool all = chance(&w->fault_random, 300);
+    for (int i = 0; i < w->ensemble.n; i++)
+        if (all || i == s->id)
+            crash_one(w, &w->ensemble.servers[i], for_ms);
 }
 
 static void partition(struct world *w, int a)
@@ -261,7 +272,7 @@ static void go_wrong(void *subject, uint64_t detail)
     struct world *w = subject;
     (void)detail;
     /* Enough sessions must be left for everybody to come back. */
-    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 6 * CLIENTS_MAX)
+    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 8 * CLIENTS_MAX)
         return;
     enum fault fault = pick(w);
     int whom = below(&w->fault_random, 60);

@@ -44,7 +44,7 @@ void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, co
 void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, const void *body)
 {
     if (p->n == PIPE_MAX) {
-        fputs("sim: a pipe is full\n", stderr);
+        fprintf(stderr, "sim: a pipe is full of %d\n", p->ring[p->first].kind);
         abort();
     }
     instant at = p->agenda->now + delay;
