@@ -140,7 +140,7 @@ static void adopted_test(void)
 }
 
 /* Also in the middle: what a wait has set is taken back, while the session goes on. */
-static pdk_client *standing;
+static pdk_client *standing, *other;
 static pdk_mutex *held, *tried;
 
 static void wait_in_vain(void)
@@ -152,14 +152,14 @@ static void wait_in_vain(void)
 static void standing_test(void)
 {
     standing = ground_client(NULL);
+    other = ground_client(NULL); /* of a session that watches nothing else there */
     held = ground_mutex(standing, "/leftovers");
-    tried = ground_mutex(standing, "/leftovers");
+    tried = ground_mutex(other, "/leftovers");
     CHECK_RC(pdk_mutex_lock(held), 0);
     leaves_nothing(wait_in_vain);
     CHECK_RC(pdk_mutex_unlock(held), 0);
     CHECK_WITHIN(PATIENCE_MS, pdk__ask_number(ground.e->server[0], "zk_watch_count") == 0);
-    CHECK_RC(pdk_client_close(standing), 0);
-    CHECK_RC(pdk_mutex_free(tried), 0);
+    ground_end(other, tried);
     ground_end(standing, held);
 }
 
