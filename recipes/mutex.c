@@ -7,8 +7,7 @@
 
 enum { DATA_MAX = 65536 };
 
-/* --- options -------------------------------------------------------------------------------------------------------
- */
+/* --- options ----------------------------------------------------------------------------------------------------- */
 
 pdk_mutex_options *pdk_mutex_options_new(void) { return pdk__alloc(sizeof(pdk_mutex_options)); }
 
@@ -33,8 +32,7 @@ int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t si
     return 0;
 }
 
-/* --- the object ----------------------------------------------------------------------------------------------------
- */
+/* --- the object -------------------------------------------------------------------------------------------------- */
 
 static void run_state_notice(struct pdk__notice *notice);
 
@@ -144,8 +142,7 @@ static int enter(pdk_mutex *m)
 
 static void leave(pdk_mutex *m) { pdk__client_leave(m->client); }
 
-/* --- whose ----------------------------------------------------------------------------------------------------------
- */
+/* --- whose ------------------------------------------------------------------------------------------------------- */
 
 /* An id of the system's can come back after its thread ended, with a lock still in its name. */
 uint64_t pdk__thread_number(void)
@@ -200,8 +197,7 @@ static bool held_here(struct pdk_mutex *m)
     return op != NULL && op->stage == PDK__OP_GRANTED;
 }
 
-/* --- lock ----------------------------------------------------------------------------------------------------------
- */
+/* --- lock -------------------------------------------------------------------------------------------------------- */
 
 static int relock(struct pdk_op *op)
 {
@@ -328,8 +324,7 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
     return rc;
 }
 
-/* --- unlock --------------------------------------------------------------------------------------------------------
- */
+/* --- unlock ------------------------------------------------------------------------------------------------------ */
 
 /* Give up one level; 1 when that was the last, and the lock is to be given away. */
 static int unwind(struct pdk_op *op)
@@ -406,9 +401,11 @@ static int unwind_later(struct pdk_mutex *m, struct pdk_op *op, pdk_lock_cb cb, 
 
 static void give_away_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
 {
+    int64_t patience_ms = op->mutex->client->session.timeout_ms;
     op->gone_cb = cb;
     op->gone_arg = arg;
     op->refs++; /* the one that abandoning takes */
+    pdk__claim_expect(&op->claim, pdk__deadline_ms(pdk__now_ms(), patience_ms));
     pdk__op_abandon(op);
 }
 
@@ -430,8 +427,7 @@ int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg)
     return rc;
 }
 
-/* --- the user's handle of a pending lock ---------------------------------------------------------------------------
- */
+/* --- the user's handle of a pending lock ------------------------------------------------------------------------- */
 
 int pdk_op_cancel(pdk_op *op)
 {
@@ -459,8 +455,7 @@ void pdk_op_free(pdk_op *op)
     pdk__client_unref(c);
 }
 
-/* --- questions -----------------------------------------------------------------------------------------------------
- */
+/* --- questions --------------------------------------------------------------------------------------------------- */
 
 static pdk_state state_of(const struct pdk_op *op)
 {
@@ -516,8 +511,7 @@ size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size)
     return length;
 }
 
-/* --- changes of state ----------------------------------------------------------------------------------------------
- */
+/* --- changes of state -------------------------------------------------------------------------------------------- */
 
 int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg)
 {

@@ -15,8 +15,7 @@ void pdk__op_unref(struct pdk_op *op)
     pdk__mutex_unref(m);
 }
 
-/* --- callbacks -----------------------------------------------------------------------------------------------------
- */
+/* --- callbacks --------------------------------------------------------------------------------------------------- */
 
 /* A callback is called without the lock, and the op, or even its mutex and client, may be freed right after it. */
 static void finish_notice(struct pdk_op *op)
@@ -60,8 +59,7 @@ static void settle(struct pdk_op *op, int rc)
     pthread_cond_broadcast(&op->news);
 }
 
-/* --- what the claim tells ------------------------------------------------------------------------------------------
- */
+/* --- what the claim tells ---------------------------------------------------------------------------------------- */
 
 static void granted(struct pdk__claim *claim, int64_t token)
 {
@@ -105,6 +103,21 @@ static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
         pdk__mutex_changed(op->mutex, state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD, op->token);
 }
 
+/* Whoever gave the lock away is told once: that the node is gone, or that nobody could say so in time. */
+static void tell_gone(struct pdk_op *op)
+{
+    if (op->gone_cb != NULL && !op->gone_told)
+        notify(op, &op->gone_notice);
+    op->gone_told = true;
+}
+
+static void due(struct pdk__claim *claim)
+{
+    struct pdk_op *op = op_of(claim);
+    op->release_result = pdk__mutex_incident(op->mutex, "unlock", PDK_EUNKNOWN);
+    tell_gone(op);
+}
+
 static void done(struct pdk__claim *claim, int rc)
 {
     struct pdk_op *op = op_of(claim);
@@ -114,16 +127,14 @@ static void done(struct pdk__claim *claim, int rc)
         lose(op);
     op->gone = true;
     op->release_result = rc;
-    if (op->gone_cb != NULL)
-        notify(op, &op->gone_notice);
+    tell_gone(op);
     pthread_cond_broadcast(&op->news);
     pdk__op_unref(op);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, done};
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done};
 
-/* --- start and abandon ---------------------------------------------------------------------------------------------
- */
+/* --- start and abandon ------------------------------------------------------------------------------------------- */
 
 static char *node_data(struct pdk_mutex *m, size_t *size)
 {

@@ -45,6 +45,7 @@ struct pdk_op {
     struct pdk__notice gone_notice;
     pdk_lock_cb gone_cb;
     void *gone_arg;
+    bool gone_told;
 };
 
 #endif

@@ -90,8 +90,7 @@ static struct pdk__action *push(struct pdk__actions *out, enum pdk__action_kind 
     return action;
 }
 
-/* --- asking --------------------------------------------------------------------------------------------------------
- */
+/* --- asking ------------------------------------------------------------------------------------------------------ */
 
 static struct pdk__action *ask(struct pdk__contender *c, struct pdk__actions *out, enum pdk__action_kind kind,
                                enum pdk__phase phase)
@@ -145,8 +144,7 @@ static void forget_node(struct pdk__contender *c)
     forget_own(c);
 }
 
-/* --- what next -----------------------------------------------------------------------------------------------------
- */
+/* --- what next --------------------------------------------------------------------------------------------------- */
 
 static void finish(struct pdk__contender *c, struct pdk__actions *out)
 {
@@ -254,8 +252,7 @@ static void vanish(struct pdk__contender *c, struct pdk__actions *out)
     advance(c, out);
 }
 
-/* --- the caller and the clock --------------------------------------------------------------------------------------
- */
+/* --- the caller and the clock ------------------------------------------------------------------------------------ */
 
 static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
@@ -302,8 +299,7 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
     return wake;
 }
 
-/* --- the session ---------------------------------------------------------------------------------------------------
- */
+/* --- the session ------------------------------------------------------------------------------------------------- */
 
 static void on_session_expired(struct pdk__contender *c, struct pdk__actions *out)
 {
@@ -357,8 +353,7 @@ static void on_session_over(struct pdk__contender *c, const struct pdk__event *e
     on_session_expired(c, out);
 }
 
-/* --- replies -------------------------------------------------------------------------------------------------------
- */
+/* --- replies ----------------------------------------------------------------------------------------------------- */
 
 static int error_of(const struct pdk__event *ev)
 {
@@ -603,8 +598,7 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     advance(c, out);
 }
 
-/* --- the step ------------------------------------------------------------------------------------------------------
- */
+/* --- the step ---------------------------------------------------------------------------------------------------- */
 
 static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {

@@ -185,7 +185,8 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
         return c->over;
     if (c->path_bytes + cost(path) > PATH_BUDGET)
         return PDK_ELIMIT;
-    *claim = (struct pdk__claim){.client = c, .listener = listener, .path = path, .data = data, .data_size = data_size};
+    *claim = (struct pdk__claim){
+        .client = c, .listener = listener, .path = path, .data = data, .data_size = data_size, .due_ms = PDK__NEVER};
     c->path_bytes += cost(path);
     pdk__list_append(&c->claims, &claim->link);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
@@ -201,4 +202,18 @@ void pdk__claim_release(struct pdk__claim *claim)
     pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
 }
 
-void pdk__claim_tick(struct pdk__claim *claim) { pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER}); }
+void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms)
+{
+    claim->due_ms = at_ms;
+    pdk__client_arm(claim->client, at_ms);
+}
+
+void pdk__claim_tick(struct pdk__claim *claim)
+{
+    if (pdk__now_ms() >= claim->due_ms) {
+        claim->due_ms = PDK__NEVER;
+        claim->listener->due(claim);
+    }
+    pdk__client_arm(claim->client, claim->due_ms);
+    pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER});
+}

@@ -16,7 +16,8 @@ struct pdk__claim_listener {
     void (*granted)(struct pdk__claim *claim, int64_t token);
     void (*failed)(struct pdk__claim *claim, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__claim *claim, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST */
-    void (*done)(struct pdk__claim *claim, int rc);                         /* the last call, always */
+    void (*due)(struct pdk__claim *claim);          /* the time of pdk__claim_expect() has come */
+    void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
 };
 
 struct pdk__claim {
@@ -27,6 +28,7 @@ struct pdk__claim {
     const char *path; /* borrowed until done */
     const char *data; /* borrowed until done */
     size_t data_size;
+    int64_t due_ms;    /* when the listener wants to be told so; PDK__NEVER for never */
     char *predecessor; /* the path that is watched */
     bool unwatched;    /* or was: its watch is being removed */
     char *own;         /* the path of our own node, once it is known */
@@ -45,6 +47,9 @@ void pdk__claim_release(struct pdk__claim *claim);
 
 /* Time has passed. */
 void pdk__claim_tick(struct pdk__claim *claim);
+
+/* Tell the listener when AT_MS has come, unless all is done by then. */
+void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
 
 /* For the rest of the driver: an event for the machine. EVENT need not carry now_ms. */
 void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event);

@@ -13,8 +13,7 @@
 /* How long a close waits for the replies to what is in flight. */
 enum { SETTLE_MS = 2000 };
 
-/* --- the lock and the count ----------------------------------------------------------------------------------------
- */
+/* --- the lock and the count -------------------------------------------------------------------------------------- */
 
 void pdk__client_ref(struct pdk_client *c) { atomic_fetch_add(&c->refs, 1); }
 
@@ -107,8 +106,7 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     c->cancel_state = state; /* others have had the lock since */
 }
 
-/* --- the session ---------------------------------------------------------------------------------------------------
- */
+/* --- the session ------------------------------------------------------------------------------------------------- */
 
 static pdk_session_state state_of(const struct pdk_client *c)
 {
@@ -190,8 +188,7 @@ static void run_session_notice(struct pdk__notice *notice)
         c->options.on_session(c, state, c->options.on_session_arg);
 }
 
-/* --- birth ---------------------------------------------------------------------------------------------------------
- */
+/* --- birth ------------------------------------------------------------------------------------------------------- */
 
 /* Making, closing and dispatching are no cancellation points: whoever is cancelled half-way would leave a client that
  * nobody can use or free. */
@@ -302,8 +299,7 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
     return rc;
 }
 
-/* --- death ---------------------------------------------------------------------------------------------------------
- */
+/* --- death ------------------------------------------------------------------------------------------------------- */
 
 /* An adopted handle's session goes on, so the nodes must be deleted one by one, while there is somebody to answer. */
 static int vacate(struct pdk_client *c)
@@ -390,8 +386,7 @@ int pdk_client_free(pdk_client *c)
     return rc;
 }
 
-/* --- questions -----------------------------------------------------------------------------------------------------
- */
+/* --- questions --------------------------------------------------------------------------------------------------- */
 
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms)
 {
@@ -477,8 +472,7 @@ int pdk_client_dispatch(pdk_client *c)
     return rc;
 }
 
-/* --- incidents -----------------------------------------------------------------------------------------------------
- */
+/* --- incidents --------------------------------------------------------------------------------------------------- */
 
 void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc)
 {

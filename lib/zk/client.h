@@ -124,7 +124,7 @@ void pdk__client_incident(struct pdk_client *c, const char *verb, const char *su
 /* The handle, for tests. */
 zhandle_t *pdk__client_zh(struct pdk_client *c);
 
-/* --- the other files of the driver -------------------------------------------------------------------------------- */
+/* --- the other files of the driver ------------------------------------------------------------------------------- */
 
 /* handle.c: open, adopt and close ZooKeeper's handle. */
 int pdk__handle_open(struct pdk_client *c);

@@ -103,8 +103,7 @@ static int sent(struct read *read, int zrc)
     return zrc;
 }
 
-/* --- the listing ---------------------------------------------------------------------------------------------------
- */
+/* --- the listing ------------------------------------------------------------------------------------------------- */
 
 static struct pdk_contender_list *make_list(const struct String_vector *names)
 {
@@ -138,8 +137,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     pdk__request_depart(c);
 }
 
-/* --- the nodes -----------------------------------------------------------------------------------------------------
- */
+/* --- the nodes --------------------------------------------------------------------------------------------------- */
 
 static void keep(struct survey *s, struct item *item, const char *value, int length, const struct Stat *stat)
 {
@@ -176,8 +174,7 @@ static int ask_node(struct survey *s, const char *path, size_t i)
     return zrc;
 }
 
-/* --- the whole -----------------------------------------------------------------------------------------------------
- */
+/* --- the whole --------------------------------------------------------------------------------------------------- */
 
 static int settle(struct survey *s, int64_t deadline_ms)
 {
@@ -276,8 +273,7 @@ int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_cont
     return rc;
 }
 
-/* --- what it says --------------------------------------------------------------------------------------------------
- */
+/* --- what it says ------------------------------------------------------------------------------------------------ */
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 

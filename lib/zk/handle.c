@@ -8,8 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* --- what the watchers hear ----------------------------------------------------------------------------------------
- */
+/* --- what the watchers hear -------------------------------------------------------------------------------------- */
 
 /* STATE is the truth here; zoo_state() runs ahead of or behind it. Events of other kinds and states decide nothing. */
 static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
@@ -104,8 +103,7 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
     pdk__client_unref(c);
 }
 
-/* --- open and close ------------------------------------------------------------------------------------------------
- */
+/* --- open and close ---------------------------------------------------------------------------------------------- */
 
 /* ZooKeeper's client writes a paragraph to stderr for every connection. Ours is told by codes and callbacks. */
 static void log_nothing(const char *message) { (void)message; }
@@ -175,8 +173,7 @@ void pdk__handle_close(struct pdk_client *c)
     pdk__client_leave(c);
 }
 
-/* --- adopt and release ---------------------------------------------------------------------------------------------
- */
+/* --- adopt and release ------------------------------------------------------------------------------------------- */
 
 int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
 {

@@ -60,8 +60,7 @@ int pdk__error_of(int zrc)
     }
 }
 
-/* --- what every request has in common ------------------------------------------------------------------------------
- */
+/* --- what every request has in common ---------------------------------------------------------------------------- */
 
 void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *))
 {
@@ -103,8 +102,7 @@ void pdk__request_drop_all(struct pdk_client *c)
     }
 }
 
-/* --- those of a claim ----------------------------------------------------------------------------------------------
- */
+/* --- those of a claim -------------------------------------------------------------------------------------------- */
 
 static void end(struct request *r)
 {
@@ -166,8 +164,7 @@ static void complete(struct request *r, enum pdk__event_kind kind, int zrc, stru
     pdk__request_depart(c);
 }
 
-/* --- create --------------------------------------------------------------------------------------------------------
- */
+/* --- create ------------------------------------------------------------------------------------------------------ */
 
 static void created(int zrc, const char *path, const struct Stat *stat, const void *data)
 {
@@ -206,8 +203,7 @@ int pdk__request_create(struct pdk__claim *claim, uint64_t op)
     return sent(r, zrc);
 }
 
-/* --- the lock path and its ancestors -------------------------------------------------------------------------------
- */
+/* --- the lock path and its ancestors ----------------------------------------------------------------------------- */
 
 /* Only the last of a chain decides. What an ancestor's create answers may be "not permitted" although it is there. */
 static void made_parent(int zrc, const char *path, const void *data)
@@ -259,8 +255,7 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
     return sent(r, zrc);
 }
 
-/* --- the barrier, and listing --------------------------------------------------------------------------------------
- */
+/* --- the barrier, and listing ------------------------------------------------------------------------------------ */
 
 /* Whatever it was refused for, it was refused by agreement. */
 static void refused(int zrc, const void *data)
@@ -294,8 +289,7 @@ int pdk__request_list(struct pdk__claim *claim, uint64_t op)
     return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->path, 0, listed, r)) : PDK_ENOMEM;
 }
 
-/* --- watches -------------------------------------------------------------------------------------------------------
- */
+/* --- watches ----------------------------------------------------------------------------------------------------- */
 
 static void watched(struct request *r, int zrc)
 {
@@ -400,8 +394,7 @@ void pdk__request_unwatch(struct pdk_client *c, const char *path)
     sent(r, zoo_aremove_all_watches(c->zh, path, ZWATCHTYPE_DATA, 0, (void_completion_t *)unwatched, r));
 }
 
-/* --- delete --------------------------------------------------------------------------------------------------------
- */
+/* --- delete ------------------------------------------------------------------------------------------------------ */
 
 static void deleted(int zrc, const void *data)
 {

@@ -24,8 +24,7 @@ void pdk__client_arm(struct pdk_client *c, int64_t wake_ms)
     timerfd_settime(c->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* --- callbacks -----------------------------------------------------------------------------------------------------
- */
+/* --- callbacks --------------------------------------------------------------------------------------------------- */
 
 void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice)
 {
@@ -58,8 +57,7 @@ int pdk__thread_run_notices(struct pdk_client *c)
     return n;
 }
 
-/* --- the loop ------------------------------------------------------------------------------------------------------
- */
+/* --- the loop ---------------------------------------------------------------------------------------------------- */
 
 static void tick(struct pdk_client *c)
 {

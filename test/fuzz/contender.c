@@ -36,8 +36,7 @@ struct play {
     bool there;
 };
 
-/* --- what comes out ------------------------------------------------------------------------------------------------
- */
+/* --- what comes out ---------------------------------------------------------------------------------------------- */
 
 static void ask(struct play *p, const struct pdk__action *a)
 {
@@ -109,8 +108,7 @@ static void step(struct play *p, struct pdk__event event)
     MUST(!p->done || pdk__contender_wake_ms(&p->c) == PDK__NEVER);
 }
 
-/* --- what goes in: answers -----------------------------------------------------------------------------------------
- */
+/* --- what goes in: answers --------------------------------------------------------------------------------------- */
 
 static void write_name(struct play *p, char *name, uint8_t how)
 {
@@ -232,8 +230,7 @@ static void answer_late(struct play *p)
         answer(p, op, kinds[take(&p->b) & 7]);
 }
 
-/* --- what goes in: the caller, the clock, the session --------------------------------------------------------------
- */
+/* --- what goes in: the caller, the clock, the session ------------------------------------------------------------ */
 
 static void acquire(struct play *p)
 {
@@ -338,8 +335,7 @@ static void anything(struct play *p)
     }
 }
 
-/* --- the world mended ----------------------------------------------------------------------------------------------
- */
+/* --- the world mended -------------------------------------------------------------------------------------------- */
 
 static void answer_truly(struct play *p)
 {

@@ -56,7 +56,7 @@ void ground_end(pdk_client *c, pdk_mutex *m);
 /* A client that no longer knows what its servers know: its session is over, and it will be told so. */
 void ground_expire(zhandle_t *zh);
 
-/* --- a thread that locks, and unlocks when it is told ------------------------------------------------------------- */
+/* --- a thread that locks, and unlocks when it is told ------------------------------------------------------------ */
 
 struct locker {
     pthread_t thread;

@@ -9,7 +9,7 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *path;
 
-/* --- the application ---------------------------------------------------------------------------------------------- */
+/* --- the application --------------------------------------------------------------------------------------------- */
 
 static char story[512];
 static pthread_mutex_t story_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,7 +78,7 @@ static void begin(void)
     m = ground_mutex(c, path);
 }
 
-/* --- what it hears ------------------------------------------------------------------------------------------------ */
+/* --- what it hears ----------------------------------------------------------------------------------------------- */
 
 static void cut_off(const char *before, const char *during, const char *after)
 {
@@ -157,7 +157,7 @@ static void refuses_its_thread(void)
     close_handle();
 }
 
-/* --- what is left ------------------------------------------------------------------------------------------------- */
+/* --- what is left ------------------------------------------------------------------------------------------------ */
 
 static atomic_int n_closed;
 
@@ -232,7 +232,7 @@ static void unconfirmed(void)
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
 }
 
-/* --- whose and when ----------------------------------------------------------------------------------------------- */
+/* --- whose and when ---------------------------------------------------------------------------------------------- */
 
 static void one_at_a_time(void)
 {

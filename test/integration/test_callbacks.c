@@ -257,7 +257,7 @@ static void refused_while_dispatching(void)
     end();
 }
 
-/* --- a thread that is late ----------------------------------------------------------------------------------------- */
+/* --- a thread that is late --------------------------------------------------------------------------------------- */
 
 static atomic_bool is_kept, let_go;
 

@@ -52,7 +52,7 @@ const char *pdk__actor_story(pdk__actor *a, char *buf, size_t size);
 /* End the actor's session at once, on the servers; the actor, behind PROXY, hears of it when it reconnects. */
 void pdk__actor_kill_session(pdk__actor *a, pdk__proxy *proxy, const pdk__server *server);
 
-/* --- the observer ------------------------------------------------------------------------------------------------- */
+/* --- the observer ------------------------------------------------------------------------------------------------ */
 
 /* A handle on server I, without a proxy. */
 zhandle_t *pdk__observe(pdk__ensemble *e, int i);

@@ -20,8 +20,7 @@ bool claim_believes(const struct claim *claim)
 
 static uint32_t next_attempt(struct client *c) { return (uint32_t)c->id << 24 | ++c->last_attempt; }
 
-/* --- tickets: which claim, which question ---------------------------------------------------------------------------
- */
+/* --- tickets: which claim, which question ------------------------------------------------------------------------ */
 
 static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uint64_t op)
 {
@@ -30,8 +29,7 @@ static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uin
 
 static struct claim *claim_of(struct client *c, uint64_t t) { return &c->claims[(t & 0xff) - 1]; }
 
-/* --- actions -------------------------------------------------------------------------------------------------------
- */
+/* --- actions ----------------------------------------------------------------------------------------------------- */
 
 static bool ask(struct claim *claim, enum request_kind request, const char *name, bool watch,
                 enum pdk__event_kind reply, uint64_t op)
@@ -143,8 +141,7 @@ static void tell(struct claim *claim, const struct pdk__action *a)
     }
 }
 
-/* --- coverage ------------------------------------------------------------------------------------------------------
- */
+/* --- coverage ---------------------------------------------------------------------------------------------------- */
 
 static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before, bool unsure)
 {
@@ -181,8 +178,7 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
         see(SIGHT_DELETE_REPEATED);
 }
 
-/* --- events --------------------------------------------------------------------------------------------------------
- */
+/* --- events ------------------------------------------------------------------------------------------------------ */
 
 static struct pdk__event unsent(const struct pdk__action *a)
 {
@@ -363,8 +359,7 @@ void client_receive(void *receiver, const struct message *m)
             (*law)->received(c->world, c);
 }
 
-/* --- its clock -----------------------------------------------------------------------------------------------------
- */
+/* --- its clock --------------------------------------------------------------------------------------------------- */
 
 static void ring(struct client *c)
 {

@@ -102,8 +102,7 @@ int64_t client_now_ms(const struct client *c);
 /* Does it believe, at this moment, that the claim holds? What pdk_mutex_state would say. */
 bool claim_believes(const struct claim *claim);
 
-/* --- between the files of the client -------------------------------------------------------------------------------
- */
+/* --- between the files of the client ----------------------------------------------------------------------------- */
 
 /* io.c */
 void io_open(struct client *c);

@@ -19,8 +19,7 @@ struct request *ensemble_request(struct ensemble *e)
     return r;
 }
 
-/* --- links ---------------------------------------------------------------------------------------------------------
- */
+/* --- links ------------------------------------------------------------------------------------------------------- */
 
 void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64_t a, uint64_t b, const void *body)
 {
@@ -55,8 +54,7 @@ static bool reaches(const struct ensemble *e, int a, int b)
     return !e->links[a][b].blocked && !e->links[b][a].blocked && !e->servers[a].paused && !e->servers[b].paused;
 }
 
-/* --- the log -------------------------------------------------------------------------------------------------------
- */
+/* --- the log ----------------------------------------------------------------------------------------------------- */
 
 static void apply_until(struct server *s, int n_committed)
 {
@@ -157,8 +155,7 @@ static void append(struct server *s, uint32_t txn)
     agenda_add(s->e->agenda, done - s->e->agenda->now, logged, s, (uint64_t)s->reign << 32 | (uint64_t)s->n_log);
 }
 
-/* --- the leader's part ---------------------------------------------------------------------------------------------
- */
+/* --- the leader's part ------------------------------------------------------------------------------------------- */
 
 static void propose(struct server *s, struct txn txn)
 {
@@ -291,8 +288,7 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
     return true;
 }
 
-/* --- messages between servers --------------------------------------------------------------------------------------
- */
+/* --- messages between servers ------------------------------------------------------------------------------------ */
 
 static void follow(struct server *s, const struct message *m, int from)
 {
@@ -360,8 +356,7 @@ static void deliver(void *receiver, const struct message *m)
         lead(s, m, from);
 }
 
-/* --- elections -----------------------------------------------------------------------------------------------------
- */
+/* --- elections --------------------------------------------------------------------------------------------------- */
 
 static void look(struct server *s)
 {
@@ -497,8 +492,7 @@ static void half_tick(void *subject, uint64_t detail)
     agenda_add(s->e->agenda, ms(s->e->tick_ms) / 2, half_tick, s, 0);
 }
 
-/* --- faults --------------------------------------------------------------------------------------------------------
- */
+/* --- faults ------------------------------------------------------------------------------------------------------ */
 
 void server_crash(struct server *s)
 {
@@ -530,8 +524,7 @@ void server_pause(struct server *s, bool paused)
         pipe_pump(&s->e->links[i][s->id]);
 }
 
-/* --- birth ---------------------------------------------------------------------------------------------------------
- */
+/* --- birth ------------------------------------------------------------------------------------------------------- */
 
 static void server_begin(struct ensemble *e, int i)
 {

@@ -179,8 +179,7 @@ static inline bool server_serves(const struct server *s)
     return s->state == SERVER_FOLLOWING || s->state == SERVER_LEADING;
 }
 
-/* --- between the files of the model --------------------------------------------------------------------------------
- */
+/* --- between the files of the model ------------------------------------------------------------------------------ */
 
 enum link_kind {
     LINK_PROPOSE,

@@ -23,8 +23,7 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
 
 static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
 
-/* --- the ends of faults --------------------------------------------------------------------------------------------
- */
+/* --- the ends of faults ------------------------------------------------------------------------------------------ */
 
 static void hold_link(struct client *c, int server, bool up, bool down, bool held)
 {
@@ -95,8 +94,7 @@ static void end_foreign(void *subject, uint64_t path)
         agenda_add(&w->agenda, ms(300), end_foreign, w, path);
 }
 
-/* --- the faults ----------------------------------------------------------------------------------------------------
- */
+/* --- the faults -------------------------------------------------------------------------------------------------- */
 
 static void isolate(struct world *w, struct client *c)
 {
@@ -254,8 +252,7 @@ static void happen(struct world *w, enum fault fault, int whom)
     }
 }
 
-/* --- the process of them -------------------------------------------------------------------------------------------
- */
+/* --- the process of them ----------------------------------------------------------------------------------------- */
 
 static enum fault pick(struct world *w)
 {
@@ -319,8 +316,7 @@ void faults_heal(struct world *w)
         end_foreign(w, (uint64_t)p);
 }
 
-/* --- exhaustively ---------------------------------------------------------------------------------------------------
- */
+/* --- exhaustively ------------------------------------------------------------------------------------------------ */
 
 static enum act act_now(const struct world *w)
 {

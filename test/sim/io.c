@@ -9,8 +9,7 @@ enum up_kind { UP_CONNECT, UP_REQUEST, UP_CLOSED };
 
 static instant travel(struct client *c) { return 1 + below(&c->world->random, c->world->client_delay); }
 
-/* --- what the server side does with what comes up -------------------------------------------------------------------
- */
+/* --- what the server side does with what comes up ---------------------------------------------------------------- */
 
 struct hello {
     struct client *client;
@@ -48,8 +47,7 @@ void client_answer(struct client *c, int server, unsigned attempt, enum answer_k
     pipe_send(&c->down[server], travel(c), kind, attempt, 0, a);
 }
 
-/* --- to the completion thread --------------------------------------------------------------------------------------
- */
+/* --- to the completion thread ------------------------------------------------------------------------------------ */
 
 static void hand_over(struct client *c, enum in_kind kind, uint64_t ticket, const void *body)
 {
@@ -66,8 +64,7 @@ static void fail_all(struct client *c)
     c->n_outstanding = c->n_queued = 0;
 }
 
-/* --- requests ------------------------------------------------------------------------------------------------------
- */
+/* --- requests ---------------------------------------------------------------------------------------------------- */
 
 static void put(struct client *c, const struct request *r)
 {
@@ -120,8 +117,7 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
     return true;
 }
 
-/* --- connecting ----------------------------------------------------------------------------------------------------
- */
+/* --- connecting -------------------------------------------------------------------------------------------------- */
 
 static void attempt(void *subject, uint64_t handle)
 {
@@ -243,8 +239,7 @@ static void expired(struct client *c)
     c->n_outstanding = c->n_queued = 0;
 }
 
-/* --- what comes down -----------------------------------------------------------------------------------------------
- */
+/* --- what comes down --------------------------------------------------------------------------------------------- */
 
 static void remember_watch(struct client *c, const struct request *r)
 {
@@ -313,8 +308,7 @@ static void read_down(void *receiver, const struct message *m)
     }
 }
 
-/* --- its clock -----------------------------------------------------------------------------------------------------
- */
+/* --- its clock --------------------------------------------------------------------------------------------------- */
 
 static void ping(struct client *c)
 {
@@ -342,8 +336,7 @@ static void io_clock(void *subject, uint64_t detail)
     agenda_add(&w->agenda, third / 4, io_clock, c, 0);
 }
 
-/* --- birth and pause -----------------------------------------------------------------------------------------------
- */
+/* --- birth and pause --------------------------------------------------------------------------------------------- */
 
 void client_begin(struct client *c, struct world *w, int id)
 {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- down to the client --------------------------------------------------------------------------------------------
- */
+/* --- down to the client ------------------------------------------------------------------------------------------ */
 
 static struct answer *make(struct server *s, const struct request *r)
 {
@@ -49,8 +48,7 @@ void server_close_all(struct server *s)
         hang_up(s, i);
 }
 
-/* --- watches -------------------------------------------------------------------------------------------------------
- */
+/* --- watches ----------------------------------------------------------------------------------------------------- */
 
 static struct connection *connection_of(struct server *s, session_index session)
 {
@@ -109,8 +107,7 @@ static void fire_all_of(struct server *s, session_index session)
                 fire(s, p, s->tree.dirs[p].nodes[i].name, true);
 }
 
-/* --- answers -------------------------------------------------------------------------------------------------------
- */
+/* --- answers ----------------------------------------------------------------------------------------------------- */
 
 static void answer_list(struct server *s, const struct request *r, struct answer *a)
 {
@@ -181,8 +178,7 @@ static void answer_read(struct server *s, int client, const struct request *r)
     send_down(s, client, r->kind == REQ_PING ? ANSWER_PONG : ANSWER_REPLY, a);
 }
 
-/* --- in their order ------------------------------------------------------------------------------------------------
- */
+/* --- in their order ---------------------------------------------------------------------------------------------- */
 
 static void pop(struct connection *c)
 {
@@ -278,8 +274,7 @@ void server_apply(struct server *s, const struct txn *txn)
     }
 }
 
-/* --- sessions ----------------------------------------------------------------------------------------------------
- */
+/* --- sessions ---------------------------------------------------------------------------------------------------- */
 
 static void open_session(struct server *s, session_index session)
 {

@@ -49,8 +49,7 @@ static int broken(struct world *w, const struct plan *plan, const char *law, con
     return 1;
 }
 
-/* --- the sum of all jobs --------------------------------------------------------------------------------------------
- */
+/* --- the sum of all jobs ----------------------------------------------------------------------------------------- */
 
 struct sum {
     uint64_t seeds, grants, faults, requests, sights[N_SIGHTS];
@@ -116,8 +115,7 @@ static void aborted(int signal)
     _exit(128 + signal);
 }
 
-/* --- many seeds -----------------------------------------------------------------------------------------------------
- */
+/* --- many seeds -------------------------------------------------------------------------------------------------- */
 
 static struct sum job(const struct options *o, int which)
 {
@@ -173,8 +171,7 @@ static int run_seeds(const struct options *o)
     return o->terse && all.status == 0 ? 0 : o->terse ? all.status : report(&all, seconds() - begun, o);
 }
 
-/* --- every fault at every request ------------------------------------------------------------------------------------
- */
+/* --- every fault at every request -------------------------------------------------------------------------------- */
 
 static int try_acts(struct world *w, const struct options *o, struct plan plan, uint64_t *n)
 {

@@ -25,8 +25,7 @@ const struct law *const laws[] = {&law_exclusion,  &law_belief,  &law_tokens,  &
         if ((*law)->hook != NULL)                                                                                      \
     (*law)->hook(w, ##__VA_ARGS__)
 
-/* --- telling -------------------------------------------------------------------------------------------------------
- */
+/* --- telling ----------------------------------------------------------------------------------------------------- */
 
 void world_tell(struct world *w, const char *format, ...)
 {
@@ -50,8 +49,7 @@ void world_break(struct world *w, const char *law, const char *format, ...)
     STORY(w, "BROKEN: %s: %s", law, w->how);
 }
 
-/* --- what the ensemble calls ---------------------------------------------------------------------------------------
- */
+/* --- what the ensemble calls ------------------------------------------------------------------------------------- */
 
 static void *scratch(void *world, size_t size)
 {
@@ -96,8 +94,7 @@ static void deleting(void *world, int path, const struct node *node)
     EACH_LAW(w, deleting, path, node);
 }
 
-/* --- sessions ------------------------------------------------------------------------------------------------------
- */
+/* --- sessions ---------------------------------------------------------------------------------------------------- */
 
 session_index world_session(struct world *w, int client)
 {
@@ -126,8 +123,7 @@ int64_t world_deleted(const struct world *w, int path, const char *name)
     return 0;
 }
 
-/* --- a run ---------------------------------------------------------------------------------------------------------
- */
+/* --- a run ------------------------------------------------------------------------------------------------------- */
 
 static bool client_done(const struct client *c)
 {

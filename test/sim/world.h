@@ -116,8 +116,7 @@ void faults_begin(struct world *w);
 void faults_heal(struct world *w);
 void faults_at_request(struct world *w, struct client *c, bool before);
 
-/* --- coverage: what a campaign must have seen -----------------------------------------------------------------------
- */
+/* --- coverage: what a campaign must have seen -------------------------------------------------------------------- */
 
 #define SIGHTS(X)                                                                                                      \
     X(GRANTED_AT_ONCE, "granted with nobody ahead")                                                                    \

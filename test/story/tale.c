@@ -188,8 +188,7 @@ void own_fired(struct tale *t, bool deleted)
          (struct pdk__event){.kind = PDK__EV_OWN_FIRED, .op = t->own_op, .deleted = deleted});
 }
 
-/* --- the session ---------------------------------------------------------------------------------------------------
- */
+/* --- the session ------------------------------------------------------------------------------------------------- */
 
 static void session_step(struct tale *t, const char *name, struct pdk__session_event event)
 {

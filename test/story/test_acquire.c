@@ -343,8 +343,7 @@ static void a_node_of_another_session_is_never_granted(void)
                        "deleted: done\n");
 }
 
-/* --- try ------------------------------------------------------------------------------------------------------------
- */
+/* --- try --------------------------------------------------------------------------------------------------------- */
 
 static void a_try_looks_and_writes_nothing_when_somebody_is_there(void)
 {
@@ -387,8 +386,7 @@ static void a_try_that_comes_second_all_the_same_leaves_again(void)
                        "deleted: done\n");
 }
 
-/* --- deadlines and giving up ----------------------------------------------------------------------------------------
- */
+/* --- deadlines and giving up ------------------------------------------------------------------------------------- */
 
 static void a_deadline_ends_the_wait_and_the_node_goes(void)
 {

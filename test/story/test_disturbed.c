@@ -28,8 +28,7 @@ static void wait_behind(void)
     tale_reset(&t);
 }
 
-/* --- lost replies ---------------------------------------------------------------------------------------------------
- */
+/* --- lost replies ------------------------------------------------------------------------------------------------ */
 
 static void a_create_whose_reply_was_lost_is_looked_for_behind_a_barrier_and_found(void)
 {
@@ -250,8 +249,7 @@ static void a_lost_watch_is_set_again_after_a_new_listing(void)
                        "listed: watch(4) own\n");
 }
 
-/* --- holding --------------------------------------------------------------------------------------------------------
- */
+/* --- holding ----------------------------------------------------------------------------------------------------- */
 
 static void a_holder_disconnected_is_suspect_until_its_node_was_seen(void)
 {
@@ -393,8 +391,7 @@ static void news_of_the_own_node_after_unlock_change_nothing(void)
                        "deleted: done\n");
 }
 
-/* --- waiting --------------------------------------------------------------------------------------------------------
- */
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
 
 static void a_waiter_keeps_its_place_through_a_disconnection(void)
 {
@@ -507,8 +504,7 @@ static void a_check_before_the_grant_that_fails_is_made_again(void)
                        "own refused: failed(PDK_EREFUSED) delete\n");
 }
 
-/* --- the end of it all ----------------------------------------------------------------------------------------------
- */
+/* --- the end of it all ------------------------------------------------------------------------------------------- */
 
 static void a_session_that_no_other_follows_fails_the_waiter(void)
 {
