@@ -125,6 +125,10 @@ static void attempt(void *subject, uint64_t handle)
     struct world *w = c->world;
     if (handle != c->handle || c->dead || c->io != IO_CONNECTING)
         return;
+    if (c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX) {
+        agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle); /* some must be left for the end */
+        return;
+    }
     c->server = (c->server + 1) % w->ensemble.n;
     c->attempts++;
     c->received = w->agenda.now;
