@@ -1,0 +1,61 @@
+/* When the run is over: what stays behind on the servers, and their logs. */
+#include "test/chaos/nemesis.h"
+
+#include "test/lib/check.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static void leave(struct nemesis *n, const char *what, int64_t count)
+{
+    struct record r = {.event = LEFTOVER, .token = count};
+    snprintf(r.node, sizeof r.node, "%s", what);
+    history_write(n->log, &r);
+}
+
+static long sum(const struct nemesis *n, const char *name)
+{
+    long all = 0;
+    for (int i = 0; i < n->e->n; i++)
+        all += pdk__ask_number(n->e->server[i], name);
+    return all;
+}
+
+static int children(const struct nemesis *n)
+{
+    struct String_vector names = {0};
+    int count = zoo_get_children(n->zh, n->crew->path, 0, &names) == ZOK ? names.count : 0;
+    deallocate_String_vector(&names);
+    return count;
+}
+
+/* Sessions of those who were killed end in their time. */
+void nemesis_count_leftovers(struct nemesis *n)
+{
+    int64_t until = now_ns() + (4 * n->crew->session_ms + 10000) * INT64_C(1000000);
+    while ((sum(n, "zk_ephemerals_count") > 0 || sum(n, "zk_watch_count") > 0 || children(n) > 0) && now_ns() < until)
+        pdk__test_nap();
+    leave(n, "children", children(n));
+    leave(n, "ephemerals", sum(n, "zk_ephemerals_count"));
+    leave(n, "watches", sum(n, "zk_watch_count"));
+}
+
+static void copy(const char *from, const char *to)
+{
+    char command[3 * PATH_MAX];
+    CHECK_EQ(mkdir(to, 0700), 0);
+    snprintf(command, sizeof command, "cp '%s'/data/version-2/log.* '%s'/", from, to);
+    CHECK_EQ(system(command), 0);
+}
+
+/* Their transaction logs are the ground truth. */
+void nemesis_keep_logs(struct nemesis *n)
+{
+    char to[PATH_MAX + 32];
+    for (int i = 0; i < n->e->n; i++) {
+        pdk__server_stop(n->e->server[i], 5000);
+        snprintf(to, sizeof to, "%s/server-%d", n->crew->dir, i);
+        copy(pdk__server_dir(n->e->server[i]), to);
+    }
+}

@@ -1,0 +1,224 @@
+/*
+ * One client of a run: locks, holds, asks how things stand, unlocks, over and over, until it is told to finish.
+ *
+ *     client HISTORY HOSTS SESSION_MS PATH SEED
+ *
+ * What it believes is stamped so that a belief never looks longer than it was: after the lock was granted, before
+ * unlock is called, before a question is asked.
+ */
+#include "lib/zk/client.h"
+#include "test/chaos/dice.h"
+#include "test/chaos/history.h"
+#include <paddock.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUESTION_MS = 10, ASYNC_LIMIT_MS = 600000, LINGER_SESSIONS = 4 };
+
+static struct history *history;
+static pdk_client *client;
+static pdk_mutex *mutex;
+static struct dice dice;
+static int session_ms, request;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t told;
+    int n_answers, rc;
+} async = {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER};
+
+static void say(enum event event, int rc, int64_t token)
+{
+    history_write(history, &(struct record){.event = event, .rc = rc, .token = token, .kind = request});
+}
+
+static void nap(int ms) { nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL); }
+
+static bool finishing(void) { return atomic_load(&history->finish) != 0; }
+
+static void on_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)arg;
+    say(TOLD, (int)state, token);
+}
+
+/* For those who want to end our session: who we are. */
+static void on_session(pdk_client *c, pdk_session_state state, void *arg)
+{
+    (void)arg;
+    if (state != PDK_SESSION_CONNECTED)
+        return;
+    const clientid_t *id = zoo_client_id(pdk__client_zh(c));
+    atomic_fetch_add(&history->turn, 1);
+    history->session = id->client_id;
+    memcpy(history->password, id->passwd, sizeof history->password);
+    atomic_fetch_add(&history->turn, 1);
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------ */
+
+static void answered(int rc, void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&async.lock);
+    async.rc = rc;
+    if (++async.n_answers > 1)
+        say(FAILED, PDK_EINVAL, 0); /* a second answer: the judge counts them */
+    pthread_cond_signal(&async.told);
+    pthread_mutex_unlock(&async.lock);
+}
+
+static bool await_answer(int ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int rc = 0;
+    pthread_mutex_lock(&async.lock);
+    while (async.n_answers == 0 && rc == 0)
+        rc = pthread_cond_timedwait(&async.told, &async.lock, &until);
+    bool is_there = async.n_answers > 0;
+    pthread_mutex_unlock(&async.lock);
+    return is_there;
+}
+
+/* Some change their mind. */
+static int lock_async(int64_t timeout_ms)
+{
+    pdk_op *op;
+    async.n_answers = 0;
+    int rc = pdk_mutex_lock_async(mutex, timeout_ms, answered, NULL, &op);
+    if (rc != 0)
+        return rc;
+    if (dice_chance(&dice, 30) && !await_answer(dice_between(&dice, 0, 200)))
+        pdk_op_cancel(op);
+    pdk_op_free(op);
+    return await_answer(ASYNC_LIMIT_MS) ? async.rc : PDK_ETIMEDOUT;
+}
+
+static int lock_by(enum way way, int64_t timeout_ms)
+{
+    switch (way) {
+    case BY_LOCK:
+        return pdk_mutex_lock(mutex);
+    case BY_TIMEDLOCK:
+        return pdk_mutex_timedlock(mutex, timeout_ms);
+    case BY_TRYLOCK:
+        return pdk_mutex_trylock(mutex);
+    default:
+        return lock_async(timeout_ms);
+    }
+}
+
+static bool lock(void)
+{
+    static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
+    enum way way = ways[dice_below(&dice, 6)];
+    int64_t timeout_ms = way == BY_TIMEDLOCK || (way == BY_ASYNC && dice_chance(&dice, 50))
+                             ? dice_between(&dice, 10, 2 * session_ms)
+                             : PDK_FOREVER;
+    request++;
+    say(ASKED, (int)way, timeout_ms);
+    int rc = lock_by(way, timeout_ms);
+    struct record r = {.ns = now_ns(), .event = rc == 0 ? GRANTED : FAILED, .rc = rc, .kind = request};
+    if (rc == 0) {
+        pdk_mutex_token(mutex, &r.token);
+        pdk_mutex_node(mutex, r.node, sizeof r.node);
+        r.session = pdk_client_session_id(client);
+        atomic_fetch_add(&history->n_grants, 1);
+    }
+    history_write(history, &r);
+    return rc == 0;
+}
+
+/* --- holding ----------------------------------------------------------------------------------------------------- */
+
+static int hold_ms(void)
+{
+    int roll = dice_below(&dice, 100);
+    return roll < 70 ? dice_between(&dice, 0, 25) : roll < 96 ? dice_between(&dice, 25, 150) : session_ms / 2;
+}
+
+static bool ask(void)
+{
+    int64_t token = 0, ns = now_ns();
+    pdk_mutex_token(mutex, &token);
+    pdk_state state = pdk_mutex_state(mutex);
+    history_write(history,
+                  &(struct record){.ns = ns, .event = QUESTION, .rc = (int)state, .token = token, .kind = request});
+    return state == PDK_HELD || state == PDK_SUSPECT;
+}
+
+static void hold(void)
+{
+    int64_t until = now_ns() + hold_ms() * INT64_C(1000000);
+    int64_t limit = now_ns() + LINGER_SESSIONS * session_ms * INT64_C(1000000);
+    atomic_store(&history->holding, 1);
+    while (ask() && (now_ns() < until || (atomic_load(&history->linger) && now_ns() < limit)) && !finishing())
+        nap(QUESTION_MS);
+    atomic_store(&history->holding, 0);
+    int64_t token = 0;
+    pdk_mutex_token(mutex, &token);
+    say(UNLOCKING, 0, token);
+    int rc = pdk_mutex_unlock(mutex);
+    say(UNLOCKED, rc, token);
+}
+
+/* --- the program ------------------------------------------------------------------------------------------------- */
+
+static int make(const char *hosts, const char *path)
+{
+    pdk_client_options *o = pdk_client_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
+    if (rc == 0)
+        rc = pdk_client_options_set_on_session(o, on_session, NULL);
+    if (rc == 0)
+        rc = pdk_client_new(&client, hosts, o);
+    pdk_client_options_free(o);
+    if (rc == 0)
+        rc = pdk_mutex_new(&mutex, client, path, NULL);
+    return rc != 0 ? rc : pdk_mutex_on_state(mutex, on_state, NULL);
+}
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "client: %s: %s\n", what, why);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6)
+        return 64;
+    if ((history = history_open(argv[1], false)) == NULL)
+        return fail(argv[1], "cannot be mapped");
+    atomic_store(&history->pid, (int32_t)getpid());
+    session_ms = atoi(argv[3]);
+    dice_seed(&dice, strtoull(argv[5], NULL, 10));
+    zoo_set_debug_level((ZooLogLevel)0);
+    int rc = make(argv[2], argv[4]);
+    if (rc != 0)
+        return fail("cannot begin", pdk_strerror(rc));
+    while (!finishing()) {
+        if (lock())
+            hold();
+        nap(dice_chance(&dice, 50) ? 0 : dice_between(&dice, 1, 60));
+    }
+    if ((rc = pdk_client_close(client)) != 0)
+        return fail("close", pdk_strerror(rc));
+    if ((rc = pdk_mutex_free(mutex)) != 0)
+        return fail("free", pdk_strerror(rc));
+    pdk_client_free(client);
+    request++;
+    say(ENDED, 0, 0);
+    return 0;
+}

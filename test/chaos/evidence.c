@@ -1,0 +1,115 @@
+#include "test/chaos/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *evidence_grow(void **list, size_t *n, size_t *cap, size_t size)
+{
+    if (*n == *cap) {
+        *cap = *cap > 0 ? 2 * *cap : 64;
+        *list = realloc(*list, *cap * size);
+        if (*list == NULL)
+            abort();
+    }
+    void *item = (char *)*list + size * (*n)++;
+    memset(item, 0, size);
+    return item;
+}
+
+void evidence_free(struct evidence *e)
+{
+    for (size_t i = 0; i < e->requests.n; i++)
+        free(e->requests.list[i].told);
+    free(e->processes.list);
+    free(e->requests.list);
+    free(e->stops.list);
+    free(e->strikes.list);
+    free(e->clocks.list);
+    free(e->grants);
+    truth_free(&e->truth);
+    *e = (struct evidence){0};
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------- */
+
+static const struct evidence *sorted;
+
+static int by_answer(const void *a, const void *b)
+{
+    const struct request *x = &sorted->requests.list[*(const size_t *)a],
+                         *y = &sorted->requests.list[*(const size_t *)b];
+    return (x->answered_ns > y->answered_ns) - (x->answered_ns < y->answered_ns);
+}
+
+void evidence_settle(struct evidence *e)
+{
+    free(e->grants);
+    e->n_grants = 0;
+    e->grants = calloc(e->requests.n + 1, sizeof *e->grants);
+    if (e->grants == NULL)
+        abort();
+    for (size_t i = 0; i < e->requests.n; i++) {
+        struct request *r = &e->requests.list[i];
+        if (r->n_answers == 0 || r->rc != 0)
+            continue;
+        r->znode = truth_find(&e->truth, r->token);
+        e->grants[e->n_grants++] = i;
+    }
+    sorted = e;
+    qsort(e->grants, e->n_grants, sizeof *e->grants, by_answer);
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
+
+/* By the nearest comparison of the clocks: somebody may be setting the wall's. */
+int64_t evidence_ns(const struct evidence *e, int64_t wall_ms)
+{
+    if (wall_ms == NEVER)
+        return NEVER;
+    int64_t wall_ns = wall_ms * 1000000, offset = 0, nearest = NEVER;
+    for (size_t i = 0; i < e->clocks.n; i++) {
+        int64_t d = llabs(e->clocks.list[i].wall_ns - wall_ns);
+        if (d < nearest) {
+            nearest = d;
+            offset = e->clocks.list[i].wall_ns - e->clocks.list[i].ns;
+        }
+    }
+    return wall_ns - offset;
+}
+
+int64_t grant_end_ns(const struct evidence *e, const struct request *r)
+{
+    const struct process *p = &e->processes.list[r->process];
+    int64_t end = r->lost_ns < r->unlocking_ns ? r->lost_ns : r->unlocking_ns;
+    return p->killed_ns < end ? p->killed_ns : end;
+}
+
+bool was_stopped(const struct evidence *e, const struct request *r, int64_t from_ns, int64_t until_ns)
+{
+    enum { LATE_NS = 100000000 };
+    int32_t pid = e->processes.list[r->process].pid;
+    for (size_t i = 0; i < e->stops.n; i++)
+        if (e->stops.list[i].pid == pid && e->stops.list[i].from_ns < until_ns && e->stops.list[i].until_ns > from_ns)
+            return true;
+    int64_t last = r->answered_ns;
+    for (size_t i = 0; i < r->n_told; i++) {
+        const struct told *t = &r->told[i];
+        if (!t->is_question)
+            continue;
+        if (t->ns - last > LATE_NS && last < until_ns && t->ns > from_ns)
+            return true;
+        last = t->ns;
+    }
+    return false;
+}
+
+const struct strike *find_strike(const struct evidence *e, uint64_t set, int victim, int64_t from_ns, int64_t until_ns)
+{
+    for (size_t i = e->strikes.n; i-- > 0;) {
+        const struct strike *s = &e->strikes.list[i];
+        if ((set >> s->id & 1) != 0 && (victim < 0 || s->victim == victim) && s->from_ns <= until_ns &&
+            s->until_ns >= from_ns)
+            return s;
+    }
+    return NULL;
+}

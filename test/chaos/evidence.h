@@ -1,0 +1,109 @@
+/* The evidence of a run: histories put in order, faults, and the truth of the servers' logs. */
+#ifndef CHAOS_EVIDENCE_H
+#define CHAOS_EVIDENCE_H
+
+#include "test/chaos/faults.h"
+#include "test/chaos/truth.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEVER INT64_MAX
+
+/* A client process. */
+struct process {
+    int place, generation;
+    int32_t pid;
+    int64_t killed_ns; /* NEVER: it was not */
+    int64_t ended_ns;  /* NEVER: it did not end in order */
+    int n_strays;      /* outcomes that nothing was asked for */
+};
+
+/* What a holder was told, and when. */
+struct told {
+    int64_t ns;
+    int state; /* pdk_state */
+    bool is_question;
+};
+
+/* One call to lock, and all that followed from it. A time that did not come is NEVER. */
+struct request {
+    int process, number, way;
+    int64_t timeout_ms; /* -1: none */
+    int64_t asked_ns, answered_ns;
+    int n_answers, rc;
+    int64_t token, session; /* when granted */
+    char node[64];
+    const struct znode *znode; /* with that token; NULL: there is none */
+    int64_t lost_ns;           /* told so, or answered */
+    int64_t unlocking_ns, unlocked_ns;
+    int n_unlocked, unlock_rc;
+    struct told *told; /* in the order of time */
+    size_t n_told, cap_told;
+};
+
+struct stop {
+    int32_t pid;
+    int64_t from_ns, until_ns;
+};
+
+struct strike {
+    enum fault_id id;
+    int64_t serial;
+    int victim;
+    int32_t pid; /* of a client, when it began */
+    int64_t from_ns, until_ns;
+    bool took;
+};
+
+struct clock_pair {
+    int64_t ns, wall_ns;
+};
+
+#define LIST(type)                                                                                                     \
+    struct {                                                                                                           \
+        type *list;                                                                                                    \
+        size_t n, cap;                                                                                                 \
+    }
+
+struct evidence {
+    LIST(struct process) processes;
+    LIST(struct request) requests; /* by process, then time */
+    LIST(struct stop) stops;
+    LIST(struct strike) strikes;
+    LIST(struct clock_pair) clocks;
+    size_t *grants; /* indices of granted requests, in the order of their answers */
+    size_t n_grants;
+    struct truth truth;
+    int64_t seed, n_clients, session_ms, tick_ms, sync_limit;
+    int64_t begin_ns, healed_ns, end_ns;         /* NEVER: not healed */
+    int64_t n_children, n_ephemerals, n_watches; /* when all are gone; -1: not told */
+};
+
+/* False, with a line on stderr, when it cannot be read. The caller gives it to evidence_free(), also then. */
+bool evidence_read(struct evidence *e, const char *dir);
+void evidence_free(struct evidence *e);
+
+/* When everything is in its lists: bind grants to their nodes, put them in order. evidence_read() does so. */
+void evidence_settle(struct evidence *e);
+
+#define PUSH(l) (*(__typeof__((l)->list))evidence_grow((void **)&(l)->list, &(l)->n, &(l)->cap, sizeof *(l)->list))
+void *evidence_grow(void **list, size_t *n, size_t *cap, size_t size);
+
+/* The servers' clock, on that of the histories. NEVER stays so. */
+int64_t evidence_ns(const struct evidence *e, int64_t wall_ms);
+
+/* When a grant ended for its holder: lost, unlock called, or killed. */
+int64_t grant_end_ns(const struct evidence *e, const struct request *r);
+
+/* Was the process stopped, or not run by its machine, at any time between the two? */
+bool was_stopped(const struct evidence *e, const struct request *r, int64_t from_ns, int64_t until_ns);
+
+/* Faults that part a server from its leader, or freeze one, while its clients are connected. */
+#define SET(id) (UINT64_C(1) << FAULT_##id)
+#define CUTS (SET(FOLLOWER_CUT) | SET(LEADER_CUT) | SET(FOLLOWER_PAUSED) | SET(LEADER_PAUSED) | SET(LINK_DELAY))
+
+/* The latest fault of one of the kinds in SET (bits by fault_id) in force at any time between the two; VICTIM -1: any. */
+const struct strike *find_strike(const struct evidence *e, uint64_t set, int victim, int64_t from_ns, int64_t until_ns);
+
+#endif

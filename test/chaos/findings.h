@@ -1,0 +1,71 @@
+/* What the laws find: breaches, and what is known of this release and counted rather than condemned. */
+#ifndef CHAOS_FINDINGS_H
+#define CHAOS_FINDINGS_H
+
+#include "test/chaos/evidence.h"
+
+enum { TEXTS_MAX = 40, SAMPLES_MAX = 1 << 16 };
+
+/*
+ * A holder that believes although its node is gone, and another was granted. Without a validity deadline a client cannot
+ * know better when
+ */
+enum known {
+    KNOWN_CUT,     /* its server could not tell the leader that the client lives, nor the client that it is over */
+    KNOWN_STOPPED, /* it was stopped past its session, and asked before the news had come in */
+    KNOWN_ORDERED, /* somebody deleted its node, or ended its session, and the news was on its way */
+    N_KNOWN
+};
+
+struct samples {
+    int64_t *ns;
+    size_t n, cap;
+};
+
+struct findings {
+    int n_breaches;
+    char breach[TEXTS_MAX][360];
+    int n_known[N_KNOWN];
+    int64_t longest_known_ns[N_KNOWN];
+    int n_notes;
+    char note[TEXTS_MAX][360];
+    struct samples hand_over, calm_hand_over; /* from first in the queue to granted; without faults around */
+    struct samples margin;                    /* from LOST told to the node's end; of those with no known excuse */
+    struct samples regrant;                   /* from LOST told to the next grant; the same */
+    struct samples lateness;                  /* of timed calls, beyond their time */
+    int64_t served_ns;                        /* from healing until everybody had the lock */
+};
+
+void breach(struct findings *f, const char *law, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void note(struct findings *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sample(struct samples *s, int64_t ns);
+
+/* The value that PER_MILLE of the samples do not exceed; 0 without samples. Sorts. */
+int64_t quantile(struct samples *s, int per_mille);
+void findings_free(struct findings *f);
+
+const char *known_name(enum known known);
+
+/* "place 3, process 2" and the like; static, four at a time. */
+const char *who(const struct evidence *e, const struct request *r);
+
+/* Seconds since the run began. */
+double at(const struct evidence *e, int64_t ns);
+
+#define LAW(name) void name(const struct evidence *e, struct findings *f)
+LAW(law_belief);   /* no two believe at once */
+LAW(law_tokens);   /* a token is its node's czxid, and increases */
+LAW(law_outcomes); /* every call has one outcome, an allowed one, in time */
+LAW(law_order);    /* granted is who is first */
+LAW(law_nodes);    /* no attempt has two nodes; none stays behind */
+LAW(law_service);  /* everybody is served */
+LAW(law_margins);  /* how long before the end it was known */
+
+/* All of them. */
+void judge_evidence(const struct evidence *e, struct findings *f);
+
+/* The summary as text; the page. */
+void print_summary(const struct evidence *e, struct findings *f);
+bool write_report(const struct evidence *e, struct findings *f, const char *file);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * Every call to lock has exactly one outcome, and every grant is unlocked exactly once; only a process that was killed
+ * may owe one. The outcome is one that the way of asking allows, and comes in time. After unlock said that the node is
+ * gone, it is.
+ */
+#include "test/chaos/findings.h"
+
+#include "test/chaos/history.h"
+#include <paddock/error.h>
+
+/* Beyond its deadline, for a call on a busy machine; and what two clocks may differ by. */
+static const int64_t late_ns = INT64_C(15000000000);
+enum { CLOCK_NS = 2000000 };
+
+static bool allowed(const struct request *r)
+{
+    switch (r->way) {
+    case BY_LOCK:
+        return r->rc == 0;
+    case BY_TIMEDLOCK:
+        return r->rc == 0 || r->rc == PDK_ETIMEDOUT;
+    case BY_TRYLOCK:
+        return r->rc == 0 || r->rc == PDK_EBUSY || r->rc == PDK_EDISCONNECTED;
+    case BY_ASYNC:
+        return r->rc == 0 || r->rc == PDK_ECANCELED || (r->rc == PDK_ETIMEDOUT && r->timeout_ms >= 0);
+    default:
+        return false;
+    }
+}
+
+static void look_at_lock(const struct evidence *e, struct findings *f, const struct request *r, bool may_owe)
+{
+    static const char *const ways[] = {"lock", "timedlock", "trylock", "lock_async"};
+    if (r->n_answers > 1 || (r->n_answers == 0 && !may_owe))
+        breach(f, "outcomes", "%s, asked at %.3f s, has %d outcomes", who(e, r), at(e, r->asked_ns), r->n_answers);
+    if (r->n_answers > 0 && !allowed(r))
+        breach(f, "outcomes", "%s: %s answered %s", who(e, r), (unsigned)r->way < N_WAYS ? ways[r->way] : "?",
+               pdk_strerrorname(r->rc));
+    if (r->n_answers == 0 || r->timeout_ms < 0)
+        return;
+    int64_t late = r->answered_ns - r->asked_ns - r->timeout_ms * 1000000;
+    if (was_stopped(e, r, r->asked_ns, r->answered_ns))
+        return;
+    sample(&f->lateness, late > 0 ? late : 0);
+    if (late > late_ns)
+        breach(f, "outcomes", "%s answered %.3f ms after its deadline", who(e, r), (double)late / 1e6);
+}
+
+static void look_at_unlock(const struct evidence *e, struct findings *f, const struct request *r, bool may_owe)
+{
+    if (r->n_unlocked > 1 || (r->n_unlocked == 0 && !may_owe))
+        breach(f, "outcomes", "%s was unlocked %d times", who(e, r), r->n_unlocked);
+    if (r->n_unlocked == 0)
+        return;
+    if (r->unlock_rc != 0 && r->unlock_rc != PDK_ELOST && r->unlock_rc != PDK_EUNKNOWN)
+        breach(f, "outcomes", "%s: unlock answered %s", who(e, r), pdk_strerrorname(r->unlock_rc));
+    if (r->unlock_rc == 0 && r->znode != NULL && evidence_ns(e, r->znode->gone_ms) > r->unlocked_ns + CLOCK_NS)
+        breach(f, "outcomes", "%s: unlock returned 0 at %.3f s, its node %s went at %.3f s", who(e, r),
+               at(e, r->unlocked_ns), r->znode->name, at(e, evidence_ns(e, r->znode->gone_ms)));
+    if (r->unlock_rc == 0 && r->lost_ns < r->unlocking_ns)
+        breach(f, "outcomes", "%s: unlock answered 0 after LOST was told", who(e, r));
+}
+
+/* What a killed process owes is its last request. */
+void law_outcomes(const struct evidence *e, struct findings *f)
+{
+    for (size_t i = 0; i < e->requests.n; i++) {
+        const struct request *r = &e->requests.list[i];
+        bool is_last = i + 1 == e->requests.n || e->requests.list[i + 1].process != r->process;
+        bool may_owe = is_last && e->processes.list[r->process].killed_ns != NEVER;
+        look_at_lock(e, f, r, may_owe);
+        if (r->n_answers > 0 && r->rc == 0)
+            look_at_unlock(e, f, r, may_owe);
+    }
+    for (size_t i = 0; i < e->processes.n; i++) {
+        const struct process *p = &e->processes.list[i];
+        if (p->killed_ns == NEVER && p->ended_ns == NEVER)
+            breach(f, "outcomes", "client %d.%d neither ended nor was killed", p->place, p->generation);
+        if (p->n_strays > 0)
+            breach(f, "outcomes", "client %d.%d: %d outcomes of nothing", p->place, p->generation, p->n_strays);
+    }
+}

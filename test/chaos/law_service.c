@@ -1,0 +1,47 @@
+/* After the last fault everybody is served, and soon; and nobody who is first waits for long while all is well. */
+#include "test/chaos/findings.h"
+
+/* A wake-up that is lost is lost for good; a busy machine is merely slow. */
+static const int64_t calm_ns = INT64_C(15000000000);
+
+/* For everybody, on a busy machine: twice the session, an election, and a turn for each. */
+static int64_t limit_ns(const struct evidence *e)
+{
+    return (2 * e->session_ms + 30000 + e->n_clients * e->session_ms) * INT64_C(1000000);
+}
+
+/* The first grant in PLACE after everything was healed; NEVER without one. */
+static int64_t served_ns(const struct evidence *e, int place)
+{
+    for (size_t i = 0; i < e->n_grants; i++) {
+        const struct request *r = &e->requests.list[e->grants[i]];
+        if (r->answered_ns >= e->healed_ns && e->processes.list[r->process].place == place)
+            return r->answered_ns;
+    }
+    return NEVER;
+}
+
+static void look_at_hand_overs(struct findings *f)
+{
+    int64_t longest = quantile(&f->calm_hand_over, 1000);
+    if (longest > calm_ns)
+        breach(f, "service", "a hand-over took %.3f s, though nothing was wrong", (double)longest / 1e9);
+}
+
+/* After law_order, which measures hand-overs. */
+void law_service(const struct evidence *e, struct findings *f)
+{
+    look_at_hand_overs(f);
+    if (e->healed_ns == NEVER) {
+        breach(f, "service", "the faults were never healed");
+        return;
+    }
+    for (int place = 0; place < e->n_clients; place++) {
+        int64_t ns = served_ns(e, place);
+        if (ns == NEVER || ns - e->healed_ns > limit_ns(e))
+            breach(f, "service", "place %d was not served within %.1f s after the last fault", place,
+                   (double)limit_ns(e) / 1e9);
+        else if (ns - e->healed_ns > f->served_ns)
+            f->served_ns = ns - e->healed_ns;
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * The nemesis: faults by chance, from a seed, against clients, servers, and the lock itself.
+ *
+ * One fault at a time per client, one against the servers, one by an administrator; these three sorts together. What
+ * begins is undone when its time is over.
+ */
+#ifndef CHAOS_NEMESIS_H
+#define CHAOS_NEMESIS_H
+
+#include "test/chaos/crew.h"
+#include "test/chaos/dice.h"
+#include "test/chaos/faults.h"
+#include <zookeeper/zookeeper.h>
+
+enum { ACTIVE_MAX = CREW_MAX + 2 };
+
+struct fault {
+    enum fault_id id;
+    int64_t serial;
+    int64_t until_ns;
+    int victim; /* a place, or a server, or -1 */
+    int detail; /* an opcode, a number of milliseconds: what the fault's own functions agree on */
+    int rule[PDK__SERVER_MAX];
+    bool took; /* it had an effect */
+    bool lingers;
+    char node[128];
+};
+
+struct nemesis {
+    struct crew *crew;
+    pdk__ensemble *e;
+    zhandle_t *zh; /* an administrator's, around all proxies */
+    struct dice dice;
+    struct history *log;
+    int weight[N_FAULTS]; /* of this seed: swarm testing */
+    int64_t serial;
+    struct fault active[ACTIVE_MAX];
+    int n_active;
+    int64_t well_ns; /* when the servers were last seen to serve, all of them */
+};
+
+void nemesis_begin(struct nemesis *n, struct crew *crew, struct history *log, uint64_t seed);
+
+/* Make faults for so long. */
+void nemesis_run(struct nemesis *n, int64_t ms);
+
+/* Undo all that is active, let all servers serve, and say so. */
+void nemesis_heal(struct nemesis *n);
+void nemesis_end(struct nemesis *n);
+
+/* All clients being gone: wait until the sessions of those who were killed are over, and write down what stays. */
+void nemesis_count_leftovers(struct nemesis *n);
+
+/* Stop the servers and copy their transaction logs into the place of the evidence: they are the ground truth. */
+void nemesis_keep_logs(struct nemesis *n);
+
+/* --- the faults -------------------------------------------------------------------------------------------------- */
+
+struct fault_kind {
+    int weight;                                        /* 0: never */
+    int low_pm, high_pm;                               /* how long, in thousandths of the session */
+    bool lingers;                                      /* a holder that it meets does not unlock meanwhile */
+    bool (*begin)(struct nemesis *n, struct fault *f); /* false: it cannot be had now */
+    void (*again)(struct nemesis *n, struct fault *f); /* every tenth of a second or so; may be NULL */
+    void (*end)(struct nemesis *n, struct fault *f);   /* may be NULL */
+};
+
+/* By their id; of the three sorts. */
+const struct fault_kind *fault_kind(enum fault_id id);
+extern const struct fault_kind client_faults[], server_faults[], admin_faults[];
+
+#endif

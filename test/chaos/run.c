@@ -1,0 +1,256 @@
+/*
+ * One run: an ensemble of three, clients that contend for one lock, a nemesis; then the judge.
+ *
+ *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--out DIR]
+ *
+ * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
+ * evidence in DIR (made; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
+ * Exits 0 when the judge finds nothing, 1 when it does, 77 where there is no Java, 99 when the harness broke.
+ */
+#include "test/chaos/crew.h"
+#include "test/chaos/nemesis.h"
+#include "test/chaos/verdict.h"
+#include "test/lib/check.h"
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TICK_MS = 200, SYNC_LIMIT = 10, SERVERS = 3, SETTLE_MS = 120000 };
+
+static struct {
+    uint64_t seed;
+    double minutes;
+    int clients, session_ms;
+    char out[PATH_MAX];
+    bool is_temporary;
+} o = {.minutes = 1, .clients = 6};
+
+static pdk__ensemble *e;
+static struct crew crew;
+static struct nemesis nemesis;
+static struct history *history;
+static char client_program[PATH_MAX];
+
+/* --- the pieces -------------------------------------------------------------------------------------------------- */
+
+static void set(const char *name, int64_t value)
+{
+    struct record r = {.event = SETTING, .token = value};
+    snprintf(r.node, sizeof r.node, "%s", name);
+    history_write(history, &r);
+}
+
+static void tell_settings(void)
+{
+    set("seed", (int64_t)o.seed);
+    set("clients", o.clients);
+    set("session_ms", o.session_ms);
+    set("tick_ms", TICK_MS);
+    set("sync_limit", SYNC_LIMIT);
+    history_write(history, &(struct record){.event = WALL, .token = wall_ns()});
+}
+
+static void start(void)
+{
+    char file[PATH_MAX + 32];
+    snprintf(file, sizeof file, "%s/nemesis.history", o.out);
+    CHECK((history = history_create(file, -1, 0)) != NULL);
+    tell_settings();
+    e = pdk__ensemble_new(&(struct pdk__ensemble_options){
+        .n = SERVERS, .tick_ms = TICK_MS, .sync_limit = SYNC_LIMIT, .links = true, .own = true});
+    crew = (struct crew){.n = o.clients,
+                         .dir = o.out,
+                         .program = client_program,
+                         .path = "/chaos/lock",
+                         .session_ms = o.session_ms,
+                         .seed = o.seed,
+                         .e = e,
+                         .log = history};
+    crew_begin(&crew);
+    nemesis_begin(&nemesis, &crew, history, o.seed);
+}
+
+static bool all_served(const int *before)
+{
+    for (int i = 0; i < crew.n; i++)
+        if (atomic_load(&crew.places[i].history->n_grants) == before[i])
+            return false;
+    return true;
+}
+
+/* If they are not, the judge says so, with what else he finds. */
+static void let_all_be_served(void)
+{
+    int before[CREW_MAX];
+    for (int i = 0; i < crew.n; i++)
+        before[i] = atomic_load(&crew.places[i].history->n_grants);
+    int64_t until = now_ns() + SETTLE_MS * INT64_C(1000000);
+    while (!all_served(before) && now_ns() < until) {
+        crew_check(&crew);
+        pdk__test_nap();
+    }
+}
+
+/* --- the run ----------------------------------------------------------------------------------------------------- */
+
+static void run(void)
+{
+    start();
+    nemesis_run(&nemesis, (int64_t)(o.minutes * 60000));
+    nemesis_heal(&nemesis);
+    let_all_be_served();
+    crew_finish(&crew, SETTLE_MS);
+    nemesis_count_leftovers(&nemesis);
+    history_write(history, &(struct record){.event = WALL, .token = wall_ns()});
+    nemesis_end(&nemesis);
+    nemesis_keep_logs(&nemesis);
+}
+
+static void teardown(void)
+{
+    crew_end(&crew);
+    nemesis_end(&nemesis);
+    pdk__ensemble_free(e);
+    history_close(history);
+    e = NULL;
+    history = NULL;
+}
+
+/* --- the command ------------------------------------------------------------------------------------------------- */
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: run [--seed N] [--minutes M] [--clients K] [--session MS] [--out DIR]\n");
+    return 64;
+}
+
+static bool read_options(int argc, char **argv)
+{
+    static const struct option options[] = {{"seed", 1, NULL, 's'},    {"minutes", 1, NULL, 'm'},
+                                            {"clients", 1, NULL, 'c'}, {"session", 1, NULL, 't'},
+                                            {"out", 1, NULL, 'o'},     {0}};
+    int c;
+    o.seed = (uint64_t)now_ns() % 1000000;
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (c == 's')
+            o.seed = strtoull(optarg, NULL, 10);
+        else if (c == 'm')
+            o.minutes = strtod(optarg, NULL);
+        else if (c == 'c')
+            o.clients = atoi(optarg);
+        else if (c == 't')
+            o.session_ms = atoi(optarg);
+        else if (c == 'o')
+            snprintf(o.out, sizeof o.out, "%s", optarg);
+        else
+            return false;
+    }
+    return optind == argc && o.clients >= 1 && o.clients <= CREW_MAX && o.minutes > 0;
+}
+
+/* Short sessions can be outlived by a server that is cut off from its leader, long ones cannot: both must be seen. */
+static void choose_session(void)
+{
+    static const int sessions[] = {1500, 2000, 3000, 4500};
+    struct dice dice;
+    dice_seed(&dice, o.seed ^ 0x5e5510);
+    if (o.session_ms == 0)
+        o.session_ms = sessions[dice_below(&dice, 4)];
+}
+
+static bool make_place(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (*o.out != '\0')
+        return mkdir(o.out, 0700) == 0 || errno == EEXIST;
+    o.is_temporary = true;
+    snprintf(o.out, sizeof o.out, "%s/paddock-chaos-XXXXXX", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+    return mkdtemp(o.out) != NULL;
+}
+
+static bool find_client(void)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        return false;
+    self[n] = '\0';
+    return snprintf(client_program, sizeof client_program, "%s/client", dirname(self)) < PATH_MAX &&
+           access(client_program, X_OK) == 0;
+}
+
+static void forget_evidence(void)
+{
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof command, "rm -rf '%s'", o.out);
+    if (system(command) != 0)
+        fprintf(stderr, "run: %s stays behind\n", o.out);
+}
+
+/* The run proper, in a process of its own. */
+static int run_and_judge(char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof name, "seed %" PRIu64 ", %g minutes, %d clients, sessions of %d ms", o.seed, o.minutes,
+             o.clients, o.session_ms);
+    printf("# %s: evidence in %s\n", name, o.out);
+    fflush(stdout);
+    const struct pdk__test tests[] = {{name, run}, {0}};
+    int rc = pdk__test_main(
+        1, argv,
+        &(struct pdk__test_suite){
+            .name = "chaos", .tests = tests, .teardown = teardown, .limit_ms = (int)(o.minutes * 60000) + 600000});
+    return rc == 0 ? judge(o.out) : rc;
+}
+
+/* Whatever becomes of it, and whoever interrupts us, its servers and clients end with it: they look after that. */
+static int supervise(char **argv)
+{
+    sigset_t signals, before;
+    int status = 0, signal = 0, cause = 0;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        exit(run_and_judge(argv));
+    }
+    while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0)
+        if (sigwait(&signals, &signal) == 0 && signal != SIGCHLD) {
+            cause = signal;
+            kill(pid, SIGKILL);
+        }
+    if (pid < 0 || !WIFEXITED(status))
+        return cause != 0 ? 128 + cause : 99;
+    return WEXITSTATUS(status);
+}
+
+/* Evidence of a bad verdict, or of a run that broke, is what one wants to see. */
+int main(int argc, char **argv)
+{
+    if (!read_options(argc, argv))
+        return usage();
+    choose_session();
+    if (!find_client() || !make_place()) {
+        fprintf(stderr, "run: no program `client` beside this one, or no place for the evidence\n");
+        return 99;
+    }
+    int rc = supervise(argv);
+    if (o.is_temporary && (rc == 0 || rc == 77 || rc > 128))
+        forget_evidence();
+    return rc;
+}

@@ -1,0 +1,289 @@
+/* What the judge reads: histories that outlive their writers, and the servers' transaction logs. */
+#include "test/chaos/evidence.h"
+#include "test/chaos/history.h"
+#include "test/chaos/txnlog.h"
+#include "test/lib/check.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+
+static void make_dir(void)
+{
+    snprintf(dir, sizeof dir, "/tmp/paddock-evidence-XXXXXX");
+    CHECK(mkdtemp(dir) != NULL);
+}
+
+static void remove_dir(void)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    CHECK_EQ(system(command), 0);
+}
+
+/* --- histories --------------------------------------------------------------------------------------------------- */
+
+static void a_history_survives_its_process(void)
+{
+    char file[96];
+    snprintf(file, sizeof file, "%s/h", dir);
+    struct history *h = history_create(file, 3, 1);
+    CHECK(h != NULL);
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        history_write(h, &(struct record){.event = GRANTED, .token = 7, .node = "n"});
+        for (;;)
+            pause();
+    }
+    CHECK_WITHIN(60000, history_size(h) == 1 && h->records[0].event == GRANTED);
+    kill(pid, SIGKILL);
+    CHECK_EQ(pdk__test_wait(pid), -SIGKILL);
+    history_close(h);
+    h = history_open(file, true);
+    CHECK(h != NULL);
+    CHECK_EQ(history_size(h), 1);
+    CHECK_EQ(h->records[0].token, 7);
+    CHECK_EQ(h->records[0].pid, pid);
+    CHECK_STR(h->records[0].node, "n");
+    CHECK_EQ(h->place, 3);
+    history_close(h);
+}
+
+static void what_is_no_history_is_refused(void)
+{
+    char file[96];
+    snprintf(file, sizeof file, "%s/no", dir);
+    FILE *f = fopen(file, "we");
+    CHECK(f != NULL);
+    CHECK_EQ(ftruncate(fileno(f), sizeof(struct history)), 0);
+    fclose(f);
+    CHECK(history_open(file, true) == NULL);
+    CHECK_EQ(truncate(file, 10), 0);
+    CHECK(history_open(file, true) == NULL);
+    CHECK(history_open("/nowhere", true) == NULL);
+}
+
+/* --- transaction logs -------------------------------------------------------------------------------------------- */
+
+static unsigned char bytes[65536];
+static size_t n_bytes;
+
+static void put(int64_t value, int size)
+{
+    for (int i = size - 1; i >= 0; i--)
+        bytes[n_bytes++] = (unsigned char)((uint64_t)value >> (8 * i));
+}
+
+static void put_text(const char *text)
+{
+    put((int64_t)strlen(text), 4);
+    memcpy(bytes + n_bytes, text, strlen(text));
+    n_bytes += strlen(text);
+}
+
+static void begin_log(void)
+{
+    memset(bytes, 0, sizeof bytes);
+    n_bytes = 0;
+    put(0x5a4b4c47, 4);
+    put(2, 4);
+    put(0, 8);
+}
+
+/* A transaction's length is known when it is finished. */
+static size_t begin_txn(int64_t session, int cxid, int64_t zxid, int type)
+{
+    put(0, 8);
+    put(0, 4);
+    size_t start = n_bytes;
+    put(session, 8);
+    put(cxid, 4);
+    put(zxid, 8);
+    put(1000 + zxid, 8);
+    put(type, 4);
+    return start;
+}
+
+static void end_txn(size_t start)
+{
+    size_t end = n_bytes;
+    n_bytes = start - 4;
+    put((int64_t)(end - start), 4);
+    n_bytes = end;
+    put(0x42, 1);
+}
+
+static void put_create_body(const char *path, bool is_ephemeral)
+{
+    put_text(path);
+    put_text("data");
+    put(1, 4);
+    put(31, 4);
+    put_text("world");
+    put_text("anyone");
+    put(is_ephemeral, 1);
+    put(0, 4);
+}
+
+static void put_create(int64_t session, int64_t zxid, const char *path)
+{
+    size_t start = begin_txn(session, 9, zxid, TXN_CREATE2);
+    put_create_body(path, true);
+    end_txn(start);
+}
+
+static void put_delete(int64_t session, int64_t zxid, const char *path)
+{
+    size_t start = begin_txn(session, 10, zxid, TXN_DELETE);
+    put_text(path);
+    end_txn(start);
+}
+
+static void put_close(int64_t session, int cxid, int64_t zxid)
+{
+    end_txn(begin_txn(session, cxid, zxid, TXN_CLOSE_SESSION));
+}
+
+/* A create and a delete in one. */
+static void put_multi(int64_t session, int64_t zxid, const char *made, const char *gone)
+{
+    size_t start = begin_txn(session, 11, zxid, TXN_MULTI), body;
+    put(2, 4);
+    put(TXN_CREATE, 4);
+    put(0, 4);
+    body = n_bytes;
+    put_create_body(made, false);
+    size_t end = n_bytes;
+    n_bytes = body - 4;
+    put((int64_t)(end - body), 4);
+    n_bytes = end;
+    put(TXN_DELETE, 4);
+    put(4 + (int64_t)strlen(gone), 4);
+    put_text(gone);
+    end_txn(start);
+}
+
+static void apply(const struct txn *txn, void *arg) { truth_apply(arg, "/l", txn); }
+
+static void every_ending_is_told_from_the_others(void)
+{
+    struct truth t = {0};
+    begin_log();
+    put_create(1, 10, "/l/a-lock-0000000000");
+    put_create(1, 11, "/l/b-lock-0000000001");
+    put_create(2, 12, "/l/c-lock-0000000002");
+    put_create(3, 13, "/l/d-lock-0000000003");
+    put_create(4, 14, "/l/junk");
+    put_create(4, 15, "/other/e-lock-0000000004");
+    put_delete(1, 16, "/l/a-lock-0000000000");
+    put_delete(9, 17, "/l/b-lock-0000000001");
+    put_close(2, 0, 18);
+    put_close(3, 77, 19);
+    CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 10);
+    CHECK_EQ(t.n, 5);
+    CHECK_EQ(t.nodes[0].ending, BY_OWNER);
+    CHECK_EQ(t.nodes[1].ending, BY_ANOTHER);
+    CHECK_EQ(t.nodes[2].ending, BY_EXPIRY);
+    CHECK_EQ(t.nodes[3].ending, BY_CLOSE);
+    CHECK_EQ(t.nodes[3].gone_cxid, 77);
+    CHECK_EQ(t.nodes[4].ending, STAYED);
+    CHECK(t.nodes[3].is_contender && !t.nodes[4].is_contender);
+    CHECK_EQ(truth_find(&t, 12)->owner, 2);
+    CHECK_EQ(truth_find(&t, 12)->gone_ms, 1018);
+    CHECK(truth_find(&t, 15) == NULL);
+    truth_free(&t);
+}
+
+static void the_parts_of_a_multi_are_seen(void)
+{
+    struct truth t = {0};
+    begin_log();
+    put_create(1, 10, "/l/a-lock-0000000000");
+    put_multi(1, 11, "/l/b-lock-0000000001", "/l/a-lock-0000000000");
+    CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 2);
+    CHECK_EQ(t.n, 2);
+    CHECK_EQ(t.nodes[0].gone_zxid, 11);
+    CHECK_EQ(t.nodes[1].czxid, 11);
+    CHECK_EQ(t.nodes[1].owner, 0);
+    truth_free(&t);
+}
+
+static void ignore(const struct txn *txn, void *arg) { (void)txn, (void)arg; }
+
+static void half_a_transaction_at_the_end_is_forgiven(void)
+{
+    begin_log();
+    put_create(1, 10, "/l/a-lock-0000000000");
+    size_t whole = n_bytes;
+    put_delete(1, 11, "/l/a-lock-0000000000");
+    for (size_t n = whole; n < n_bytes; n++)
+        CHECK_EQ(txnlog_parse(bytes, n, ignore, NULL), 1);
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, ignore, NULL), 2);
+}
+
+static void what_is_no_log_is_refused(void)
+{
+    begin_log();
+    CHECK_EQ(txnlog_parse(bytes, 15, ignore, NULL), -1);
+    bytes[0] = 0;
+    CHECK_EQ(txnlog_parse(bytes, sizeof bytes, ignore, NULL), -1);
+    begin_log();
+    end_txn(begin_txn(1, 1, 10, TXN_CREATE)); /* of nothing */
+    CHECK_EQ(txnlog_parse(bytes, sizeof bytes, ignore, NULL), -1);
+    CHECK_EQ(txnlog_read("/nowhere", ignore, NULL), -1);
+}
+
+/* --- three logs -------------------------------------------------------------------------------------------------- */
+
+static void keep_log(int server)
+{
+    char file[128];
+    snprintf(file, sizeof file, "%s/server-%d", dir, server);
+    CHECK_EQ(mkdir(file, 0700), 0);
+    strcat(file, "/log.1");
+    FILE *f = fopen(file, "we");
+    CHECK(f != NULL);
+    CHECK_EQ(fwrite(bytes, 1, n_bytes, f), n_bytes);
+    CHECK_EQ(fclose(f), 0);
+}
+
+static void what_one_log_alone_has_did_not_happen(void)
+{
+    struct truth t;
+    for (int server = 0; server < 3; server++) {
+        begin_log();
+        put_create(1, 10, "/l/a-lock-0000000000");
+        if (server < 2)
+            put_create(2, 11, "/l/b-lock-0000000001");
+        if (server == 2)
+            put_create(3, 12, "/l/c-lock-0000000001");
+        keep_log(server);
+    }
+    CHECK(truth_read(&t, dir, "/l"));
+    CHECK_EQ(t.n, 2);
+    CHECK_EQ(t.n_txns, 2);
+    CHECK_EQ(t.n_discarded, 1);
+    CHECK(truth_find(&t, 12) == NULL);
+    truth_free(&t);
+    CHECK(!truth_read(&t, "/nowhere", "/l"));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a history survives its process", a_history_survives_its_process},
+        {"what is no history is refused", what_is_no_history_is_refused},
+        {"every ending of a node is told from the others", every_ending_is_told_from_the_others},
+        {"the parts of a multi are seen", the_parts_of_a_multi_are_seen},
+        {"half a transaction at the end is forgiven", half_a_transaction_at_the_end_is_forgiven},
+        {"what is no transaction log is refused", what_is_no_log_is_refused},
+        {"what one log alone has did not happen", what_one_log_alone_has_did_not_happen},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "evidence", .tests = tests, .setup = make_dir, .teardown = remove_dir});
+}

@@ -1,0 +1,551 @@
+/*
+ * The judge of histories is judged: from a lawful history each test breaks one thing, and the law that forbids it must
+ * say so, and no other; what is known of this release must be counted and not condemned.
+ */
+#include "test/chaos/findings.h"
+#include "test/chaos/history.h"
+#include "test/lib/check.h"
+#include <paddock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+static struct evidence e;
+static struct findings *f;
+
+/* --- a lawful history -------------------------------------------------------------------------------------------- */
+
+static struct znode *add_node(int process, int64_t czxid, int64_t created_ms, int64_t gone_ms)
+{
+    struct znode *z = evidence_grow((void **)&e.truth.nodes, &e.truth.n, &e.truth.cap, sizeof *z);
+    *z = (struct znode){.is_contender = true,
+                        .owner = 0xa0 + process,
+                        .czxid = czxid,
+                        .created_ms = created_ms,
+                        .gone_zxid = czxid + 12,
+                        .gone_ms = gone_ms,
+                        .ending = BY_OWNER};
+    snprintf(z->name, sizeof z->name, "%016x-%08x-lock-%010d", 0xa0 + process, (int)czxid, (int)czxid);
+    return z;
+}
+
+static void question(struct request *r, int64_t ms, int state)
+{
+    struct told *t = evidence_grow((void **)&r->told, &r->n_told, &r->cap_told, sizeof *t);
+    *t = (struct told){.ns = ms * MS, .state = state, .is_question = true};
+}
+
+/* A whole round, with a question every ten milliseconds. */
+static void add_round(int process, int64_t token, int64_t asked_ms, int64_t granted_ms, int64_t unlocking_ms)
+{
+    const struct znode *z = add_node(process, token, asked_ms, unlocking_ms + 1);
+    struct request *r = &PUSH(&e.requests);
+    *r = (struct request){.process = process,
+                          .number = (int)token,
+                          .timeout_ms = -1,
+                          .asked_ns = asked_ms * MS,
+                          .answered_ns = granted_ms * MS,
+                          .n_answers = 1,
+                          .token = token,
+                          .session = z->owner,
+                          .lost_ns = NEVER,
+                          .unlocking_ns = unlocking_ms * MS,
+                          .unlocked_ns = (unlocking_ms + 2) * MS,
+                          .n_unlocked = 1};
+    snprintf(r->node, sizeof r->node, "%.60s", z->name);
+    for (int64_t ms = granted_ms; ms < unlocking_ms; ms += 10)
+        question(r, ms, PDK_HELD);
+}
+
+/* Two clients take turns: 10 to the first, 20 to the second, 30 to the first; all is healed at 10 s; 40, 50. */
+static void lawful(void)
+{
+    evidence_free(&e);
+    findings_free(f);
+    e = (struct evidence){
+        .n_clients = 2, .session_ms = 2000, .tick_ms = 200, .healed_ns = 10000 * MS, .end_ns = 12000 * MS};
+    for (int i = 0; i < 2; i++)
+        PUSH(&e.processes) = (struct process){
+            .place = i, .generation = 1, .pid = 100 + i, .killed_ns = NEVER, .ended_ns = 11000 * MS};
+    PUSH(&e.clocks) = (struct clock_pair){.ns = 0, .wall_ns = 0};
+    add_round(0, 10, 100, 110, 200);
+    add_round(1, 20, 120, 205, 300);
+    add_round(0, 30, 250, 305, 400);
+    add_round(0, 40, 10100, 10110, 10120);
+    add_round(1, 50, 10110, 10125, 10140);
+}
+
+static struct request *round_of(int64_t token)
+{
+    for (size_t i = 0; i < e.requests.n; i++)
+        if (e.requests.list[i].number == (int)token)
+            return &e.requests.list[i];
+    pdk__test_fail(__FILE__, __LINE__, "no round %d", (int)token);
+}
+
+static struct znode *node_of(int64_t czxid) { return (struct znode *)(uintptr_t)truth_find(&e.truth, czxid); }
+
+/* A client's requests lie together: as evidence_read() has them. */
+static int by_process(const void *a, const void *b)
+{
+    const struct request *x = a, *y = b;
+    return x->process != y->process ? x->process - y->process
+                                    : (x->asked_ns > y->asked_ns) - (x->asked_ns < y->asked_ns);
+}
+
+static int by_czxid(const void *a, const void *b)
+{
+    const struct znode *x = a, *y = b;
+    return (x->czxid > y->czxid) - (x->czxid < y->czxid);
+}
+
+static void judged(void)
+{
+    qsort(e.truth.nodes, e.truth.n, sizeof *e.truth.nodes, by_czxid);
+    qsort(e.requests.list, e.requests.n, sizeof *e.requests.list, by_process);
+    evidence_settle(&e);
+    judge_evidence(&e, f);
+}
+
+/* LAW is broken, and only that. */
+static void breaks(const char *law)
+{
+    judged();
+    CHECK(f->n_breaches > 0);
+    for (int i = 0; i < f->n_breaches; i++)
+        if (strncmp(f->breach[i], law, strlen(law)) != 0)
+            pdk__test_fail(__FILE__, __LINE__, "not %s: %s", law, f->breach[i]);
+}
+
+static void is_known(enum known known)
+{
+    judged();
+    if (f->n_breaches > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s", f->breach[0]);
+    CHECK_EQ(f->n_known[known], 1);
+}
+
+static void a_lawful_history_is_not_condemned(void)
+{
+    lawful();
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    CHECK_EQ(f->n_known[KNOWN_CUT] + f->n_known[KNOWN_STOPPED] + f->n_known[KNOWN_ORDERED], 0);
+    CHECK_EQ(f->hand_over.n, 5);
+    CHECK_EQ(quantile(&f->hand_over, 0), 4 * MS);
+    CHECK_EQ(f->served_ns, 125 * MS);
+}
+
+/* --- belief ------------------------------------------------------------------------------------------------------ */
+
+/* The first holder goes on believing until 230 ms, its node being gone at 201 ms. */
+static struct request *outlives(enum ending ending)
+{
+    lawful();
+    struct request *r = round_of(10);
+    for (int64_t ms = 200; ms < 230; ms += 10)
+        question(r, ms, PDK_HELD);
+    r->unlocking_ns = NEVER;
+    r->n_unlocked = 1;
+    r->unlocked_ns = 231 * MS;
+    r->unlock_rc = PDK_ELOST;
+    r->lost_ns = 230 * MS;
+    question(r, 230, PDK_LOST);
+    r->unlocking_ns = 230 * MS + 1;
+    node_of(10)->ending = ending;
+    return r;
+}
+
+static void two_that_believe_while_both_nodes_live(void)
+{
+    lawful();
+    round_of(20)->answered_ns = 150 * MS;
+    judged();
+    CHECK(f->n_breaches >= 2);
+    CHECK(strncmp(f->breach[0], "belief", 6) == 0);
+    CHECK(strncmp(f->breach[f->n_breaches - 1], "order", 5) == 0);
+}
+
+static void belief_after_an_expiry_without_a_cause(void)
+{
+    outlives(BY_EXPIRY);
+    judged();
+    CHECK(f->n_breaches > 0);
+    CHECK(strncmp(f->breach[0], "belief", 6) == 0);
+}
+
+static void belief_after_an_expiry_behind_a_cut(void)
+{
+    outlives(BY_EXPIRY);
+    PUSH(&e.strikes) = (struct strike){
+        .id = FAULT_FOLLOWER_CUT, .victim = 1, .from_ns = 50 * MS, .until_ns = 220 * MS, .took = true};
+    is_known(KNOWN_CUT);
+    CHECK_EQ(f->longest_known_ns[KNOWN_CUT], 25 * MS);
+}
+
+static void belief_after_an_expiry_behind_a_fault_that_is_no_excuse(void)
+{
+    outlives(BY_EXPIRY);
+    PUSH(&e.strikes) = (struct strike){
+        .id = FAULT_BLACKHOLE_LONG, .victim = 0, .from_ns = 50 * MS, .until_ns = 220 * MS, .took = true};
+    judged();
+    CHECK(f->n_breaches > 0);
+}
+
+static void belief_after_waking(void)
+{
+    outlives(BY_EXPIRY);
+    PUSH(&e.stops) = (struct stop){.pid = 100, .from_ns = 105 * MS, .until_ns = 215 * MS};
+    is_known(KNOWN_STOPPED);
+}
+
+static void belief_in_a_stop_is_none(void)
+{
+    struct request *r = outlives(BY_EXPIRY);
+    r->n_told = 0;
+    question(r, 110, PDK_HELD);
+    question(r, 280, PDK_LOST);
+    r->lost_ns = 280 * MS;
+    r->unlocking_ns = 281 * MS;
+    r->unlocked_ns = 282 * MS;
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    CHECK_EQ(f->n_known[KNOWN_STOPPED], 0);
+}
+
+static void belief_after_an_order(void)
+{
+    outlives(BY_ANOTHER);
+    is_known(KNOWN_ORDERED);
+    outlives(BY_CLOSE);
+    node_of(10)->gone_cxid = 1;
+    is_known(KNOWN_ORDERED);
+}
+
+static void belief_after_ones_own_doing(void)
+{
+    outlives(BY_OWNER);
+    breaks("belief");
+    outlives(BY_CLOSE);
+    node_of(10)->gone_cxid = 1700000000;
+    breaks("belief");
+}
+
+static void belief_ends_with_the_process(void)
+{
+    lawful();
+    struct request *r = round_of(30);
+    r->unlocking_ns = r->unlocked_ns = NEVER;
+    r->n_unlocked = 0;
+    e.processes.list[0].killed_ns = 390 * MS;
+    for (size_t i = 0; i < e.requests.n; i++)
+        if (e.requests.list[i].number == 40)
+            e.requests.list[i].process = 1;
+    node_of(30)->ending = BY_EXPIRY;
+    node_of(40)->owner = 0xa1;
+    round_of(40)->session = 0xa1;
+    PUSH(&e.processes) = (struct process){
+        .place = 0, .generation = 2, .pid = 102, .killed_ns = NEVER, .ended_ns = 11000 * MS};
+    add_round(2, 60, 10130, 10145, 10150);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+}
+
+/* --- tokens ------------------------------------------------------------------------------------------------------ */
+
+static void a_token_of_no_node(void)
+{
+    lawful();
+    round_of(20)->token = 21;
+    breaks("tokens");
+}
+
+static void a_token_of_another_node(void)
+{
+    lawful();
+    snprintf(round_of(20)->node, sizeof round_of(20)->node, "x-lock-0000000020");
+    breaks("tokens");
+}
+
+static void a_node_of_another_session(void)
+{
+    lawful();
+    round_of(30)->session = 0xdead;
+    breaks("tokens");
+}
+
+static void a_token_granted_twice(void)
+{
+    lawful();
+    round_of(30)->token = 20;
+    snprintf(round_of(30)->node, sizeof round_of(30)->node, "%.55s", round_of(20)->node);
+    round_of(30)->session = 0xa1;
+    judged();
+    CHECK(f->n_breaches > 0 && strncmp(f->breach[0], "tokens", 6) == 0);
+}
+
+static void a_token_that_falls(void)
+{
+    lawful();
+    round_of(20)->answered_ns = 310 * MS;
+    round_of(20)->unlocking_ns = 311 * MS;
+    round_of(20)->unlocked_ns = 315 * MS;
+    round_of(20)->n_told = 0;
+    node_of(20)->gone_ms = 312;
+    judged();
+    CHECK(f->n_breaches > 0);
+    bool is_told = false;
+    for (int i = 0; i < f->n_breaches; i++)
+        is_told |= strncmp(f->breach[i], "tokens", 6) == 0;
+    CHECK(is_told);
+}
+
+/* --- outcomes ---------------------------------------------------------------------------------------------------- */
+
+static struct request *refused(int way, int rc)
+{
+    lawful();
+    PUSH(&e.requests) = (struct request){.process = 1,
+                                         .number = 99,
+                                         .way = way,
+                                         .timeout_ms = way == BY_TIMEDLOCK ? 50 : -1,
+                                         .asked_ns = 320 * MS,
+                                         .answered_ns = 370 * MS,
+                                         .n_answers = 1,
+                                         .rc = rc,
+                                         .lost_ns = NEVER,
+                                         .unlocking_ns = NEVER,
+                                         .unlocked_ns = NEVER};
+    return round_of(99);
+}
+
+static void refusals_that_are_allowed(void)
+{
+    refused(BY_TIMEDLOCK, PDK_ETIMEDOUT);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    refused(BY_TRYLOCK, PDK_EBUSY);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    refused(BY_ASYNC, PDK_ECANCELED);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+}
+
+static void refusals_that_are_not(void)
+{
+    refused(BY_LOCK, PDK_ETIMEDOUT);
+    breaks("outcomes");
+    refused(BY_TIMEDLOCK, PDK_EBUSY);
+    breaks("outcomes");
+    refused(BY_ASYNC, PDK_ETIMEDOUT);
+    breaks("outcomes");
+}
+
+static void a_call_with_two_outcomes_or_none(void)
+{
+    refused(BY_TRYLOCK, PDK_EBUSY)->n_answers = 2;
+    breaks("outcomes");
+    refused(BY_TRYLOCK, PDK_EBUSY)->n_answers = 0;
+    breaks("outcomes");
+    lawful();
+    e.processes.list[0].n_strays = 1;
+    breaks("outcomes");
+}
+
+static void a_call_long_past_its_deadline(void)
+{
+    refused(BY_TIMEDLOCK, PDK_ETIMEDOUT)->answered_ns = 20000 * MS;
+    breaks("outcomes");
+}
+
+static void an_unlock_too_many_or_too_few(void)
+{
+    lawful();
+    round_of(30)->n_unlocked = 2;
+    breaks("outcomes");
+    lawful();
+    round_of(30)->n_unlocked = 0;
+    breaks("outcomes");
+    lawful();
+    round_of(30)->unlock_rc = PDK_EPERM;
+    breaks("outcomes");
+}
+
+static void an_unlock_that_left_the_node(void)
+{
+    lawful();
+    node_of(50)->gone_ms = 10200;
+    breaks("outcomes");
+}
+
+static void an_unlock_that_hides_a_loss(void)
+{
+    outlives(BY_ANOTHER)->unlock_rc = 0;
+    breaks("outcomes");
+}
+
+static void a_client_that_vanished(void)
+{
+    lawful();
+    e.processes.list[1].ended_ns = NEVER;
+    breaks("outcomes");
+}
+
+/* --- order, nodes, service, margins ------------------------------------------------------------------------------ */
+
+static void a_grant_past_somebody(void)
+{
+    lawful();
+    add_node(7, 25, 240, 500);
+    breaks("order");
+}
+
+static void a_grant_past_junk_is_lawful(void)
+{
+    lawful();
+    add_node(7, 25, 240, 500)->is_contender = false;
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+}
+
+static void a_grant_before_its_node(void)
+{
+    lawful();
+    node_of(30)->created_ms = 330;
+    breaks("order");
+}
+
+static void an_attempt_with_two_nodes(void)
+{
+    lawful();
+    struct znode *z = add_node(0, 31, 260, 262);
+    memcpy(z->name, node_of(30)->name, strlen(z->name) - 10);
+    z->gone_zxid = 32;
+    z->is_contender = true;
+    round_of(30)->answered_ns = 306 * MS;
+    breaks("nodes");
+}
+
+static void something_left_behind(void)
+{
+    lawful();
+    node_of(50)->ending = STAYED;
+    breaks("nodes");
+    lawful();
+    e.n_children = 1;
+    breaks("nodes");
+    lawful();
+    e.n_ephemerals = 1;
+    breaks("nodes");
+    lawful();
+    e.n_watches = 1;
+    breaks("nodes");
+    lawful();
+    e.n_watches = -1; /* nobody looked */
+    breaks("nodes");
+}
+
+static void somebody_not_served(void)
+{
+    lawful();
+    e.n_clients = 3;
+    breaks("service");
+    lawful();
+    e.healed_ns = NEVER;
+    breaks("service");
+}
+
+static void a_hand_over_that_takes_for_ever(void)
+{
+    lawful();
+    for (int64_t token = 40; token <= 50; token += 10) {
+        struct request *r = round_of(token);
+        r->n_told = 0;
+        r->answered_ns += 20000 * MS;
+        r->unlocking_ns += 20000 * MS;
+        r->unlocked_ns += 20000 * MS;
+        node_of(token)->gone_ms += 20000;
+        question(r, r->answered_ns / MS, PDK_HELD);
+    }
+    breaks("service");
+}
+
+/* Alone, so that no other law is in question: the last holder of all. */
+static void belief_past_the_sessions_end(void)
+{
+    lawful();
+    struct request *r = round_of(50);
+    question(r, 10140, PDK_HELD);
+    question(r, 10150, PDK_HELD);
+    question(r, 10160, PDK_LOST);
+    r->lost_ns = 10160 * MS;
+    r->unlocking_ns = 10161 * MS;
+    r->unlocked_ns = 10162 * MS;
+    r->unlock_rc = PDK_ELOST;
+    node_of(50)->ending = BY_EXPIRY;
+    breaks("margins");
+}
+
+static void lost_before_the_sessions_end(void)
+{
+    lawful();
+    struct request *r = round_of(50);
+    question(r, 10140, PDK_LOST);
+    r->lost_ns = 10140 * MS;
+    r->unlocking_ns = 10141 * MS;
+    r->unlock_rc = PDK_ELOST;
+    node_of(50)->ending = BY_EXPIRY;
+    node_of(50)->gone_ms = 10340;
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    CHECK_EQ(f->margin.n, 1);
+    CHECK_EQ(quantile(&f->margin, 0), 200 * MS);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a lawful history is not condemned", a_lawful_history_is_not_condemned},
+        {"belief: two believe while both nodes live", two_that_believe_while_both_nodes_live},
+        {"belief: after an expiry without a cause", belief_after_an_expiry_without_a_cause},
+        {"belief: after an expiry behind a cut it is known", belief_after_an_expiry_behind_a_cut},
+        {"belief: a fault of the client's network is no excuse",
+         belief_after_an_expiry_behind_a_fault_that_is_no_excuse},
+        {"belief: a process that was stopped is known", belief_after_waking},
+        {"belief: while it is stopped a process believes nothing", belief_in_a_stop_is_none},
+        {"belief: after somebody's order it is known", belief_after_an_order},
+        {"belief: after one's own delete or close", belief_after_ones_own_doing},
+        {"belief: it ends with the process", belief_ends_with_the_process},
+        {"tokens: of no node", a_token_of_no_node},
+        {"tokens: of another node", a_token_of_another_node},
+        {"tokens: of another session's node", a_node_of_another_session},
+        {"tokens: granted twice", a_token_granted_twice},
+        {"tokens: a lower one after a higher one", a_token_that_falls},
+        {"outcomes: refusals that are allowed", refusals_that_are_allowed},
+        {"outcomes: refusals that are not", refusals_that_are_not},
+        {"outcomes: two of one call, none, or of no call", a_call_with_two_outcomes_or_none},
+        {"outcomes: long past the deadline", a_call_long_past_its_deadline},
+        {"outcomes: unlocked twice, never, or with a strange answer", an_unlock_too_many_or_too_few},
+        {"outcomes: unlock said that the node was gone", an_unlock_that_left_the_node},
+        {"outcomes: unlock hid a loss", an_unlock_that_hides_a_loss},
+        {"outcomes: a client vanished", a_client_that_vanished},
+        {"order: a grant past a node that was first", a_grant_past_somebody},
+        {"order: junk is nobody to wait for", a_grant_past_junk_is_lawful},
+        {"order: a grant before its node", a_grant_before_its_node},
+        {"nodes: two of one attempt", an_attempt_with_two_nodes},
+        {"nodes: something stayed behind", something_left_behind},
+        {"service: somebody was not served after the last fault", somebody_not_served},
+        {"service: a hand-over took for ever, and nothing was wrong", a_hand_over_that_takes_for_ever},
+        {"margins: belief past the session's end", belief_past_the_sessions_end},
+        {"margins: lost before the session's end is measured", lost_before_the_sessions_end},
+        {0}};
+    static struct findings all;
+    f = &all;
+    int rc = pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "judge", .tests = tests});
+    evidence_free(&e);
+    findings_free(f);
+    return rc;
+}

@@ -1,0 +1,51 @@
+/*
+ * What the ensemble did to one lock: every node under its path, when it came and when it went, by what.
+ *
+ * A transaction happened when two of the three logs have it: every committed one is in two, and one that is in two
+ * survives every election. Where a log is missing one, its server got it by a snapshot.
+ */
+#ifndef CHAOS_TRUTH_H
+#define CHAOS_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ending {
+    STAYED,     /* it is there */
+    BY_OWNER,   /* deleted by its own session */
+    BY_ANOTHER, /* deleted by another session */
+    BY_CLOSE,   /* its session was closed by request: of its owner, or of somebody in its name */
+    BY_EXPIRY   /* its session expired */
+};
+
+struct znode {
+    char name[128];
+    bool is_contender; /* it has a sequence number, and counts in the order */
+    int64_t owner;     /* 0: nobody's */
+    int64_t czxid, created_ms;
+    int64_t gone_zxid, gone_ms; /* INT64_MAX while it stays */
+    int32_t gone_cxid;          /* of the request that ended it */
+    enum ending ending;
+};
+
+struct truth {
+    struct znode *nodes; /* in the order of czxid */
+    size_t n, cap;
+    long n_txns;      /* that happened */
+    long n_discarded; /* that are in one log only */
+};
+
+/* Read the logs in DIR/server-0, DIR/server-1…, for children of PATH. False: there are none, or one is broken. The
+ * caller gives it to truth_free(). */
+bool truth_read(struct truth *t, const char *dir, const char *path);
+void truth_free(struct truth *t);
+
+/* The node with that czxid, or NULL. */
+const struct znode *truth_find(const struct truth *t, int64_t czxid);
+
+/* For truth_read() and for tests: what happened next to a child of the path, by name. */
+struct txn;
+void truth_apply(struct truth *t, const char *path, const struct txn *txn);
+
+#endif

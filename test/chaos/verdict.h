@@ -1,0 +1,9 @@
+/* The judge: reads the evidence of a run and says what laws were broken. */
+#ifndef CHAOS_VERDICT_H
+#define CHAOS_VERDICT_H
+
+/* Judge the evidence in DIR, print a summary, write DIR/report.html. 0: all laws were kept; 1: not so; 99: the evidence
+ * cannot be read. */
+int judge(const char *dir);
+
+#endif
