@@ -93,8 +93,7 @@ void pdk__mutex_unref(struct pdk_mutex *m)
 /* A closed client's locks are over: their owners' references go with the object. */
 static void disown_all(struct pdk_mutex *m)
 {
-    PDK__LIST_EACH(link, &m->ops)
-    {
+    PDK__LIST_EACH (link, &m->ops) {
         struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
         op->refs++; /* the one that abandoning takes */
         pdk__op_abandon(op);
@@ -160,8 +159,7 @@ static bool owned(const struct pdk_op *op) { return op->stage == PDK__OP_GRANTED
  * but the last were lost. */
 static struct pdk_op *find_owned(struct pdk_mutex *m, uint64_t thread)
 {
-    PDK__LIST_EACH(link, &m->ops)
-    {
+    PDK__LIST_EACH (link, &m->ops) {
         struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
         if (owned(op) && op->thread == thread)
             return op;
@@ -182,8 +180,7 @@ static struct pdk_op *find_asked(struct pdk_mutex *m)
     struct pdk_op *found = find_owned(m, pdk__thread_number());
     if (found != NULL)
         return found;
-    PDK__LIST_EACH(link, &m->ops)
-    {
+    PDK__LIST_EACH (link, &m->ops) {
         struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
         if (owned(op) && (found == NULL || op->stage == PDK__OP_GRANTED))
             found = op;

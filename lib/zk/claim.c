@@ -62,8 +62,7 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
 /* Does anybody else of this client watch PATH? The servers know one watch per path and session, not one per claim. */
 static bool watched_by_others(struct pdk__claim *claim, const char *path)
 {
-    PDK__LIST_EACH(link, &claim->client->claims)
-    {
+    PDK__LIST_EACH (link, &claim->client->claims) {
         struct pdk__claim *other = PDK__MEMBER(link, struct pdk__claim, link);
         if (other == claim)
             continue;

@@ -124,8 +124,8 @@ static pdk_session_state state_of(const struct pdk_client *c)
 
 static void feed_all(struct pdk_client *c, struct pdk__event event)
 {
-    PDK__LIST_EACH(link, &c->claims)
-    pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), event);
+    PDK__LIST_EACH (link, &c->claims)
+        pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), event);
 }
 
 static void carry_out(struct pdk_client *c, const struct pdk__session_action *action)
@@ -305,8 +305,8 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
 static int vacate(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + c->session.timeout_ms;
-    PDK__LIST_EACH(link, &c->claims)
-    pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), (struct pdk__event){.kind = PDK__EV_RELEASE});
+    PDK__LIST_EACH (link, &c->claims)
+        pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), (struct pdk__event){.kind = PDK__EV_RELEASE});
     while (!pdk__list_empty(&c->claims) && c->session.phase == PDK__SESSION_CONNECTED && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
     return pdk__list_empty(&c->claims) || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;

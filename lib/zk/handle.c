@@ -96,8 +96,8 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         return;
     pdk__client_lock(c);
     if (c->zh == zh) {
-        PDK__LIST_EACH(link, &c->claims)
-        hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
+        PDK__LIST_EACH (link, &c->claims)
+            hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
     }
     pdk__client_leave(c);
     pdk__client_unref(c);

@@ -15,8 +15,7 @@ static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fo
 
 static struct pdk_client *find(uintptr_t id, const zhandle_t *adopted)
 {
-    PDK__LIST_EACH(link, &clients)
-    {
+    PDK__LIST_EACH (link, &clients) {
         struct pdk_client *c = PDK__MEMBER(link, struct pdk_client, link);
         if (adopted != NULL ? c->adopted && c->zh == adopted : c->id == id)
             return c;

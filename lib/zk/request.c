@@ -95,8 +95,7 @@ void pdk__request_depart(struct pdk_client *c)
 
 void pdk__request_drop_all(struct pdk_client *c)
 {
-    PDK__LIST_EACH(link, &c->requests)
-    {
+    PDK__LIST_EACH (link, &c->requests) {
         struct pdk__request *request = PDK__MEMBER(link, struct pdk__request, link);
         request->forget(request);
     }
@@ -127,8 +126,7 @@ static struct request *begin(struct pdk_client *c, struct pdk__claim *claim, uin
 
 void pdk__request_orphan(struct pdk__claim *claim)
 {
-    PDK__LIST_EACH(link, &claim->client->requests)
-    {
+    PDK__LIST_EACH (link, &claim->client->requests) {
         struct pdk__request *base = PDK__MEMBER(link, struct pdk__request, link);
         struct request *r = PDK__MEMBER(base, struct request, base);
         if (base->forget == forget && r->claim == claim)
