@@ -63,7 +63,7 @@ static void leaves_nothing(void (*round)(void))
     CHECK_EQ(after.threads, before.threads);
     CHECK_EQ(after.descriptors, before.descriptors);
     if (round != idle) /* the server may keep the connection of one that goes while its session is being made */
-        CHECK_WITHIN(PATIENCE_MS, (after = count(), after.connections == before.connections));
+        CHECK_WITHIN(PATIENCE_MS, (after = count(), after.connections <= before.connections));
     CHECK_WITHIN(PATIENCE_MS, (after = count(), after.ephemerals == before.ephemerals));
     CHECK_WITHIN(PATIENCE_MS, (after = count(), after.watches == before.watches));
     CHECK(after.nodes <= before.nodes); /* an empty path may be reaped */
