@@ -74,7 +74,7 @@ int pdk_client_options_set_label(pdk_client_options *o, const char *label);
  * and not on the library's thread. Default: false. */
 int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
-/* Called at each change of the session. */
+/* Called when the session has changed. What came and went before the callback could run is not told. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);
 int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, void *arg);
 

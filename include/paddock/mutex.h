@@ -59,7 +59,7 @@ int pdk_mutex_free(pdk_mutex *m);
  * node.
  *
  * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle),
- * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK,
+ * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK,
  * PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays behind.
  */
 int pdk_mutex_lock(pdk_mutex *m);
@@ -109,7 +109,7 @@ int pdk_op_cancel(pdk_op *op);
 void pdk_op_free(pdk_op *op);
 
 /* The state of the caller's grant; when the calling thread has none, of whatever grant the object has. No request; any
- * thread. PDK_LOST after fork, for a lock that was held. */
+ * thread. PDK_LOST after fork, whatever it was. */
 pdk_state pdk_mutex_state(pdk_mutex *m);
 
 /*

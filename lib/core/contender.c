@@ -237,6 +237,13 @@ static void grant(struct pdk__contender *c, struct pdk__actions *out)
         ask_own(c, out);
 }
 
+/* The node that was there, or may have been, is gone for good: its name is not to come back. */
+static void renew_name(struct pdk__contender *c)
+{
+    c->attempt = c->spare;
+    c->spare = 0;
+}
+
 /* Somebody else deleted our node: a holder has lost, a waiter queues anew. */
 static void vanish(struct pdk__contender *c, struct pdk__actions *out)
 {
@@ -247,8 +254,7 @@ static void vanish(struct pdk__contender *c, struct pdk__actions *out)
         return;
     }
     unwatch(c, out);
-    c->attempt = c->spare;
-    c->spare = 0;
+    renew_name(c);
     advance(c, out);
 }
 
@@ -385,7 +391,7 @@ static void on_created(struct pdk__contender *c, const struct pdk__event *ev, st
         return;
     }
     c->node = PDK__NODE_YES;
-    c->lost_creates = 0;
+    c->lost_creates = c->parent_tries = 0;
     strncpy(c->name, ev->name, PDK__NAME_MAX - 1);
     c->token = ev->token;
     c->verified = ev->owner == c->session;
@@ -446,6 +452,7 @@ static void looked(struct pdk__contender *c, const struct pdk__event *ev, struct
 static void recovered_nothing(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     forget_node(c);
+    renew_name(c);
     c->lost_creates++;
     if (!c->wanted || c->lost_creates == 1)
         advance(c, out);
@@ -468,6 +475,7 @@ static void listed(struct pdk__contender *c, const struct pdk__event *ev, struct
         return;
     }
     c->node = PDK__NODE_YES;
+    c->lost_creates = c->parent_tries = 0;
     strncpy(c->name, place.own, PDK__NAME_MAX - 1);
     if (c->wanted)
         find_place(c, &place, out);

@@ -44,7 +44,7 @@
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock is
  *    ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
- *  - No name is ever used twice: when our node was deleted, the next one has another attempt. A lock path that was deleted
+ *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock path that was deleted
  *    and made anew counts from 0 again, and a name that comes back could be mistaken, by a delete that was late or by a
  *    check in somebody's transaction.
  *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
