@@ -64,9 +64,9 @@ int pdk_mutex_free(pdk_mutex *m);
  */
 int pdk_mutex_lock(pdk_mutex *m);
 
-/* Lock if it is free. Looks before it writes: when somebody holds the lock, nothing is written. PDK_EBUSY when it is held,
- * or was a moment ago: the server that is asked may lag behind a release. PDK_EDISCONNECTED when no server answers within one
- * session timeout; otherwise as pdk_mutex_lock(). */
+/* Lock if it is free. Looks before it writes: when somebody holds the lock, nothing is written. PDK_EBUSY when it is
+ * held, or was a moment ago: the server that is asked may lag behind a release. PDK_EDISCONNECTED when no server
+ * answers within one session timeout; otherwise as pdk_mutex_lock(). */
 int pdk_mutex_trylock(pdk_mutex *m);
 
 /* Lock, and give up TIMEOUT_MS milliseconds from now, on a clock that counts suspended time, server up or down. When it

@@ -1,9 +1,9 @@
 /*
  * The contender: one request for one lock, from the wish to the last trace of it on the servers.
  *
- * A machine without clock, heap, thread or network. Events go in: what the caller wants, what the servers answered, what
- * became of the session, that time has passed. Actions come out: what to ask the servers, what to tell the caller. A step
- * cannot fail and cannot block.
+ * A machine without clock, heap, thread or network. Events go in: what the caller wants, what the servers answered,
+ * what became of the session, that time has passed. Actions come out: what to ask the servers, what to tell the
+ * caller. A step cannot fail and cannot block.
  *
  *     IDLE --lock-----------> CREATING <--made-- PARENTS         the wish is to hold
  *       |                     |  |  ^  `--no path----^
@@ -25,8 +25,8 @@
  *
  *     DELETING --gone--> DONE                                    the wish is gone: unlocked, given up, failed, lost
  *
- * Where to go on, from ADRIFT and RESTING, is decided by what is known of the node and by the wish, so that no disturbance
- * needs a path of its own:
+ * Where to go on, from ADRIFT and RESTING, is decided by what is known of the node and by the wish, so that no
+ * disturbance needs a path of its own:
  *
  *                  NO node      MAYBE one     YES, it is there
  *     wanted       CREATING     RECOVERING    LISTING
@@ -35,18 +35,18 @@
  * A caller who gives up only changes the wish: the machine goes on until the node is proven gone, and says DONE last.
  *
  * Why it is safe:
- *  - A node is looked for by session and attempt, and only behind a write that a quorum committed (the barrier). A plain
- *    listing may come from a server that lags, and miss a create that is committed; sync does not help where the client
- *    came to a deposed leader that has not noticed, which answers it by itself. Either way a second create would follow,
- *    and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we asked to
- *    create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its refusal is
- *    agreed on like any write, after all writes before it.
+ *  - A node is looked for by session and attempt, and only behind a write that a quorum committed (the barrier). A
+ *    plain listing may come from a server that lags, and miss a create that is committed; sync does not help where the
+ *    client came to a deposed leader that has not noticed, which answers it by itself. Either way a second create would
+ *    follow, and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we
+ *    asked to create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its
+ *    refusal is agreed on like any write, after all writes before it.
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
- *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock is
- *    ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
- *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock path that was deleted
- *    and made anew counts from 0 again, and a name that comes back could be mistaken, by a delete that was late or by a
- *    check in somebody's transaction.
+ *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
+ *    is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
+ *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
+ *    path that was deleted and made anew counts from 0 again, and a name that comes back could be mistaken, by a delete
+ *    that was late or by a check in somebody's transaction.
  *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
  */
 #ifndef PDK__CONTENDER_H

@@ -101,8 +101,8 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
 {
     if (s->phase == PDK__SESSION_RESTING)
         return; /* a last word of the handle that is being given up */
-    /* Some servers that speak the protocol hand out a new session silently. The old one's nodes are not ours; and what the
-     * client had queued under the old one's name it has sent in the new one, so that is not to be used either. */
+    /* Some servers that speak the protocol hand out a new session silently. The old one's nodes are not ours; and what
+     * the client had queued under the old one's name it has sent in the new one, so that is not to be used either. */
     if (s->id != 0 && s->id != ev->session) {
         on_expired(s, ev, out);
         return;

@@ -9,17 +9,17 @@
  *
  *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
  *
- * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost their
- * data, stays connecting for ever. So two things are decided here, on our own clock:
+ * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost
+ * their data, stays connecting for ever. So two things are decided here, on our own clock:
  *
- *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout after
- *    the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet came after
- *    it had been touched by us; so the session lives for at least another third after the disconnection is known, less what
- *    clocks may drift. This covers a client that lost its server. It does not cover a server that lost its leader while it
- *    went on answering pings.
+ *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout
+ *    after the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet
+ *    came after it had been touched by us; so the session lives for at least another third after the disconnection is
+ *    known, less what clocks may drift. This covers a client that lost its server. It does not cover a server that lost
+ *    its leader while it went on answering pings.
  *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost, or was begun to be
- *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a new
- *    handle resolves their names anew.
+ *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a
+ *    new handle resolves their names anew.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H

@@ -103,7 +103,8 @@ bool was_stopped(const struct evidence *e, const struct request *r, int64_t from
 #define SET(id) (UINT64_C(1) << FAULT_##id)
 #define CUTS (SET(FOLLOWER_CUT) | SET(LEADER_CUT) | SET(FOLLOWER_PAUSED) | SET(LEADER_PAUSED) | SET(LINK_DELAY))
 
-/* The latest fault of one of the kinds in SET (bits by fault_id) in force at any time between the two; VICTIM -1: any. */
+/* The latest fault of one of the kinds in SET (bits by fault_id) in force at any time between the two; VICTIM -1: any.
+ */
 const struct strike *find_strike(const struct evidence *e, uint64_t set, int victim, int64_t from_ns, int64_t until_ns);
 
 #endif

@@ -7,8 +7,8 @@
 enum { TEXTS_MAX = 40, SAMPLES_MAX = 1 << 16 };
 
 /*
- * A holder that believes although its node is gone, and another was granted. Without a validity deadline a client cannot
- * know better when
+ * A holder that believes although its node is gone, and another was granted. Without a validity deadline a client
+ * cannot know better when
  */
 enum known {
     KNOWN_CUT,     /* its server could not tell the leader that the client lives, nor the client that it is over */

@@ -1,7 +1,7 @@
 /*
  * Lost is told before the servers end the session: for every holder that lost its lock to an expiry, how long before,
- * and how long before the next was granted. Of a process that was stopped, nothing can be asked; and a server that is cut
- * off from its leader keeps its clients in the dark (see enum known). Those are not in the figures.
+ * and how long before the next was granted. Of a process that was stopped, nothing can be asked; and a server that is
+ * cut off from its leader keeps its clients in the dark (see enum known). Those are not in the figures.
  */
 #include "test/chaos/findings.h"
 

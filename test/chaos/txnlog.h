@@ -1,5 +1,6 @@
 /*
- * ZooKeeper's transaction logs, as they lie in the version-2 directory of a server: what the ensemble did, in its order.
+ * ZooKeeper's transaction logs, as they lie in the version-2 directory of a server: what the ensemble did, in its
+ * order.
  *
  * A file is a header (magic "ZKLG", version, database id) and transactions: a checksum, a length, as many bytes, and
  * 0x42. Zeros follow the last one. The bytes are jute: the session, its request number, the zxid, the leader's clock in

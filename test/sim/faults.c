@@ -112,8 +112,8 @@ static void crash_one(struct world *w, struct server *s, int for_ms)
     agenda_add(&w->agenda, ms(for_ms), end_crash, s, 0);
 }
 
-/* One, or the whole ensemble: then all sessions get a fresh timeout when it comes back, also those that their clients have
- * given up by then. */
+/* One, or the whole ensemble: then all sessions get a fresh timeout when it comes back, also those that their clients
+ * have given up by then. */
 static void crash(struct world *w, struct server *s)
 {
     int for_ms = a_while(w);

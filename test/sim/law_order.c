@@ -1,6 +1,6 @@
 /*
- * First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. And a try
- * does not wait its turn: it watches nobody.
+ * First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. And a
+ * try does not wait its turn: it watches nobody.
  */
 #include "test/sim/laws.h"
 

@@ -1,8 +1,8 @@
 /*
- * Who is told of a state in which his node is gone has been told that it is gone: before that, on the same connection, by
- * the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again when his
- * node was gone before his server took him in. And the node is of the session that the client has now: one that a previous
- * session left will go when that one expires, whatever its maker believes.
+ * Who is told of a state in which his node is gone has been told that it is gone: before that, on the same connection,
+ * by the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again
+ * when his node was gone before his server took him in. And the node is of the session that the client has now: one
+ * that a previous session left will go when that one expires, whatever its maker believes.
  */
 #include "test/sim/laws.h"
 
