@@ -165,7 +165,7 @@ inline connect(c, known, how)
     if
     :: how == HOW_TO_DEPOSED ->
         printf("deposed: client %d\n", c);
-        deposed--;
+        deposed[c]--;
         attach(c, IO_DEPOSED, known)
     :: how != HOW_TO_DEPOSED && fresh[c] ->
         fresh[c] = 0;

@@ -103,7 +103,7 @@ inline forget()
             seen[x] = 0;
             watches[x] = 0
         :: !RETIRED(x) && !fresh[x] ->
-            seen[x] = (losses + expiries == 0 && io[x] == IO_REAL && ALIVE(x) -> at[x] : seen[x]);
+            seen[x] = (losses[x] + expiries[x] == 0 && io[x] == IO_REAL && ALIVE(x) -> at[x] : seen[x]);
             least = (seen[x] < least -> seen[x] : least)
         :: else
         fi;
@@ -143,7 +143,6 @@ inline forget()
 #define WRITE_READY(c)                                                                                                 \
     (io[c] == IO_REAL && writing[c] == 0 && ALIVE(c) && !LATE(c) &&                                                    \
      (FIRST(c, CREATE) || FIRST(c, BARRIER) || FIRST(c, DELETE)))
-#define WRITTEN(c) (writing[c] > 0 && at[c] >= writing[c] - 1)
 #define READ_READY(c)                                                                                                  \
     ((io[c] == IO_REAL || io[c] == IO_DEPOSED) && !reading[c] &&                                                       \
      (FIRST(c, LIST) || FIRST(c, WATCH) || FIRST(c, OWN) || FIRST(c, UNWATCH)))
@@ -152,6 +151,19 @@ inline reply(c, kind, i, o, d)
 {
     assert(room || nfull(inbox[c]));
     inbox[c] ! kind, i, o, d, at[c]
+}
+
+/* A server answers a write as soon as it has applied it. */
+inline answer_write(c)
+{
+    if
+    :: writing[c] > 0 && at[c] >= writing[c] - 1 ->
+        up[c] ? msg, who, number, data;
+        reply(c, msg, who, number, written[c]);
+        writing[c] = 0;
+        written[c] = 0
+    :: else
+    fi
 }
 
 inline write(c)
@@ -165,15 +177,8 @@ inline write(c)
     :: msg == DELETE && HAS(live, data) -> commit(16 + data)
     :: else
     fi;
-    writing[c] = 1 + log_n
-}
-
-inline answer_write(c)
-{
-    up[c] ? msg, who, number, data;
-    reply(c, msg, who, number, written[c]);
-    writing[c] = 0;
-    written[c] = 0
+    writing[c] = 1 + log_n;
+    answer_write(c)
 }
 
 inline answer_sync(c)
@@ -225,7 +230,8 @@ inline catch_up(c)
 {
     apply(view[c], log[at[c]]);
     at[c]++;
-    fire(c)
+    fire(c);
+    answer_write(c)
 }
 
 /* --- what the others make of its requests ----------------------------------------------------------------------------

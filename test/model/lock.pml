@@ -12,33 +12,38 @@
 #define S 3  /* sessions that a client may need */
 #define K 8  /* nodes that may be made */
 #define L 10 /* writes that somebody has not seen */
-#define Q (4 * (1 + N / C)) /* messages on their way, up or down */
+#if C < N
+#define Q 20 /* messages on their way, up or down */
+#else
+#define Q 12
+#endif
 
 #define CL(i)        ((i) % C)
 #define BIT(k)       (1 << (k))
 #define HAS(mask, k) (((mask) >> (k)) & 1)
 #define NOBODY       15
 
-/* What a run is asked to be comes from the environment, so that one verifier serves many. */
+/* What a run is asked to be comes from the environment, so that one verifier serves many: a digit for each client. */
 c_decl {
 \#include <stdlib.h>
+\#include <string.h>
 };
 c_code {
-    static int given(const char *name)
+    static int given(const char *name, unsigned client)
     {
         const char *value = getenv(name);
-        return value != NULL ? atoi(value) : 0;
+        return value != NULL && strlen(value) > client ? value[client] - '0' : 0;
     }
 }
 
-byte rounds;     /* how often each contends */
-byte losses;     /* connections lost */
-byte expiries;   /* sessions that the leader ends, or handles that a client gives up */
-byte crashes;    /* clients that are no more */
-byte give_ups;   /* callers that give up before they hold; a deadline and a cancel are the same wish */
-byte deposed;    /* connections to a leader that was replaced and has not noticed */
-byte tries;      /* contenders, from the first, that only try */
-byte overtaking; /* may an event overtake the reply of the read that set the watch? */
+byte rounds[C];   /* how often its contenders contend */
+byte losses[C];   /* of its connection */
+byte deposed[C];  /* how often it may come to a leader that was replaced and has not noticed */
+byte expiries[C]; /* sessions that the leader ends, or handles that the client gives up */
+byte crashes[C];  /* 1: it may be no more */
+byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same wish */
+byte tries[C];    /* 1: its contenders only try */
+byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
 byte mutant;
 
 #define SYNC             1 /* sync for the barrier: a deposed leader answers it alone */
@@ -51,6 +56,8 @@ byte mutant;
 #define STALE            8 /* any reply answers the question at hand */
 #define HASTY            9 /* the predecessor is gone: granted, whoever else is ahead */
 #define GONE_AT_ONCE     10 /* who gives up forgets a create that is under way */
+#define LOST_DELETE      11 /* a delete without an answer is taken for done */
+#define HOLDS_ON         12 /* a holder stays one when its session is over */
 
 /* Always 0: an assertion that is violated is known by its name. */
 hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room;
@@ -66,7 +73,7 @@ hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_
 #define ACQUIRE 16
 #define RELEASE 17
 
-#define TIRES(i)  (give_ups > 0 && wanted[i] && !HOLDS(i))
+#define TIRES(i)  (give_ups[CL(i)] > 0 && wanted[i] && !HOLDS(i))
 #define WISHES(i) (!dead[CL(i)] && (phase[i] == IDLE || HOLDS(i) || TIRES(i)))
 
 /* What MSG does to contender i; then what each path of contender.c ends with. */
@@ -95,30 +102,63 @@ inline step(i)
     fi
 }
 
-/* The caller, or the completion thread: who is 1 + the contender, or 0 for the next in the queue. */
-inline work(c, caller)
+#define OF_ALL(msg) (msg >= EVENT && msg <= EXPIRED)
+
+/* A step of the caller (who), or of the completion thread. */
+inline work(c, of_caller)
 {
     if
-    :: caller == 0 ->
+    :: of_caller ->
+        give_ups[c] = (TIRES(who) -> give_ups[c] - 1 : give_ups[c]);
+        msg = (phase[who] == IDLE -> ACQUIRE : RELEASE)
+    :: else ->
         inbox[c] ? msg, who, number, data, zxid;
         connected[c] = (msg == UP || (connected[c] && msg != DOWN && msg != EXPIRED));
         seen[c] = (msg < EVENT && zxid > seen[c] -> zxid : seen[c]);
-        changes[c] = (msg >= DOWN -> changes[c] - 1 : changes[c])
-    :: else ->
-        who = caller - 1;
-        give_ups = (TIRES(who) -> give_ups - 1 : give_ups);
-        msg = (phase[who] == IDLE -> ACQUIRE : RELEASE)
+        changes[c] = (msg >= DOWN && msg <= EXPIRED -> changes[c] - 1 : changes[c])
     fi;
     for (turn : 0 .. N - 1) {
         if
-        :: turn == who && (msg < EVENT || msg >= ACQUIRE) || CL(turn) == c && msg >= EVENT && msg < ACQUIRE -> step(turn)
+        :: turn == who && !OF_ALL(msg) || CL(turn) == c && OF_ALL(msg) -> step(turn)
         :: else
         fi
     }
     if
     :: msg == EXPIRED -> new_handle(c)
     :: else
+    fi
+}
+
+#define BEGINS   1
+#define BEGINS_2 2
+#define RECEIVES 3
+#define WRITES   4
+#define READS    5
+#define ANSWERS  6
+#define FOLLOWS  7
+#define SYNCS    8
+
+/* What is done, and then what follows from it at once. */
+inline act(c, what)
+{
+    who = (what == BEGINS_2 -> BESIDE(c) : c);
+    if
+    :: what == WRITES -> write(c)
+    :: what == READS -> read(c)
+    :: what == ANSWERS -> answer_read(c)
+    :: what == FOLLOWS -> catch_up(c)
+    :: what == SYNCS -> answer_sync(c)
+    :: else
     fi;
+    turns = (what <= RECEIVES);
+    do
+    :: turns > 0 || (CALM(c) && len(inbox[c]) > 0) ->
+        others = (turns > 0 && what < RECEIVES);
+        turns = 0;
+        work(c, others)
+    :: else -> break
+    od;
+    what = 0;
     forget()
 }
 
@@ -129,7 +169,7 @@ inline work(c, caller)
 inline choose_creates(c, creates)
 {
     do
-    :: creates < (FIRST(c, CREATE) && writing[c] == 0) -> creates++
+    :: creates < (FIRST(c, CREATE) && writing[c] == 0 && io[c] == IO_REAL && ALIVE(c)) -> creates++
     :: break
     od
 }
@@ -140,17 +180,20 @@ proctype client(byte c)
     byte a, b, none;
 end:
     do
-    /* the caller, the completion thread */
+    /* the caller, the completion thread, the server */
     :: atomic {
         if
-        :: WISHES(c) -> a = 1 + c
-#if C < N
-        :: BESIDE(c) != c && WISHES(BESIDE(c)) -> a = 1 + BESIDE(c)
-#endif
-        :: !dead[c] && nempty(inbox[c])
+        :: WISHES(c) -> a = BEGINS
+        :: C < N && BESIDE(c) != c && WISHES(BESIDE(c)) -> a = BEGINS_2
+        :: !dead[c] && nempty(inbox[c]) -> a = RECEIVES
+        :: WRITE_READY(c) -> a = WRITES
+        :: READ_READY(c) -> a = READS
+        :: reading[c] -> a = ANSWERS
+        :: BEHIND(c) -> a = FOLLOWS
+        :: mutant == SYNC && io[c] == IO_DEPOSED && FIRST(c, BARRIER) -> a = SYNCS
         fi;
         skip;
-        d_step { work(c, a); a = 0 }
+        d_step { act(c, a) }
         }
     /* the connection */
     :: atomic {
@@ -163,16 +206,16 @@ end:
         if
         :: skip
         :: nempty(up[c]) -> b = 1
-        :: deposed > 0 && !fresh[c] -> b = 2
+        :: deposed[c] > 0 && !fresh[c] -> b = 2
         fi;
         skip;
         d_step { connect(c, a, b); forget() }
         }
     :: atomic {
-        !RETIRED(c) && (io[c] == IO_DEPOSED || (io[c] == IO_REAL && (!ALIVE(c) || losses > 0)));
+        !RETIRED(c) && (io[c] == IO_DEPOSED || (io[c] == IO_REAL && (!ALIVE(c) || losses[c] > 0)));
         if
         :: io[c] == IO_REAL && ALIVE(c) ->
-            losses--;
+            losses[c]--;
             choose_creates(c, a)
         :: else
         fi;
@@ -185,30 +228,24 @@ end:
         skip;
         d_step { cut(c, a, b); forget() }
         }
-    /* its server, and what the others make of its requests */
-    :: d_step { WRITE_READY(c) -> write(c); forget() }
-    :: d_step { WRITTEN(c) -> answer_write(c) }
-    :: d_step { READ_READY(c) -> read(c); forget() }
-    :: d_step { mutant == SYNC && io[c] == IO_DEPOSED && FIRST(c, BARRIER) -> answer_sync(c) }
-    :: d_step { reading[c] -> answer_read(c) }
-    :: d_step { io[c] == IO_REAL && at[c] < log_n -> catch_up(c); forget() }
+    /* what the others make of its requests */
     :: d_step { LATE(c) -> settle_late(c, session[c], 1); forget() }
     :: d_step { LATE(c) -> settle_late(c, session[c], 0); forget() }
     /* what goes wrong with its session, and with itself */
     :: atomic {
-        crashes > 0 && !RETIRED(c);
-        crashes--;
+        crashes[c] > 0 && !RETIRED(c);
+        crashes[c]--;
         choose_creates(c, a);
         skip;
         d_step { crash(c, a); forget() }
         }
-    :: d_step { expiries > 0 && !RETIRED(c) && !fresh[c] && ALIVE(c) ->
-        expiries--;
+    :: d_step { expiries[c] > 0 && !RETIRED(c) && !fresh[c] && ALIVE(c) ->
+        expiries[c]--;
         close_session(c, session[c]);
         forget() }
     :: atomic {
-        expiries > 0 && !RETIRED(c) && !fresh[c] && !connected[c] && io[c] != IO_IDLE;
-        expiries--;
+        expiries[c] > 0 && !RETIRED(c) && !fresh[c] && !connected[c] && io[c] != IO_IDLE;
+        expiries[c]--;
         choose_creates(c, a);
         skip;
         d_step { give_up_handle(c, a); forget() }
@@ -221,10 +258,10 @@ end:
     od
 }
 
-/* When nothing is under way, faults apart, everybody must have finished, and nothing may be left. */
+/* When nothing is under way, faults apart, everybody must have finished, and nothing may be left. That it has come to
+ * this, spin checks too: to wait here for ever is an invalid end. */
 proctype end_of_it()
 {
-end:
     d_step {
         AT_REST(0) && AT_REST(1 % C) && AT_REST(2 % C) ->
         for (x : 0 .. N - 1) {
@@ -238,18 +275,21 @@ init
 {
     d_step {
         c_code {
-            now.rounds = given("ROUNDS");
-            now.losses = given("LOSSES");
-            now.expiries = given("EXPIRIES");
-            now.crashes = given("CRASHES");
-            now.give_ups = given("GIVE_UPS");
-            now.deposed = given("DEPOSED");
-            now.tries = given("TRIES");
-            now.overtaking = given("OVERTAKING");
-            now.mutant = given("MUTANT");
+            unsigned client;
+            for (client = 0; client < C; client++) {
+                now.rounds[client] = given("ROUNDS", client);
+                now.losses[client] = given("LOSSES", client);
+                now.deposed[client] = given("DEPOSED", client);
+                now.expiries[client] = given("EXPIRIES", client);
+                now.crashes[client] = given("CRASHES", client);
+                now.give_ups[client] = given("GIVE_UPS", client);
+                now.tries[client] = given("TRIES", client);
+            }
+            now.overtaking = getenv("OVERTAKING") != NULL;
+            now.mutant = getenv("MUTANT") != NULL ? atoi(getenv("MUTANT")) : 0;
         };
-        rounds = (rounds > 0 -> rounds : 1);
         for (x : 0 .. C - 1) {
+            rounds[x] = (rounds[x] > 0 -> rounds[x] : 1);
             connected[x] = 1;
             io[x] = IO_REAL;
             alive[x * S] = 1

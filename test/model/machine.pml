@@ -10,17 +10,17 @@
 /* --- asking ----------------------------------------------------------------------------------------------------------
  */
 
-/* Numbers of questions come round after three: no more of one contender can be in flight, and fewer make less states. */
+/* Numbers of questions come round: so many of one contender are never in flight, and fewer numbers make less states. */
 inline ask(i, ph)
 {
-    op[i] = (QUIET(CL(i)) -> 1 : op[i] % 3 + 1);
+    op[i] = (QUIET(CL(i)) -> 1 : op[i] % 7 + 1);
     asking[i] = 1;
     phase[i] = ph
 }
 
 inline ask_own(i)
 {
-    own_op[i] = (QUIET(CL(i)) -> 1 : own_op[i] % 3 + 1);
+    own_op[i] = (QUIET(CL(i)) -> 1 : own_op[i] % 7 + 1);
     send(i, OWN, own_op[i], name[i]);
     own[i] = ASKED
 }
@@ -69,7 +69,7 @@ inline finish(i)
     looked[i] = 0;
     round[i]++;
     attempt[i]++;
-    phase[i] = (round[i] < rounds -> IDLE : DONE)
+    phase[i] = (round[i] < rounds[CL(i)] -> IDLE : DONE)
 }
 
 inline ask_create(i)
@@ -98,7 +98,7 @@ inline pursue(i)
     :: node[i] == YES ->
         ask(i, LISTING);
         send(i, LIST, op[i], 0)
-    :: node[i] == NO && i < tries && !looked[i] ->
+    :: node[i] == NO && tries[CL(i)] && !looked[i] ->
         ask(i, LOOKING);
         send(i, LIST, op[i], 0)
     :: else -> ask_create(i)
@@ -200,6 +200,9 @@ inline on_down(i)
     if
     :: phase[i] == HELD -> phase[i] = SUSPECT
     :: phase[i] == IDLE || phase[i] == DONE || phase[i] == SUSPECT
+    :: phase[i] == DELETING && mutant == LOST_DELETE ->
+        forget_node(i);
+        next = ADVANCE
     :: else -> next = ADVANCE
     fi
 }
@@ -217,7 +220,8 @@ inline on_expired(i)
 {
     pred[i] = NOBODY;
     if
-    :: HOLDS(i) ->
+    :: HOLDS(i) && mutant == HOLDS_ON
+    :: HOLDS(i) && mutant != HOLDS_ON ->
         forget_node(i);
         give_up(i)
     :: phase[i] == IDLE || phase[i] == DONE
@@ -256,7 +260,7 @@ inline find_place(i)
     if
     :: ahead == 0 && verified[i] -> next = GRANT
     :: ahead == 0 && !verified[i] -> check_own(i)
-    :: ahead > 0 && i < tries -> give_up(i)
+    :: ahead > 0 && tries[CL(i)] -> give_up(i)
     :: else ->
         next_in_line[i] = (ahead == 1);
         pred[i] = near_k;

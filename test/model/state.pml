@@ -91,7 +91,7 @@ byte written[C]; /* its node */
 bit reading[C];  /* the watch at the head of up is set, and not answered */
 
 /* Scratch: of no meaning between steps. */
-hidden byte x, y, z, turn, msg, who, number, data, zxid, rest, kept, least, entry, fired, idle;
+hidden byte x, y, z, turn, msg, who, number, data, zxid, rest, kept, least, entry, fired, idle, turns;
 hidden byte next, own_k, near_k, ahead, others;
 
 #define TAG_CLIENT(t)  CL((t) & 3)
@@ -128,10 +128,22 @@ hidden byte next, own_k, near_k, ahead, others;
 /* The session that the client had AGO sessions ago, where it lives on. */
 #define OLD(c, ago) (session[c] >= ago && alive[(c) * S + session[c] - (ago)])
 
+/* Its server applies what it has not: unless nobody would notice now, and it can do so later. */
+#define BEHIND(c) (io[c] == IO_REAL && at[c] < log_n && (len(up[c]) > 0 || (watches[c] & ~live) != 0))
+
+/* Nothing more can go wrong with it. What it can do then without anybody's notice, it does at once: to wait with it would
+ * make more states, and no other outcome. */
+#ifdef UNREDUCED
+#define CALM(c) 0
+#else
+#define CALM(c)                                                                                                        \
+    (losses[c] + expiries[c] + crashes[c] + give_ups[c] == 0 && io[c] == IO_REAL && ALIVE(c) && !dead[c])
+#endif
+
 /* Faults apart, the client and its sessions have nothing more to do. */
 #define NO_OLD(c) (!(session[c] >= 1 && alive[(c) * S]) && !(session[c] >= 2 && alive[(c) * S + 1]))
 #define ABIDES(i) (phase[i] != IDLE && !HOLDS(i))
 #define WAITS(c)  (ABIDES(c) && ABIDES(BESIDE(c)))
 #define AT_REST(c)                                                                                                     \
     (QUIET(c) && !LATE(c) && NO_OLD(c) &&                                                                              \
-     (dead[c] -> !ALIVE(c) : RETIRED(c) || (io[c] == IO_REAL && ALIVE(c) && at[c] == log_n && WAITS(c))))
+     (dead[c] -> !ALIVE(c) : RETIRED(c) || (io[c] == IO_REAL && ALIVE(c) && !BEHIND(c) && WAITS(c))))
