@@ -24,7 +24,8 @@ static const char *flaw(const char *what, const struct pdk__span *a, const struc
 /* A is the span that ends last of those that began before B: it may outlast several that follow it. */
 const char *pdk__history_flaw(struct pdk__span *spans, size_t n)
 {
-    qsort(spans, n, sizeof *spans, by_start);
+    if (n > 0) /* qsort may not be given NULL, not even for nothing */
+        qsort(spans, n, sizeof *spans, by_start);
     const struct pdk__span *last = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct pdk__span *now = &spans[i], *before = i > 0 ? &spans[i - 1] : NULL;
