@@ -17,8 +17,9 @@ static bool outlived(struct world *w, const struct claim *claim)
 
 static void received(struct world *w, const struct client *c)
 {
-    /* A client without memory may have to ask for its watch again. */
-    for (int i = 0; i < CLAIMS_MAX && w->starved_permille == 0; i++) {
+    /* A client without memory, or without a connection by now, may have to ask for its watch again, and cannot. */
+    bool able = w->starved_permille == 0 && c->io == IO_CONNECTED;
+    for (int i = 0; i < CLAIMS_MAX && able; i++) {
         const struct claim *claim = &c->claims[i];
         bool rests = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__HELD;
         if (claim->used && rests && claim->machine.own != PDK__OWN_ASKED && outlived(w, claim))
