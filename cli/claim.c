@@ -33,16 +33,10 @@ static void released(int rc, void *arg)
     ended(c);
 }
 
-/* Servers that are gone for good confirm nothing. After a session's time there is nothing left to confirm. */
-static void begin_to_leave(struct pdk__cli_claim *c)
-{
-    c->phase = CLAIM_LEAVING;
-    c->deadline = pdk__cli_now_ms() + pdk_client_session_timeout_ms(c->client);
-}
-
+/* Servers that are gone for good confirm nothing: the library tells so after a session's time. */
 static void release(struct pdk__cli_claim *c)
 {
-    begin_to_leave(c);
+    c->phase = CLAIM_LEAVING;
     int rc = pdk_mutex_unlock_async(c->mutex, released, c);
     /* Closing the session takes the node away as well. */
     if (rc != 0)
@@ -131,8 +125,6 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c)
         pdk_client_dispatch(c->client);
     if (c->phase == CLAIM_CONNECTING)
         reach(c);
-    else if (c->phase == CLAIM_LEAVING && pdk__cli_now_ms() >= c->deadline)
-        ended(c);
 }
 
 void pdk__cli_claim_leave(struct pdk__cli_claim *c)
@@ -142,7 +134,7 @@ void pdk__cli_claim_leave(struct pdk__cli_claim *c)
         end(c, PDK_ECANCELED);
         break;
     case CLAIM_WAITING:
-        begin_to_leave(c);
+        c->phase = CLAIM_LEAVING;
         pdk_op_cancel(c->op);
         break;
     case CLAIM_HELD:

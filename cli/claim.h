@@ -25,7 +25,7 @@ struct pdk__cli_claim {
     pdk_state state; /* of the grant */
     bool lost;       /* it was, at some time */
     int64_t began_ms;
-    int64_t deadline; /* of CONNECTING and LEAVING; -1 in the other phases */
+    int64_t deadline; /* of CONNECTING; -1 in the other phases, whose time limits the library keeps */
     int rc;           /* why it ended without having been held; 0 when it was */
     char why[256];    /* the incident */
 };
