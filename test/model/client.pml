@@ -26,9 +26,10 @@ inline drop_requests(c, creates)
     do
     :: len(up[c]) > 0 ->
         up[c] ? msg, who, number, data;
+        printf("lost: client %d request, written %d\n", c, writing[c] > 0);
         if
         :: msg == CREATE && writing[c] == 0 && creates > 0 ->
-            late[who * S + session[c]]++;
+            late[who * S + session[c]] = 1 + attempt[who];
             creates--
         :: else
         fi;
@@ -52,7 +53,9 @@ inline drop_replies(c, received)
             inbox[c] ! msg, who, number, data, zxid;
             seen[c] = (msg < EVENT && zxid > seen[c] -> zxid : seen[c]);
             received--
-        :: received == 0 && (msg == WATCH || msg == OWN) && data > 0 -> watches[c] = watches[c] & ~BIT(data - 1)
+        :: received == 0 && msg < EVENT ->
+            printf("lost: client %d answer\n", c);
+            watches[c] = ((msg == WATCH || msg == OWN) && data > 0 -> watches[c] & ~BIT(data - 1) : watches[c])
         :: received == 0 && msg == EVENT -> watches[c] = watches[c] | BIT(data)
         :: else
         fi;
@@ -82,10 +85,9 @@ inline least_received(c, received)
 
 inline cut(c, creates, received)
 {
-    printf("cut: client %d, of %d asked %d is written, of %d answers %d arrive, %d late\n", c, len(up[c]),
-           writing[c] > 0, len(inbox[c]), received, creates);
     drop_requests(c, creates);
     drop_replies(c, received);
+    printf("cut: client %d\n", c);
     io[c] = IO_DOWN;
     at[c] = 0;
     view[c] = 0;

@@ -31,12 +31,12 @@ inline commit(e)
     apply(live, entry)
 }
 
-/* Never a second node of one attempt. */
+/* Never a second node of one contender, in one session. */
 inline commit_create(t)
 {
     assert(room || made < K);
     for (x : 0 .. K - 1) {
-        assert(one_node || !HAS(live, x) || tag[x] != t)
+        assert(one_node || !HAS(live, x) || (tag[x] & 15) != ((t) & 15))
     }
     tag[made] = t;
     commit(made);
@@ -241,11 +241,12 @@ inline catch_up(c)
 inline settle_late(c, s, committed)
 {
     turn = (late[c * S + s] > 0 -> c : BESIDE(c));
-    late[turn * S + s]--;
+    least = late[turn * S + s] - 1;
+    late[turn * S + s] = 0;
     if
     :: committed ->
         printf("late: the create of contender %d is committed\n", turn);
-        commit_create(TAG_OF(turn, s))
+        commit_create(TAG_OF(turn, s, least))
     :: else
     fi
 }

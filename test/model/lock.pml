@@ -45,6 +45,7 @@ byte give_ups[C]; /* callers that give up before they hold; a deadline and a can
 byte tries[C];    /* 1: its contenders only try */
 byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
 byte mutant;
+byte trail;       /* an end at which all that may go wrong has gone wrong is to be found */
 
 #define SYNC             1 /* sync for the barrier: a deposed leader answers it alone */
 #define NO_BARRIER       2 /* a lost create is looked for in a plain listing */
@@ -60,7 +61,7 @@ byte mutant;
 #define HOLDS_ON         12 /* a holder stays one when its session is over */
 
 /* Always 0: an assertion that is violated is known by its name. */
-hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room;
+hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;
 
 #include "state.pml"
 #include "ensemble.pml"
@@ -253,7 +254,7 @@ end:
     /* what nobody serves any more ends */
     :: d_step { dead[c] && ALIVE(c) -> close_session(c, session[c]); forget() }
     :: d_step { OLD(c, 1) -> close_session(c, session[c] - 1); forget() }
-    :: d_step { OLD(c, 1) && LATE_OF(c, session[c] - 1) > 0 -> settle_late(c, session[c] - 1, 1); forget() }
+    :: d_step { OLD(c, 1) && LATE_OF(c, session[c] - 1) -> settle_late(c, session[c] - 1, 1); forget() }
     :: d_step { OLD(c, 2) -> close_session(c, session[c] - 2); forget() }
     od
 }
@@ -267,7 +268,12 @@ proctype end_of_it()
         for (x : 0 .. N - 1) {
             assert(nobody_blocked || phase[x] == DONE || dead[CL(x)])
         }
-        assert(no_orphan || live == 0)
+        assert(no_orphan || live == 0);
+        /* A trace of every fault that was allowed is asked for. */
+        for (x : 0 .. C - 1) {
+            trail = (losses[x] + expiries[x] + crashes[x] + give_ups[x] > 0 -> 0 : trail)
+        }
+        assert(found || !trail)
     }
 }
 
@@ -286,6 +292,7 @@ init
                 now.tries[client] = given("TRIES", client);
             }
             now.overtaking = getenv("OVERTAKING") != NULL;
+            now.trail = getenv("TRACE") != NULL;
             now.mutant = getenv("MUTANT") != NULL ? atoi(getenv("MUTANT")) : 0;
         };
         for (x : 0 .. C - 1) {

@@ -279,6 +279,7 @@ inline listed(i, m)
     if
     :: own_k == NOBODY && phase[i] == RECOVERING ->
         forget_node(i);
+        attempt[i]++;
         next = ADVANCE
     :: own_k == NOBODY && phase[i] != RECOVERING -> next = VANISH
     :: else ->

@@ -76,7 +76,7 @@ byte live;   /* the nodes there are */
 byte tag[K]; /* the name of a node: contender, session, round */
 byte made;
 bit alive[C * S];
-byte late[N * S]; /* creates of connections that are no more, which may still be committed */
+byte late[N * S]; /* 1 + attempt: a create of a connection that is no more, which may still be committed */
 
 byte io[C];
 byte session[C];
@@ -105,8 +105,8 @@ hidden byte next, own_k, near_k, ahead, others;
 #define QUIET(c) (len(up[c]) == 0 && len(inbox[c]) == 0)
 
 /* The name that contender i has asked for, and asks for. */
-#define TAG_OF(i, s) ((i) | ((s) << 2) | (attempt[i] << 4))
-#define TAG(i)       TAG_OF(i, session[CL(i)])
+#define TAG_OF(i, s, a) ((i) | ((s) << 2) | ((a) << 4))
+#define TAG(i)          TAG_OF(i, session[CL(i)], attempt[i])
 
 #define MINE(k, i)                                                                                                     \
     (tag[k] == TAG(i) || (mutant == NO_ATTEMPT && (tag[k] & 12) == (TAG(i) & 12) && TAG_CLIENT(tag[k]) == CL(i)) ||    \
@@ -119,8 +119,8 @@ hidden byte next, own_k, near_k, ahead, others;
 #define BESIDE(i) (i)
 #endif
 
-#define LATE_OF(c, s) (late[(c) * S + s] + late[BESIDE(c) * S + s])
-#define LATE(c)       (LATE_OF(c, session[c]) > 0)
+#define LATE_OF(c, s) (late[(c) * S + s] + late[BESIDE(c) * S + s] > 0)
+#define LATE(c)       LATE_OF(c, session[c])
 
 #define FINISHED(c) (phase[c] == DONE && phase[BESIDE(c)] == DONE)
 #define RETIRED(c)  (dead[c] || (FINISHED(c) && QUIET(c)))

@@ -5,6 +5,7 @@
  *     sim --seed 51 [--story]                      one, again
  *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at every request of a
  * schedule
+ *     sim --acts 4:2,9:1 --seeds 50                act 2 (enum act) at the fourth request, act 1 at the ninth
  *
  * Exit status: 0, 1 when a law was broken, 2 when a branch that must be visited was not, 64 usage.
  */
@@ -21,6 +22,7 @@ struct options {
     uint64_t first, seeds;
     int jobs;
     bool story, exhaustive, pairs, terse, coverage;
+    struct plan plan; /* what every run has in common */
 };
 
 static double seconds(void)
@@ -123,7 +125,9 @@ static struct sum job(const struct options *o, int which)
     uint64_t n = 0;
     int status = 0;
     for (uint64_t i = (uint64_t)which; i < o->seeds && status == 0; i += (uint64_t)o->jobs, n++) {
-        struct plan plan = {.seed = o->first + i, .story = o->story ? stdout : NULL};
+        struct plan plan = o->plan;
+        plan.seed = o->first + i;
+        plan.story = o->story ? stdout : NULL;
         seed_at_hand = plan.seed;
         const char *law = world_run(w, &plan);
         if (law != NULL)
@@ -213,11 +217,21 @@ static int run_exhaustively(const struct options *o)
     return report(&s, seconds() - begun, o);
 }
 
+/* "I:A" or "I:A,J:B": act A at request I, act B at request J. */
+static bool parse_acts(struct plan *plan, const char *text)
+{
+    int n = sscanf(text, "%d:%d,%d:%d", &plan->act_at[0], &plan->act[0], &plan->act_at[1], &plan->act[1]);
+    plan->exhaustive = true;
+    return (n == 2 || n == 4) && plan->act[0] > 0 && plan->act[0] < N_ACTS && plan->act[1] >= 0 &&
+           plan->act[1] < N_ACTS;
+}
+
 static int usage(void)
 {
     fputs("usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse]\n"
           "       sim --seed S [--story]\n"
-          "       sim --exhaustive [--pairs] [--first S] [--seeds N]\n",
+          "       sim --exhaustive [--pairs] [--first S] [--seeds N]\n"
+          "       sim --acts I:A[,J:B] [--first S] [--seeds N]\n",
           stderr);
     return 64;
 }
@@ -225,12 +239,17 @@ static int usage(void)
 int main(int argc, char **argv)
 {
     struct options o = {.first = 1, .seeds = 1000, .jobs = 1};
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 'n'}, {"first", required_argument, NULL, 'f'},
-        {"seed", required_argument, NULL, 's'},  {"jobs", required_argument, NULL, 'j'},
-        {"story", no_argument, NULL, 't'},       {"exhaustive", no_argument, NULL, 'x'},
-        {"pairs", no_argument, NULL, 'p'},       {"terse", no_argument, NULL, 'q'},
-        {"coverage", no_argument, NULL, 'c'},    {0}};
+    static const struct option options[] = {{"seeds", required_argument, NULL, 'n'},
+                                            {"first", required_argument, NULL, 'f'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {"story", no_argument, NULL, 't'},
+                                            {"exhaustive", no_argument, NULL, 'x'},
+                                            {"pairs", no_argument, NULL, 'p'},
+                                            {"terse", no_argument, NULL, 'q'},
+                                            {"coverage", no_argument, NULL, 'c'},
+                                            {"acts", required_argument, NULL, 'a'},
+                                            {0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'n')
             o.seeds = strtoull(optarg, NULL, 10);
@@ -250,6 +269,8 @@ int main(int argc, char **argv)
             o.terse = true;
         else if (c == 'c')
             o.coverage = true;
+        else if (c == 'a' && parse_acts(&o.plan, optarg))
+            continue;
         else
             return usage();
     }
