@@ -65,6 +65,15 @@ static void rest(struct pdk__session *s, int64_t now_ms)
     s->rest_ms = now_ms + pdk__retry_delay_ms(&s->retry, RENEW_FLOOR_MS, RENEW_CEILING_MS);
 }
 
+/* From when on the session lives another third: from now, as a rule. A notification can have been the last packet: the
+ * client had pinged at most a third of the timeout before it, and notices the silence two thirds after it. One that is
+ * older than that was followed by an answered ping, or the connection would have been given up. */
+static int64_t certain_ms(const struct pdk__session *s, int64_t now_ms)
+{
+    int64_t third = s->timeout_ms / 3, age_ms = now_ms - s->notified_ms;
+    return s->notified && age_ms > third && age_ms < s->timeout_ms ? s->notified_ms + third : now_ms;
+}
+
 static void on_disconnected(struct pdk__session *s, const struct pdk__session_event *ev,
                             struct pdk__session_actions *out)
 {
@@ -72,7 +81,7 @@ static void on_disconnected(struct pdk__session *s, const struct pdk__session_ev
         return;
     int64_t third = s->timeout_ms / 3;
     s->phase = PDK__SESSION_SUSPENDED;
-    s->presume_ms = ev->now_ms + third - third / DRIFT_TENTH;
+    s->presume_ms = certain_ms(s, ev->now_ms) + third - third / DRIFT_TENTH;
     s->away_ms = ev->now_ms + 2 * s->timeout_ms;
     push(out, PDK__SACT_DOWN);
 }
@@ -111,6 +120,7 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
     s->id = ev->session;
     s->timeout_ms = ev->timeout_ms;
     s->presumed = false;
+    s->notified = false;
     pdk__retry_reset(&s->retry);
     push(out, PDK__SACT_UP)->session = s->id;
 }
@@ -178,6 +188,14 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
         dispatch(s, event, actions);
     check_invariants(s, before);
 }
+
+void pdk__session_notified(struct pdk__session *s, int64_t now_ms)
+{
+    s->notified = true;
+    s->notified_ms = now_ms;
+}
+
+void pdk__session_answered(struct pdk__session *s) { s->notified = false; }
 
 int64_t pdk__session_wake_ms(const struct pdk__session *s)
 {

@@ -15,8 +15,10 @@
  *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout
  *    after the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet
  *    came after it had been touched by us; so the session lives for at least another third after the disconnection is
- *    known, less what clocks may drift. This covers a client that lost its server. It does not cover a server that lost
- *    its leader while it went on answering pings.
+ *    known, less what clocks may drift. Where that packet was a notification, no answer, the touch is older: but not by
+ *    more than a third of the timeout, which is how often the client pings. This covers a client that lost its server.
+ *    It does not cover a server that lost its leader while it went on answering pings; nor a server that does not hear
+ *    the client while the client hears notifications.
  *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost, or was begun to be
  *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a
  *    new handle resolves their names anew.
@@ -86,6 +88,8 @@ struct pdk__session {
     int64_t presume_ms; /* while suspended: when that is to be said */
     int64_t away_ms;    /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
+    bool notified; /* since the last answer; NOTIFIED_MS tells when */
+    int64_t notified_ms;
     struct pdk__retry retry;
 };
 
@@ -94,6 +98,10 @@ void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, in
 
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
                        struct pdk__session_actions *actions);
+
+/* A notification of a watch has come, at NOW_MS; or an answer to a request of ours. */
+void pdk__session_notified(struct pdk__session *s, int64_t now_ms);
+void pdk__session_answered(struct pdk__session *s);
 
 /* When a TIMER event is next of use; PDK__NEVER (contender.h) for never. */
 int64_t pdk__session_wake_ms(const struct pdk__session *s);

@@ -129,7 +129,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     static const struct String_vector none;
     struct read *read = (struct read *)data;
     struct survey *s = read->survey;
-    struct pdk_client *c = pdk__request_arrive(&read->base);
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
     s->zrc = zrc == ZNONODE ? ZOK : zrc;
     if (s->zrc == ZOK && (s->list = make_list(zrc == ZOK ? names : &none)) == NULL)
         s->zrc = ZSYSTEMERROR;
@@ -154,7 +154,7 @@ static void read_node(int zrc, const char *value, int length, const struct Stat 
 {
     struct read *read = (struct read *)data;
     struct survey *s = read->survey;
-    struct pdk_client *c = pdk__request_arrive(&read->base);
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
     if (zrc == ZOK)
         keep(s, &s->list->items[read->i], value, length, stat);
     else if (zrc == ZNONODE)

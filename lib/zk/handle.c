@@ -96,6 +96,7 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         return;
     pdk__client_lock(c);
     if (c->zh == zh) {
+        pdk__session_notified(&c->session, pdk__now_ms());
         PDK__LIST_EACH (link, &c->claims)
             hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
     }

@@ -78,12 +78,14 @@ void pdk__request_untrack(struct pdk__request *request)
     pdk__client_unref(request->client);
 }
 
-struct pdk_client *pdk__request_arrive(struct pdk__request *request)
+struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc)
 {
     struct pdk_client *c = request->client;
     pdk__client_ref(c);
     pdk__client_lock(c);
     pdk__client_serve(c);
+    if (pdk__outcome_of(zrc) != PDK__UNKNOWN)
+        pdk__session_answered(&c->session);
     return c;
 }
 
@@ -156,7 +158,7 @@ static void deliver(const struct request *r, enum pdk__event_kind kind, int zrc,
 
 static void complete(struct request *r, enum pdk__event_kind kind, int zrc, struct pdk__event event)
 {
-    struct pdk_client *c = pdk__request_arrive(&r->base);
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
     deliver(r, kind, zrc, event);
     end(r);
     pdk__request_depart(c);
@@ -208,7 +210,7 @@ static void made_parent(int zrc, const char *path, const void *data)
 {
     (void)path;
     struct request *r = (struct request *)data;
-    struct pdk_client *c = pdk__request_arrive(&r->base);
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
     if (r->worst == ZOK && zrc != ZOK && zrc != ZNODEEXISTS)
         r->worst = zrc;
     if (zrc == ZNODEEXISTS)
@@ -291,7 +293,7 @@ int pdk__request_list(struct pdk__claim *claim, uint64_t op)
 
 static void watched(struct request *r, int zrc)
 {
-    struct pdk_client *c = pdk__request_arrive(&r->base);
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
     const char *name = r->claim != NULL ? r->claim->predecessor : NULL;
     deliver(r, PDK__EV_WATCHED, zrc, (struct pdk__event){.name = name});
     end(r);
@@ -356,23 +358,19 @@ int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
                              : zoo_awget(c->zh, path, pdk__handle_watch_nodes, id, own_by_get, r));
 }
 
-static void unheard(struct request *r)
+static void unheard(struct request *r, int zrc)
 {
-    struct pdk_client *c = pdk__request_arrive(&r->base);
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
     end(r);
     pdk__request_depart(c);
 }
 
-static void unwatched(int zrc, const void *data)
-{
-    (void)zrc;
-    unheard((struct request *)data);
-}
+static void unwatched(int zrc, const void *data) { unheard((struct request *)data, zrc); }
 
 static void nothing(int zrc, const struct Stat *stat, const void *data)
 {
-    (void)zrc, (void)stat;
-    unheard((struct request *)data);
+    (void)stat;
+    unheard((struct request *)data, zrc);
 }
 
 void pdk__request_nothing(struct pdk_client *c)

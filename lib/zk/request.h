@@ -28,8 +28,9 @@ void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void
 /* It was not sent after all, or is being forgotten. */
 void pdk__request_untrack(struct pdk__request *request);
 
-/* Its completion has come: lock, and know the thread. Returns the client, to be given to pdk__request_depart. */
-struct pdk_client *pdk__request_arrive(struct pdk__request *request);
+/* Its completion has come, with ZRC: lock, and know the thread. Returns the client, to be given to
+ * pdk__request_depart. */
+struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc);
 
 /* The completion has done its work: untrack, and unlock. REQUEST is the caller's to free, before. */
 void pdk__request_depart(struct pdk_client *c);

@@ -2,6 +2,7 @@
 #include "test/integration/ground.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 static pdk_client *c;
@@ -291,6 +292,49 @@ static void lost_by_the_clock(void)
     end();
 }
 
+/* --- the last packet --------------------------------------------------------------------------------------------- */
+
+static _Atomic int64_t told_ms[4];
+
+static bool first_is_watched(void)
+{
+    char node[512];
+    snprintf(node, sizeof node, "%s/", path);
+    pdk_mutex_node(m, node + strlen(node), sizeof node - strlen(node));
+    return pdk__ask_watchers(ground.e->server[0], node) == 2; /* its own, and the next one's */
+}
+
+static void note_time(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+{
+    (void)mutex, (void)token, (void)arg;
+    told_ms[state] = pdk__test_now_ms();
+}
+
+/* Granted by a notification, and from then on no server hears a word: it was told that we live before that, so there is
+ * no third of the session left to believe in when the silence is noticed. */
+static void lost_with_the_silence(void)
+{
+    enum { SESSION_MS = 6000 };
+    begin(NULL);
+    pdk_client *other = ground_client(ground_options(SESSION_MS));
+    pdk_mutex *next = ground_mutex(other, path);
+    CHECK_RC(pdk_mutex_on_state(next, note_time, NULL), 0);
+    last_rc = 1;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock_async(next, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, first_is_watched());
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, last_rc == 0);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, true);
+    CHECK_WITHIN(PATIENCE_MS, told_ms[PDK_LOST] != 0);
+    CHECK(told_ms[PDK_LOST] - told_ms[PDK_SUSPECT] < SESSION_MS / 6);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_RC(pdk_mutex_unlock(next), PDK_ELOST);
+    ground_end(other, next);
+    end();
+}
+
 /* Whoever closes runs what is left: each callback comes. */
 static void closed_undispatched(void)
 {
@@ -331,6 +375,7 @@ int main(int argc, char **argv)
         {"a program that dispatches gets its callbacks on its thread, and when it asks", dispatched},
         {"while it dispatches whatever waits is refused", refused_while_dispatching},
         {"a lock that is lost by the clock is lost for every call, though the thread is late", lost_by_the_clock},
+        {"a notification was the last packet: lost when the silence is noticed", lost_with_the_silence},
         {"what was not dispatched is called by close", closed_undispatched},
         {"a program that does not dispatch cannot", not_ours_to_run},
         {0},

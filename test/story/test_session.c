@@ -43,6 +43,54 @@ static void a_session_not_heard_of_for_its_last_third_is_presumed_over(void)
                        "connected: up(a)\n");
 }
 
+/* ZooKeeper's client takes a notification for a sign of life like any other; the servers do not. */
+static void a_notification_is_no_answer(void)
+{
+    connect_first(true);
+    pdk__session_notified(&t.s, t.now_ms);
+    session_later(&t, 2000);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    session_later(&t, 0);
+    session_connected(&t, 0xa, 3000);
+    CHECK_STR(t.trace, "later: -\n"
+                       "disconnected: down\n"
+                       "later: presumed\n"
+                       "connected: up(a)\n");
+    session_event(&t, PDK__SEV_DISCONNECTED); /* the handshake was an answer */
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 900);
+}
+
+static void an_answer_after_a_notification_counts(void)
+{
+    connect_first(true);
+    pdk__session_notified(&t.s, t.now_ms);
+    pdk__session_answered(&t.s);
+    session_later(&t, 2000);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 900);
+}
+
+/* The connection is closed, not silent: what was pinged a third of the timeout ago still counts. */
+static void an_old_notification_and_a_fresh_one_cost_nothing(void)
+{
+    connect_first(true);
+    pdk__session_notified(&t.s, t.now_ms);
+    session_later(&t, 1000);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 900);
+    connect_first(true);
+    pdk__session_notified(&t.s, t.now_ms);
+    session_later(&t, 1001);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 899);
+    connect_first(true);
+    pdk__session_notified(&t.s, t.now_ms);
+    session_later(&t, 3000); /* and pings in between */
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 900);
+}
+
 static void a_handle_that_finds_no_server_for_long_is_given_up(void)
 {
     connect_first(true);
@@ -186,6 +234,9 @@ int main(int argc, char **argv)
         {"a session comes, and goes, and comes back", a_session_comes_and_goes_and_comes_back},
         {"a session not heard of for its last third is presumed over",
          a_session_not_heard_of_for_its_last_third_is_presumed_over},
+        {"a notification is no answer: belief ends sooner", a_notification_is_no_answer},
+        {"an answer after a notification counts", an_answer_after_a_notification_counts},
+        {"an old notification, and a fresh one, cost nothing", an_old_notification_and_a_fresh_one_cost_nothing},
         {"a handle that finds no server for long is given up", a_handle_that_finds_no_server_for_long_is_given_up},
         {"a handle that never finds a server is made anew", a_handle_that_never_finds_a_server_is_made_anew},
         {"an adopted handle is never given up", an_adopted_handle_is_never_given_up},
