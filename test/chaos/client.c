@@ -122,7 +122,7 @@ static bool lock(void)
     static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
     enum way way = ways[dice_below(&dice, 6)];
     int64_t timeout_ms = way == BY_TIMEDLOCK || (way == BY_ASYNC && dice_chance(&dice, 50))
-                             ? dice_between(&dice, 10, 2 * session_ms)
+                             ? dice_between(&dice, 10, dice_chance(&dice, 50) ? 100 : 2 * session_ms)
                              : PDK_FOREVER;
     request++;
     say(ASKED, (int)way, timeout_ms);

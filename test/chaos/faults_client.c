@@ -94,18 +94,30 @@ static bool lose_after_reply(struct nemesis *n, struct fault *f) { return rule(n
 static bool hold_request(struct nemesis *n, struct fault *f) { return rule(n, f, PDK__HOLD_REQUEST); }
 static bool hold_reply(struct nemesis *n, struct fault *f) { return rule(n, f, PDK__HOLD_REPLY); }
 
-/* What was to happen once has happened: make room for the next. What is held is let go in its time. */
-static void rest(struct nemesis *n, struct fault *f)
+static bool has_hit(struct nemesis *n, const struct fault *f)
 {
     for (int i = 0; i < n->e->n; i++)
         if (pdk__proxy_hits(place(n, f)->proxy[i], f->rule[i]) > 0)
-            f->until_ns = 0;
+            return true;
+    return false;
+}
+
+/* What was to happen once has happened: make room for the next. Or let nobody connect for the rest of the time: who does
+ * not know what became of a request shall change his mind, too. */
+static void rest(struct nemesis *n, struct fault *f)
+{
+    if (f->took || !has_hit(n, f))
+        return;
+    f->took = true;
+    if (dice_chance(&n->dice, 60))
+        f->until_ns = 0;
+    else
+        EACH_PROXY(n, f, p, pdk__proxy_refuse(p, true))
 }
 
 static void unrule(struct nemesis *n, struct fault *f)
 {
-    for (int i = 0; i < n->e->n; i++)
-        f->took |= pdk__proxy_hits(place(n, f)->proxy[i], f->rule[i]) > 0;
+    f->took |= has_hit(n, f);
     clear(n, f);
 }
 
