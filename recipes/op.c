@@ -121,10 +121,6 @@ static void due(struct pdk__claim *claim)
 static void done(struct pdk__claim *claim, int rc)
 {
     struct pdk_op *op = op_of(claim);
-    if (op->stage == PDK__OP_PENDING) /* an adopted handle is let go, and its claims with it */
-        fail(op, PDK_ECLOSED);
-    else if (op->stage == PDK__OP_GRANTED)
-        lose(op);
     op->gone = true;
     op->release_result = rc;
     tell_gone(op);

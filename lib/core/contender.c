@@ -359,6 +359,15 @@ static void on_session_over(struct pdk__contender *c, const struct pdk__event *e
     on_session_expired(c, out);
 }
 
+/* The loss is told before the delete is asked for: by then nobody may believe to hold. */
+static void on_session_left(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (granted(c))
+        lose(c, out);
+    else if (c->wanted)
+        fail(c, out, ev->error);
+}
+
 /* --- replies ----------------------------------------------------------------------------------------------------- */
 
 static int error_of(const struct pdk__event *ev)
@@ -665,6 +674,9 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
         break;
     case PDK__EV_SESSION_OVER:
         on_session_over(c, ev, out);
+        break;
+    case PDK__EV_SESSION_LEFT:
+        on_session_left(c, ev, out);
         break;
     case PDK__EV_OWN:
     case PDK__EV_OWN_FIRED:

@@ -94,6 +94,7 @@ enum pdk__event_kind {
     PDK__EV_SESSION_PRESUMED, /* on our clock it may be over by now: nobody may believe to hold */
     PDK__EV_SESSION_EXPIRED,  /* the servers say it is over; another may follow */
     PDK__EV_SESSION_OVER,     /* error: none will follow */
+    PDK__EV_SESSION_LEFT,     /* error: it goes on without us: nobody holds or waits from now on, and nodes must go */
     /* from the servers: op, outcome, error when refused */
     PDK__EV_CREATED, /* name, owner, token */
     PDK__EV_MADE_PARENTS,

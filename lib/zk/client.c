@@ -305,8 +305,7 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
 static int vacate(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + c->session.timeout_ms;
-    PDK__LIST_EACH (link, &c->claims)
-        pdk__claim_feed(PDK__MEMBER(link, struct pdk__claim, link), (struct pdk__event){.kind = PDK__EV_RELEASE});
+    feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_LEFT, .error = PDK_ECLOSED});
     while (!pdk__list_empty(&c->claims) && c->session.phase == PDK__SESSION_CONNECTED && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
     return pdk__list_empty(&c->claims) || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;

@@ -189,6 +189,8 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
     state = zoo_state(zh);
     if (state == ZOO_CONNECTED_STATE || state == ZOO_EXPIRED_SESSION_STATE)
         hear_session(c, zh, state);
+    /* With the answer the handle's thread knows that it serves us, before it comes to what the application asks now. */
+    pdk__request_nothing(c);
     pdk__client_leave(c);
     return 0;
 }

@@ -90,7 +90,7 @@ static void drain(int fd)
 
 static void turn(struct pdk_client *c, bool time_has_come)
 {
-    if (time_has_come && !c->closing)
+    if (time_has_come)
         tick(c);
     if (c->open_wanted && !c->closing)
         reopen(c);

@@ -250,6 +250,8 @@ static void release(struct play *p)
     step(p, (struct pdk__event){.kind = PDK__EV_RELEASE});
 }
 
+static void leave(struct play *p) { step(p, (struct pdk__event){.kind = PDK__EV_SESSION_LEFT, .error = PDK_ECLOSED}); }
+
 static void pass_time(struct play *p, int64_t ms)
 {
     p->now_ms += ms;
@@ -296,6 +298,8 @@ static void anything(struct play *p)
     case 1:
         if (what >= 0x80)
             release(p);
+        else if (what >= 0x60)
+            leave(p);
         break;
     case 2:
         pass_time(p, take(&p->b) * 20);

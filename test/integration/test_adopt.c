@@ -1,4 +1,5 @@
 /* A client on the application's own handle: what the application goes on to hear and to own. */
+#include "lib/alloc.h"
 #include "test/integration/ground.h"
 
 #include <stdio.h>
@@ -157,6 +158,18 @@ static void refuses_its_thread(void)
     close_handle();
 }
 
+/* Although nothing of ours has run on it yet. */
+static void refuses_it_at_once(void)
+{
+    begin();
+    rc_inside = 1;
+    CHECK_EQ(zoo_aexists(zh, path, 0, lock_inside, NULL), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, rc_inside != 1);
+    CHECK_RC(rc_inside, PDK_EDEADLK);
+    ground_end(c, m);
+    close_handle();
+}
+
 /* --- what is left ------------------------------------------------------------------------------------------------ */
 
 static atomic_int n_closed;
@@ -213,6 +226,73 @@ static void closed_right_behind(void)
         CHECK_EQ(ground_children(path), 1);
         ground_delete_all(path);
     }
+}
+
+struct timed {
+    pdk_mutex *m;
+    atomic_int rc; /* 1 until it is known */
+};
+
+static void *lock_for_a_moment(void *arg)
+{
+    struct timed *t = arg;
+    t->rc = pdk_mutex_timedlock(t->m, 1000);
+    return NULL;
+}
+
+/* The deletes are on their way for longer than a waiter would have waited, and a holder must not believe meanwhile. */
+static void nobody_stays(void)
+{
+    pthread_t closer, waiter;
+    void *rc;
+    begin();
+    const char *other = ground_path();
+    struct timed t = {ground_mutex(c, other), 1};
+    ground_make(other, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(other, "a-lock-0000000000", "");
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(pthread_create(&waiter, NULL, lock_for_a_moment, &t), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(other) == 2);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
+    CHECK_WITHIN(PATIENCE_MS, t.rc != 1);
+    CHECK_RC(t.rc, PDK_ECLOSED);
+    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_EQ(ground_children(path), 1);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
+    CHECK_EQ(pthread_join(closer, &rc), 0);
+    CHECK_RC((int)(intptr_t)rc, 0);
+    CHECK_EQ(pthread_join(waiter, NULL), 0);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(ground_children(other), 1);
+    CHECK_RC(pdk_mutex_free(t.m), 0);
+    ground_end(c, m);
+    close_handle();
+    ground_delete_all(other);
+}
+
+static atomic_int n_refused;
+
+static bool refuse_one(size_t size)
+{
+    (void)size;
+    return n_refused++ > 0;
+}
+
+/* What could not be asked at once is asked a moment later, by the clock, which goes on during a close. */
+static void deletes_later(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    n_refused = 0;
+    pdk__alloc_set_gate(refuse_one);
+    int rc = pdk_client_close(c);
+    pdk__alloc_set_gate(NULL);
+    CHECK_RC(rc, 0);
+    CHECK(n_refused > 1);
+    CHECK_EQ(ground_children(path), 0);
+    ground_end(c, m);
+    close_handle();
 }
 
 static void unconfirmed(void)
@@ -342,8 +422,11 @@ int main(int argc, char **argv)
         {"the application hears every event while its handle is adopted, and afterwards", hears_all},
         {"it hears also what was on its way when the client was closed", hears_the_last},
         {"on the handle's own thread whatever waits is refused", refuses_its_thread},
+        {"it is refused there before anything of the client's has run on it", refuses_it_at_once},
         {"a close deletes the nodes and leaves the handle open", leaves_no_nodes},
         {"the handle may be closed right behind the client", closed_right_behind},
+        {"while a close deletes, nobody waits and nobody believes", nobody_stays},
+        {"a close asks again for a delete that could not be asked", deletes_later},
         {"a close that nobody confirms says so", unconfirmed},
         {"a handle is adopted by one client at a time", one_at_a_time},
         {"a handle can be adopted before it is connected", before_connected},

@@ -110,6 +110,7 @@ static void *use(void *arg)
     CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_trylock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &op), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE);

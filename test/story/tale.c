@@ -106,6 +106,11 @@ void over(struct tale *t, int error)
     step(t, "over", (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = error});
 }
 
+void left(struct tale *t, int error)
+{
+    step(t, "left", (struct pdk__event){.kind = PDK__EV_SESSION_LEFT, .error = error});
+}
+
 void created_by(struct tale *t, const char *name, int64_t owner)
 {
     step(t, "created",

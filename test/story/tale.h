@@ -54,6 +54,7 @@ void down(struct tale *t);
 void presumed(struct tale *t);
 void expired(struct tale *t);
 void over(struct tale *t, int error);
+void left(struct tale *t, int error);
 
 /* Replies to the last question, with an outcome other than OK or with what it brought. */
 void created(struct tale *t, const char *name);

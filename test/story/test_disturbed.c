@@ -521,6 +521,28 @@ static void a_session_that_no_other_follows_is_a_loss_to_the_holder(void)
     CHECK_STR(t.trace, "over: lost done\n");
 }
 
+static void a_session_that_is_left_is_a_loss_to_the_holder_before_the_node_goes(void)
+{
+    hold();
+    left(&t, PDK_ECLOSED);
+    left(&t, PDK_ECLOSED);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "left: lost delete\n"
+                       "left: -\n"
+                       "deleted: done\n");
+}
+
+static void a_session_that_is_left_fails_the_waiter_and_the_node_goes(void)
+{
+    wait_behind();
+    left(&t, PDK_ECLOSED);
+    left(&t, PDK_ECLOSED);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "left: failed(PDK_ECLOSED) unwatch delete\n"
+                       "left: -\n"
+                       "deleted: done\n");
+}
+
 static void a_close_ends_the_cleaning_up(void)
 {
     hold();
@@ -598,6 +620,10 @@ int main(int argc, char **argv)
         {"a session that no other follows fails the waiter", a_session_that_no_other_follows_fails_the_waiter},
         {"a session that no other follows is a loss to the holder",
          a_session_that_no_other_follows_is_a_loss_to_the_holder},
+        {"a session that is left is a loss to the holder, before the node goes",
+         a_session_that_is_left_is_a_loss_to_the_holder_before_the_node_goes},
+        {"a session that is left fails the waiter, and the node goes",
+         a_session_that_is_left_fails_the_waiter_and_the_node_goes},
         {"a close ends the cleaning up", a_close_ends_the_cleaning_up},
         {"nothing moves what is done", nothing_moves_what_is_done},
         {0}};
