@@ -45,7 +45,8 @@ static void copy(const char *from, const char *to)
 {
     char command[3 * PATH_MAX];
     CHECK_EQ(mkdir(to, 0700), 0);
-    snprintf(command, sizeof command, "cp '%s'/data/version-2/log.* '%s'/", from, to);
+    snprintf(command, sizeof command, "cp -p '%s'/data/version-2/log.* '%s'/data/version-2/snapshot.* '%s'/", from,
+             from, to);
     CHECK_EQ(system(command), 0);
 }
 

@@ -45,6 +45,9 @@ void law_nodes(const struct evidence *e, struct findings *f)
     for (size_t i = 0; i < e->truth.n; i++)
         if (e->truth.nodes[i].ending == STAYED)
             breach(f, "nodes", "%s stayed behind", e->truth.nodes[i].name);
+    if (e->truth.n_contradictions > 0)
+        breach(f, "nodes", "the servers' logs contradict themselves %ld times: nothing they say is certain",
+               e->truth.n_contradictions);
     if (e->n_children != 0)
         breach(f, "nodes", "the path has %lld children at the end", (long long)e->n_children);
     if (e->n_ephemerals != 0)

@@ -3,6 +3,7 @@
 #include "test/chaos/history.h"
 #include "test/chaos/txnlog.h"
 #include "test/lib/check.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,6 +273,55 @@ static void what_one_log_alone_has_did_not_happen(void)
     CHECK(!truth_read(&t, "/nowhere", "/l"));
 }
 
+static void keep_snapshot(int server, int64_t zxid, int64_t second)
+{
+    char file[128];
+    struct timespec times[2] = {{.tv_sec = second}, {.tv_sec = second}};
+    snprintf(file, sizeof file, "%s/server-%d/snapshot.%llx", dir, server, (unsigned long long)zxid);
+    FILE *f = fopen(file, "we");
+    CHECK(f != NULL);
+    CHECK_EQ(fclose(f), 0);
+    CHECK_EQ(utimensat(AT_FDCWD, file, times, 0), 0);
+}
+
+/* All three logs have 11, but the leader of the second epoch stands on 10; another had stood on 11 before. */
+static void what_the_next_leader_does_not_stand_on_did_not_happen(void)
+{
+    struct truth t;
+    remove_dir();
+    make_dir();
+    for (int server = 0; server < 3; server++) {
+        begin_log();
+        put_create(1, 10, "/l/a-lock-0000000000");
+        put_create(2, 11, "/l/b-lock-0000000001");
+        put_create(3, INT64_C(0x100000001), "/l/c-lock-0000000001");
+        put_delete(3, INT64_C(0x100000002), "/l/c-lock-0000000001");
+        keep_log(server);
+    }
+    keep_snapshot(0, 11, 10);
+    keep_snapshot(1, 10, 20);
+    keep_snapshot(2, 11, 1000000000); /* after the epoch had begun */
+    CHECK(truth_read(&t, dir, "/l"));
+    CHECK_EQ(t.n, 2);
+    CHECK_EQ(t.nodes[0].czxid, 10);
+    CHECK_EQ(t.nodes[1].ending, BY_OWNER);
+    CHECK_EQ(t.n_discarded, 1);
+    CHECK_EQ(t.n_contradictions, 0);
+    truth_free(&t);
+}
+
+static void logs_that_contradict_themselves_are_noticed(void)
+{
+    struct truth t = {0};
+    begin_log();
+    put_create(1, 10, "/l/a-lock-0000000000");
+    put_create(1, 11, "/l/a-lock-0000000000");
+    put_delete(1, 12, "/l/b-lock-0000000001");
+    CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 3);
+    CHECK_EQ(t.n_contradictions, 2);
+    truth_free(&t);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -281,7 +331,10 @@ int main(int argc, char **argv)
         {"the parts of a multi are seen", the_parts_of_a_multi_are_seen},
         {"half a transaction at the end is forgiven", half_a_transaction_at_the_end_is_forgiven},
         {"what is no transaction log is refused", what_is_no_log_is_refused},
+        {"logs that contradict themselves are noticed", logs_that_contradict_themselves_are_noticed},
         {"what one log alone has did not happen", what_one_log_alone_has_did_not_happen},
+        {"what the next leader does not stand on did not happen",
+         what_the_next_leader_does_not_stand_on_did_not_happen},
         {0}};
     return pdk__test_main(
         argc, argv,

@@ -435,6 +435,9 @@ static void something_left_behind(void)
     node_of(50)->ending = STAYED;
     breaks("nodes");
     lawful();
+    e.truth.n_contradictions = 1;
+    breaks("nodes");
+    lawful();
     e.n_children = 1;
     breaks("nodes");
     lawful();

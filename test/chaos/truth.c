@@ -2,8 +2,6 @@
 
 #include "test/chaos/txnlog.h"
 #include <ctype.h>
-#include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +29,17 @@ static const char *child(const char *path, const struct txn *txn, char name[128]
     return strchr(name, '/') == NULL ? name : NULL;
 }
 
+static struct znode *find_living(struct truth *t, const char *name)
+{
+    for (size_t i = t->n; i-- > 0;)
+        if (t->nodes[i].ending == STAYED && strcmp(t->nodes[i].name, name) == 0)
+            return &t->nodes[i];
+    return NULL;
+}
+
 static void add(struct truth *t, const char *name, const struct txn *txn)
 {
+    t->n_contradictions += find_living(t, name) != NULL;
     if (t->n == t->cap) {
         t->cap = t->cap > 0 ? 2 * t->cap : 256;
         t->nodes = realloc(t->nodes, t->cap * sizeof *t->nodes);
@@ -57,16 +64,13 @@ static void finish(struct znode *z, const struct txn *txn, enum ending ending)
     z->ending = ending;
 }
 
-/* The newest are the likeliest: from the end. */
 static void remove_name(struct truth *t, const char *name, const struct txn *txn)
 {
-    for (size_t i = t->n; i-- > 0;) {
-        struct znode *z = &t->nodes[i];
-        if (z->ending == STAYED && strcmp(z->name, name) == 0) {
-            finish(z, txn, txn->session == z->owner ? BY_OWNER : BY_ANOTHER);
-            return;
-        }
-    }
+    struct znode *z = find_living(t, name);
+    if (z != NULL)
+        finish(z, txn, txn->session == z->owner ? BY_OWNER : BY_ANOTHER);
+    else
+        t->n_contradictions++;
 }
 
 /* The leader ends a session whose time is over in a request that has no number. */
@@ -101,105 +105,7 @@ void truth_apply(struct truth *t, const char *path, const struct txn *txn)
     }
 }
 
-/* --- three logs -------------------------------------------------------------------------------------------------- */
-
-struct entry {
-    struct txn txn;
-    int server, part; /* a multi's parts have one zxid */
-    char path[192];
-};
-
-struct entries {
-    struct entry *list;
-    size_t n, cap;
-    int server;
-    int64_t last_zxid;
-    int part;
-};
-
-static void collect(const struct txn *txn, void *arg)
-{
-    struct entries *all = arg;
-    if (all->n == all->cap) {
-        all->cap = all->cap > 0 ? 2 * all->cap : 4096;
-        all->list = realloc(all->list, all->cap * sizeof *all->list);
-        if (all->list == NULL)
-            abort();
-    }
-    all->part = txn->zxid == all->last_zxid ? all->part + 1 : 0;
-    all->last_zxid = txn->zxid;
-    struct entry *e = &all->list[all->n++];
-    *e = (struct entry){.txn = *txn, .server = all->server, .part = all->part};
-    snprintf(e->path, sizeof e->path, "%.*s", (int)txn->path_size, txn->path != NULL ? txn->path : "");
-}
-
-static int by_zxid(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    if (x->txn.zxid != y->txn.zxid)
-        return x->txn.zxid < y->txn.zxid ? -1 : 1;
-    return x->part != y->part ? x->part - y->part : x->server - y->server;
-}
-
-static bool read_server(struct entries *all, const char *dir)
-{
-    DIR *d = opendir(dir);
-    bool is_good = d != NULL;
-    for (struct dirent *e; is_good && (e = readdir(d)) != NULL;) {
-        char file[PATH_MAX + 256];
-        if (strncmp(e->d_name, "log.", 4) != 0)
-            continue;
-        snprintf(file, sizeof file, "%.4000s/%s", dir, e->d_name);
-        all->last_zxid = -1;
-        is_good = txnlog_read(file, collect, all) >= 0;
-    }
-    if (d != NULL)
-        closedir(d);
-    return is_good;
-}
-
-/* In two logs: of different servers, for one server can have it twice, too. */
-static void replay(struct truth *t, const struct entries *all, const char *path, int n_servers)
-{
-    for (size_t i = 0, end; i < all->n; i = end) {
-        int n = 1;
-        for (end = i + 1; end < all->n && all->list[end].txn.zxid == all->list[i].txn.zxid &&
-                          all->list[end].part == all->list[i].part;
-             end++)
-            n += all->list[end].server != all->list[end - 1].server;
-        if (2 * n <= n_servers) {
-            t->n_discarded++;
-            continue;
-        }
-        struct txn txn = all->list[i].txn;
-        txn.path = all->list[i].path;
-        txn.path_size = strlen(txn.path);
-        t->n_txns += all->list[i].part == 0;
-        truth_apply(t, path, &txn);
-    }
-}
-
-bool truth_read(struct truth *t, const char *dir, const char *path)
-{
-    struct entries all = {0};
-    bool is_good = true;
-    *t = (struct truth){0};
-    for (; is_good; all.server++) {
-        char server[PATH_MAX];
-        snprintf(server, sizeof server, "%s/server-%d", dir, all.server);
-        DIR *d = opendir(server);
-        if (d == NULL)
-            break;
-        closedir(d);
-        is_good = read_server(&all, server);
-    }
-    if (all.n > 0) {
-        qsort(all.list, all.n, sizeof *all.list, by_zxid);
-        replay(t, &all, path, all.server);
-    }
-    free(all.list);
-    return is_good && all.n > 0;
-}
+/* --- questions --------------------------------------------------------------------------------------------------- */
 
 void truth_free(struct truth *t)
 {

@@ -1,8 +1,11 @@
 /*
  * What the ensemble did to one lock: every node under its path, when it came and when it went, by what.
  *
- * A transaction happened when two of the three logs have it: every committed one is in two, and one that is in two
- * survives every election. Where a log is missing one, its server got it by a snapshot.
+ * A transaction happened when two of the three logs have it: every committed one is in two. The converse does not hold.
+ * A server can log what a deposed leader proposed after it has told its peers how far it got, and does not take it back
+ * (ZOOKEEPER-4712). But a leader writes a snapshot when it begins, whose name is the last transaction it stands on: what
+ * lies between that and its own first transaction never happened. Where a log is missing one, its server got it by a
+ * snapshot.
  */
 #ifndef CHAOS_TRUTH_H
 #define CHAOS_TRUTH_H
@@ -32,8 +35,9 @@ struct znode {
 struct truth {
     struct znode *nodes; /* in the order of czxid */
     size_t n, cap;
-    long n_txns;      /* that happened */
-    long n_discarded; /* that are in one log only */
+    long n_txns;           /* that happened */
+    long n_discarded;      /* that did not, though a log has them */
+    long n_contradictions; /* of what is there twice, or goes without being there */
 };
 
 /* Read the logs in DIR/server-0, DIR/server-1…, for children of PATH. False: there are none, or one is broken. The
