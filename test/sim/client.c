@@ -342,6 +342,7 @@ void client_receive(void *receiver, const struct message *m)
         break;
     case IN_REPLY:
         hear(c, m->body);
+        pdk__session_answered(&c->driver);
         if (m->a != 0)
             replied(c, m->a, m->body);
         break;
@@ -351,6 +352,7 @@ void client_receive(void *receiver, const struct message *m)
         break;
     case IN_EVENT:
         hear(c, m->body);
+        pdk__session_notified(&c->driver, client_now_ms(c));
         fired(c, m->body);
         break;
     }
