@@ -151,10 +151,8 @@ static void rounds_of_a_process(struct witness *witness)
 /* The word they all write to is in memory that they share: no clock has to be trusted. */
 static void ten_processes(void)
 {
-#ifdef __SANITIZE_THREAD__
-    SKIP("ThreadSanitizer follows no threads of a process that was forked from one with threads");
-#endif
     pid_t pids[N_PROCESSES];
+    CHILD_HAS_THREADS();
     pdk__field_begin();
     struct witness *witness = mmap(NULL, sizeof *witness, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(witness != MAP_FAILED);

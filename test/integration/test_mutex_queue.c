@@ -41,6 +41,7 @@ static void kill_it(pid_t pid)
 static void holder_killed(void)
 {
     struct pdk__want next, last;
+    CHILD_HAS_THREADS();
     pdk__field_begin();
     pid_t pid = contend_elsewhere(1);
     struct pdk__peer b = pdk__peer_new(0), c = pdk__peer_new(0);
@@ -61,6 +62,7 @@ static void holder_killed(void)
 static void waiter_killed(void)
 {
     struct pdk__want w;
+    CHILD_HAS_THREADS();
     pdk__field_begin();
     struct pdk__peer a = pdk__peer_new(0), c = pdk__peer_proxied();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);

@@ -73,6 +73,13 @@ int pdk__test_wait(pid_t pid);
 /* Give this test up, as one that cannot be run here. From the test's own thread, or from the setup for all tests. */
 #define SKIP(reason) pdk__test_skip(reason)
 
+/* First in a test whose child of pdk__test_fork() is to start threads: under ThreadSanitizer it cannot. */
+#ifdef __SANITIZE_THREAD__
+#define CHILD_HAS_THREADS() SKIP("ThreadSanitizer follows no threads of a process forked from one with threads")
+#else
+#define CHILD_HAS_THREADS() ((void)0)
+#endif
+
 /* What the macros call. */
 noreturn void pdk__test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 noreturn void pdk__test_skip(const char *reason);
