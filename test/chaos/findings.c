@@ -32,6 +32,13 @@ void sample(struct samples *s, int64_t ns)
     *(int64_t *)evidence_grow((void **)&s->ns, &s->n, &s->cap, sizeof ns) = ns;
 }
 
+void count_known(struct findings *f, enum known known, int64_t ns)
+{
+    f->n_known[known]++;
+    if (ns > f->longest_known_ns[known])
+        f->longest_known_ns[known] = ns;
+}
+
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -58,9 +65,11 @@ void findings_free(struct findings *f)
 
 const char *known_name(enum known known)
 {
-    static const char *const names[N_KNOWN] = {"a server cut off from its leader, or frozen",
-                                               "a process stopped past its session",
-                                               "a node or a session ended by order"};
+    static const char *const names[N_KNOWN] = {
+        "belief outlived the node: a server was cut off from its leader, or frozen",
+        "belief outlived the node: the process was stopped past its session",
+        "belief outlived the node: deleted, or its session ended, by somebody's order",
+        "the node outlived its unlock: a deposed leader had told the client that its session was over"};
     return names[known];
 }
 

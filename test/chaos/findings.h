@@ -14,6 +14,7 @@ enum known {
     KNOWN_CUT,     /* its server could not tell the leader that the client lives, nor the client that it is over */
     KNOWN_STOPPED, /* it was stopped past its session, and asked before the news had come in */
     KNOWN_ORDERED, /* somebody deleted its node, or ended its session, and the news was on its way */
+    KNOWN_DEPOSED, /* no belief: a deposed leader told a client that its session was over; the others learned it later */
     N_KNOWN
 };
 
@@ -38,6 +39,7 @@ struct findings {
 
 void breach(struct findings *f, const char *law, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void note(struct findings *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void count_known(struct findings *f, enum known known, int64_t ns);
 void sample(struct samples *s, int64_t ns);
 
 /* The value that PER_MILLE of the samples do not exceed; 0 without samples. Sorts. */

@@ -92,11 +92,9 @@ static void look(const struct evidence *e, struct findings *f, const struct requ
                at(e, gone_ns));
         return;
     }
-    f->n_known[why]++;
-    if (both_ns > f->longest_known_ns[why])
-        f->longest_known_ns[why] = both_ns;
-    note(f, "known: belief, by %s: %s, for %.3f ms beside %s, at %.3f s", known_name((enum known)why), who(e, a),
-         (double)both_ns / 1e6, who(e, b), at(e, b->answered_ns));
+    count_known(f, (enum known)why, both_ns);
+    note(f, "%s: %s, for %.3f ms beside %s, at %.3f s", known_name((enum known)why), who(e, a), (double)both_ns / 1e6,
+         who(e, b), at(e, b->answered_ns));
 }
 
 /* LATEST[i]: when the last of the first i grants ended. Nobody before needs to be looked at who ended earlier. */

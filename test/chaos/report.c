@@ -50,7 +50,7 @@ static void put_faults(const struct evidence *e, FILE *out)
 
 static void put_known(const struct findings *f, FILE *out)
 {
-    fprintf(out, "<table><tr><th>known: belief outlived the node, by<th>times<th>longest, ms\n");
+    fprintf(out, "<table><tr><th>known<th>times<th>longest, ms\n");
     for (int k = 0; k < N_KNOWN; k++)
         fprintf(out, "<tr><td>%s<td class=n>%d<td class=n>%.3f\n", known_name((enum known)k), f->n_known[k],
                 ms(f->longest_known_ns[k]));

@@ -32,7 +32,7 @@ static void print_known(const struct findings *f)
 {
     for (int k = 0; k < N_KNOWN; k++)
         if (f->n_known[k] > 0)
-            printf("known: belief    %d, at most %.3f ms: %s\n", f->n_known[k], ms(f->longest_known_ns[k]),
+            printf("known            %d, at most %.3f ms: %s\n", f->n_known[k], ms(f->longest_known_ns[k]),
                    known_name((enum known)k));
     for (int i = 0; i < f->n_notes && i < TEXTS_MAX; i++)
         printf("  %s\n", f->note[i]);

@@ -381,6 +381,21 @@ static void an_unlock_that_left_the_node(void)
     breaks("outcomes");
 }
 
+static void an_unlock_after_a_deposed_leaders_word(void)
+{
+    lawful();
+    node_of(50)->gone_ms = 10200;
+    node_of(50)->ending = BY_EXPIRY;
+    breaks("outcomes");
+    lawful();
+    node_of(50)->gone_ms = 10200;
+    node_of(50)->ending = BY_EXPIRY;
+    PUSH(&e.strikes) = (struct strike){
+        .id = FAULT_LEADER_PAUSED, .victim = 1, .from_ns = 9000 * MS, .until_ns = 9900 * MS, .took = true};
+    is_known(KNOWN_DEPOSED);
+    CHECK_EQ(f->longest_known_ns[KNOWN_DEPOSED], 58 * MS);
+}
+
 static void an_unlock_that_hides_a_loss(void)
 {
     outlives(BY_ANOTHER)->unlock_rc = 0;
@@ -533,6 +548,7 @@ int main(int argc, char **argv)
         {"outcomes: long past the deadline", a_call_long_past_its_deadline},
         {"outcomes: unlocked twice, never, or with a strange answer", an_unlock_too_many_or_too_few},
         {"outcomes: unlock said that the node was gone", an_unlock_that_left_the_node},
+        {"outcomes: unlock after a deposed leader's word is known", an_unlock_after_a_deposed_leaders_word},
         {"outcomes: unlock hid a loss", an_unlock_that_hides_a_loss},
         {"outcomes: a client vanished", a_client_that_vanished},
         {"order: a grant past a node that was first", a_grant_past_somebody},
