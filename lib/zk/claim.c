@@ -32,8 +32,12 @@ static void begin_somewhere(void)
 static uint32_t next_attempt(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    uint32_t attempt;
     pthread_once(&once, begin_somewhere);
-    return atomic_fetch_add(&last_attempt, 1) + 1;
+    do
+        attempt = atomic_fetch_add(&last_attempt, 1) + 1;
+    while (attempt == 0); /* to a machine, none */
+    return attempt;
 }
 
 const char *pdk__claim_own(struct pdk__claim *claim)
