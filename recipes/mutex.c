@@ -280,9 +280,9 @@ static int timedlock(pdk_mutex *m, int64_t timeout_ms)
 /* One look, and no waiting for a connection that is not there. */
 static int look(pdk_mutex *m)
 {
-    if (m->client->session.phase != PDK__SESSION_CONNECTED)
-        return PDK_ETIMEDOUT;
     int rc = prepare(m, true);
+    if (rc == 1 && m->client->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_ETIMEDOUT;
     if (rc == 1)
         rc = contend(m, true, pdk__deadline_ms(pdk__now_ms(), m->client->session.timeout_ms));
     return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;

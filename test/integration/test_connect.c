@@ -57,6 +57,25 @@ static void no_server(void)
     ground_end(c, m);
 }
 
+static void relocked_without_server(void)
+{
+    const char *path = ground_path();
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_trylock(m), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
 static void chroot_and_not(void)
 {
     const char *path = ground_path();
@@ -190,6 +209,7 @@ int main(int argc, char **argv)
         {"a bad host list is refused", bad_hosts},
         {"an unknown host is refused", unknown_host},
         {"without a server whatever has a limit ends by it, and all is well later", no_server},
+        {"an owner locks again at once, without a server, too", relocked_without_server},
         {"clients inside and outside of a chroot meet on one path", chroot_and_not},
         {"paths that cannot carry a lock are refused", bad_paths},
         {"options that make no sense are refused", bad_options},
