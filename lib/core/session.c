@@ -53,10 +53,17 @@ static void end_session(struct pdk__session *s)
     s->presumed = false;
 }
 
-static void open_handle(struct pdk__session *s, int64_t now_ms)
+static void seek(struct pdk__session *s, int64_t now_ms)
+{
+    if (s->phase == PDK__SESSION_OPENING)
+        s->away_ms = now_ms + 2 * s->timeout_ms;
+}
+
+/* Until it is made, it cannot be away. */
+static void open_handle(struct pdk__session *s)
 {
     s->phase = PDK__SESSION_OPENING;
-    s->away_ms = now_ms + 2 * s->timeout_ms;
+    s->away_ms = PDK__NEVER;
 }
 
 static void rest(struct pdk__session *s, int64_t now_ms)
@@ -140,7 +147,7 @@ static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev
     } else if (s->phase == PDK__SESSION_OPENING && away) {
         rest(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_RESTING && ev->now_ms >= s->rest_ms) {
-        open_handle(s, ev->now_ms);
+        open_handle(s);
         push(out, PDK__SACT_OPEN);
     }
 }
@@ -160,6 +167,9 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
     case PDK__SEV_AUTH_FAILED:
         finish(s, out, PDK_EAUTH);
         break;
+    case PDK__SEV_OPENED:
+        seek(s, ev->now_ms);
+        break;
     case PDK__SEV_OPEN_FAILED:
         rest(s, ev->now_ms);
         break;
@@ -175,7 +185,8 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
 void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, int64_t timeout_ms, int64_t now_ms)
 {
     *s = (struct pdk__session){.renewable = renewable, .timeout_ms = timeout_ms};
-    open_handle(s, now_ms);
+    open_handle(s);
+    seek(s, now_ms);
     pdk__retry_init(&s->retry, seed);
 }
 

@@ -45,6 +45,7 @@ enum pdk__session_event_kind {
     PDK__SEV_DISCONNECTED,
     PDK__SEV_EXPIRED,
     PDK__SEV_AUTH_FAILED,
+    PDK__SEV_OPENED,      /* the handle is made, and begins to seek a server: names may have taken long to resolve */
     PDK__SEV_OPEN_FAILED, /* no handle could be made */
     PDK__SEV_CLOSE,
     PDK__SEV_TIMER
@@ -93,7 +94,7 @@ struct pdk__session {
     struct pdk__retry retry;
 };
 
-/* A handle is being opened, at NOW_MS, that asks for TIMEOUT_MS. */
+/* A handle is opened, at NOW_MS, that asks for TIMEOUT_MS. */
 void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, int64_t timeout_ms, int64_t now_ms);
 
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,

@@ -237,12 +237,8 @@ static int launch(struct pdk_client *c, zhandle_t *adopted)
     if (rc != 0)
         goto unstarted;
     rc = adopted != NULL ? pdk__handle_adopt(c, adopted) : pdk__handle_open(c);
-    if (rc == 0) {
-        pdk__client_lock(c);
-        pdk__client_arm(c, pdk__session_wake_ms(&c->session));
-        pdk__client_leave(c);
+    if (rc == 0)
         return 0;
-    }
     pdk__thread_stop(c);
 unstarted:
     pdk__registry_remove(c);
@@ -342,6 +338,8 @@ static int shut(struct pdk_client *c)
         pdk__handle_close(c);
     pdk__registry_remove(c);
     pdk__client_lock(c);
+    while (c->calling) /* a program that dispatches is in the midst of it */
+        pdk__client_await(c, &c->changed, PDK__NEVER, false);
     pdk__thread_run_notices(c);
     c->closed = true;
     pthread_cond_broadcast(&c->changed);

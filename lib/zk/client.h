@@ -66,7 +66,7 @@ struct pdk_client {
     int wake_fd;
     int ready_fd; /* readable while notices wait, for a caller who dispatches */
     int64_t armed_ms;
-    bool open_wanted;
+    bool open_wanted; /* and the handle there is has no more say */
     bool stopping;
 
     /* callbacks */

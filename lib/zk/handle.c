@@ -40,7 +40,8 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path, 
     if (c->opening && c->zh == NULL) /* CONNECTED can be told before zookeeper_init has returned */
         c->zh = zh;
     pdk__client_serve(c);
-    if (type == ZOO_SESSION_EVENT && c->zh == zh)
+    /* The last words of a handle that was given up are about a session that was given up. */
+    if (type == ZOO_SESSION_EVENT && c->zh == zh && !c->open_wanted)
         hear_session(c, zh, state);
     pdk__client_leave(c);
     pdk__client_unref(c);
@@ -137,6 +138,7 @@ int pdk__handle_open(struct pdk_client *c)
 {
     pdk__client_lock(c);
     c->opening = true;
+    c->open_wanted = false;
     pdk__client_leave(c);
     zhandle_t *zh = init(c);
     int error = errno;
@@ -149,6 +151,8 @@ int pdk__handle_open(struct pdk_client *c)
     pdk__client_lock(c);
     c->opening = false;
     c->zh = zh;
+    if (zh != NULL)
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms()});
     pdk__client_leave(c);
     if (zh != NULL)
         return 0;

@@ -70,7 +70,6 @@ static void tick(struct pdk_client *c)
 /* Not in the watcher that heard of the expiry: a handle is not to be closed on its own thread, and names take long. */
 static void reopen(struct pdk_client *c)
 {
-    c->open_wanted = false;
     pdk__client_leave(c);
     pdk__handle_close(c);
     int rc = pdk__handle_open(c);

@@ -99,7 +99,7 @@ static void tell(struct life *l, struct bytes *b)
         if (what >= 0xf0)
             step(l, (struct pdk__session_event){.kind = PDK__SEV_CLOSE});
         else if (l->opens > 0 && (l->s.phase == PDK__SESSION_OPENING || l->s.phase == PDK__SESSION_RESTING))
-            step(l, (struct pdk__session_event){.kind = PDK__SEV_OPEN_FAILED});
+            step(l, (struct pdk__session_event){.kind = what >= 0x80 ? PDK__SEV_OPEN_FAILED : PDK__SEV_OPENED});
         break;
     case 6:
         pass_time(l, 0);

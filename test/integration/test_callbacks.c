@@ -1,4 +1,6 @@
 /* Callbacks: what may be done in them, on which thread they run, and in what order. */
+#include "lib/clock.h"
+#include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
 #include <poll.h>
@@ -270,6 +272,55 @@ static void keep_the_thread(pdk_mutex *mutex, pdk_state state, int64_t token, vo
         pdk__test_nap();
 }
 
+static void keep_the_thread_awhile(int rc, void *arg)
+{
+    (void)rc, (void)arg;
+    is_kept = true;
+    while (!let_go)
+        pdk__test_nap();
+}
+
+static void step_session(enum pdk__session_event_kind kind, int64_t later_ms)
+{
+    pdk__client_lock(c);
+    pdk__client_session(c, &(struct pdk__session_event){.kind = kind, .now_ms = pdk__now_ms() + later_ms});
+    pdk__client_leave(c);
+}
+
+static void note_answer(int rc, const struct Stat *stat, const void *data)
+{
+    (void)rc, (void)stat, (void)data;
+    n_told++;
+}
+
+/* The handle is given up, and the thread has not come to make another: now the old one finds its server again. */
+static void last_word_of_a_handle(void)
+{
+    begin(NULL);
+    n_told = 0;
+    is_kept = let_go = false;
+    zhandle_t *old = pdk__client_zh(c);
+    int64_t session = pdk_client_session_id(c);
+    int connects = pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, keep_the_thread_awhile, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, is_kept);
+    step_session(PDK__SEV_EXPIRED, 0);
+    step_session(PDK__SEV_TIMER, 60000);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > connects);
+    CHECK_WITHIN(PATIENCE_MS, zoo_state(old) == ZOO_CONNECTED_STATE);
+    CHECK_EQ(zoo_aexists(old, "/", 0, note_answer, NULL), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, n_told == 1); /* it was told behind the connection */
+    CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
+    let_go = true;
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
+    CHECK(pdk_client_session_id(c) != session);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
 /* Nobody is there to bring the news: whoever asks finds out by the clock, and all that is asked after must agree. */
 static void lost_by_the_clock(void)
 {
@@ -355,6 +406,48 @@ static void closed_undispatched(void)
     ground_delete_all(path);
 }
 
+static void *close_it(void *arg) { return (void *)(intptr_t)pdk_client_close(arg); }
+
+static void stay_a_while(int rc, void *arg)
+{
+    (void)rc, (void)arg;
+    is_kept = true;
+    while (pdk_client_state(c) != PDK_SESSION_OVER)
+        pdk__test_nap();
+    for (int i = 0; i < 50; i++)
+        pdk__test_nap();
+    n_told++;
+}
+
+static void *dispatch_once(void *arg)
+{
+    (void)arg;
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_dispatch(c) > 0);
+    return NULL;
+}
+
+/* The last nap is long after all else that a close waits for. */
+static void closed_while_dispatching(void)
+{
+    pthread_t closer, dispatcher;
+    void *rc;
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    begin(o);
+    n_told = 0;
+    is_kept = false;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, stay_a_while, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_EQ(pthread_create(&dispatcher, NULL, dispatch_once, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, is_kept);
+    CHECK_EQ(pthread_create(&closer, NULL, close_it, c), 0);
+    CHECK_EQ(pthread_join(closer, &rc), 0);
+    CHECK_RC((int)(intptr_t)rc, 0);
+    CHECK_EQ(n_told, 2);
+    CHECK_EQ(pthread_join(dispatcher, NULL), 0);
+    end();
+}
+
 static void not_ours_to_run(void)
 {
     begin(NULL);
@@ -376,7 +469,9 @@ int main(int argc, char **argv)
         {"while it dispatches whatever waits is refused", refused_while_dispatching},
         {"a lock that is lost by the clock is lost for every call, though the thread is late", lost_by_the_clock},
         {"a notification was the last packet: lost when the silence is noticed", lost_with_the_silence},
+        {"a handle that was given up has no more say, though the thread is late", last_word_of_a_handle},
         {"what was not dispatched is called by close", closed_undispatched},
+        {"a close waits for a callback that is being dispatched, and for those behind it", closed_while_dispatching},
         {"a program that does not dispatch cannot", not_ours_to_run},
         {0},
     };

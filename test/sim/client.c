@@ -220,6 +220,8 @@ static void feed_all(struct client *c, struct pdk__event event)
             client_feed(&c->claims[i], event);
 }
 
+static void session(struct client *c, struct pdk__session_event event);
+
 static void carry_out(struct client *c, const struct pdk__session_action *a)
 {
     switch (a->kind) {
@@ -245,6 +247,7 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
     case PDK__SACT_OPEN:
         STORY(c->world, "client %d makes a new handle", c->id);
         io_open(c);
+        session(c, (struct pdk__session_event){.kind = PDK__SEV_OPENED});
         break;
     }
 }

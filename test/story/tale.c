@@ -221,8 +221,8 @@ void session_begin(struct tale *t, bool renewable)
 
 void session_event(struct tale *t, enum pdk__session_event_kind kind)
 {
-    static const char *const names[] = {"connected",   "disconnected", "expired", "auth failed",
-                                        "open failed", "close",        "later"};
+    static const char *const names[] = {"connected", "disconnected", "expired", "auth failed",
+                                        "opened",    "open failed",  "close",   "later"};
     session_step(t, names[kind], (struct pdk__session_event){.kind = kind});
 }
 

@@ -191,6 +191,29 @@ static void hosts_that_do_not_resolve_are_tried_again(void)
                        "later: open\n");
 }
 
+/* With short sessions and a resolver that is slow, resolving the names takes longer than a handle is given. */
+static void a_handle_long_in_the_making_has_all_its_time_from_then_on(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_EXPIRED);
+    session_later(&t, 6000);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+    session_later(&t, 100000);
+    session_event(&t, PDK__SEV_OPENED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 6000);
+    session_later(&t, 5999);
+    session_connected(&t, 0xb, 3000);
+    session_event(&t, PDK__SEV_OPENED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+    CHECK_STR(t.trace, "expired: expired\n"
+                       "later: open\n"
+                       "later: -\n"
+                       "opened: -\n"
+                       "later: -\n"
+                       "connected: up(b)\n"
+                       "opened: -\n");
+}
+
 static void clients_that_expired_together_come_back_apart(void)
 {
     int64_t first = 0;
@@ -245,6 +268,8 @@ int main(int argc, char **argv)
         {"an expired adopted handle is the end", an_expired_adopted_handle_is_the_end},
         {"a session changed silently has expired, and its handle is given up", a_session_changed_silently_has_expired},
         {"hosts that do not resolve are tried again", hosts_that_do_not_resolve_are_tried_again},
+        {"a handle long in the making has all its time from then on",
+         a_handle_long_in_the_making_has_all_its_time_from_then_on},
         {"clients that expired together come back apart", clients_that_expired_together_come_back_apart},
         {"refused credentials, and a close, are final", refused_credentials_and_a_close_are_final},
         {"every phase has a name", every_phase_has_a_name},
