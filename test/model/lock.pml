@@ -44,6 +44,7 @@ byte crashes[C];  /* 1: it may be no more */
 byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same wish */
 byte tries[C];    /* 1: its contenders only try */
 byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
+byte unhurried;
 byte mutant;
 byte trail;       /* an end at which all that may go wrong has gone wrong is to be found */
 
@@ -292,6 +293,7 @@ init
                 now.tries[client] = given("TRIES", client);
             }
             now.overtaking = getenv("OVERTAKING") != NULL;
+            now.unhurried = getenv("UNHURRIED") != NULL;
             now.trail = getenv("TRACE") != NULL;
             now.mutant = getenv("MUTANT") != NULL ? atoi(getenv("MUTANT")) : 0;
         };

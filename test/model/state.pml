@@ -131,14 +131,10 @@ hidden byte next, own_k, near_k, ahead, others;
 /* Its server applies what it has not: unless nobody would notice now, and it can do so later. */
 #define BEHIND(c) (io[c] == IO_REAL && at[c] < log_n && (len(up[c]) > 0 || (watches[c] & ~live) != 0))
 
-/* Nothing more can go wrong with it. What it can do then without anybody's notice, it does at once: to wait with it would
- * make more states, and no other outcome. */
-#ifdef UNREDUCED
-#define CALM(c) 0
-#else
+/* Nothing more can go wrong with it. What it can do then without anybody's notice, it does at once: to wait with it
+ * would make more states, and no other outcome; which can be seen by UNHURRIED=1. */
 #define CALM(c)                                                                                                        \
-    (losses[c] + expiries[c] + crashes[c] + give_ups[c] == 0 && io[c] == IO_REAL && ALIVE(c) && !dead[c])
-#endif
+    (!unhurried && losses[c] + expiries[c] + crashes[c] + give_ups[c] == 0 && io[c] == IO_REAL && ALIVE(c) && !dead[c])
 
 /* Faults apart, the client and its sessions have nothing more to do. */
 #define NO_OLD(c) (!(session[c] >= 1 && alive[(c) * S]) && !(session[c] >= 2 && alive[(c) * S + 1]))
