@@ -38,7 +38,11 @@ static void run_settled(struct pdk__notice *notice)
 static void run_gone(struct pdk__notice *notice)
 {
     struct pdk_op *op = PDK__MEMBER(notice, struct pdk_op, gone_notice);
-    op->gone_cb(op->release_result, op->gone_arg);
+    struct pdk_client *c = op->mutex->client;
+    pdk__client_lock(c);
+    int rc = op->release_result; /* may have become known since the callback was queued */
+    pdk__client_leave(c);
+    op->gone_cb(rc, op->gone_arg);
     finish_notice(op);
 }
 
