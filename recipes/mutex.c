@@ -128,18 +128,27 @@ int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc)
     return rc;
 }
 
-/* Every public verb begins so. */
-/* The clock comes first: what one call finds out by it must hold for all that follow, and the thread that brings the
- * news may be late. */
+/* Every public verb begins so. The clock comes first: what one call finds out by it must hold for all that follow, and
+ * the thread that brings the news may be late. And the object stays until the verb has left: it may be freed as soon as
+ * nobody waits. */
 static int enter(pdk_mutex *m)
 {
     int rc = m != NULL ? pdk__client_enter(m->client) : PDK_EINVAL;
-    if (rc == 0)
-        pdk__client_heed_clock(m->client);
-    return rc;
+    if (rc != 0)
+        return rc;
+    m->refs++;
+    pdk__client_heed_clock(m->client);
+    return 0;
 }
 
-static void leave(pdk_mutex *m) { pdk__client_leave(m->client); }
+static void leave(pdk_mutex *m)
+{
+    struct pdk_client *c = m->client;
+    pdk__client_ref(c);
+    pdk__mutex_unref(m);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
@@ -209,9 +218,9 @@ static int relock(struct pdk_op *op)
 static void cancelled(void *arg)
 {
     struct pdk_op *op = arg;
-    struct pdk_client *c = op->mutex->client;
+    struct pdk_mutex *m = op->mutex;
     pdk__op_abandon(op);
-    pdk__client_leave(c);
+    leave(m);
 }
 
 /* The caller looks after its own deadline: the library's thread may be busy in somebody's callback. */

@@ -18,7 +18,7 @@ struct pdk_mutex_options {
 
 struct pdk_mutex {
     struct pdk_client *client;
-    unsigned refs; /* the user's, and one per op */
+    unsigned refs; /* the user's, one per op, one per call that is under way */
     char *path;
     struct pdk_mutex_options options;
     struct pdk__list ops;

@@ -1,4 +1,5 @@
 /* The end of a client: whoever waits returns, whoever comes later is told, in whatever order things are freed. */
+#include "recipes/mutex.h"
 #include "test/integration/ground.h"
 
 #include <dirent.h>
@@ -253,6 +254,39 @@ static void signals_pass_by(void)
     CHECK_EQ(open_to_signals(), before);
 }
 
+static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(arg); }
+
+static bool cancelled(pdk_client *c, pdk_mutex *m)
+{
+    pdk__client_lock(c);
+    bool waits = !pdk__list_empty(&m->ops);
+    if (waits)
+        pdk__op_cancel(PDK__MEMBER(m->ops.next, struct pdk_op, link));
+    pdk__client_leave(c);
+    return waits;
+}
+
+/* It waits no more, so the lock may be freed; and has not left the call. Without a server nothing is left to be done
+ * that would keep the lock alive. */
+static void freed_under_a_leaver(void)
+{
+    pdk_client *c;
+    pdk__proxy_refuse(ground.proxy, true);
+    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        void *rc;
+        pdk_mutex *m = ground_mutex(c, "/nowhere");
+        CHECK_EQ(pthread_create(&thread, NULL, wait_in_vain, m), 0);
+        CHECK_WITHIN(PATIENCE_MS, cancelled(c, m));
+        CHECK_RC(pdk_mutex_free(m), 0);
+        CHECK_EQ(pthread_join(thread, &rc), 0);
+        CHECK_RC((int)(intptr_t)rc, PDK_ECANCELED);
+    }
+    ground_end(c, NULL);
+    pdk__proxy_refuse(ground.proxy, false);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -262,6 +296,7 @@ int main(int argc, char **argv)
         {"a closed client refuses everything", used_afterwards},
         {"a closed client mistakes no thread for one of its own", used_by_later_threads},
         {"clients, locks and pending locks are freed in any order", freed_in_any_order},
+        {"a lock can be freed as soon as nobody waits, although a thread is on its way out", freed_under_a_leaver},
         {"a lock held when its client is closed is lost", holders_have_lost},
         {"a client closes although no server answers", closed_in_the_dark},
         {"signals of the program do not reach the library's threads", signals_pass_by},
