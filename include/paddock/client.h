@@ -5,7 +5,7 @@
  *  - A client does not survive fork(). In the child every call answers PDK_EFORKED and touches nothing; the parent's
  *    session goes on. Make the client after the fork.
  *  - Callbacks run on the library's thread (or inside pdk_client_dispatch()), one at a time, with no lock held. A
- * blocking call from a callback answers PDK_EDEADLK.
+ *    blocking call from a callback answers PDK_EDEADLK.
  *  - ZooKeeper's client has three descriptors of its own that are not close-on-exec: close what you do not want a child
  * to inherit.
  *  - One server in the host list that swallows packets costs two thirds of the session timeout whenever the client
@@ -92,16 +92,18 @@ int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *
  * a watcher of its own before the handle's global watcher: it hands every event on to the one it found, and puts that
  * back at close. When the session expires, everything answers PDK_EEXPIRED: close the client, make a new handle, adopt
  * that. Host list, timeout and authentication of OPTS are ignored. PDK_EBUSY when another client has adopted ZH,
- * PDK_EEXPIRED when its session is over already, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM.
+ * PDK_EEXPIRED when its session is over already, PDK_EAUTH when the servers refused its authentication, PDK_EINVAL,
+ * PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_options *opts);
 
 /*
  * End the session: its nodes go, waiting threads return PDK_ECLOSED, locks that were held are LOST, pending callbacks
  * are called, and the client's threads end. Any thread, several at once: each returns when it is done. An adopted
- * handle stays open; the nodes made through it are deleted first. Takes a moment, and at most about five seconds when
- * the servers do not answer (ZooKeeper's own limit); then the nodes go when the session expires. PDK_EDEADLK on a
- * callback thread, PDK_EFORKED, PDK_EUNKNOWN when an adopted handle would not confirm that the nodes are gone.
+ * handle stays open; the nodes made through it are deleted first, within one session timeout. Takes a moment, and at
+ * most about seven seconds when the servers do not answer (most of it ZooKeeper's own limits); then the nodes go when
+ * the session expires. Waits for callbacks that are running. PDK_EDEADLK on a callback thread, PDK_EFORKED,
+ * PDK_EUNKNOWN when an adopted handle would not confirm that the nodes are gone.
  */
 int pdk_client_close(pdk_client *c);
 
@@ -126,8 +128,8 @@ int pdk_client_session_timeout_ms(pdk_client *c);
  * it. Owned by the client, closed by pdk_client_close(). */
 int pdk_client_fd(pdk_client *c);
 
-/* Run the callbacks that wait. Returns how many ran; never blocks except in those. PDK_EINVAL when the library's own
- * thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
+/* Run the callbacks that wait. Returns a positive number when some waited, 0 when none did; never blocks except in
+ * those. PDK_EINVAL when the library's own thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
 int pdk_client_dispatch(pdk_client *c);
 
 /* The last incident, as "create /locks/a: not permitted by the ACL"; "" when there was none. At most SIZE bytes with

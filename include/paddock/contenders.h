@@ -24,7 +24,8 @@ typedef enum pdk_dialect {
 /*
  * List the contenders of PATH in their order, junk last. A path that does not exist has none. *LIST is the caller's, to
  * be given to pdk_contender_list_free(). PDK_ETIMEDOUT after TIMEOUT_MS (PDK_FOREVER: never), PDK_EACCES when the path
- * may not be read, PDK_EPATH, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * may not be read, PDK_EPATH, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED,
+ * PDK_EFORKED.
  */
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 void pdk_contender_list_free(pdk_contender_list *list);

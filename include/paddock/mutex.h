@@ -3,15 +3,15 @@
  *
  * Caveats, first:
  *  - A lock in a network is a belief. Between the moment the servers give the lock to another and the moment this
- * process knows, a write already on its way can still land. Ask pdk_mutex_state() before work that must not be done
- * twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen.
+ *    process knows, a write already on its way can still land. Ask pdk_mutex_state() before work that must not be done
+ *    twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen.
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
- * lock again to start afresh.
+ *    lock again to start afresh.
  *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
  *    thread.
  *  - The order between waiters is the order in which the servers made their nodes.
  *  - Curator's InterProcessMutex on the same path and a pdk_mutex exclude each other. A Curator read/write lock or
- * latch on the same path does not: give every lock a path of its own.
+ *    latch on the same path does not: give every lock a path of its own.
  */
 #ifndef PADDOCK_MUTEX_H
 #define PADDOCK_MUTEX_H
@@ -92,7 +92,7 @@ typedef void (*pdk_lock_cb)(int rc, void *arg);
  * Lock without waiting: CB is called exactly once, later, with the outcome; never from inside this call, and never if
  * it returned an error. The grant belongs to no thread: any thread may unlock, none re-enters. When OP is not NULL, *OP
  * is the caller's, to be given to pdk_op_free(). Any thread, also from a callback. PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT,
- * PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EAUTH, PDK_EEXPIRED, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
 

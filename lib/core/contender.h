@@ -11,8 +11,8 @@
  *                                |  `------------ no node of ours there ----------- RECOVERING
  *                      listed    |                                                  |
  *          .---------------------+-----------------<----- listed ----- LISTING      | listed, there
- *          | first               | behind somebody                     ^   ^        |
- *          v                     v                                     |   |        v
+ *          | first               `-- behind -.                       ^   ^        |
+ *          v                                 v                       |   |        v
  *        HELD <--gone, next-- WAITING <-- WATCHING --------------------'   |    as from CREATING,
  *        ^  ^                    |           |      gone, or changed, or   |    but CHECKING before
  *        |  `------ CHECKING <---+-----------'      others still ahead     |    HELD
