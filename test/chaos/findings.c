@@ -85,8 +85,22 @@ const char *who(const struct evidence *e, const struct request *r)
 
 double at(const struct evidence *e, int64_t ns) { return ns == NEVER ? -1 : (double)(ns - e->begin_ns) / 1e9; }
 
+static void count(const struct evidence *e, struct tally *t)
+{
+    *t = (struct tally){.seconds = at(e, e->end_ns),
+                        .processes = e->processes.n,
+                        .requests = e->requests.n,
+                        .grants = e->n_grants,
+                        .nodes = e->truth.n,
+                        .txns = e->truth.n_txns,
+                        .discarded = e->truth.n_discarded};
+    for (size_t i = 0; i < e->strikes.n; i++)
+        t->faults[e->strikes.list[i].id] += e->strikes.list[i].took;
+}
+
 void judge_evidence(const struct evidence *e, struct findings *f)
 {
+    count(e, &f->tally);
     law_belief(e, f);
     law_tokens(e, f);
     law_outcomes(e, f);

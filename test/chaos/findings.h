@@ -23,7 +23,16 @@ struct samples {
     size_t n, cap;
 };
 
+/* How much was looked at. */
+struct tally {
+    double seconds;
+    size_t processes, requests, grants, nodes;
+    long txns, discarded;
+    int faults[N_FAULTS]; /* that took effect */
+};
+
 struct findings {
+    struct tally tally;
     int n_breaches;
     char breach[TEXTS_MAX][360];
     int n_known[N_KNOWN];
@@ -66,8 +75,11 @@ LAW(law_margins);  /* how long before the end it was known */
 /* All of them. */
 void judge_evidence(const struct evidence *e, struct findings *f);
 
-/* The summary as text; the page. */
-void print_summary(const struct evidence *e, struct findings *f);
+/* What MORE found, into F, too. */
+void findings_add(struct findings *f, const struct findings *more);
+
+/* The summary as text, under TITLE; the page. */
+void print_summary(const char *title, struct findings *f);
 bool write_report(const struct evidence *e, struct findings *f, const char *file);
 
 #endif

@@ -36,15 +36,12 @@ static void put_times(struct findings *f, FILE *out)
     fprintf(out, "</table>\n");
 }
 
-static void put_faults(const struct evidence *e, FILE *out)
+static void put_faults(const struct tally *t, FILE *out)
 {
-    int n[N_FAULTS] = {0};
-    for (size_t i = 0; i < e->strikes.n; i++)
-        n[e->strikes.list[i].id] += e->strikes.list[i].took;
     fprintf(out, "<table><tr><th>faults that took effect<th>\n");
     for (int id = 0; id < N_FAULTS; id++)
-        if (n[id] > 0)
-            fprintf(out, "<tr><td>%s<td class=n>%d\n", fault_name((enum fault_id)id), n[id]);
+        if (t->faults[id] > 0)
+            fprintf(out, "<tr><td>%s<td class=n>%d\n", fault_name((enum fault_id)id), t->faults[id]);
     fprintf(out, "</table>\n");
 }
 
@@ -90,7 +87,7 @@ bool write_report(const struct evidence *e, struct findings *f, const char *file
     put_times(f, out);
     put_known(f, out);
     fprintf(out, "</div><div>");
-    put_faults(e, out);
+    put_faults(&f->tally, out);
     fprintf(out, "</div></div>\n");
     return fclose(out) == 0;
 }

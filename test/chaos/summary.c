@@ -1,22 +1,20 @@
 #include "test/chaos/findings.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 static double ms(int64_t ns) { return (double)ns / 1e6; }
 
-static void print_faults(const struct evidence *e)
+static void print_faults(const struct tally *t)
 {
-    int total = 0, began[N_FAULTS] = {0};
-    for (size_t i = 0; i < e->strikes.n; i++)
-        if (e->strikes.list[i].took) {
-            began[e->strikes.list[i].id]++;
-            total++;
-        }
-    printf("faults           %d that took effect\n", total);
+    int total = 0, kinds = 0;
+    for (int id = 0; id < N_FAULTS; id++) {
+        total += t->faults[id];
+        kinds += t->faults[id] > 0;
+    }
+    printf("faults           %d that took effect, of %d kinds\n", total, kinds);
     for (int id = 0; id < N_FAULTS; id++)
-        if (began[id] > 0)
-            printf("  %5d          %s\n", began[id], fault_name((enum fault_id)id));
+        if (t->faults[id] > 0)
+            printf("  %5d          %s\n", t->faults[id], fault_name((enum fault_id)id));
 }
 
 static void print_samples(const char *what, struct samples *s)
@@ -38,15 +36,14 @@ static void print_known(const struct findings *f)
         printf("  %s\n", f->note[i]);
 }
 
-void print_summary(const struct evidence *e, struct findings *f)
+void print_summary(const char *title, struct findings *f)
 {
-    printf("seed %" PRId64 ", %.1f s, %" PRId64 " clients (%zu processes), sessions of %" PRId64
-           " ms, ticks of %" PRId64 " ms\n",
-           e->seed, at(e, e->end_ns), e->n_clients, e->processes.n, e->session_ms, e->tick_ms);
-    printf("requests         %zu, granted %zu\n", e->requests.n, e->n_grants);
-    printf("transactions     %ld (%ld never committed), %zu nodes of the lock\n", e->truth.n_txns, e->truth.n_discarded,
-           e->truth.n);
-    print_faults(e);
+    const struct tally *t = &f->tally;
+    printf("%s: %.1f s, %zu processes\n", title, t->seconds, t->processes);
+    printf("requests         %zu, granted %zu\n", t->requests, t->grants);
+    printf("transactions     %ld (and %ld that never happened), %zu nodes of the lock\n", t->txns, t->discarded,
+           t->nodes);
+    print_faults(t);
     print_samples("hand-over", &f->hand_over);
     print_samples("  without faults", &f->calm_hand_over);
     print_samples("lost before end", &f->margin);

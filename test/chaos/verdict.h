@@ -6,4 +6,7 @@
  * cannot be read. */
 int judge(const char *dir);
 
+/* The same of each of N, and at the end of all together. The worst of their results. */
+int judge_all(char **dirs, int n);
+
 #endif
