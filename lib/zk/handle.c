@@ -47,12 +47,25 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path, 
     pdk__client_unref(c);
 }
 
+static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, void *context);
+
+/* The watcher of a handle that is adopted no more. There is no way to ask but to set another: ours, since an event may
+ * pick it up meanwhile, and comes here again. */
+static watcher_fn watcher_of(zhandle_t *zh)
+{
+    watcher_fn watcher = zoo_set_watcher(zh, watch_adopted);
+    zoo_set_watcher(zh, watcher);
+    return watcher != watch_adopted ? watcher : NULL;
+}
+
 /* Put before the application's own watcher on an adopted handle. The context is the application's. */
 static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     struct pdk_client *c = pdk__registry_find_handle(zh);
-    watcher_fn next = NULL;
-    if (c != NULL) {
+    watcher_fn next;
+    if (c == NULL) { /* the event was on its way when the client was closed */
+        next = watcher_of(zh);
+    } else {
         pdk__client_lock(c);
         next = c->app_watcher;
         pdk__client_serve(c);

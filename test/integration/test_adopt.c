@@ -137,6 +137,21 @@ static void hears_the_last(void)
     close_handle();
 }
 
+/* The same, on a handle that no question brings an answer from any more. */
+static void hears_the_end(void)
+{
+    begin();
+    hold_watcher = true;
+    ground_expire(zh);
+    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; EXPIRED comes behind it */
+    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE);
+    CHECK_RC(pdk_client_close(c), 0);
+    hold_watcher = false;
+    CHECK_WITHIN(PATIENCE_MS, told("connected connecting expired "));
+    ground_end(c, m);
+    zookeeper_close(zh);
+}
+
 static atomic_int rc_inside;
 
 static void lock_inside(int rc, const struct Stat *stat, const void *data)
@@ -421,6 +436,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"the application hears every event while its handle is adopted, and afterwards", hears_all},
         {"it hears also what was on its way when the client was closed", hears_the_last},
+        {"it hears of the session's end, too, when that was on its way", hears_the_end},
         {"on the handle's own thread whatever waits is refused", refuses_its_thread},
         {"it is refused there before anything of the client's has run on it", refuses_it_at_once},
         {"a close deletes the nodes and leaves the handle open", leaves_no_nodes},
