@@ -134,8 +134,8 @@ static void paused_at_unlock(void)
 {
     static _Atomic int told;
     pdk__field_begin();
-    waiter = pdk__peer_new(2000);
     for (int later = 0; later < 2; later++) {
+        waiter = pdk__peer_new(2000); /* anew: what the first pause has done to its session is not the question */
         CHECK_RC(pdk_mutex_lock(waiter.mutex), 0);
         pause_server();
         if (later) {
@@ -149,8 +149,8 @@ static void paused_at_unlock(void)
         CHECK_EQ(pdk_mutex_state(waiter.mutex), PDK_FREE);
         resume_server();
         wait_for_nodes(0);
+        pdk__peer_free(&waiter);
     }
-    pdk__peer_free(&waiter);
 }
 
 /* The lock is free: the create that the paused server has received is done when it goes on, and undone. */

@@ -1,7 +1,8 @@
 /*
  * Belief against the session's life at the leader: how long somebody still believed after the ensemble had ended his
- * session, when another was granted. Reported, not enforced: a server cut off from its leader can keep a client
- * connected.
+ * session, when another was granted. Reported; enforced where nothing has happened but to connections between clients
+ * and servers. Beyond that, a server that was cut off from its leader, or stopped, can keep a client connected, and a
+ * session that is ended by order ends before anybody can know.
  */
 #include "test/sim/laws.h"
 
@@ -25,6 +26,16 @@ static session_index session_of(const struct claim *claim)
     return (session_index)(claim->machine.session - world_session_id(0));
 }
 
+static bool between_client_and_server_only(const struct world *w)
+{
+    static const enum fault beyond[] = {FAULT_CRASH,  FAULT_PAUSE,  FAULT_PARTITION,    FAULT_CLIENT_PAUSE,
+                                        FAULT_DEPOSE, FAULT_DELETE, FAULT_KILL_SESSION, FAULT_BLACKHOLE};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+        if (w->faults_done[beyond[i]] > 0)
+            return false;
+    return !w->ensemble.silent && !w->plan.exhaustive;
+}
+
 static void granted(struct world *w, const struct claim *claim)
 {
     for (int i = 0; i < w->n_clients; i++)
@@ -39,6 +50,9 @@ static void granted(struct world *w, const struct claim *claim)
             int64_t late_ms = (w->agenda.now - since) / 1000;
             if (late_ms > worst_false_belief_ms)
                 worst_false_belief_ms = late_ms;
+            if (between_client_and_server_only(w))
+                world_break(w, law_belief.name, "client %d believes %lld ms after its session's end", i,
+                            (long long)late_ms);
         }
 }
 
