@@ -403,7 +403,7 @@ static void on_created(struct pdk__contender *c, const struct pdk__event *ev, st
     c->lost_creates = c->parent_tries = 0;
     strncpy(c->name, ev->name, PDK__NAME_MAX - 1);
     c->token = ev->token;
-    c->verified = ev->owner == c->session;
+    c->verified = ev->owner == c->session && ev->token != 0; /* a server may say anything */
     if (!c->verified)
         fail(c, out, PDK_EREFUSED);
     else if (!c->wanted)
@@ -559,7 +559,7 @@ static void on_fired(struct pdk__contender *c, const struct pdk__event *ev, stru
 
 static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->owner != c->session) {
+    if (ev->owner != c->session || ev->token == 0) {
         vanish(c, out);
         return;
     }

@@ -16,7 +16,7 @@ enum { RENEW_FLOOR_MS = 10, RENEW_CEILING_MS = 5000 };
 static const unsigned moves[PDK__N_SESSION_PHASES] = {
     [PDK__SESSION_OPENING] = TO(CONNECTED) | TO(RESTING) | TO(OVER),
     [PDK__SESSION_CONNECTED] = TO(SUSPENDED) | TO(RESTING) | TO(OVER),
-    [PDK__SESSION_SUSPENDED] = TO(CONNECTED) | TO(OPENING) | TO(RESTING) | TO(OVER),
+    [PDK__SESSION_SUSPENDED] = TO(CONNECTED) | TO(RESTING) | TO(OVER),
     [PDK__SESSION_RESTING] = TO(OPENING) | TO(OVER),
     [PDK__SESSION_OVER] = 0,
 };
@@ -115,8 +115,8 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
 
 static void on_connected(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
 {
-    if (s->phase == PDK__SESSION_RESTING)
-        return; /* a last word of the handle that is being given up */
+    if (s->phase == PDK__SESSION_RESTING || ev->session == 0 || ev->timeout_ms <= 0)
+        return; /* a last word of the handle that is being given up, or no session at all */
     /* Some servers that speak the protocol hand out a new session silently. The old one's nodes are not ours; and what
      * the client had queued under the old one's name it has sent in the new one, so that is not to be used either. */
     if (s->id != 0 && s->id != ev->session) {

@@ -61,7 +61,7 @@ static void step(struct tale *t, const char *name, struct pdk__event event)
 
 void tale_begin(struct tale *t, bool connected)
 {
-    *t = (struct tale){.now_ms = 1000, .attempts = TALE_ATTEMPT};
+    *t = (struct tale){.now_ms = 1000, .attempts = TALE_ATTEMPT, .token = 77};
     pdk__contender_init(&t->c, &t->ops, TALE_ATTEMPT, 7, connected ? TALE_SESSION : 0, connected);
 }
 
@@ -114,7 +114,7 @@ void left(struct tale *t, int error)
 void created_by(struct tale *t, const char *name, int64_t owner)
 {
     step(t, "created",
-         (struct pdk__event){.kind = PDK__EV_CREATED, .op = t->op, .name = name, .owner = owner, .token = 77});
+         (struct pdk__event){.kind = PDK__EV_CREATED, .op = t->op, .name = name, .owner = owner, .token = t->token});
 }
 
 void created(struct tale *t, const char *name) { created_by(t, name, t->c.session); }
@@ -129,7 +129,7 @@ void listed(struct tale *t, const char *const *children)
 
 void own_by(struct tale *t, int64_t owner)
 {
-    step(t, "own", (struct pdk__event){.kind = PDK__EV_OWN, .op = t->own_op, .owner = owner, .token = 77});
+    step(t, "own", (struct pdk__event){.kind = PDK__EV_OWN, .op = t->own_op, .owner = owner, .token = t->token});
 }
 
 void own(struct tale *t) { own_by(t, t->c.session); }

@@ -29,6 +29,7 @@ struct tale {
     uint64_t ops;
     uint32_t attempts;
     int64_t now_ms;
+    int64_t token;   /* of our node, as the servers tell it */
     uint64_t op;     /* of the last main question */
     uint64_t own_op; /* of the last question about our own node */
     char last_name[128];

@@ -343,6 +343,16 @@ static void a_node_of_another_session_is_never_granted(void)
                        "deleted: done\n");
 }
 
+static void a_node_without_a_token_is_never_granted(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    t.token = 0;
+    created(&t, OURS);
+    CHECK_STR(t.trace, "acquire: create\n"
+                       "created: failed(PDK_EREFUSED) delete\n");
+}
+
 /* --- try --------------------------------------------------------------------------------------------------------- */
 
 static void a_try_looks_and_writes_nothing_when_somebody_is_there(void)
@@ -536,6 +546,7 @@ int main(int argc, char **argv)
         {"a tie is no order", a_tie_is_no_order},
         {"a counter at its end grants nothing", a_counter_at_its_end_grants_nothing},
         {"a node of another session is never granted", a_node_of_another_session_is_never_granted},
+        {"a node without a token is never granted", a_node_without_a_token_is_never_granted},
         {"a try looks, and writes nothing when somebody is there",
          a_try_looks_and_writes_nothing_when_somebody_is_there},
         {"a try on a free path takes it", a_try_on_a_free_path_takes_it},

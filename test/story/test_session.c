@@ -243,6 +243,15 @@ static void refused_credentials_and_a_close_are_final(void)
     CHECK_STR(t.trace, "close: over(PDK_ECLOSED)\n");
 }
 
+static void a_connection_without_a_session_is_none(void)
+{
+    session_begin(&t, true);
+    session_connected(&t, 0, 3000);
+    session_connected(&t, 0xa, 0);
+    CHECK_STR(t.trace, "connected: -\n"
+                       "connected: -\n");
+}
+
 static void every_phase_has_a_name(void)
 {
     CHECK_STR(pdk__session_phase_name(PDK__SESSION_OVER), "over");
@@ -272,6 +281,7 @@ int main(int argc, char **argv)
          a_handle_long_in_the_making_has_all_its_time_from_then_on},
         {"clients that expired together come back apart", clients_that_expired_together_come_back_apart},
         {"refused credentials, and a close, are final", refused_credentials_and_a_close_are_final},
+        {"a connection without a session is none", a_connection_without_a_session_is_none},
         {"every phase has a name", every_phase_has_a_name},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "session", .tests = tests});
