@@ -34,8 +34,10 @@ static int children(const struct nemesis *n)
 void nemesis_count_leftovers(struct nemesis *n)
 {
     int64_t until = now_ns() + (4 * n->crew->session_ms + 10000) * INT64_C(1000000);
-    while ((sum(n, "zk_ephemerals_count") > 0 || sum(n, "zk_watch_count") > 0 || children(n) > 0) && now_ns() < until)
+    while ((sum(n, "zk_ephemerals_count") > 0 || sum(n, "zk_watch_count") > 0 || children(n) > 0) && now_ns() < until) {
+        admin_mend(n, true);
         pdk__test_nap();
+    }
     leave(n, "children", children(n));
     leave(n, "ephemerals", sum(n, "zk_ephemerals_count"));
     leave(n, "watches", sum(n, "zk_watch_count"));

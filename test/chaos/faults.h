@@ -37,7 +37,8 @@
     X(NODE_DELETED, "a contender's node deleted", ADMIN)                                                               \
     X(PATH_DELETED, "the lock's path deleted", ADMIN)                                                                  \
     X(FOREIGN, "a foreign contender", ADMIN)                                                                           \
-    X(JUNK, "nodes that no lock library made", ADMIN)
+    X(JUNK, "nodes that no lock library made", ADMIN)                                                                  \
+    X(STALLED, "an ensemble that committed nothing any more: its leader killed", SERVER)
 
 #define FAULT_ENUMERATE(id, name, sort) FAULT_##id,
 enum fault_id { FAULTS(FAULT_ENUMERATE) N_FAULTS };

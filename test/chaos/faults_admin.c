@@ -6,12 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool servers_are_well(const struct nemesis *n)
+static bool servers_are_hurt(const struct nemesis *n)
 {
     for (int i = 0; i < n->n_active; i++)
         if (fault_sort(n->active[i].id) == SORT_SERVER)
-            return false;
-    return n->well_ns != 0 && zoo_state(n->zh) == ZOO_CONNECTED_STATE;
+            return true;
+    return false;
+}
+
+static bool servers_are_well(const struct nemesis *n)
+{
+    return !servers_are_hurt(n) && n->well_ns != 0 && zoo_state(n->zh) == ZOO_CONNECTED_STATE;
 }
 
 static const char *sequence(const char *name) { return strlen(name) > 10 ? name + strlen(name) - 10 : name; }
@@ -20,7 +25,7 @@ static bool delete_child(struct nemesis *n, const char *name)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
-    return zoo_delete(n->zh, path, -1) == ZOK;
+    return admin_delete(n, path) == ZOK;
 }
 
 /* The first of the queue, or any. */
@@ -51,7 +56,7 @@ static bool delete_path(struct nemesis *n, struct fault *f)
         for (int i = 0; i < names.count; i++)
             delete_child(n, names.data[i]);
         deallocate_String_vector(&names);
-        f->took = zoo_delete(n->zh, n->crew->path, -1) == ZOK;
+        f->took = admin_delete(n, n->crew->path) == ZOK;
     }
     return true;
 }
@@ -60,9 +65,14 @@ static bool create(struct nemesis *n, struct fault *f, const char *name, int mod
 {
     char path[256], made[256];
     snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
-    f->took = zoo_create(n->zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, mode, made, sizeof made) == ZOK;
-    snprintf(f->node, sizeof f->node, "%.100s", f->took ? strrchr(made, '/') + 1 : "");
-    return f->took;
+    int rc = admin_create(n, path, mode, made);
+    f->took = rc == ZOK;
+    if (rc == ZOPERATIONTIMEOUT && mode == ZOO_PERSISTENT)
+        snprintf(made, sizeof made, "%s", path);
+    else if (rc != ZOK)
+        return false;
+    snprintf(f->node, sizeof f->node, "%.100s", strrchr(made, '/') + 1);
+    return true;
 }
 
 /* Another library's, which queues, holds and goes. */
@@ -91,7 +101,8 @@ static bool is_gone(struct nemesis *n, const char *name)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
-    int rc = zoo_delete(n->zh, path, -1);
+    admin_mend(n, n->well_ns != 0 && !servers_are_hurt(n));
+    int rc = admin_delete(n, path);
     return rc == ZOK || rc == ZNONODE;
 }
 

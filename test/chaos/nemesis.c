@@ -1,9 +1,7 @@
 #include "test/chaos/nemesis.h"
 
 #include "test/lib/check.h"
-#include "test/lib/zk.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { WELL_MS = 90000 };
 
@@ -25,13 +23,10 @@ static void weigh(struct nemesis *n)
 
 void nemesis_begin(struct nemesis *n, struct crew *crew, struct history *log, uint64_t seed)
 {
-    char direct[PDK__SERVER_MAX * 32] = "";
     *n = (struct nemesis){.crew = crew, .e = crew->e, .log = log};
     dice_seed(&n->dice, seed);
     weigh(n);
-    for (int i = 0; i < n->e->n; i++)
-        snprintf(direct + strlen(direct), 32, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(n->e->server[i]));
-    n->zh = pdk__zk_open(direct, 600000);
+    admin_open(n);
 }
 
 void nemesis_end(struct nemesis *n)
@@ -170,6 +165,9 @@ static void turn(struct nemesis *n)
     }
     if (n->well_ns == 0 && !busy(n, SORT_SERVER, -1))
         look_after(n);
+    admin_mend(n, n->well_ns != 0 && !busy(n, SORT_SERVER, -1));
+    if (n->unsure && n->well_ns != 0 && !busy(n, SORT_ADMIN, -1))
+        admin_renew(n);
     crew_check(n->crew);
 }
 
@@ -209,8 +207,10 @@ void nemesis_heal(struct nemesis *n)
         if (fault_sort(n->active[i].id) != SORT_ADMIN)
             end(n, i);
     pdk__ensemble_heal(n->e);
+    n->well_ns = now_ns();
     CHECK_WITHIN(WELL_MS, zoo_state(n->zh) == ZOO_CONNECTED_STATE);
     while (n->n_active > 0)
         end(n, n->n_active - 1);
+    admin_renew(n);
     history_write(n->log, &(struct record){.event = HEALED});
 }

@@ -36,7 +36,10 @@ struct nemesis {
     int64_t serial;
     struct fault active[ACTIVE_MAX];
     int n_active;
-    int64_t well_ns; /* when the servers were last seen to serve, all of them */
+    int64_t
+        well_ns; /* when the servers were last seen to serve, all of them; 0: not since something was done to them */
+    bool unsure; /* an administrator's call was given up */
+    int64_t zxid, moved_ns, looked_ns; /* the last transaction seen, and when */
 };
 
 void nemesis_begin(struct nemesis *n, struct crew *crew, struct history *log, uint64_t seed);
@@ -53,6 +56,21 @@ void nemesis_count_leftovers(struct nemesis *n);
 
 /* Stop the servers and copy their transaction logs into the place of the evidence: they are the ground truth. */
 void nemesis_keep_logs(struct nemesis *n);
+
+/* --- the administrator ------------------------------------------------------------------------------------------- */
+
+void admin_open(struct nemesis *n);
+
+/* As ZooKeeper's own, and ZOPERATIONTIMEOUT: it may happen yet. */
+int admin_create(struct nemesis *n, const char *path, int mode, char made[256]);
+int admin_delete(struct nemesis *n, const char *path);
+
+/* After a call that was given up: a new session. */
+void admin_renew(struct nemesis *n);
+
+/* To be called now and then: kill the leader of an ensemble that commits nothing though IS_WELL, as far as we did
+ * anything to it. */
+void admin_mend(struct nemesis *n, bool is_well);
 
 /* --- the faults -------------------------------------------------------------------------------------------------- */
 

@@ -97,6 +97,7 @@ static void let_all_be_served(void)
     int64_t until = now_ns() + SETTLE_MS * INT64_C(1000000);
     while (!all_served(before) && now_ns() < until) {
         crew_check(&crew);
+        admin_mend(&nemesis, true);
         pdk__test_nap();
     }
 }
