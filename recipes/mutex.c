@@ -128,7 +128,7 @@ int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc)
     return rc;
 }
 
-/* Every public verb begins so. The clock comes first: what one call finds out by it must hold for all that follow, and
+/* Every public verb begins so. What is known comes first: what one call finds out by it must hold for all that follow, and
  * the thread that brings the news may be late. And the object stays until the verb has left: it may be freed as soon as
  * nobody waits. */
 static int enter(pdk_mutex *m)
@@ -137,7 +137,7 @@ static int enter(pdk_mutex *m)
     if (rc != 0)
         return rc;
     m->refs++;
-    pdk__client_heed_clock(m->client);
+    pdk__client_heed(m->client);
     return 0;
 }
 

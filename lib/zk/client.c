@@ -168,9 +168,14 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
     pthread_cond_broadcast(&c->changed);
 }
 
-void pdk__client_heed_clock(struct pdk_client *c)
+void pdk__client_heed(struct pdk_client *c)
 {
     int64_t now_ms = pdk__now_ms();
+    /* That the connection is lost the handle knows before its other thread comes to say so: an application may keep it.
+     * That it came back is only believed when told, behind all that was told before. */
+    bool connected = c->session.phase == PDK__SESSION_CONNECTED;
+    if (connected && c->zh != NULL && zoo_state(c->zh) != ZOO_CONNECTED_STATE)
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED, .now_ms = now_ms});
     if (now_ms >= pdk__session_wake_ms(&c->session))
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
 }

@@ -109,8 +109,8 @@ int pdk__cond_init(pthread_cond_t *cond);
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);
 
-/* What the session's machine decides by the clock is due: let it decide now, whoever is late. */
-void pdk__client_heed_clock(struct pdk_client *c);
+/* What is known of the session by the clock and by the handle: let its machine know now, whoever is late. */
+void pdk__client_heed(struct pdk_client *c);
 
 /* Somebody wants to be woken at WAKE_MS: see to it. */
 void pdk__client_arm(struct pdk_client *c, int64_t wake_ms);

@@ -152,6 +152,35 @@ static void hears_the_end(void)
     zookeeper_close(zh);
 }
 
+static void hold_thread(int rc, const struct Stat *stat, const void *data)
+{
+    (void)rc, (void)stat, (void)data;
+    watcher_held = true;
+    while (hold_watcher)
+        pdk__test_nap();
+}
+
+/* The application keeps the handle's thread, so nobody brings the news. */
+static void believes_no_thread(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    hold_watcher = true;
+    CHECK_EQ(zoo_aexists(zh, path, 0, hold_thread, NULL), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, watcher_held);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) != ZOO_CONNECTED_STATE);
+    CHECK_EQ(pdk_mutex_state(m), PDK_SUSPECT);
+    pdk__proxy_refuse(ground.proxy, false);
+    hold_watcher = false;
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+    close_handle();
+}
+
 static atomic_int rc_inside;
 
 static void lock_inside(int rc, const struct Stat *stat, const void *data)
@@ -437,6 +466,7 @@ int main(int argc, char **argv)
         {"the application hears every event while its handle is adopted, and afterwards", hears_all},
         {"it hears also what was on its way when the client was closed", hears_the_last},
         {"it hears of the session's end, too, when that was on its way", hears_the_end},
+        {"a holder who asks hears of a lost connection, although the handle's thread is kept", believes_no_thread},
         {"on the handle's own thread whatever waits is refused", refuses_its_thread},
         {"it is refused there before anything of the client's has run on it", refuses_it_at_once},
         {"a close deletes the nodes and leaves the handle open", leaves_no_nodes},
