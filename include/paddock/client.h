@@ -7,9 +7,9 @@
  *  - Callbacks run on the library's thread (or inside pdk_client_dispatch()), one at a time, with no lock held. A
  *    blocking call from a callback answers PDK_EDEADLK.
  *  - ZooKeeper's client has three descriptors of its own that are not close-on-exec: close what you do not want a child
- * to inherit.
+ *    to inherit.
  *  - One server in the host list that swallows packets costs two thirds of the session timeout whenever the client
- * happens to try it. List servers that exist.
+ *    happens to try it. List servers that exist.
  *  - One client at a time may adopt a given handle.
  */
 #ifndef PADDOCK_CLIENT_H

@@ -3,8 +3,7 @@
  *
  *     sim --seeds 100000 [--first 1] [--jobs 2]    many seeds; a failing one is shrunk and told
  *     sim --seed 51 [--story]                      one, again
- *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at every request of a
- * schedule
+ *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at each request
  *     sim --acts 4:2,9:1 --seeds 50                act 2 (enum act) at the fourth request, act 1 at the ninth
  *
  * Exit status: 0, 1 when a law was broken, 2 when a branch that must be visited was not, 64 usage.
