@@ -1,4 +1,5 @@
-/* After the last fault everybody is served, and soon; and nobody who is first waits for long while all is well. */
+/* After the last fault everybody is served, and soon; nobody who is first waits for long while all is well; and what
+ * nobody holds does not stay first. */
 #include "test/chaos/findings.h"
 
 /* A wake-up that is lost is lost for good; a busy machine is merely slow. */
@@ -28,10 +29,38 @@ static void look_at_hand_overs(struct findings *f)
         breach(f, "service", "a hand-over took %.3f s, though nothing was wrong", (double)longest / 1e9);
 }
 
+/* Nobody was granted it: who gave it up, and could not say so, has the time to find a server again, or its session ends.
+ * An orphan of a living session would block everybody. */
+static bool was_granted(const struct evidence *e, const struct znode *z)
+{
+    for (size_t i = 0; i < e->n_grants; i++)
+        if (e->requests.list[e->grants[i]].znode == z)
+            return true;
+    return false;
+}
+
+/* Nodes are in the order of the queue; FIRST_MS is when the last of those before went. */
+static void look_at_orphans(const struct evidence *e, struct findings *f)
+{
+    int64_t first_ms = INT64_MIN, limit_ms = 2 * e->session_ms + 15000;
+    for (size_t i = 0; i < e->truth.n; i++) {
+        const struct znode *z = &e->truth.nodes[i];
+        if (!z->is_contender || z->ending == STAYED)
+            continue;
+        int64_t from_ms = z->created_ms > first_ms ? z->created_ms : first_ms;
+        if (z->owner != 0 && z->gone_ms - from_ms > limit_ms && !was_granted(e, z) &&
+            find_strike(e, SET(STALLED), -1, evidence_ns(e, from_ms), evidence_ns(e, z->gone_ms)) == NULL)
+            breach(f, "service", "%s was first for %.1f s, and nobody held it", z->name,
+                   (double)(z->gone_ms - from_ms) / 1e3);
+        first_ms = z->gone_ms > first_ms ? z->gone_ms : first_ms;
+    }
+}
+
 /* After law_order, which measures hand-overs. */
 void law_service(const struct evidence *e, struct findings *f)
 {
     look_at_hand_overs(f);
+    look_at_orphans(e, f);
     if (e->healed_ns == NEVER) {
         breach(f, "service", "the faults were never healed");
         return;

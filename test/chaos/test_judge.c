@@ -491,6 +491,18 @@ static void a_hand_over_that_takes_for_ever(void)
     breaks("service");
 }
 
+static void a_node_that_nobody_holds_and_nobody_removes(void)
+{
+    lawful();
+    add_node(1, 35, 410, 9900)->ending = BY_EXPIRY;
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    lawful();
+    e.session_ms = 100;
+    add_node(1, 5, -20000, 50)->ending = BY_EXPIRY;
+    breaks("service");
+}
+
 /* Alone, so that no other law is in question: the last holder of all. */
 static void belief_past_the_sessions_end(void)
 {
@@ -558,6 +570,7 @@ int main(int argc, char **argv)
         {"nodes: something stayed behind", something_left_behind},
         {"service: somebody was not served after the last fault", somebody_not_served},
         {"service: a hand-over took for ever, and nothing was wrong", a_hand_over_that_takes_for_ever},
+        {"service: a node that nobody holds and nobody removes", a_node_that_nobody_holds_and_nobody_removes},
         {"margins: belief past the session's end", belief_past_the_sessions_end},
         {"margins: lost before the session's end is measured", lost_before_the_sessions_end},
         {0}};
