@@ -176,10 +176,10 @@ static void told_after_reconnect(void)
     char story[64];
     begin(1);
     CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
-    for (int i = 0; i < pdk__field.e->n; i++) {
+    for (int i = 0; i < pdk__field.e->n; i++)
         pdk__proxy_refuse(pdk__field.e->proxy[i], true);
+    for (int i = 0; i < pdk__field.e->n; i++) /* not before: who is cut off from one server goes to the next */
         pdk__proxy_cut(pdk__field.e->proxy[i]);
-    }
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_SUSPECT) >= 0);
     CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_SUSPECT);
     delete_node_of(&actors[0]);
