@@ -323,6 +323,17 @@ static void ping(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
+/* When the silence is due, or the next ping; now and then at the least, for that may come to be due earlier. */
+static instant next_look(const struct client *c, instant third)
+{
+    instant now = c->world->agenda.now, left = third / 4;
+    if (c->received + 2 * third - now < left)
+        left = c->received + 2 * third - now;
+    if (c->io == IO_CONNECTED && c->n_outstanding == 0 && c->sent + third - now < left)
+        left = c->sent + third - now;
+    return left > ms(1) ? left : ms(1);
+}
+
 static void io_clock(void *subject, uint64_t detail)
 {
     struct client *c = subject;
@@ -337,7 +348,7 @@ static void io_clock(void *subject, uint64_t detail)
         else if (c->io == IO_CONNECTED && c->n_outstanding == 0 && w->agenda.now - c->sent >= third)
             ping(c);
     }
-    agenda_add(&w->agenda, third / 4, io_clock, c, 0);
+    agenda_add(&w->agenda, next_look(c, third), io_clock, c, 0);
 }
 
 /* --- birth and pause --------------------------------------------------------------------------------------------- */

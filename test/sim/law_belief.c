@@ -37,8 +37,8 @@ static bool between_client_and_server_only(const struct world *w)
     return !w->ensemble.silent && w->ensemble.lag_permille == 0 && !w->plan.exhaustive;
 }
 
-/* The model's client looks at its clock so often (io_clock), where ZooKeeper's wakes up for the silence. */
-static int64_t noticed_late_ms(const struct world *w) { return w->session_ms / 12; }
+/* How late the thread may be that brings the news of a silence, and the millisecond that the clocks are rounded by. */
+static int64_t noticed_late_ms(const struct world *w) { return w->inbox_delay / 1000 + 2; }
 
 static void granted(struct world *w, const struct claim *claim)
 {
