@@ -117,13 +117,23 @@ static int lock_by(enum way way, int64_t timeout_ms)
     }
 }
 
-static bool lock(void)
+static enum way choose_way(void)
 {
     static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
-    enum way way = ways[dice_below(&dice, 6)];
-    int64_t timeout_ms = way == BY_TIMEDLOCK || (way == BY_ASYNC && dice_chance(&dice, 50))
-                             ? dice_between(&dice, 10, dice_chance(&dice, 50) ? 100 : 2 * session_ms)
-                             : PDK_FOREVER;
+    return atomic_load(&history->hasty) ? BY_TIMEDLOCK : ways[dice_below(&dice, 6)];
+}
+
+static int64_t choose_timeout_ms(enum way way)
+{
+    bool is_timed = way == BY_TIMEDLOCK || (way == BY_ASYNC && dice_chance(&dice, 50));
+    int most = atomic_load(&history->hasty) || dice_chance(&dice, 50) ? 100 : 2 * session_ms;
+    return is_timed ? dice_between(&dice, 10, most) : PDK_FOREVER;
+}
+
+static bool lock(void)
+{
+    enum way way = choose_way();
+    int64_t timeout_ms = choose_timeout_ms(way);
     request++;
     say(ASKED, (int)way, timeout_ms);
     int rc = lock_by(way, timeout_ms);

@@ -81,6 +81,7 @@ static bool rule(struct nemesis *n, struct fault *f, pdk__act act)
     f->detail = ops[dice_below(&n->dice, sizeof ops / sizeof *ops)];
     if (f->detail == PDK__OP_CONNECT || f->detail == PDK__OP_SET_WATCHES)
         EACH_PROXY(n, f, p, pdk__proxy_cut(p))
+    atomic_store(&place(n, f)->history->hasty, f->detail == PDK__OP_CREATE2);
     struct pdk__rule r = {.op = f->detail, .nth = dice_between(&n->dice, 1, 2), .act = act};
     for (int i = 0; i < n->e->n; i++)
         f->rule[i] = pdk__proxy_rule(place(n, f)->proxy[i], &r);
@@ -118,6 +119,7 @@ static void rest(struct nemesis *n, struct fault *f)
 static void unrule(struct nemesis *n, struct fault *f)
 {
     f->took |= has_hit(n, f);
+    atomic_store(&place(n, f)->history->hasty, 0);
     clear(n, f);
 }
 

@@ -63,10 +63,11 @@ struct history {
     _Atomic int32_t n_grants;
     _Atomic int32_t holding; /* it believes to hold */
     _Atomic int32_t linger;  /* the client shall not unlock of its own accord */
+    _Atomic int32_t hasty;   /* the client shall give up soon */
     _Atomic uint32_t turn;   /* odd while the two below change */
     int64_t session;         /* of now, with its password: for those who want to end it */
     char password[16];
-    char pad[48];
+    char pad[44];
     struct record records[RECORDS_MAX];
 };
 
