@@ -19,6 +19,13 @@ static const char *program(void)
     return path;
 }
 
+void cli_as_by_hand(void)
+{
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+}
+
 /* In the child. */
 static void become(const struct cli *c, int in, const char *const *arguments)
 {
@@ -29,6 +36,7 @@ static void become(const struct cli *c, int in, const char *const *arguments)
     dup2(c->out_file, STDOUT_FILENO);
     dup2(c->err_file, STDERR_FILENO);
     closefrom(3);
+    cli_as_by_hand();
     execv(program(), (char *const *)argv);
     _exit(99);
 }

@@ -25,6 +25,9 @@ pdk__server *cli_server(void);
 /* "/NAME-N", new each time. */
 const char *cli_path(const char *name);
 
+/* In a child: what these tests were started with ignored, as by nohup or in the background, is ignored no more. */
+void cli_as_by_hand(void);
+
 /* Start the program with ARGUMENTS (up to NULL); it dies with the test. */
 void cli_start(struct cli *c, const char *const *arguments);
 

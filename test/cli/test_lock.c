@@ -87,10 +87,6 @@ static void descriptors(void)
 
 static void own_group(void)
 {
-    /* What this program was started with ignored, as by nohup or in the background, its children would have, too. */
-    signal(SIGHUP, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
     CHECK_EQ(cli_run(&c, ARGS("lock", fresh("group"), "sh", "-c",
                               "set -- $(cat /proc/$$/stat); test $5 = $$ || exit 9; "
                               "set -- $(grep -E 'SigBlk|SigIgn' /proc/$$/status); "
