@@ -36,7 +36,6 @@ static void become(const struct cli *c, int in, const char *const *arguments)
     dup2(c->out_file, STDOUT_FILENO);
     dup2(c->err_file, STDERR_FILENO);
     closefrom(3);
-    cli_as_by_hand();
     execv(program(), (char *const *)argv);
     _exit(99);
 }

@@ -25,7 +25,7 @@ pdk__server *cli_server(void);
 /* "/NAME-N", new each time. */
 const char *cli_path(const char *name);
 
-/* In a child: what these tests were started with ignored, as by nohup or in the background, is ignored no more. */
+/* At the start of a program: what it was started with ignored, as by nohup or in the background, is ignored no more. */
 void cli_as_by_hand(void);
 
 /* Start the program with ARGUMENTS (up to NULL); it dies with the test. */

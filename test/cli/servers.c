@@ -23,6 +23,7 @@ static void connect_observer(void)
 
 void cli_setup(void)
 {
+    cli_as_by_hand();
     if (pdk__server_new(&server, &(struct pdk__server_options){0}) != 0 || pdk__server_start(server) != 0 ||
         pdk__server_wait_ready(server, 60000) != 0)
         pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());

@@ -17,6 +17,7 @@ static char tmp[32];
 /* Servers make their directories here: what is left of them can be seen. */
 static void setup(void)
 {
+    cli_as_by_hand();
     snprintf(tmp, sizeof tmp, "/tmp/paddock-cli-XXXXXX");
     CHECK(mkdtemp(tmp) != NULL);
     setenv("TMPDIR", tmp, 1);

@@ -41,7 +41,6 @@ static void open_terminal(const char *command)
     shell = forkpty(&terminal, NULL, NULL, &size);
     CHECK(shell >= 0);
     if (shell == 0) {
-        cli_as_by_hand();
         execl("/bin/bash", "bash", "-c", script, NULL);
         _exit(99);
     }
