@@ -34,7 +34,21 @@ int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t si
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-static void run_state_notice(struct pdk__notice *notice);
+static struct pdk_mutex *mutex_of(struct pdk__changes *changes)
+{
+    return PDK__MEMBER(changes, struct pdk_mutex, changes);
+}
+
+static void call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_state_cb)cb)(mutex_of(changes), (pdk_state)change->what, change->token, arg);
+}
+
+static void hold(struct pdk__changes *changes) { mutex_of(changes)->refs++; }
+
+static void let_go(struct pdk__changes *changes) { pdk__mutex_unref(mutex_of(changes)); }
+
+static const struct pdk__changes_owner owner = {call, hold, let_go};
 
 static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_options *opts)
 {
@@ -53,8 +67,7 @@ static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_o
     m->client = c;
     m->refs = 1;
     pdk__list_init(&m->ops);
-    pdk__list_init(&m->state_notice.link);
-    m->state_notice.run = run_state_notice;
+    pdk__changes_init(&m->changes, c, &owner);
     pdk__client_ref(c);
     return m;
 }
@@ -113,7 +126,7 @@ int pdk_mutex_free(pdk_mutex *m)
         rc = PDK_EBUSY;
     } else {
         disown_all(m);
-        m->on_state = NULL;
+        pdk__changes_end(&m->changes);
         pdk__mutex_unref(m);
     }
     pdk__client_leave(c);
@@ -524,49 +537,35 @@ int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg)
     int rc = enter(m);
     if (rc != 0)
         return rc;
-    m->on_state = cb;
-    m->on_state_arg = arg;
+    pdk__changes_call(&m->changes, (pdk__change_cb *)cb, arg);
     leave(m);
     return 0;
 }
 
-void pdk__mutex_changed(struct pdk_mutex *m, pdk_state state, int64_t token)
+int pdk_mutex_fd(pdk_mutex *m)
 {
-    if (m->on_state == NULL)
-        return;
-    if (m->n_changes == PDK__STATE_RING)
-        m->n_changes--; /* the last one is replaced: what is so now must be told */
-    m->changes[m->n_changes++] = (struct pdk__state_change){state, token};
-    if (pdk__list_empty(&m->state_notice.link))
-        m->refs++;
-    pdk__client_notify(m->client, &m->state_notice);
+    int rc = enter(m);
+    if (rc != 0)
+        return rc;
+    rc = pdk__changes_fd(&m->changes);
+    leave(m);
+    return rc;
 }
 
-static bool next_change(struct pdk_mutex *m, struct pdk__state_change *change)
+int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token)
 {
-    if (m->n_changes == 0 || m->on_state == NULL)
-        return false;
-    *change = m->changes[0];
-    memmove(m->changes, m->changes + 1, --m->n_changes * sizeof *m->changes);
-    return true;
-}
-
-static void run_state_notice(struct pdk__notice *notice)
-{
-    struct pdk_mutex *m = PDK__MEMBER(notice, struct pdk_mutex, state_notice);
-    struct pdk_client *c = m->client;
-    struct pdk__state_change change;
-    pdk__client_ref(c);
-    pdk__client_lock(c);
-    while (next_change(m, &change)) {
-        pdk_state_cb cb = m->on_state;
-        void *arg = m->on_state_arg;
-        pdk__client_leave(c);
-        cb(m, change.state, change.token, arg);
-        pdk__client_lock(c);
-    }
-    m->n_changes = 0;
-    pdk__mutex_unref(m);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
+    struct pdk__change change;
+    if (state == NULL)
+        return PDK_EINVAL;
+    int rc = enter(m);
+    if (rc != 0)
+        return rc;
+    bool taken = pdk__changes_read(&m->changes, &change);
+    leave(m);
+    if (!taken)
+        return 0;
+    *state = (pdk_state)change.what;
+    if (token != NULL)
+        *token = change.token;
+    return 1;
 }

@@ -2,14 +2,8 @@
 #ifndef PDK__MUTEX_H
 #define PDK__MUTEX_H
 
+#include "recipes/changes.h"
 #include "recipes/op.h"
-
-enum { PDK__STATE_RING = 16 };
-
-struct pdk__state_change {
-    pdk_state state;
-    int64_t token;
-};
 
 struct pdk_mutex_options {
     void *data;
@@ -23,12 +17,7 @@ struct pdk_mutex {
     struct pdk_mutex_options options;
     struct pdk__list ops;
     char error[256];
-
-    pdk_state_cb on_state;
-    void *on_state_arg;
-    struct pdk__notice state_notice;
-    size_t n_changes;
-    struct pdk__state_change changes[PDK__STATE_RING];
+    struct pdk__changes changes; /* of state */
 };
 
 /* All with the client's lock held. */
@@ -49,7 +38,6 @@ uint64_t pdk__thread_number(void);
 
 /* Note an incident on the mutex and its client. Returns RC. */
 int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
-void pdk__mutex_changed(struct pdk_mutex *m, pdk_state state, int64_t token);
 void pdk__mutex_unref(struct pdk_mutex *m);
 
 #endif

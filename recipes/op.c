@@ -93,7 +93,7 @@ static void lose(struct pdk_op *op)
 {
     op->stage = PDK__OP_LOST;
     pdk__mutex_incident(op->mutex, "hold", PDK_ELOST);
-    pdk__mutex_changed(op->mutex, PDK_LOST, op->token);
+    pdk__changes_tell(&op->mutex->changes, PDK_LOST, op->token);
 }
 
 static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
@@ -104,7 +104,7 @@ static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
     if (state == PDK__ACT_LOST)
         lose(op);
     else
-        pdk__mutex_changed(op->mutex, state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD, op->token);
+        pdk__changes_tell(&op->mutex->changes, state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD, op->token);
 }
 
 /* Whoever gave the lock away is told once: that the node is gone, or that nobody could say so in time. */

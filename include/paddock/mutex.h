@@ -131,6 +131,18 @@ typedef void (*pdk_state_cb)(pdk_mutex *m, pdk_state state, int64_t token, void 
 /* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks. */
 int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg);
 
+/*
+ * A descriptor that is readable while changes wait for pdk_mutex_next_change(): those that pdk_mutex_on_state() tells,
+ * from this call on, whether there is a callback or not. For poll(), in any thread; nobody else reads or closes it. It
+ * is made by the first call, is close-on-exec, and closed by pdk_mutex_free(). Not negative, or PDK_EINVAL, PDK_ESYSTEM,
+ * PDK_EFORKED.
+ */
+int pdk_mutex_fd(pdk_mutex *m);
+
+/* Take the oldest change that waits: 1 when there was one, 0 when there is none, never waiting. TOKEN may be NULL. A
+ * program that lets more than 16 of them wait loses those in the middle, never the last. PDK_EINVAL, PDK_EFORKED. */
+int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token);
+
 /* The last incident on this object. Copies as pdk_client_last_error(). */
 size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size);
 

@@ -64,6 +64,7 @@ static void verbs_of_mutexes(void)
 {
     pdk_op *other;
     int64_t token;
+    pdk_state state;
     CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EFORKED);
@@ -74,6 +75,8 @@ static void verbs_of_mutexes(void)
     CHECK_RC(pdk_op_cancel(op), PDK_EFORKED);
     CHECK_RC(pdk_mutex_token(m, &token), PDK_EFORKED);
     CHECK_RC(pdk_mutex_on_state(m, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_fd(m), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_next_change(m, &state, &token), PDK_EFORKED);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
     char text[8] = "x";
     CHECK_EQ(pdk_mutex_node(m, text, sizeof text), 0);

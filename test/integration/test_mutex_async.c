@@ -236,6 +236,46 @@ static void states_in_order(void)
     pdk__peer_free(&a);
 }
 
+static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
+{
+    struct pollfd p = {.fd = pdk_mutex_fd(m), .events = POLLIN};
+    pdk_state told = PDK_FREE;
+    int64_t of = 0;
+    CHECK_EQ(poll(&p, 1, PDK__LONG_MS), 1);
+    CHECK_EQ(pdk_mutex_next_change(m, &told, &of), 1);
+    CHECK_EQ(told, state);
+    CHECK_EQ(of, token);
+}
+
+/* Through the descriptor, next to the callback; and without one. */
+static void states_polled(void)
+{
+    pdk_state state;
+    pdk__field_begin();
+    struct pdk__peer a = pdk__peer_proxied();
+    atomic_store(&n_changes, 0);
+    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
+    struct pollfd p = {.fd = pdk_mutex_fd(a.mutex), .events = POLLIN};
+    CHECK(p.fd >= 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t token = pdk__peer_token(&a);
+    CHECK_EQ(poll(&p, 1, 0), 0);
+    CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
+    pdk__proxy_cut(a.proxy);
+    check_polled(a.mutex, PDK_SUSPECT, token);
+    check_polled(a.mutex, PDK_HELD, token);
+    check_change(0, PDK_SUSPECT, token);
+    check_change(1, PDK_HELD, token);
+    CHECK_EQ(poll(&p, 1, 0), 0);
+    CHECK_RC(pdk_mutex_on_state(a.mutex, NULL, NULL), 0);
+    CHECK_RC(pdk_client_close(a.client), 0);
+    check_polled(a.mutex, PDK_LOST, token);
+    CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
+    CHECK_EQ(n_changes, 2);
+    CHECK_RC(pdk_mutex_next_change(a.mutex, NULL, NULL), PDK_EINVAL);
+    pdk__peer_free(&a);
+}
+
 /* Both have happened when the first is told. */
 static void states_that_waited(void)
 {
@@ -271,6 +311,7 @@ int main(int argc, char **argv)
         {"callbacks run on the library's thread otherwise", library_thread},
         {"changes of state are told in order", states_in_order},
         {"changes of state that waited are told in order, too", states_that_waited},
+        {"changes can be polled for, in order, in an open client and a closed one", states_polled},
         {0},
     };
     return pdk__field_main(argc, argv, "mutex async", tests, PDK__ON_ONE);

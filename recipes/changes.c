@@ -1,0 +1,110 @@
+#include "recipes/changes.h"
+#include "lib/zk/client.h"
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* --- a queue ----------------------------------------------------------------------------------------------------- */
+
+static void put(struct pdk__change_queue *queue, const struct pdk__change *change)
+{
+    if (queue->n == PDK__CHANGES_MAX)
+        queue->n--; /* the last one is replaced: what is so now must be told */
+    queue->list[queue->n++] = *change;
+}
+
+static bool take(struct pdk__change_queue *queue, struct pdk__change *change)
+{
+    if (queue->n == 0)
+        return false;
+    *change = queue->list[0];
+    memmove(queue->list, queue->list + 1, --queue->n * sizeof *queue->list);
+    return true;
+}
+
+/* --- the callback ------------------------------------------------------------------------------------------------ */
+
+/* With no lock; the owner, or even its client, may be freed in the callback. */
+static void run(struct pdk__notice *notice)
+{
+    struct pdk__changes *changes = PDK__MEMBER(notice, struct pdk__changes, notice);
+    struct pdk_client *c = changes->client;
+    struct pdk__change change;
+    pdk__client_ref(c);
+    pdk__client_lock(c);
+    while (take(&changes->to_call, &change)) {
+        pdk__change_cb *cb = changes->cb;
+        void *arg = changes->arg;
+        pdk__client_leave(c);
+        changes->owner->call(changes, cb, arg, &change);
+        pdk__client_lock(c);
+    }
+    changes->owner->unref(changes);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, const struct pdk__changes_owner *owner)
+{
+    *changes = (struct pdk__changes){.client = client, .owner = owner, .notice.run = run, .fd = -1};
+    pdk__list_init(&changes->notice.link);
+}
+
+static void queue_call(struct pdk__changes *changes, const struct pdk__change *change)
+{
+    put(&changes->to_call, change);
+    if (pdk__list_empty(&changes->notice.link))
+        changes->owner->ref(changes);
+    pdk__client_notify(changes->client, &changes->notice);
+}
+
+static void queue_read(struct pdk__changes *changes, const struct pdk__change *change)
+{
+    put(&changes->to_read, change);
+    eventfd_write(changes->fd, 1);
+}
+
+void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
+{
+    struct pdk__change change = {what, token};
+    if (changes->cb != NULL)
+        queue_call(changes, &change);
+    if (changes->fd >= 0)
+        queue_read(changes, &change);
+}
+
+void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
+{
+    changes->cb = cb;
+    changes->arg = arg;
+    if (cb == NULL)
+        changes->to_call.n = 0;
+}
+
+/* --- the descriptor ---------------------------------------------------------------------------------------------- */
+
+int pdk__changes_fd(struct pdk__changes *changes)
+{
+    if (changes->fd < 0)
+        changes->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return changes->fd >= 0 ? changes->fd : PDK_ESYSTEM;
+}
+
+bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change)
+{
+    eventfd_t count;
+    if (!take(&changes->to_read, change))
+        return false;
+    if (changes->to_read.n == 0)
+        eventfd_read(changes->fd, &count);
+    return true;
+}
+
+void pdk__changes_end(struct pdk__changes *changes)
+{
+    pdk__changes_call(changes, NULL, NULL);
+    if (changes->fd >= 0)
+        close(changes->fd);
+    changes->fd = -1;
+    changes->to_read.n = 0;
+}
