@@ -181,7 +181,13 @@ int pdk__op_start(struct pdk_op **out, struct pdk_mutex *m, bool try_only, int64
     op->thread = thread;
     op->settled_cb = cb;
     op->settled_arg = arg;
-    int rc = pdk__claim_start(&op->claim, m->client, &listener, m->path, op->data, data_size, try_only, deadline_ms);
+    int rc = pdk__claim_start(&op->claim, m->client, &listener,
+                              &(struct pdk__claim_spec){.path = m->path,
+                                                        .word = PDK__WORD_LOCK,
+                                                        .data = op->data,
+                                                        .data_size = data_size,
+                                                        .try_only = try_only,
+                                                        .deadline_ms = deadline_ms});
     if (rc == 0) {
         *out = op;
         return 0;

@@ -15,8 +15,8 @@ extern "C" {
 typedef struct pdk_contender_list pdk_contender_list;
 
 typedef enum pdk_dialect {
-    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence> */
-    PDK_DIALECT_CURATOR = 1, /* any other name with lock- before the sequence number: Curator, go-zk */
+    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>, for a leader -latch-<sequence> */
+    PDK_DIALECT_CURATOR = 1, /* any other name with lock- or latch- before the number: Curator, go-zk */
     PDK_DIALECT_FOREIGN = 2, /* a contender of another recipe, by its sequence number; it counts in the order */
     PDK_DIALECT_JUNK = 3     /* no lock library could have made it; it blocks nobody */
 } pdk_dialect;

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "<16>-<8>-lock-" */
-enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, PREFIX_LENGTH = SESSION_DIGITS + 1 + ATTEMPT_DIGITS + 6 };
+static const char *const words[PDK__N_WORDS] = {"lock-", "latch-"};
+
+/* "<16>-<8>-", before the word */
+enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, STEM_LENGTH = SESSION_DIGITS + 1 + ATTEMPT_DIGITS + 1 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -54,16 +56,28 @@ static int64_t read_sequence(const char *text)
     return negative ? -value : value;
 }
 
-static bool parse_ours(const char *text, size_t prefix, struct pdk__name *name)
+/* The stem of LENGTH, which is all that stands before the word. */
+static bool parse_stem(const char *text, size_t length, struct pdk__name *name)
 {
     uint64_t session, attempt;
-    if (prefix != PREFIX_LENGTH || !parse_hex(text, SESSION_DIGITS, &session) || text[SESSION_DIGITS] != '-' ||
-        !parse_hex(text + SESSION_DIGITS + 1, ATTEMPT_DIGITS, &attempt) ||
-        memcmp(text + SESSION_DIGITS + 1 + ATTEMPT_DIGITS, "-lock-", 6) != 0)
+    if (length != STEM_LENGTH || !parse_hex(text, SESSION_DIGITS, &session) || text[SESSION_DIGITS] != '-' ||
+        !parse_hex(text + SESSION_DIGITS + 1, ATTEMPT_DIGITS, &attempt) || text[STEM_LENGTH - 1] != '-')
         return false;
     name->session = (int64_t)session;
     name->attempt = (uint32_t)attempt;
     return true;
+}
+
+static enum pdk__name_kind parse_prefix(const char *text, size_t prefix, struct pdk__name *name)
+{
+    for (int word = 0; word < PDK__N_WORDS; word++) {
+        size_t length = strlen(words[word]);
+        if (prefix < length || memcmp(text + prefix - length, words[word], length) != 0)
+            continue;
+        name->word = (enum pdk__word)word;
+        return parse_stem(text, prefix - length, name) ? PDK__NAME_OURS : PDK__NAME_CURATOR;
+    }
+    return PDK__NAME_FOREIGN;
 }
 
 struct pdk__name pdk__name_parse(const char *text)
@@ -72,20 +86,14 @@ struct pdk__name pdk__name_parse(const char *text)
     const char *sequence = find_sequence(text, strlen(text));
     if (sequence == NULL)
         return name;
-    size_t prefix = (size_t)(sequence - text);
     name.sequence = read_sequence(sequence);
-    if (parse_ours(text, prefix, &name))
-        name.kind = PDK__NAME_OURS;
-    else if (prefix >= 5 && memcmp(sequence - 5, "lock-", 5) == 0)
-        name.kind = PDK__NAME_CURATOR;
-    else
-        name.kind = PDK__NAME_FOREIGN;
+    name.kind = parse_prefix(text, (size_t)(sequence - text), &name);
     return name;
 }
 
-void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt)
+void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__word word)
 {
-    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-lock-", (unsigned long long)session, (unsigned long)attempt);
+    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt, words[word]);
 }
 
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt)

@@ -3,9 +3,10 @@
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * The session tells a node of ours from one that a previous session left; the attempt tells two requests of one session
- * apart. Both are in the name because the name is all a listing shows, and after a lost reply a listing is all there
- * is.
+ * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that word, and each recipe has
+ * its own. The session tells a node of ours from one that a previous session left; the attempt tells two requests of one
+ * session apart. Both are in the name because the name is all a listing shows, and after a lost reply a listing is all
+ * there is.
  */
 #ifndef PDK__NAME_H
 #define PDK__NAME_H
@@ -16,27 +17,31 @@
 /* Large enough for a name of ours, its sequence being at most "-2147483648", and the NUL. */
 enum { PDK__NAME_MAX = 64 };
 
+/* The word right before the sequence number. */
+enum pdk__word { PDK__WORD_LOCK, PDK__WORD_LATCH, PDK__N_WORDS };
+
 enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */
-    PDK__NAME_CURATOR, /* "lock-" right before the sequence */
+    PDK__NAME_CURATOR, /* one of the words right before the sequence */
     PDK__NAME_FOREIGN, /* a sequence number after something else: a contender of another recipe */
     PDK__NAME_JUNK     /* no sequence number: no lock library made it */
 };
 
 struct pdk__name {
     enum pdk__name_kind kind;
-    int64_t sequence; /* signed: servers before 3.6 wrap; 0 for junk */
-    int64_t session;  /* of ours */
-    uint32_t attempt; /* of ours */
+    int64_t sequence;    /* signed: servers before 3.6 wrap; 0 for junk */
+    enum pdk__word word; /* of ours and Curator's */
+    int64_t session;     /* of ours */
+    uint32_t attempt;    /* of ours */
 };
 
 /* Understand the name of any child of a lock path. */
 struct pdk__name pdk__name_parse(const char *text);
 
 /* Write the name to ask the server for, to which it appends the sequence number. */
-void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt);
+void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__word word);
 
-/* Is TEXT a node made by this session for this attempt? */
+/* Is TEXT a node made by this session for this attempt, of whatever recipe? */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);
 
 #endif

@@ -44,10 +44,10 @@ const char *pdk__claim_own(struct pdk__claim *claim)
 {
     if (claim->machine.node != PDK__NODE_YES)
         return NULL;
-    if (claim->own != NULL && strcmp(claim->own + strlen(claim->path) + 1, claim->machine.name) == 0)
+    if (claim->own != NULL && strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.name) == 0)
         return claim->own;
     pdk__free(claim->own);
-    return claim->own = pdk__join(claim->path, claim->machine.name);
+    return claim->own = pdk__join(claim->spec.path, claim->machine.name);
 }
 
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
@@ -56,7 +56,7 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
     if (action->by_exists) /* asked again of the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
-        path = pdk__join(claim->path, action->name);
+        path = pdk__join(claim->spec.path, action->name);
     pdk__free(claim->predecessor);
     claim->predecessor = path;
     claim->unwatched = false;
@@ -127,7 +127,7 @@ static void finish(struct pdk__claim *claim, int rc)
     struct pdk_client *c = claim->client;
     pdk__request_orphan(claim);
     pdk__list_remove(&claim->link);
-    c->path_bytes -= cost(claim->path);
+    c->path_bytes -= cost(claim->spec.path);
     pdk__free(claim->predecessor);
     pdk__free(claim->own);
     claim->predecessor = claim->own = NULL;
@@ -180,23 +180,22 @@ void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
 }
 
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struct pdk__claim_listener *listener,
-                     const char *path, const char *data, size_t data_size, bool try_only, int64_t deadline_ms)
+                     const struct pdk__claim_spec *spec)
 {
     if (c->closing)
         return PDK_ECLOSED;
     if (c->over != 0)
         return c->over;
-    if (c->path_bytes + cost(path) > PATH_BUDGET)
+    if (c->path_bytes + cost(spec->path) > PATH_BUDGET)
         return PDK_ELIMIT;
-    *claim = (struct pdk__claim){
-        .client = c, .listener = listener, .path = path, .data = data, .data_size = data_size, .due_ms = PDK__NEVER};
-    c->path_bytes += cost(path);
+    *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
+    c->path_bytes += cost(spec->path);
     pdk__list_append(&c->claims, &claim->link);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = next_attempt();
     pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected);
-    pdk__claim_feed(claim,
-                    (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = try_only, .deadline_ms = deadline_ms});
+    pdk__claim_feed(claim, (struct pdk__event){
+                               .kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;
 }
 

@@ -20,27 +20,32 @@ struct pdk__claim_listener {
     void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
 };
 
+/* What is contended for, and how. PATH and DATA are borrowed until done. */
+struct pdk__claim_spec {
+    const char *path;
+    enum pdk__word word;
+    const char *data;
+    size_t data_size;
+    bool try_only;
+    int64_t deadline_ms;
+};
+
 struct pdk__claim {
     struct pdk__list link;
     struct pdk_client *client;
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
-    const char *path; /* borrowed until done */
-    const char *data; /* borrowed until done */
-    size_t data_size;
+    struct pdk__claim_spec spec;
     int64_t due_ms;    /* when the listener wants to be told so; PDK__NEVER for never */
     char *predecessor; /* the path that is watched */
     bool unwatched;    /* or was: its watch is being removed */
     char *own;         /* the path of our own node, once it is known */
 };
 
-/*
- * Start to contend; with the client's lock held. The listener is told later or from inside the call. PATH and DATA are
- * borrowed until done(). PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear, PDK_ECLOSED; then the
- * listener is never called.
- */
+/* Start to contend; with the client's lock held. The listener is told later or from inside the call. PDK_ELIMIT when
+ * the session carries as many paths as ZooKeeper can bear, PDK_ECLOSED; then the listener is never called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
-                     const char *path, const char *data, size_t data_size, bool try_only, int64_t deadline_ms);
+                     const struct pdk__claim_spec *spec);
 
 /* The caller's wish to hold is over. */
 void pdk__claim_release(struct pdk__claim *claim);

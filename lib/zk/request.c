@@ -182,8 +182,8 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
 static char *asked_path(struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
-    pdk__name_format(name, claim->machine.session, claim->machine.attempt);
-    return pdk__join(claim->path, name);
+    pdk__name_format(name, claim->machine.session, claim->machine.attempt, claim->spec.word);
+    return pdk__join(claim->spec.path, name);
 }
 
 int pdk__request_create(struct pdk__claim *claim, uint64_t op)
@@ -198,7 +198,8 @@ int pdk__request_create(struct pdk__claim *claim, uint64_t op)
     struct ACL_vector acl = pdk__options_acl(&c->options);
     /* create2, for the czxid is the token. Data of length 0 and not NULL: Curator's getParticipants dies of the latter.
      */
-    int zrc = zoo_acreate2(c->zh, path, claim->data, (int)claim->data_size, &acl, ZOO_EPHEMERAL_SEQUENTIAL, created, r);
+    int zrc = zoo_acreate2(c->zh, path, claim->spec.data, (int)claim->spec.data_size, &acl, ZOO_EPHEMERAL_SEQUENTIAL,
+                           created, r);
     pdk__free(path);
     return sent(r, zrc);
 }
@@ -236,7 +237,7 @@ static int make_parent(struct pdk_client *c, struct request *r, const char *path
 int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
 {
     struct pdk_client *c = claim->client;
-    char *path = pdk__strdup(claim->path);
+    char *path = pdk__strdup(claim->spec.path);
     struct request *r = path != NULL ? begin(c, claim, op) : NULL;
     if (r == NULL) {
         pdk__free(path);
@@ -244,10 +245,10 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
     }
     struct ACL_vector acl = pdk__options_acl(&c->options);
     int zrc = make_parent(c, r, "/", &acl); /* the chroot's own node, if it has one; refused as existing otherwise */
-    for (size_t length = 0; (length = pdk__path_next(claim->path, length)) != 0;) {
+    for (size_t length = 0; (length = pdk__path_next(claim->spec.path, length)) != 0;) {
         path[length] = '\0';
         zrc = make_parent(c, r, path, &acl);
-        path[length] = claim->path[length];
+        path[length] = claim->spec.path[length];
     }
     pdk__free(path);
     if (r->n_parents > 0)
@@ -286,7 +287,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
 int pdk__request_list(struct pdk__claim *claim, uint64_t op)
 {
     struct request *r = begin(claim->client, claim, op);
-    return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->path, 0, listed, r)) : PDK_ENOMEM;
+    return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->spec.path, 0, listed, r)) : PDK_ENOMEM;
 }
 
 /* --- watches ----------------------------------------------------------------------------------------------------- */

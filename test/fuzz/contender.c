@@ -117,7 +117,8 @@ static void write_name(struct play *p, char *name, uint8_t how)
     int sequence = (how & 15) == 15 ? INT32_MAX : (how & 15) == 14 ? INT32_MIN : how & 15;
     if (how < 0x80) {
         bool ours = (how & 0x60) == 0;
-        pdk__name_format(name, ours ? p->session : p->session + (how >> 5 & 1), p->c.attempt + (ours ? 0 : how >> 6));
+        pdk__name_format(name, ours ? p->session : p->session + (how >> 5 & 1), p->c.attempt + (ours ? 0 : how >> 6),
+                         (enum pdk__word)(how >> 4 & 1));
         snprintf(name + strlen(name), 16, "%010d", sequence);
     } else if (how < 0xf0) {
         snprintf(name, 96, forms[how >> 4 & 3], sequence);
@@ -344,7 +345,7 @@ static void anything(struct play *p)
 static void answer_truly(struct play *p)
 {
     char name[PDK__NAME_MAX + 16];
-    pdk__name_format(name, p->session, p->c.attempt);
+    pdk__name_format(name, p->session, p->c.attempt, PDK__WORD_LOCK);
     strcat(name, "0000000005");
     const char *children[] = {name};
     struct pdk__event event = {.kind = answer_to(p->question, p->answers--),

@@ -29,7 +29,7 @@ static void check_kind(const char *text, struct pdk__name name)
     MUST(has_sequence(text, &sequence) == (name.kind != PDK__NAME_JUNK));
     MUST(name.sequence == sequence);
     char stem[PDK__NAME_MAX];
-    pdk__name_format(stem, name.session, name.attempt);
+    pdk__name_format(stem, name.session, name.attempt, name.word);
     bool ours = name.kind == PDK__NAME_OURS;
     if (ours)
         MUST(strncmp(text, stem, strlen(stem)) == 0);
@@ -38,7 +38,7 @@ static void check_kind(const char *text, struct pdk__name name)
     MUST(pdk__name_is(text, name.session, name.attempt) == ours);
     MUST(!pdk__name_is(text, name.session ^ 1, name.attempt) && !pdk__name_is(text, name.session, name.attempt ^ 1));
     if (name.kind == PDK__NAME_CURATOR)
-        MUST(strstr(text, "lock-") != NULL);
+        MUST(strstr(text, name.word == PDK__WORD_LOCK ? "lock-" : "latch-") != NULL);
 }
 
 /* What we ask for, with what a server appends, is found to be ours. */
@@ -52,12 +52,13 @@ static void check_round_trip(struct bytes *b)
         attempt = attempt << 8 | take(b);
     for (int i = 0; i < 4; i++)
         sequence = sequence << 8 | take(b);
+    enum pdk__word word = (enum pdk__word)(attempt % PDK__N_WORDS);
     char stem[PDK__NAME_MAX], text[PDK__NAME_MAX + 16];
-    pdk__name_format(stem, (int64_t)session, attempt);
+    pdk__name_format(stem, (int64_t)session, attempt, word);
     MUST(snprintf(text, sizeof text, "%s%010d", stem, (int32_t)sequence) < PDK__NAME_MAX);
     struct pdk__name name = pdk__name_parse(text);
     MUST(name.kind == PDK__NAME_OURS && name.session == (int64_t)session && name.attempt == attempt);
-    MUST(name.sequence == (int32_t)sequence);
+    MUST(name.sequence == (int32_t)sequence && name.word == word);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

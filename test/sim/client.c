@@ -42,14 +42,14 @@ static bool send(struct claim *claim, const struct pdk__action *a)
     char name[PDK__NAME_MAX];
     switch (a->kind) {
     case PDK__ACT_CREATE:
-        pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+        pdk__name_format(name, claim->machine.session, claim->machine.attempt, PDK__WORD_LOCK);
         return ask(claim, REQ_CREATE, name, false, PDK__EV_CREATED, a->op) &&
                ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
     case PDK__ACT_PARENTS:
         see(SIGHT_PARENTS_MADE);
         return ask(claim, REQ_MAKE_DIR, "", false, PDK__EV_MADE_PARENTS, a->op);
     case PDK__ACT_BARRIER:
-        pdk__name_format(name, claim->machine.session, claim->machine.attempt);
+        pdk__name_format(name, claim->machine.session, claim->machine.attempt, PDK__WORD_LOCK);
         return ask(claim, REQ_DELETE, name, false, PDK__EV_BARRIER, a->op) &&
                ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
     case PDK__ACT_LIST:

@@ -2,18 +2,25 @@
 #include "test/lib/check.h"
 #include <string.h>
 
-static void our_names_come_back_as_they_went(void)
+static void check_round_trip(enum pdk__word word, const char *stem)
 {
     char text[PDK__NAME_MAX];
-    pdk__name_format(text, INT64_C(-2), 0xfffffffe);
-    CHECK_STR(text, "fffffffffffffffe-fffffffe-lock-");
+    pdk__name_format(text, INT64_C(-2), 0xfffffffe, word);
+    CHECK_STR(text, stem);
     strcat(text, "0000000017");
     struct pdk__name name = pdk__name_parse(text);
     CHECK_EQ(name.kind, PDK__NAME_OURS);
+    CHECK_EQ(name.word, word);
     CHECK_EQ(name.session, -2);
     CHECK_EQ(name.attempt, 0xfffffffe);
     CHECK_EQ(name.sequence, 17);
     CHECK(pdk__name_is(text, -2, 0xfffffffe));
+}
+
+static void our_names_come_back_as_they_went(void)
+{
+    check_round_trip(PDK__WORD_LOCK, "fffffffffffffffe-fffffffe-lock-");
+    check_round_trip(PDK__WORD_LATCH, "fffffffffffffffe-fffffffe-latch-");
 }
 
 static void session_and_attempt_both_tell_names_apart(void)
@@ -33,7 +40,8 @@ static void what_only_resembles_ours_is_not(void)
         "0000000000001000-0000002A-lock-0000000005",  /* upper case */
         "x0000000000001000-0000002a-lock-0000000005", /* something before */
         "0000000000001000_0000002a-lock-0000000005",  /* another separator */
-        "0000000000001000-0000002a-latch-0000000005", /* another recipe */
+        "0000000000001000-0000002a-leash-0000000005", /* another word */
+        "0000000000001000-0000002alatch-0000000005",  /* no separator before it */
         "0000000000001000-0000002a-lock-00000000050", /* eleven digits */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -53,9 +61,9 @@ static void contenders_of_every_library_are_ordered_by_their_number(void)
         {"_c_8612d63ebf964b12a95074da4d73b8ee-lock-0000000012", PDK__NAME_CURATOR, 12},
         {"lock-0000000000", PDK__NAME_CURATOR, 0},
         {"my-lock-house-lock-2147483647", PDK__NAME_CURATOR, 2147483647},
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-latch-0000000009", PDK__NAME_CURATOR, 9},
         {"8612d63ebf964b12a95074da4d73b8ee__lock__0000000007", PDK__NAME_FOREIGN, 7},
         {"x-0100001e4e830000-0000000008", PDK__NAME_FOREIGN, 8},
-        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-latch-0000000009", PDK__NAME_FOREIGN, 9},
         {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-__WRIT__0000000010", PDK__NAME_FOREIGN, 10},
         {"0000000011", PDK__NAME_FOREIGN, 11},
     };
