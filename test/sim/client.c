@@ -8,7 +8,7 @@
 int64_t client_now_ms(const struct client *c)
 {
     instant now = c->world->agenda.now;
-    return c->clock_ms + (now + now / 1000000 * c->drift_ppm) / 1000;
+    return c->clock_ms + (now + now * c->drift_ppm / 1000000) / 1000;
 }
 
 bool claim_believes(const struct claim *claim)
@@ -266,6 +266,8 @@ static enum pdk__outcome outcome_of(enum zerror error)
 {
     if (error == Z_OK)
         return PDK__OK;
+    if (error == Z_EXPIRED)
+        return PDK__UNKNOWN;
     return error == Z_NONODE ? PDK__NO_NODE : PDK__REFUSED;
 }
 
@@ -390,8 +392,11 @@ void client_arm(struct client *c, int64_t wake_ms)
         return;
     int64_t left_ms = wake_ms - client_now_ms(c);
     c->wake_ms = wake_ms;
-    /* A clock that is slow needs more of the world's time: a thousandth more is enough for any drift here. */
-    agenda_add(&c->world->agenda, left_ms > 0 ? left_ms * 1002 + 1 : 1, alarm, c, ++c->alarms);
+    if (left_ms > INT32_MAX)
+        return;
+    /* A clock that is slow needs more of the world's time. */
+    instant left = left_ms > 0 ? left_ms * INT64_C(1000000000) / (1000000 + c->drift_ppm) + 2 : 1;
+    agenda_add(&c->world->agenda, left, alarm, c, ++c->alarms);
 }
 
 void client_pause(struct client *c, bool paused)

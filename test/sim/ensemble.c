@@ -32,21 +32,32 @@ void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64
     pipe_send(&e->links[from][to], delay, kind, a, b | (uint64_t)from << 56, body);
 }
 
-static void empty_links(struct ensemble *e, int i)
+static void empty_links_to(struct ensemble *e, int i)
 {
-    for (int j = 0; j < e->n; j++) {
-        pipe_empty(&e->links[i][j]);
+    for (int j = 0; j < e->n; j++)
         pipe_empty(&e->links[j][i]);
-    }
 }
 
-void ensemble_cut(struct ensemble *e, int a, int b, bool cut)
+static void empty_links_from(struct ensemble *e, int i)
 {
-    e->links[a][b].blocked = e->links[b][a].blocked = cut;
-    if (!cut) {
-        pipe_pump(&e->links[a][b]);
-        pipe_pump(&e->links[b][a]);
-    }
+    for (int j = 0; j < e->n; j++)
+        pipe_empty(&e->links[i][j]);
+}
+
+/* Its connections end. What it had sent arrives, if anything does, and then their ends. */
+static void hang_up_on_peers(struct server *s)
+{
+    empty_links_to(s->e, s->id);
+    for (int j = 0; j < s->e->n; j++)
+        if (j == s->following || (s->state == SERVER_LEADING && j != s->id && s->acked[j] >= 0))
+            link_send(s->e, s->id, j, LINK_CLOSED, 0, 0, NULL);
+}
+
+void ensemble_cut(struct ensemble *e, int from, int to, bool cut)
+{
+    e->links[from][to].blocked = cut;
+    if (!cut)
+        pipe_pump(&e->links[from][to]);
 }
 
 static bool reaches(const struct ensemble *e, int a, int b)
@@ -121,7 +132,7 @@ static void leader_commit(struct server *s)
         apply_until(s, upto);
         for (int i = from; i < upto; i++)
             for (int j = 0; j < e->n; j++)
-                if (j != s->id && e->servers[j].state == SERVER_FOLLOWING && s->acked[j] >= 0)
+                if (j != s->id && s->acked[j] >= 0)
                     link_send(e, s->id, j, LINK_COMMIT, (uint64_t)i + 1, 0, NULL);
         answer_syncs(s);
         return;
@@ -134,6 +145,10 @@ static void logged(void *subject, uint64_t detail)
     int upto = (int)(detail & 0xffffffff);
     if ((unsigned)(detail >> 32) != s->reign || upto <= s->n_logged)
         return;
+    if (s->paused) {
+        s->logged_paused = upto;
+        return;
+    }
     s->n_logged = upto;
     if (s->state == SERVER_LEADING)
         leader_commit(s);
@@ -170,30 +185,103 @@ static void propose(struct server *s, struct txn txn)
     tree_apply(&s->prep, &txn);
     append(s, index);
     for (int i = 0; i < e->n; i++)
-        if (i != s->id && e->servers[i].state == SERVER_FOLLOWING && s->acked[i] >= 0)
+        if (i != s->id && s->acked[i] >= 0)
             link_send(e, s->id, i, LINK_PROPOSE, index, (uint64_t)s->n_log, NULL);
+}
+
+/* --- the leader's sessions --------------------------------------------------------------------------------------- */
+
+/* How long it takes, when so long goes by on a server's clock. */
+static instant lasting(const struct server *s, instant by_its_clock)
+{
+    return by_its_clock * 1000000 / (1000000 + s->rate_ppm);
+}
+
+static instant clock_of(const struct server *s)
+{
+    instant now = s->e->agenda->now;
+    return s->phase + now + now * s->rate_ppm / 1000000;
 }
 
 static instant expiry(const struct server *s, session_index session)
 {
-    instant tick = ms(s->e->tick_ms), at = s->e->agenda->now + ms(s->e->timeout_ms[session]);
-    return at / tick * tick + tick;
+    instant tick = ms(s->e->tick_ms), clock = clock_of(s), at = clock + ms(s->e->timeout_ms[session]);
+    if (s->e->rounds)
+        at = at / tick * tick + tick;
+    return s->e->agenda->now + lasting(s, at - clock);
+}
+
+static bool tracked(const struct server *s, session_index session)
+{
+    return tree_alive(&s->prep, session) && (s->closing >> session & 1) == 0;
+}
+
+static void end_session(void *subject, uint64_t detail)
+{
+    struct server *s = subject;
+    session_index session = (session_index)(detail & 0xffffffff);
+    if ((unsigned)(detail >> 32) != s->reign || !tree_alive(&s->prep, session))
+        return;
+    if (s->paused)
+        agenda_add(s->e->agenda, ms(20), end_session, s, detail);
+    else
+        propose(s, (struct txn){.kind = TXN_CLOSE_SESSION, .session = session, .origin = -1});
+}
+
+/* From now on it is refused, also to itself; its end is a request like others, and takes its turn. */
+static void close_session(struct server *s, session_index session)
+{
+    s->closing |= UINT64_C(1) << session;
+    s->e->expiring(s->e->world, s, session);
+    agenda_add(s->e->agenda, 1 + below(s->e->random, 500), end_session, s,
+               (uint64_t)s->reign << 32 | (uint64_t)session);
+}
+
+static void track_sessions(void *subject, uint64_t number);
+
+/* No session that is opened or touched from now on expires before the one that does so first. */
+static void await_expiry(struct server *s)
+{
+    instant now = s->e->agenda->now, next = now + ms(s->e->tick_ms);
+    for (session_index i = 0; i < SESSIONS_MAX; i++)
+        if (tracked(s, i) && s->expires[i] < next)
+            next = s->expires[i];
+    agenda_add(s->e->agenda, next > now ? next - now : 0, track_sessions, s, ++s->expiries);
+}
+
+static void track_sessions(void *subject, uint64_t number)
+{
+    struct server *s = subject;
+    if (number != s->expiries || s->state != SERVER_LEADING || s->paused)
+        return;
+    for (session_index i = 0; i < SESSIONS_MAX; i++)
+        if (tracked(s, i) && s->expires[i] <= s->e->agenda->now)
+            close_session(s, i);
+    await_expiry(s);
+}
+
+void leader_expire(struct server *s, session_index session)
+{
+    s->expires[session] = 0;
+    await_expiry(s);
 }
 
 void leader_touch(struct server *s, session_index session)
 {
-    if (tree_alive(&s->prep, session))
+    if (tracked(s, session))
         s->expires[session] = expiry(s, session);
 }
 
 bool leader_revalidate(struct server *s, session_index session, int origin)
 {
-    if (!tree_alive(&s->prep, session))
+    if (!tracked(s, session))
         return false;
     s->owner[session] = origin;
     leader_touch(s, session);
     return true;
 }
+
+/* --- the leader's requests --------------------------------------------------------------------------------------- */
 
 static void prepare_create(struct server *s, const struct request *r, struct txn *txn)
 {
@@ -220,7 +308,8 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         break;
     case REQ_DELETE:
     case REQ_SET:
-        txn->kind = r->kind == REQ_SET ? TXN_SET : TXN_DELETE;
+    case REQ_CHECK:
+        txn->kind = r->kind == REQ_SET ? TXN_SET : r->kind == REQ_CHECK ? TXN_CHECK : TXN_DELETE;
         txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
         break;
     case REQ_REMOVE_DIR:
@@ -248,6 +337,15 @@ static void sync(struct server *s, const struct request *r, int origin)
     answer_syncs(s);
 }
 
+static enum zerror check_session(struct server *s, session_index session, int origin)
+{
+    if (!tracked(s, session))
+        return Z_EXPIRED;
+    if (s->owner[session] < 0)
+        s->owner[session] = origin;
+    return s->owner[session] == origin ? Z_OK : Z_MOVED;
+}
+
 void leader_prepare(struct server *s, const struct request *r, int origin)
 {
     struct txn txn = {.session = r->session, .origin = origin, .request = r->number, .path = r->path};
@@ -255,13 +353,12 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
         sync(s, r, origin);
         return;
     }
-    if (r->session >= 0 && r->kind != REQ_OPEN) {
-        if (!tree_alive(&s->prep, r->session))
-            return; /* dropped without a word (ZooKeeperServer.submitRequest) */
-        if (s->owner[r->session] >= 0 && s->owner[r->session] != origin)
-            txn.error = Z_MOVED;
-        s->owner[r->session] = s->owner[r->session] >= 0 ? s->owner[r->session] : origin;
-    }
+    if (r->session >= 0 && r->kind != REQ_OPEN)
+        txn.error = check_session(s, r->session, origin);
+    if (txn.error == Z_EXPIRED && (origin == s->id || r->kind == REQ_CLOSE))
+        return; /* its own clients' are dropped without a word (ZooKeeperServer.submitRequest) */
+    if (r->kind == REQ_CLOSE && txn.error == Z_OK)
+        s->closing |= UINT64_C(1) << r->session;
     if (txn.error == Z_OK)
         prepare(s, r, &txn);
     if (txn.error != Z_OK)
@@ -269,7 +366,7 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
     propose(s, txn);
     if (txn.kind == TXN_OPEN_SESSION) {
         s->owner[r->session] = origin;
-        s->expires[r->session] = expiry(s, r->session);
+        leader_touch(s, r->session);
     }
 }
 
@@ -289,6 +386,8 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
 }
 
 /* --- messages between servers ------------------------------------------------------------------------------------ */
+
+static void look(struct server *s);
 
 static void follow(struct server *s, const struct message *m, int from)
 {
@@ -315,6 +414,9 @@ static void follow(struct server *s, const struct message *m, int from)
     case LINK_REVALIDATED:
         server_established(s, (session_index)m->a, (m->b & 1) != 0);
         break;
+    case LINK_CLOSED:
+        look(s);
+        break;
     default:
         break;
     }
@@ -322,7 +424,7 @@ static void follow(struct server *s, const struct message *m, int from)
 
 static void lead(struct server *s, const struct message *m, int from)
 {
-    s->heard_from[from] = s->e->agenda->now;
+    s->heard_at[from] = s->half_ticks;
     switch ((enum link_kind)m->kind) {
     case LINK_ACK:
         if ((int)m->a > s->acked[from])
@@ -341,6 +443,9 @@ static void lead(struct server *s, const struct message *m, int from)
         link_send(s->e, s->id, from, LINK_REVALIDATED, m->a, leader_revalidate(s, (session_index)m->a, from) ? 1 : 0,
                   NULL);
         break;
+    case LINK_CLOSED:
+        s->acked[from] = -1;
+        break;
     default:
         break;
     }
@@ -352,7 +457,7 @@ static void deliver(void *receiver, const struct message *m)
     int from = (int)(m->b >> 56);
     if (s->state == SERVER_FOLLOWING)
         follow(s, m, from);
-    else if (s->state == SERVER_LEADING && s->e->servers[from].following == s->id && s->acked[from] >= 0)
+    else if (s->state == SERVER_LEADING && s->acked[from] >= 0)
         lead(s, m, from);
 }
 
@@ -361,14 +466,15 @@ static void deliver(void *receiver, const struct message *m)
 static void look(struct server *s)
 {
     STORY((struct world *)s->e->world, "server %d looks for a leader", s->id);
+    hang_up_on_peers(s);
     s->state = SERVER_LOOKING;
     s->reign++;
     s->following = -1;
     if (s->n_log > s->n_logged) /* what its disk had not finished is gone, unless a quorum of others had it */
         s->n_log = s->n_logged > s->n_committed ? s->n_logged : s->n_committed;
     s->n_logged = s->n_log;
+    s->logged_paused = 0;
     s->n_waiting_syncs = 0;
-    empty_links(s->e, s->id);
     server_close_all(s);
 }
 
@@ -384,8 +490,10 @@ static void join(struct server *s, struct server *leader)
     s->following = leader->id;
     s->epoch = leader->epoch;
     s->touched = 0;
-    s->heard = leader->heard_from[s->id] = s->e->agenda->now;
-    empty_links(s->e, s->id);
+    s->heard = s->e->agenda->now;
+    leader->heard_at[s->id] = leader->half_ticks;
+    empty_links_to(s->e, s->id);
+    empty_links_from(s->e, s->id);
     leader->acked[s->id] = s->n_log;
     apply_until(s, leader->n_committed);
     leader_commit(leader);
@@ -404,6 +512,8 @@ static void reign(struct server *s, const bool *voters)
     s->n_logged = s->n_log;
     s->log_free = 0;
     s->n_waiting_syncs = 0;
+    s->half_ticks = 0;
+    s->closing = 0;
     /* A quorum has its log: all of it is committed. */
     tell_truth(s, s->n_log);
     apply_until(s, s->n_log);
@@ -414,6 +524,7 @@ static void reign(struct server *s, const bool *voters)
         s->owner[i] = -1;
         leader_touch(s, i); /* all sessions get a fresh timeout */
     }
+    await_expiry(s);
     for (int i = 0; i < e->n; i++)
         if (i != s->id && voters[i])
             join(&e->servers[i], s);
@@ -448,23 +559,33 @@ static bool elect(struct ensemble *e)
     return false;
 }
 
+/* Its own count of ticks says so, which stands still while it is stopped (LearnerHandler.synced). */
+static bool synced(const struct server *s, int i)
+{
+    return s->acked[i] >= 0 && s->half_ticks / 2 <= s->heard_at[i] / 2 + s->e->sync_limit;
+}
+
+static void ping_learners(struct server *s)
+{
+    for (int i = 0; i < s->e->n; i++) {
+        if (i == s->id || s->acked[i] < 0)
+            continue;
+        link_send(s->e, s->id, i, synced(s, i) ? LINK_PING : LINK_CLOSED, 0, 0, NULL);
+        if (!synced(s, i))
+            s->acked[i] = -1;
+    }
+}
+
 static void lead_on(struct server *s)
 {
-    struct ensemble *e = s->e;
-    int followers = 0;
-    for (int i = 0; i < e->n; i++) {
-        if (i == s->id || e->servers[i].state != SERVER_FOLLOWING || s->acked[i] < 0)
-            continue;
-        link_send(e, s->id, i, LINK_PING, 0, 0, NULL);
-        followers += e->agenda->now - s->heard_from[i] <= ms(e->tick_ms) * e->sync_limit;
-    }
-    if (followers + 1 < quorum(e)) {
+    int voters = 1;
+    s->half_ticks++;
+    for (int i = 0; i < s->e->n; i++)
+        voters += i != s->id && synced(s, i);
+    if (s->half_ticks % 2 == 0 && voters < quorum(s->e))
         look(s);
-        return;
-    }
-    for (session_index i = 0; i < SESSIONS_MAX; i++)
-        if (tree_alive(&s->prep, i) && s->expires[i] <= e->agenda->now)
-            propose(s, (struct txn){.kind = TXN_CLOSE_SESSION, .session = i, .origin = -1});
+    else
+        ping_learners(s);
 }
 
 static void find_leader(struct server *s)
@@ -477,28 +598,37 @@ static void find_leader(struct server *s)
         elect(e);
 }
 
+static void beat(struct server *s)
+{
+    instant limit = ms(s->e->tick_ms) * s->e->sync_limit;
+    if (s->state == SERVER_LEADING)
+        lead_on(s);
+    else if (s->state == SERVER_FOLLOWING && s->e->agenda->now - s->heard > limit)
+        look(s);
+    else if (s->state == SERVER_LOOKING)
+        find_leader(s);
+}
+
 static void half_tick(void *subject, uint64_t detail)
 {
     struct server *s = subject;
     (void)detail;
-    if (!s->paused) {
-        if (s->state == SERVER_LEADING)
-            lead_on(s);
-        else if (s->state == SERVER_FOLLOWING && s->e->agenda->now - s->heard > ms(s->e->tick_ms) * s->e->sync_limit)
-            look(s);
-        else if (s->state == SERVER_LOOKING)
-            find_leader(s);
-    }
-    agenda_add(s->e->agenda, ms(s->e->tick_ms) / 2, half_tick, s, 0);
+    if (!s->paused)
+        beat(s);
+    instant late = below(s->e->random, s->e->ping_delay);
+    agenda_add(s->e->agenda, lasting(s, ms(s->e->tick_ms) / 2) + late, half_tick, s, 0);
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------ */
 
+/* The process dies, and its system says so to its peers; or the machine does, and they have to find out. */
 void server_crash(struct server *s)
 {
     if (s->state == SERVER_DOWN)
         return;
     look(s);
+    if (chance(s->e->random, 500))
+        empty_links_from(s->e, s->id);
     s->state = SERVER_DOWN;
     if (s->e->leader == s->id)
         s->e->leader = -1;
@@ -507,7 +637,7 @@ void server_crash(struct server *s)
 
 void server_leave(struct server *s)
 {
-    if (s->state == SERVER_FOLLOWING)
+    if (s->state == SERVER_FOLLOWING && !s->paused)
         look(s);
 }
 
@@ -517,9 +647,25 @@ void server_start(struct server *s)
         s->state = SERVER_LOOKING;
 }
 
+/* A leader's wait for the next ping is over, and its sessions' too, before anything that has come meanwhile can be
+ * proposed and agreed on. */
+static void go_on(struct server *s)
+{
+    if (s->state == SERVER_LEADING) {
+        beat(s);
+        await_expiry(s);
+    }
+    if (s->logged_paused > 0)
+        logged(s, (uint64_t)s->reign << 32 | (uint64_t)s->logged_paused);
+    s->logged_paused = 0;
+}
+
 void server_pause(struct server *s, bool paused)
 {
+    bool was = s->paused;
     s->paused = paused;
+    if (was && !paused)
+        go_on(s);
     for (int i = 0; i < s->e->n && !paused; i++)
         pipe_pump(&s->e->links[i][s->id]);
 }
@@ -535,8 +681,11 @@ static void server_begin(struct ensemble *e, int i)
     s->paused = false;
     s->following = -1;
     s->epoch = 0;
-    s->n_log = s->n_logged = s->n_committed = 0;
+    s->n_log = s->n_logged = s->n_committed = s->logged_paused = 0;
     s->log_free = 0;
+    s->phase = below(e->random, (int)ms(e->tick_ms));
+    s->closing = 0;
+    s->expiries = 0;
     s->touched = 0;
     s->n_watches = s->n_waiting_syncs = 0;
     s->reign = 0;

@@ -3,7 +3,10 @@
  * different moments on different servers; sessions that only the leader expires, by touches that followers ship in
  * their answers to its pings; a follower cut off from its leader that goes on answering pings and reads; a deposed
  * leader that has not noticed. Read off ZooKeeper 3.8's sources: Leader, LearnerHandler, Learner, CommitProcessor,
- * PrepRequestProcessor, ExpiryQueue, DataTree.
+ * PrepRequestProcessor, SessionTrackerImpl, LearnerSessionTracker, ExpiryQueue, DataTree.
+ *
+ * Of a session's life the model takes the shortest that the sources allow: in half of the runs a leader does not round
+ * up to its tick, and the touch that every learner gives a session whose creation it applies is left out.
  */
 #ifndef SIM_ENSEMBLE_H
 #define SIM_ENSEMBLE_H
@@ -12,13 +15,14 @@
 #include "test/sim/random.h"
 #include "test/sim/tree.h"
 
-enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 4096, REQUESTS_MAX = 8192, WATCHES_MAX = 64, PENDING_MAX = 32 };
+enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 32 };
 
 enum request_kind {
     REQ_CREATE,
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
+    REQ_CHECK, /* a multi of one check: proposed like any write, and changes nothing */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
@@ -93,7 +97,10 @@ struct server {
     bool paused;
     uint32_t log[LOG_MAX]; /* indices of transactions */
     int n_log, n_logged, n_committed;
-    instant log_free; /* when its disk is done with what it has */
+    int logged_paused; /* what its disk was done with while it was paused: it says so when it goes on */
+    instant log_free;  /* when its disk is done with what it has */
+    int rate_ppm;      /* how fast its clock is */
+    instant phase;     /* what its clock said at the beginning */
     struct tree tree;
     uint64_t touched; /* a bit per session, since the last ping */
     instant heard;    /* from the leader */
@@ -107,9 +114,12 @@ struct server {
     /* as leader */
     struct tree prep; /* with what is only proposed */
     int64_t next_zxid;
-    int acked[SERVERS_MAX];
-    instant heard_from[SERVERS_MAX];
+    int acked[SERVERS_MAX];    /* by whom it takes for its learners; -1 no learner */
+    int half_ticks;            /* of its reign */
+    int heard_at[SERVERS_MAX]; /* half tick */
     instant expires[SESSIONS_MAX];
+    uint64_t closing;        /* a bit per session: found expired, and touched no more */
+    unsigned expiries;       /* counts the alarms of its session tracker: only the newest is heeded */
     int owner[SESSIONS_MAX]; /* the server a session is attached to; -1 not known */
     int n_waiting_syncs;
     struct {
@@ -136,14 +146,16 @@ struct ensemble {
     uint32_t agreed[LOG_MAX];
     struct tree truth;
     int64_t timeout_ms[SESSIONS_MAX];
+    bool rounds; /* expiry up to a whole tick, as ZooKeeper does */
 
     /* delays, in microseconds; drawn per run */
-    int link_delay, disk_delay, lag_permille, lag_delay;
+    int link_delay, disk_delay, lag_permille, lag_delay, ping_delay;
 
     /* the other side: what goes down to client C, and what is told to the laws */
     void *world;
     void (*answer)(void *world, int client, int server, enum answer_kind kind, const struct answer *a);
     void (*committed)(void *world, const struct txn *txn);
+    void (*expiring)(void *world, const struct server *s, session_index session); /* S leads, and ends it */
     void (*deleting)(void *world, int path,
                      const struct node *node); /* by a committed transaction, before it applies */
     void *(*scratch)(void *world, size_t size);
@@ -165,11 +177,14 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
 
 struct request *ensemble_request(struct ensemble *e);
 
+/* The leader finds it expired now, whoever touched it. */
+void leader_expire(struct server *s, session_index session);
+
 /* Faults. */
 void server_crash(struct server *s);
 void server_start(struct server *s);
 void server_pause(struct server *s, bool paused);
-void ensemble_cut(struct ensemble *e, int a, int b, bool cut);
+void ensemble_cut(struct ensemble *e, int from, int to, bool cut); /* one direction of two */
 
 /* Its connection to the leader breaks, on its side. */
 void server_leave(struct server *s);
@@ -190,7 +205,8 @@ enum link_kind {
     LINK_REQUEST,
     LINK_SYNCED,
     LINK_REVALIDATE,
-    LINK_REVALIDATED
+    LINK_REVALIDATED,
+    LINK_CLOSED
 };
 
 void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64_t a, uint64_t b, const void *body);

@@ -19,7 +19,9 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
                                             "ends the session of client",
                                             "reaps path",
                                             "takes back what was told to client",
-                                            "deposes"};
+                                            "deposes",
+                                            "pauses the leader; not server",
+                                            "strands the server of client"};
 
 static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
 
@@ -71,8 +73,10 @@ static void end_pause(void *subject, uint64_t detail)
 static void end_partition(void *subject, uint64_t a)
 {
     struct ensemble *e = &((struct world *)subject)->ensemble;
-    for (int b = 0; b < e->n; b++)
+    for (int b = 0; b < e->n; b++) {
         ensemble_cut(e, (int)a, b, false);
+        ensemble_cut(e, b, (int)a, false);
+    }
 }
 
 static void end_client_pause(void *subject, uint64_t detail)
@@ -123,14 +127,37 @@ static void crash(struct world *w, struct server *s)
             crash_one(w, &w->ensemble.servers[i], for_ms);
 }
 
+/* A part of what goes between two servers: one direction, or both. */
+enum { TO = 1, FROM = 2 };
+
+static void cut(struct world *w, int a, int b, int which)
+{
+    if ((which & TO) != 0)
+        ensemble_cut(&w->ensemble, a, b, true);
+    if ((which & FROM) != 0)
+        ensemble_cut(&w->ensemble, b, a, true);
+}
+
 static void partition(struct world *w, int a)
 {
-    int all = below(&w->fault_random, 2);
+    int all = below(&w->fault_random, 2), which = between(&w->fault_random, TO, TO | FROM);
     int b = (a + 1) % w->ensemble.n;
     for (int i = 0; i < w->ensemble.n; i++)
         if (i != a && (all || i == b))
-            ensemble_cut(&w->ensemble, a, i, true);
+            cut(w, a, i, which);
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)a);
+}
+
+/* The server that a client is connected to loses its leader, or the leader all that follow it; wholly or in one
+ * direction. */
+static void strand(struct world *w, const struct client *c)
+{
+    const struct server *s = &w->ensemble.servers[c->server];
+    int which = between(&w->fault_random, TO, TO | FROM);
+    for (int i = 0; i < w->ensemble.n; i++)
+        if (i != s->id && (s->state == SERVER_LEADING || s->following == i))
+            cut(w, s->id, i, which);
+    agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)s->id);
 }
 
 /* Its followers break with the leader, and elect another, while it notices nothing until syncLimit has passed. */
@@ -142,10 +169,16 @@ static void depose(struct world *w)
         return;
     for (int i = 0; i < e->n; i++)
         if (i != leader) {
+            cut(w, leader, i, TO | FROM);
             server_leave(&e->servers[i]);
-            ensemble_cut(e, leader, i, true);
         }
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)leader);
+}
+
+static void stop_server(struct world *w, struct server *s)
+{
+    server_pause(s, true);
+    agenda_add(&w->agenda, ms(a_while(w)), end_pause, s, 0);
 }
 
 static void meddle(struct world *w, enum request_kind kind, int path)
@@ -171,7 +204,8 @@ static void kill_session(struct world *w, const struct client *c)
     struct ensemble *e = &w->ensemble;
     if (c->session < 0 || e->leader < 0 || !tree_alive(&e->truth, c->session))
         return;
-    e->servers[e->leader].expires[c->session] = 0; /* the leader finds it so at its next look */
+    w->ended_by_order |= UINT64_C(1) << c->session;
+    leader_expire(&e->servers[e->leader], c->session);
 }
 
 static void hold_packets(struct world *w, struct client *c)
@@ -216,8 +250,13 @@ static void happen(struct world *w, enum fault fault, int whom)
         crash(w, s);
         break;
     case FAULT_PAUSE:
-        server_pause(s, true);
-        agenda_add(&w->agenda, ms(a_while(w)), end_pause, s, 0);
+        stop_server(w, s);
+        break;
+    case FAULT_PAUSE_LEADER:
+        stop_server(w, w->ensemble.leader >= 0 ? &w->ensemble.servers[w->ensemble.leader] : s);
+        break;
+    case FAULT_STRAND:
+        strand(w, c);
         break;
     case FAULT_PARTITION:
         partition(w, s->id);
@@ -276,7 +315,7 @@ static void go_wrong(void *subject, uint64_t detail)
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
-        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1};
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0};
         int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;

@@ -77,8 +77,8 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "make path", "delete", "set", "remove path", "close",
-                                        "open",   "sync",      "list",   "get", "exists",      "unwatch"};
+    static const char *const kinds[] = {"create", "make path", "delete", "set", "check",  "remove path", "close",
+                                        "open",   "sync",      "list",   "get", "exists", "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -361,7 +361,7 @@ void client_begin(struct client *c, struct world *w, int id)
     c->session = c->offered = -1;
     c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
-    c->drift_ppm = between(&w->random, -1000, 1000);
+    c->drift_ppm = between(&w->random, -w->drift_ppm, w->drift_ppm);
     for (int i = 0; i < w->ensemble.n; i++) {
         struct server *s = &w->ensemble.servers[i];
         pipe_init(&c->up[i], &w->agenda, arrive, s, &s->paused);

@@ -29,12 +29,14 @@ static session_index session_of(const struct claim *claim)
 
 static bool between_client_and_server_only(const struct world *w)
 {
-    static const enum fault beyond[] = {FAULT_CRASH,  FAULT_PAUSE,  FAULT_PARTITION,    FAULT_CLIENT_PAUSE,
-                                        FAULT_DEPOSE, FAULT_DELETE, FAULT_KILL_SESSION, FAULT_BLACKHOLE};
+    static const enum fault beyond[] = {FAULT_CRASH,  FAULT_PAUSE,       FAULT_PARTITION,    FAULT_CLIENT_PAUSE,
+                                        FAULT_DEPOSE, FAULT_DELETE,      FAULT_KILL_SESSION, FAULT_BLACKHOLE,
+                                        FAULT_STRAND, FAULT_PAUSE_LEADER};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
         if (w->faults_done[beyond[i]] > 0)
             return false;
-    return !w->ensemble.silent && w->ensemble.lag_permille == 0 && !w->plan.exhaustive;
+    return w->drift_ppm < DRIFT_WITHIN_PPM && !w->ensemble.silent && w->ensemble.lag_permille == 0 &&
+           !w->plan.exhaustive;
 }
 
 /* How late the thread may be that brings the news of a silence, and the millisecond that the clocks are rounded by. */

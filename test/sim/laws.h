@@ -12,9 +12,10 @@ struct law {
     const char *name;
     void (*begin)(struct world *w);
     void (*granted)(struct world *w, const struct claim *claim);
-    void (*told)(struct world *w, const struct claim *claim, enum pdk__action_kind what); /* before `granted` */
-    void (*committed)(struct world *w, const struct txn *txn);                            /* after it applied */
-    void (*deleting)(struct world *w, int path, const struct node *node);                 /* before it is */
+    void (*told)(struct world *w, const struct claim *claim, enum pdk__action_kind what);  /* before `granted` */
+    void (*committed)(struct world *w, const struct txn *txn);                             /* after it applied */
+    void (*expiring)(struct world *w, const struct server *leader, session_index session); /* its end is decided */
+    void (*deleting)(struct world *w, int path, const struct node *node);                  /* before it is */
     void (*hearing)(struct world *w, const struct client *c,
                     const struct answer *event);               /* a watch event, before it acts */
     void (*received)(struct world *w, const struct client *c); /* a reply or an event, after it acted */

@@ -72,7 +72,7 @@ static void answer(void *world, int client, int server, enum answer_kind kind, c
 
 static void tell_txn(struct world *w, const struct txn *txn)
 {
-    static const char *const kinds[] = {"refused", "create", "delete",       "set",
+    static const char *const kinds[] = {"refused", "create", "delete",       "set",          "check",
                                         "make",    "remove", "open session", "close session"};
     STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
           txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
@@ -83,6 +83,13 @@ static void committed(void *world, const struct txn *txn)
     struct world *w = world;
     tell_txn(w, txn);
     EACH_LAW(w, committed, txn);
+}
+
+static void expiring(void *world, const struct server *s, session_index session)
+{
+    struct world *w = world;
+    STORY(w, "server %d finds session %d expired", s->id, session);
+    EACH_LAW(w, expiring, s, session);
 }
 
 static void deleting(void *world, int path, const struct node *node)
@@ -144,6 +151,13 @@ bool world_all_done(const struct world *w)
     return true;
 }
 
+/* Between two clocks, twice as much: a twentieth is what the deadline allows for. Now and then they do what they must
+ * not. */
+static int draw_drift(struct random *r)
+{
+    return chance(r, 20) ? DRIFT_BEYOND_PPM : chance(r, 250) ? DRIFT_WITHIN_PPM : 500;
+}
+
 static void draw_ensemble(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
@@ -155,6 +169,7 @@ static void draw_ensemble(struct world *w)
     e->world = w;
     e->answer = answer;
     e->committed = committed;
+    e->expiring = expiring;
     e->deleting = deleting;
     e->scratch = scratch;
     e->link_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
@@ -166,6 +181,11 @@ static void draw_ensemble(struct world *w)
     w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
     w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;
     e->silent = chance(r, 50);
+    e->rounds = chance(r, 500);
+    e->ping_delay = tick_ms * 10; /* a hundredth of a tick: what the leader's round takes it */
+    w->drift_ppm = draw_drift(r);
+    for (int i = 0; i < SERVERS_MAX; i++)
+        e->servers[i].rate_ppm = between(r, -w->drift_ppm, w->drift_ppm);
     ensemble_begin(e, chance(r, 200) ? 1 : 3, tick_ms, between(r, 2, 5));
 }
 
@@ -178,6 +198,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->n_sessions = w->n_requests = w->n_faults = w->n_deleted = 0;
     w->healed = false;
     w->n_claims = 0;
+    w->ended_by_order = 0;
     w->broken = NULL;
     memset(w->attached, 0, sizeof w->attached);
     memset(w->faults_done, 0, sizeof w->faults_done);

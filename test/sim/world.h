@@ -23,10 +23,14 @@ enum fault {
     FAULT_REAP,
     FAULT_AHEAD,
     FAULT_DEPOSE,
+    FAULT_PAUSE_LEADER,
+    FAULT_STRAND,
     N_FAULTS
 };
 
 enum { FAULTS_MAX = 512 };
+
+enum { DRIFT_WITHIN_PPM = 24000, DRIFT_BEYOND_PPM = 150000 };
 
 /* What a run is asked to be. */
 struct plan {
@@ -55,6 +59,8 @@ struct world {
     int n_sessions;
     int session_client[SESSIONS_MAX];
     bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
+    uint64_t ended_by_order;          /* a bit per session */
+    int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
     int64_t session_ms;
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
