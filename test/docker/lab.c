@@ -79,15 +79,29 @@ const char *pdk__lab_server_of(int64_t session)
     return "";
 }
 
-int pdk__lab_serves(const char *name)
+static bool says(const char *name, const char *line)
 {
     char text[4096];
     know();
     for (int i = 0; i < N_SERVERS; i++)
         if (strcmp(servers[i].name, name) == 0)
-            return pdk__server_4lw(servers[i].host, PORT, "srvr", text, sizeof text) > 0 &&
-                   strstr(text, "\nMode: ") != NULL;
+            return pdk__server_4lw(servers[i].host, PORT, "srvr", text, sizeof text) > 0 && strstr(text, line) != NULL;
     pdk__test_fail(__FILE__, __LINE__, "no server %s", name);
+}
+
+bool pdk__lab_serves(const char *name) { return says(name, "\nMode: "); }
+
+bool pdk__lab_follows(const char *name) { return says(name, "\nMode: follower\n"); }
+
+void pdk__lab_hosts(const char *name, bool itself, char *hosts, size_t size)
+{
+    size_t n = 0;
+    know();
+    hosts[0] = '\0';
+    for (int i = 0; i < N_SERVERS && n < size; i++)
+        if ((strcmp(servers[i].name, name) == 0) == itself)
+            n += (size_t)snprintf(hosts + n, size - n, "%s%s:%d", n > 0 ? "," : "", servers[i].host, PORT);
+    CHECK(n > 0 && n < size);
 }
 
 /* --- the beat ---------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #ifndef PDK__TEST_LAB_H
 #define PDK__TEST_LAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,12 @@ const char *pdk__fault(const char *format, ...) __attribute__((format(printf, 1,
 /* The name of the server that the session is connected to now; "" when there is none. Static until the next call. */
 const char *pdk__lab_server_of(int64_t session);
 
-/* Does the server at this name (see docker/fault) serve clients now? */
-int pdk__lab_serves(const char *name);
+/* Does the server of this name (see docker/fault) serve clients now? Does it follow a leader, as far as it knows? */
+bool pdk__lab_serves(const char *name);
+bool pdk__lab_follows(const char *name);
+
+/* The connect string of that server, or of all others, into HOSTS. */
+void pdk__lab_hosts(const char *name, bool itself, char *hosts, size_t size);
 
 /* A contender's node. */
 struct pdk__seen {

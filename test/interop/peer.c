@@ -1,4 +1,4 @@
-#include "peer.h"
+#include "test/interop/peer.h"
 
 #include "test/lib/check.h"
 
@@ -38,17 +38,19 @@ static struct {
 
 /* --- starting it ------------------------------------------------------------------------------------------------- */
 
-static void need_jars(const char *dir)
+/* NULL, or why not. */
+static const char *missing_jar(const char *dir)
 {
     static char reason[256];
     snprintf(class_path, sizeof class_path, "%s", dir);
     for (size_t i = 0; i < sizeof jars / sizeof *jars; i++) {
         snprintf(reason, sizeof reason, "no %s: apt-get install %s", jars[i][0], jars[i][1]);
         if (access(jars[i][0], R_OK) != 0)
-            SKIP(reason);
+            return reason;
         strncat(class_path, ":", sizeof class_path - strlen(class_path) - 1);
         strncat(class_path, jars[i][0], sizeof class_path - strlen(class_path) - 1);
     }
+    return NULL;
 }
 
 /* No shell: the class path and the directories are handed over as they are. Status 127: no such program. */
@@ -67,19 +69,30 @@ static int run(char *const argv[])
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+const char *peer_class_path(const char *dir, const char *source, const char **why)
+{
+    char file[4096], target[4096];
+    const char *srcdir = getenv("PADDOCK_SRCDIR");
+    if ((*why = missing_jar(dir)) != NULL)
+        return NULL;
+    snprintf(file, sizeof file, "%s/%s", srcdir ? srcdir : ".", source);
+    snprintf(target, sizeof target, "%s", dir);
+    char *argv[] = {"javac", "-J-XX:-UsePerfData", "-cp", class_path, "-d", target, file, NULL};
+    int status = run(argv);
+    if (status == 127) {
+        *why = "no javac: apt-get install default-jdk-headless";
+        return NULL;
+    }
+    CHECK_EQ(status, 0);
+    return class_path;
+}
+
 void peer_compile(const char *dir)
 {
-    char source[4096], target[4096];
-    const char *srcdir = getenv("PADDOCK_SRCDIR");
+    const char *why;
     signal(SIGPIPE, SIG_IGN); /* a peer that died shows by what it does not say */
-    need_jars(dir);
-    snprintf(source, sizeof source, "%s/test/interop/CuratorPeer.java", srcdir ? srcdir : ".");
-    snprintf(target, sizeof target, "%s", dir);
-    char *argv[] = {"javac", "-J-XX:-UsePerfData", "-cp", class_path, "-d", target, source, NULL};
-    int status = run(argv);
-    if (status == 127)
-        SKIP("no javac: apt-get install default-jdk-headless");
-    CHECK_EQ(status, 0);
+    if (peer_class_path(dir, "test/interop/CuratorPeer.java", &why) == NULL)
+        SKIP(why);
 }
 
 static void become_peer(int in, int out, char *const argv[])

@@ -6,6 +6,10 @@
 
 #include <stdbool.h>
 
+/* Compile SOURCE, a file of the source tree, into DIR. The class path to run it with, static; NULL when Java or one of
+ * Curator's jars is missing, and *WHY tells which, static. */
+const char *peer_class_path(const char *dir, const char *source, const char **why);
+
 /* Compile the peer into DIR; skips the tests when Java or one of Curator's jars is missing. In the setup. */
 void peer_compile(const char *dir);
 

@@ -1,0 +1,323 @@
+/*
+ * Bounded belief, on three real servers: whoever works under a lock has stopped before the next one begins, by the
+ * stamps of both, whatever is done to the network or to the process between. docker/show brings the servers up and
+ * runs this; see there.
+ *
+ * Each run does one thing to several holders at once, each on a lock of its own with one who waits behind it: a program
+ * of the library's, `paddock lock`, `paddock elect`, and a program of Curator's, which is not judged but compared.
+ *
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1000) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
+ */
+#include "test/docker/lab.h"
+#include "test/lib/check.h"
+#include "test/show/cast.h"
+#include "test/show/margins.h"
+#include "test/show/observer.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SOON_MS = 120000, RIVAL_MS = 30000, PLACE = 1 };
+
+enum fault { FOLLOWER_CUT_OFF, CLIENT_CUT_OFF, HOLDER_STOPPED };
+
+static struct role {
+    const char *name, *verb;
+    enum kind kind;
+    bool judged;
+    struct actor holder, rival;
+    char path[128];
+    _Atomic int64_t gone_ns;
+    struct outcomes outcomes;
+} roles[] = {
+    {.name = "library", .kind = PROGRAM, .judged = true},
+    {.name = "paddock lock", .kind = COMMAND, .verb = "lock", .judged = true},
+    {.name = "paddock elect", .kind = COMMAND, .verb = "elect", .judged = true},
+    {.name = "Curator", .kind = CURATOR},
+};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+#define EACH_ROLE(r) for (struct role *r = roles; r < roles + ROLES; r++)
+
+static int runs = 3, session_ms = 1000;
+static enum fault fault;
+static char follower[16], all_hosts[256];
+static struct seat holders, rivals;
+static int still_connected; /* runs in which a server still had the library's connection when the next began */
+
+/* --- the cast ---------------------------------------------------------------------------------------------------- */
+
+static bool is_played(const struct role *r)
+{
+    return (r->kind != CURATOR || cast_has_curator()) && (r->kind != COMMAND || cast_can(r->verb));
+}
+
+/* Those who are cut off know no other server; those who wait do not know that one. */
+static void choose_seats(void)
+{
+    static char here[64], elsewhere[256];
+    snprintf(all_hosts, sizeof all_hosts, "%s", getenv("PADDOCK_TEST_HOSTS"));
+    holders = (struct seat){.place = fault == CLIENT_CUT_OFF ? PLACE : 0, .session_ms = session_ms, .hosts = all_hosts};
+    rivals = (struct seat){.place = 0, .session_ms = RIVAL_MS, .hosts = all_hosts};
+    if (fault != FOLLOWER_CUT_OFF)
+        return;
+    snprintf(follower, sizeof follower, "%s", pdk__fault("server follower"));
+    pdk__lab_hosts(follower, true, here, sizeof here);
+    pdk__lab_hosts(follower, false, elsewhere, sizeof elsewhere);
+    holders.hosts = here;
+    rivals.hosts = elsewhere;
+}
+
+static void end_cast(void)
+{
+    EACH_ROLE(r)
+    {
+        cast_kill(&r->holder);
+        cast_kill(&r->rival);
+    }
+}
+
+static void start_cast(void)
+{
+    choose_seats();
+    observer_begin(rivals.hosts);
+    EACH_ROLE(r)
+    if (r->kind != COMMAND && is_played(r)) {
+        cast_start(&r->holder, r->kind, &holders);
+        cast_start(&r->rival, PROGRAM, &rivals);
+    }
+}
+
+/* --- the scenes of a run ----------------------------------------------------------------------------------------- */
+
+static void contend(struct role *r, struct actor *a, const struct seat *seat)
+{
+    if (r->kind == COMMAND)
+        cast_command(a, r->verb, seat, r->path);
+    else
+        cast_order(a, r->path);
+}
+
+static void take_the_lock(int run)
+{
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        snprintf(r->path, sizeof r->path, "/paddock-show/%d/%d-%d-%d", (int)getpid(), (int)fault, run,
+                 (int)(r - roles));
+        contend(r, &r->holder, &holders);
+    }
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        CHECK_WITHIN(SOON_MS, cast_works(&r->holder));
+        observer_watch(r->path, &r->gone_ns);
+    }
+}
+
+static void queue_up(void)
+{
+    EACH_ROLE(r)
+    if (is_played(r))
+        contend(r, &r->rival, &rivals);
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2);
+}
+
+/* The fault comes at any moment of the pings and renewals. */
+static void any_moment(void)
+{
+    long ms = random() % 1000;
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void signal_holders(int signal)
+{
+    EACH_ROLE(r)
+    if (is_played(r))
+        cast_signal(&r->holder, r->kind, signal);
+}
+
+static void strike(void)
+{
+    if (fault == FOLLOWER_CUT_OFF)
+        pdk__fault("cut-follower-from-leader %s", follower);
+    else if (fault == CLIENT_CUT_OFF)
+        pdk__fault("cut-client %d", PLACE);
+    else
+        signal_holders(SIGSTOP);
+}
+
+static void heal(void)
+{
+    if (fault == FOLLOWER_CUT_OFF)
+        pdk__fault("heal %s", follower);
+    else if (fault == CLIENT_CUT_OFF)
+        pdk__fault("heal-client %d", PLACE);
+    else
+        signal_holders(SIGCONT);
+}
+
+static void note(struct role *r, int64_t fault_ns)
+{
+    struct outcome one = {.fault_ns = fault_ns,
+                          .last_ns = atomic_load(&r->holder.work->last_ns),
+                          .gone_ns = atomic_load(&r->gone_ns),
+                          .next_ns = atomic_load(&r->rival.work->first_ns)};
+    CHECK(outcomes_add(&r->outcomes, &one));
+    printf("  %s %.0f", r->name, (double)(one.next_ns - one.last_ns) / 1e6);
+}
+
+static void leave(int64_t fault_ns)
+{
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        CHECK_WITHIN(SOON_MS, cast_ended(&r->holder));
+        note(r, fault_ns);
+        cast_dismiss(&r->holder);
+        cast_dismiss(&r->rival);
+    }
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 0);
+}
+
+static void run_once(int run)
+{
+    take_the_lock(run);
+    queue_up();
+    any_moment();
+    int64_t fault_ns = work_now_ns();
+    strike();
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, cast_works(&r->rival));
+    still_connected += *pdk__lab_server_of(atomic_load(&roles[0].holder.work->session)) != '\0';
+    heal();
+    printf("# run %d of %d, ms:", run, runs);
+    leave(fault_ns);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* --- the figures ------------------------------------------------------------------------------------------------- */
+
+static void write_json(const char *name)
+{
+    const char *dir = getenv("PADDOCK_SHOW_OUT"), *separator = "";
+    char file[4096];
+    if (dir == NULL)
+        return;
+    snprintf(file, sizeof file, "%s/%s.json", dir, name);
+    FILE *out = fopen(file, "we");
+    CHECK(out != NULL);
+    fprintf(out, "{\"fault\": \"%s\", \"session_ms\": %d, \"holders\": [", name, session_ms);
+    EACH_ROLE(r)
+    {
+        fputs(separator, out);
+        outcomes_json(&r->outcomes, out);
+        separator = ",\n";
+    }
+    fprintf(out, "]}\n");
+    CHECK_EQ(fclose(out), 0);
+}
+
+static void tell(const char *name)
+{
+    outcomes_head(stdout);
+    EACH_ROLE(r)
+    if (is_played(r))
+        outcomes_row(&r->outcomes, stdout);
+    printf("# In %d of %d runs the library's first holder was still connected to a server when the next began.\n#\n",
+           still_connected, runs);
+    write_json(name);
+}
+
+static void judge(void)
+{
+    EACH_ROLE(r)
+    if (r->judged) {
+        size_t bad = r->outcomes.n - outcomes_before_gone(&r->outcomes);
+        if (bad > 0)
+            pdk__test_fail(__FILE__, __LINE__, "%s: in %zu of %zu runs it worked on when its lock was gone", r->name,
+                           bad, r->outcomes.n);
+    }
+}
+
+/* A follower may have become the leader, by an election that nobody asked for. */
+static bool must_recast(void) { return fault == FOLLOWER_CUT_OFF && !pdk__lab_follows(follower); }
+
+static void show(enum fault which, const char *name)
+{
+    end_cast();
+    EACH_ROLE(r)
+    {
+        outcomes_free(&r->outcomes);
+        r->outcomes.who = r->name;
+    }
+    still_connected = 0;
+    fault = which;
+    pdk__fault("recover");
+    start_cast();
+    for (int run = 1; run <= runs; run++) {
+        if (must_recast()) {
+            end_cast();
+            start_cast();
+        }
+        run_once(run);
+    }
+    end_cast();
+    tell(name);
+    judge();
+}
+
+/* --- the program ------------------------------------------------------------------------------------------------- */
+
+static int number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL && *text != '\0' ? atoi(text) : otherwise;
+}
+
+static void setup(void)
+{
+    if (getenv("PADDOCK_TEST_HOSTS") == NULL)
+        SKIP("no ensemble; docker/show brings one up");
+    runs = number("PADDOCK_SHOW_RUNS", runs);
+    session_ms = number("PADDOCK_SHOW_SESSION_MS", session_ms);
+    srandom((unsigned)time(NULL));
+    pdk__lab_beat();
+    cast_begin();
+}
+
+static void teardown(void)
+{
+    end_cast();
+    observer_end();
+    cast_end();
+    pdk__lab_beat_stop();
+    EACH_ROLE(r) outcomes_free(&r->outcomes);
+}
+
+static void follower_cut_off(void) { show(FOLLOWER_CUT_OFF, "follower"); }
+static void client_cut_off(void) { show(CLIENT_CUT_OFF, "client"); }
+static void holder_stopped(void) { show(HOLDER_STOPPED, "stopped"); }
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a follower is cut off: its holders have stopped before the next begin", follower_cut_off},
+        {"a client is cut off: its holders have stopped before the next begin", client_cut_off},
+        {"holders are stopped for longer than their sessions: none works when it wakes", holder_stopped},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "belief", .tests = tests, .setup = setup, .teardown = teardown, .limit_ms = 4 * 3600 * 1000});
+}

@@ -1,0 +1,59 @@
+/*
+ * The processes of a show: programs that are given orders, and commands; each with the work it writes down.
+ *
+ * Used by one thread. What cannot be done fails the test. All of them end with this process.
+ */
+#ifndef SHOW_CAST_H
+#define SHOW_CAST_H
+
+#include "test/show/work.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Who works: a program of ours, one of Curator's, or a command that runs a child. */
+enum kind { PROGRAM, CURATOR, COMMAND };
+
+struct actor {
+    pid_t pid;  /* 0: none */
+    int orders; /* of a program */
+    struct work *work;
+    char file[PATH_MAX];
+};
+
+/* Where they are put, and whom they ask: PLACE 0 is this machine, others as in docker/fault. */
+struct seat {
+    int place, session_ms;
+    const char *hosts;
+};
+
+/* Once, before the rest; Curator may be missing. */
+void cast_begin(void);
+bool cast_has_curator(void);
+bool cast_can(const char *verb); /* the command knows it */
+
+/* All of them are gone, and so are their files. */
+void cast_end(void);
+
+/* Start a program, which then waits for orders; KIND is not COMMAND. */
+void cast_start(struct actor *a, enum kind kind, const struct seat *seat);
+
+/* New work under the lock PATH: by a running program, or by a command ("lock", "elect"). */
+void cast_order(struct actor *a, const char *path);
+void cast_command(struct actor *a, const char *verb, const struct seat *seat, const char *path);
+
+/* It has begun to work; it works no more. */
+bool cast_works(const struct actor *a);
+bool cast_ended(struct actor *a);
+
+/* Let it end its work, and forget that work. A command is waited for. */
+void cast_dismiss(struct actor *a);
+
+/* End it, by SIGKILL. */
+void cast_kill(struct actor *a);
+
+/* SIGSTOP or SIGCONT, to the process that keeps the lock. */
+void cast_signal(const struct actor *a, enum kind kind, int signal);
+
+#endif

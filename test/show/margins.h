@@ -1,0 +1,41 @@
+/*
+ * What the runs of a show came to: how long before the next began to work the one before had stopped.
+ */
+#ifndef SHOW_MARGINS_H
+#define SHOW_MARGINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One run of one of those who held. */
+struct outcome {
+    int64_t fault_ns; /* the fault began */
+    int64_t last_ns;  /* the holder worked for the last time */
+    int64_t gone_ns;  /* its node was seen to be gone; 0: that was not seen */
+    int64_t next_ns;  /* the next holder began to work */
+};
+
+struct outcomes {
+    const char *who;
+    struct outcome *all;
+    size_t n;
+};
+
+/* True when there was room. */
+bool outcomes_add(struct outcomes *o, const struct outcome *one);
+void outcomes_free(struct outcomes *o);
+
+/* In how many runs the holder had stopped before the next began; and before its node was gone. */
+size_t outcomes_in_time(const struct outcomes *o);
+size_t outcomes_before_gone(const struct outcomes *o);
+
+/* A row of a table, and its head. */
+void outcomes_head(FILE *out);
+void outcomes_row(const struct outcomes *o, FILE *out);
+
+/* The same and every run, as a JSON object, without a line's end. */
+void outcomes_json(const struct outcomes *o, FILE *out);
+
+#endif

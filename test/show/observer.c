@@ -1,0 +1,65 @@
+#include "test/show/observer.h"
+
+#include "test/lib/check.h"
+#include "test/show/work.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+enum { SESSION_MS = 30000, CONNECT_MS = 60000 };
+
+static zhandle_t *zh;
+
+static void ignore_event(zhandle_t *h, int type, int state, const char *path, void *arg)
+{
+    (void)h, (void)type, (void)state, (void)path, (void)arg;
+}
+
+void observer_begin(const char *hosts)
+{
+    observer_end();
+    zoo_set_debug_level((ZooLogLevel)0);
+    zh = zookeeper_init(hosts, ignore_event, SESSION_MS, NULL, NULL, 0);
+    CHECK(zh != NULL);
+    zoo_set_servers_resolution_delay(zh, -1);
+    CHECK_WITHIN(CONNECT_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
+}
+
+void observer_end(void)
+{
+    if (zh != NULL)
+        zookeeper_close(zh);
+    zh = NULL;
+}
+
+int observer_count(const char *path)
+{
+    struct String_vector names;
+    int n = 0, rc = zoo_get_children(zh, path, 0, &names);
+    if (rc == ZOK) {
+        n = names.count;
+        deallocate_String_vector(&names);
+    }
+    return n;
+}
+
+static void on_event(zhandle_t *h, int type, int state, const char *path, void *arg)
+{
+    (void)h, (void)state, (void)path;
+    if (type == ZOO_DELETED_EVENT)
+        atomic_store((_Atomic int64_t *)arg, work_now_ns());
+}
+
+void observer_watch(const char *path, _Atomic int64_t *gone_ns)
+{
+    struct String_vector names;
+    char node[1024];
+    struct Stat stat;
+    atomic_store(gone_ns, 0);
+    CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
+    CHECK_EQ(names.count, 1);
+    snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
+    deallocate_String_vector(&names);
+    CHECK_EQ(zoo_wexists(zh, node, on_event, gone_ns, &stat), ZOK);
+}
