@@ -1,8 +1,9 @@
 /*
  * Paddock: distributed locks on ZooKeeper.
  *
- * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock); each header tells its caveats first. All
- * objects are opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
+ * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock) or <paddock/leader.h> (one of many); each
+ * header tells its caveats first. All objects are opaque; options are set by setters; results are 0 or a negative
+ * PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H
@@ -10,6 +11,7 @@
 #include <paddock/client.h>
 #include <paddock/contenders.h>
 #include <paddock/error.h>
+#include <paddock/leader.h>
 #include <paddock/mutex.h>
 #include <paddock/version.h>
 

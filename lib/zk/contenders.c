@@ -1,5 +1,5 @@
 /*
- * A snapshot of a lock's contenders: one listing, then all nodes read at once.
+ * A snapshot of a lock's contenders, or of the first of them: one listing, then the nodes read at once.
  */
 #include "paddock/contenders.h"
 #include "lib/alloc.h"
@@ -9,6 +9,7 @@
 #include "lib/core/path.h"
 #include "lib/zk/client.h"
 #include "lib/zk/request.h"
+#include "paddock/leader.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,11 +40,18 @@ void pdk_contender_list_free(pdk_contender_list *list)
     pdk__free(list);
 }
 
+struct question {
+    const char *path;
+    bool first_only;
+    int64_t deadline_ms;
+};
+
 /* A look at the path. It is counted, since completions may come when the caller has left. */
 struct survey {
     struct pdk_client *client;
     unsigned refs; /* the caller's, and one per request in flight */
     unsigned in_flight;
+    bool first_only;
     int zrc; /* of the listing, or the first that makes the whole worthless */
     struct pdk_contender_list *list;
     pthread_cond_t news;
@@ -190,6 +198,28 @@ static int settle(struct survey *s, int64_t deadline_ms)
     return s->zrc == ZSYSTEMERROR ? PDK_ENOMEM : pdk__error_of(s->zrc);
 }
 
+static int compare(const void *a, const void *b)
+{
+    return pdk__order_compare(((const struct item *)a)->name, ((const struct item *)b)->name);
+}
+
+static void drop_tail(struct pdk_contender_list *list, size_t n)
+{
+    for (size_t i = n; i < list->n; i++)
+        pdk__free(list->items[i].name);
+    list->n = n;
+}
+
+/* What is to be read, in order: all, or the first contender. */
+static void choose(struct survey *s)
+{
+    struct pdk_contender_list *list = s->list;
+    if (list->n > 0)
+        qsort(list->items, list->n, sizeof *list->items, compare);
+    if (s->first_only && list->n > 0)
+        drop_tail(list, list->items[0].parsed.kind != PDK__NAME_JUNK);
+}
+
 static int run(struct survey *s, const char *path, int64_t deadline_ms)
 {
     struct read *read = begin(s, 0);
@@ -197,14 +227,10 @@ static int run(struct survey *s, const char *path, int64_t deadline_ms)
     int rc = settle(s, deadline_ms);
     if (rc != 0)
         return rc;
+    choose(s);
     for (size_t i = 0; i < s->list->n && s->zrc == ZOK; i++)
         s->zrc = ask_node(s, path, i);
     return settle(s, deadline_ms);
-}
-
-static int compare(const void *a, const void *b)
-{
-    return pdk__order_compare(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
 static void tidy(struct pdk_contender_list *list)
@@ -217,20 +243,21 @@ static void tidy(struct pdk_contender_list *list)
             pdk__free(list->items[i].name);
     }
     list->n = n;
-    if (n > 0)
-        qsort(list->items, n, sizeof *list->items, compare);
 }
 
-static int survey(struct pdk_client *c, const char *path, int64_t deadline_ms, struct pdk_contender_list **list)
+static int survey(struct pdk_client *c, const struct question *q, struct pdk_contender_list **list)
 {
     struct survey *s = pdk__alloc(sizeof *s);
     if (s == NULL)
         return PDK_ENOMEM;
     s->client = c;
     s->refs = 1;
+    s->first_only = q->first_only;
     pdk__cond_init(&s->news);
-    int rc = run(s, path, deadline_ms);
-    if (rc == 0) {
+    int rc = run(s, q->path, q->deadline_ms);
+    if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
+        rc = PDK_EUNKNOWN; /* who is first now, another look tells */
+    } else if (rc == 0) {
         tidy(s->list);
         *list = s->list;
         s->list = NULL;
@@ -239,38 +266,47 @@ static int survey(struct pdk_client *c, const char *path, int64_t deadline_ms, s
     return rc;
 }
 
-static int connect_and_survey(struct pdk_client *c, const char *path, int64_t deadline_ms,
-                              struct pdk_contender_list **list)
+static int connect_and_survey(struct pdk_client *c, const struct question *q, struct pdk_contender_list **list)
 {
     int rc;
     while ((rc = pdk__client_may_wait(c)) == 0) {
         if (c->session.phase == PDK__SESSION_CONNECTED) {
-            rc = survey(c, path, deadline_ms, list);
+            rc = survey(c, q, list);
             if (rc != PDK_EUNKNOWN)
                 return rc; /* else the connection was lost, and the session will tell */
         }
-        if (pdk__now_ms() >= deadline_ms)
+        if (pdk__now_ms() >= q->deadline_ms)
             return PDK_ETIMEDOUT;
         int64_t soon_ms = pdk__now_ms() + 100;
-        pdk__client_await(c, &c->changed, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
+        pdk__client_await(c, &c->changed, q->deadline_ms < soon_ms ? q->deadline_ms : soon_ms, false);
     }
+    return rc;
+}
+
+static int ask(struct pdk_client *c, struct question q, struct pdk_contender_list **list)
+{
+    if (c == NULL || q.path == NULL || list == NULL)
+        return PDK_EINVAL;
+    if (!pdk__path_valid(q.path))
+        return PDK_EPATH;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    rc = connect_and_survey(c, &q, list);
+    if (rc != 0 && rc != PDK_ETIMEDOUT)
+        pdk__client_incident(c, "list", q.path, rc);
+    pdk__client_leave(c);
     return rc;
 }
 
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
 {
-    if (c == NULL || path == NULL || list == NULL)
-        return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    rc = connect_and_survey(c, path, pdk__deadline_ms(pdk__now_ms(), timeout_ms), list);
-    if (rc != 0 && rc != PDK_ETIMEDOUT)
-        pdk__client_incident(c, "list", path, rc);
-    pdk__client_leave(c);
-    return rc;
+    return ask(c, (struct question){path, false, pdk__deadline_ms(pdk__now_ms(), timeout_ms)}, list);
+}
+
+int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
+{
+    return ask(c, (struct question){path, true, pdk__deadline_ms(pdk__now_ms(), timeout_ms)}, list);
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,335 @@
+#include "recipes/leader.h"
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/core/path.h"
+#include "lib/identity.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_MAX = 65536 };
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+pdk_leader_options *pdk_leader_options_new(void) { return pdk__alloc(sizeof(pdk_leader_options)); }
+
+void pdk_leader_options_free(pdk_leader_options *o)
+{
+    if (o == NULL)
+        return;
+    pdk__free(o->id);
+    pdk__free(o);
+}
+
+int pdk_leader_options_set_id(pdk_leader_options *o, const char *id)
+{
+    if (o == NULL || id == NULL || strlen(id) > ID_MAX)
+        return PDK_EINVAL;
+    char *copy = pdk__strdup(id);
+    if (copy == NULL)
+        return PDK_ENOMEM;
+    pdk__free(o->id);
+    o->id = copy;
+    return 0;
+}
+
+/* --- the object -------------------------------------------------------------------------------------------------- */
+
+static struct pdk_leader *leader_of(struct pdk__changes *changes)
+{
+    return PDK__MEMBER(changes, struct pdk_leader, changes);
+}
+
+static void call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_leader_cb)cb)(leader_of(changes), (pdk_leader_change)change->what, change->token, arg);
+}
+
+static void hold(struct pdk__changes *changes) { leader_of(changes)->refs++; }
+
+static void let_go(struct pdk__changes *changes) { pdk__leader_unref(leader_of(changes)); }
+
+static const struct pdk__changes_owner owner = {call, hold, let_go};
+
+static char *default_id(void)
+{
+    struct pdk__identity identity;
+    char id[PDK__HOST_MAX + 32];
+    pdk__identity_own(&identity, "");
+    snprintf(id, sizeof id, "%s:%lld", identity.host, (long long)identity.pid);
+    return pdk__strdup(id);
+}
+
+static void destroy(struct pdk_leader *l)
+{
+    pdk__free(l->id);
+    pdk__free(l->path);
+    pdk__free(l);
+}
+
+static int make(struct pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
+{
+    struct pdk_leader *l = pdk__alloc(sizeof *l);
+    if (l == NULL)
+        return PDK_ENOMEM;
+    l->path = pdk__strdup(path);
+    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
+    int rc = l->path != NULL && l->id != NULL ? pdk__cond_init(&l->news) : PDK_ENOMEM;
+    if (rc != 0) {
+        destroy(l);
+        return rc;
+    }
+    l->client = c;
+    l->refs = 1;
+    pdk__changes_init(&l->changes, c, &owner);
+    pdk__candidacy_init(l);
+    pdk__client_ref(c);
+    *out = l;
+    return 0;
+}
+
+int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
+{
+    if (out == NULL || c == NULL || path == NULL)
+        return PDK_EINVAL;
+    if (!pdk__path_valid(path))
+        return PDK_EPATH;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    rc = c->closing ? PDK_ECLOSED : make(out, c, path, opts);
+    pdk__client_leave(c);
+    return rc;
+}
+
+/* With the lock of a client that the caller, too, holds by a reference. */
+void pdk__leader_unref(struct pdk_leader *l)
+{
+    if (--l->refs > 0)
+        return;
+    pdk__client_unref(l->client);
+    pthread_cond_destroy(&l->news);
+    destroy(l);
+}
+
+int pdk__leader_incident(struct pdk_leader *l, const char *verb, int rc)
+{
+    snprintf(l->error, sizeof l->error, "%s %s: %s", verb, l->path, pdk_strerror(rc));
+    pdk__client_incident(l->client, verb, l->path, rc);
+    return rc;
+}
+
+/* As in mutex.c: what is known comes first, and the object stays until the verb has left. */
+static int enter(pdk_leader *l)
+{
+    int rc = l != NULL ? pdk__client_enter(l->client) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    l->refs++;
+    pdk__client_heed(l->client);
+    return 0;
+}
+
+static void leave(pdk_leader *l)
+{
+    struct pdk_client *c = l->client;
+    pdk__client_ref(c);
+    pdk__leader_unref(l);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+int pdk_leader_free(pdk_leader *l)
+{
+    if (l == NULL)
+        return 0;
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    pdk__changes_end(&l->changes);
+    pdk__candidacy_end(l);
+    pdk__leader_unref(l);
+    leave(l);
+    return 0;
+}
+
+/* --- stand and resign -------------------------------------------------------------------------------------------- */
+
+int pdk_leader_start(pdk_leader *l)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    if (l->state == PDK_LEADER_IDLE)
+        rc = pdk__candidacy_start(l);
+    leave(l);
+    return rc;
+}
+
+static int resign(struct pdk_leader *l)
+{
+    struct pdk_client *c = l->client;
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    unsigned before = l->n_done; /* another thread may let it stand again */
+    pdk__candidacy_end(l);
+    while (l->claimed && l->n_done == before && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &l->news, deadline_ms, false);
+    if (l->claimed && l->n_done == before)
+        return pdk__leader_incident(l, "resign", PDK_EUNKNOWN);
+    return l->release_result;
+}
+
+int pdk_leader_resign(pdk_leader *l)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    if (l->claimed || l->state != PDK_LEADER_IDLE)
+        rc = pdk__client_may_wait(l->client);
+    if (rc == 0 && l->claimed)
+        rc = resign(l);
+    leave(l);
+    return rc;
+}
+
+int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    if (l->resigned_wanted || !pdk__list_empty(&l->resigned_notice.link)) {
+        rc = PDK_EBUSY;
+    } else if (l->client->closing && !l->claimed) {
+        rc = PDK_ECLOSED;
+    } else {
+        if (cb != NULL)
+            pdk__candidacy_expect(l, cb, arg);
+        pdk__candidacy_end(l);
+    }
+    leave(l);
+    return rc;
+}
+
+/* --- wait -------------------------------------------------------------------------------------------------------- */
+
+static void cancelled(void *arg) { leave(arg); }
+
+/* 0 when it leads, 1 when it may yet, or why it never will. */
+static int outlook(const struct pdk_leader *l)
+{
+    if (l->state == PDK_LEADER_LEADING)
+        return 0;
+    if (l->state != PDK_LEADER_IDLE)
+        return 1;
+    return l->result != 0 ? l->result : PDK_EPERM;
+}
+
+static int await(struct pdk_leader *l, int64_t deadline_ms)
+{
+    struct pdk_client *c = l->client;
+    int rc;
+    pthread_cleanup_push(cancelled, l);
+    while ((rc = outlook(l)) == 1 && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &l->news, deadline_ms, true);
+    pthread_cleanup_pop(0);
+    return rc == 1 ? PDK_ETIMEDOUT : rc;
+}
+
+int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->client) : 0;
+    if (rc == 0)
+        rc = await(l, pdk__deadline_ms(pdk__now_ms(), timeout_ms));
+    leave(l);
+    return rc;
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
+
+pdk_leadership pdk_leader_state(pdk_leader *l)
+{
+    if (enter(l) != 0)
+        return PDK_LEADER_IDLE;
+    pdk_leadership state = l->state;
+    leave(l);
+    return state;
+}
+
+bool pdk_leader_is_leader(pdk_leader *l) { return pdk_leader_state(l) == PDK_LEADER_LEADING; }
+
+int pdk_leader_token(pdk_leader *l, int64_t *token)
+{
+    if (token == NULL)
+        return PDK_EINVAL;
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    if (pdk__in_term(l))
+        *token = l->token;
+    else
+        rc = PDK_EPERM;
+    leave(l);
+    return rc;
+}
+
+static size_t copy_out(char *buf, size_t size, const char *text) { return (size_t)snprintf(buf, size, "%s", text); }
+
+size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size)
+{
+    if (enter(l) != 0)
+        return copy_out(buf, size, "");
+    size_t length = copy_out(buf, size, pdk__in_term(l) ? l->node : "");
+    leave(l);
+    return length;
+}
+
+size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size)
+{
+    if (enter(l) != 0)
+        return copy_out(buf, size, "");
+    size_t length = copy_out(buf, size, l->error);
+    leave(l);
+    return length;
+}
+
+/* --- changes ----------------------------------------------------------------------------------------------------- */
+
+int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    pdk__changes_call(&l->changes, (pdk__change_cb *)cb, arg);
+    leave(l);
+    return 0;
+}
+
+int pdk_leader_fd(pdk_leader *l)
+{
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    rc = pdk__changes_fd(&l->changes);
+    leave(l);
+    return rc;
+}
+
+int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token)
+{
+    struct pdk__change next;
+    if (change == NULL)
+        return PDK_EINVAL;
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    bool taken = pdk__changes_read(&l->changes, &next);
+    leave(l);
+    if (!taken)
+        return 0;
+    *change = (pdk_leader_change)next.what;
+    if (token != NULL)
+        *token = next.token;
+    return 1;
+}

@@ -1,0 +1,65 @@
+/*
+ * The leader latch, inside: what leader.c, which speaks to the user, and candidacy.c, which speaks to the driver, share.
+ *
+ * There is one claim, used again for every term: no two nodes of one candidate are ever in the queue, and standing again
+ * after a loss can neither fail nor need memory.
+ */
+#ifndef PDK__LEADER_H
+#define PDK__LEADER_H
+
+#include "lib/zk/claim.h"
+#include "paddock/leader.h"
+#include "recipes/changes.h"
+
+struct pdk_leader_options {
+    char *id;
+};
+
+struct pdk_leader {
+    struct pdk__claim claim;
+    struct pdk_client *client;
+    unsigned refs; /* the user's, the claim's, one per waiting callback, one per call that is under way */
+    char *path;
+    char *id;
+    pdk_leadership state;
+    bool claimed;       /* the claim is at work, for this candidacy or behind the one before */
+    int result;         /* why it does not stand, or 0: it never did */
+    unsigned n_done;    /* how often the claim has done its work */
+    int release_result; /* how that went the last time */
+    int64_t token;      /* of the term */
+    char node[PDK__NAME_MAX];
+    struct pdk__changes changes;
+    pthread_cond_t news; /* the state, or done */
+    char error[256];
+
+    /* the callback of a resignation */
+    struct pdk__notice resigned_notice;
+    bool resigned_wanted; /* it is still to be queued */
+    pdk_resign_cb resigned_cb;
+    void *resigned_arg;
+    int resigned_rc;
+};
+
+/* All with the client's lock held. */
+
+/* Stand. Only from PDK_LEADER_IDLE. */
+int pdk__candidacy_start(struct pdk_leader *l);
+
+/* Stand no more. What is left on the servers goes; `claimed` is false when it has. */
+void pdk__candidacy_end(struct pdk_leader *l);
+
+/* Ask for the callback of a resignation. */
+void pdk__candidacy_expect(struct pdk_leader *l, pdk_resign_cb cb, void *arg);
+void pdk__candidacy_init(struct pdk_leader *l);
+
+/* Is there a term? */
+static inline bool pdk__in_term(const struct pdk_leader *l)
+{
+    return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
+}
+
+/* Note an incident on the leader and its client. Returns RC. */
+int pdk__leader_incident(struct pdk_leader *l, const char *verb, int rc);
+void pdk__leader_unref(struct pdk_leader *l);
+
+#endif

@@ -1,0 +1,805 @@
+/* The leader latch: one of many leads, hands over, loses, and stands again. */
+#include "lib/core/name.h"
+#include "lib/zk/client.h"
+#include "test/integration/ground.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A leader with a client of its own, and what it was told. */
+struct candidate {
+    pdk_client *client;
+    pdk_leader *leader;
+    atomic_int n_told;
+    pdk_leader_change told[16];
+    int64_t tokens[16];
+};
+
+static const char *path;
+static struct candidate a, b, c;
+
+static void setup(void) { ground_open(NULL); }
+
+static void note(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+{
+    struct candidate *who = arg;
+    int n = who->n_told;
+    (void)l;
+    if (n < 16) {
+        who->told[n] = change;
+        who->tokens[n] = token;
+    }
+    who->n_told = n + 1;
+}
+
+static void open_at(struct candidate *who, const char *hosts, int session_ms, const char *id)
+{
+    pdk_client_options *co = ground_options(session_ms);
+    pdk_leader_options *lo = pdk_leader_options_new();
+    memset(who, 0, sizeof *who);
+    CHECK_RC(pdk_leader_options_set_id(lo, id), 0);
+    CHECK_RC(pdk_client_new(&who->client, hosts, co), 0);
+    CHECK_RC(pdk_leader_new(&who->leader, who->client, path, lo), 0);
+    CHECK_RC(pdk_leader_on_change(who->leader, note, who), 0);
+    pdk_client_options_free(co);
+    pdk_leader_options_free(lo);
+    CHECK_RC(pdk_client_wait(who->client, PATIENCE_MS), 0);
+}
+
+/* Around the proxy; B and C, for A to be cut off alone. */
+static void open_direct(struct candidate *who, const char *id) { open_at(who, ground.direct, 10000, id); }
+
+static void close_it(struct candidate *who)
+{
+    CHECK_RC(pdk_client_close(who->client), 0);
+    CHECK_RC(pdk_leader_free(who->leader), 0);
+    CHECK_RC(pdk_client_free(who->client), 0);
+    memset(who, 0, sizeof *who);
+}
+
+static void begin(void)
+{
+    pdk__proxy_clear(ground.proxy);
+    path = ground_path();
+    open_at(&a, ground.hosts, 10000, "a");
+}
+
+/* Into the queue, as number POSITION. */
+static void stand(struct candidate *who, int position)
+{
+    CHECK_RC(pdk_leader_start(who->leader), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == position);
+}
+
+static void check_told(struct candidate *who, int i, pdk_leader_change change, int64_t token)
+{
+    CHECK_WITHIN(PATIENCE_MS, who->n_told > i);
+    CHECK_EQ(who->told[i], change);
+    CHECK_EQ(who->tokens[i], token);
+}
+
+/* It leads, by every answer there is. Returns the token. */
+static int64_t check_leads(struct candidate *who)
+{
+    int64_t token = 0;
+    char node[512], name[PDK__NAME_MAX];
+    struct Stat stat;
+    CHECK_RC(pdk_leader_wait(who->leader, PATIENCE_MS), 0);
+    CHECK(pdk_leader_is_leader(who->leader));
+    CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_LEADING);
+    CHECK_RC(pdk_leader_token(who->leader, &token), 0);
+    pdk_leader_node(who->leader, name, sizeof name);
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_exists(ground.zh, node, 0, &stat), ZOK);
+    CHECK_EQ(stat.czxid, token);
+    CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(who->client));
+    return token;
+}
+
+static void check_stands(struct candidate *who)
+{
+    int64_t token;
+    char node[8] = "x";
+    CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_STANDING);
+    CHECK(!pdk_leader_is_leader(who->leader));
+    CHECK_RC(pdk_leader_token(who->leader, &token), PDK_EPERM);
+    CHECK_EQ(pdk_leader_node(who->leader, node, sizeof node), 0);
+    CHECK_RC(pdk_leader_wait(who->leader, 0), PDK_ETIMEDOUT);
+}
+
+/* --- terms ------------------------------------------------------------------------------------------------------- */
+
+static void one_leads(void)
+{
+    begin();
+    open_direct(&b, "b");
+    open_direct(&c, "c");
+    stand(&a, 1);
+    stand(&b, 2);
+    stand(&c, 3);
+    int64_t first = check_leads(&a);
+    check_stands(&b);
+    check_stands(&c);
+    CHECK_RC(pdk_leader_start(a.leader), 0); /* it does: nothing happens */
+    CHECK_EQ(ground_children(path), 3);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    int64_t second = check_leads(&b);
+    CHECK(second > first);
+    check_stands(&c);
+    CHECK_EQ(ground_children(path), 2);
+    check_told(&a, 0, PDK_ELECTED, first);
+    check_told(&a, 1, PDK_DEPOSED, first);
+    check_told(&b, 0, PDK_ELECTED, second);
+    close_it(&b);
+    CHECK(check_leads(&c) > second);
+    CHECK_EQ(c.n_told, 1);
+    CHECK_EQ(a.n_told, 2);
+    close_it(&c);
+    close_it(&a);
+}
+
+static void wire(void)
+{
+    char expected[300], data[300], node[512], name[PDK__NAME_MAX], host[256];
+    int size = sizeof data;
+    begin();
+    pdk_leader *l;
+    CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
+    CHECK_RC(pdk_leader_start(l), 0);
+    CHECK_RC(pdk_leader_wait(l, PATIENCE_MS), 0);
+    pdk_leader_node(l, name, sizeof name);
+    CHECK_EQ(strlen(name), 16 + 1 + 8 + 1 + 6 + 10);
+    CHECK_STR(strstr(name, "-latch-"), "-latch-0000000000");
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_get(ground.zh, node, 0, data, &size, NULL), ZOK);
+    CHECK_EQ(gethostname(host, sizeof host), 0);
+    CHECK_EQ(size, snprintf(expected, sizeof expected, "%s:%d", host, (int)getpid()));
+    CHECK_EQ(memcmp(data, expected, (size_t)size), 0);
+    CHECK_RC(pdk_leader_resign(l), 0);
+    CHECK_RC(pdk_leader_free(l), 0);
+    close_it(&a);
+}
+
+static void of_ids(void)
+{
+    struct Stat stat;
+    char node[512], name[PDK__NAME_MAX];
+    begin();
+    close_it(&a);
+    open_at(&a, ground.hosts, 10000, "");
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    CHECK_RC(pdk_leader_wait(a.leader, PATIENCE_MS), 0);
+    pdk_leader_node(a.leader, name, sizeof name);
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_exists(ground.zh, node, 0, &stat), ZOK);
+    CHECK_EQ(stat.dataLength, 0);
+    static char huge[65538];
+    memset(huge, 'x', sizeof huge - 1);
+    pdk_leader_options *o = pdk_leader_options_new();
+    CHECK_RC(pdk_leader_options_set_id(o, huge), PDK_EINVAL);
+    CHECK_RC(pdk_leader_options_set_id(o, NULL), PDK_EINVAL);
+    pdk_leader_options_free(o);
+    close_it(&a);
+}
+
+/* The same session, and the same queue: a lock and a latch on one path count each other. */
+static void with_a_mutex(void)
+{
+    begin();
+    pdk_mutex *m = ground_mutex(a.client, path);
+    stand(&a, 1);
+    check_leads(&a);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    stand(&a, 2);
+    check_stands(&a);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    check_leads(&a);
+    CHECK_RC(pdk_mutex_free(m), 0);
+    close_it(&a);
+}
+
+/* --- losses ------------------------------------------------------------------------------------------------------ */
+
+static pid_t lead_in_child(void)
+{
+    int told[2];
+    char byte;
+    CHECK_EQ(pipe(told), 0);
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        open_at(&c, ground.direct, 1000, "child");
+        CHECK_RC(pdk_leader_start(c.leader), 0);
+        CHECK_RC(pdk_leader_wait(c.leader, PATIENCE_MS), 0);
+        CHECK_EQ(write(told[1], "!", 1), 1);
+        for (;;)
+            pause();
+    }
+    close(told[1]);
+    CHECK_EQ(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    return pid;
+}
+
+static void killed(void)
+{
+    CHILD_HAS_THREADS();
+    begin();
+    pid_t pid = lead_in_child();
+    stand(&a, 2);
+    check_stands(&a);
+    CHECK_EQ(kill(pid, SIGKILL), 0);
+    CHECK_EQ(pdk__test_wait(pid), -SIGKILL);
+    check_leads(&a);
+    CHECK_EQ(ground_children(path), 1);
+    close_it(&a);
+}
+
+static void session_lost(void)
+{
+    begin();
+    open_direct(&b, "b");
+    stand(&a, 1);
+    stand(&b, 2);
+    int64_t first = check_leads(&a), session = pdk_client_session_id(a.client);
+    ground_expire(pdk__client_zh(a.client));
+    int64_t second = check_leads(&b);
+    check_told(&a, 0, PDK_ELECTED, first);
+    check_told(&a, 1, PDK_SUSPENDED, first);
+    check_told(&a, 2, PDK_DEPOSED, first);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    check_stands(&a);
+    CHECK(pdk_client_session_id(a.client) != session);
+    CHECK_RC(pdk_leader_resign(b.leader), 0);
+    int64_t third = check_leads(&a);
+    CHECK(first < second && second < third);
+    check_told(&a, 3, PDK_ELECTED, third);
+    CHECK_EQ(ground_children(path), 1);
+    close_it(&b);
+    close_it(&a);
+}
+
+static void node_deleted(void)
+{
+    char name[PDK__NAME_MAX];
+    begin();
+    open_direct(&b, "b");
+    stand(&a, 1);
+    stand(&b, 2);
+    int64_t first = check_leads(&a);
+    pdk_leader_node(a.leader, name, sizeof name);
+    ground_delete_below(path, name);
+    check_told(&a, 1, PDK_DEPOSED, first);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    int64_t second = check_leads(&b);
+    check_stands(&a);
+    close_it(&b);
+    CHECK(check_leads(&a) > second);
+    CHECK_EQ(a.n_told, 3);
+    close_it(&a);
+}
+
+static void all_deleted(void)
+{
+    begin();
+    for (int i = 1; i < 4; i++) {
+        stand(&a, 1);
+        int64_t token = check_leads(&a);
+        ground_delete_all(path);
+        check_told(&a, 2 * i - 1, PDK_DEPOSED, token);
+        CHECK(check_leads(&a) > token);
+    }
+    close_it(&a);
+}
+
+static void cut(void)
+{
+    begin();
+    stand(&a, 1);
+    int64_t token = check_leads(&a), asked = 0;
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    check_told(&a, 1, PDK_SUSPENDED, token);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_SUSPENDED);
+    CHECK(!pdk_leader_is_leader(a.leader));
+    CHECK_RC(pdk_leader_wait(a.leader, 1), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_leader_token(a.leader, &asked), 0);
+    CHECK_EQ(asked, token);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_EQ(check_leads(&a), token);
+    check_told(&a, 2, PDK_RESUMED, token);
+    CHECK_EQ(a.n_told, 3);
+    close_it(&a);
+}
+
+/* Deposed by the clock, before the servers can have another. */
+static void no_server(void)
+{
+    begin();
+    close_it(&a);
+    open_at(&a, ground.hosts, 2000, "a");
+    open_direct(&b, "b");
+    stand(&a, 1);
+    stand(&b, 2);
+    int64_t first = check_leads(&a);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    check_told(&a, 2, PDK_DEPOSED, first);
+    CHECK_EQ(b.n_told, 0);
+    check_stands(&a);
+    int64_t second = check_leads(&b);
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    close_it(&b);
+    CHECK(check_leads(&a) > second);
+    close_it(&a);
+}
+
+/* The reply to the create is lost: one node, all the same. */
+static void reply_lost(void)
+{
+    begin();
+    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__CUT_BEFORE_REPLY});
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    check_leads(&a);
+    CHECK_EQ(pdk__proxy_hits(ground.proxy, rule), 1);
+    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(a.n_told, 1);
+    close_it(&a);
+}
+
+/* --- resigning --------------------------------------------------------------------------------------------------- */
+
+static void resigned(void)
+{
+    begin();
+    CHECK_RC(pdk_leader_resign(a.leader), 0); /* nothing to resign from */
+    stand(&a, 1);
+    int64_t first = check_leads(&a);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    CHECK_RC(pdk_leader_wait(a.leader, PDK_FOREVER), PDK_ECANCELED);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    stand(&a, 1);
+    int64_t second = check_leads(&a);
+    CHECK(second > first);
+    check_told(&a, 1, PDK_DEPOSED, first);
+    check_told(&a, 2, PDK_ELECTED, second);
+    ground_make_below(path, "x-latch-0000000000", ""); /* before its node: it stands, and will not lead */
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    check_stands(&a);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(a.n_told, 4);
+    ground_delete_all(path);
+    close_it(&a);
+}
+
+static void resigned_in_vain(void)
+{
+    begin();
+    close_it(&a);
+    open_at(&a, ground.hosts, 2000, "a");
+    stand(&a, 1);
+    check_leads(&a);
+    pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
+    CHECK_RC(pdk_leader_resign(a.leader), PDK_EUNKNOWN);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    close_it(&a);
+}
+
+/* While the node of the last candidacy is still being deleted. */
+static void start_behind_a_resignation(void)
+{
+    begin();
+    stand(&a, 1);
+    int64_t first = check_leads(&a);
+    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    CHECK_RC(pdk_leader_resign_async(a.leader, NULL, NULL), 0);
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    check_stands(&a);
+    CHECK_EQ(ground_children(path), 1);
+    pdk__proxy_release(ground.proxy, rule);
+    CHECK(check_leads(&a) > first);
+    CHECK_EQ(ground_children(path), 1);
+    close_it(&a);
+}
+
+static atomic_int n_resigned, resign_rc;
+
+static void count_resigned(int rc, void *arg)
+{
+    (void)arg;
+    resign_rc = rc;
+    n_resigned++;
+}
+
+static void resigned_async(void)
+{
+    begin();
+    n_resigned = 0;
+    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0); /* nothing to resign from */
+    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_RC(resign_rc, 0);
+    stand(&a, 1);
+    check_leads(&a);
+    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), PDK_EBUSY);
+    CHECK_EQ(n_resigned, 1);
+    pdk__proxy_release(ground.proxy, rule);
+    CHECK_WITHIN(PATIENCE_MS, n_resigned == 2);
+    CHECK_RC(resign_rc, 0);
+    CHECK_EQ(ground_children(path), 0);
+    close_it(&a);
+}
+
+static void resigned_async_in_vain(void)
+{
+    begin();
+    close_it(&a);
+    open_at(&a, ground.hosts, 2000, "a");
+    n_resigned = 0;
+    stand(&a, 1);
+    check_leads(&a);
+    pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
+    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_RC(resign_rc, PDK_EUNKNOWN);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    CHECK_EQ(n_resigned, 1);
+    close_it(&a);
+}
+
+/* --- callbacks and descriptors ----------------------------------------------------------------------------------- */
+
+static atomic_int refused, allowed;
+
+static void try_all(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+{
+    int64_t own = 0;
+    (void)arg;
+    if (change != PDK_ELECTED)
+        return;
+    refused += pdk_leader_resign(l) == PDK_EDEADLK;
+    allowed += pdk_leader_wait(l, 0) == 0;
+    allowed += pdk_leader_is_leader(l);
+    allowed += pdk_leader_token(l, &own) == 0 && own == token;
+    allowed += pdk_leader_resign_async(l, count_resigned, NULL) == 0;
+    refused += pdk_leader_resign(l) == PDK_EDEADLK;
+    allowed += pdk_leader_start(l) == 0;
+    refused += pdk_leader_wait(l, PDK_FOREVER) == PDK_EDEADLK;
+    allowed += pdk_leader_resign_async(l, NULL, NULL) == PDK_EBUSY;
+    allowed += pdk_leader_on_change(l, NULL, NULL) == 0;
+}
+
+static void in_a_callback(void)
+{
+    begin();
+    refused = allowed = n_resigned = 0;
+    CHECK_RC(pdk_leader_on_change(a.leader, try_all, NULL), 0);
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_EQ(refused, 3);
+    CHECK_EQ(allowed, 7);
+    check_leads(&a); /* it was started again */
+    close_it(&a);
+}
+
+static void free_it(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+{
+    (void)token, (void)arg;
+    allowed += change == PDK_ELECTED && pdk_leader_free(l) == 0;
+}
+
+static void freed_in_a_callback(void)
+{
+    begin();
+    allowed = 0;
+    pdk_leader *l;
+    CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
+    CHECK_RC(pdk_leader_on_change(l, free_it, NULL), 0);
+    CHECK_RC(pdk_leader_start(l), 0);
+    CHECK_WITHIN(PATIENCE_MS, allowed == 1);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    close_it(&a);
+}
+
+static void check_polled(pdk_leader *l, pdk_leader_change change, int64_t token)
+{
+    struct pollfd p = {.fd = pdk_leader_fd(l), .events = POLLIN};
+    pdk_leader_change told;
+    int64_t of;
+    CHECK_EQ(poll(&p, 1, PATIENCE_MS), 1);
+    CHECK_EQ(pdk_leader_next_change(l, &told, &of), 1);
+    CHECK_EQ(told, change);
+    CHECK_EQ(of, token);
+}
+
+static void polled(void)
+{
+    pdk_leader_change change;
+    begin();
+    struct pollfd p = {.fd = pdk_leader_fd(a.leader), .events = POLLIN};
+    CHECK(p.fd >= 0);
+    CHECK_EQ(poll(&p, 1, 0), 0);
+    stand(&a, 1);
+    int64_t first = check_leads(&a);
+    pdk__proxy_cut(ground.proxy);
+    check_polled(a.leader, PDK_ELECTED, first);
+    check_polled(a.leader, PDK_SUSPENDED, first);
+    check_polled(a.leader, PDK_RESUMED, first);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    check_polled(a.leader, PDK_DEPOSED, first);
+    CHECK_EQ(poll(&p, 1, 0), 0);
+    CHECK_EQ(pdk_leader_next_change(a.leader, &change, NULL), 0);
+    CHECK_RC(pdk_leader_next_change(a.leader, NULL, NULL), PDK_EINVAL);
+    close_it(&a);
+}
+
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
+
+struct wait {
+    pthread_t thread;
+    atomic_bool settled;
+    _Atomic int rc;
+};
+
+static void *wait_to_lead(void *arg)
+{
+    struct wait *w = arg;
+    w->rc = pdk_leader_wait(a.leader, PDK_FOREVER);
+    w->settled = true;
+    return NULL;
+}
+
+static void start_wait(struct wait *w)
+{
+    *w = (struct wait){.rc = 1};
+    CHECK_EQ(pthread_create(&w->thread, NULL, wait_to_lead, w), 0);
+}
+
+static void end_wait(struct wait *w, int rc)
+{
+    CHECK_EQ(pthread_join(w->thread, NULL), 0);
+    CHECK_RC(w->rc, rc);
+}
+
+static void waits(void)
+{
+    struct wait w[2];
+    begin();
+    open_direct(&b, "b");
+    CHECK_RC(pdk_leader_wait(a.leader, PDK_FOREVER), PDK_EPERM);
+    stand(&b, 1);
+    stand(&a, 2);
+    CHECK_RC(pdk_leader_wait(a.leader, 20), PDK_ETIMEDOUT);
+    for (int i = 0; i < 2; i++)
+        start_wait(&w[i]);
+    CHECK(!w[0].settled && !w[1].settled);
+    CHECK_RC(pdk_leader_resign(b.leader), 0);
+    for (int i = 0; i < 2; i++)
+        end_wait(&w[i], 0);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    stand(&b, 1);
+    stand(&a, 2);
+    start_wait(&w[0]);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    end_wait(&w[0], PDK_ECANCELED);
+    close_it(&b);
+    close_it(&a);
+}
+
+static void waiter_cancelled(void)
+{
+    struct wait w;
+    void *rc;
+    begin();
+    open_direct(&b, "b");
+    stand(&b, 1);
+    stand(&a, 2);
+    start_wait(&w);
+    CHECK_EQ(pthread_cancel(w.thread), 0);
+    CHECK_EQ(pthread_join(w.thread, &rc), 0);
+    CHECK(rc == PTHREAD_CANCELED);
+    check_stands(&a);
+    CHECK_EQ(ground_children(path), 2);
+    close_it(&b);
+    check_leads(&a);
+    close_it(&a);
+}
+
+/* --- the end ----------------------------------------------------------------------------------------------------- */
+
+static void closed_while_leading(void)
+{
+    struct wait w;
+    begin();
+    open_direct(&b, "b");
+    stand(&a, 1);
+    stand(&b, 2);
+    int64_t token = check_leads(&a);
+    pdk_leader_change change;
+    CHECK(pdk_leader_fd(a.leader) >= 0);
+    CHECK_RC(pdk_client_close(a.client), 0);
+    check_told(&a, 1, PDK_DEPOSED, token);
+    check_told(&a, 2, PDK_WITHDRAWN, 0);
+    CHECK_EQ(pdk_leader_next_change(a.leader, &change, NULL), 1);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    CHECK_RC(pdk_leader_start(a.leader), PDK_ECLOSED);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), PDK_ECLOSED);
+    start_wait(&w);
+    end_wait(&w, PDK_ECLOSED);
+    check_leads(&b);
+    close_it(&b);
+    close_it(&a);
+}
+
+static void closed_while_standing(void)
+{
+    struct wait w;
+    begin();
+    open_direct(&b, "b");
+    stand(&b, 1);
+    stand(&a, 2);
+    start_wait(&w);
+    CHECK_RC(pdk_client_close(a.client), 0);
+    end_wait(&w, PDK_ECLOSED);
+    check_told(&a, 0, PDK_WITHDRAWN, 0);
+    CHECK_EQ(a.n_told, 1);
+    CHECK_EQ(ground_children(path), 1);
+    close_it(&b);
+    close_it(&a);
+}
+
+static void freed(void)
+{
+    begin();
+    open_direct(&b, "b");
+    pdk_leader *leading, *standing;
+    CHECK_RC(pdk_leader_new(&leading, a.client, path, NULL), 0);
+    CHECK_RC(pdk_leader_new(&standing, a.client, path, NULL), 0);
+    CHECK_RC(pdk_leader_start(leading), 0);
+    CHECK_RC(pdk_leader_wait(leading, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_start(standing), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    stand(&b, 3);
+    CHECK_RC(pdk_leader_free(standing), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    check_stands(&b);
+    CHECK_RC(pdk_leader_free(leading), 0);
+    check_leads(&b);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_RC(pdk_leader_free(NULL), 0);
+    close_it(&b);
+    close_it(&a);
+}
+
+/* Refused for good; and when that is mended, it can stand again. */
+static void not_permitted(void)
+{
+    struct ACL read_only = {ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE};
+    struct ACL_vector acl = {1, &read_only};
+    char text[256];
+    begin();
+    ground_make(path, "", ZOO_PERSISTENT, &ZOO_OPEN_ACL_UNSAFE);
+    CHECK_EQ(zoo_set_acl(ground.zh, path, -1, &acl), ZOK);
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    CHECK_RC(pdk_leader_wait(a.leader, PATIENCE_MS), PDK_EACCES);
+    CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
+    check_told(&a, 0, PDK_WITHDRAWN, 0);
+    CHECK_EQ(a.n_told, 1);
+    CHECK(pdk_leader_last_error(a.leader, text, sizeof text) > 0);
+    CHECK(strstr(text, path) != NULL);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    close_it(&a);
+}
+
+static void arguments(void)
+{
+    begin();
+    pdk_leader *l = NULL;
+    int64_t token;
+    CHECK_RC(pdk_leader_new(NULL, a.client, path, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_new(&l, NULL, path, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_new(&l, a.client, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_new(&l, a.client, "relative", NULL), PDK_EPATH);
+    CHECK_RC(pdk_leader_start(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_resign(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_token(a.leader, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_leader_token(a.leader, &token), PDK_EPERM);
+    CHECK_EQ(pdk_leader_state(NULL), PDK_LEADER_IDLE);
+    CHECK_RC(pdk_client_close(a.client), 0);
+    CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), PDK_ECLOSED);
+    close_it(&a);
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------ */
+
+static void check_current(const char *id, int64_t token)
+{
+    pdk_contender_list *list;
+    size_t size;
+    CHECK_RC(pdk_leader_current(a.client, path, PATIENCE_MS, &list), 0);
+    CHECK_EQ(pdk_contender_list_size(list), id != NULL);
+    if (id != NULL) {
+        CHECK_STR(pdk_contender_data(list, 0, &size), id);
+        CHECK_EQ(size, strlen(id));
+        CHECK_EQ(pdk_contender_token(list, 0), token);
+    }
+    pdk_contender_list_free(list);
+}
+
+static void current(void)
+{
+    begin();
+    open_direct(&b, "somebody");
+    check_current(NULL, 0); /* there is no such path yet */
+    stand(&b, 1);
+    int64_t first = check_leads(&b);
+    check_current("somebody", first);
+    stand(&a, 2);
+    check_current("somebody", first);
+    pdk__proxy_reset_counters(ground.proxy);
+    check_current("somebody", first);
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_GET), 1); /* however many stand */
+    close_it(&b);
+    check_current("a", check_leads(&a));
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    ground_make_below(path, "notes", "junk");
+    check_current(NULL, 0);
+    ground_delete_all(path);
+    close_it(&a);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"of three one leads, and the next when it resigns or closes", one_leads},
+        {"the node is called latch- and carries host and pid", wire},
+        {"the id may be empty, and not too long", of_ids},
+        {"a mutex and a latch on one path wait for each other", with_a_mutex},
+        {"a killed leader is followed by the next", killed},
+        {"a leader whose session ends is deposed, and stands again at the end", session_lost},
+        {"a leader whose node is deleted is deposed, and stands again at the end", node_deleted},
+        {"a path deleted under its leader is made anew, with larger tokens", all_deleted},
+        {"a leader whose connection is cut is suspended, and leads on", cut},
+        {"without servers it is deposed by its clock, before another leads", no_server},
+        {"a reply that is lost leaves one node", reply_lost},
+        {"resigned: deposed, its node gone, and it can stand again", resigned},
+        {"a resignation that nobody confirms is unknown, and goes on", resigned_in_vain},
+        {"who stands again at once has one node at a time", start_behind_a_resignation},
+        {"resigning without waiting", resigned_async},
+        {"resigning without waiting is unknown in time", resigned_async_in_vain},
+        {"in the callback whatever waits is refused, all else works", in_a_callback},
+        {"it can be freed in its callback", freed_in_a_callback},
+        {"changes can be polled for", polled},
+        {"a wait ends with the election, the time, or the resignation", waits},
+        {"a cancelled wait leaves it standing", waiter_cancelled},
+        {"closed while it leads: deposed and withdrawn", closed_while_leading},
+        {"closed while it stands: withdrawn", closed_while_standing},
+        {"freed while it stands or leads: the next one leads", freed},
+        {"without permission it is withdrawn, and tells why", not_permitted},
+        {"nonsense is refused", arguments},
+        {"who leads can be asked by anybody, with one read", current},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "latch", .tests = tests, .setup = setup, .teardown = ground_close});
+}
