@@ -45,7 +45,7 @@ enum { ROLES = sizeof roles / sizeof *roles };
 
 #define EACH_ROLE(r) for (struct role *r = roles; r < roles + ROLES; r++)
 
-static int runs = 3, session_ms = 1000;
+static int runs, session_ms;
 static enum fault fault;
 static char follower[16], all_hosts[256];
 static struct seat holders, rivals;
@@ -278,18 +278,12 @@ static void show(enum fault which, const char *name)
 
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
-static int number(const char *name, int otherwise)
-{
-    const char *text = getenv(name);
-    return text != NULL && *text != '\0' ? atoi(text) : otherwise;
-}
-
 static void setup(void)
 {
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
-    runs = number("PADDOCK_SHOW_RUNS", runs);
-    session_ms = number("PADDOCK_SHOW_SESSION_MS", session_ms);
+    runs = cast_number("PADDOCK_SHOW_RUNS", 3);
+    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 1000);
     srandom((unsigned)time(NULL));
     pdk__lab_beat();
     cast_begin();

@@ -25,6 +25,12 @@ static const char *env(const char *name)
     return value;
 }
 
+int cast_number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL && *text != '\0' ? atoi(text) : otherwise;
+}
+
 /* --- the place where they write ---------------------------------------------------------------------------------- */
 
 void cast_begin(void)
@@ -130,7 +136,7 @@ void cast_start(struct actor *a, enum kind kind, const struct seat *seat)
     char number[16], session[16], program[PATH_MAX];
     int in[2];
     struct words w = at(seat, number);
-    snprintf(program, sizeof program, "%s/test/show/holder", env("PADDOCK_BUILDDIR"));
+    snprintf(program, sizeof program, "%s/test/show/%s", env("PADDOCK_BUILDDIR"), kind == BARE ? "bare" : "holder");
     snprintf(session, sizeof session, "%d", seat->session_ms);
     if (kind == CURATOR)
         add_java(&w);

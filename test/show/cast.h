@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Who works: a program of ours, one of Curator's, or a command that runs a child. */
-enum kind { PROGRAM, CURATOR, COMMAND };
+/* Who works: a program of ours, one of Curator's, or a command that runs a child. A bare client works at nothing. */
+enum kind { PROGRAM, CURATOR, COMMAND, BARE };
 
 struct actor {
     pid_t pid;  /* 0: none */
@@ -27,6 +27,9 @@ struct seat {
     int place, session_ms;
     const char *hosts;
 };
+
+/* The number that the environment gives as NAME. */
+int cast_number(const char *name, int otherwise);
 
 /* Once, before the rest; Curator may be missing. */
 void cast_begin(void);

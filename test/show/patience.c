@@ -1,0 +1,178 @@
+/*
+ * What an ensemble survives costs nobody the lock: a leader that freezes, one that dies, servers restarted one after
+ * another; with sessions that are long enough. On three real servers: docker/show brings them up and runs this.
+ *
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (15000).
+ */
+#include "test/docker/lab.h"
+#include "test/lib/check.h"
+#include "test/show/cast.h"
+
+#include <inttypes.h>
+#include <paddock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SOON_MS = 120000 };
+
+static struct role {
+    const char *name, *verb;
+    enum kind kind;
+    bool judged;
+    struct actor actor;
+    int lost;
+} roles[] = {
+    {.name = "library", .kind = PROGRAM, .judged = true},
+    {.name = "paddock lock", .kind = COMMAND, .verb = "lock", .judged = true},
+    {.name = "paddock elect", .kind = COMMAND, .verb = "elect", .judged = true},
+    {.name = "Curator", .kind = CURATOR},
+};
+
+#define EACH_ROLE(r) for (struct role *r = roles; r < roles + sizeof roles / sizeof *roles; r++)
+
+static int runs, session_ms;
+static struct seat seat;
+
+/* --- the cast ---------------------------------------------------------------------------------------------------- */
+
+static bool is_played(const struct role *r)
+{
+    return (r->kind != CURATOR || cast_has_curator()) && (r->kind != COMMAND || cast_can(r->verb));
+}
+
+static void begin_work(struct role *r)
+{
+    static int n;
+    char path[128];
+    snprintf(path, sizeof path, "/paddock-show/%d/patience-%d", (int)getpid(), ++n);
+    if (r->kind == COMMAND)
+        cast_command(&r->actor, r->verb, &seat, path);
+    else
+        cast_order(&r->actor, path);
+    CHECK_WITHIN(SOON_MS, cast_works(&r->actor));
+}
+
+static void start_cast(void)
+{
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        r->lost = 0;
+        if (r->kind != COMMAND)
+            cast_start(&r->actor, r->kind, &seat);
+        begin_work(r);
+    }
+}
+
+static void end_cast(void) { EACH_ROLE(r) cast_kill(&r->actor); }
+
+/* --- a run ------------------------------------------------------------------------------------------------------- */
+
+static void pause_leader(void)
+{
+    char leader[16];
+    snprintf(leader, sizeof leader, "%s", pdk__fault("server leader"));
+    pdk__fault("pause %s", leader);
+    pdk__fault("server leader");
+    pdk__fault("unpause %s", leader);
+}
+
+static void kill_leader(void)
+{
+    char leader[16];
+    snprintf(leader, sizeof leader, "%s", pdk__fault("server leader"));
+    pdk__fault("kill %s", leader);
+    pdk__fault("server leader");
+    pdk__fault("start %s", leader);
+}
+
+static void restart_all(void) { pdk__fault("rolling-restart"); }
+
+/* Does it work now that all is well again, and without a doubt? */
+static bool works_on(struct role *r, int64_t since_ns)
+{
+    struct work *w = r->actor.work;
+    return atomic_load(&w->last_ns) > since_ns && (r->kind != PROGRAM || atomic_load(&w->state) == PDK_HELD);
+}
+
+static void count_lost(struct role *r, int64_t since_ns)
+{
+    CHECK_WITHIN(SOON_MS, works_on(r, since_ns) || cast_ended(&r->actor));
+    if (!cast_ended(&r->actor))
+        return;
+    r->lost++;
+    printf("  (%s stopped)", r->name);
+    cast_dismiss(&r->actor);
+    begin_work(r);
+}
+
+static void run_once(int run, void (*fault)(void))
+{
+    int64_t begun_ns = work_now_ns();
+    fault();
+    int64_t healed_ns = work_now_ns();
+    printf("# run %d of %d: %.1f s", run, runs, (double)(healed_ns - begun_ns) / 1e9);
+    EACH_ROLE(r)
+    if (is_played(r))
+        count_lost(r, healed_ns);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
+static void show(void (*fault)(void))
+{
+    int bad = 0;
+    end_cast();
+    pdk__fault("recover");
+    start_cast();
+    for (int run = 1; run <= runs; run++)
+        run_once(run, fault);
+    end_cast();
+    printf("#\n# %-14s %5s %7s\n", "who held", "runs", "stopped");
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        printf("# %-14s %5d %7d\n", r->name, runs, r->lost);
+        bad += r->judged ? r->lost : 0;
+    }
+    CHECK_EQ(bad, 0);
+}
+
+static void leader_paused(void) { show(pause_leader); }
+static void leader_killed(void) { show(kill_leader); }
+static void rolling_restart(void) { show(restart_all); }
+
+/* --- the program ------------------------------------------------------------------------------------------------- */
+
+static void setup(void)
+{
+    if (getenv("PADDOCK_TEST_HOSTS") == NULL)
+        SKIP("no ensemble; docker/show brings one up");
+    runs = cast_number("PADDOCK_SHOW_RUNS", 3);
+    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 15000);
+    seat = (struct seat){.session_ms = session_ms, .hosts = getenv("PADDOCK_TEST_HOSTS")};
+    pdk__lab_beat();
+    cast_begin();
+}
+
+static void teardown(void)
+{
+    end_cast();
+    cast_end();
+    pdk__lab_beat_stop();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a leader is paused: nobody is told that the lock is lost", leader_paused},
+        {"a leader is killed: nobody is told that the lock is lost", leader_killed},
+        {"the servers are restarted in turn: nobody is told that the lock is lost", rolling_restart},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "patience", .tests = tests, .setup = setup, .teardown = teardown, .limit_ms = 4 * 3600 * 1000});
+}
