@@ -530,6 +530,35 @@ size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size)
     return length;
 }
 
+/* --- the guard of a transaction ---------------------------------------------------------------------------------- */
+
+/* The claim's own copy of the path goes with the node: the caller's may outlive it. */
+static int fill_guard(struct pdk_op *op, struct zoo_op *check)
+{
+    if (op == NULL)
+        return PDK_EPERM;
+    if (op->stage == PDK__OP_LOST)
+        return PDK_ELOST;
+    if (op->guard == NULL)
+        op->guard = pdk__join(op->mutex->path, op->node);
+    if (op->guard == NULL)
+        return PDK_ENOMEM;
+    zoo_check_op_init(check, op->guard, -1);
+    return 0;
+}
+
+int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *check)
+{
+    if (check == NULL)
+        return PDK_EINVAL;
+    int rc = enter(m);
+    if (rc != 0)
+        return rc;
+    rc = fill_guard(find_asked(m), check);
+    leave(m);
+    return rc;
+}
+
 /* --- changes of state -------------------------------------------------------------------------------------------- */
 
 int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg)

@@ -10,6 +10,7 @@ void pdk__op_unref(struct pdk_op *op)
         return;
     struct pdk_mutex *m = op->mutex;
     pthread_cond_destroy(&op->news);
+    pdk__free(op->guard);
     pdk__free(op->data);
     pdk__free(op);
     pdk__mutex_unref(m);

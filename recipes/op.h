@@ -31,6 +31,7 @@ struct pdk_op {
     int release_result;
     int64_t token;
     char node[PDK__NAME_MAX];
+    char *guard; /* the path of that node, once a check op was filled with it */
     char *data;
     pthread_cond_t news; /* settled, or gone */
 

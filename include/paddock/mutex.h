@@ -4,7 +4,8 @@
  * Caveats, first:
  *  - A lock in a network is a belief. Between the moment the servers give the lock to another and the moment this
  *    process knows, a write already on its way can still land. Ask pdk_mutex_state() before work that must not be done
- *    twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen.
+ *    twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen. What lies in
+ *    ZooKeeper itself is written safely behind pdk_mutex_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again to start afresh.
  *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
@@ -123,6 +124,36 @@ int pdk_mutex_token(pdk_mutex *m, int64_t *token);
 /* The name of the node of the caller's grant, under the lock's path. Copies as pdk_client_last_error(). "" without a
  * grant. */
 size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size);
+
+struct zoo_op; /* of <zookeeper/zookeeper.h> */
+
+/*
+ * Make *OP a check that the node of the caller's grant (by the rule of pdk_mutex_state()) is there, for a transaction of
+ * the caller's own: with it, zoo_amulti() commits while the lock is held, or not at all. The servers decide, so no
+ * belief is involved, nor a clock; no name is ever used twice, so a transaction that comes late is refused, too.
+ *
+ * The path in *OP is borrowed: until the caller unlocks, or frees the object. *OP may be used any number of times, on
+ * any handle of the same ensemble and chroot, also of another session. PDK_EPERM when there is no grant, PDK_ELOST when
+ * it was lost, PDK_EINVAL, PDK_ENOMEM, PDK_EFORKED.
+ *
+ * A refused check fails the whole transaction with ZNONODE, and the result of the check says so, too: its `err` is
+ * ZNONODE, what stood before it has 0, and what stands behind it ZRUNTIMEINCONSISTENCY (put it first). With
+ * ZCONNECTIONLOSS and ZOPERATIONTIMEOUT the outcome is unknown; the same transaction can be sent again if it may happen
+ * twice.
+ *
+ * ZooKeeper's client (3.8.0, and later as far as we have read) has traps in its multi, which free memory of the caller's
+ * or abort the process:
+ *  - A handle whose session has expired, or whose authentication has failed, with two operations or more; with a chroot,
+ *    with any. Let zoo_state() be ZOO_CONNECTED_STATE right before the call. That leaves the time between the two, in
+ *    which a thread would have to sleep through a lost connection and the next one; with libzookeeper_st nothing. When
+ *    the application adds authentication, let it have succeeded.
+ *  - A path that ZooKeeper does not take, in any operation but the last.
+ *  - A container among the creates (ZOO_CONTAINER). One with a time to live is refused.
+ *  - zoo_multi(), which waits, can wait for ever when the session expires (ZOOKEEPER-2802), and leaves the results
+ *    untouched when the connection is lost. zoo_amulti() does not wait; its results must stay until the completion,
+ *    which zookeeper_close() may forget.
+ */
+int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *op);
 
 /* Called at each change that nobody asked for: HELD to SUSPECT, SUSPECT to HELD, anything to LOST. TOKEN tells which
  * grant. In order; a program that lets more than 16 of them wait loses those in the middle, never the last. */

@@ -1,0 +1,209 @@
+/* Transactions of the caller's own that commit only while the lock is held. */
+#include "lib/zk/client.h"
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static pdk_client *c;
+static pdk_mutex *m;
+static const char *lock, *record; /* what the lock protects */
+
+static void setup(void) { ground_open(NULL); }
+
+static void begin(void)
+{
+    pdk__proxy_clear(ground.proxy);
+    lock = ground_path();
+    record = ground_path();
+    ground_make(record, "first", ZOO_PERSISTENT, NULL);
+    c = ground_client(NULL);
+    m = ground_mutex(c, lock);
+}
+
+static void finish(void) { ground_end(c, m); }
+
+/* Write WORD behind the guard in CHECK; its own result in *REFUSAL. */
+static int write_guarded(zhandle_t *zh, const char *path, const zoo_op_t *check, const char *word, int *refusal)
+{
+    zoo_op_t ops[2] = {*check};
+    zoo_op_result_t results[2] = {{0}, {0}};
+    zoo_set_op_init(&ops[1], path, word, (int)strlen(word), -1, NULL);
+    int rc = zoo_multi(zh, 2, ops, results);
+    *refusal = results[0].err;
+    return rc;
+}
+
+static void check_written(const zoo_op_t *check, const char *word)
+{
+    int refusal;
+    CHECK_EQ(write_guarded(ground.zh, record, check, word, &refusal), ZOK);
+    CHECK_EQ(refusal, ZOK);
+}
+
+static void check_refused(const zoo_op_t *check)
+{
+    int refusal;
+    CHECK_EQ(write_guarded(ground.zh, record, check, "late", &refusal), ZNONODE);
+    CHECK_EQ(refusal, ZNONODE);
+}
+
+static void check_record(const char *word)
+{
+    char text[64];
+    int length = sizeof text - 1;
+    CHECK_EQ(zoo_get(ground.zh, record, 0, text, &length, NULL), ZOK);
+    text[length] = '\0';
+    CHECK_STR(text, word);
+}
+
+static void commits_while_held(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    check_written(&check, "second");
+    check_written(&check, "third");
+    check_record("third");
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+static void refused_without_node(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, true); /* the holder does not know */
+    ground_delete_below(lock, ground_find(lock, "-lock-"));
+    check_refused(&check);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    check_refused(&check); /* its path is the owner's until he unlocks */
+    check_record("first");
+    CHECK_RC(pdk_mutex_guard(m, &check), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    finish();
+}
+
+static void refused_after_expiry(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    ground_expire(pdk__client_zh(c));
+    check_refused(&check);
+    check_record("first");
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_RC(pdk_mutex_guard(m, &check), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    finish();
+}
+
+/* The guard of one grant says nothing of the next, not even when the path counts from 0 again. */
+static void each_grant_its_own(void)
+{
+    zoo_op_t check;
+    char old[256];
+    begin();
+    for (int i = 0; i < 2; i++) {
+        CHECK_RC(pdk_mutex_lock(m), 0);
+        CHECK_RC(pdk_mutex_guard(m, &check), 0);
+        check_written(&check, "held");
+        if (i == 0)
+            snprintf(old, sizeof old, "%s", check.check_op.path);
+        CHECK_STR(check.check_op.path + strlen(check.check_op.path) - 10, "0000000000");
+        if (i == 0) {
+            CHECK_RC(pdk_mutex_unlock(m), 0);
+            ground_delete_all(lock);
+        }
+    }
+    check.check_op.path = old;
+    check_refused(&check);
+    check_record("held");
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+/* Doubtful to the holder; the servers know. */
+static void suspect(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    check_written(&check, "second");
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+/* Paths are relative to the chroot, of the client as of the handle. */
+static void same_chroot(void)
+{
+    zoo_op_t check;
+    char hosts[64];
+    int refusal;
+    ground_make("/rooted", "", ZOO_PERSISTENT, NULL);
+    ground_make("/rooted/record", "first", ZOO_PERSISTENT, NULL);
+    snprintf(hosts, sizeof hosts, "%s/rooted", ground.hosts);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    CHECK_RC(pdk_mutex_new(&m, c, "/lock", NULL), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    snprintf(hosts, sizeof hosts, "%s/rooted", ground.direct);
+    zhandle_t *zh = pdk__zk_open(hosts, 30000);
+    CHECK_EQ(write_guarded(zh, "/record", &check, "second", &refusal), ZOK);
+    ground_delete_below("/rooted/lock", ground_find("/rooted/lock", "-lock-"));
+    CHECK_EQ(write_guarded(zh, "/record", &check, "late", &refusal), ZNONODE);
+    CHECK_EQ(refusal, ZNONODE);
+    CHECK_EQ(zookeeper_close(zh), ZOK);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    finish();
+}
+
+static void without_a_grant(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_guard(m, &check), PDK_EPERM);
+    CHECK_RC(pdk_mutex_guard(m, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_guard(NULL, &check), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pid_t child = pdk__test_fork();
+    if (child == 0) {
+        CHECK_RC(pdk_mutex_guard(m, &check), PDK_EFORKED);
+        _exit(0);
+    }
+    CHECK_EQ(pdk__test_wait(child), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), PDK_EPERM);
+    finish();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a guarded write commits while the lock is held", commits_while_held},
+        {"it is refused once the node is gone, whether the holder knows or not", refused_without_node},
+        {"it is refused once the session has expired", refused_after_expiry},
+        {"the guard of one grant is none for the next", each_grant_its_own},
+        {"a suspect holder can write behind his guard", suspect},
+        {"under a chroot it works with a handle of the same chroot", same_chroot},
+        {"without a grant there is no guard", without_a_grant},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "guard", .tests = tests, .setup = setup, .teardown = ground_close});
+}
