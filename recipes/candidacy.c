@@ -125,7 +125,14 @@ static void done(struct pdk__claim *claim, int rc)
     pdk__leader_unref(l);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done};
+static void revoked(struct pdk__claim *claim)
+{
+    struct pdk_leader *l = leader_of(claim);
+    if (pdk__in_term(l))
+        pdk__changes_tell(&l->changes, PDK_REVOKED, l->token);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked};
 
 /* --- start and end ----------------------------------------------------------------------------------------------- */
 

@@ -50,6 +50,22 @@ static void let_go(struct pdk__changes *changes) { pdk__mutex_unref(mutex_of(cha
 
 static const struct pdk__changes_owner owner = {call, hold, let_go};
 
+static struct pdk_mutex *revoked_mutex(struct pdk__changes *revocations)
+{
+    return PDK__MEMBER(revocations, struct pdk_mutex, revocations);
+}
+
+static void call_revoke(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_revoke_cb)cb)(revoked_mutex(changes), change->token, arg);
+}
+
+static void hold_revoked(struct pdk__changes *changes) { revoked_mutex(changes)->refs++; }
+
+static void let_revoked_go(struct pdk__changes *changes) { pdk__mutex_unref(revoked_mutex(changes)); }
+
+static const struct pdk__changes_owner revocations_owner = {call_revoke, hold_revoked, let_revoked_go};
+
 static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_options *opts)
 {
     struct pdk_mutex *m = pdk__alloc(sizeof *m);
@@ -68,6 +84,7 @@ static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_o
     m->refs = 1;
     pdk__list_init(&m->ops);
     pdk__changes_init(&m->changes, c, &owner);
+    pdk__changes_init(&m->revocations, c, &revocations_owner);
     pdk__client_ref(c);
     return m;
 }
@@ -127,6 +144,7 @@ int pdk_mutex_free(pdk_mutex *m)
     } else {
         disown_all(m);
         pdk__changes_end(&m->changes);
+        pdk__changes_end(&m->revocations);
         pdk__mutex_unref(m);
     }
     pdk__client_leave(c);
@@ -597,4 +615,14 @@ int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token)
     if (token != NULL)
         *token = change.token;
     return 1;
+}
+
+int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg)
+{
+    int rc = enter(m);
+    if (rc != 0)
+        return rc;
+    pdk__changes_call(&m->revocations, (pdk__change_cb *)cb, arg);
+    leave(m);
+    return 0;
 }

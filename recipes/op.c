@@ -133,7 +133,14 @@ static void done(struct pdk__claim *claim, int rc)
     pdk__op_unref(op);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done};
+static void revoked(struct pdk__claim *claim)
+{
+    struct pdk_op *op = op_of(claim);
+    if (op->stage == PDK__OP_GRANTED)
+        pdk__changes_tell(&op->mutex->revocations, 0, op->token);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked};
 
 /* --- start and abandon ------------------------------------------------------------------------------------------- */
 

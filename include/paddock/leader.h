@@ -38,8 +38,9 @@ typedef enum pdk_leader_change {
     PDK_SUSPENDED = 2, /* it is in doubt */
     PDK_RESUMED = 3,   /* the same term goes on */
     PDK_DEPOSED = 4,   /* it is over: lost, or resigned */
-    PDK_WITHDRAWN = 5  /* it stands no more, without having resigned: the client is closed, or the servers refuse it for
+    PDK_WITHDRAWN = 5, /* it stands no more, without having resigned: the client is closed, or the servers refuse it for
                           good; pdk_leader_wait() with 0 tells why. Token 0 */
+    PDK_REVOKED = 6    /* somebody asks the leader to resign, as pdk_mutex_on_revoke() has it; once per term */
 } pdk_leader_change;
 
 /* New options with their defaults, or NULL when memory is out. Caller frees; the leader copies what it needs. */

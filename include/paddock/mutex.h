@@ -174,6 +174,18 @@ int pdk_mutex_fd(pdk_mutex *m);
  * program that lets more than 16 of them wait loses those in the middle, never the last. PDK_EINVAL, PDK_EFORKED. */
 int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token);
 
+/*
+ * Called when somebody asks the holder to give the lock back: he wrote exactly "__REVOKE__" as the data of the holder's
+ * node, as pdk_contender_revoke() and Curator's Revoker do. It is a request: nothing happens unless the program unlocks,
+ * now or when its work allows. TOKEN tells which grant; each is told once, and only what is granted is: what was written
+ * to a node that still waited is told with the grant, even before a blocking lock has returned. It may come when that
+ * grant has just been given back. A node that its own session may not READ cannot ask.
+ */
+typedef void (*pdk_revoke_cb)(pdk_mutex *m, int64_t token, void *arg);
+
+/* Set the callback for being asked; NULL for none. Before the first lock: without a callback, nobody is told. */
+int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg);
+
 /* The last incident on this object. Copies as pdk_client_last_error(). */
 size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size);
 

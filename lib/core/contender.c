@@ -80,6 +80,8 @@ static void check_invariants(const struct pdk__contender *c, enum pdk__phase bef
         assert(!c->wanted && c->node == PDK__NODE_NO);
     if (c->verified)
         assert(c->node == PDK__NODE_YES && c->token != 0);
+    if (c->revoked)
+        assert(c->node == PDK__NODE_YES);
 }
 
 static struct pdk__action *push(struct pdk__actions *out, enum pdk__action_kind kind)
@@ -141,6 +143,7 @@ static void forget_node(struct pdk__contender *c)
 {
     c->node = PDK__NODE_NO;
     c->verified = false;
+    c->revoked = false;
     forget_own(c);
 }
 
@@ -233,6 +236,8 @@ static void grant(struct pdk__contender *c, struct pdk__actions *out)
     c->op = 0;
     pdk__retry_reset(&c->retry);
     push(out, PDK__ACT_GRANTED)->token = c->token;
+    if (c->revoked)
+        push(out, PDK__ACT_REVOKED);
     if (c->own == PDK__OWN_UNWATCHED)
         ask_own(c, out);
 }
@@ -557,6 +562,15 @@ static void on_fired(struct pdk__contender *c, const struct pdk__event *ev, stru
         advance(c, out);
 }
 
+/* The word for it stays in the node, and is read again with every change: the first time counts. Who does not hold yet
+ * is told behind the grant. */
+static void heed_revocation(struct pdk__contender *c, bool revoked, struct pdk__actions *out)
+{
+    if (revoked && !c->revoked && granted(c))
+        push(out, PDK__ACT_REVOKED);
+    c->revoked = c->revoked || revoked;
+}
+
 static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->owner != c->session || ev->token == 0) {
@@ -566,12 +580,13 @@ static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, str
     c->own = PDK__OWN_WATCHED;
     c->verified = true;
     c->token = ev->token;
-    if (c->phase == PDK__CHECKING) {
-        grant(c, out);
-    } else if (c->phase == PDK__SUSPECT) {
+    if (c->phase == PDK__SUSPECT) {
         c->phase = PDK__HELD;
         push(out, PDK__ACT_HELD);
     }
+    heed_revocation(c, ev->revoked, out);
+    if (c->phase == PDK__CHECKING)
+        grant(c, out);
 }
 
 static void on_own(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)

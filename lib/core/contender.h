@@ -47,6 +47,7 @@
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
  *    path that was deleted and made anew counts from 0 again, and a name that comes back could be mistaken, by a delete
  *    that was late or by a check in somebody's transaction.
+ *  - Who is asked to give the lock back (revoked) is told so once, while he holds it, and nothing else changes.
  *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
  */
 #ifndef PDK__CONTENDER_H
@@ -102,7 +103,7 @@ enum pdk__event_kind {
     PDK__EV_LISTED,    /* children, n_children */
     PDK__EV_WATCHED,   /* name: the predecessor's */
     PDK__EV_FIRED,     /* deleted: the predecessor is gone; else it changed */
-    PDK__EV_OWN,       /* owner, token: our node is there, and is watched from now on */
+    PDK__EV_OWN,       /* owner, token, revoked: our node is there, and is watched from now on */
     PDK__EV_OWN_FIRED, /* deleted */
     PDK__EV_DELETED
 };
@@ -116,6 +117,7 @@ struct pdk__event {
     int error;
     bool try_only;
     bool deleted;
+    bool revoked;
     int64_t deadline_ms;
     int64_t session;
     int64_t owner;
@@ -141,7 +143,8 @@ enum pdk__action_kind {
     PDK__ACT_SUSPECT,
     PDK__ACT_HELD, /* held again, after SUSPECT */
     PDK__ACT_LOST,
-    PDK__ACT_DONE /* nothing of it is left on the servers, or error says why; the last one */
+    PDK__ACT_REVOKED, /* somebody asks for the lock; once per grant */
+    PDK__ACT_DONE     /* nothing of it is left on the servers, or error says why; the last one */
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. */
@@ -180,6 +183,7 @@ struct pdk__contender {
     /* the node */
     enum pdk__node node;
     bool verified; /* its owner was seen to be our session, and the token is known */
+    bool revoked;  /* it was seen to ask for the lock back */
     int64_t token;
     char name[PDK__NAME_MAX];
     /* the conversation */

@@ -150,6 +150,9 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_LOST:
         claim->listener->changed(claim, action->kind);
         break;
+    case PDK__ACT_REVOKED:
+        claim->listener->revoked(claim);
+        break;
     case PDK__ACT_UNWATCH:
         unwatch_predecessor(claim);
         break;

@@ -18,6 +18,7 @@ struct pdk__claim_listener {
     void (*changed)(struct pdk__claim *claim, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST */
     void (*due)(struct pdk__claim *claim);          /* the time of pdk__claim_expect() has come */
     void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
+    void (*revoked)(struct pdk__claim *claim);      /* somebody asks for the lock back; while granted, and once */
 };
 
 /* What is contended for, and how. PATH and DATA are borrowed until done. */

@@ -326,9 +326,15 @@ int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
                        : zoo_awget(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_get, r));
 }
 
-static void own(struct request *r, int zrc, const struct Stat *stat)
+/* Curator's word for it, to the byte. */
+static bool asks_back(const char *value, int length)
 {
-    struct pdk__event event = {0};
+    return length == (int)strlen(PDK__REVOKE) && memcmp(value, PDK__REVOKE, (size_t)length) == 0;
+}
+
+static void own(struct request *r, int zrc, const struct Stat *stat, bool revoked)
+{
+    struct pdk__event event = {.revoked = revoked};
     if (zrc == ZOK) {
         event.owner = stat->ephemeralOwner;
         event.token = stat->czxid;
@@ -338,13 +344,12 @@ static void own(struct request *r, int zrc, const struct Stat *stat)
 
 static void own_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
 {
-    (void)value, (void)length;
-    own((struct request *)data, zrc, stat);
+    own((struct request *)data, zrc, stat, zrc == ZOK && asks_back(value, length));
 }
 
 static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
-    own((struct request *)data, zrc, stat);
+    own((struct request *)data, zrc, stat, false);
 }
 
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)

@@ -10,6 +10,9 @@
 
 #include "lib/zk/client.h"
 
+/* What somebody writes into a contender's node who wants the lock back. */
+#define PDK__REVOKE "__REVOKE__"
+
 struct pdk__claim;
 
 /*

@@ -27,7 +27,7 @@ struct play {
     bool own_open;
     /* what the caller was told */
     int outcomes;
-    bool granted, suspect, lost, done;
+    bool granted, suspect, lost, revoked, done;
     /* what the servers said, true or not */
     int64_t vouched; /* the session that was said to own the node */
     bool unsure;     /* a create may have happened */
@@ -81,6 +81,10 @@ static void hear(struct play *p, const struct pdk__action *a)
     case PDK__ACT_LOST:
         MUST(held);
         p->lost = true;
+        break;
+    case PDK__ACT_REVOKED:
+        MUST(held && !p->revoked);
+        p->revoked = true;
         break;
     case PDK__ACT_DONE:
         MUST(p->outcomes == 1 || p->released);
@@ -195,6 +199,7 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
     event.error = event.outcome == PDK__OK ? 0 : PDK_EREFUSED;
     event.owner = p->session + (how >= 0xe0);
     event.token = 1 + take(&p->b);
+    event.revoked = kind == PDK__EV_OWN && event.token > 0xc0;
     learn(p, &event);
     if (kind == PDK__EV_LISTED) {
         list(p, event);

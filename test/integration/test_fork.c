@@ -75,6 +75,7 @@ static void verbs_of_mutexes(void)
     CHECK_RC(pdk_op_cancel(op), PDK_EFORKED);
     CHECK_RC(pdk_mutex_token(m, &token), PDK_EFORKED);
     CHECK_RC(pdk_mutex_on_state(m, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_mutex_on_revoke(m, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_mutex_fd(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_next_change(m, &state, &token), PDK_EFORKED);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);

@@ -96,7 +96,8 @@ static void told(struct claim *claim, const struct pdk__action *a)
     struct world *w = claim->client->world;
     static const char *const words[] = {
         [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed", [PDK__ACT_SUSPECT] = "suspect",
-        [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",     [PDK__ACT_DONE] = "done"};
+        [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",     [PDK__ACT_REVOKED] = "revoked",
+        [PDK__ACT_DONE] = "done"};
     STORY(w, "client %d claim %llu: %s%s%s", claim->client->id, (unsigned long long)claim->number, words[a->kind],
           a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
     for (const struct law *const *law = laws; *law != NULL; law++)

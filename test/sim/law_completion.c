@@ -4,7 +4,8 @@
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
     bool outcome = what == PDK__ACT_GRANTED || what == PDK__ACT_FAILED;
-    bool change = what == PDK__ACT_SUSPECT || what == PDK__ACT_HELD || what == PDK__ACT_LOST;
+    bool change = what == PDK__ACT_SUSPECT || what == PDK__ACT_HELD || what == PDK__ACT_LOST ||
+                  what == PDK__ACT_REVOKED;
     if (outcome && claim->settled > 0)
         world_break(w, law_completion.name, "a request has two outcomes");
     if (change && (!claim->granted || claim->released))

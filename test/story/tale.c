@@ -18,8 +18,9 @@ __attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const cha
 
 static void tell_action(struct tale *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create", "parents", "barrier+list", "list",    "watch", "unwatch", "own",
-                                        "delete", "granted", "failed",       "suspect", "held",  "lost",    "done"};
+    static const char *const names[] = {"create",  "parents", "barrier+list", "list",    "watch",
+                                        "unwatch", "own",     "delete",       "granted", "failed",
+                                        "suspect", "held",    "lost",         "revoked", "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
@@ -133,6 +134,13 @@ void own_by(struct tale *t, int64_t owner)
 }
 
 void own(struct tale *t) { own_by(t, t->c.session); }
+
+void own_revoked(struct tale *t)
+{
+    step(t, "own asks",
+         (struct pdk__event){
+             .kind = PDK__EV_OWN, .op = t->own_op, .owner = t->c.session, .token = t->token, .revoked = true});
+}
 
 static const char *name_of(enum pdk__event_kind kind)
 {

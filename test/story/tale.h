@@ -63,6 +63,7 @@ void created_by(struct tale *t, const char *name, int64_t owner);
 void listed(struct tale *t, const char *const *children); /* NULL-terminated */
 void own(struct tale *t);
 void own_by(struct tale *t, int64_t owner);
+void own_revoked(struct tale *t); /* somebody has written there that the lock is wanted back */
 void reply(struct tale *t, enum pdk__event_kind kind, enum pdk__outcome outcome, int error);
 void ok(struct tale *t, enum pdk__event_kind kind);
 
