@@ -38,13 +38,19 @@ void cast_begin(void)
     snprintf(dir, sizeof dir, "%s/paddock-show-XXXXXX", P_tmpdir);
     CHECK(mkdtemp(dir) != NULL);
     signal(SIGPIPE, SIG_IGN); /* one that died is found out by its silence */
-    const char *why;
-    curator_path = peer_class_path(dir, "test/show/CuratorHolder.java", &why);
-    if (curator_path == NULL)
-        printf("# without Curator: %s\n", why);
 }
 
-bool cast_has_curator(void) { return curator_path != NULL; }
+void cast_file(const char *name, char *file, size_t size) { snprintf(file, size, "%s/%s", dir, name); }
+
+bool cast_has_curator(void)
+{
+    static bool is_known;
+    const char *why;
+    if (!is_known && (curator_path = peer_class_path(dir, "test/show/CuratorHolder.java", &why)) == NULL)
+        printf("# without Curator: %s\n", why);
+    is_known = true;
+    return curator_path != NULL;
+}
 
 bool cast_can(const char *verb)
 {
@@ -70,7 +76,9 @@ void cast_end(void)
 static void new_work(struct actor *a)
 {
     static int n;
-    snprintf(a->file, sizeof a->file, "%s/%d", dir, ++n);
+    char name[16];
+    snprintf(name, sizeof name, "%d", ++n);
+    cast_file(name, a->file, sizeof a->file);
     a->work = work_create(a->file);
     CHECK(a->work != NULL);
 }

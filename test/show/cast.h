@@ -31,8 +31,13 @@ struct seat {
 /* The number that the environment gives as NAME. */
 int cast_number(const char *name, int otherwise);
 
-/* Once, before the rest; Curator may be missing. */
+/* Once, before the rest. */
 void cast_begin(void);
+
+/* A file's name in the directory that is gone with them. */
+void cast_file(const char *name, char *file, size_t size);
+
+/* Curator may be missing. The first call takes a moment. */
 bool cast_has_curator(void);
 bool cast_can(const char *verb); /* the command knows it */
 
