@@ -1,0 +1,119 @@
+/* The store of the examples, which does not believe in locks: no write with a token smaller than one it has seen. */
+#include "program.h"
+#include "test/lib/check.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT_MS = 60000, STALE = 1, USAGE = 64 };
+
+static char dir[PATH_MAX], address[PATH_MAX + 16], file[PATH_MAX + 16];
+
+/* Run fenced_store with these words. Its exit status. */
+static int run(char *const argv[])
+{
+    char path[PATH_MAX];
+    const char *builddir = getenv("PADDOCK_BUILDDIR");
+    snprintf(path, sizeof path, "%s/examples/fenced_store", builddir ? builddir : ".");
+    pid_t pid = pdk__test_fork();
+    if (pid == 0) {
+        execv(path, argv);
+        _exit(127);
+    }
+    return pdk__test_wait(pid);
+}
+
+static int put(const char *token, const char *text)
+{
+    char *argv[] = {"fenced_store", "put", address, (char *)token, (char *)text, NULL};
+    return run(argv);
+}
+
+static void check_file(const char *line)
+{
+    char text[64] = "";
+    FILE *f = fopen(file, "r");
+    CHECK(f != NULL);
+    CHECK(fgets(text, sizeof text, f) != NULL);
+    fclose(f);
+    CHECK_STR(text, line);
+}
+
+static void serve(void)
+{
+    char *argv[] = {"fenced_store", "serve", address, file, NULL};
+    char *get[] = {"fenced_store", "get", address, NULL};
+    program_start(NULL, argv);
+    CHECK_WITHIN(LIMIT_MS, run(get) == 0);
+}
+
+static void refuses_smaller(void)
+{
+    serve();
+    CHECK_EQ(put("7", "first"), 0);
+    CHECK_EQ(put("6", "late"), STALE);
+    check_file("7 first");
+    CHECK_EQ(put("7", "again"), 0);
+    CHECK_EQ(put("12", "next"), 0);
+    CHECK_EQ(put("7", "late"), STALE);
+    check_file("12 next");
+    CHECK_EQ(put("none", "x"), USAGE);
+}
+
+static void remembers(void)
+{
+    serve();
+    CHECK_EQ(put("9223372036854775807", "last"), 0);
+    program_end();
+    serve();
+    CHECK_EQ(put("9223372036854775806", "late"), STALE);
+    check_file("9223372036854775807 last");
+}
+
+static void sleeper_is_refused(void)
+{
+    char *argv[] = {"fenced_store", NULL};
+    program_start(NULL, argv);
+    int64_t a = program_await_number("A: holds, and is about to write, token ");
+    program_await("A is stopped");
+    int64_t b = program_await_number("B: the store takes the write, token ");
+    CHECK(a < b);
+    CHECK_EQ(program_await_number("B: ZooKeeper takes the guarded write, token "), b);
+    CHECK_EQ(program_await_number("A: the store refuses the write: it has seen a larger one than mine, token "), a);
+    CHECK_EQ(program_await_number("A: ZooKeeper refuses the guarded write: the node of the lock is gone, token "), a);
+    CHECK_EQ(program_await_number("the store: has what B wrote, token "), b);
+    CHECK_EQ(program_ended(), 0);
+}
+
+static void set_up(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%s/fenced-XXXXXX", tmp ? tmp : "/tmp");
+    CHECK(mkdtemp(dir) != NULL);
+    snprintf(address, sizeof address, "%s/socket", dir);
+    snprintf(file, sizeof file, "%s/store", dir);
+}
+
+static void tear_down(void)
+{
+    program_end();
+    unlink(address);
+    unlink(file);
+    rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"the store refuses a token smaller than the largest it has seen, and takes the same again", refuses_smaller},
+        {"it remembers that token when it is started again", remembers},
+        {"a holder who slept through his session is refused by the store, and by ZooKeeper", sleeper_is_refused},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "fenced_store", .tests = tests, .setup = set_up, .teardown = tear_down});
+}
