@@ -8,6 +8,7 @@
  *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1000) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
+#include "examples/fenced_store.h"
 #include "test/docker/lab.h"
 #include "test/lib/check.h"
 #include "test/show/cast.h"
@@ -15,12 +16,14 @@
 #include "test/show/observer.h"
 
 #include <inttypes.h>
+#include <paddock.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <zookeeper/zookeeper.h>
 
 enum { SOON_MS = 120000, RIVAL_MS = 30000, PLACE = 1 };
 
@@ -49,6 +52,11 @@ static int runs, session_ms;
 static enum fault fault;
 static char follower[16], all_hosts[256];
 static struct seat holders, rivals;
+static struct actor keeper;
+static const char *store; /* the socket of a fenced store, where the library's holders write; NULL: none */
+static struct {
+    int lost, guard_refused, fence_refused;
+} woke;                     /* runs in which it was so */
 static int still_connected; /* runs in which a server still had the library's connection when the next began */
 
 /* --- the cast ---------------------------------------------------------------------------------------------------- */
@@ -94,6 +102,16 @@ static void start_cast(void)
     }
 }
 
+/* A store of its own for each lock: its tokens are another's nothing. */
+static void renew_store(void)
+{
+    static char socket[64];
+    cast_kill(&keeper);
+    unlink(socket);
+    cast_store(&keeper, socket, sizeof socket);
+    store = socket;
+}
+
 /* --- the scenes of a run ----------------------------------------------------------------------------------------- */
 
 static void contend(struct role *r, struct actor *a, const struct seat *seat)
@@ -101,7 +119,7 @@ static void contend(struct role *r, struct actor *a, const struct seat *seat)
     if (r->kind == COMMAND)
         cast_command(a, r->verb, seat, r->path);
     else
-        cast_order(a, r->path);
+        cast_order(a, r->path, r == roles ? store : NULL);
 }
 
 static void take_the_lock(int run)
@@ -163,6 +181,15 @@ static void heal(void)
         signal_holders(SIGCONT);
 }
 
+/* What the library's holder could do when it went on. */
+static void note_awakening(struct work *w)
+{
+    int64_t guarded = atomic_load(&w->guarded), fenced = atomic_load(&w->fenced);
+    woke.lost += atomic_load(&w->woke_ns) != 0 && atomic_load(&w->answer) == PDK_LOST;
+    woke.guard_refused += guarded == ZNONODE;
+    woke.fence_refused += fenced == EXIT_STALE;
+}
+
 static void note(struct role *r, int64_t fault_ns)
 {
     struct outcome one = {.fault_ns = fault_ns,
@@ -171,6 +198,8 @@ static void note(struct role *r, int64_t fault_ns)
                           .next_ns = atomic_load(&r->rival.work->first_ns)};
     CHECK(outcomes_add(&r->outcomes, &one));
     printf("  %s %.0f", r->name, (double)(one.next_ns - one.last_ns) / 1e6);
+    if (r == roles && fault == HOLDER_STOPPED)
+        note_awakening(r->holder.work);
 }
 
 static void leave(int64_t fault_ns)
@@ -189,6 +218,8 @@ static void leave(int64_t fault_ns)
 
 static void run_once(int run)
 {
+    if (fault == HOLDER_STOPPED)
+        renew_store();
     take_the_lock(run);
     queue_up();
     any_moment();
@@ -235,11 +266,17 @@ static void tell(const char *name)
         outcomes_row(&r->outcomes, stdout);
     printf("# In %d of %d runs the library's first holder was still connected to a server when the next began.\n#\n",
            still_connected, runs);
+    if (fault == HOLDER_STOPPED)
+        printf("# Of %d runs: in %d the library's holder was answered LOST at first when it woke, in %d its guarded\n"
+               "# transaction was refused, in %d the fenced store refused its write.\n#\n",
+               runs, woke.lost, woke.guard_refused, woke.fence_refused);
     write_json(name);
 }
 
 static void judge(void)
 {
+    if (fault == HOLDER_STOPPED && (woke.lost < runs || woke.guard_refused < runs || woke.fence_refused < runs))
+        pdk__test_fail(__FILE__, __LINE__, "a holder that had been stopped went on");
     EACH_ROLE(r)
     if (r->judged) {
         size_t bad = r->outcomes.n - outcomes_before_gone(&r->outcomes);
@@ -261,9 +298,11 @@ static void show(enum fault which, const char *name)
         r->outcomes.who = r->name;
     }
     still_connected = 0;
+    memset(&woke, 0, sizeof woke);
     fault = which;
     pdk__fault("recover");
     start_cast();
+    store = NULL;
     for (int run = 1; run <= runs; run++) {
         if (must_recast()) {
             end_cast();
@@ -292,6 +331,7 @@ static void setup(void)
 static void teardown(void)
 {
     end_cast();
+    cast_kill(&keeper);
     observer_end();
     cast_end();
     pdk__lab_beat_stop();
@@ -305,9 +345,9 @@ static void holder_stopped(void) { show(HOLDER_STOPPED, "stopped"); }
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"a follower is cut off: its holders have stopped before the next begin", follower_cut_off},
-        {"a client is cut off: its holders have stopped before the next begin", client_cut_off},
-        {"holders are stopped for longer than their sessions: none works when it wakes", holder_stopped},
+        {"a follower is cut off: who held through it is done before the next begins", follower_cut_off},
+        {"a client is cut off: who held there is done before the next begins", client_cut_off},
+        {"holders are stopped for longer than their sessions: none goes on when it wakes", holder_stopped},
         {0},
     };
     return pdk__test_main(

@@ -158,10 +158,26 @@ void cast_start(struct actor *a, enum kind kind, const struct seat *seat)
     a->orders = in[1];
 }
 
-void cast_order(struct actor *a, const char *path)
+void cast_order(struct actor *a, const char *path, const char *store)
 {
     new_work(a);
-    CHECK(dprintf(a->orders, "work %s %s\n", a->file, path) > 0);
+    CHECK(dprintf(a->orders, "work %s %s %s\n", a->file, path, store != NULL ? store : "-") > 0);
+}
+
+void cast_store(struct actor *a, char *socket, size_t size)
+{
+    char program[PATH_MAX], record[PATH_MAX];
+    struct words w = {0};
+    snprintf(program, sizeof program, "%s/examples/fenced_store", env("PADDOCK_BUILDDIR"));
+    cast_file("store", socket, size);
+    cast_file("record", record, sizeof record);
+    unlink(record); /* tokens of another lock */
+    add(&w, program);
+    add(&w, "serve");
+    add(&w, socket);
+    add(&w, record);
+    start(a, &w, STDIN_FILENO);
+    CHECK_WITHIN(ENDS_MS, access(socket, F_OK) == 0);
 }
 
 void cast_command(struct actor *a, const char *verb, const struct seat *seat, const char *path)

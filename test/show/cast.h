@@ -47,8 +47,11 @@ void cast_end(void);
 /* Start a program, which then waits for orders; KIND is not COMMAND. */
 void cast_start(struct actor *a, enum kind kind, const struct seat *seat);
 
-/* New work under the lock PATH: by a running program, or by a command ("lock", "elect"). */
-void cast_order(struct actor *a, const char *path);
+/* Start a fenced store; SOCKET is where it is to be asked. */
+void cast_store(struct actor *a, char *socket, size_t size);
+
+/* New work under the lock PATH: by a running program, or by a command ("lock", "elect"). STORE: its socket, or NULL. */
+void cast_order(struct actor *a, const char *path, const char *store);
 void cast_command(struct actor *a, const char *verb, const struct seat *seat, const char *path);
 
 /* It has begun to work; it works no more. */

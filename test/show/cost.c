@@ -99,7 +99,7 @@ static void take_place(struct client *c)
     if (!c->holds)
         return;
     snprintf(path, sizeof path, "/paddock-show/%d/cost-%d", (int)getpid(), place);
-    cast_order(&c->actor, path);
+    cast_order(&c->actor, path, NULL);
     CHECK_WITHIN(SOON_MS, cast_works(&c->actor));
 }
 

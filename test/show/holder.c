@@ -4,17 +4,75 @@
  *     holder HOSTS SESSION_MS
  *
  * Reads orders, one a line, and ends with its input:
- *     work FILE PATH    lock PATH, work until the lock is lost or the driver wishes the end, unlock
+ *     work FILE PATH STORE    lock PATH, work until the lock is lost or the driver wishes the end, unlock
+ *
+ * STORE is the socket of an examples/fenced_store, or "-". Its first work is a write there, with its token. When it was
+ * stopped, and then finds the lock lost, it tries what somebody would who does not ask: it writes there, and sends a
+ * guarded transaction.
  */
 #include "test/show/work.h"
 
+#include <inttypes.h>
 #include <paddock.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+enum { LATE_SESSION_MS = 30000 };
 
 static pdk_client *client;
+static const char *hosts;
+
+/* --- what is written under the lock ------------------------------------------------------------------------------ */
+
+static int put(const char *store, int64_t token)
+{
+    char program[4096], number[32];
+    int status = 0;
+    snprintf(program, sizeof program, "%s/examples/fenced_store", getenv("PADDOCK_BUILDDIR"));
+    snprintf(number, sizeof number, "%" PRId64, token);
+    pid_t pid = fork();
+    if (pid == 0) {
+        fclose(stderr); /* a refusal is no news here */
+        execl(program, program, "put", store, number, "written", (char *)NULL);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : TAKEN;
+}
+
+static void ignore_event(zhandle_t *zh, int type, int state, const char *path, void *arg)
+{
+    (void)zh, (void)type, (void)state, (void)path, (void)arg;
+}
+
+/* On a handle of its own: that of a process that slept has expired. */
+static int commit(const zoo_op_t *check, const char *path)
+{
+    struct Stat stat;
+    zoo_op_result_t results[2];
+    zoo_op_t ops[2] = {*check};
+    zoo_set_debug_level((ZooLogLevel)0);
+    zhandle_t *zh = zookeeper_init(hosts, ignore_event, LATE_SESSION_MS, NULL, NULL, 0);
+    while (zoo_state(zh) != ZOO_CONNECTED_STATE)
+        work_nap();
+    zoo_set_op_init(&ops[1], path, "late", 4, -1, &stat);
+    int rc = zoo_multi(zh, 2, ops, results);
+    zookeeper_close(zh);
+    return rc != ZOK ? rc : TAKEN;
+}
+
+static void write_late(struct work *w, const zoo_op_t *check, const char *path, const char *store)
+{
+    if (*store != '-')
+        atomic_store(&w->fenced, put(store, atomic_load(&w->token)));
+    atomic_store(&w->guarded, commit(check, path));
+}
+
+/* --- work -------------------------------------------------------------------------------------------------------- */
 
 /* The stamp is of the moment before the question: what it allows was allowed then. */
 static bool may_work(struct work *w, pdk_mutex *m)
@@ -32,18 +90,24 @@ static bool may_work(struct work *w, pdk_mutex *m)
     return true;
 }
 
-static void work(struct work *w, pdk_mutex *m)
+static void work(struct work *w, pdk_mutex *m, const char *path, const char *store)
 {
     int64_t token = 0;
+    zoo_op_t check;
+    int rc = pdk_mutex_guard(m, &check);
     pdk_mutex_token(m, &token);
     atomic_store(&w->token, token);
     atomic_store(&w->session, pdk_client_session_id(client));
+    if (*store != '-')
+        put(store, token);
     while (may_work(w, m) && atomic_load(&w->wish) == 0)
         work_nap();
+    if (rc == 0 && atomic_load(&w->woke_ns) != 0 && atomic_load(&w->wish) == 0)
+        write_late(w, &check, path, store);
     atomic_store(&w->ended_ns, work_now_ns());
 }
 
-static int obey(const char *file, const char *path)
+static int obey(const char *file, const char *path, const char *store)
 {
     pdk_mutex *m = NULL;
     struct work *w = work_open(file);
@@ -53,7 +117,7 @@ static int obey(const char *file, const char *path)
         rc = pdk_mutex_lock(m);
     }
     if (rc == 0) {
-        work(w, m);
+        work(w, m, path, store);
         pdk_mutex_unlock(m);
     } else {
         fprintf(stderr, "holder: %s: %s\n", path, pdk_strerror(rc));
@@ -64,7 +128,7 @@ static int obey(const char *file, const char *path)
     return rc;
 }
 
-static int make(const char *hosts, int session_ms)
+static int make(int session_ms)
 {
     pdk_client_options *o = pdk_client_options_new();
     if (o == NULL)
@@ -78,11 +142,12 @@ static int make(const char *hosts, int session_ms)
 
 int main(int argc, char **argv)
 {
-    char line[1024], file[512], path[256];
-    int rc = argc == 3 ? make(argv[1], atoi(argv[2])) : PDK_EINVAL;
+    char line[2048], file[512], path[256], store[512];
+    hosts = argv[1];
+    int rc = argc == 3 ? make(atoi(argv[2])) : PDK_EINVAL;
     while (rc == 0 && fgets(line, sizeof line, stdin) != NULL)
-        if (sscanf(line, "work %511s %255s", file, path) == 2)
-            rc = obey(file, path);
+        if (sscanf(line, "work %511s %255s %511s", file, path, store) == 3)
+            rc = obey(file, path, store);
     if (rc != 0)
         fprintf(stderr, "holder: %s\n", pdk_strerror(rc));
     pdk_client_free(client);

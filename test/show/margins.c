@@ -42,10 +42,6 @@ size_t outcomes_before_gone(const struct outcomes *o) { return count_positive(o,
 
 /* --- of all runs ------------------------------------------------------------------------------------------------- */
 
-struct spread {
-    double min_ms, median_ms, max_ms;
-};
-
 static int by_value(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
@@ -67,7 +63,10 @@ static struct spread spread_of(const struct outcomes *o, measure *of)
     return s;
 }
 
-/* Lines of a test's log. */
+struct spread outcomes_to_next(const struct outcomes *o) { return spread_of(o, to_next); }
+struct spread outcomes_to_gone(const struct outcomes *o) { return spread_of(o, to_gone); }
+struct spread outcomes_worked_on(const struct outcomes *o) { return spread_of(o, believed); }
+
 void outcomes_head(FILE *out)
 {
     fprintf(out, "#\n# %-14s %5s   %-22s   %-22s   %s\n", "", "", "stopped before the", "stopped before its",
@@ -80,15 +79,14 @@ void outcomes_head(FILE *out)
 
 void outcomes_row(const struct outcomes *o, FILE *out)
 {
-    struct spread next = spread_of(o, to_next), gone = spread_of(o, to_gone), after = spread_of(o, believed);
+    struct spread next = outcomes_to_next(o), gone = outcomes_to_gone(o), after = outcomes_worked_on(o);
     fprintf(out, "# %-14s %5zu   %5zu %7.0f %8.0f   %5zu %7.0f %8.0f   %7.0f %8.0f\n", o->who, o->n,
             outcomes_in_time(o), next.min_ms, next.median_ms, outcomes_before_gone(o), gone.min_ms, gone.median_ms,
             after.median_ms, after.max_ms);
 }
 
-static void spread_json(const char *name, const struct outcomes *o, measure *of, FILE *out)
+static void spread_json(const char *name, struct spread s, FILE *out)
 {
-    struct spread s = spread_of(o, of);
     fprintf(out, "\"%s\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}, ", name, s.min_ms, s.median_ms, s.max_ms);
 }
 
@@ -96,9 +94,9 @@ void outcomes_json(const struct outcomes *o, FILE *out)
 {
     fprintf(out, "{\"who\": \"%s\", \"runs\": %zu, \"before_next\": %zu, \"before_gone\": %zu, ", o->who, o->n,
             outcomes_in_time(o), outcomes_before_gone(o));
-    spread_json("margin_to_next_ms", o, to_next, out);
-    spread_json("margin_to_gone_ms", o, to_gone, out);
-    spread_json("worked_after_fault_ms", o, believed, out);
+    spread_json("margin_to_next_ms", outcomes_to_next(o), out);
+    spread_json("margin_to_gone_ms", outcomes_to_gone(o), out);
+    spread_json("worked_after_fault_ms", outcomes_worked_on(o), out);
     fprintf(out, "\"each\": [");
     for (size_t i = 0; i < o->n; i++) {
         const struct outcome *one = &o->all[i];

@@ -31,7 +31,16 @@ void outcomes_free(struct outcomes *o);
 size_t outcomes_in_time(const struct outcomes *o);
 size_t outcomes_before_gone(const struct outcomes *o);
 
-/* A row of a table, and its head. */
+/* Times of all runs, in milliseconds: from the holder's last work to the next one's first, and to the end of its node;
+ * and from the fault to the holder's last work. */
+struct spread {
+    double min_ms, median_ms, max_ms;
+};
+struct spread outcomes_to_next(const struct outcomes *o);
+struct spread outcomes_to_gone(const struct outcomes *o);
+struct spread outcomes_worked_on(const struct outcomes *o);
+
+/* A row of a table, and its head: lines of a test's log. */
 void outcomes_head(FILE *out);
 void outcomes_row(const struct outcomes *o, FILE *out);
 

@@ -49,7 +49,7 @@ static void begin_work(struct role *r)
     if (r->kind == COMMAND)
         cast_command(&r->actor, r->verb, &seat, path);
     else
-        cast_order(&r->actor, path);
+        cast_order(&r->actor, path, NULL);
     CHECK_WITHIN(SOON_MS, cast_works(&r->actor));
 }
 

@@ -14,6 +14,9 @@
 /* A worker that was silent for so long has been stopped. */
 enum { WORK_EVERY_MS = 1, STOPPED_MS = 700 };
 
+/* A late write was not refused. 0 is: it was not tried. */
+enum { TAKEN = -1000 };
+
 /* Java writes here too: eight bytes each, in the machine's order, and CuratorHolder.java knows the places. */
 struct work {
     _Atomic int64_t wish;     /* the driver's: not 0 when the worker shall end its work and let go */
@@ -24,8 +27,8 @@ struct work {
     _Atomic int64_t token;
     _Atomic int64_t woke_ns; /* it went on after it had been stopped; 0: it never was */
     _Atomic int64_t answer;  /* the first answer after that; a pdk_state */
-    _Atomic int64_t guarded; /* what became of the guarded write it then tried: the error; 0: it was done */
-    _Atomic int64_t fenced;  /* and of the write with its token; 0: it was done */
+    _Atomic int64_t guarded; /* what became of the guarded write it then tried: ZooKeeper's error, or TAKEN */
+    _Atomic int64_t fenced;  /* and of the write to the fenced store: its exit status, or TAKEN */
     _Atomic int64_t session; /* of a program of ours: the session it works under */
     _Atomic int64_t state;   /* and the last answer; a pdk_state */
 };
