@@ -1,7 +1,8 @@
 /*
  * Who holds a lock, who waits for it, since when, from where.
  *
- * The answer is a snapshot: it may be out of date when it arrives. Never build a lock on it.
+ * The answer is a snapshot: it may be out of date when it arrives. Never build a lock on it. What may be done about a
+ * contender, to ask it or to take its node away, is done to that very node or to none.
  */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
@@ -58,6 +59,28 @@ const char *pdk_contender_host(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i);
 const char *pdk_contender_label(const pdk_contender_list *list, size_t i);
+
+/*
+ * Ask contender I of LIST to give the lock back: "__REVOKE__" becomes the data of its node, as Curator's Revoker does it.
+ * A pdk_mutex tells it to the program when it holds (pdk_mutex_on_revoke()), a pdk_leader too, a Curator lock that was
+ * made revocable as well; anybody else takes no notice. What the node said of its owner is overwritten. Waits until the
+ * servers have it, at most TIMEOUT_MS, not for the contender.
+ *
+ * PDK_ENOENT: that node is gone, and whatever may have its name now was left alone. PDK_EACCES: the ACL of the node does
+ * not let this client WRITE, or did not let it READ when it was listed. PDK_ETIMEDOUT: nothing was written. PDK_EUNKNOWN:
+ * it may have been. PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
+
+/*
+ * Delete the node of contender I of LIST, against its owner's will. A waiter queues anew; a holder has lost, and the next
+ * in line is granted AT ONCE, while the one before may not have heard of it and goes on working: only tokens (mutex.h)
+ * protect what they both write to. For a holder that is known to be dead, or that does not answer to being asked.
+ *
+ * Errors as pdk_contender_revoke(), of the permission to DELETE in the lock's path. PDK_EREFUSED when the node has
+ * children, as no contender has.
+ */
+int pdk_contender_remove(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 
 #ifdef __cplusplus
 }

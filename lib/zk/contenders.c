@@ -8,6 +8,7 @@
 #include "lib/core/order.h"
 #include "lib/core/path.h"
 #include "lib/zk/client.h"
+#include "lib/zk/listing.h"
 #include "lib/zk/request.h"
 #include "paddock/leader.h"
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct item {
 };
 
 struct pdk_contender_list {
+    char *path;
     size_t n;
     struct item *items;
 };
@@ -37,6 +39,7 @@ void pdk_contender_list_free(pdk_contender_list *list)
         pdk__free(list->items[i].data);
     }
     pdk__free(list->items);
+    pdk__free(list->path);
     pdk__free(list);
 }
 
@@ -257,6 +260,8 @@ static int survey(struct pdk_client *c, const struct question *q, struct pdk_con
     int rc = run(s, q->path, q->deadline_ms);
     if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
         rc = PDK_EUNKNOWN; /* who is first now, another look tells */
+    } else if (rc == 0 && (s->list->path = pdk__strdup(q->path)) == NULL) {
+        rc = PDK_ENOMEM;
     } else if (rc == 0) {
         tidy(s->list);
         *list = s->list;
@@ -310,6 +315,8 @@ int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------ */
+
+const char *pdk__listing_path(const pdk_contender_list *list) { return list->path; }
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 

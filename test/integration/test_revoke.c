@@ -2,6 +2,7 @@
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +170,147 @@ static void leader_is_asked(void)
     pdk__peer_free(&holder);
 }
 
+/* --- asking, and taking away ------------------------------------------------------------------------------------- */
+
+static pdk_contender_list *list_by(const struct pdk__peer *p)
+{
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(p->client, pdk__field.path, PDK__LONG_MS, &list), PDK_OK);
+    return list;
+}
+
+struct late_remove {
+    pthread_t thread;
+    pdk_client *client;
+    pdk_contender_list *list;
+    int rc;
+};
+
+static void *late_remove(void *arg)
+{
+    struct late_remove *r = arg;
+    r->rc = pdk_contender_remove(r->client, r->list, 0, PDK__LONG_MS);
+    return NULL;
+}
+
+static void asked_by_the_library(void)
+{
+    begin();
+    struct pdk__peer other = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk_contender_list *list = list_by(&other);
+    CHECK_RC(pdk_contender_revoke(other.client, list, 1, PDK__LONG_MS), PDK_EINVAL);
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, PDK__LONG_MS), PDK_OK);
+    CHECK_WITHIN(PDK__LONG_MS, told.n == 1);
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, PDK__LONG_MS), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
+    pdk_contender_list_free(list);
+    pdk__peer_free(&other);
+    pdk__peer_free(&holder);
+}
+
+static void removed_by_the_library(void)
+{
+    static struct pdk__want want;
+    begin();
+    struct pdk__peer other = pdk__peer_new(0);
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk__want(&want, &other, PDK_FOREVER, 2);
+    pdk_contender_list *list = list_by(&other);
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, PDK__LONG_MS),
+             PDK_OK); /* the version listed is not the last */
+    CHECK_RC(pdk_contender_remove(other.client, list, 0, PDK__LONG_MS), PDK_OK);
+    pdk__want_told(&want, 0);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_RC(pdk_contender_remove(other.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
+    CHECK_EQ(pdk_mutex_state(other.mutex), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    pdk_contender_list_free(list);
+    pdk__want_end(&want, 0);
+    pdk__peer_free(&other);
+    pdk__peer_free(&holder);
+}
+
+/* Names can come back where the path was deleted in between: of other libraries, that are not as careful with them. */
+static void a_node_that_came_after(void)
+{
+    char path[512];
+    struct Stat stat;
+    begin();
+    snprintf(path, sizeof path, "%s/notes", pdk__field.path);
+    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    CHECK_EQ(zoo_create(pdk__field.zh, path, "1", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    pdk_contender_list *list = list_by(&holder);
+    CHECK_EQ(zoo_delete(pdk__field.zh, path, -1), ZOK);
+    CHECK_EQ(zoo_create(pdk__field.zh, path, "2", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    CHECK_RC(pdk_contender_revoke(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
+    CHECK_RC(pdk_contender_remove(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
+    CHECK_EQ(zoo_exists(pdk__field.zh, path, 0, &stat), ZOK);
+    CHECK_EQ(stat.version, 0);
+    CHECK_EQ(zoo_delete(pdk__field.zh, path, -1), ZOK);
+    pdk_contender_list_free(list);
+    pdk__peer_free(&holder);
+}
+
+/* The owner writes between the look and the delete: the delete is refused, and the look repeated. */
+static void written_to_in_between(void)
+{
+    begin();
+    struct pdk__peer other = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk_contender_list *list = list_by(&other);
+    struct late_remove r = {.client = other.client, .list = list};
+    int rule = pdk__proxy_rule(other.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    CHECK_EQ(pthread_create(&r.thread, NULL, late_remove, &r), 0);
+    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(other.proxy, rule) == 1);
+    write_to_node_of(&holder, "{}");
+    pdk__proxy_release(other.proxy, rule);
+    CHECK_EQ(pthread_join(r.thread, NULL), 0);
+    CHECK_RC(r.rc, PDK_OK);
+    CHECK_EQ(pdk__proxy_replies(other.proxy, PDK__OP_DELETE), 2);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    pdk_contender_list_free(list);
+    pdk__peer_free(&other);
+    pdk__peer_free(&holder);
+}
+
+/* The delete was done, and nobody heard. */
+static void answer_lost(void)
+{
+    begin();
+    struct pdk__peer other = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk_contender_list *list = list_by(&other);
+    pdk__proxy_rule(other.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE_REPLY});
+    CHECK_RC(pdk_contender_remove(other.client, list, 0, PDK__LONG_MS), PDK_OK);
+    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    pdk_contender_list_free(list);
+    pdk__peer_free(&other);
+    pdk__peer_free(&holder);
+}
+
+/* In time, and with the truth: a write that nobody answered may have happened. */
+static void in_time(void)
+{
+    begin();
+    struct pdk__peer other = pdk__peer_proxied();
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    pdk_contender_list *list = list_by(&other);
+    int exists = pdk__proxy_rule(other.proxy, &(struct pdk__rule){.op = PDK__OP_EXISTS, .act = PDK__SWALLOW_REQUEST});
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, 100), PDK_ETIMEDOUT);
+    CHECK_EQ(pdk__proxy_hits(other.proxy, exists), 1);
+    pdk__proxy_rule(other.proxy, &(struct pdk__rule){.op = PDK__OP_SET, .act = PDK__SWALLOW_REPLY});
+    CHECK_RC(pdk_contender_revoke(other.client, list, 0, 1000), PDK_EUNKNOWN);
+    CHECK_WITHIN(PDK__LONG_MS, told.n == 1);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    pdk_contender_list_free(list);
+    pdk__peer_free(&other);
+    pdk__peer_free(&holder);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -178,6 +320,12 @@ int main(int argc, char **argv)
         {"a waiter is told with its grant", waiter_is_told_with_its_grant},
         {"a word written before the watch was set is seen", before_the_watch},
         {"a leader is asked, and goes on leading", leader_is_asked},
+        {"who holds can be asked", asked_by_the_library},
+        {"who holds can be removed, and the next is granted", removed_by_the_library},
+        {"a node that came after is left alone", a_node_that_came_after},
+        {"a node that is written to meanwhile is removed all the same", written_to_in_between},
+        {"a removal whose answer was lost is known to have happened", answer_lost},
+        {"an answer that does not come is not waited for", in_time},
         {0},
     };
     return pdk__field_main(argc, argv, "revoke", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
@@ -66,6 +67,18 @@ public final class CuratorPeer {
         return "done";
     }
 
+    /** Its lock can be asked for from now on: it says so when it is. */
+    private String revocable(String id) {
+        mutex.makeRevocable(asked -> say(id + " asked"));
+        return "revocable";
+    }
+
+    /** Asks whoever is first. */
+    private String revoke() throws Exception {
+        Revoker.attemptRevoke(client, mutex.getParticipantNodes().iterator().next());
+        return "revoked";
+    }
+
     private String answer(String[] words) throws Exception {
         switch (words[1]) {
             case "session":
@@ -82,6 +95,10 @@ public final class CuratorPeer {
                 return nodes();
             case "sizes":
                 return sizes();
+            case "revocable":
+                return revocable(words[0]);
+            case "revoke":
+                return revoke();
             case "contend":
                 return contend(Integer.parseInt(words[2]), Paths.get(words[3]), Paths.get(words[4]));
             default:

@@ -131,6 +131,43 @@ static void each_lists_the_contenders_of_the_other(void)
     CHECK_RC(pdk_client_free(second), PDK_OK);
 }
 
+static void note(pdk_mutex *m, int64_t token, void *arg)
+{
+    (void)m, (void)token;
+    ++*(_Atomic int *)arg;
+}
+
+static void curator_asks_ours(void)
+{
+    const char *path = "/interop/asked";
+    static _Atomic int asked;
+    pdk_mutex *m = new_mutex(ours, path);
+    CHECK_RC(pdk_mutex_on_revoke(m, note, &asked), PDK_OK);
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    peer_say("0 revoke");
+    CHECK_STR(peer_hear(), "0 revoked");
+    CHECK_WITHIN(LIMIT_MS, asked == 1);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+static void ours_asks_curator(void)
+{
+    const char *path = "/interop/asks";
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    peer_say("0 revocable");
+    CHECK_STR(peer_hear(), "0 revocable");
+    peer_say("0 lock");
+    CHECK_STR(peer_hear(), "0 locked");
+    pdk_contender_list *holders = list(path);
+    CHECK_RC(pdk_contender_revoke(ours, holders, 0, LIMIT_MS), PDK_OK);
+    CHECK_STR(peer_hear(), "0 asked");
+    pdk_contender_list_free(holders);
+    peer_say("0 unlock");
+    CHECK_STR(peer_hear(), "0 unlocked");
+}
+
 static void a_killed_curator_lets_ours_in(void)
 {
     const char *path = "/interop/killed-curator";
@@ -185,6 +222,8 @@ int main(int argc, char **argv)
         {"ours waits while Curator holds, and gets the lock on its unlock", ours_waits_for_curator},
         {"trylock says busy and writes nothing while Curator holds", trylock_writes_nothing_while_curator_holds},
         {"each lists the other's contenders in order, with their data", each_lists_the_contenders_of_the_other},
+        {"Curator asks ours to give the lock back", curator_asks_ours},
+        {"ours asks Curator to give the lock back", ours_asks_curator},
         {"three of each take turns in their order, never two at once", three_of_each_take_turns},
         {"a killed Curator lets ours in once its session is over", a_killed_curator_lets_ours_in},
         {"a killed process of ours lets Curator in once its session is over", a_killed_process_of_ours_lets_curator_in},

@@ -1,0 +1,212 @@
+/*
+ * What somebody else may do about a contender: ask it to give the lock back, or take its node away.
+ *
+ * ZooKeeper can make a write depend on how often a node was written to, not on which node it is. So the node is read
+ * first, and must be the one that was listed, by its czxid; then the write is tied to the version that was read. Only a
+ * node of the same name that was made, and written to as often, between that answer and the write could be taken for it;
+ * a name of ours never comes back.
+ */
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/core/contender.h"
+#include "lib/core/path.h"
+#include "lib/zk/client.h"
+#include "lib/zk/listing.h"
+#include "lib/zk/request.h"
+#include <string.h>
+
+/* One question and its answer. It is counted, since the answer may come when the caller has left. */
+struct exchange {
+    struct pdk_client *client;
+    unsigned refs; /* the caller's, and the request's */
+    bool answered;
+    int zrc;
+    struct Stat stat;
+    pthread_cond_t news;
+};
+
+struct question {
+    struct pdk__request base;
+    struct exchange *exchange;
+};
+
+/* --- asking, and waiting for the answer -------------------------------------------------------------------------- */
+
+static void unref(struct exchange *x)
+{
+    if (--x->refs > 0)
+        return;
+    pthread_cond_destroy(&x->news);
+    pdk__free(x);
+}
+
+static void end(struct question *q, int zrc)
+{
+    struct exchange *x = q->exchange;
+    x->answered = true;
+    x->zrc = zrc;
+    pthread_cond_broadcast(&x->news);
+    pdk__request_untrack(&q->base);
+    pdk__free(q);
+    unref(x);
+}
+
+static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct question, base), ZCONNECTIONLOSS); }
+
+static void arrived(int zrc, const struct Stat *stat, const void *data)
+{
+    struct question *q = (struct question *)data;
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    if (zrc == ZOK && stat != NULL)
+        q->exchange->stat = *stat;
+    end(q, zrc);
+    pdk__request_depart(c);
+}
+
+static void removed(int zrc, const void *data) { arrived(zrc, NULL, data); }
+
+static struct question *begin(struct pdk_client *c)
+{
+    struct exchange *x = c->zh != NULL ? pdk__alloc(sizeof *x) : NULL;
+    struct question *q = x != NULL ? pdk__alloc(sizeof *q) : NULL;
+    if (q == NULL || pdk__cond_init(&x->news) != 0) {
+        pdk__free(q);
+        pdk__free(x);
+        return NULL;
+    }
+    x->client = c;
+    x->refs = 2;
+    q->exchange = x;
+    pdk__request_track(&q->base, c, forget);
+    return q;
+}
+
+/* The call was made, with SENT: wait for its answer. Takes the caller's reference; STAT may be NULL. */
+static int await_answer(struct question *q, int sent, int64_t deadline_ms, int *zrc, struct Stat *stat)
+{
+    struct exchange *x = q->exchange;
+    int rc = 0;
+    if (sent != ZOK)
+        end(q, sent);
+    while (!x->answered && rc == 0) {
+        rc = pdk__client_may_wait(x->client);
+        if (rc == 0 && pdk__now_ms() >= deadline_ms)
+            rc = PDK_ETIMEDOUT;
+        int64_t soon_ms = pdk__now_ms() + 100; /* whether it may still wait nobody signals */
+        if (rc == 0)
+            pdk__client_await(x->client, &x->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
+    }
+    *zrc = x->zrc;
+    if (stat != NULL)
+        *stat = x->stat;
+    unref(x);
+    return rc;
+}
+
+/* --- one intervention -------------------------------------------------------------------------------------------- */
+
+struct intervention {
+    struct pdk_client *client;
+    char *node;
+    int64_t token;
+    bool remove; /* or ask */
+    bool unsure; /* a write may have happened */
+    int64_t deadline_ms;
+};
+
+enum { AGAIN = 1 };
+
+/* Which version the node has, if it is still the one that is meant. */
+static int look(const struct intervention *v, int *version)
+{
+    struct Stat stat;
+    int zrc;
+    struct question *q = begin(v->client);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    int rc = await_answer(q, zoo_aexists(v->client->zh, v->node, 0, arrived, q), v->deadline_ms, &zrc, &stat);
+    if (rc == 0)
+        rc = pdk__error_of(zrc);
+    if (rc == 0 && stat.czxid != v->token)
+        rc = PDK_ENOENT;
+    *version = rc == 0 ? stat.version : -1;
+    return rc;
+}
+
+static int put(struct intervention *v, int version)
+{
+    static const char word[] = PDK__REVOKE;
+    zhandle_t *zh = v->client->zh;
+    struct question *q = begin(v->client);
+    int zrc;
+    if (q == NULL)
+        return PDK_ENOMEM;
+    int sent = v->remove ? zoo_adelete(zh, v->node, version, removed, q)
+                         : zoo_aset(zh, v->node, word, sizeof word - 1, version, arrived, q);
+    int rc = await_answer(q, sent, v->deadline_ms, &zrc, NULL);
+    if (rc == 0)
+        rc = zrc == ZBADVERSION ? AGAIN : pdk__error_of(zrc);
+    v->unsure = v->unsure || rc == PDK_EUNKNOWN || rc == PDK_ETIMEDOUT;
+    return rc;
+}
+
+static int attempt(struct intervention *v)
+{
+    int version;
+    int rc = look(v, &version);
+    if (rc == 0)
+        rc = put(v, version);
+    /* Gone after a delete whose answer was lost: by that one, or by itself. */
+    return rc == PDK_ENOENT && v->remove && v->unsure ? 0 : rc;
+}
+
+static int persist(struct intervention *v)
+{
+    struct pdk_client *c = v->client;
+    int rc;
+    while ((rc = pdk__client_may_wait(c)) == 0) {
+        bool connected = c->session.phase == PDK__SESSION_CONNECTED;
+        rc = connected ? attempt(v) : PDK_EUNKNOWN;
+        if (rc != PDK_EUNKNOWN && rc != AGAIN)
+            break;
+        if (pdk__now_ms() >= v->deadline_ms) {
+            rc = PDK_ETIMEDOUT;
+            break;
+        }
+        int64_t soon_ms = pdk__now_ms() + 100;
+        if (rc == PDK_EUNKNOWN) /* the connection was lost, and the session will tell */
+            pdk__client_await(c, &c->changed, v->deadline_ms < soon_ms ? v->deadline_ms : soon_ms, false);
+    }
+    return rc == PDK_ETIMEDOUT && v->unsure ? PDK_EUNKNOWN : rc;
+}
+
+static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms, bool remove)
+{
+    if (c == NULL || list == NULL || i >= pdk_contender_list_size(list))
+        return PDK_EINVAL;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    struct intervention v = {.client = c, .token = pdk_contender_token(list, i), .remove = remove};
+    v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    v.node = pdk__join(pdk__listing_path(list), pdk_contender_name(list, i));
+    if (v.node == NULL)
+        rc = PDK_ENOMEM;
+    else
+        rc = v.token != 0 ? persist(&v) : PDK_EACCES;
+    if (rc != 0 && rc != PDK_ETIMEDOUT && rc != PDK_ENOENT)
+        pdk__client_incident(c, remove ? "delete" : "revoke", v.node != NULL ? v.node : "", rc);
+    pdk__free(v.node);
+    pdk__client_leave(c);
+    return rc;
+}
+
+int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms)
+{
+    return intervene(c, list, i, timeout_ms, false);
+}
+
+int pdk_contender_remove(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms)
+{
+    return intervene(c, list, i, timeout_ms, true);
+}
