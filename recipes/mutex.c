@@ -513,6 +513,17 @@ pdk_state pdk_mutex_state(pdk_mutex *m)
     return state;
 }
 
+int64_t pdk_mutex_valid_ms(pdk_mutex *m)
+{
+    if (enter(m) != 0)
+        return 0;
+    int64_t left_ms = 0;
+    if (held_here(m))
+        left_ms = pdk__session_deadline_ms(&m->client->session) - pdk__now_ms();
+    leave(m);
+    return left_ms > 0 ? left_ms : 0;
+}
+
 int pdk_mutex_token(pdk_mutex *m, int64_t *token)
 {
     if (token == NULL)

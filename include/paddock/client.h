@@ -74,6 +74,34 @@ int pdk_client_options_set_label(pdk_client_options *o, const char *label);
  * and not on the library's thread. Default: false. */
 int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
+/*
+ * How long a holder may believe. While a lock is held, or is about to be, the client writes to the servers now and then, what
+ * changes nothing, and counts only what a quorum has acknowledged: from the send time of the third-newest such write on
+ * the session lives for a whole timeout. Doc/guarantees.md has the argument and its assumptions. Defaults suit servers
+ * that run with ZooKeeper's own limits.
+ */
+
+/* The servers' tickTime, in milliseconds. Default: half the session timeout, which is the most it can be unless the
+ * servers' minSessionTimeout was lowered. A smaller one lets the client write less often; one that is smaller than the
+ * truth makes the deadline unsafe. PDK_EINVAL under 1 or over 86400000. */
+int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
+
+/* How long before the session can end belief ends, in milliseconds: for clocks that do not run at the same rate. Default: a
+ * twentieth of the session timeout. PDK_EINVAL as above. */
+int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
+
+/* The least time that must remain for a lock to be granted, and for one that is held not to be SUSPECT, in milliseconds.
+ * Default: a tenth of the session timeout. Where it is more than the servers can prove (with the margin and half a tick
+ * it must fit well into the timeout) nothing is ever granted. PDK_EINVAL as above. */
+int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
+
+typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;
+
+/* What the client asks the servers while a lock is held. By write (the default): refused by a quorum. By sync: cheaper for
+ * the servers, who log nothing; but a leader that was deposed and has not noticed answers sync by itself, and its clients
+ * believe for as long as it does. PDK_EINVAL. */
+int pdk_client_options_set_renewal(pdk_client_options *o, pdk_renewal renewal);
+
 /* Called when the session has changed. What came and went before the callback could run is not told. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);
 int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, void *arg);
@@ -91,7 +119,8 @@ int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *
  * Make a client on the application's own handle. The client borrows ZH until pdk_client_close() has returned, and puts
  * a watcher of its own before the handle's global watcher: it hands every event on to the one it found, and puts that
  * back at close. When the session expires, everything answers PDK_EEXPIRED: close the client, make a new handle, adopt
- * that. Host list, timeout and authentication of OPTS are ignored. PDK_EBUSY when another client has adopted ZH,
+ * that. How old the session is nobody knows: the first lock waits until it is proven alive, a little more than half a tick of
+ * the servers from the call on. Host list, timeout and authentication of OPTS are ignored. PDK_EBUSY when another client has adopted ZH,
  * PDK_EEXPIRED when its session is over already, PDK_EAUTH when the servers refused its authentication, PDK_EINVAL,
  * PDK_ENOMEM, PDK_ESYSTEM.
  */

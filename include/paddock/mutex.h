@@ -2,9 +2,10 @@
  * A mutex that the threads and processes of a fleet share, named by a path.
  *
  * Caveats, first:
- *  - A lock in a network is a belief. Between the moment the servers give the lock to another and the moment this
- *    process knows, a write already on its way can still land. Ask pdk_mutex_state() before work that must not be done
- *    twice, and pass pdk_mutex_token() to a resource that refuses tokens lower than one it has seen. What lies in
+ *  - A lock in a network is a belief. It ends on this process's clock before the servers can give the lock to another,
+ *    but a process that is stopped between its last look and its write, or a write on its way, can still land after
+ *    that. Ask pdk_mutex_valid_ms() before work that takes time, and pass pdk_mutex_token() to a resource that refuses
+ *    tokens lower than one it has seen. What lies in
  *    ZooKeeper itself is written safely behind pdk_mutex_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again to start afresh.
@@ -29,8 +30,8 @@ typedef struct pdk_op pdk_op;
 
 typedef enum pdk_state {
     PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object */
-    PDK_HELD = 1,    /* held, as far as this process can know */
-    PDK_SUSPECT = 2, /* held when last heard of; the connection is lost, or being checked after it came back */
+    PDK_HELD = 1,    /* held, with time left to do something */
+    PDK_SUSPECT = 2, /* held, but little time is left; or the connection is lost, or being checked after it came back */
     PDK_LOST = 3     /* was held, and is no more; stays until the owner has unlocked */
 } pdk_state;
 
@@ -120,6 +121,15 @@ pdk_state pdk_mutex_state(pdk_mutex *m);
  * or LOST. PDK_EPERM when there is no grant, PDK_EFORKED.
  */
 int pdk_mutex_token(pdk_mutex *m, int64_t *token);
+
+/*
+ * For how many milliseconds more the caller's grant (by the rule of pdk_mutex_state()) may be believed in: before they have
+ * passed, the servers cannot have given the lock to another, however the network and the servers fare, as long as the
+ * clocks run at the same rate (pdk_client_options_set_drift_margin_ms()). 0 when there is no grant, or none any more; also
+ * after fork. From the clock, without a request: renewed behind the caller's back while the servers answer. Any thread.
+ * What is begun must be over by then, or carry the token. Doc/guarantees.md says what it rests on.
+ */
+int64_t pdk_mutex_valid_ms(pdk_mutex *m);
 
 /* The name of the node of the caller's grant, under the lock's path. Copies as pdk_client_last_error(). "" without a
  * grant. */

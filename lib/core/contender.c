@@ -24,15 +24,18 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__ADRIFT] = TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__RESTING] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__LOOKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
+                      TO(DONE),
     [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
     [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
-    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(HELD) | TO(DELETING) |
+    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(PROVING) | TO(HELD) |
+                     TO(DELETING) | TO(DONE),
+    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(PROVING) |
+                      TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
                      TO(DONE),
-    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(HELD) |
-                      TO(DELETING) | TO(DONE),
-    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__PROVING] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
     [PDK__SUSPECT] = TO(HELD) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
     [PDK__DELETING] = TO(ADRIFT) | TO(RESTING) | TO(DONE),
@@ -41,9 +44,9 @@ static const uint32_t moves[PDK__N_PHASES] = {
 
 const char *pdk__phase_name(enum pdk__phase phase)
 {
-    static const char *const names[PDK__N_PHASES] = {"idle",     "adrift",     "resting", "looking",  "creating",
-                                                     "parents",  "recovering", "listing", "watching", "waiting",
-                                                     "checking", "held",       "suspect", "deleting", "done"};
+    static const char *const names[PDK__N_PHASES] = {
+        "idle",     "adrift",  "resting",  "looking", "creating", "parents", "recovering", "listing",
+        "watching", "waiting", "checking", "proving", "held",     "suspect", "deleting",   "done"};
     return phase < PDK__N_PHASES ? names[phase] : "?";
 }
 
@@ -65,8 +68,11 @@ static void check_invariants(const struct pdk__contender *c, enum pdk__phase bef
     if (phase == PDK__ADRIFT)
         assert(!c->connected && (c->wanted || c->node != PDK__NODE_NO));
     if (phase == PDK__HELD)
-        assert(c->connected && c->verified);
-    if (granted(c) || phase == PDK__WATCHING || phase == PDK__WAITING || phase == PDK__CHECKING)
+        assert(c->connected && c->verified && c->proven);
+    if (phase == PDK__PROVING)
+        assert(c->connected && c->verified && !c->proven);
+    if (granted(c) || phase == PDK__PROVING || phase == PDK__WATCHING || phase == PDK__WAITING ||
+        phase == PDK__CHECKING)
         assert(c->wanted && c->node == PDK__NODE_YES);
     if (phase == PDK__LOOKING || phase == PDK__PARENTS)
         assert(c->wanted && c->node == PDK__NODE_NO);
@@ -230,15 +236,30 @@ static void lose(struct pdk__contender *c, struct pdk__actions *out)
     give_up(c, out);
 }
 
+/* Nobody is ahead. */
 static void grant(struct pdk__contender *c, struct pdk__actions *out)
 {
-    c->phase = PDK__HELD;
+    c->phase = c->proven ? PDK__HELD : PDK__PROVING;
     c->op = 0;
     pdk__retry_reset(&c->retry);
-    push(out, PDK__ACT_GRANTED)->token = c->token;
-    if (c->revoked)
+    if (c->proven)
+        push(out, PDK__ACT_GRANTED)->token = c->token;
+    if (c->proven && c->revoked)
         push(out, PDK__ACT_REVOKED);
     if (c->own == PDK__OWN_UNWATCHED)
+        ask_own(c, out);
+}
+
+/* Nobody is ahead since some time, in which our node can have been deleted: its watch would have told, and first. */
+static void grant_if_there(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->own == PDK__OWN_WATCHED && c->verified && !c->own_by_exists) {
+        grant(c, out);
+        return;
+    }
+    c->phase = PDK__CHECKING;
+    c->op = 0;
+    if (c->own != PDK__OWN_ASKED)
         ask_own(c, out);
 }
 
@@ -283,7 +304,8 @@ static void on_release(struct pdk__contender *c, struct pdk__actions *out)
 /* The own watch is not there, nothing is in the way of asking for it, and no other question will bring it. */
 static bool own_missing(const struct pdk__contender *c)
 {
-    return c->connected && c->own == PDK__OWN_UNWATCHED && (granted(c) || c->phase == PDK__WAITING);
+    bool settled = granted(c) || c->phase == PDK__PROVING || c->phase == PDK__WAITING;
+    return c->connected && c->own == PDK__OWN_UNWATCHED && settled;
 }
 
 /* Servers with the mend of CVE-2024-23944 take an exists-watch on a node that may not be read, and never tell: list now
@@ -310,12 +332,18 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
     return wake;
 }
 
+bool pdk__contender_wants_proof(const struct pdk__contender *c)
+{
+    bool queued = c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
+    return granted(c) || c->phase == PDK__PROVING || c->phase == PDK__CHECKING || (queued && c->next_in_line);
+}
+
 /* --- the session ------------------------------------------------------------------------------------------------- */
 
 static void on_session_expired(struct pdk__contender *c, struct pdk__actions *out)
 {
     bool held = granted(c);
-    c->connected = false;
+    c->connected = c->proven = false;
     c->watching = false;
     forget_node(c);
     if (held)
@@ -347,6 +375,33 @@ static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
     } else if (c->phase != PDK__IDLE && c->phase != PDK__DONE && c->phase != PDK__SUSPECT) {
         advance(c, out);
     }
+}
+
+/* Held again: there is time, and our node is there and watched. */
+static void recover(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->phase != PDK__SUSPECT || !c->connected || !c->proven || c->own != PDK__OWN_WATCHED)
+        return;
+    c->phase = PDK__HELD;
+    push(out, PDK__ACT_HELD);
+}
+
+static void on_session_proven(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->proven = true;
+    if (c->phase == PDK__PROVING)
+        grant_if_there(c, out);
+    else
+        recover(c, out);
+}
+
+static void on_session_doubted(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->proven = false;
+    if (c->phase != PDK__HELD)
+        return;
+    c->phase = PDK__SUSPECT;
+    push(out, PDK__ACT_SUSPECT);
 }
 
 static void on_session_presumed(struct pdk__contender *c, struct pdk__actions *out)
@@ -522,16 +577,10 @@ static void move_up(struct pdk__contender *c, struct pdk__actions *out)
     c->watching = c->watching &&
                   c->by_exists; /* on a vanished node an exists-watch stays behind, a get-watch does not */
     unwatch(c, out);
-    if (!c->next_in_line) {
+    if (c->next_in_line)
+        grant_if_there(c, out);
+    else
         advance(c, out);
-    } else if (c->own == PDK__OWN_WATCHED && c->verified && !c->own_by_exists) {
-        grant(c, out);
-    } else {
-        c->phase = PDK__CHECKING;
-        c->op = 0;
-        if (c->own != PDK__OWN_ASKED)
-            ask_own(c, out);
-    }
 }
 
 static void on_watched(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -580,10 +629,7 @@ static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, str
     c->own = PDK__OWN_WATCHED;
     c->verified = true;
     c->token = ev->token;
-    if (c->phase == PDK__SUSPECT) {
-        c->phase = PDK__HELD;
-        push(out, PDK__ACT_HELD);
-    }
+    recover(c, out);
     heed_revocation(c, ev->revoked, out);
     if (c->phase == PDK__CHECKING)
         grant(c, out);
@@ -681,6 +727,12 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
     case PDK__EV_SESSION_DOWN:
         on_session_down(c, out);
         break;
+    case PDK__EV_SESSION_PROVEN:
+        on_session_proven(c, out);
+        break;
+    case PDK__EV_SESSION_DOUBTED:
+        on_session_doubted(c, out);
+        break;
     case PDK__EV_SESSION_PRESUMED:
         on_session_presumed(c, out);
         break;
@@ -708,10 +760,14 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
 }
 
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attempt, uint64_t seed, int64_t session,
-                         bool connected)
+                         bool connected, bool proven)
 {
-    *c = (struct pdk__contender){
-        .ops = ops, .attempt = attempt, .session = session, .connected = connected, .phase = PDK__IDLE};
+    *c = (struct pdk__contender){.ops = ops,
+                                 .attempt = attempt,
+                                 .session = session,
+                                 .connected = connected,
+                                 .proven = proven,
+                                 .phase = PDK__IDLE};
     pdk__retry_init(&c->retry, seed);
 }
 

@@ -18,7 +18,7 @@
  *        |  `------ CHECKING <---+-----------'      others still ahead     |    HELD
  *        |           the own node is looked at first                       |
  *        v                                                                 |
- *     SUSPECT                                                              |
+ *     SUSPECT     PROVING comes before HELD while the session is in doubt  |
  *                                                                          |
  *     any phase that talks --connection lost--> ADRIFT --connected again---+--> CREATING, RECOVERING, DELETING
  *     any phase that talks --outcome unknown--> RESTING --time------------'     or LISTING, by the table below
@@ -41,7 +41,8 @@
  *    follow, and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we
  *    asked to create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its
  *    refusal is agreed on like any write, after all writes before it.
- *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604).
+ *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604); and
+ *    that session to be proven alive for some time to come: a server that lost its leader answers all the others.
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
  *    is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
@@ -73,6 +74,7 @@ enum pdk__phase {
     PDK__WATCHING,
     PDK__WAITING,
     PDK__CHECKING,
+    PDK__PROVING,
     PDK__HELD,
     PDK__SUSPECT,
     PDK__DELETING,
@@ -92,6 +94,8 @@ enum pdk__event_kind {
     /* from the session */
     PDK__EV_SESSION_UP,       /* session */
     PDK__EV_SESSION_DOWN,     /* not connected; the session may live */
+    PDK__EV_SESSION_PROVEN,   /* it is known to live for long enough to be granted something */
+    PDK__EV_SESSION_DOUBTED,  /* not any more, until it is proven again */
     PDK__EV_SESSION_PRESUMED, /* on our clock it may be over by now: nobody may believe to hold */
     PDK__EV_SESSION_EXPIRED,  /* the servers say it is over; another may follow */
     PDK__EV_SESSION_OVER,     /* error: none will follow */
@@ -189,6 +193,7 @@ struct pdk__contender {
     /* the conversation */
     enum pdk__phase phase;
     bool connected;
+    bool proven; /* the session is known to live for long enough */
     uint64_t op;
     uint64_t own_op;
     enum pdk__own own;
@@ -204,9 +209,10 @@ struct pdk__contender {
     int error;
 };
 
-/* OPS is borrowed for the contender's life. SESSION is 0 while not connected. */
+/* OPS is borrowed for the contender's life. SESSION is 0 while not connected; PROVEN says what the session was told to be
+ * last. */
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attempt, uint64_t seed, int64_t session,
-                         bool connected);
+                         bool connected, bool proven);
 
 /* Take one event, fill ACTIONS, to be carried out in their order. Before it, `spare` must not be 0. */
 void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions);
@@ -214,6 +220,9 @@ void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *even
 /* When a TIMER event is next of use, on the clock of now_ms; PDK__NEVER for never. Any TIMER in between does no harm.
  */
 int64_t pdk__contender_wake_ms(const struct pdk__contender *c);
+
+/* Does it hold, or is it about to? Then the session has to be proven again and again. */
+bool pdk__contender_wants_proof(const struct pdk__contender *c);
 
 /* The phase's name, for traces and logs. */
 const char *pdk__phase_name(enum pdk__phase phase);

@@ -10,22 +10,24 @@
  *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
  *
  * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost
- * their data, stays connecting for ever. So two things are decided here, on our own clock:
+ * their data, stays connecting for ever. And a server that lost its leader keeps its clients connected while the leader
+ * ends their sessions. So three things are decided here, on our own clock:
  *
- *  - PRESUMED: nobody may believe to hold any more. The client declares a connection dead two thirds of the timeout
- *    after the last whole packet it received (zookeeper.c, zookeeper_interest), and the server's answer in that packet
- *    came after it had been touched by us; so the session lives for at least another third after the disconnection is
- *    known, less what clocks may drift. Where that packet was a notification, no answer, the touch is older: but not by
- *    more than a third of the timeout, which is how often the client pings. This covers a client that lost its server.
- *    It does not cover a server that lost its leader while it went on answering pings; nor a server that does not hear
- *    the client while the client hears notifications.
+ *  - DOUBTED: so little time is left in which the session is known to live (chain.h) that nothing is to be granted on it,
+ *    and who holds should get ready to stop. PROVEN: there is enough again.
+ *  - PRESUMED: the time is up, and nobody may believe to hold any more; connected or not.
  *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost, or was begun to be
  *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a
  *    new handle resolves their names anew.
+ *
+ * And here is decided what is asked for the chain's sake: a write now and then while anybody holds, or is about to
+ * (PROBE); a read now and then otherwise (TOUCH), instead of the pings of ZooKeeper's client, which nobody hears of. One
+ * of them is under way at a time.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H
 
+#include "lib/core/chain.h"
 #include "lib/core/retry.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +50,12 @@ enum pdk__session_event_kind {
     PDK__SEV_OPENED,      /* the handle is made, and begins to seek a server: names may have taken long to resolve */
     PDK__SEV_OPEN_FAILED, /* no handle could be made */
     PDK__SEV_CLOSE,
-    PDK__SEV_TIMER
+    PDK__SEV_TIMER,
+    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked: a request of ours, in this connection */
+    PDK__SEV_UNASKED,  /* what was asked for the chain's sake has no answer, and will have none */
+    PDK__SEV_WANTED,   /* somebody holds, or is about to; UNWANTED: nobody any more */
+    PDK__SEV_UNWANTED,
+    PDK__N_SESSION_EVENTS
 };
 
 struct pdk__session_event {
@@ -56,15 +63,22 @@ struct pdk__session_event {
     int64_t now_ms;
     int64_t session;
     int64_t timeout_ms;
+    int64_t sent_ms;
+    bool agreed; /* it was a write, and a quorum took or refused it */
+    bool asked;  /* it was what a PROBE or a TOUCH had asked for */
 };
 
 enum pdk__session_action_kind {
     PDK__SACT_UP, /* session */
     PDK__SACT_DOWN,
+    PDK__SACT_PROVEN,
+    PDK__SACT_DOUBTED,
     PDK__SACT_PRESUMED,
     PDK__SACT_EXPIRED,
-    PDK__SACT_OVER, /* error */
-    PDK__SACT_OPEN  /* make a new handle, in place of the one there is */
+    PDK__SACT_OVER,  /* error */
+    PDK__SACT_OPEN,  /* make a new handle, in place of the one there is */
+    PDK__SACT_PROBE, /* write what changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
+    PDK__SACT_TOUCH  /* read; the same follows */
 };
 
 struct pdk__session_action {
@@ -73,41 +87,56 @@ struct pdk__session_action {
     int error;
 };
 
-enum { PDK__SESSION_ACTIONS_MAX = 3 };
+enum { PDK__SESSION_ACTIONS_MAX = 5 };
 
 struct pdk__session_actions {
     size_t n;
     struct pdk__session_action list[PDK__SESSION_ACTIONS_MAX];
 };
 
+/* What the program says about its servers, and wants. 0 is the default of each. */
+struct pdk__session_policy {
+    int64_t tick_ms;      /* the servers' tickTime; default half the timeout, which is the most it can be */
+    int64_t margin_ms;    /* that belief ends before the session can; default a twentieth of the timeout */
+    int64_t min_valid_ms; /* least time left to grant on, and to hold without doubt; default a tenth of the timeout */
+};
+
 struct pdk__session {
     bool renewable; /* the handle is ours to replace */
+    struct pdk__session_policy policy;
     enum pdk__session_phase phase;
     int64_t id; /* 0 when there is none */
     int64_t timeout_ms;
-    bool presumed;      /* over by now, for all that this clock can tell */
-    int64_t presume_ms; /* while suspended: when that is to be said */
-    int64_t away_ms;    /* while suspended or opening: when the handle is to be given up */
+    struct pdk__chain chain;
+    bool doubted;  /* what was told last: that there is little time, or none, left */
+    bool presumed; /* over by now, for all that this clock can tell */
+    bool wanted;
+    bool asking;      /* a PROBE or TOUCH is under way */
+    bool probing;     /* the last one was a PROBE */
+    int64_t asked_ms; /* the last one, answered or not */
+    int64_t wrote_ms; /* the last write that was agreed on had been sent */
+    int64_t hush_ms;  /* what could not be asked is not asked again before */
+    int64_t since_ms; /* the handle was not opened before */
+    int64_t away_ms;  /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
-    bool notified; /* since the last answer; NOTIFIED_MS tells when */
-    int64_t notified_ms;
     struct pdk__retry retry;
 };
 
 /* A handle is opened, at NOW_MS, that asks for TIMEOUT_MS. */
-void pdk__session_init(struct pdk__session *s, bool renewable, uint64_t seed, int64_t timeout_ms, int64_t now_ms);
+void pdk__session_init(struct pdk__session *s, bool renewable, struct pdk__session_policy policy, uint64_t seed,
+                       int64_t timeout_ms, int64_t now_ms);
 
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
                        struct pdk__session_actions *actions);
 
-/* A notification of a watch has come, at NOW_MS; or an answer to a request of ours. */
-void pdk__session_notified(struct pdk__session *s, int64_t now_ms);
-void pdk__session_answered(struct pdk__session *s);
-
 /* When a TIMER event is next of use; PDK__NEVER (contender.h) for never. */
 int64_t pdk__session_wake_ms(const struct pdk__session *s);
 
-/* May a holder still believe, at this moment? Answers before the TIMER event has come round. */
+/* Until when a holder may believe: it is over at this moment, before the TIMER event has come round to say so. INT64_MIN
+ * when nobody may. */
+int64_t pdk__session_deadline_ms(const struct pdk__session *s);
+
+/* May a holder still believe, at this moment? */
 bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms);
 
 const char *pdk__session_phase_name(enum pdk__session_phase phase);

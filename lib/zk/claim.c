@@ -164,6 +164,14 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     }
 }
 
+/* The session hears of it when the lock is left (client.c): not in the midst of a step. */
+static void count_wish(struct pdk__claim *claim)
+{
+    bool wants = pdk__contender_wants_proof(&claim->machine);
+    claim->client->n_wanting += (unsigned)wants - (unsigned)claim->wants_proof;
+    claim->wants_proof = wants;
+}
+
 void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
@@ -171,6 +179,7 @@ void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
     if (claim->machine.spare == 0)
         claim->machine.spare = next_attempt();
     pdk__contender_step(&claim->machine, &event, &actions);
+    count_wish(claim);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
@@ -196,7 +205,8 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
     pdk__list_append(&c->claims, &claim->link);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = next_attempt();
-    pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected);
+    pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected,
+                        !c->session.doubted);
     pdk__claim_feed(claim, (struct pdk__event){
                                .kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;

@@ -37,6 +37,7 @@ struct pdk__claim {
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
+    bool wants_proof;  /* that the session lives: counted in the client */
     int64_t due_ms;    /* when the listener wants to be told so; PDK__NEVER for never */
     char *predecessor; /* the path that is watched */
     bool unwatched;    /* or was: its watch is being removed */

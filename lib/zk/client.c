@@ -45,8 +45,20 @@ int pdk__client_enter(struct pdk_client *c)
     return 0;
 }
 
+/* What the claims want is known when all that a call has set off is done. */
+static void pass_wish_on(struct pdk_client *c)
+{
+    if (c->session.wanted == (c->n_wanting > 0))
+        return;
+    struct pdk__session_event event = {.kind = PDK__SEV_UNWANTED, .now_ms = pdk__now_ms()};
+    if (c->n_wanting > 0)
+        event.kind = PDK__SEV_WANTED;
+    pdk__client_session(c, &event);
+}
+
 void pdk__client_leave(struct pdk_client *c)
 {
+    pass_wish_on(c);
     int before = c->cancel_state;
     pthread_mutex_unlock(&c->lock);
     pthread_setcancelstate(before, NULL);
@@ -99,6 +111,7 @@ static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable)
 {
     int state = c->cancel_state;
+    pass_wish_on(c);
     if (cancellable)
         pthread_setcancelstate(state, NULL);
     wait_until(c, cond, deadline_ms);
@@ -137,6 +150,12 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     case PDK__SACT_DOWN:
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
         break;
+    case PDK__SACT_PROVEN:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PROVEN});
+        break;
+    case PDK__SACT_DOUBTED:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOUBTED});
+        break;
     case PDK__SACT_PRESUMED:
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED});
         break;
@@ -150,6 +169,12 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     case PDK__SACT_OPEN:
         c->open_wanted = true;
         pdk__thread_wake(c);
+        break;
+    case PDK__SACT_PROBE:
+        pdk__request_probe(c);
+        break;
+    case PDK__SACT_TOUCH:
+        pdk__request_touch(c);
         break;
     }
 }
@@ -228,7 +253,7 @@ static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
     c->session_notice.run = run_session_notice;
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->pid << 32;
-    pdk__session_init(&c->session, !adopted, c->seed, c->options.session_timeout_ms, pdk__now_ms());
+    pdk__session_init(&c->session, !adopted, c->options.policy, c->seed, c->options.session_timeout_ms, pdk__now_ms());
     return c;
 }
 

@@ -58,6 +58,7 @@ struct pdk_client {
     uint64_t ops;
     uint64_t seed;
     struct pdk__list claims;
+    unsigned n_wanting; /* of them, proof that the session lives */
     size_t path_bytes;
 
     /* our own thread */

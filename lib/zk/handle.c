@@ -110,7 +110,8 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         return;
     pdk__client_lock(c);
     if (c->zh == zh) {
-        pdk__session_notified(&c->session, pdk__now_ms());
+        /* Whoever is granted something by this must not have slept through the end of the session. */
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
         PDK__LIST_EACH (link, &c->claims)
             hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
     }

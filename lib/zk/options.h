@@ -2,6 +2,7 @@
 #ifndef PDK__OPTIONS_H
 #define PDK__OPTIONS_H
 
+#include "lib/core/session.h"
 #include "lib/identity.h"
 #include "paddock/client.h"
 #include <zookeeper/zookeeper.h>
@@ -15,6 +16,8 @@ struct pdk__auth {
 
 struct pdk_client_options {
     int session_timeout_ms;
+    struct pdk__session_policy policy;
+    pdk_renewal renewal;
     bool dispatch_by_caller;
     char label[PDK__LABEL_MAX];
     pdk_session_cb on_session;

@@ -1,5 +1,6 @@
 #include "lib/zk/request.h"
 #include "lib/alloc.h"
+#include "lib/clock.h"
 #include "lib/core/path.h"
 #include "lib/zk/claim.h"
 #include <string.h>
@@ -66,6 +67,7 @@ void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void
 {
     request->client = c;
     request->forget = forget;
+    request->sent_ms = pdk__now_ms();
     pdk__client_ref(c);
     pdk__list_append(&c->requests, &request->link);
 }
@@ -78,14 +80,31 @@ void pdk__request_untrack(struct pdk__request *request)
     pdk__client_unref(request->client);
 }
 
+/* What only a leader answers, when a quorum has agreed to it. Not "no auth": with enableEagerACLCheck the server that we are
+ * attached to says so by itself (ZooKeeperServer.authWriteRequest). */
+static bool agreed(int zrc) { return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS; }
+
+static void tell_session(const struct pdk__request *request, int zrc)
+{
+    struct pdk__session_event event = {.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()};
+    if (pdk__outcome_of(zrc) != PDK__UNKNOWN) {
+        event.kind = PDK__SEV_ANSWERED;
+        event.sent_ms = request->sent_ms;
+        event.agreed = request->writes && agreed(zrc);
+        event.asked = request->asked;
+    } else if (request->asked) {
+        event.kind = PDK__SEV_UNASKED;
+    }
+    pdk__client_session(request->client, &event);
+}
+
 struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc)
 {
     struct pdk_client *c = request->client;
     pdk__client_ref(c);
     pdk__client_lock(c);
     pdk__client_serve(c);
-    if (pdk__outcome_of(zrc) != PDK__UNKNOWN)
-        pdk__session_answered(&c->session);
+    tell_session(request, zrc);
     return c;
 }
 
@@ -113,7 +132,7 @@ static void end(struct request *r)
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct request, base)); }
 
-static struct request *begin(struct pdk_client *c, struct pdk__claim *claim, uint64_t op)
+static struct request *begin(struct pdk_client *c, struct pdk__claim *claim, uint64_t op, bool writes)
 {
     if (c->zh == NULL)
         return NULL;
@@ -123,6 +142,7 @@ static struct request *begin(struct pdk_client *c, struct pdk__claim *claim, uin
     r->claim = claim;
     r->op = op;
     pdk__request_track(&r->base, c, forget);
+    r->base.writes = writes;
     return r;
 }
 
@@ -179,7 +199,7 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
 }
 
 /* The path that is asked for, to which the server adds the sequence number. */
-static char *asked_path(struct pdk__claim *claim)
+char *pdk__request_asked_path(struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
     pdk__name_format(name, claim->machine.session, claim->machine.attempt, claim->spec.word);
@@ -189,8 +209,8 @@ static char *asked_path(struct pdk__claim *claim)
 int pdk__request_create(struct pdk__claim *claim, uint64_t op)
 {
     struct pdk_client *c = claim->client;
-    char *path = asked_path(claim);
-    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    char *path = pdk__request_asked_path(claim);
+    struct request *r = path != NULL ? begin(c, claim, op, true) : NULL;
     if (r == NULL) {
         pdk__free(path);
         return PDK_ENOMEM;
@@ -238,7 +258,7 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
 {
     struct pdk_client *c = claim->client;
     char *path = pdk__strdup(claim->spec.path);
-    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    struct request *r = path != NULL ? begin(c, claim, op, true) : NULL;
     if (r == NULL) {
         pdk__free(path);
         return PDK_ENOMEM;
@@ -267,8 +287,8 @@ static void refused(int zrc, const void *data)
 
 int pdk__request_barrier(struct pdk__claim *claim, uint64_t op)
 {
-    char *path = asked_path(claim);
-    struct request *r = path != NULL ? begin(claim->client, claim, op) : NULL;
+    char *path = pdk__request_asked_path(claim);
+    struct request *r = path != NULL ? begin(claim->client, claim, op, true) : NULL;
     int rc = r != NULL ? sent(r, zoo_adelete(claim->client->zh, path, -1, refused, r)) : PDK_ENOMEM;
     pdk__free(path);
     return rc;
@@ -286,7 +306,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
 
 int pdk__request_list(struct pdk__claim *claim, uint64_t op)
 {
-    struct request *r = begin(claim->client, claim, op);
+    struct request *r = begin(claim->client, claim, op, false);
     return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->spec.path, 0, listed, r)) : PDK_ENOMEM;
 }
 
@@ -316,7 +336,7 @@ static void watched_by_exists(int zrc, const struct Stat *stat, const void *data
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
 {
     struct pdk_client *c = claim->client;
-    struct request *r = begin(c, claim, op);
+    struct request *r = begin(c, claim, op, false);
     void *id = (void *)c->id;
     if (r == NULL)
         return PDK_ENOMEM;
@@ -356,7 +376,7 @@ int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
 {
     struct pdk_client *c = claim->client;
     const char *path = pdk__claim_own(claim);
-    struct request *r = path != NULL ? begin(c, claim, op) : NULL;
+    struct request *r = path != NULL ? begin(c, claim, op, false) : NULL;
     void *id = (void *)c->id;
     if (r == NULL)
         return PDK_ENOMEM;
@@ -381,14 +401,14 @@ static void nothing(int zrc, const struct Stat *stat, const void *data)
 
 void pdk__request_nothing(struct pdk_client *c)
 {
-    struct request *r = begin(c, NULL, 0);
+    struct request *r = begin(c, NULL, 0, false);
     if (r != NULL)
         sent(r, zoo_aexists(c->zh, "/", 0, nothing, r));
 }
 
 void pdk__request_unwatch(struct pdk_client *c, const char *path)
 {
-    struct request *r = begin(c, NULL, 0);
+    struct request *r = begin(c, NULL, 0, false);
     if (r == NULL)
         return; /* it stays until the node goes */
     /* remove_watches would only forget it on our side (ZOOKEEPER-1910). The header declares a pointer to a completion
@@ -406,6 +426,6 @@ static void deleted(int zrc, const void *data)
 int pdk__request_delete(struct pdk__claim *claim, uint64_t op)
 {
     const char *path = pdk__claim_own(claim);
-    struct request *r = path != NULL ? begin(claim->client, claim, op) : NULL;
+    struct request *r = path != NULL ? begin(claim->client, claim, op, true) : NULL;
     return r != NULL ? sent(r, zoo_adelete(claim->client->zh, path, -1, deleted, r)) : PDK_ENOMEM;
 }

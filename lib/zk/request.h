@@ -23,6 +23,9 @@ struct pdk__request {
     struct pdk__list link;
     struct pdk_client *client;
     void (*forget)(struct pdk__request *request);
+    int64_t sent_ms; /* or earlier than that: ZooKeeper's client has it since then */
+    bool writes;     /* a quorum answers it */
+    bool asked;      /* by the session machine, for the chain's sake */
 };
 
 /* A request goes out: it holds its client from now on. */
@@ -31,7 +34,7 @@ void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void
 /* It was not sent after all, or is being forgotten. */
 void pdk__request_untrack(struct pdk__request *request);
 
-/* Its completion has come, with ZRC: lock, and know the thread. Returns the client, to be given to
+/* Its completion has come, with ZRC: lock, know the thread, and let the session know. Returns the client, to be given to
  * pdk__request_depart. */
 struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc);
 
@@ -48,6 +51,14 @@ int pdk__request_delete(struct pdk__claim *claim, uint64_t op);
 
 /* Ask for what nobody wants to know: when it completes, so has all that was asked and told before. */
 void pdk__request_nothing(struct pdk_client *c);
+
+/* The path of a create, to which the server adds the sequence number: no node has it. NULL when memory is out; the
+ * caller frees. */
+char *pdk__request_asked_path(struct pdk__claim *claim);
+
+/* proof.c: what the session machine asks for. */
+void pdk__request_probe(struct pdk_client *c);
+void pdk__request_touch(struct pdk_client *c);
 
 /* Take the data watches of PATH off the server; nobody waits for the answer. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);

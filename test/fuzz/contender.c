@@ -19,7 +19,7 @@ struct play {
     uint32_t attempts;
     int64_t now_ms;
     int64_t session;
-    bool connected, acquired, released, over;
+    bool connected, proven, acquired, released, over;
     /* the last main question, and the one about the own node */
     enum pdk__action_kind question;
     uint64_t op, own_op;
@@ -64,6 +64,7 @@ static void hear(struct play *p, const struct pdk__action *a)
     switch (a->kind) {
     case PDK__ACT_GRANTED:
         MUST(p->outcomes++ == 0 && p->acquired && !p->released && p->connected && a->token != 0);
+        MUST(p->proven);
         MUST(p->vouched == p->session);
         p->granted = true;
         break;
@@ -71,11 +72,11 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->outcomes++ == 0 && p->acquired && !p->released && a->error != 0);
         break;
     case PDK__ACT_SUSPECT:
-        MUST(held && !p->suspect && !p->connected);
+        MUST(held && !p->suspect && (!p->connected || !p->proven));
         p->suspect = true;
         break;
     case PDK__ACT_HELD:
-        MUST(held && p->suspect && p->connected);
+        MUST(held && p->suspect && p->connected && p->proven);
         p->suspect = false;
         break;
     case PDK__ACT_LOST:
@@ -264,6 +265,12 @@ static void pass_time(struct play *p, int64_t ms)
     step(p, (struct pdk__event){.kind = PDK__EV_TIMER});
 }
 
+static void prove(struct play *p, bool proven)
+{
+    p->proven = proven;
+    step(p, (struct pdk__event){.kind = proven ? PDK__EV_SESSION_PROVEN : PDK__EV_SESSION_DOUBTED});
+}
+
 static void wake(struct play *p)
 {
     int64_t at = pdk__contender_wake_ms(&p->c);
@@ -284,6 +291,7 @@ static void down(struct play *p, enum pdk__event_kind kind)
 {
     p->connected = p->connected && kind == PDK__EV_SESSION_PRESUMED;
     p->unsure = p->unsure && kind != PDK__EV_SESSION_EXPIRED && kind != PDK__EV_SESSION_OVER;
+    p->proven = p->proven && kind != PDK__EV_SESSION_EXPIRED && kind != PDK__EV_SESSION_OVER;
     p->over = p->over || kind == PDK__EV_SESSION_OVER;
     step(p, (struct pdk__event){.kind = kind, .error = PDK_ECLOSED});
 }
@@ -311,7 +319,10 @@ static void anything(struct play *p)
         pass_time(p, take(&p->b) * 20);
         break;
     case 3:
-        wake(p);
+        if (what >= 0x80)
+            prove(p, what >= 0xc0);
+        else
+            wake(p);
         break;
     case 4:
         up(p, p->session);
@@ -403,6 +414,7 @@ static void mend(struct play *p, bool patient)
         release(p);
     if (!p->connected)
         up(p, p->session);
+    prove(p, true);
     for (int i = 0; i < ENOUGH_STEPS && !p->done; i++)
         go_on(p);
     MUST(p->done);
@@ -413,7 +425,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct play p = {.b = {data, size}, .now_ms = 1000, .session = 0x1000};
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
-    pdk__contender_init(&p.c, &p.ops, ++p.attempts, seed, p.connected ? p.session : 0, p.connected);
+    pdk__contender_init(&p.c, &p.ops, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
     while (p.b.left > 0)
         anything(&p);
     mend(&p, (seed & 2) != 0);

@@ -10,7 +10,7 @@ struct life {
     int64_t now_ms;
     int64_t session; /* of the last UP; 0 after it was told over */
     bool connected;
-    bool presumed;
+    bool presumed, proven, wanted, asked;
     bool over;
     int opens; /* handles asked for */
 };
@@ -23,24 +23,38 @@ static void hear(struct life *l, const struct pdk__session_action *a)
         MUST(a->session != 0 && (l->session == 0 || l->session == a->session));
         l->session = a->session;
         l->connected = true;
-        l->presumed = false;
+        l->asked = false;
         break;
     case PDK__SACT_DOWN:
         MUST(l->connected);
-        l->connected = false;
+        l->connected = l->asked = false;
+        break;
+    case PDK__SACT_PROVEN:
+        MUST(l->connected && !l->proven && pdk__session_credible(&l->s, l->now_ms));
+        l->proven = true;
+        l->presumed = false;
+        break;
+    case PDK__SACT_DOUBTED:
+        MUST(l->session != 0 && l->proven);
+        l->proven = false;
         break;
     case PDK__SACT_PRESUMED:
-        MUST(!l->connected && l->session != 0 && !l->presumed);
+        MUST(l->session != 0 && !l->proven && !l->presumed);
         l->presumed = true;
+        break;
+    case PDK__SACT_PROBE:
+    case PDK__SACT_TOUCH:
+        MUST(l->connected && !l->asked && l->wanted == (a->kind == PDK__SACT_PROBE));
+        l->asked = true;
         break;
     case PDK__SACT_EXPIRED:
         l->session = 0;
-        l->connected = l->presumed = false;
+        l->connected = l->presumed = l->proven = l->asked = false;
         break;
     case PDK__SACT_OVER:
         MUST(a->error != 0);
         l->over = true;
-        l->connected = false;
+        l->connected = l->proven = false;
         break;
     case PDK__SACT_OPEN:
         MUST(l->session == 0 && l->s.renewable);
@@ -61,7 +75,7 @@ static void step(struct life *l, struct pdk__session_event event)
     /* Who may believe has a session that nobody said is over. */
     if (pdk__session_credible(&l->s, l->now_ms))
         MUST(l->session != 0 && !l->presumed && !l->over);
-    if (l->connected)
+    if (l->proven)
         MUST(pdk__session_credible(&l->s, l->now_ms));
 }
 
@@ -75,6 +89,22 @@ static void pass_time(struct life *l, int64_t ms)
     step(l, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
     if (wake <= l->now_ms)
         MUST(pdk__session_wake_ms(&l->s) != wake);
+}
+
+/* Of a request of some time ago; or of what was asked. */
+static void answer(struct life *l, uint8_t what, int64_t ago_ms)
+{
+    struct pdk__session_event event = {.kind = PDK__SEV_ANSWERED, .sent_ms = l->now_ms - ago_ms};
+    if ((what & 0x38) == 0) {
+        l->wanted = !l->wanted;
+        event.kind = l->wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED;
+    } else if (l->asked && (what & 8) != 0) {
+        event.kind = what >= 0xf0 ? PDK__SEV_UNASKED : PDK__SEV_ANSWERED;
+        event.asked = true;
+        l->asked = false;
+    }
+    event.agreed = (what & 0x10) != 0;
+    step(l, event);
 }
 
 static void tell(struct life *l, struct bytes *b)
@@ -102,7 +132,10 @@ static void tell(struct life *l, struct bytes *b)
             step(l, (struct pdk__session_event){.kind = what >= 0x80 ? PDK__SEV_OPEN_FAILED : PDK__SEV_OPENED});
         break;
     case 6:
-        pass_time(l, 0);
+        if (what >= 0x40)
+            answer(l, what, take(b));
+        else
+            pass_time(l, 0);
         break;
     default:
         pass_time(l, take(b) * 50);
@@ -114,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes b = {data, size};
     struct life l = {.now_ms = 1000};
     uint8_t seed = take(&b);
-    pdk__session_init(&l.s, (seed & 1) != 0, seed >> 1, 3000, l.now_ms);
+    pdk__session_init(&l.s, (seed & 1) != 0, (struct pdk__session_policy){0}, seed >> 1, 3000, l.now_ms);
     while (b.left > 0)
         tell(&l, &b);
     step(&l, (struct pdk__session_event){.kind = PDK__SEV_CLOSE});

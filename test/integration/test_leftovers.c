@@ -118,7 +118,11 @@ static zhandle_t *zh;
 static void adopted(void)
 {
     pdk_client *c;
-    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    pdk_client_options *o = pdk_client_options_new();
+    CHECK(o != NULL);
+    CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2), 0); /* not true: it has not to wait for a proof that holds */
+    CHECK_RC(pdk_client_adopt(&c, zh, o), 0);
+    pdk_client_options_free(o);
     pdk_mutex *m = ground_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);

@@ -191,9 +191,29 @@ static struct pdk__event unsent(const struct pdk__action *a)
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
 
+static void session(struct client *c, struct pdk__session_event event);
+
+static bool anybody_wants_proof(const struct client *c)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        if (c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine))
+            return true;
+    return false;
+}
+
+/* What the claims want is known when all that an event has set off is done. */
+static void pass_wish_on(struct client *c)
+{
+    bool wanted = anybody_wants_proof(c);
+    if (c->depth == 0 && wanted != c->driver.wanted)
+        session(c, (struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
+}
+
 void client_feed(struct claim *claim, struct pdk__event event)
 {
+    struct client *c = claim->client;
     struct pdk__actions actions, failed = {0};
+    c->depth++;
     enum pdk__phase before = claim->machine.phase;
     bool unsure = claim->machine.node == PDK__NODE_MAYBE;
     event.now_ms = client_now_ms(claim->client);
@@ -211,7 +231,9 @@ void client_feed(struct claim *claim, struct pdk__event event)
     for (size_t i = 0; i < failed.n && claim->used; i++)
         client_feed(claim, unsent(&failed.list[i]));
     if (claim->used)
-        client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+        client_arm(c, pdk__contender_wake_ms(&claim->machine));
+    c->depth--;
+    pass_wish_on(c);
 }
 
 static void feed_all(struct client *c, struct pdk__event event)
@@ -221,7 +243,14 @@ static void feed_all(struct client *c, struct pdk__event event)
             client_feed(&c->claims[i], event);
 }
 
-static void session(struct client *c, struct pdk__session_event event);
+/* A write that is refused, under the path of whoever wants the proof. */
+static bool probe(struct client *c)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        if (c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine))
+            return io_send(c, REQ_DELETE, c->claims[i].path, "nobody", false, TICKET_SESSION);
+    return false;
+}
 
 static void carry_out(struct client *c, const struct pdk__session_action *a)
 {
@@ -231,6 +260,12 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
         break;
     case PDK__SACT_DOWN:
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
+        break;
+    case PDK__SACT_PROVEN:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PROVEN});
+        break;
+    case PDK__SACT_DOUBTED:
+        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOUBTED});
         break;
     case PDK__SACT_PRESUMED:
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED});
@@ -250,6 +285,14 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
         io_open(c);
         session(c, (struct pdk__session_event){.kind = PDK__SEV_OPENED});
         break;
+    case PDK__SACT_PROBE:
+        if (!probe(c))
+            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
+        break;
+    case PDK__SACT_TOUCH:
+        if (!io_send(c, REQ_EXISTS, 0, "", false, TICKET_SESSION))
+            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
+        break;
     }
 }
 
@@ -257,10 +300,28 @@ static void session(struct client *c, struct pdk__session_event event)
 {
     struct pdk__session_actions actions;
     event.now_ms = client_now_ms(c);
+    c->depth++;
     pdk__session_step(&c->driver, &event, &actions);
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
+    c->depth--;
     client_arm(c, pdk__session_wake_ms(&c->driver));
+    pass_wish_on(c);
+}
+
+static bool agreed(const struct answer *a)
+{
+    enum request_kind kind = a->request->kind;
+    bool writes = kind == REQ_CREATE || kind == REQ_MAKE_DIR || kind == REQ_DELETE;
+    return writes && (a->error == Z_OK || a->error == Z_NONODE || a->error == Z_EXISTS);
+}
+
+static void answered(struct client *c, uint64_t t, const struct answer *a)
+{
+    session(c, (struct pdk__session_event){.kind = PDK__SEV_ANSWERED,
+                                           .sent_ms = a->request->sent_ms,
+                                           .agreed = agreed(a),
+                                           .asked = t == TICKET_SESSION});
 }
 
 static enum pdk__outcome outcome_of(enum zerror error)
@@ -348,17 +409,19 @@ void client_receive(void *receiver, const struct message *m)
         break;
     case IN_REPLY:
         hear(c, m->body);
-        pdk__session_answered(&c->driver);
-        if (m->a != 0)
+        answered(c, m->a, m->body);
+        if (m->a != TICKET_SESSION)
             replied(c, m->a, m->body);
         break;
     case IN_UNKNOWN:
-        if (m->a != 0)
+        if (m->a == TICKET_SESSION)
+            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
+        else if (m->a != 0)
             replied(c, m->a, NULL);
         break;
     case IN_EVENT:
         hear(c, m->body);
-        pdk__session_notified(&c->driver, client_now_ms(c));
+        session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
         fired(c, m->body);
         break;
     }
@@ -423,8 +486,8 @@ struct claim *client_claim(struct client *c, int user, int path)
             .client = c, .used = true, .index = i, .user = user, .path = path, .asked = c->world->agenda.now};
         bool connected = c->driver.phase == PDK__SESSION_CONNECTED;
         claim->number = ++c->world->n_claims;
-        pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id,
-                            connected);
+        pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id, connected,
+                            !c->driver.doubted);
         return claim;
     }
     return NULL;

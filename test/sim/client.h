@@ -75,6 +75,7 @@ struct client {
     uint64_t ops;
     uint32_t last_attempt;
     struct claim claims[CLAIMS_MAX];
+    int depth; /* of steps within steps */
     int64_t wake_ms;
     unsigned alarms;
     bool late; /* an alarm went off while it was paused */
@@ -107,6 +108,9 @@ bool claim_believes(const struct claim *claim);
 /* io.c */
 void io_open(struct client *c);
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket);
+
+/* What is asked for no claim, but for the session. */
+#define TICKET_SESSION UINT64_C(0x100)
 
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_REPLY, IN_UNKNOWN, IN_EVENT };

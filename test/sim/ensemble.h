@@ -54,6 +54,7 @@ struct request {
     int n_watched;
     const struct watched *watched;
     uint64_t ticket; /* the client's own */
+    int64_t sent_ms; /* on its clock */
 };
 
 /* What comes down a connection. */

@@ -98,6 +98,7 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
     r->path = path;
     r->watch = watch;
     r->ticket = ticket;
+    r->sent_ms = client_now_ms(c);
     strcpy(r->name, name);
     w->n_requests++;
     tell_request(c, r);
@@ -368,7 +369,7 @@ void client_begin(struct client *c, struct world *w, int id)
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    pdk__session_init(&c->driver, true, draw(&w->random), w->session_ms, c->clock_ms);
+    pdk__session_init(&c->driver, true, (struct pdk__session_policy){0}, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
     for (int i = 0; i < c->n_users; i++) {
         c->users[i] = (struct user){.client = c, .index = i, .claim = -1};

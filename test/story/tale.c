@@ -63,7 +63,7 @@ static void step(struct tale *t, const char *name, struct pdk__event event)
 void tale_begin(struct tale *t, bool connected)
 {
     *t = (struct tale){.now_ms = 1000, .attempts = TALE_ATTEMPT, .token = 77};
-    pdk__contender_init(&t->c, &t->ops, TALE_ATTEMPT, 7, connected ? TALE_SESSION : 0, connected);
+    pdk__contender_init(&t->c, &t->ops, TALE_ATTEMPT, 7, connected ? TALE_SESSION : 0, connected, true);
 }
 
 void tale_reset(struct tale *t)
@@ -97,6 +97,10 @@ void up(struct tale *t, int64_t session)
 }
 
 void down(struct tale *t) { step(t, "down", (struct pdk__event){.kind = PDK__EV_SESSION_DOWN}); }
+
+void proven(struct tale *t) { step(t, "proven", (struct pdk__event){.kind = PDK__EV_SESSION_PROVEN}); }
+
+void doubted(struct tale *t) { step(t, "doubted", (struct pdk__event){.kind = PDK__EV_SESSION_DOUBTED}); }
 
 void presumed(struct tale *t) { step(t, "presumed", (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED}); }
 
@@ -205,7 +209,8 @@ void own_fired(struct tale *t, bool deleted)
 
 static void session_step(struct tale *t, const char *name, struct pdk__session_event event)
 {
-    static const char *const names[] = {"up", "down", "presumed", "expired", "over", "open"};
+    static const char *const names[] = {"up",      "down", "proven", "doubted", "presumed",
+                                        "expired", "over", "open",   "probe",   "touch"};
     struct pdk__session_actions actions;
     event.now_ms = t->now_ms;
     pdk__session_step(&t->s, &event, &actions);
@@ -224,13 +229,13 @@ static void session_step(struct tale *t, const char *name, struct pdk__session_e
 void session_begin(struct tale *t, bool renewable)
 {
     *t = (struct tale){.now_ms = 1000};
-    pdk__session_init(&t->s, renewable, 7, 3000, t->now_ms);
+    pdk__session_init(&t->s, renewable, (struct pdk__session_policy){.tick_ms = 1000}, 7, 3000, t->now_ms);
 }
 
 void session_event(struct tale *t, enum pdk__session_event_kind kind)
 {
-    static const char *const names[] = {"connected", "disconnected", "expired", "auth failed",
-                                        "opened",    "open failed",  "close",   "later"};
+    static const char *const names[] = {"connected", "disconnected", "expired",  "auth failed", "opened", "open failed",
+                                        "close",     "later",        "answered", "unasked",     "wanted", "unwanted"};
     session_step(t, names[kind], (struct pdk__session_event){.kind = kind});
 }
 
@@ -238,6 +243,13 @@ void session_connected(struct tale *t, int64_t id, int64_t timeout_ms)
 {
     session_step(t, "connected",
                  (struct pdk__session_event){.kind = PDK__SEV_CONNECTED, .session = id, .timeout_ms = timeout_ms});
+}
+
+void session_answered(struct tale *t, int64_t ago_ms, bool agreed)
+{
+    session_step(t, agreed ? "agreed" : "answered",
+                 (struct pdk__session_event){
+                     .kind = PDK__SEV_ANSWERED, .sent_ms = t->now_ms - ago_ms, .agreed = agreed, .asked = t->s.asking});
 }
 
 void session_later(struct tale *t, int64_t ms)

@@ -52,6 +52,8 @@ void later(struct tale *t, int64_t ms);
 /* The session. */
 void up(struct tale *t, int64_t session);
 void down(struct tale *t);
+void proven(struct tale *t);
+void doubted(struct tale *t);
 void presumed(struct tale *t);
 void expired(struct tale *t);
 void over(struct tale *t, int error);
@@ -74,11 +76,15 @@ void reply_to(struct tale *t, uint64_t op, enum pdk__event_kind kind, enum pdk__
 void fired(struct tale *t, bool deleted);
 void own_fired(struct tale *t, bool deleted);
 
-/* The session machine's. */
+/* The session machine's: with a timeout of 3000 and a tick of 1000, so a gap of 560, a margin of 150, and 300 for the
+ * least time left. */
 void session_begin(struct tale *t, bool renewable);
 void session_event(struct tale *t, enum pdk__session_event_kind kind);
 void session_connected(struct tale *t, int64_t id, int64_t timeout_ms);
 void session_later(struct tale *t, int64_t ms);
+
+/* What was asked for, or else any request, AGO_MS ago, is answered; AGREED by a quorum. */
+void session_answered(struct tale *t, int64_t ago_ms, bool agreed);
 
 /* Forget the trace so far. */
 void tale_reset(struct tale *t);

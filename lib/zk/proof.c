@@ -1,0 +1,92 @@
+/*
+ * What is asked for nobody but the session: that it is proven to live (lib/core/chain.h).
+ */
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/zk/claim.h"
+#include "lib/zk/request.h"
+
+static void end(struct pdk__request *r)
+{
+    pdk__request_untrack(r);
+    pdk__free(r);
+}
+
+static struct pdk__request *begin(struct pdk_client *c, bool writes)
+{
+    struct pdk__request *r = c->zh != NULL ? pdk__alloc(sizeof *r) : NULL;
+    if (r == NULL)
+        return NULL;
+    pdk__request_track(r, c, end);
+    r->writes = writes;
+    r->asked = true;
+    return r;
+}
+
+static void answered(int zrc, const void *data)
+{
+    struct pdk__request *r = (struct pdk__request *)data;
+    struct pdk_client *c = pdk__request_arrive(r, zrc);
+    end(r);
+    pdk__request_depart(c);
+}
+
+static void answered_stat(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    answered(zrc, data);
+}
+
+static void answered_string(int zrc, const char *value, const void *data)
+{
+    (void)value;
+    answered(zrc, data);
+}
+
+/* The path of anybody who wants the proof. */
+static char *nobody(struct pdk_client *c)
+{
+    PDK__LIST_EACH (link, &c->claims) {
+        struct pdk__claim *claim = PDK__MEMBER(link, struct pdk__claim, link);
+        if (claim->wants_proof)
+            return pdk__request_asked_path(claim);
+    }
+    return NULL;
+}
+
+/* A delete of what cannot be there: a node of ours without its sequence number. It is refused by a quorum, like any write
+ * agreed on; it changes nothing, fires no watch, and the servers do not log it. A multi with one check of our node would
+ * do, but aborts the process where the handle has a chroot and its session expires in that moment (zoo_amulti frees a path
+ * twice); a set of it needs a permission that its owner may not have. */
+static int write(struct pdk_client *c, struct pdk__request *r)
+{
+    char *path = nobody(c);
+    int zrc = path != NULL ? zoo_adelete(c->zh, path, -1, answered, r) : ZSYSTEMERROR;
+    pdk__free(path);
+    return zrc;
+}
+
+static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
+{
+    if (zrc == ZOK)
+        return;
+    if (r != NULL)
+        end(r);
+    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_UNASKED, .now_ms = pdk__now_ms()});
+}
+
+void pdk__request_probe(struct pdk_client *c)
+{
+    bool sync = c->options.renewal == PDK_RENEW_BY_SYNC;
+    struct pdk__request *r = begin(c, true);
+    int zrc = ZSYSTEMERROR;
+    if (r != NULL)
+        zrc = sync ? zoo_async(c->zh, "/", answered_string, r) : write(c, r);
+    settle(c, r, zrc);
+}
+
+void pdk__request_touch(struct pdk_client *c)
+{
+    struct pdk__request *r = begin(c, false);
+    settle(c, r, r != NULL ? zoo_aexists(c->zh, "/", 0, answered_stat, r) : ZSYSTEMERROR);
+}

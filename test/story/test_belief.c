@@ -1,0 +1,474 @@
+/*
+ * Stories of belief: how long the session is known to live, what is asked to know it, and what a contender makes of it.
+ * A timeout of 3000 and a tick of 1000: see tale.h.
+ */
+#include "test/lib/check.h"
+#include "test/story/tale.h"
+#include <string.h>
+
+static struct tale t;
+
+/* A session that was made long ago, of which nothing is proven. */
+static void begin_unproven(void)
+{
+    session_begin(&t, false);
+    session_connected(&t, 0xa, 3000);
+    tale_reset(&t);
+}
+
+static void begin_proven(void)
+{
+    session_begin(&t, true);
+    session_connected(&t, 0xa, 3000);
+    tale_reset(&t);
+}
+
+static int64_t left_ms(void) { return pdk__session_deadline_ms(&t.s) - t.now_ms; }
+
+static void believe_at(int64_t now_ms) { CHECK_EQ(pdk__session_deadline_ms(&t.s), now_ms + 2850); }
+
+/* A request sent AFTER_MS from now, answered LATE_MS after that. */
+static void ask(int64_t after_ms, int64_t late_ms, bool agreed)
+{
+    t.now_ms += after_ms + late_ms;
+    session_answered(&t, late_ms, agreed);
+}
+
+static void a_new_session_is_known_to_live_from_before_it_was_asked_for(void)
+{
+    session_begin(&t, true);
+    int64_t opened = t.now_ms;
+    t.now_ms += 1000;
+    session_connected(&t, 0xa, 3000);
+    believe_at(opened);
+}
+
+static void belief_rests_on_the_sending_of_the_third_newest_write(void)
+{
+    begin_unproven();
+    int64_t first = t.now_ms + 10;
+    ask(10, 5, true);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    ask(560, 5, true);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    ask(560, 5, true);
+    believe_at(first);
+    int64_t second = first + 565;
+    ask(560, 5, true);
+    believe_at(second);
+}
+
+static void answers_that_no_quorum_gave_prove_nothing(void)
+{
+    begin_unproven();
+    for (int i = 0; i < 20; i++)
+        ask(600, 5, false);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+}
+
+static void the_first_link_may_be_any_answer(void)
+{
+    begin_unproven();
+    int64_t read = t.now_ms;
+    ask(0, 5, false);
+    ask(560, 1, true);
+    ask(1, 1, true);
+    believe_at(read);
+}
+
+static void a_write_within_half_a_tick_of_an_answer_carries_nothing(void)
+{
+    begin_unproven();
+    ask(0, 5, false);
+    ask(559, 1, true);
+    ask(1, 1, true);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+}
+
+static void a_proof_sent_before_the_answer_it_builds_on_is_none(void)
+{
+    begin_unproven();
+    ask(0, 5, false);
+    ask(560, 20, true);
+    ask(-10, 10, true); /* had been on its way */
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    ask(1, 1, true);
+    CHECK(pdk__session_credible(&t.s, t.now_ms));
+}
+
+/* There is always one under way when another is answered. */
+static void a_client_that_writes_all_the_time_is_proven_too(void)
+{
+    begin_unproven();
+    for (int i = 0; i < 400; i++)
+        ask(-5, 10, true);
+    CHECK(left_ms() > 1500);
+}
+
+static void on_another_connection_the_links_begin_anew(void)
+{
+    begin_unproven();
+    int64_t last = t.now_ms + 570;
+    ask(0, 5, false);
+    ask(565, 5, true); /* carried, on the old connection */
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_answered(&t, 1, true); /* its last words, late */
+    session_connected(&t, 0xa, 3000);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    /* The leader was asked about the session after the last answer on the old one: a write proves that leader. */
+    ask(1, 1, true);
+    believe_at(last);
+}
+
+static void what_was_proven_stays_so_without_a_connection(void)
+{
+    begin_proven();
+    int64_t deadline = pdk__session_deadline_ms(&t.s);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), deadline - 300);
+    t.now_ms = deadline - 300;
+    session_later(&t, 0);
+    CHECK(pdk__session_credible(&t.s, deadline - 1));
+    CHECK(!pdk__session_credible(&t.s, deadline));
+    t.now_ms = deadline;
+    session_later(&t, 0);
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "later: doubted\n"
+                       "later: presumed\n");
+}
+
+/* Its server answers and answers, and no quorum does. */
+static void of_unlike_timeouts_the_least_counts(void)
+{
+    begin_proven();
+    int64_t deadline = pdk__session_deadline_ms(&t.s);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 2000);
+    CHECK_EQ(pdk__session_deadline_ms(&t.s), deadline - 1000 + 50);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 4000);
+    CHECK_EQ(t.s.timeout_ms, 2000);
+}
+
+static void connected_or_not_belief_ends(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_WANTED);
+    for (int i = 0; i < 3; i++)
+        ask(955, 5, false);
+    CHECK(t.s.presumed && t.s.phase == PDK__SESSION_CONNECTED);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+}
+
+static void who_comes_late_with_an_answer_is_told_the_time_first(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_WANTED);
+    ask(600, 5, true);
+    ask(600, 5, true);
+    ask(0, 4000, true);
+    CHECK(strstr(t.trace, "agreed: doubted presumed") != NULL);
+}
+
+static void who_holds_is_proven_by_writes_at_a_steady_pace(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_WANTED);
+    session_answered(&t, 0, true);
+    int64_t least = left_ms();
+    for (int i = 0; i < 50; i++) {
+        t.now_ms = pdk__session_wake_ms(&t.s);
+        session_later(&t, 0);
+        CHECK(t.s.asking && t.s.probing);
+        t.now_ms += 30;
+        least = left_ms() < least ? left_ms() : least;
+        session_answered(&t, 30, true);
+        tale_reset(&t);
+    }
+    CHECK(least > 3000 - 3000 * 7 / 10 - 150);
+    CHECK(!t.s.doubted);
+}
+
+static void one_question_is_under_way_at_a_time(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_WANTED);
+    session_later(&t, 700);
+    session_later(&t, 700);
+    session_event(&t, PDK__SEV_UNASKED);
+    session_later(&t, 1);
+    session_later(&t, 500);
+    CHECK_STR(t.trace, "wanted: probe\n"
+                       "later: -\n"
+                       "later: -\n"
+                       "unasked: -\n"
+                       "later: -\n"
+                       "later: probe\n");
+}
+
+static void nobody_holding_a_read_now_and_then_keeps_the_first_link_young(void)
+{
+    begin_proven();
+    session_later(&t, 749);
+    session_later(&t, 1);
+    session_answered(&t, 1, false);
+    session_later(&t, 749);
+    session_later(&t, 1);
+    CHECK_STR(t.trace, "later: -\n"
+                       "later: touch\n"
+                       "answered: -\n"
+                       "later: -\n"
+                       "later: touch\n");
+}
+
+/* An idle session lets go of its proof; two writes in a row bring it back, thanks to the reads. */
+static void after_idleness_proof_takes_one_write_more(void)
+{
+    begin_proven();
+    for (int i = 0; i < 40; i++) {
+        session_later(&t, 750);
+        session_answered(&t, 1, false);
+    }
+    CHECK(t.s.presumed);
+    tale_reset(&t);
+    ask(1, 1, true); /* somebody's create */
+    session_event(&t, PDK__SEV_WANTED);
+    session_later(&t, 1);
+    session_answered(&t, 0, true);
+    CHECK_STR(t.trace, "agreed: -\n"
+                       "wanted: -\n"
+                       "later: probe\n"
+                       "agreed: proven\n");
+    CHECK(left_ms() > 1300);
+}
+
+static void servers_that_take_no_writes_are_not_asked_in_a_loop(void)
+{
+    begin_unproven();
+    session_event(&t, PDK__SEV_WANTED);
+    session_answered(&t, 0, false);
+    CHECK(pdk__session_wake_ms(&t.s) >= t.now_ms + 100);
+}
+
+static void a_tick_that_is_not_told_is_half_the_timeout(void)
+{
+    session_begin(&t, true);
+    pdk__session_init(&t.s, true, (struct pdk__session_policy){0}, 7, 4000, t.now_ms);
+    session_connected(&t, 0xa, 4000);
+    CHECK_EQ(t.s.chain.gap_ms, 1000 + 100 + 10);
+    CHECK_EQ(left_ms(), 3800);
+}
+
+static void what_the_program_says_goes(void)
+{
+    struct pdk__session_policy policy = {.tick_ms = 200, .margin_ms = 500, .min_valid_ms = 2000};
+    session_begin(&t, true);
+    pdk__session_init(&t.s, true, policy, 7, 4000, t.now_ms);
+    session_connected(&t, 0xa, 4000);
+    CHECK_EQ(t.s.chain.gap_ms, 100 + 10 + 10);
+    CHECK_EQ(left_ms(), 3500);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 1000);
+    session_later(&t, 1499);
+    session_later(&t, 1);
+    CHECK_STR(t.trace, "connected: up(a) proven\n"
+                       "later: touch\n"
+                       "later: doubted\n");
+}
+
+/* --- what a contender makes of it -------------------------------------------------------------------------------- */
+
+static void hold(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    own(&t);
+    tale_reset(&t);
+}
+
+static void nothing_is_granted_in_doubt(void)
+{
+    tale_begin(&t, true);
+    doubted(&t);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    CHECK(pdk__contender_wants_proof(&t.c));
+    own(&t);
+    proven(&t);
+    CHECK_STR(t.trace, "doubted: -\n"
+                       "acquire: create\n"
+                       "created: -\n"
+                       "listed: own\n"
+                       "own: -\n"
+                       "proven: granted\n");
+}
+
+/* While it was proven our node could be deleted. */
+static void what_is_proven_before_the_own_node_was_seen_waits_for_it(void)
+{
+    tale_begin(&t, true);
+    doubted(&t);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    proven(&t);
+    own(&t);
+    CHECK_STR(t.trace, "doubted: -\n"
+                       "acquire: create\n"
+                       "created: -\n"
+                       "listed: own\n"
+                       "proven: -\n"
+                       "own: granted\n");
+}
+
+static void a_node_deleted_while_it_is_proven_is_made_anew(void)
+{
+    tale_begin(&t, true);
+    doubted(&t);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    own(&t);
+    tale_reset(&t);
+    own_fired(&t, true);
+    CHECK_STR(t.trace, "own gone: create\n");
+}
+
+static void a_deadline_passes_in_doubt_too(void)
+{
+    tale_begin(&t, true);
+    doubted(&t);
+    acquire(&t, 500);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    tale_reset(&t);
+    CHECK_EQ(pdk__contender_wake_ms(&t.c) - t.now_ms <= 500, 1);
+    later(&t, 500);
+    CHECK_STR(t.trace, "later: failed(PDK_ETIMEDOUT) delete\n");
+}
+
+static void a_connection_lost_in_doubt_lists_again(void)
+{
+    tale_begin(&t, true);
+    doubted(&t);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    tale_reset(&t);
+    presumed(&t);
+    down(&t);
+    up(&t, TALE_SESSION);
+    proven(&t);
+    listed(&t, LIST(OURS));
+    CHECK_STR(t.trace, "presumed: -\n"
+                       "down: -\n"
+                       "up: list\n"
+                       "proven: -\n"
+                       "listed: granted own\n");
+}
+
+static void a_holder_in_doubt_is_suspect_until_proven(void)
+{
+    hold();
+    doubted(&t);
+    doubted(&t);
+    CHECK(pdk__contender_wants_proof(&t.c));
+    proven(&t);
+    CHECK_STR(t.trace, "doubted: suspect\n"
+                       "doubted: -\n"
+                       "proven: held\n");
+}
+
+static void after_a_reconnect_it_takes_both_the_node_and_the_proof(void)
+{
+    hold();
+    doubted(&t);
+    down(&t);
+    up(&t, TALE_SESSION);
+    own(&t);
+    proven(&t);
+    down(&t);
+    up(&t, TALE_SESSION);
+    proven(&t);
+    own(&t);
+    CHECK_STR(t.trace, "doubted: suspect\n"
+                       "down: -\n"
+                       "up: own\n"
+                       "own: -\n"
+                       "proven: held\n"
+                       "down: suspect\n"
+                       "up: own\n"
+                       "proven: -\n"
+                       "own: held\n");
+}
+
+static void when_the_time_is_up_it_is_lost_connected_or_not(void)
+{
+    hold();
+    doubted(&t);
+    presumed(&t);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "doubted: suspect\n"
+                       "presumed: lost delete\n"
+                       "deleted: done\n");
+    CHECK(!pdk__contender_wants_proof(&t.c));
+}
+
+static void of_those_who_wait_only_the_next_wants_proof(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    CHECK(!pdk__contender_wants_proof(&t.c));
+    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    CHECK(!pdk__contender_wants_proof(&t.c));
+    fired(&t, true);
+    listed(&t, LIST(OTHER_3, OURS));
+    CHECK(pdk__contender_wants_proof(&t.c));
+    ok(&t, PDK__EV_WATCHED);
+    CHECK(pdk__contender_wants_proof(&t.c));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a new session is known to live from before it was asked for",
+         a_new_session_is_known_to_live_from_before_it_was_asked_for},
+        {"belief rests on the sending of the third-newest write",
+         belief_rests_on_the_sending_of_the_third_newest_write},
+        {"answers that no quorum gave prove nothing", answers_that_no_quorum_gave_prove_nothing},
+        {"the first link may be any answer", the_first_link_may_be_any_answer},
+        {"a write within half a tick of an answer carries nothing",
+         a_write_within_half_a_tick_of_an_answer_carries_nothing},
+        {"a proof sent before the answer it builds on is none", a_proof_sent_before_the_answer_it_builds_on_is_none},
+        {"a client that writes all the time is proven, too", a_client_that_writes_all_the_time_is_proven_too},
+        {"on another connection the links begin anew", on_another_connection_the_links_begin_anew},
+        {"what was proven stays so without a connection", what_was_proven_stays_so_without_a_connection},
+        {"of unlike timeouts the least counts", of_unlike_timeouts_the_least_counts},
+        {"connected or not, belief ends", connected_or_not_belief_ends},
+        {"who comes late with an answer is told the time first", who_comes_late_with_an_answer_is_told_the_time_first},
+        {"who holds is proven by writes at a steady pace", who_holds_is_proven_by_writes_at_a_steady_pace},
+        {"one question is under way at a time", one_question_is_under_way_at_a_time},
+        {"nobody holding, a read now and then keeps the first link young",
+         nobody_holding_a_read_now_and_then_keeps_the_first_link_young},
+        {"after idleness proof takes one write more", after_idleness_proof_takes_one_write_more},
+        {"servers that take no writes are not asked in a loop", servers_that_take_no_writes_are_not_asked_in_a_loop},
+        {"a tick that is not told is half the timeout", a_tick_that_is_not_told_is_half_the_timeout},
+        {"what the program says, goes", what_the_program_says_goes},
+        {"nothing is granted in doubt", nothing_is_granted_in_doubt},
+        {"what is proven before the own node was seen waits for it",
+         what_is_proven_before_the_own_node_was_seen_waits_for_it},
+        {"a node deleted while it is proven is made anew", a_node_deleted_while_it_is_proven_is_made_anew},
+        {"a deadline passes in doubt, too", a_deadline_passes_in_doubt_too},
+        {"a connection lost in doubt lists again", a_connection_lost_in_doubt_lists_again},
+        {"a holder in doubt is suspect until proven", a_holder_in_doubt_is_suspect_until_proven},
+        {"after a reconnect it takes both the node and the proof",
+         after_a_reconnect_it_takes_both_the_node_and_the_proof},
+        {"when the time is up it is lost, connected or not", when_the_time_is_up_it_is_lost_connected_or_not},
+        {"of those who wait only the next wants proof", of_those_who_wait_only_the_next_wants_proof},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "belief", .tests = tests});
+}
