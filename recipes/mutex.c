@@ -32,6 +32,14 @@ int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t si
     return 0;
 }
 
+int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token)
+{
+    if (o == NULL || min_token < 0)
+        return PDK_EINVAL;
+    o->conditions.min_token = min_token;
+    return 0;
+}
+
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 static struct pdk_mutex *mutex_of(struct pdk__changes *changes)
@@ -80,6 +88,8 @@ static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_o
         pdk__free(m);
         return NULL;
     }
+    if (opts != NULL)
+        m->options.conditions = opts->conditions;
     m->client = c;
     m->refs = 1;
     pdk__list_init(&m->ops);

@@ -8,6 +8,7 @@
 struct pdk_mutex_options {
     void *data;
     size_t data_size;
+    struct pdk__conditions conditions;
 };
 
 struct pdk_mutex {

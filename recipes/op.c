@@ -195,7 +195,8 @@ int pdk__op_start(struct pdk_op **out, struct pdk_mutex *m, bool try_only, int64
                                                         .data = op->data,
                                                         .data_size = data_size,
                                                         .try_only = try_only,
-                                                        .deadline_ms = deadline_ms});
+                                                        .deadline_ms = deadline_ms,
+                                                        .conditions = m->options.conditions});
     if (rc == 0) {
         *out = op;
         return 0;

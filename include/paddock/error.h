@@ -38,7 +38,8 @@ extern "C" {
     X(PDK_EEXHAUSTED, -19, PLAIN, "the sequence counter of the lock path is exhausted")                                \
     X(PDK_ENOENT, -20, PLAIN, "the path does not exist")                                                               \
     X(PDK_ESYSTEM, -21, RETRY, "the operating system refused a thread or a descriptor")                                \
-    X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")
+    X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")                                                 \
+    X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

@@ -44,6 +44,14 @@ void pdk_mutex_options_free(pdk_mutex_options *o);
 int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t size);
 
 /*
+ * Grant nothing whose token is less than MIN_TOKEN: the lock fails with PDK_ESTALE then, and leaves no node. Tokens are
+ * transaction numbers of the servers, which go back when the ensemble is restored from an old backup; a program whose
+ * store has seen token N asks for N + 1, and hears of it before it writes. Such an ensemble comes up to it in time, with
+ * every transaction. Default 0, for none. PDK_EINVAL when it is negative.
+ */
+int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token);
+
+/*
  * Make a mutex object for PATH; no request is sent. PATH is absolute, within the client's chroot; the node and its
  * missing ancestors are made, as containers, by the first lock. OPTS may be NULL. On success *M is the caller's, to be
  * given to pdk_mutex_free(). PDK_EPATH when PATH is relative, is "/" or is not a ZooKeeper path; PDK_EINVAL,
@@ -62,7 +70,7 @@ int pdk_mutex_free(pdk_mutex *m);
  *
  * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle),
  * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
- * PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays behind.
+ * PDK_ELIMIT, PDK_ESTALE, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays behind.
  */
 int pdk_mutex_lock(pdk_mutex *m);
 

@@ -239,6 +239,10 @@ static void lose(struct pdk__contender *c, struct pdk__actions *out)
 /* Nobody is ahead. */
 static void grant(struct pdk__contender *c, struct pdk__actions *out)
 {
+    if (c->token < c->conditions.min_token) {
+        fail(c, out, PDK_ESTALE);
+        return;
+    }
     c->phase = c->proven ? PDK__HELD : PDK__PROVING;
     c->op = 0;
     pdk__retry_reset(&c->retry);

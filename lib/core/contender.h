@@ -173,6 +173,11 @@ enum pdk__node { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
 /* What is known of the watch on our own node. */
 enum pdk__own { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
 
+/* What a grant must come up to, beyond being the first. */
+struct pdk__conditions {
+    int64_t min_token; /* 0: none */
+};
+
 struct pdk__contender {
     /* identity */
     uint64_t *ops;    /* the client's source of op numbers; borrowed */
@@ -202,6 +207,7 @@ struct pdk__contender {
     bool by_exists;    /* it was asked for by exists */
     bool next_in_line; /* only one was ahead in the last listing */
     /* policy */
+    struct pdk__conditions conditions; /* to be set before it is asked for anything */
     struct pdk__retry retry;
     unsigned lost_creates;
     unsigned parent_tries;

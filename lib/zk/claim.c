@@ -207,6 +207,7 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
     uint32_t attempt = next_attempt();
     pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected,
                         !c->session.doubted);
+    claim->machine.conditions = spec->conditions;
     pdk__claim_feed(claim, (struct pdk__event){
                                .kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;

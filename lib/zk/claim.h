@@ -29,6 +29,7 @@ struct pdk__claim_spec {
     size_t data_size;
     bool try_only;
     int64_t deadline_ms;
+    struct pdk__conditions conditions;
 };
 
 struct pdk__claim {

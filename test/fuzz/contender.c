@@ -66,6 +66,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->outcomes++ == 0 && p->acquired && !p->released && p->connected && a->token != 0);
         MUST(p->proven);
         MUST(p->vouched == p->session);
+        MUST(a->token >= p->c.conditions.min_token);
         p->granted = true;
         break;
     case PDK__ACT_FAILED:
@@ -420,12 +421,22 @@ static void mend(struct play *p, bool patient)
     MUST(p->done);
 }
 
+/* In a quarter of the plays more is asked for than to be the first. */
+static void impose(struct pdk__conditions *conditions, uint8_t seed)
+{
+    if ((seed & 0xc0) != 0x80)
+        return;
+    if ((seed & 4) != 0)
+        conditions->min_token = 0x80;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct play p = {.b = {data, size}, .now_ms = 1000, .session = 0x1000};
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
     pdk__contender_init(&p.c, &p.ops, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
+    impose(&p.c.conditions, seed);
     while (p.b.left > 0)
         anything(&p);
     mend(&p, (seed & 2) != 0);
