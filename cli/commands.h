@@ -5,6 +5,7 @@
 int pdk__cli_lock_main(int argc, char **argv);
 int pdk__cli_hold_main(int argc, char **argv);
 int pdk__cli_ls_main(int argc, char **argv);
+int pdk__cli_break_main(int argc, char **argv);
 int pdk__cli_server_main(int argc, char **argv);
 
 /* For "-V". Returns 0. */

@@ -105,11 +105,10 @@ static void widen(int *widths, const struct row *r)
             widths[c] = r->width[c];
 }
 
-void pdk__cli_listing_table(const pdk_contender_list *list)
+void pdk__cli_listing_table(const pdk_contender_list *list, size_t n)
 {
     static struct row row; /* large */
     int widths[N_COLUMNS] = {0};
-    size_t n = pdk_contender_list_size(list);
     for (size_t i = 0; i < n; i++) {
         fill(&row, list, i);
         widen(widths, &row);

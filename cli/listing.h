@@ -4,11 +4,14 @@
 
 #include <paddock/contenders.h>
 
-/* A table with a heading; nothing at all when the list is empty. */
-void pdk__cli_listing_table(const pdk_contender_list *list);
+/* A table of the first N, with a heading; nothing at all when that is nobody. */
+void pdk__cli_listing_table(const pdk_contender_list *list, size_t n);
 
 /* One object in one line, as the manual says. Returns 0 or an exit status, already explained. */
 int pdk__cli_listing_json(const pdk_contender_list *list, const char *path);
+
+/* One of it as such an object has it; the caller's. */
+struct json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i);
 
 /* "holds", "waits", or "junk" for what counts for nothing. */
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);

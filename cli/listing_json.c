@@ -51,7 +51,7 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
     set_text(object, "label", pdk_contender_label(list, i));
 }
 
-static json_t *describe(const pdk_contender_list *list, size_t i)
+json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
 {
     char session[24];
     bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK;
@@ -76,7 +76,7 @@ int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
     json_t *top = json_object(), *contenders = json_array();
     set_text(top, "path", path);
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        json_array_append_new(contenders, describe(list, i));
+        json_array_append_new(contenders, pdk__cli_listing_object(list, i));
     json_object_set_new(top, "contenders", contenders);
     int rc = json_dumpf(top, stdout, JSON_COMPACT);
     json_decref(top);

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/reach.h"
 #include "cli/say.h"
 
 #include <stdio.h>
@@ -62,31 +63,13 @@ static int parse(struct ls *l, int argc, char **argv)
     return status;
 }
 
-static int complain(const struct ls *l, pdk_client *c, int rc)
-{
-    char why[256] = "";
-    int status = pdk__cli_status_of(rc, STATUS_NO_ENSEMBLE);
-    if (rc == PDK_ETIMEDOUT)
-        rc = PDK_EDISCONNECTED;
-    else if (c != NULL)
-        pdk_client_last_error(c, why, sizeof why);
-    else if (rc == PDK_EINVAL)
-        snprintf(why, sizeof why, "'%s' is no list of HOST:PORT", l->options.hosts);
-    const char *text = why[0] != '\0' ? why : pdk_strerror(rc);
-    if (status == STATUS_NO_ENSEMBLE)
-        pdk__cli_say("%s: no ensemble: %s", l->options.hosts, text);
-    else
-        pdk__cli_say("%s: %s", l->options.path, text);
-    return status;
-}
-
 static int show(const struct ls *l, const pdk_contender_list *list)
 {
     if (l->json)
         return pdk__cli_listing_json(list, l->options.path);
     if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_say("%s: nobody holds it, nobody waits", l->options.path);
-    pdk__cli_listing_table(list);
+    pdk__cli_listing_table(list, pdk_contender_list_size(list));
     return 0;
 }
 
@@ -94,13 +77,10 @@ static int run(const struct ls *l)
 {
     pdk_client *c = NULL;
     pdk_contender_list *list = NULL;
-    pdk_client_options_set_dispatch(l->options.client, false);
-    int rc = pdk_client_new(&c, l->options.hosts, l->options.client);
-    if (rc == 0)
-        rc = pdk_client_wait(c, l->options.connect_ms);
+    int rc = pdk__cli_reach(&l->options, &c);
     if (rc == 0)
         rc = pdk_contenders(c, l->options.path, l->options.connect_ms, &list);
-    int status = rc == 0 ? show(l, list) : complain(l, c, rc);
+    int status = rc == 0 ? show(l, list) : pdk__cli_unreached(&l->options, c, rc);
     pdk_contender_list_free(list);
     pdk_client_free(c);
     return status;

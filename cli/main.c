@@ -14,6 +14,7 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
                            "  lock [-n|-w SEC] PATH CMD...   run CMD while holding the lock PATH\n"
                            "  hold [-n|-w SEC] PATH          hold it until standard input ends\n"
                            "  ls PATH                        who holds it, and who waits\n"
+                           "  break PATH                     ask the holder to give it back, or take it away\n"
                            "  server                         a throwaway ZooKeeper, for trying and testing\n"
                            "\n"
                            "  -h, --help      this text; 'paddock COMMAND --help' for one command\n"
@@ -27,6 +28,7 @@ static const struct command {
 } commands[] = {{"lock", pdk__cli_lock_main},
                 {"hold", pdk__cli_hold_main},
                 {"ls", pdk__cli_ls_main},
+                {"break", pdk__cli_break_main},
                 {"server", pdk__cli_server_main}};
 
 int pdk__cli_version(void)

@@ -36,7 +36,8 @@ enum {
     OPT_PORT,
     OPT_TICK,
     OPT_DATA,
-    OPT_PARENT
+    OPT_PARENT,
+    OPT_FORCE
 };
 
 /* clang-format off */

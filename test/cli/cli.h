@@ -78,6 +78,9 @@ int cli_changes(const char *path);
 /* Delete the first contender of PATH, as an administrator would. */
 void cli_delete_holder(const char *path);
 
+/* Does the first contender's node say that somebody wants the lock back? */
+bool cli_asked(const char *path);
+
 /* May the test, which is nobody in particular, change the holder's node? */
 bool cli_may_write(const char *path);
 

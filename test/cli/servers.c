@@ -94,6 +94,15 @@ void cli_delete_holder(const char *path)
     CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
 }
 
+bool cli_asked(const char *path)
+{
+    char node[1024], data[1024];
+    int size = sizeof data;
+    find_holder(path, node, sizeof node);
+    CHECK_EQ(zoo_get(zh, node, 0, data, &size, NULL), ZOK);
+    return size == 10 && memcmp(data, "__REVOKE__", 10) == 0;
+}
+
 bool cli_may_write(const char *path)
 {
     char node[1024];

@@ -177,6 +177,27 @@ static void stop_key(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+static void break_asks(void)
+{
+    char command[512];
+    fresh("break");
+    keep();
+    snprintf(command, sizeof command, "paddock break --force %s; echo status $?", path);
+    open_terminal(command);
+    CHECK_SHOWN("type 'yes'");
+    CHECK_SHOWN("night shift");
+    type("y\n");
+    CHECK_SHOWN("status 1");
+    close_terminal();
+    CHECK_EQ(cli_children(path), 1);
+    open_terminal(command);
+    CHECK_SHOWN("type 'yes'");
+    type("yes\n");
+    CHECK_SHOWN("status 0");
+    close_terminal();
+    CHECK_EQ(cli_wait(&holder), 76);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -187,6 +208,7 @@ int main(int argc, char **argv)
         {"the interrupt key ends the command", interrupt_key},
         {"the command may read from the terminal", reads},
         {"a job that is stopped keeps its lock, and goes on in the foreground", stop_key},
+        {"break --force asks, and takes nothing but yes", break_asks},
         {0},
     };
     return pdk__test_main(argc, argv,

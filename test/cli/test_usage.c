@@ -45,6 +45,8 @@ static void missing_words(void)
     REFUSED(64, "not both", "lock", "-c", "true", "/a", "true");
     REFUSED(64, "path", "hold");
     REFUSED(64, "path", "ls");
+    REFUSED(64, "path", "break");
+    REFUSED(64, "/b", "break", "/a", "/b");
 }
 
 static void relative_path(void)
@@ -52,6 +54,7 @@ static void relative_path(void)
     REFUSED(64, "'a'", "lock", "a", "true");
     REFUSED(64, "'a'", "hold", "a");
     REFUSED(64, "'a'", "ls", "a");
+    REFUSED(64, "'a'", "break", "a");
 }
 
 static void bad_path(void)
@@ -96,6 +99,7 @@ static void unreachable(void)
     REFUSED(69, "127.0.0.1:1", "lock", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "lock", "-z", "127.0.0.1:1", "-w", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "hold", "-z", "127.0.0.1:1", "-w", ".3", "/a");
+    REFUSED(69, "127.0.0.1:1", "break", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
     REFUSED(69, "127.0.0.1:1", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
 }
 

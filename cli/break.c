@@ -1,0 +1,256 @@
+#include "cli/commands.h"
+#include "cli/listing.h"
+#include "cli/number.h"
+#include "cli/options.h"
+#include "cli/owner.h"
+#include "cli/reach.h"
+#include "cli/say.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The last look, too, may take its time. */
+enum { LOOK_EVERY_MS = 100, SETTLE_MS = 1000 };
+
+static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
+                           "Ask whoever holds the lock PATH to give it back.\n"
+                           "  -w, --wait SEC        wait so long until that is done; exit 1 if not\n"
+                           "      --force           delete the holder's node, after a question; with -w,\n"
+                           "                        if it is still there then. The next in line holds at\n"
+                           "                        once, whatever the one before still does\n"
+                           "  -y, --yes             no question: for scripts\n"
+                           "      --json            a JSON object, for programs\n"
+                           "  -E N                  exit status when it is still held (1)\n"
+                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
+                           "      --session-timeout SEC   of the session that asks (10)\n"
+                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
+                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "  -q, --quiet   -h, --help   -V, --version\n"
+                           "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or the answer was not\n"
+                           "yes; 64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
+                           "See paddock(1).\n";
+
+static const struct option long_options[] = {
+    {"force", no_argument, NULL, OPT_FORCE},
+    {"yes", no_argument, NULL, 'y'},
+    {"wait", required_argument, NULL, 'w'},
+    {"conflict-exit-code", required_argument, NULL, 'E'},
+    {"json", no_argument, NULL, OPT_JSON},
+    PDK__CLI_ENSEMBLE_OPTIONS,
+    PDK__CLI_HELP_OPTIONS,
+};
+
+struct words {
+    struct pdk__cli_options options;
+    bool force, yes, json;
+    bool answered;
+    /* what came of it, for --json */
+    bool asked, removed, gone;
+};
+
+/* --- the words --------------------------------------------------------------------------------------------------- */
+
+static int take(struct words *w, int option, char **argv)
+{
+    switch (option) {
+    case OPT_FORCE:
+        w->force = true;
+        return 0;
+    case 'y':
+        w->yes = true;
+        return 0;
+    case OPT_JSON:
+        w->json = true;
+        return 0;
+    case 'h':
+        w->answered = true;
+        fputs(help, stdout);
+        return 0;
+    case 'V':
+        w->answered = true;
+        return pdk__cli_version();
+    default:
+        return pdk__cli_options_take(&w->options, option, argv);
+    }
+}
+
+static int parse(struct words *w, int argc, char **argv)
+{
+    int option, status = 0;
+    opterr = 0;
+    optind = 0; /* glibc: start anew */
+    w->options.wait_ms = 0;
+    while (status == 0 && !w->answered && (option = getopt_long(argc, argv, ":yw:E:z:qvhV", long_options, NULL)) != -1)
+        status = take(w, option, argv);
+    if (status != 0 || w->answered)
+        return status;
+    status = pdk__cli_options_path(&w->options, argv[optind]);
+    if (status == 0 && argv[optind + 1] != NULL)
+        return pdk__cli_usage("break: one path at a time: '%s'", argv[optind + 1]);
+    if (status == 0 && w->force && !w->yes && !isatty(STDIN_FILENO))
+        return pdk__cli_usage("break: --force asks on a terminal, and standard input is none; --yes does without");
+    return status;
+}
+
+/* --- the holder -------------------------------------------------------------------------------------------------- */
+
+static void tell(const struct words *w, const char *what)
+{
+    if (!w->options.quiet)
+        pdk__cli_say("%s: %s", w->options.path, what);
+}
+
+static bool held(const pdk_contender_list *list)
+{
+    return pdk_contender_list_size(list) > 0 && pdk_contender_dialect(list, 0) != PDK_DIALECT_JUNK;
+}
+
+static void show(const struct words *w, const pdk_contender_list *list)
+{
+    if (!w->json)
+        pdk__cli_listing_table(list, 1);
+    fflush(stdout);
+}
+
+/* "yes", and nothing shorter: what is deleted here is a claim that somebody may still work under. */
+static bool confirmed(const struct words *w, const pdk_contender_list *list)
+{
+    char owner[700], clean[700], line[16] = "";
+    if (w->yes)
+        return true;
+    pdk__cli_owner(list, 0, owner, sizeof owner);
+    pdk__cli_printable(clean, sizeof clean, (int)sizeof clean, owner);
+    fprintf(stderr,
+            "paddock: %s, held by %s, goes to the next in line, even if its holder still works under it.\n"
+            "paddock: type 'yes' to take it away: ",
+            w->options.path, clean);
+    return fgets(line, sizeof line, stdin) != NULL && strcasecmp(line, "yes\n") == 0;
+}
+
+static bool is_there(const pdk_contender_list *list, const pdk_contender_list *holder)
+{
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        if (pdk_contender_token(list, i) == pdk_contender_token(holder, 0) &&
+            strcmp(pdk_contender_name(list, i), pdk_contender_name(holder, 0)) == 0)
+            return true;
+    return false;
+}
+
+/* Look until the node is gone, or until DEADLINE: 0, with `gone`, or an error. */
+static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *holder, int64_t deadline)
+{
+    struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
+    for (;;) {
+        pdk_contender_list *list = NULL;
+        int64_t left = deadline - pdk__cli_now_ms();
+        int rc = pdk_contenders(c, w->options.path, left > SETTLE_MS ? left : SETTLE_MS, &list);
+        w->gone = rc == 0 && !is_there(list, holder);
+        pdk_contender_list_free(list);
+        if (rc != 0 || w->gone || pdk__cli_now_ms() >= deadline)
+            return rc;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static int ask(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+{
+    int64_t deadline = pdk__cli_now_ms() + w->options.wait_ms;
+    int rc = pdk_contender_revoke(c, holder, 0, w->options.connect_ms);
+    w->asked = rc == 0;
+    w->gone = rc == PDK_ENOENT;
+    if (w->asked)
+        tell(w, "the holder is asked to give it back");
+    if (w->asked && w->options.wait_ms > 0)
+        rc = await_end(w, c, holder, deadline);
+    if (w->gone)
+        tell(w, "it has been given back");
+    return w->gone ? 0 : rc;
+}
+
+static int remove_node(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+{
+    int rc = pdk_contender_remove(c, holder, 0, w->options.connect_ms);
+    w->removed = rc == 0;
+    w->gone = rc == 0 || rc == PDK_ENOENT;
+    if (w->gone)
+        tell(w, w->removed ? "the holder's node is deleted" : "it had been given back");
+    return w->gone ? 0 : rc;
+}
+
+static int proceed(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+{
+    int rc = 0;
+    if (!w->force || w->options.wait_ms > 0)
+        rc = ask(w, c, holder);
+    if (rc == 0 && w->force && !w->gone)
+        rc = remove_node(w, c, holder);
+    if (rc != 0)
+        return pdk__cli_unreached(&w->options, c, rc);
+    if (w->options.wait_ms == 0 || w->gone)
+        return 0;
+    tell(w, "it is still held");
+    return w->options.busy_status;
+}
+
+static int decide(struct words *w, pdk_client *c, const pdk_contender_list *list)
+{
+    if (!held(list)) {
+        tell(w, "nobody holds it");
+        return STATUS_NOBODY;
+    }
+    show(w, list);
+    if (!w->force || confirmed(w, list))
+        return proceed(w, c, list);
+    tell(w, "nothing was done");
+    return w->options.busy_status;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static int print_json(const struct words *w, const pdk_contender_list *list)
+{
+    json_t *top = json_object();
+    json_object_set_new(top, "path", json_string(w->options.path));
+    json_object_set_new(top, "holder", held(list) ? pdk__cli_listing_object(list, 0) : json_null());
+    json_object_set_new(top, "asked", json_boolean(w->asked));
+    json_object_set_new(top, "removed", json_boolean(w->removed));
+    json_object_set_new(top, "gone", json_boolean(w->gone));
+    int rc = json_dumpf(top, stdout, JSON_COMPACT);
+    json_decref(top);
+    putchar('\n');
+    if (rc == 0)
+        return 0;
+    pdk__cli_say("cannot write the answer");
+    return STATUS_INTERNAL;
+}
+
+static int run(struct words *w)
+{
+    pdk_client *c = NULL;
+    pdk_contender_list *list = NULL;
+    int rc = pdk__cli_reach(&w->options, &c);
+    if (rc == 0)
+        rc = pdk_contenders(c, w->options.path, w->options.connect_ms, &list);
+    int status = rc == 0 ? decide(w, c, list) : pdk__cli_unreached(&w->options, c, rc);
+    if (rc == 0 && w->json && print_json(w, list) != 0)
+        status = STATUS_INTERNAL;
+    pdk_contender_list_free(list);
+    pdk_client_free(c);
+    return status;
+}
+
+int pdk__cli_break_main(int argc, char **argv)
+{
+    struct words w = {0};
+    int status = pdk__cli_options_begin(&w.options, "break");
+    if (status == 0)
+        status = parse(&w, argc, argv);
+    if (status == 0 && !w.answered)
+        status = run(&w);
+    pdk__cli_options_end(&w.options);
+    return status;
+}

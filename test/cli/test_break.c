@@ -1,0 +1,166 @@
+/* paddock break: asking the holder, and taking the lock away. */
+#include "test/cli/cli.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct cli c, holder;
+static char path[128];
+
+static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
+
+static void keep(const char *name)
+{
+    cli_start_fed(&holder, ARGS("lock", "--label", "night shift", fresh(name), "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+}
+
+static void let_go(void)
+{
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+}
+
+static void asks(void)
+{
+    keep("asks");
+    CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
+    CHECK(strstr(c.out, "(night shift)") != NULL);
+    CHECK(strstr(c.err, "asked") != NULL);
+    CHECK_ONE_LINE(&c);
+    CHECK(cli_asked(path));
+    let_go();
+}
+
+static void nobody(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("break", fresh("nobody"))), 66);
+    CHECK_ONE_LINE(&c);
+    CHECK_STR(c.out, "");
+    cli_make(path, "notes", "1");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", path)), 66);
+    CHECK_EQ(cli_children(path), 1);
+}
+
+static void forced(void)
+{
+    keep("forced");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", path)), 0);
+    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void not_asked_twice(void)
+{
+    keep("no-tty");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", path)), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_STR(c.out, "");
+    CHECK(!cli_asked(path));
+    let_go();
+}
+
+static void still_held(void)
+{
+    keep("still");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--wait", ".3", path)), 1);
+    CHECK(strstr(c.err, "still held") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("break", "-q", "-E", "9", "--wait", ".3", path)), 9);
+    CHECK_STR(c.err, "");
+    let_go();
+}
+
+static void given_back(void)
+{
+    keep("given");
+    cli_start(&c, ARGS("break", "--wait", "60", path));
+    CHECK_WITHIN(GENEROUS, cli_asked(path));
+    let_go();
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK(strstr(c.err, "given back") != NULL);
+}
+
+/* The next in line has another node: the one that was asked is gone. */
+static void next_in_line(void)
+{
+    struct cli next;
+    keep("next");
+    cli_start_fed(&next, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    cli_start(&c, ARGS("break", "--wait", "60", path));
+    CHECK_WITHIN(GENEROUS, cli_asked(path));
+    let_go();
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
+    CHECK(!cli_asked(path));
+    cli_close_input(&next);
+    CHECK_EQ(cli_wait(&next), 1);
+}
+
+static void patience_ends(void)
+{
+    keep("patience");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--wait", ".3", path)), 0);
+    const char *asked = strstr(c.err, "asked"), *deleted = strstr(c.err, "deleted");
+    CHECK(asked != NULL && deleted != NULL && asked < deleted);
+    CHECK_EQ(cli_wait(&holder), 76);
+}
+
+static void not_permitted(void)
+{
+    cli_start_fed(&holder,
+                  ARGS("lock", "--acl", "world:anyone:rcd", fresh("private"), "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_EQ(cli_run(&c, ARGS("break", path)), 77);
+    CHECK_ONE_LINE(&c);
+    CHECK(!cli_asked(path));
+    let_go();
+}
+
+static bool flag(const json_t *top, const char *key)
+{
+    CHECK(json_is_boolean(json_object_get(top, key)));
+    return json_is_true(json_object_get(top, key));
+}
+
+static void in_json(void)
+{
+    keep("json");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--json", path)), 0);
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK(top != NULL);
+    CHECK_STR(json_string_value(json_object_get(top, "path")), path);
+    CHECK_STR(json_string_value(json_object_get(json_object_get(top, "holder"), "label")), "night shift");
+    CHECK(flag(top, "asked") && !flag(top, "removed") && !flag(top, "gone"));
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--json", "--force", "-y", path)), 0);
+    top = json_loads(c.out, 0, NULL);
+    CHECK(!flag(top, "asked") && flag(top, "removed") && flag(top, "gone"));
+    json_decref(top);
+    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--json", path)), 66);
+    top = json_loads(c.out, 0, NULL);
+    CHECK(json_is_null(json_object_get(top, "holder")));
+    json_decref(top);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"the holder is shown and asked", asks},
+        {"nobody holds it: 66", nobody},
+        {"--force --yes takes the lock away", forced},
+        {"--force without a terminal and without --yes is refused", not_asked_twice},
+        {"-w gives up on a holder who does not give it back", still_held},
+        {"-w ends when it has been given back", given_back},
+        {"-w ends when the next in line has it", next_in_line},
+        {"-w with --force asks first, and takes it away after that", patience_ends},
+        {"a node that may not be written to is left alone: 77", not_permitted},
+        {"--json tells what came of it", in_json},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/break", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}
