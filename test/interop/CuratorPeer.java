@@ -12,6 +12,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
@@ -20,13 +22,16 @@ import org.apache.curator.retry.RetryOneTime;
  * Curator's side of the interoperability tests: CuratorPeer HOSTS PATH SESSION_MS.
  *
  * Reads lines "ID COMMAND [ARGUMENT...]", answers "ID WORD [...]", each once it is done; "ready" first. Each ID is a
- * contender with a client, a session, a mutex and a thread of its own, made when it is first named. Ends with its input.
+ * contender with a client, a session, a mutex, a latch and a thread of its own, made when it is first named. Ends with its
+ * input.
  */
 public final class CuratorPeer {
     private static final String LOCKED = "locked";
 
     private final CuratorFramework client;
     private final InterProcessMutex mutex;
+    private final String path;
+    private LeaderLatch latch;
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
     private CuratorPeer(String hosts, String path, int sessionMs) throws Exception {
@@ -34,6 +39,7 @@ public final class CuratorPeer {
         client.start();
         client.blockUntilConnected();
         mutex = new InterProcessMutex(client, path);
+        this.path = path;
     }
 
     private String nodes() throws Exception {
@@ -50,6 +56,26 @@ public final class CuratorPeer {
         for (String node : mutex.getParticipantNodes()) {
             byte[] data = client.getData().forPath(node);
             all.append(' ').append(data == null ? -1 : data.length);
+        }
+        return all.toString();
+    }
+
+    private String stand(String id) throws Exception {
+        latch = new LeaderLatch(client, path, id);
+        latch.start();
+        return "stands";
+    }
+
+    private String resign() throws Exception {
+        latch.close();
+        return "resigned";
+    }
+
+    /** The ids in order, with a star behind the leader's. */
+    private String participants() throws Exception {
+        StringBuilder all = new StringBuilder("participants");
+        for (Participant participant : latch.getParticipants()) {
+            all.append(' ').append(participant.getId()).append(participant.isLeader() ? "*" : "");
         }
         return all.toString();
     }
@@ -99,6 +125,19 @@ public final class CuratorPeer {
                 return revocable(words[0]);
             case "revoke":
                 return revoke();
+            case "stand":
+                return stand(words[2]);
+            case "await":
+                latch.await();
+                return "leads";
+            case "leads":
+                return latch.hasLeadership() ? "yes" : "no";
+            case "leader":
+                return "leader " + latch.getLeader().getId();
+            case "participants":
+                return participants();
+            case "resign":
+                return resign();
             case "contend":
                 return contend(Integer.parseInt(words[2]), Paths.get(words[3]), Paths.get(words[4]));
             default:

@@ -31,4 +31,9 @@ long long last_zxid(void);
 /* turns.c */
 void three_of_each_take_turns(void);
 
+/* latches.c */
+void ours_stands_while_curator_leads(void);
+void curator_stands_while_ours_leads(void);
+void a_killed_curator_leader_is_followed_by_ours(void);
+
 #endif

@@ -1,4 +1,5 @@
-/* Curator's InterProcessMutex and ours on one path, on a real server: they exclude each other and read each other. */
+/* Curator's InterProcessMutex and LeaderLatch and ours on one path, on a real server: they exclude each other and read
+ * each other. */
 #include "interop.h"
 #include "peer.h"
 #include "test/lib/check.h"
@@ -227,6 +228,10 @@ int main(int argc, char **argv)
         {"three of each take turns in their order, never two at once", three_of_each_take_turns},
         {"a killed Curator lets ours in once its session is over", a_killed_curator_lets_ours_in},
         {"a killed process of ours lets Curator in once its session is over", a_killed_process_of_ours_lets_curator_in},
+        {"Curator's latch leads, ours stands, and leads when it resigns", ours_stands_while_curator_leads},
+        {"our latch leads, Curator's stands and names our id, and leads when it resigns",
+         curator_stands_while_ours_leads},
+        {"a killed leader of Curator's is followed by ours", a_killed_curator_leader_is_followed_by_ours},
         {0}};
     return pdk__test_main(
         argc, argv,
