@@ -141,6 +141,27 @@ size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size);
  */
 int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 
+typedef struct pdk_leader_observer pdk_leader_observer;
+
+/* There is a new leader, with its id (the data of its node, up to the first NUL byte; borrowed for the call) and the
+ * token of its term; or there is none: NULL and 0. */
+typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
+
+/*
+ * Tell who leads PATH, from now on, without standing: CB is called with the first answer, and at every change, on the
+ * thread of all callbacks. What came and went before it could be called is not told, nor anything while the connection
+ * is lost; in a new session it goes on. It watches the leader's node alone, so those who come and go behind that cost
+ * it nothing; the path itself only while nobody stands. On success *O is the caller's, to be given to
+ * pdk_leader_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED,
+ * PDK_ECLOSED, PDK_EFORKED. A path that may not be read is looked at again now and then, and pdk_client_last_error()
+ * tells.
+ */
+int pdk_leader_observe(pdk_leader_observer **o, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg);
+
+/* Observe no more. Any thread, also in the callback; one that runs in another thread ends in its own time. NULL is
+ * allowed. PDK_EFORKED. */
+int pdk_leader_observer_free(pdk_leader_observer *o);
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,15 @@ struct pdk__place pdk__order_place(const char *const *children, size_t n, int64_
     return place;
 }
 
+const char *pdk__order_first(const char *const *children, size_t n)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (first == NULL || pdk__order_compare(children[i], first) < 0)
+            first = children[i];
+    return first != NULL && pdk__name_parse(first).kind != PDK__NAME_JUNK ? first : NULL;
+}
+
 size_t pdk__order_contenders(const char *const *children, size_t n)
 {
     size_t contenders = 0;

@@ -27,6 +27,9 @@ struct pdk__place {
  * create of the same attempt is only sent once the first is known not to be there); of two, the lower one is taken. */
 struct pdk__place pdk__order_place(const char *const *children, size_t n, int64_t session, uint32_t attempt);
 
+/* The first contender among N children, borrowed from the listing; NULL when there is none. */
+const char *pdk__order_first(const char *const *children, size_t n);
+
 /* How many of N children are contenders, of whatever recipe. */
 size_t pdk__order_contenders(const char *const *children, size_t n);
 

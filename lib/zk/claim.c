@@ -15,6 +15,16 @@ enum { PATH_BUDGET = 900 * 1024 };
 
 static size_t cost(const char *path) { return 2 * (strlen(path) + 1 + PDK__NAME_MAX); }
 
+int pdk__claim_reserve(struct pdk_client *c, const char *path)
+{
+    if (c->path_bytes + cost(path) > PATH_BUDGET)
+        return PDK_ELIMIT;
+    c->path_bytes += cost(path);
+    return 0;
+}
+
+void pdk__claim_give_back(struct pdk_client *c, const char *path) { c->path_bytes -= cost(path); }
+
 /*
  * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
  * begins somewhere, since a later process may attach to the same session with the first one's node still there. No
@@ -75,6 +85,11 @@ static bool watched_by_others(struct pdk__claim *claim, const char *path)
         if ((watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0))
             return true;
     }
+    PDK__LIST_EACH (link, &claim->client->followers) {
+        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
+        if (f->watches(f, path))
+            return true;
+    }
     return false;
 }
 
@@ -127,7 +142,7 @@ static void finish(struct pdk__claim *claim, int rc)
     struct pdk_client *c = claim->client;
     pdk__request_orphan(claim);
     pdk__list_remove(&claim->link);
-    c->path_bytes -= cost(claim->spec.path);
+    pdk__claim_give_back(c, claim->spec.path);
     pdk__free(claim->predecessor);
     pdk__free(claim->own);
     claim->predecessor = claim->own = NULL;
@@ -198,10 +213,10 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
         return PDK_ECLOSED;
     if (c->over != 0)
         return c->over;
-    if (c->path_bytes + cost(spec->path) > PATH_BUDGET)
-        return PDK_ELIMIT;
+    int rc = pdk__claim_reserve(c, spec->path);
+    if (rc != 0)
+        return rc;
     *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
-    c->path_bytes += cost(spec->path);
     pdk__list_append(&c->claims, &claim->link);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = next_attempt();

@@ -59,7 +59,11 @@ void pdk__claim_tick(struct pdk__claim *claim);
 /* Tell the listener when AT_MS has come, unless all is done by then. */
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
 
-/* For the rest of the driver: an event for the machine. EVENT need not carry now_ms. */
+/* For the rest of the driver: what the session can carry, for as much as a claim on PATH takes. PDK_ELIMIT. */
+int pdk__claim_reserve(struct pdk_client *c, const char *path);
+void pdk__claim_give_back(struct pdk_client *c, const char *path);
+
+/* An event for the machine. EVENT need not carry now_ms. */
 void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event);
 
 /* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */

@@ -188,6 +188,10 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
         carry_out(c, &actions.list[i]);
     if (actions.n == 0)
         return;
+    PDK__LIST_EACH (link, &c->followers) {
+        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
+        f->heed(f);
+    }
     if (c->options.on_session != NULL)
         pdk__client_notify(c, &c->session_notice);
     pthread_cond_broadcast(&c->changed);
@@ -248,6 +252,7 @@ static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
     pdk__list_init(&c->link);
     pdk__list_init(&c->requests);
     pdk__list_init(&c->claims);
+    pdk__list_init(&c->followers);
     pdk__list_init(&c->notices);
     pdk__list_init(&c->session_notice.link);
     c->session_notice.run = run_session_notice;

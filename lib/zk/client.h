@@ -29,6 +29,14 @@ struct pdk__notice {
     void (*run)(struct pdk__notice *notice);
 };
 
+/* Somebody who looks on, and does not contend. All called with the client's lock held. */
+struct pdk__follower {
+    struct pdk__list link;
+    void (*heed)(struct pdk__follower *f);                            /* the session has changed, or time has passed */
+    void (*hear)(struct pdk__follower *f, const char *path);          /* a watch on PATH has fired */
+    bool (*watches)(const struct pdk__follower *f, const char *path); /* the data of PATH */
+};
+
 struct pdk_client {
     atomic_int refs;
     pid_t pid;
@@ -59,6 +67,7 @@ struct pdk_client {
     uint64_t seed;
     struct pdk__list claims;
     unsigned n_wanting; /* of them, proof that the session lives */
+    struct pdk__list followers;
     size_t path_bytes;
 
     /* our own thread */

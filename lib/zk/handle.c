@@ -94,16 +94,28 @@ static void hear_node(struct pdk__claim *claim, const char *path, bool deleted)
     pdk__claim_feed(claim, event);
 }
 
+static void hear(struct pdk_client *c, int type, const char *path)
+{
+    bool of_node = type == ZOO_DELETED_EVENT || type == ZOO_CHANGED_EVENT;
+    if (of_node)
+        PDK__LIST_EACH (link, &c->claims)
+            hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
+    PDK__LIST_EACH (link, &c->followers) {
+        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
+        f->hear(f, path);
+    }
+}
+
 /*
  * All watches of a client share this function and one number for context, so that ZooKeeper's client keeps one entry
- * per path (it compares contexts pairwise, in quadratic time, at every session event), and which claims a path concerns
- * is looked up here.
+ * per path (it compares contexts pairwise, in quadratic time, at every session event), and whom a path concerns is
+ * looked up here.
  */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id)
 {
     (void)state;
     /* A session event reaches every watcher and consumes none; the global watcher has heard it. */
-    if (type != ZOO_DELETED_EVENT && type != ZOO_CHANGED_EVENT)
+    if (type == ZOO_SESSION_EVENT)
         return;
     struct pdk_client *c = pdk__registry_find((uintptr_t)id);
     if (c == NULL)
@@ -112,8 +124,7 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
     if (c->zh == zh) {
         /* Whoever is granted something by this must not have slept through the end of the session. */
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
-        PDK__LIST_EACH (link, &c->claims)
-            hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
+        hear(c, type, path);
     }
     pdk__client_leave(c);
     pdk__client_unref(c);

@@ -65,6 +65,10 @@ static void tick(struct pdk_client *c)
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
     PDK__LIST_EACH (link, &c->claims)
         pdk__claim_tick(PDK__MEMBER(link, struct pdk__claim, link));
+    PDK__LIST_EACH (link, &c->followers) {
+        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
+        f->heed(f);
+    }
 }
 
 /* Not in the watcher that heard of the expiry: a handle is not to be closed on its own thread, and names take long. */

@@ -11,6 +11,8 @@ static pdk_client *c;
 static pdk_mutex *m; /* held */
 static pdk_mutex *w; /* waited for, asynchronously */
 static pdk_op *op;
+static pdk_leader *l; /* stands behind a stranger */
+static pdk_leader_observer *o;
 static const char *path, *busy;
 static atomic_int told;
 
@@ -22,8 +24,17 @@ static void tell(int rc, void *arg)
     told++;
 }
 
+static atomic_int n_leaders;
+
+static void note_leader(const char *id, int64_t token, void *arg)
+{
+    (void)id, (void)token, (void)arg;
+    n_leaders++;
+}
+
 static void begin(void)
 {
+    n_leaders = 0;
     path = ground_path();
     busy = ground_path();
     told = 0;
@@ -35,9 +46,13 @@ static void begin(void)
     w = ground_mutex(c, busy);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(w, PDK_FOREVER, tell, NULL, &op), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
-    /* Each has its own node watched, and the waiter the one ahead: there is no more to ask. */
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) == 3);
+    CHECK_RC(pdk_leader_new(&l, c, busy, NULL), 0);
+    CHECK_RC(pdk_leader_start(l), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 3);
+    CHECK_RC(pdk_leader_observe(&o, c, busy, note_leader, NULL), 0);
+    /* Each has its own node watched, and those who wait the one ahead, and the observer the first: there is no more to
+     * ask. */
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) == 6 && n_leaders == 1);
     pdk__proxy_reset_counters(ground.proxy);
 }
 
@@ -48,8 +63,13 @@ static void end(void)
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK_EQ(ground_children(path), 1);
     CHECK_EQ(told, 0);
+    CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+    CHECK_EQ(n_leaders, 1);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_leader_resign(l), 0);
+    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_RC(pdk_leader_observer_free(o), 0);
     CHECK_RC(pdk_op_cancel(op), 0);
     CHECK_WITHIN(PATIENCE_MS, told == 1);
     pdk_op_free(op);
@@ -88,13 +108,40 @@ static void verbs_of_mutexes(void)
     CHECK_RC(pdk_mutex_free(m), PDK_EFORKED);
 }
 
+static void verbs_of_leaders(void)
+{
+    int64_t token;
+    pdk_leader_change change;
+    char text[8] = "x";
+    CHECK_RC(pdk_leader_start(l), PDK_EFORKED);
+    CHECK_RC(pdk_leader_wait(l, PDK_FOREVER), PDK_EFORKED);
+    CHECK_RC(pdk_leader_resign(l), PDK_EFORKED);
+    CHECK_RC(pdk_leader_resign_async(l, tell, NULL), PDK_EFORKED);
+    CHECK_EQ(pdk_leader_state(l), PDK_LEADER_IDLE);
+    CHECK(!pdk_leader_is_leader(l));
+    CHECK_RC(pdk_leader_token(l, &token), PDK_EFORKED);
+    CHECK_RC(pdk_leader_on_change(l, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_leader_fd(l), PDK_EFORKED);
+    CHECK_RC(pdk_leader_next_change(l, &change, NULL), PDK_EFORKED);
+    CHECK_EQ(pdk_leader_node(l, text, sizeof text), 0);
+    CHECK_EQ(pdk_leader_last_error(l, text, sizeof text), 0);
+    CHECK_STR(text, "");
+    CHECK_RC(pdk_leader_free(l), PDK_EFORKED);
+    CHECK_RC(pdk_leader_observer_free(o), PDK_EFORKED);
+}
+
 static void verbs_of_clients(void)
 {
     pdk_mutex *other;
+    pdk_leader *leader;
+    pdk_leader_observer *observer;
     pdk_contender_list *list;
     char text[8] = "x";
     CHECK_RC(pdk_mutex_new(&other, c, path, NULL), PDK_EFORKED);
     CHECK_RC(pdk_contenders(c, path, PDK_FOREVER, &list), PDK_EFORKED);
+    CHECK_RC(pdk_leader_new(&leader, c, path, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_leader_observe(&observer, c, path, note_leader, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_leader_current(c, path, PDK_FOREVER, &list), PDK_EFORKED);
     CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EFORKED);
     CHECK_RC(pdk_client_dispatch(c), PDK_EFORKED);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
@@ -113,6 +160,7 @@ static void refused(void)
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
         verbs_of_mutexes();
+        verbs_of_leaders();
         verbs_of_clients();
         verbs_of_mutexes();
         _exit(0);

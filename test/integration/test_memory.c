@@ -331,6 +331,99 @@ static void losses(void)
     end();
 }
 
+/* --- leading ----------------------------------------------------------------------------------------------------- */
+
+static void make_leader(void)
+{
+    pdk_leader *mine = NULL;
+    pdk_leader_options *o = pdk_leader_options_new();
+    if (o == NULL)
+        return;
+    check_either(pdk_leader_options_set_id(o, "somebody"), 0);
+    check_either(pdk_leader_new(&mine, c, path, o), 0);
+    CHECK_RC(pdk_leader_free(mine), 0);
+    mine = NULL;
+    check_either(pdk_leader_new(&mine, c, path, NULL), 0);
+    CHECK_RC(pdk_leader_free(mine), 0);
+    pdk_leader_options_free(o);
+}
+
+static void leaders(void)
+{
+    begin();
+    for_each(make_leader);
+    sound();
+    end();
+}
+
+/* Once it is made, nothing that it does can fail for want of memory; not even to stand again. */
+static pdk_leader *candidate;
+
+static void lead_and_resign(void)
+{
+    CHECK_RC(pdk_leader_start(candidate), 0);
+    CHECK_RC(pdk_leader_wait(candidate, PATIENCE_MS), 0);
+    if (shake != NULL)
+        shake();
+    CHECK_RC(pdk_leader_resign(candidate), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+}
+
+static void for_each_lead(void (*act)(void))
+{
+    begin();
+    shake = act;
+    CHECK_RC(pdk_leader_new(&candidate, c, path, NULL), 0);
+    for_each(lead_and_resign);
+    CHECK_RC(pdk_leader_free(candidate), 0);
+    sound();
+    end();
+}
+
+static void terms(void) { for_each_lead(NULL); }
+
+static void depose(void)
+{
+    int64_t before = 0, token = 0;
+    CHECK_RC(pdk_leader_token(candidate, &before), 0);
+    ground_delete_all(path);
+    CHECK_WITHIN(PATIENCE_MS, pdk_leader_token(candidate, &token) == 0 && token > before);
+}
+
+static void terms_that_follow(void) { for_each_lead(depose); }
+
+static struct outcome observed;
+
+static void note_leader(const char *id, int64_t token, void *arg)
+{
+    (void)arg;
+    observed.rc = id != NULL && token != 0;
+    observed.n++;
+}
+
+static void observe(void)
+{
+    pdk_leader_observer *o = NULL;
+    observed.n = 0;
+    check_either(pdk_leader_observe(&o, c, busy, note_leader, NULL), 0);
+    if (o == NULL)
+        return;
+    CHECK_WITHIN(PATIENCE_MS, observed.n == 1 && !observed.rc);
+    ground_make_below(busy, "a-latch-0000000000", "a");
+    CHECK_WITHIN(PATIENCE_MS, observed.n == 2 && observed.rc);
+    ground_delete_below(busy, "a-latch-0000000000");
+    CHECK_WITHIN(PATIENCE_MS, observed.n == 3 && !observed.rc);
+    CHECK_RC(pdk_leader_observer_free(o), 0);
+}
+
+static void observers(void)
+{
+    begin();
+    for_each(observe);
+    sound();
+    end();
+}
+
 /* --- asking ------------------------------------------------------------------------------------------------------ */
 
 static void ask(void)
@@ -369,6 +462,10 @@ int main(int argc, char **argv)
         {"no memory for a wait whose session expires", expires_waiting},
         {"no memory for a holder whose connection is lost", reconnects_holding},
         {"no memory for a holder who loses the lock", losses},
+        {"no memory for a leader", leaders},
+        {"no memory for a term", terms},
+        {"no memory for a term that follows a lost one", terms_that_follow},
+        {"no memory for an observer", observers},
         {"no memory for a list of contenders", questions},
         {0},
     };

@@ -78,6 +78,15 @@ static void sorting_puts_the_holder_first_and_junk_last(void)
         CHECK_STR(children[i], sorted[i]);
 }
 
+static void the_first_is_a_contender_or_nobody(void)
+{
+    const char *children[] = {"app", "b-latch-0000000003", OURS, "a-latch-0000000002", "zoo"};
+    CHECK_STR(pdk__order_first(children, 5), "a-latch-0000000002");
+    CHECK_STR(pdk__order_first(children, 3), "b-latch-0000000003");
+    CHECK(pdk__order_first(children, 1) == NULL);
+    CHECK(pdk__order_first(NULL, 0) == NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -91,6 +100,7 @@ int main(int argc, char **argv)
         {"the same number twice is a tie", the_same_number_twice_is_a_tie},
         {"of two nodes of one attempt the lower one is ours", of_two_nodes_of_one_attempt_the_lower_one_is_ours},
         {"sorting puts the holder first and junk last", sorting_puts_the_holder_first_and_junk_last},
+        {"the first is a contender, or there is none", the_first_is_a_contender_or_nobody},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "order", .tests = tests});
 }
