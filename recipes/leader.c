@@ -257,7 +257,29 @@ pdk_leadership pdk_leader_state(pdk_leader *l)
     return state;
 }
 
-bool pdk_leader_is_leader(pdk_leader *l) { return pdk_leader_state(l) == PDK_LEADER_LEADING; }
+static int64_t left_ms(const struct pdk_leader *l)
+{
+    int64_t left = pdk__session_deadline_ms(&l->client->session) - pdk__now_ms();
+    return left > 0 ? left : 0;
+}
+
+bool pdk_leader_is_leader(pdk_leader *l)
+{
+    if (enter(l) != 0)
+        return false;
+    bool leads = l->state == PDK_LEADER_LEADING && left_ms(l) > 0;
+    leave(l);
+    return leads;
+}
+
+int64_t pdk_leader_valid_ms(pdk_leader *l)
+{
+    if (enter(l) != 0)
+        return 0;
+    int64_t left = pdk__in_term(l) ? left_ms(l) : 0;
+    leave(l);
+    return left;
+}
 
 int pdk_leader_token(pdk_leader *l, int64_t *token)
 {

@@ -103,15 +103,22 @@ int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms);
 /* Where it stands. No request; any thread. PDK_LEADER_IDLE after fork. */
 pdk_leadership pdk_leader_state(pdk_leader *l);
 
-/* May work be done that only a leader may do? True in PDK_LEADER_LEADING alone. No request; any thread. */
+/* May work be done that only a leader may do? True in PDK_LEADER_LEADING alone, and only before the deadline of
+ * pdk_leader_valid_ms(). No request; any thread. */
 bool pdk_leader_is_leader(pdk_leader *l);
+
+/* For how many milliseconds more the term may be believed in: pdk_mutex_valid_ms(), for a leader. While it is suspended
+ * it counts down. 0 without a term, also after fork. */
+int64_t pdk_leader_valid_ms(pdk_leader *l);
 
 /* The fencing token of the term: while it leads, or is suspended. Later terms of a path have larger ones, whoever led, in
  * whichever library; it is the czxid of the leader's node. Read it as an opaque signed 64-bit number. PDK_EPERM when
  * there is no term, PDK_EFORKED. */
 int pdk_leader_token(pdk_leader *l, int64_t *token);
 
-/* The name of the node of the term, under the path; "" without one. Copies as pdk_client_last_error(). */
+/* The name of the node of the term, under the path; "" without one. Copies as pdk_client_last_error(). No name is used
+ * twice: a transaction of the program's own with a check of this node (zoo_check_op_init(), -1) commits in this term or
+ * not at all; pdk_mutex_guard() tells the traps. */
 size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size);
 
 /* Called at each change, with the token of its term. In order; a program that lets more than 16 of them wait loses those

@@ -119,6 +119,7 @@ static void verbs_of_leaders(void)
     CHECK_RC(pdk_leader_resign_async(l, tell, NULL), PDK_EFORKED);
     CHECK_EQ(pdk_leader_state(l), PDK_LEADER_IDLE);
     CHECK(!pdk_leader_is_leader(l));
+    CHECK_EQ(pdk_leader_valid_ms(l), 0);
     CHECK_RC(pdk_leader_token(l, &token), PDK_EFORKED);
     CHECK_RC(pdk_leader_on_change(l, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_leader_fd(l), PDK_EFORKED);

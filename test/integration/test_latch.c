@@ -89,6 +89,8 @@ static int64_t check_leads(struct candidate *who)
     struct Stat stat;
     CHECK_RC(pdk_leader_wait(who->leader, PATIENCE_MS), 0);
     CHECK(pdk_leader_is_leader(who->leader));
+    CHECK(pdk_leader_valid_ms(who->leader) > 0);
+    CHECK(pdk_leader_valid_ms(who->leader) <= pdk_client_session_timeout_ms(who->client));
     CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_LEADING);
     CHECK_RC(pdk_leader_token(who->leader, &token), 0);
     pdk_leader_node(who->leader, name, sizeof name);
@@ -105,6 +107,7 @@ static void check_stands(struct candidate *who)
     char node[8] = "x";
     CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_STANDING);
     CHECK(!pdk_leader_is_leader(who->leader));
+    CHECK_EQ(pdk_leader_valid_ms(who->leader), 0);
     CHECK_RC(pdk_leader_token(who->leader, &token), PDK_EPERM);
     CHECK_EQ(pdk_leader_node(who->leader, node, sizeof node), 0);
     CHECK_RC(pdk_leader_wait(who->leader, 0), PDK_ETIMEDOUT);
@@ -307,6 +310,7 @@ static void cut(void)
     check_told(&a, 1, PDK_SUSPENDED, token);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_SUSPENDED);
     CHECK(!pdk_leader_is_leader(a.leader));
+    CHECK(pdk_leader_valid_ms(a.leader) > 0);
     CHECK_RC(pdk_leader_wait(a.leader, 1), PDK_ETIMEDOUT);
     CHECK_RC(pdk_leader_token(a.leader, &asked), 0);
     CHECK_EQ(asked, token);
