@@ -1,10 +1,11 @@
 /*
- * leader: a daemon of which many run and one works: the one that holds the mutex.
+ * leader: a daemon of which many run and one works: the one that leads.
  *
- * Everything happens on one thread, in a loop of its own: the library's callbacks run inside pdk_client_dispatch(), so
- * no lock of ours is needed. It works in short steps and asks before each of them whether it still leads; when the
- * connection is lost (SUSPECT) or the lock is (LOST) it stands down at once, and stands again. SIGTERM ends it: the
- * lock is released first, so the next one leads without waiting for a session to expire.
+ * Everything happens on one thread, in a loop of its own: signals and changes of the leadership come through
+ * descriptors, so there are no callbacks and no locks. It works in short steps and asks before each of them whether it
+ * leads, and for long enough; when that is in doubt it pauses, and when a term is lost it goes on standing, for the next
+ * one. Whoever asks it to resign (`paddock break`) is obliged: it goes to the end of the queue. SIGTERM ends it: it
+ * resigns first, so the next one leads without waiting for a session to expire.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,20 +18,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { STEP_MS = 1000, EXIT_USAGE = 64 };
-
-/* IDLE -> STANDING (lock asked for) -> LEADING -> LEAVING (unlock asked for) -> IDLE, where it stands again or ends. */
-enum stage { IDLE, STANDING, LEADING, LEAVING };
-
-struct leader {
-    pdk_client *client;
-    pdk_mutex *mutex;
-    pdk_op *op; /* the pending lock */
-    enum stage stage;
-    bool ending; /* SIGTERM came */
-    int rc;      /* the error that ends it */
-    int64_t token;
-};
+/* How often a step is taken, and how long one may last. */
+enum { STEP_MS = 1000, WORK_MS = 100, EXIT_USAGE = 64 };
 
 static void say(const char *what, int64_t token)
 {
@@ -39,107 +28,75 @@ static void say(const char *what, int64_t token)
 }
 
 /* What only a leader may do; short. The token goes along, for whoever is written to to refuse a smaller one. */
-static void work(struct leader *l)
+static void work(pdk_leader *l)
 {
-    if (pdk_mutex_state(l->mutex) == PDK_HELD)
-        say("working", l->token);
+    int64_t token;
+    if (pdk_leader_is_leader(l) && pdk_leader_valid_ms(l) > WORK_MS && pdk_leader_token(l, &token) == 0)
+        say("working", token);
 }
 
-static void on_unlocked(int rc, void *arg)
+/* Make room for the next one. That it is not sure whether the servers have heard of it does not matter: they will. */
+static int oblige(pdk_leader *l, int64_t token)
 {
-    struct leader *l = arg;
-    l->stage = IDLE; /* lost, or unknown: the lock is not ours either way */
-    if (pdk_err_fatal(rc))
-        l->rc = rc;
+    say("standing down: asked to resign", token);
+    int rc = pdk_leader_resign(l);
+    return rc == 0 || rc == PDK_EUNKNOWN ? pdk_leader_start(l) : rc;
 }
 
-static void stand_down(struct leader *l, const char *why)
+static int take(pdk_leader *l, pdk_leader_change change, int64_t token)
 {
-    say(why, l->token);
-    l->stage = LEAVING;
-    int rc = pdk_mutex_unlock_async(l->mutex, on_unlocked, l);
-    if (rc) { /* no callback will come */
-        l->stage = IDLE;
-        l->rc = rc == PDK_ELOST ? 0 : rc;
+    switch (change) {
+    case PDK_ELECTED:
+        say("leading", token);
+        return 0;
+    case PDK_SUSPENDED:
+        say("pausing", token);
+        return 0;
+    case PDK_RESUMED:
+        say("leading on", token);
+        return 0;
+    case PDK_DEPOSED:
+        say("term over", token);
+        return 0;
+    case PDK_WITHDRAWN:
+        return pdk_leader_wait(l, 0); /* why */
+    case PDK_REVOKED:
+        return oblige(l, token);
     }
+    return 0;
 }
 
-static void on_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static int take_all(pdk_leader *l)
 {
-    struct leader *l = arg;
-    (void)m;
-    if (l->stage == LEADING && token == l->token && state != PDK_HELD)
-        stand_down(l, state == PDK_LOST ? "standing down: lost" : "standing down: connection lost");
+    pdk_leader_change change;
+    int64_t token;
+    int rc = 0;
+    while (rc == 0 && pdk_leader_next_change(l, &change, &token) > 0)
+        rc = take(l, change, token);
+    return rc;
 }
 
-static void on_locked(int rc, void *arg)
+static int end(pdk_leader *l)
 {
-    struct leader *l = arg;
-    pdk_op_free(l->op);
-    l->op = NULL;
-    l->stage = IDLE;
-    if (rc == 0)
-        rc = pdk_mutex_token(l->mutex, &l->token);
-    if (rc) {
-        l->rc = rc == PDK_ECANCELED || pdk_err_retriable(rc) ? 0 : rc;
-        return;
+    int64_t token;
+    if (pdk_leader_token(l, &token) == 0)
+        say("standing down: asked to end", token);
+    return pdk_leader_resign(l);
+}
+
+/* Returns when it was asked to end and has resigned, or when there is no point in going on. */
+static int run(pdk_leader *l, int signals)
+{
+    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = pdk_leader_fd(l), .events = POLLIN}};
+    int rc = fds[1].fd < 0 ? fds[1].fd : pdk_leader_start(l);
+    while (rc == 0) {
+        poll(fds, 2, STEP_MS);
+        rc = take_all(l);
+        if (rc == 0 && (fds[0].revents & POLLIN) != 0)
+            return end(l);
+        work(l);
     }
-    l->stage = LEADING;
-    if (l->ending || pdk_mutex_state(l->mutex) != PDK_HELD)
-        stand_down(l, "standing down");
-    else
-        say("leading", l->token);
-}
-
-static void stand(struct leader *l)
-{
-    l->stage = STANDING;
-    int rc = pdk_mutex_lock_async(l->mutex, PDK_FOREVER, on_locked, l, &l->op);
-    if (rc) {
-        l->stage = IDLE;
-        l->rc = rc;
-    }
-}
-
-static void end(struct leader *l)
-{
-    l->ending = true;
-    if (l->stage == LEADING)
-        stand_down(l, "standing down: asked to end");
-    else if (l->stage == STANDING)
-        pdk_op_cancel(l->op);
-}
-
-/* Returns when it was asked to end and the lock is released, or when there is no point in going on. */
-static void run(struct leader *l, int signals)
-{
-    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = pdk_client_fd(l->client), .events = POLLIN}};
-    while (!l->rc && !(l->ending && l->stage == IDLE)) {
-        if (l->stage == IDLE)
-            stand(l);
-        int n = poll(fds, 2, STEP_MS);
-        struct signalfd_siginfo info;
-        if (n > 0 && fds[0].revents && read(signals, &info, sizeof info) == sizeof info)
-            end(l);
-        if (n > 0 && fds[1].revents)
-            pdk_client_dispatch(l->client);
-        if (l->stage == LEADING)
-            work(l);
-    }
-}
-
-static int open_client(struct leader *l, const char *hosts, const char *path)
-{
-    pdk_client_options *o = pdk_client_options_new();
-    if (!o)
-        return PDK_ENOMEM;
-    int rc = pdk_client_options_set_dispatch(o, true);
-    if (rc == 0)
-        rc = pdk_client_new(&l->client, hosts, o);
-    pdk_client_options_free(o);
-    if (rc == 0)
-        rc = pdk_mutex_new(&l->mutex, l->client, path, NULL);
-    return rc ? rc : pdk_mutex_on_state(l->mutex, on_state, l);
+    return rc;
 }
 
 /* Before the client is made: its threads inherit the mask, and leave these signals to us. */
@@ -155,9 +112,10 @@ static int open_signals(void)
 
 int main(int argc, char **argv)
 {
-    struct leader l = {0};
+    pdk_client *client = NULL;
+    pdk_leader *leader = NULL;
     if (argc != 3) {
-        fprintf(stderr, "Usage: leader HOST:PORT[,HOST:PORT...] /LOCK/PATH\n");
+        fprintf(stderr, "Usage: leader HOST:PORT[,HOST:PORT...] /PATH\n");
         return EXIT_USAGE;
     }
     int signals = open_signals();
@@ -165,15 +123,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "leader: signalfd: %s\n", strerror(errno));
         return EXIT_FAILURE;
     }
-    l.rc = open_client(&l, argv[1], argv[2]);
-    if (!l.rc)
-        run(&l, signals);
-    if (l.rc)
-        fprintf(stderr, "leader: %s\n", pdk_strerror(l.rc));
-    if (l.client)
-        pdk_client_close(l.client);
-    pdk_mutex_free(l.mutex);
-    pdk_client_free(l.client);
+    int rc = pdk_client_new(&client, argv[1], NULL);
+    if (rc == 0)
+        rc = pdk_leader_new(&leader, client, argv[2], NULL); /* its id: this host, and this process */
+    if (rc == 0)
+        rc = run(leader, signals);
+    if (rc != 0)
+        fprintf(stderr, "leader: %s\n", pdk_strerror(rc));
+    pdk_leader_free(leader);
+    pdk_client_free(client);
     close(signals);
-    return l.rc ? EXIT_FAILURE : EXIT_SUCCESS;
+    return rc != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

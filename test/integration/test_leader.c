@@ -1,4 +1,4 @@
-/* The leader of the examples: it stands down when it may lead no more, and stands again. */
+/* The leader of the examples: it pauses in doubt, stands down when it may lead no more, and stands again. */
 #include "lib/server/throwaway.h"
 #include "program.h"
 #include "test/lib/check.h"
@@ -19,8 +19,10 @@ static void a_leader_without_servers_stands_down(void)
     char *argv[] = {"leader", hosts, "/examples/leader", NULL};
     pid_t pid = program_start(NULL, argv);
     int64_t token = program_await_number("leading, token ");
+    CHECK_EQ(program_await_number("working, token "), token);
     pdk__server_kill(server);
-    CHECK_EQ(program_await_number("standing down: connection lost, token "), token);
+    CHECK_EQ(program_await_number("pausing, token "), token);
+    CHECK_EQ(program_await_number("term over, token "), token); /* by its own clock */
     CHECK_EQ(pdk__server_start(server), 0);
     CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
     CHECK(program_await_number("leading, token ") > token);
@@ -54,21 +56,41 @@ static void a_leader_whose_node_goes_stands_down(void)
     pid_t pid = program_start(NULL, argv);
     int64_t token = program_await_number("leading, token ");
     delete_holder("/examples/deleted");
-    CHECK_EQ(program_await_number("standing down: lost, token "), token);
+    CHECK_EQ(program_await_number("term over, token "), token);
     CHECK(program_await_number("leading, token ") > token);
     kill(pid, SIGTERM);
     CHECK_EQ(program_ended(), 0);
+}
+
+static void a_leader_that_is_asked_makes_room(void)
+{
+    char *argv[] = {"leader", hosts, "/examples/asked", NULL};
+    pdk_client *c = NULL;
+    pdk_contender_list *l = NULL;
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
+    pid_t pid = program_start(NULL, argv);
+    int64_t token = program_await_number("leading, token ");
+    CHECK_RC(pdk_leader_current(c, argv[2], LIMIT_MS, &l), PDK_OK);
+    CHECK_EQ(pdk_contender_token(l, 0), token);
+    CHECK_RC(pdk_contender_revoke(c, l, 0, LIMIT_MS), PDK_OK);
+    pdk_contender_list_free(l);
+    CHECK_EQ(program_await_number("standing down: asked to resign, token "), token);
+    CHECK(program_await_number("leading, token ") > token);
+    kill(pid, SIGTERM);
+    CHECK_EQ(program_ended(), 0);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
 static void a_leader_that_waits_can_be_ended(void)
 {
     char *argv[] = {"leader", hosts, "/examples/queue", NULL};
     pdk_client *c = NULL;
-    pdk_mutex *m = NULL;
+    pdk_leader *first = NULL;
     pdk_contender_list *l = NULL;
     CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
-    CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
-    CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_leader_new(&first, c, argv[2], NULL), PDK_OK);
+    CHECK_RC(pdk_leader_start(first), PDK_OK);
+    CHECK_RC(pdk_leader_wait(first, LIMIT_MS), PDK_OK);
     pid_t pid = program_start(NULL, argv);
     for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits behind us */
         CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
@@ -80,8 +102,7 @@ static void a_leader_that_waits_can_be_ended(void)
     CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_list_size(l), 1);
     pdk_contender_list_free(l);
-    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_leader_free(first), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
@@ -106,6 +127,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"without servers it stands down, and leads again", a_leader_without_servers_stands_down},
         {"without its node it stands down, and leads again", a_leader_whose_node_goes_stands_down},
+        {"whoever asks it to resign is obliged, and it stands again", a_leader_that_is_asked_makes_room},
         {"while it waits it can be ended, and leaves no node", a_leader_that_waits_can_be_ended},
         {0}};
     return pdk__test_main(
