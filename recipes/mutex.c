@@ -40,6 +40,14 @@ int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token)
     return 0;
 }
 
+int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->conditions.confirmed = confirmed;
+    return 0;
+}
+
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 static struct pdk_mutex *mutex_of(struct pdk__changes *changes)

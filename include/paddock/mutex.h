@@ -52,6 +52,17 @@ int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t si
 int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token);
 
 /*
+ * Confirm each grant by a write to the lock's own node, one round trip more; its transaction number is the token. A
+ * quorum agrees by it that the node is there at that moment, and the token is larger than the number of anything that a
+ * holder before has written to the servers. (Without, it is the number of the node's creation: larger than those of
+ * earlier grants, and smaller than those of what was written while we waited.)
+ *
+ * All who contend for a path must have it set, or none: tokens of the two kinds do not rise together. The token is not
+ * the one that pdk_contender_token() tells. The nodes' ACL must permit WRITE to their makers. PDK_EINVAL.
+ */
+int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed);
+
+/*
  * Make a mutex object for PATH; no request is sent. PATH is absolute, within the client's chroot; the node and its
  * missing ancestors are made, as containers, by the first lock. OPTS may be NULL. On success *M is the caller's, to be
  * given to pdk_mutex_free(). PDK_EPATH when PATH is relative, is "/" or is not a ZooKeeper path; PDK_EINVAL,
@@ -125,8 +136,9 @@ pdk_state pdk_mutex_state(pdk_mutex *m);
 /*
  * The fencing token of the caller's grant (of the object's, when the calling thread has none), by the rule of
  * pdk_mutex_state(). Later grants of a path have larger ones, also after the path was deleted and made anew; it is the
- * czxid of the lock's node. Read it as an opaque signed 64-bit number. It is available while the grant is HELD, SUSPECT
- * or LOST. PDK_EPERM when there is no grant, PDK_EFORKED.
+ * czxid of the lock's node, or the number of the write by which pdk_mutex_options_set_confirmed() has the grant
+ * confirmed. Read it as an opaque signed 64-bit number. It is available while the grant is HELD, SUSPECT or LOST.
+ * PDK_EPERM when there is no grant, PDK_EFORKED.
  */
 int pdk_mutex_token(pdk_mutex *m, int64_t *token);
 

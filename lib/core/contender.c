@@ -24,17 +24,19 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__ADRIFT] = TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__RESTING] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__LOOKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
-                      TO(DONE),
+    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
+                      TO(DELETING) | TO(DONE),
     [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
     [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
-    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(PROVING) | TO(HELD) |
+    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(CONFIRMING) |
+                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) |
+                      TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
                      TO(DELETING) | TO(DONE),
-    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(PROVING) |
-                      TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
-                     TO(DONE),
-    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
+                      TO(DONE),
+    [PDK__CONFIRMING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__PROVING] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
     [PDK__SUSPECT] = TO(HELD) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
@@ -45,8 +47,8 @@ static const uint32_t moves[PDK__N_PHASES] = {
 const char *pdk__phase_name(enum pdk__phase phase)
 {
     static const char *const names[PDK__N_PHASES] = {
-        "idle",     "adrift",  "resting",  "looking", "creating", "parents", "recovering", "listing",
-        "watching", "waiting", "checking", "proving", "held",     "suspect", "deleting",   "done"};
+        "idle",    "adrift",   "resting",    "looking", "creating", "parents", "recovering", "listing", "watching",
+        "waiting", "checking", "confirming", "proving", "held",     "suspect", "deleting",   "done"};
     return phase < PDK__N_PHASES ? names[phase] : "?";
 }
 
@@ -56,7 +58,13 @@ static bool granted(const struct pdk__contender *c) { return c->phase == PDK__HE
 static bool asking(enum pdk__phase phase)
 {
     return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
-           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__DELETING;
+           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__CONFIRMING || phase == PDK__DELETING;
+}
+
+/* Nobody is ahead, and it is not granted yet. */
+static bool first(enum pdk__phase phase)
+{
+    return phase == PDK__CHECKING || phase == PDK__CONFIRMING || phase == PDK__PROVING;
 }
 
 static void check_invariants(const struct pdk__contender *c, enum pdk__phase before)
@@ -71,9 +79,12 @@ static void check_invariants(const struct pdk__contender *c, enum pdk__phase bef
         assert(c->connected && c->verified && c->proven);
     if (phase == PDK__PROVING)
         assert(c->connected && c->verified && !c->proven);
-    if (granted(c) || phase == PDK__PROVING || phase == PDK__WATCHING || phase == PDK__WAITING ||
-        phase == PDK__CHECKING)
+    if (granted(c) || first(phase) || phase == PDK__WATCHING || phase == PDK__WAITING)
         assert(c->wanted && c->node == PDK__NODE_YES);
+    if ((granted(c) || phase == PDK__PROVING) && c->conditions.confirmed)
+        assert(c->confirmed != 0);
+    if (c->confirmed != 0)
+        assert(c->node == PDK__NODE_YES && c->conditions.confirmed);
     if (phase == PDK__LOOKING || phase == PDK__PARENTS)
         assert(c->wanted && c->node == PDK__NODE_NO);
     if (phase == PDK__CREATING || phase == PDK__RECOVERING)
@@ -150,6 +161,7 @@ static void forget_node(struct pdk__contender *c)
     c->node = PDK__NODE_NO;
     c->verified = false;
     c->revoked = false;
+    c->confirmed = 0;
     forget_own(c);
 }
 
@@ -236,20 +248,37 @@ static void lose(struct pdk__contender *c, struct pdk__actions *out)
     give_up(c, out);
 }
 
-/* Nobody is ahead. */
-static void grant(struct pdk__contender *c, struct pdk__actions *out)
+static void ask_confirm(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->token < c->conditions.min_token) {
-        fail(c, out, PDK_ESTALE);
-        return;
-    }
+    struct pdk__action *action = ask(c, out, PDK__ACT_CONFIRM, PDK__CONFIRMING);
+    action->version = c->version;
+    action->revoked = c->revoked;
+}
+
+static int64_t token_of(const struct pdk__contender *c) { return c->conditions.confirmed ? c->confirmed : c->token; }
+
+static void hold(struct pdk__contender *c, struct pdk__actions *out)
+{
     c->phase = c->proven ? PDK__HELD : PDK__PROVING;
     c->op = 0;
     pdk__retry_reset(&c->retry);
     if (c->proven)
-        push(out, PDK__ACT_GRANTED)->token = c->token;
+        push(out, PDK__ACT_GRANTED)->token = token_of(c);
     if (c->proven && c->revoked)
         push(out, PDK__ACT_REVOKED);
+}
+
+/* Nobody is ahead. The own node is watched behind the write, which would only set that watch off. */
+static void grant(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->conditions.confirmed && c->confirmed == 0) {
+        ask_confirm(c, out);
+    } else if (token_of(c) < c->conditions.min_token) {
+        fail(c, out, PDK_ESTALE);
+        return;
+    } else {
+        hold(c, out);
+    }
     if (c->own == PDK__OWN_UNWATCHED)
         ask_own(c, out);
 }
@@ -339,7 +368,7 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
 bool pdk__contender_wants_proof(const struct pdk__contender *c)
 {
     bool queued = c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
-    return granted(c) || c->phase == PDK__PROVING || c->phase == PDK__CHECKING || (queued && c->next_in_line);
+    return granted(c) || first(c->phase) || (queued && c->next_in_line);
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
@@ -467,6 +496,7 @@ static void on_created(struct pdk__contender *c, const struct pdk__event *ev, st
     c->lost_creates = c->parent_tries = 0;
     strncpy(c->name, ev->name, PDK__NAME_MAX - 1);
     c->token = ev->token;
+    c->version = 0;
     c->verified = ev->owner == c->session && ev->token != 0; /* a server may say anything */
     if (!c->verified)
         fail(c, out, PDK_EREFUSED);
@@ -624,7 +654,7 @@ static void heed_revocation(struct pdk__contender *c, bool revoked, struct pdk__
     c->revoked = c->revoked || revoked;
 }
 
-static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+static void seen_own(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->owner != c->session || ev->token == 0) {
         vanish(c, out);
@@ -633,6 +663,7 @@ static void confirmed(struct pdk__contender *c, const struct pdk__event *ev, str
     c->own = PDK__OWN_WATCHED;
     c->verified = true;
     c->token = ev->token;
+    c->version = ev->version;
     recover(c, out);
     heed_revocation(c, ev->revoked, out);
     if (c->phase == PDK__CHECKING)
@@ -643,7 +674,7 @@ static void on_own(struct pdk__contender *c, const struct pdk__event *ev, struct
 {
     c->own = PDK__OWN_UNWATCHED;
     if (ev->outcome == PDK__OK) {
-        confirmed(c, ev, out);
+        seen_own(c, ev, out);
     } else if (ev->outcome == PDK__NO_NODE) {
         vanish(c, out);
     } else if (ev->outcome == PDK__NO_AUTH && !c->own_by_exists) {
@@ -664,6 +695,26 @@ static void on_own_fired(struct pdk__contender *c, const struct pdk__event *ev, 
         vanish(c, out);
     else
         ask_own(c, out);
+}
+
+/* The write is agreed on by a quorum, so the node was there, behind all that the holder before had written. When it is not
+ * known whether it happened, or somebody else wrote meanwhile, the node is read again, and written again. */
+static void on_confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_NODE || (ev->outcome == PDK__OK && ev->owner != c->session)) {
+        vanish(c, out);
+    } else if (ev->outcome == PDK__OK && ev->token > c->token) {
+        c->confirmed = ev->token;
+        c->version = ev->version;
+        grant(c, out);
+    } else if (ev->outcome == PDK__OK) {
+        fail(c, out, PDK_EREFUSED); /* a server may say anything */
+    } else if (ev->outcome == PDK__UNKNOWN || ev->outcome == PDK__CHANGED) {
+        c->verified = false;
+        rest(c, ev->now_ms);
+    } else {
+        fail(c, out, error_of(ev));
+    }
 }
 
 static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -704,6 +755,9 @@ static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev
         break;
     case PDK__EV_FIRED:
         on_fired(c, ev, out);
+        break;
+    case PDK__EV_CONFIRMED:
+        on_confirmed(c, ev, out);
         break;
     case PDK__EV_DELETED:
         on_deleted(c, ev, out);

@@ -18,7 +18,8 @@
  *        |  `------ CHECKING <---+-----------'      others still ahead     |    HELD
  *        |           the own node is looked at first                       |
  *        v                                                                 |
- *     SUSPECT     PROVING comes before HELD while the session is in doubt  |
+ *     SUSPECT     PROVING comes before HELD while the session is in doubt, |
+ *                 and CONFIRMING before both where it is asked for         |
  *                                                                          |
  *     any phase that talks --connection lost--> ADRIFT --connected again---+--> CREATING, RECOVERING, DELETING
  *     any phase that talks --outcome unknown--> RESTING --time------------'     or LISTING, by the table below
@@ -43,6 +44,10 @@
  *    refusal is agreed on like any write, after all writes before it.
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604); and
  *    that session to be proven alive for some time to come: a server that lost its leader answers all the others.
+ *  - Where it is asked for, a grant is confirmed: our node is written when nobody is ahead any more. A quorum agrees that it
+ *    is there at that moment, and the number of that write, the token, is larger than those of all that any holder before
+ *    has written to the servers. It is written as it is, and at the version that was seen: the word of somebody who asks
+ *    for the lock must not be lost by it.
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
  *    is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
@@ -74,6 +79,7 @@ enum pdk__phase {
     PDK__WATCHING,
     PDK__WAITING,
     PDK__CHECKING,
+    PDK__CONFIRMING,
     PDK__PROVING,
     PDK__HELD,
     PDK__SUSPECT,
@@ -82,8 +88,8 @@ enum pdk__phase {
     PDK__N_PHASES
 };
 
-/* What a request came to. Unknown: it may have happened, or may yet. */
-enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKNOWN };
+/* What a request came to. Unknown: it may have happened, or may yet. Changed: it was for another version. */
+enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKNOWN, PDK__CHANGED };
 
 enum pdk__event_kind {
     /* from the caller */
@@ -107,8 +113,9 @@ enum pdk__event_kind {
     PDK__EV_LISTED,    /* children, n_children */
     PDK__EV_WATCHED,   /* name: the predecessor's */
     PDK__EV_FIRED,     /* deleted: the predecessor is gone; else it changed */
-    PDK__EV_OWN,       /* owner, token, revoked: our node is there, and is watched from now on */
+    PDK__EV_OWN,       /* owner, token, version, revoked: our node is there, and is watched from now on */
     PDK__EV_OWN_FIRED, /* deleted */
+    PDK__EV_CONFIRMED, /* owner, token (of the write), version */
     PDK__EV_DELETED
 };
 
@@ -126,6 +133,7 @@ struct pdk__event {
     int64_t session;
     int64_t owner;
     int64_t token;
+    int32_t version;
     const char *name;
     const char *const *children;
     size_t n_children;
@@ -140,6 +148,7 @@ enum pdk__action_kind {
     PDK__ACT_WATCH,   /* read and watch the predecessor `name`: WATCHED, later FIRED */
     PDK__ACT_UNWATCH, /* the predecessor's watch is of no more use */
     PDK__ACT_OWN,     /* read and watch our own node: OWN, later OWN_FIRED */
+    PDK__ACT_CONFIRM, /* write our node, which must be at `version`, as it is: CONFIRMED */
     PDK__ACT_DELETE,  /* delete our node: DELETED */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
@@ -151,12 +160,15 @@ enum pdk__action_kind {
     PDK__ACT_DONE     /* nothing of it is left on the servers, or error says why; the last one */
 };
 
-/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. */
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `revoked`: the node
+ * carries the word for it, and must not lose it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;
     const char *name;
     bool by_exists;
+    bool revoked;
+    int32_t version;
     int64_t token;
     int error;
 };
@@ -176,6 +188,7 @@ enum pdk__own { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
 /* What a grant must come up to, beyond being the first. */
 struct pdk__conditions {
     int64_t min_token; /* 0: none */
+    bool confirmed;    /* our node is written before it, and the token is that write's */
 };
 
 struct pdk__contender {
@@ -194,6 +207,8 @@ struct pdk__contender {
     bool verified; /* its owner was seen to be our session, and the token is known */
     bool revoked;  /* it was seen to ask for the lock back */
     int64_t token;
+    int32_t version;   /* of its data, while verified */
+    int64_t confirmed; /* the token of a write of it that was made when nobody was ahead any more; 0: none was */
     char name[PDK__NAME_MAX];
     /* the conversation */
     enum pdk__phase phase;

@@ -23,6 +23,8 @@ enum pdk__outcome pdk__outcome_of(int zrc)
         return PDK__NO_NODE;
     case ZNOAUTH:
         return PDK__NO_AUTH;
+    case ZBADVERSION:
+        return PDK__CHANGED;
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT: /* as unknown as a lost connection, not a refusal */
     case ZSESSIONEXPIRED:
@@ -358,6 +360,7 @@ static void own(struct request *r, int zrc, const struct Stat *stat, bool revoke
     if (zrc == ZOK) {
         event.owner = stat->ephemeralOwner;
         event.token = stat->czxid;
+        event.version = stat->version;
     }
     complete(r, PDK__EV_OWN, zrc, event);
 }
@@ -414,6 +417,30 @@ void pdk__request_unwatch(struct pdk_client *c, const char *path)
     /* remove_watches would only forget it on our side (ZOOKEEPER-1910). The header declares a pointer to a completion
      * where the code takes the completion. */
     sent(r, zoo_aremove_all_watches(c->zh, path, ZWATCHTYPE_DATA, 0, (void_completion_t *)unwatched, r));
+}
+
+/* --- a write of our own node ------------------------------------------------------------------------------------- */
+
+static void confirmed(int zrc, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.owner = stat->ephemeralOwner;
+        event.token = stat->mzxid;
+        event.version = stat->version;
+    }
+    complete((struct request *)data, PDK__EV_CONFIRMED, zrc, event);
+}
+
+int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version, bool revoked)
+{
+    const char *path = pdk__claim_own(claim);
+    struct request *r = path != NULL ? begin(claim->client, claim, op, true) : NULL;
+    if (r == NULL)
+        return PDK_ENOMEM;
+    const char *data = revoked ? PDK__REVOKE : claim->spec.data;
+    size_t size = revoked ? strlen(PDK__REVOKE) : claim->spec.data_size;
+    return sent(r, zoo_aset(claim->client->zh, path, data, (int)size, version, confirmed, r));
 }
 
 /* --- delete ------------------------------------------------------------------------------------------------------ */

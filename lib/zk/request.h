@@ -47,6 +47,7 @@ int pdk__request_barrier(struct pdk__claim *claim, uint64_t op);
 int pdk__request_list(struct pdk__claim *claim, uint64_t op);
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);
+int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version, bool revoked);
 int pdk__request_delete(struct pdk__claim *claim, uint64_t op);
 
 /* Ask for what nobody wants to know: when it completes, so has all that was asked and told before. */

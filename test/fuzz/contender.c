@@ -32,6 +32,7 @@ struct play {
     int64_t vouched; /* the session that was said to own the node */
     bool unsure;     /* a create may have happened */
     bool agreed;     /* the last barrier was */
+    int64_t written; /* by the last confirmation */
     /* after mending: is the node there? */
     bool there;
 };
@@ -67,6 +68,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->proven);
         MUST(p->vouched == p->session);
         MUST(a->token >= p->c.conditions.min_token);
+        MUST(!p->c.conditions.confirmed || a->token == p->written);
         p->granted = true;
         break;
     case PDK__ACT_FAILED:
@@ -170,6 +172,8 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
         return PDK__EV_MADE_PARENTS;
     case PDK__ACT_WATCH:
         return PDK__EV_WATCHED;
+    case PDK__ACT_CONFIRM:
+        return PDK__EV_CONFIRMED;
     case PDK__ACT_DELETE:
         return PDK__EV_DELETED;
     default:
@@ -191,6 +195,8 @@ static void learn(struct play *p, const struct pdk__event *event)
         p->unsure = false;
     if (ok && (event->kind == PDK__EV_CREATED || event->kind == PDK__EV_OWN) && event->owner == p->session)
         p->vouched = p->session;
+    if (ok && event->kind == PDK__EV_CONFIRMED && event->op == p->op && event->owner == p->session)
+        p->written = event->token;
 }
 
 static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
@@ -198,6 +204,8 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
     char name[128];
     uint8_t how = take(&p->b);
     struct pdk__event event = {.kind = kind, .op = op, .outcome = outcome(how)};
+    if (kind == PDK__EV_CONFIRMED && event.outcome == PDK__REFUSED && how >= 0x80)
+        event.outcome = PDK__CHANGED;
     event.error = event.outcome == PDK__OK ? 0 : PDK_EREFUSED;
     event.owner = p->session + (how >= 0xe0);
     event.token = 1 + take(&p->b);
@@ -232,10 +240,11 @@ static void answer_late(struct play *p)
 {
     static const enum pdk__event_kind kinds[] = {PDK__EV_CREATED, PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,
                                                  PDK__EV_LISTED,  PDK__EV_WATCHED,      PDK__EV_DELETED,
-                                                 PDK__EV_OWN,     PDK__EV_OWN_FIRED};
+                                                 PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED};
     uint64_t back = take(&p->b), op = back < p->ops ? p->ops - back : 0;
+    uint8_t kind = op != p->op && op != p->own_op ? take(&p->b) : 0;
     if (op != p->op && op != p->own_op)
-        answer(p, op, kinds[take(&p->b) & 7]);
+        answer(p, op, kinds[kind >= 0xf8 ? 8 : kind & 7]);
 }
 
 /* --- what goes in: the caller, the clock, the session ------------------------------------------------------------ */
@@ -373,7 +382,9 @@ static void answer_truly(struct play *p)
                                .children = children};
     if (event.kind == PDK__EV_CREATED)
         p->there = true;
-    if (event.kind == PDK__EV_WATCHED)
+    if (event.kind == PDK__EV_CONFIRMED)
+        event.token = 1000;
+    if (event.kind == PDK__EV_WATCHED || (event.kind == PDK__EV_CONFIRMED && !p->there))
         event.outcome = PDK__NO_NODE;
     if (event.kind == PDK__EV_DELETED && !p->there)
         event.outcome = PDK__NO_NODE;
@@ -428,6 +439,7 @@ static void impose(struct pdk__conditions *conditions, uint8_t seed)
         return;
     if ((seed & 4) != 0)
         conditions->min_token = 0x80;
+    conditions->confirmed = (seed & 8) != 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -62,6 +62,8 @@ static bool send(struct claim *claim, const struct pdk__action *a)
         return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->predecessor.name, true, PDK__EV_WATCHED, a->op);
     case PDK__ACT_OWN:
         return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->machine.name, true, PDK__EV_OWN, a->op);
+    case PDK__ACT_CONFIRM:
+        return ask(claim, REQ_SET, claim->machine.name, false, PDK__EV_CONFIRMED, a->op);
     case PDK__ACT_DELETE:
         return ask(claim, REQ_DELETE, claim->machine.name, false, PDK__EV_DELETED, a->op);
     default:
@@ -184,10 +186,10 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
 static struct pdk__event unsent(const struct pdk__action *a)
 {
     static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,  [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_BARRIER] = PDK__EV_BARRIER, [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,   [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_DELETE] = PDK__EV_DELETED};
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,    [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_BARRIER] = PDK__EV_BARRIER,   [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,     [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_DELETE] = PDK__EV_DELETED};
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
 
@@ -312,7 +314,7 @@ static void session(struct client *c, struct pdk__session_event event)
 static bool agreed(const struct answer *a)
 {
     enum request_kind kind = a->request->kind;
-    bool writes = kind == REQ_CREATE || kind == REQ_MAKE_DIR || kind == REQ_DELETE;
+    bool writes = kind == REQ_CREATE || kind == REQ_MAKE_DIR || kind == REQ_DELETE || kind == REQ_SET;
     return writes && (a->error == Z_OK || a->error == Z_NONODE || a->error == Z_EXISTS);
 }
 
@@ -347,7 +349,7 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
         event.error = event.outcome == PDK__REFUSED ? PDK_EREFUSED : 0;
         event.name = kind == PDK__EV_WATCHED ? claim->predecessor.name : a->name;
         event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
-        event.token = a->czxid;
+        event.token = kind == PDK__EV_CONFIRMED ? a->mzxid : a->czxid;
         event.children = a->children;
         event.n_children = (size_t)a->n_children;
     }
@@ -488,6 +490,7 @@ struct claim *client_claim(struct client *c, int user, int path)
         claim->number = ++c->world->n_claims;
         pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id, connected,
                             !c->driver.doubted);
+        claim->machine.conditions.confirmed = c->world->confirmed;
         return claim;
     }
     return NULL;

@@ -67,6 +67,7 @@ struct answer {
     char name[PDK__NAME_MAX];
     session_index owner;
     int64_t czxid;
+    int64_t mzxid; /* of a node that was written */
     int path;
     bool deleted;
     int n_children;

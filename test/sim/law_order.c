@@ -7,12 +7,13 @@
 static void granted(struct world *w, const struct claim *claim)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    const struct node *own = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
     if (claim->machine.try_only && claim->has_predecessor)
         world_break(w, law_order.name, "%s was to try, and waited", claim->machine.name);
-    if (!world_node_there(w, claim))
+    if (own == NULL)
         return;
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].czxid < claim->token)
+        if (dir->nodes[i].czxid < own->czxid)
             world_break(w, law_order.name, "%s is granted before %s", claim->machine.name, dir->nodes[i].name);
 }
 

@@ -16,8 +16,10 @@ static void granted(struct world *w, const struct claim *claim)
     const struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
     if (node == NULL)
         return; /* granted too late to matter: a resource that saw the next token refuses this one */
-    if (claim->token != node->czxid)
+    if (!w->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
+    if (w->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
+        world_break(w, law_tokens.name, "the token is of no write of the node");
     if (claim->token <= last[claim->path])
         world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,
                     (unsigned long long)last[claim->path]);

@@ -244,6 +244,9 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         strcpy(a->name, txn->name);
         a->owner = txn->session;
         a->czxid = txn->zxid;
+    } else if (txn != NULL && txn->kind == TXN_SET) {
+        a->owner = tree_find(&s->tree, txn->path, txn->name)->owner;
+        a->mzxid = txn->zxid;
     }
     send_down(s, c->client, ANSWER_REPLY, a);
     if (r->kind == REQ_CLOSE)

@@ -63,6 +63,7 @@ struct world {
     int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
     int64_t session_ms;
+    bool confirmed;                              /* grants are confirmed by a write */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int client_delay, inbox_delay;
     int starved_permille; /* how often a client has no memory for a request */

@@ -18,9 +18,9 @@ __attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const cha
 
 static void tell_action(struct tale *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create",  "parents", "barrier+list", "list",    "watch",
-                                        "unwatch", "own",     "delete",       "granted", "failed",
-                                        "suspect", "held",    "lost",         "revoked", "done"};
+    static const char *const names[] = {"create", "parents", "barrier+list", "list",    "watch",  "unwatch",
+                                        "own",    "confirm", "delete",       "granted", "failed", "suspect",
+                                        "held",   "lost",    "revoked",      "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
@@ -28,8 +28,10 @@ static void tell_action(struct tale *t, const struct pdk__action *a)
         tell(t, "(exists)");
     if (a->kind == PDK__ACT_FAILED || (a->kind == PDK__ACT_DONE && a->error != 0))
         tell(t, "(%s)", pdk_strerrorname(a->error));
+    if (a->kind == PDK__ACT_CONFIRM)
+        tell(t, a->revoked ? "(revoked, version %d)" : "(version %d)", (int)a->version);
     if (a->kind == PDK__ACT_GRANTED)
-        CHECK(a->token != 0);
+        CHECK((t->granted = a->token) != 0);
 }
 
 static void remember(struct tale *t, const struct pdk__action *a)
@@ -134,7 +136,9 @@ void listed(struct tale *t, const char *const *children)
 
 void own_by(struct tale *t, int64_t owner)
 {
-    step(t, "own", (struct pdk__event){.kind = PDK__EV_OWN, .op = t->own_op, .owner = owner, .token = t->token});
+    step(t, "own",
+         (struct pdk__event){
+             .kind = PDK__EV_OWN, .op = t->own_op, .owner = owner, .token = t->token, .version = t->version});
 }
 
 void own(struct tale *t) { own_by(t, t->c.session); }
@@ -142,9 +146,22 @@ void own(struct tale *t) { own_by(t, t->c.session); }
 void own_revoked(struct tale *t)
 {
     step(t, "own asks",
-         (struct pdk__event){
-             .kind = PDK__EV_OWN, .op = t->own_op, .owner = t->c.session, .token = t->token, .revoked = true});
+         (struct pdk__event){.kind = PDK__EV_OWN,
+                             .op = t->own_op,
+                             .owner = t->c.session,
+                             .token = t->token,
+                             .version = t->version,
+                             .revoked = true});
 }
+
+void confirmed_by(struct tale *t, int64_t owner, int64_t token)
+{
+    step(t, "confirmed",
+         (struct pdk__event){
+             .kind = PDK__EV_CONFIRMED, .op = t->op, .owner = owner, .token = token, .version = t->c.version + 1});
+}
+
+void confirmed(struct tale *t, int64_t token) { confirmed_by(t, t->c.session, token); }
 
 static const char *name_of(enum pdk__event_kind kind)
 {
@@ -161,6 +178,8 @@ static const char *name_of(enum pdk__event_kind kind)
         return "watched";
     case PDK__EV_OWN:
         return "own";
+    case PDK__EV_CONFIRMED:
+        return "confirmed";
     case PDK__EV_DELETED:
         return "deleted";
     default:
@@ -170,7 +189,7 @@ static const char *name_of(enum pdk__event_kind kind)
 
 static const char *outcome_name(enum pdk__outcome outcome)
 {
-    static const char *const names[] = {"", " no node", " no auth", " refused", " unknown"};
+    static const char *const names[] = {"", " no node", " no auth", " refused", " unknown", " changed"};
     return names[outcome];
 }
 

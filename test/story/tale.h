@@ -30,6 +30,8 @@ struct tale {
     uint32_t attempts;
     int64_t now_ms;
     int64_t token;   /* of our node, as the servers tell it */
+    int32_t version; /* of its data, likewise */
+    int64_t granted; /* the token of the grant */
     uint64_t op;     /* of the last main question */
     uint64_t own_op; /* of the last question about our own node */
     char last_name[128];
@@ -65,6 +67,8 @@ void created_by(struct tale *t, const char *name, int64_t owner);
 void listed(struct tale *t, const char *const *children); /* NULL-terminated */
 void own(struct tale *t);
 void own_by(struct tale *t, int64_t owner);
+void confirmed(struct tale *t, int64_t token);
+void confirmed_by(struct tale *t, int64_t owner, int64_t token);
 void own_revoked(struct tale *t); /* somebody has written there that the lock is wanted back */
 void reply(struct tale *t, enum pdk__event_kind kind, enum pdk__outcome outcome, int error);
 void ok(struct tale *t, enum pdk__event_kind kind);
