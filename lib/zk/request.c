@@ -86,10 +86,13 @@ void pdk__request_untrack(struct pdk__request *request)
  * attached to says so by itself (ZooKeeperServer.authWriteRequest). */
 static bool agreed(int zrc) { return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS; }
 
+/* What no server answers without having noted the session. */
+static bool noted(int zrc, bool writes) { return agreed(zrc) || (zrc == ZNOAUTH && !writes); }
+
 static void tell_session(const struct pdk__request *request, int zrc)
 {
     struct pdk__session_event event = {.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()};
-    if (pdk__outcome_of(zrc) != PDK__UNKNOWN) {
+    if (noted(zrc, request->writes)) {
         event.kind = PDK__SEV_ANSWERED;
         event.sent_ms = request->sent_ms;
         event.agreed = request->writes && agreed(zrc);
