@@ -254,6 +254,7 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
     pdk__retry_reset(&s->retry);
     push(out, PDK__SACT_UP)->session = s->id;
     notice_proof(s, ev->now_ms, out);
+    notice_time(s, ev->now_ms, out); /* the timeout may be a shorter one */
 }
 
 static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)

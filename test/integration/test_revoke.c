@@ -172,10 +172,14 @@ static void leader_is_asked(void)
 
 /* --- asking, and taking away ------------------------------------------------------------------------------------- */
 
+/* Its server may lag behind the one that we spoke to. */
 static pdk_contender_list *list_by(const struct pdk__peer *p)
 {
-    pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(p->client, pdk__field.path, PDK__LONG_MS, &list), PDK_OK);
+    pdk_contender_list *list = NULL;
+    do {
+        pdk_contender_list_free(list);
+        CHECK_RC(pdk_contenders(p->client, pdk__field.path, PDK__LONG_MS, &list), PDK_OK);
+    } while (pdk_contender_list_size(list) == 0);
     return list;
 }
 

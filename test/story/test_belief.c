@@ -148,6 +148,12 @@ static void of_unlike_timeouts_the_least_counts(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 4000);
     CHECK_EQ(t.s.timeout_ms, 2000);
+    begin_proven();
+    t.now_ms += 1500;
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 1000);
+    CHECK_STR(t.trace, "disconnected: down\n"
+                       "connected: up(a) doubted presumed touch\n");
 }
 
 static void connected_or_not_belief_ends(void)

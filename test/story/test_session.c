@@ -141,8 +141,8 @@ static void a_handle_long_in_the_making_has_all_its_time_from_then_on(void)
                        "later: -\n"
                        "opened: -\n"
                        "later: -\n"
-                       "connected: up(b) touch\n"
-                       "opened: presumed\n");
+                       "connected: up(b) presumed touch\n"
+                       "opened: -\n");
 }
 
 static void clients_that_expired_together_come_back_apart(void)
