@@ -91,8 +91,8 @@ int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
 int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
 
 /* The least time that must remain for a lock to be granted, and for one that is held not to be SUSPECT, in milliseconds.
- * Default: a tenth of the session timeout. Where it is more than the servers can prove (with the margin and half a tick
- * it must fit well into the timeout) nothing is ever granted. PDK_EINVAL as above. */
+ * Default: a tenth of the session timeout. With the margin and a little more than half a tick it must fit into the timeout that the
+ * servers grant, or the client is over with PDK_ESHORT. PDK_EINVAL as above. */
 int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
 
 typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;
@@ -141,7 +141,7 @@ int pdk_client_close(pdk_client *c);
 int pdk_client_free(pdk_client *c);
 
 /* Wait until the session is connected. Returns 0, PDK_ETIMEDOUT after TIMEOUT_MS (PDK_FOREVER: never), PDK_EAUTH,
- * PDK_EEXPIRED, PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED. */
+ * PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED. */
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms);
 
 /* Where the session stands, without a request. Any thread. After fork: PDK_SESSION_OVER. */

@@ -39,7 +39,8 @@ extern "C" {
     X(PDK_ENOENT, -20, PLAIN, "the path does not exist")                                                               \
     X(PDK_ESYSTEM, -21, RETRY, "the operating system refused a thread or a descriptor")                                \
     X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")                                                 \
-    X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")
+    X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")              \
+    X(PDK_ESHORT, -24, FATAL, "the session timeout is too short for the servers' tick and the margins")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

@@ -81,7 +81,8 @@ int pdk_mutex_free(pdk_mutex *m);
  *
  * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle),
  * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
- * PDK_ELIMIT, PDK_ESTALE, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays behind.
+ * PDK_ELIMIT, PDK_ESTALE, PDK_ESHORT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays
+ * behind.
  */
 int pdk_mutex_lock(pdk_mutex *m);
 

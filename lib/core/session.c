@@ -63,18 +63,32 @@ static int64_t gap_ms(const struct pdk__session *s)
     return tick_ms(s) / 2 + tick_ms(s) / PING_LATE_PART + PING_LATE_MS;
 }
 
+static int64_t margin_ms(const struct pdk__session *s)
+{
+    return either(s->policy.margin_ms, s->timeout_ms / MARGIN_PART);
+}
+
+static int64_t min_valid_ms(const struct pdk__session *s)
+{
+    return either(s->policy.min_valid_ms, s->timeout_ms / MIN_VALID_PART);
+}
+
+/* A proof is never younger than the gap. */
+static bool too_short(const struct pdk__session *s)
+{
+    return gap_ms(s) + margin_ms(s) + min_valid_ms(s) >= s->timeout_ms;
+}
+
 static bool proven(const struct pdk__session *s) { return s->chain.proven_ms != PDK__UNKNOWN_MS; }
 
 int64_t pdk__session_deadline_ms(const struct pdk__session *s)
 {
-    int64_t margin = either(s->policy.margin_ms, s->timeout_ms / MARGIN_PART);
-    return proven(s) ? s->chain.proven_ms + s->timeout_ms - margin : INT64_MIN;
+    return proven(s) ? s->chain.proven_ms + s->timeout_ms - margin_ms(s) : INT64_MIN;
 }
 
 static int64_t doubt_ms(const struct pdk__session *s)
 {
-    int64_t least = either(s->policy.min_valid_ms, s->timeout_ms / MIN_VALID_PART);
-    return proven(s) ? pdk__session_deadline_ms(s) - least : INT64_MIN;
+    return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) : INT64_MIN;
 }
 
 /* Whatever the event is: that time has passed comes before it, for whoever brings it may be late. */
@@ -251,6 +265,10 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
         begin(s, ev);
     s->phase = PDK__SESSION_CONNECTED;
     s->asking = false;
+    if (too_short(s)) {
+        finish(s, out, PDK_ESHORT);
+        return;
+    }
     pdk__retry_reset(&s->retry);
     push(out, PDK__SACT_UP)->session = s->id;
     notice_proof(s, ev->now_ms, out);

@@ -281,6 +281,22 @@ static void what_the_program_says_goes(void)
                        "later: doubted\n");
 }
 
+/* Otherwise nothing would ever be granted, and nobody would know why. */
+static void a_timeout_that_leaves_no_time_to_believe_in_is_refused(void)
+{
+    struct pdk__session_policy policy = {.tick_ms = 4000};
+    session_begin(&t, true);
+    pdk__session_init(&t.s, true, policy, 7, 2000, t.now_ms);
+    session_connected(&t, 0xa, 2000);
+    session_connected(&t, 0xa, 2000);
+    CHECK_STR(t.trace, "connected: over(PDK_ESHORT)\n"
+                       "connected: -\n");
+    session_begin(&t, true);
+    pdk__session_init(&t.s, true, policy, 7, 4000, t.now_ms);
+    session_connected(&t, 0xa, 4000);
+    CHECK(!t.s.doubted);
+}
+
 /* --- what a contender makes of it -------------------------------------------------------------------------------- */
 
 static void hold(void)
@@ -464,6 +480,8 @@ int main(int argc, char **argv)
         {"servers that take no writes are not asked in a loop", servers_that_take_no_writes_are_not_asked_in_a_loop},
         {"a tick that is not told is half the timeout", a_tick_that_is_not_told_is_half_the_timeout},
         {"what the program says, goes", what_the_program_says_goes},
+        {"a timeout that leaves no time to believe in is refused",
+         a_timeout_that_leaves_no_time_to_believe_in_is_refused},
         {"nothing is granted in doubt", nothing_is_granted_in_doubt},
         {"what is proven before the own node was seen waits for it",
          what_is_proven_before_the_own_node_was_seen_waits_for_it},
