@@ -1,4 +1,4 @@
-/* pthread_cancel: a thread that waits for a lock can be ended, and leaves nothing behind. */
+/* pthread_cancel: a thread that waits for a lock, or to lead, can be ended, and leaves nothing behind. */
 #include "test/integration/ground.h"
 
 #include <sched.h>
@@ -118,6 +118,39 @@ static void odd_moments(void)
     end();
 }
 
+/* --- a wait for a leadership ------------------------------------------------------------------------------------- */
+
+static void *wait_to_lead(void *arg)
+{
+    pdk_leader_wait(arg, PDK_FOREVER);
+    return NULL;
+}
+
+static void candidate(void)
+{
+    pthread_t thread;
+    pdk_leader *l;
+    begin();
+    CHECK_RC(pdk_leader_new(&l, c, path, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    CHECK_RC(pdk_leader_start(l), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    for (int i = 0; i < 20; i++) {
+        CHECK_EQ(pthread_create(&thread, NULL, wait_to_lead, l), 0);
+        for (int spins = i * 20; spins > 0; spins--)
+            sched_yield();
+        CHECK_EQ(pthread_cancel(thread), 0);
+        join_cancelled(thread);
+    }
+    CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+    CHECK_EQ(ground_children(path), 2);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_RC(pdk_leader_wait(l, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_resign(l), 0);
+    CHECK_RC(pdk_leader_free(l), 0);
+    end();
+}
+
 /* --- with a cancellation that is pending ------------------------------------------------------------------------- */
 
 struct pending {
@@ -186,6 +219,7 @@ int main(int argc, char **argv)
         {"a cancelled waiter leaves no node, and those behind it go on", waiter},
         {"a thread cancelled while its node is being made leaves none", creator},
         {"threads cancelled at odd moments leave the lock free", odd_moments},
+        {"a cancelled wait for a leadership leaves it standing", candidate},
         {"unlock is no cancellation point", unlocks},
         {"neither is making, asking or closing a client", others},
         {0},

@@ -608,25 +608,6 @@ static void waits(void)
     close_it(&a);
 }
 
-static void waiter_cancelled(void)
-{
-    struct wait w;
-    void *rc;
-    begin();
-    open_direct(&b, "b");
-    stand(&b, 1);
-    stand(&a, 2);
-    start_wait(&w);
-    CHECK_EQ(pthread_cancel(w.thread), 0);
-    CHECK_EQ(pthread_join(w.thread, &rc), 0);
-    CHECK(rc == PTHREAD_CANCELED);
-    check_stands(&a);
-    CHECK_EQ(ground_children(path), 2);
-    close_it(&b);
-    check_leads(&a);
-    close_it(&a);
-}
-
 /* --- the end ----------------------------------------------------------------------------------------------------- */
 
 static void closed_while_leading(void)
@@ -794,7 +775,6 @@ int main(int argc, char **argv)
         {"it can be freed in its callback", freed_in_a_callback},
         {"changes can be polled for", polled},
         {"a wait ends with the election, the time, or the resignation", waits},
-        {"a cancelled wait leaves it standing", waiter_cancelled},
         {"closed while it leads: deposed and withdrawn", closed_while_leading},
         {"closed while it stands: withdrawn", closed_while_standing},
         {"freed while it stands or leads: the next one leads", freed},
