@@ -16,6 +16,7 @@ struct candidate {
     atomic_int n_told;
     pdk_leader_change told[16];
     int64_t tokens[16];
+    int64_t told_ms[16];
 };
 
 static const char *path;
@@ -31,6 +32,7 @@ static void note(pdk_leader *l, pdk_leader_change change, int64_t token, void *a
     if (n < 16) {
         who->told[n] = change;
         who->tokens[n] = token;
+        who->told_ms[n] = pdk__test_now_ms();
     }
     who->n_told = n + 1;
 }
@@ -138,7 +140,9 @@ static void one_leads(void)
     check_told(&a, 1, PDK_DEPOSED, first);
     check_told(&b, 0, PDK_ELECTED, second);
     close_it(&b);
-    CHECK(check_leads(&c) > second);
+    int64_t third = check_leads(&c);
+    CHECK(third > second);
+    check_told(&c, 0, PDK_ELECTED, third);
     CHECK_EQ(c.n_told, 1);
     CHECK_EQ(a.n_told, 2);
     close_it(&c);
@@ -282,7 +286,9 @@ static void node_deleted(void)
     int64_t second = check_leads(&b);
     check_stands(&a);
     close_it(&b);
-    CHECK(check_leads(&a) > second);
+    int64_t third = check_leads(&a);
+    CHECK(third > second);
+    check_told(&a, 2, PDK_ELECTED, third);
     CHECK_EQ(a.n_told, 3);
     close_it(&a);
 }
@@ -334,9 +340,10 @@ static void no_server(void)
     pdk__proxy_refuse(ground.proxy, true);
     pdk__proxy_cut(ground.proxy);
     check_told(&a, 2, PDK_DEPOSED, first);
-    CHECK_EQ(b.n_told, 0);
     check_stands(&a);
     int64_t second = check_leads(&b);
+    check_told(&b, 0, PDK_ELECTED, second);
+    CHECK(a.told_ms[2] <= b.told_ms[0]);
     pdk__proxy_refuse(ground.proxy, false);
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
     close_it(&b);
@@ -351,7 +358,7 @@ static void reply_lost(void)
     int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__CUT_BEFORE_REPLY});
     ground_make(path, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_leader_start(a.leader), 0);
-    check_leads(&a);
+    check_told(&a, 0, PDK_ELECTED, check_leads(&a));
     CHECK_EQ(pdk__proxy_hits(ground.proxy, rule), 1);
     CHECK_EQ(ground_children(path), 1);
     CHECK_EQ(a.n_told, 1);
@@ -383,6 +390,7 @@ static void resigned(void)
     check_stands(&a);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     CHECK_EQ(ground_children(path), 1);
+    check_told(&a, 3, PDK_DEPOSED, second);
     CHECK_EQ(a.n_told, 4);
     ground_delete_all(path);
     close_it(&a);
