@@ -6,7 +6,7 @@
  * Each run does one thing to several holders at once, each on a lock of its own with one who waits behind it: a program
  * of the library's, `paddock lock`, `paddock elect`, and a program of Curator's, which is not judged but compared.
  *
- * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1000) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
 #include "examples/fenced_store.h"
 #include "test/docker/lab.h"
@@ -322,7 +322,7 @@ static void setup(void)
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
     runs = cast_number("PADDOCK_SHOW_RUNS", 3);
-    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 1000);
+    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 1400);
     srandom((unsigned)time(NULL));
     pdk__lab_beat();
     cast_begin();

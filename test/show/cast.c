@@ -35,7 +35,8 @@ int cast_number(const char *name, int otherwise)
 
 void cast_begin(void)
 {
-    snprintf(dir, sizeof dir, "%s/paddock-show-XXXXXX", P_tmpdir);
+    const char *tmp = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%s/paddock-show-XXXXXX", tmp != NULL ? tmp : P_tmpdir);
     CHECK(mkdtemp(dir) != NULL);
     signal(SIGPIPE, SIG_IGN); /* one that died is found out by its silence */
 }

@@ -2,7 +2,7 @@
  * What an ensemble survives costs nobody the lock: a leader that freezes, one that dies, servers restarted one after
  * another; with sessions that are long enough. On three real servers: docker/show brings them up and runs this.
  *
- * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (15000).
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (30000).
  */
 #include "test/docker/lab.h"
 #include "test/lib/check.h"
@@ -150,7 +150,7 @@ static void setup(void)
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
     runs = cast_number("PADDOCK_SHOW_RUNS", 3);
-    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 15000);
+    session_ms = cast_number("PADDOCK_SHOW_SESSION_MS", 30000);
     seat = (struct seat){.session_ms = session_ms, .hosts = getenv("PADDOCK_TEST_HOSTS")};
     pdk__lab_beat();
     cast_begin();
