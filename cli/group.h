@@ -1,26 +1,35 @@
 /*
- * Stopping a process group: a polite signal, then SIGKILL.
+ * Stopping a process group: a polite signal, then SIGKILL; in time, that is before the lock under which it works can be
+ * another's.
  *
- * What calls for it today is the word of the library that the lock is lost. A caller that knows how long the lock stays
- * valid would begin so much earlier, and nothing here would change.
+ * Both processes of a lock have one of these for the same group, so that one of them can be stopped, hang or be dead.
  */
 #ifndef PDK_CLI_GROUP_H
 #define PDK_CLI_GROUP_H
+
+#include "cli/lease.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct pdk__cli_group {
+    struct pdk__cli_lease *lease;
+    int signal;      /* the polite one; 0: it is let go on, whatever happens */
     pid_t leader;    /* 0: none. Its owner may not have been reaped while it stands here: the number stays its own */
     int64_t kill_at; /* when SIGKILL is due; -1: not due */
     bool stopping;
 };
 
-/* Begin to stop it with SIGNAL; SIGKILL follows after GRACE_MS. Does nothing the second time, or without a leader. */
-void pdk__cli_group_stop(struct pdk__cli_group *g, int signal, int64_t grace_ms);
+void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_lease *lease, int signal);
 
-/* Kill it if that is due. */
-void pdk__cli_group_step(struct pdk__cli_group *g);
+/* The lock is lost, or nobody knows: begin to stop it now. Does nothing the second time, or without a leader. */
+void pdk__cli_group_stop(struct pdk__cli_group *g);
+
+/* Do what is due. True when the lease has just called for an end. */
+bool pdk__cli_group_step(struct pdk__cli_group *g);
+
+/* When a step is next of use; -1: never. */
+int64_t pdk__cli_group_due(const struct pdk__cli_group *g);
 
 #endif

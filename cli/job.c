@@ -1,4 +1,5 @@
 #include "cli/child.h"
+#include "cli/number.h"
 #include "cli/runner.h"
 #include "cli/say.h"
 
@@ -26,8 +27,23 @@ static void cannot_run(struct pdk__cli_runner *r, int why)
     r->status = why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 
+/* Since the session granted it, this process may have been stopped for any time. */
+static bool expired(struct pdk__cli_runner *r)
+{
+    int64_t stop_at = pdk__cli_lease_stop_at(r->lock->lease, r->lock->on_lost);
+    if (r->lock->on_lost == 0 || pdk__cli_now_ms() < stop_at)
+        return false;
+    pdk__cli_say("%s: the servers have not confirmed the lock in time: the command is not started",
+                 r->lock->common.path);
+    r->status = r->lock->common.lost_status;
+    pdk__cli_runner_leave(r);
+    return true;
+}
+
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
+    if (expired(r))
+        return;
     set_environment(r, grant);
     struct pdk__cli_child child;
     if (pdk__cli_child_prepare(&child, r->lock->argv, r->mask) < 0) {
@@ -36,6 +52,7 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
         pdk__cli_runner_leave(r);
         return;
     }
+    pdk__cli_group_init(&r->group, r->lock->lease, r->lock->on_lost);
     r->child = r->group.leader = child.pid;
     /* The session must know whom to kill before there is anything to kill. */
     struct pdk__cli_note note = {.kind = NOTE_CHILD, .child = child.pid};
@@ -50,6 +67,7 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
 static void died(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     r->dead = true;
+    r->lost = r->lost || r->lock->lease->stopping;
     pdk__cli_terminal_return(&r->terminal, r->child);
     if (r->status == 0)
         r->status = info->si_code == CLD_EXITED ? info->si_status : STATUS_SIGNAL + info->si_status;
@@ -80,6 +98,7 @@ static void stopped(struct pdk__cli_runner *r, int signal)
     /* Nobody could continue a session's leader. */
     if (getsid(0) != getpid())
         pdk__cli_job_rest(r);
+    pdk__cli_runner_watch(r); /* before it goes on: nobody knows how long it rested */
     if (had)
         pdk__cli_terminal_lend(&r->terminal, r->child);
     kill(-r->child, SIGCONT);

@@ -21,13 +21,13 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "  -x, -e                exclusive; always, in this release\n"
                            "  -c, --command STR     run STR with the shell\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   lost so long after the servers hear no more (10)\n"
+                           "      --session-timeout SEC   lost so long after the servers hear no more (30)\n"
                            "      --connect-timeout SEC   give up on an ensemble that was never reached (30)\n"
                            "      --label TEXT            what 'paddock ls' shows (the command's name)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
                            "      --on-lost=ACTION        lock lost: term (default), kill, SIG, or ignore\n"
-                           "      --kill-after SEC        SIGKILL so long after that (2)\n"
+                           "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
                            "      --lost-exit-code N      exit status when the lock was lost (76)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
@@ -44,6 +44,9 @@ static const struct option long_options[] = {
     PDK__CLI_WAIT_OPTIONS,
     PDK__CLI_HELP_OPTIONS,
 };
+
+/* Longer than the library's: what ends a command in time must not end it whenever the servers elect a leader. */
+enum { SESSION_MS = 30000 };
 
 struct words {
     struct pdk__cli_lock lock;
@@ -90,6 +93,7 @@ static int take(struct words *w, int option, char **argv)
     case OPT_ON_LOST:
         return take_on_lost(&w->lock);
     case OPT_KILL_AFTER:
+        w->lock.grace_given = true;
         if (pdk__cli_number_seconds(optarg, &w->lock.grace_ms))
             return 0;
         return pdk__cli_usage("lock: --kill-after takes a number of seconds, not '%s'", optarg);
@@ -153,6 +157,16 @@ static void set_label(struct pdk__cli_lock *l)
         pdk_client_options_set_label(l->common.client, name);
 }
 
+/* A command that may take longer to end than the lock can be good for would outlive it. */
+static int check_grace(const struct pdk__cli_lock *l)
+{
+    int64_t least = l->grace_ms * PDK__CLI_GRACE_PART;
+    if (!l->grace_given || l->on_lost == 0 || l->on_lost == SIGKILL || least <= l->common.session_ms)
+        return 0;
+    return pdk__cli_usage("lock: --kill-after %.3g s needs a --session-timeout of %.3g s or more",
+                          (double)l->grace_ms / 1000, (double)least / 1000);
+}
+
 static int parse(struct words *w, int argc, char **argv)
 {
     int status = parse_options(w, argc, argv);
@@ -161,6 +175,8 @@ static int parse(struct words *w, int argc, char **argv)
     status = pdk__cli_options_path(&w->lock.common, argv[optind]);
     if (status == 0)
         status = parse_command(w, argv + optind + 1);
+    if (status == 0)
+        status = check_grace(&w->lock);
     if (status == 0)
         set_label(&w->lock);
     return status;
@@ -178,7 +194,8 @@ static int run(struct pdk__cli_lock *l)
     sigaddset(&set, SIGPIPE); /* blocked, not ignored: the command's own disposition stays what it was */
     sigprocmask(SIG_BLOCK, &set, &mask);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would reap our children */
-    pid_t session = pdk__cli_wire_pair(ends) == 0 ? fork() : -1;
+    l->lease = pdk__cli_lease_new();
+    pid_t session = l->lease != NULL && pdk__cli_wire_pair(ends) == 0 ? fork() : -1;
     if (session < 0) {
         pdk__cli_say("cannot start a process: %s", strerror(errno));
         return STATUS_INTERNAL;
@@ -193,6 +210,8 @@ int pdk__cli_lock_main(int argc, char **argv)
 {
     struct words w = {.lock = {.on_lost = SIGTERM, .grace_ms = 2000}};
     int status = pdk__cli_options_begin(&w.lock.common, "lock");
+    if (status == 0)
+        pdk__cli_options_session(&w.lock.common, SESSION_MS);
     if (status == 0)
         status = parse(&w, argc, argv);
     if (status == 0 && !w.answered)

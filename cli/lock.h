@@ -6,11 +6,14 @@
  *  - the command inherits the user's descriptors and nothing else, from a process that may fork safely;
  *  - a job that is stopped with Ctrl-Z keeps its lock, as under flock(1), since the session goes on;
  *  - when the runner is killed, the session kills the command's process group, and gives the lock back after that;
- *  - when the session is killed, the runner stops the command.
+ *  - when the session is killed, the runner stops the command;
+ *  - both know until when the lock may be believed in (lease.h), so that either stops the command in time, whatever
+ *    holds up the other, and the servers.
  */
 #ifndef PDK_CLI_LOCK_H
 #define PDK_CLI_LOCK_H
 
+#include "cli/lease.h"
 #include "cli/options.h"
 
 #include <signal.h>
@@ -18,9 +21,11 @@
 struct pdk__cli_lock {
     struct pdk__cli_options common;
     char *const *argv;
+    struct pdk__cli_lease *lease;
     int on_lost; /* the signal for a lost lock; 0: ignore it */
     int64_t grace_ms;
-    bool live; /* keep a line on the terminal while waiting */
+    bool grace_given; /* by --kill-after */
+    bool live;        /* keep a line on the terminal while waiting */
 };
 
 /* The signals that ask a lock to end, or that its command may want to know of; all blocked, and read from a signalfd,

@@ -22,6 +22,7 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
         .command = command,
         .wait_ms = PDK_FOREVER,
         .connect_ms = 30000,
+        .session_ms = 10000,
         .busy_status = STATUS_BUSY,
         .lost_status = STATUS_LOST,
         .hosts = getenv("PADDOCK_HOSTS"),
@@ -55,11 +56,16 @@ static int take_status(const struct pdk__cli_options *o, const char *name, int *
     return pdk__cli_usage("%s: %s takes a number from 0 to 255, not '%s'", o->command, name, optarg);
 }
 
+int pdk__cli_options_session(struct pdk__cli_options *o, int ms)
+{
+    o->session_ms = ms;
+    return pdk_client_options_set_session_timeout_ms(o->client, ms);
+}
+
 static int take_session_timeout(struct pdk__cli_options *o)
 {
     int64_t ms;
-    if (pdk__cli_number_seconds(optarg, &ms) && ms <= 86400000 &&
-        pdk_client_options_set_session_timeout_ms(o->client, (int)ms) == 0)
+    if (pdk__cli_number_seconds(optarg, &ms) && ms <= 86400000 && pdk__cli_options_session(o, (int)ms) == 0)
         return 0;
     return pdk__cli_usage("%s: --session-timeout takes seconds from 0.1 to 86400, not '%s'", o->command, optarg);
 }

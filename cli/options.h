@@ -14,6 +14,7 @@ struct pdk__cli_options {
     pdk_client_options *client;
     int64_t wait_ms; /* PDK_FOREVER; 0: do not wait */
     int64_t connect_ms;
+    int64_t session_ms; /* that are asked for */
     int busy_status;
     int lost_status;
     bool labelled;
@@ -69,6 +70,9 @@ enum {
 /* Defaults, with the environment. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
 void pdk__cli_options_end(struct pdk__cli_options *o);
+
+/* Ask for this session timeout. PDK_EINVAL. */
+int pdk__cli_options_session(struct pdk__cli_options *o, int ms);
 
 /* Take OPTION as getopt_long() gave it, its argument in optarg. Returns 0, or an exit status, already explained. What
  * no sub-command knows ends here, too. */

@@ -2,6 +2,7 @@
 
 #include "cli/number.h"
 #include "cli/say.h"
+#include "cli/timer.h"
 
 #include <poll.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { IMPATIENT_MS = 1000 };
+/* SETTLE_MS is what the library may take to close a session that nobody answers, and some. */
+enum { IMPATIENT_MS = 1000, SETTLE_MS = 15000 };
 
 static void say_unless_quiet(const struct pdk__cli_runner *r, const char *what)
 {
@@ -24,6 +26,37 @@ void pdk__cli_runner_leave(struct pdk__cli_runner *r)
     r->left_ms = pdk__cli_now_ms();
     if (r->wire >= 0)
         pdk__cli_wire_send(r->wire, &note);
+}
+
+/* --- the lease --- */
+
+static void take_expiry(struct pdk__cli_runner *r)
+{
+    if (!r->lost)
+        say_unless_quiet(r, "the servers have not confirmed the lock in time: stopping the command");
+    r->lost = true;
+}
+
+void pdk__cli_runner_watch(struct pdk__cli_runner *r)
+{
+    if (pdk__cli_group_step(&r->group))
+        take_expiry(r);
+}
+
+/* The command was stopped, and the session does not say its last word: it hangs, or was stopped itself. */
+static int64_t abandon_at(const struct pdk__cli_runner *r)
+{
+    bool waits = r->lost && r->leaving && r->wire >= 0;
+    return waits ? r->left_ms + r->lock->lease->timeout_ms + SETTLE_MS : -1;
+}
+
+static void abandon_if_due(struct pdk__cli_runner *r, pid_t session)
+{
+    int64_t at = abandon_at(r);
+    if (at < 0 || pdk__cli_now_ms() < at)
+        return;
+    kill(session, SIGKILL); /* so that nothing renews what nobody needs */
+    r->abandoned = true;
 }
 
 /* --- signals --- */
@@ -64,11 +97,21 @@ static void take_signal(struct pdk__cli_runner *r)
 
 /* --- the session --- */
 
+/* The servers may grant less than was asked for. */
+static void tell_grace(const struct pdk__cli_runner *r)
+{
+    const struct pdk__cli_lock *l = r->lock;
+    if (l->grace_given && l->on_lost != 0 && l->lease->grace_ms < l->grace_ms && !l->common.quiet)
+        pdk__cli_say("--kill-after is %.3g s, a fifth of the session timeout that the servers grant",
+                     (double)l->lease->grace_ms / 1000);
+}
+
 static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
 {
     pdk__cli_terminal_erase(&r->terminal);
     if (r->leaving)
         return;
+    tell_grace(r);
     if (r->lock->common.verbose)
         pdk__cli_say("%s: got the lock after %.3f s, token %lld", r->lock->common.path,
                      (double)(pdk__cli_now_ms() - r->began_ms) / 1000, (long long)note->token);
@@ -112,8 +155,8 @@ static void take_silence(struct pdk__cli_runner *r)
     if (r->child == 0 && r->status == 0)
         r->status = STATUS_INTERNAL;
     r->lost = true;
-    if (!r->dead && r->lock->on_lost != 0)
-        pdk__cli_group_stop(&r->group, r->lock->on_lost, r->lock->grace_ms);
+    if (!r->dead)
+        pdk__cli_group_stop(&r->group);
 }
 
 static void hear(struct pdk__cli_runner *r)
@@ -175,24 +218,34 @@ static int outcome(const struct pdk__cli_runner *r)
     return r->status;
 }
 
+/* What may have to be killed comes first, for nobody knows how long ago poll() was called. */
+static void turn(struct pdk__cli_runner *r, pid_t session)
+{
+    struct pollfd fds[] = {
+        {.fd = r->wire, .events = POLLIN}, {.fd = r->signals, .events = POLLIN}, {.fd = r->timer, .events = POLLIN}};
+    int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), abandon_at(r));
+    pdk__cli_timer_arm(r->timer, due);
+    poll(fds, 3, pdk__cli_poll_ms(due));
+    pdk__cli_runner_watch(r);
+    if (fds[1].revents != 0)
+        take_signal(r);
+    pdk__cli_job_look(r);
+    pdk__cli_runner_listen(r);
+    abandon_if_due(r, session);
+}
+
 int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, const sigset_t *mask)
 {
-    struct pdk__cli_runner r = {
-        .lock = l, .wire = wire, .mask = mask, .group.kill_at = -1, .began_ms = pdk__cli_now_ms()};
+    struct pdk__cli_runner r = {.lock = l, .wire = wire, .mask = mask, .began_ms = pdk__cli_now_ms()};
     sigset_t set;
     pdk__cli_lock_signals(&set);
     sigaddset(&set, SIGCHLD);
     r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    r.timer = pdk__cli_timer_new();
+    pdk__cli_group_init(&r.group, l->lease, l->on_lost);
     pdk__cli_terminal_open(&r.terminal);
-    while (!finished(&r)) {
-        struct pollfd fds[] = {{.fd = r.wire, .events = POLLIN}, {.fd = r.signals, .events = POLLIN}};
-        poll(fds, 2, pdk__cli_poll_ms(r.group.kill_at));
-        if (fds[1].revents != 0)
-            take_signal(&r);
-        pdk__cli_job_look(&r);
-        pdk__cli_runner_listen(&r);
-        pdk__cli_group_step(&r.group);
-    }
+    while (!finished(&r))
+        turn(&r, session);
     pdk__cli_terminal_erase(&r.terminal);
     if (!r.abandoned)
         waitpid(session, NULL, 0);

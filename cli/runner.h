@@ -22,12 +22,16 @@ struct pdk__cli_runner {
     int gave_up;    /* the signal that ended the wait */
     int wire;
     int signals;
+    int timer;
     int64_t began_ms;
     int64_t left_ms; /* when it began to leave */
 };
 
 /* Tell the session that nobody needs the lock any more. */
 void pdk__cli_runner_leave(struct pdk__cli_runner *r);
+
+/* Stop the command if it is time for that. */
+void pdk__cli_runner_watch(struct pdk__cli_runner *r);
 
 /* Act upon what the session has said by now. */
 void pdk__cli_runner_listen(struct pdk__cli_runner *r);

@@ -4,6 +4,7 @@
 #include "cli/number.h"
 #include "cli/queue.h"
 #include "cli/say.h"
+#include "cli/timer.h"
 #include "cli/wire.h"
 
 #include <poll.h>
@@ -27,9 +28,11 @@ struct session {
     bool orphan; /* the runner is dead */
     int wire;
     int signals;
+    int timer;
     int child; /* pidfd of the command; -1: none */
     pid_t runner;
     int64_t connecting_at; /* when to say that a server is still looked for; -1: not any more */
+    int64_t renew_at;      /* when to ask again how long the lock is good for; -1: not held */
 };
 
 static void tell(const struct session *s, enum pdk__cli_note_kind kind)
@@ -65,11 +68,28 @@ static void tell_connecting(struct session *s)
     pdk__cli_wire_send(s->wire, &note);
 }
 
-static void stop_group(struct session *s)
+/* --- the lease --------------------------------------------------------------------------------------------------- */
+
+static struct pdk__cli_lease *lease(const struct session *s) { return s->lock->lease; }
+
+static void renew(struct session *s)
 {
-    if (s->lock->on_lost != 0)
-        pdk__cli_group_stop(&s->group, s->lock->on_lost, s->lock->grace_ms);
+    int64_t now = pdk__cli_now_ms(); /* before it is asked for: what passes in between only shortens it */
+    s->renew_at = -1;
+    if (s->claim.phase != CLAIM_HELD)
+        return;
+    pdk__cli_lease_renew(lease(s), now, pdk_mutex_valid_ms(s->claim.mutex));
+    s->renew_at = now + pdk__cli_lease_beat_ms(lease(s));
 }
+
+/* Is there time for a command, before it would have to be stopped? Right after the grant there need not be. */
+static bool worth_starting(const struct session *s)
+{
+    int64_t stop_at = pdk__cli_lease_stop_at(lease(s), s->group.signal);
+    return s->group.signal == 0 || (stop_at >= 0 && pdk__cli_now_ms() < stop_at);
+}
+
+/* --- the command ------------------------------------------------------------------------------------------------- */
 
 /* The command is dead, or never was: its group is nobody to signal, its descriptor nothing to wait for. */
 static void release(struct session *s)
@@ -83,10 +103,11 @@ static void release(struct session *s)
 
 static void guard(struct session *s, pid_t child)
 {
+    pdk__cli_group_init(&s->group, lease(s), s->lock->on_lost);
     s->group.leader = child;
     s->child = (int)syscall(SYS_pidfd_open, child, 0);
     if (s->claim.lost)
-        stop_group(s);
+        pdk__cli_group_stop(&s->group);
 }
 
 /* The runner was killed. The command goes too, all of it, before anybody else may have the lock. Should the command
@@ -121,9 +142,21 @@ static void pass_signal(struct session *s)
         kill(s->runner, (int)info.ssi_signo);
 }
 
-static void tell_phase(struct session *s)
+/* The library's grant is not the command's start: that waits until there is time for it, or the lock lost. */
+static enum pdk__cli_phase phase_to_tell(struct session *s)
 {
     enum pdk__cli_phase phase = s->claim.phase;
+    if (phase != CLAIM_HELD || s->told == CLAIM_HELD)
+        return phase;
+    if (s->renew_at < 0)
+        pdk__cli_lease_begin(lease(s), pdk_client_session_timeout_ms(s->claim.client), s->lock->grace_ms);
+    renew(s);
+    return worth_starting(s) ? CLAIM_HELD : CLAIM_WAITING;
+}
+
+static void tell_phase(struct session *s)
+{
+    enum pdk__cli_phase phase = phase_to_tell(s);
     if (s->told == phase)
         return;
     if (s->told == CLAIM_CONNECTING && (phase == CLAIM_WAITING || phase == CLAIM_HELD)) {
@@ -142,8 +175,10 @@ static void tell_state(struct session *s)
 {
     if (s->claim.lost && !s->told_lost) {
         s->told_lost = true;
+        if (s->told != CLAIM_HELD)
+            pdk__cli_claim_leave(&s->claim);
         tell(s, NOTE_LOST);
-        stop_group(s);
+        pdk__cli_group_stop(&s->group);
     }
     if (s->claim.phase == CLAIM_HELD && !s->told_lost && s->claim.state != s->told_state) {
         if (s->claim.state == PDK_SUSPECT)
@@ -154,19 +189,29 @@ static void tell_state(struct session *s)
     }
 }
 
+static int64_t due(const struct session *s)
+{
+    int64_t due = pdk__cli_earlier(s->claim.deadline, s->connecting_at);
+    due = pdk__cli_earlier(due, s->renew_at);
+    return pdk__cli_earlier(due, pdk__cli_group_due(&s->group));
+}
+
+/* What may have to be killed comes first, for nobody knows how long ago poll() was called. */
 static void turn(struct session *s)
 {
     struct pollfd fds[] = {{.fd = s->orphan ? -1 : s->wire, .events = POLLIN},
                            {.fd = pdk__cli_claim_fd(&s->claim), .events = POLLIN},
                            {.fd = s->signals, .events = POLLIN},
-                           {.fd = s->orphan ? s->child : -1, .events = POLLIN}};
-    int64_t due = pdk__cli_earlier(pdk__cli_earlier(s->claim.deadline, s->group.kill_at), s->connecting_at);
-    poll(fds, 4, pdk__cli_poll_ms(due));
+                           {.fd = s->orphan ? s->child : -1, .events = POLLIN},
+                           {.fd = s->timer, .events = POLLIN}};
+    pdk__cli_timer_arm(s->timer, due(s));
+    poll(fds, 5, pdk__cli_poll_ms(due(s)));
+    renew(s);
+    pdk__cli_group_step(&s->group);
     pdk__cli_claim_step(&s->claim);
     tell_connecting(s);
     tell_phase(s);
     tell_state(s);
-    pdk__cli_group_step(&s->group);
     if (fds[2].revents != 0)
         pass_signal(s);
     if (fds[3].revents != 0)
@@ -187,20 +232,30 @@ static void withdraw(int wire)
         _exit(STATUS_INTERNAL);
 }
 
+static int never_started(const struct session *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s: the lock was lost before the command was started", s->lock->common.path);
+    return s->lock->common.lost_status;
+}
+
 _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid_t runner)
 {
-    struct session s = {.lock = l, .wire = wire, .child = -1, .runner = runner, .group.kill_at = -1};
+    struct session s = {.lock = l, .wire = wire, .child = -1, .runner = runner, .renew_at = -1};
     char text[400];
     sigset_t set;
     withdraw(wire);
     pdk__cli_lock_signals(&set);
     s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    s.timer = pdk__cli_timer_new();
+    pdk__cli_group_init(&s.group, l->lease, l->on_lost);
     s.connecting_at = l->live ? pdk__cli_now_ms() + CONNECTING_MS : -1;
     pdk__cli_claim_begin(&s.claim, &l->common);
     while (s.claim.phase != CLAIM_ENDED)
         turn(&s);
     tell_state(&s);
     int status = pdk__cli_claim_status(&s.claim, text, sizeof text);
+    if (s.claim.lost && s.told != CLAIM_HELD)
+        status = never_started(&s, text, sizeof text);
     /* The queue's requests are answered by the close, and end before the client is freed. */
     pdk__cli_queue_rest(s.queue);
     pdk_client_close(s.claim.client);

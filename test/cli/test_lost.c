@@ -33,8 +33,9 @@ static void stopped(void)
 
 static void polite(void)
 {
-    cli_start(&c, ARGS("lock", "--kill-after", "60", "--lost-exit-code", "99", fresh("polite"), "sh", "-c",
-                       "trap 'echo cleaned; exit 0' TERM; echo in; while :; do sleep .05; done"));
+    cli_start(&c,
+              ARGS("lock", "--session-timeout", "300", "--kill-after", "60", "--lost-exit-code", "99", fresh("polite"),
+                   "sh", "-c", "trap 'echo cleaned; exit 0' TERM; echo in; while :; do sleep .05; done"));
     lose();
     CHECK_EQ(cli_wait(&c), 99);
     CHECK_STR(c.out, "in\ncleaned\n");
@@ -50,8 +51,8 @@ static void stubborn(void)
 
 static void other_signal(void)
 {
-    cli_start(&c, ARGS("lock", "--on-lost=SIGUSR2", "--kill-after=60", fresh("usr2"), "sh", "-c",
-                       "trap 'echo usr2; exit 0' USR2; echo in; while :; do sleep .05; done"));
+    cli_start(&c, ARGS("lock", "--on-lost=SIGUSR2", "--session-timeout=300", "--kill-after=60", fresh("usr2"), "sh",
+                       "-c", "trap 'echo usr2; exit 0' USR2; echo in; while :; do sleep .05; done"));
     lose();
     CHECK_EQ(cli_wait(&c), 76);
     CHECK_STR(c.out, "in\nusr2\n");
@@ -88,7 +89,8 @@ static void quiet(void)
 static void stopped_command(void)
 {
     pid_t command;
-    cli_start(&c, ARGS("lock", "--kill-after=600", fresh("asleep"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    cli_start(&c, ARGS("lock", "--session-timeout=300", "--kill-after=60", fresh("asleep"), "sh", "-c",
+                       "echo $$ in; exec sleep 600"));
     CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     kill(command, SIGSTOP);
@@ -101,7 +103,7 @@ static void stopped_command(void)
 static void leftovers(void)
 {
     pid_t rest;
-    cli_start(&c, ARGS("lock", "--kill-after=600", fresh("leftovers"), "sh", "-c",
+    cli_start(&c, ARGS("lock", "--session-timeout=300", "--kill-after=60", fresh("leftovers"), "sh", "-c",
                        "sh -c 'trap : TERM; while :; do sleep 1; done' 2>/dev/null & echo $! in; exec sleep 600"));
     lose();
     CHECK_EQ(cli_wait(&c), 76);

@@ -1,0 +1,47 @@
+/*
+ * How long the lock may be believed in: told by the session, heeded by both processes.
+ *
+ * In memory that they share. Notes on the wire would reach a runner that was stopped for an hour one by one, an hour's
+ * oldest first.
+ *
+ *     ... believed in .......... stop_at ....... kill_at .. deadline
+ *                                |   grace       | reserve  |
+ *                                polite signal   SIGKILL    another may hold it
+ */
+#ifndef PDK_CLI_LEASE_H
+#define PDK_CLI_LEASE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The grace is this part of the session timeout at most. A lock that is in good order is confirmed for a third of the
+ * timeout at any time; what is left of that is for servers that take their time. */
+enum { PDK__CLI_GRACE_PART = 5 };
+
+struct pdk__cli_lease {
+    _Atomic int64_t deadline; /* on the clock of pdk__cli_now_ms(); 0: nothing is known, and nothing to be done */
+    _Atomic int64_t timeout_ms;
+    _Atomic int64_t grace_ms;
+    _Atomic int64_t reserve_ms;
+    atomic_bool stopping; /* one of the two has sent the polite signal: once is enough */
+};
+
+/* To be made before the fork. NULL with errno. */
+struct pdk__cli_lease *pdk__cli_lease_new(void);
+
+/* What a lock that is held under a session timeout of TIMEOUT_MS allows, of the GRACE_MS that are wanted; nothing is
+ * known yet, nobody stops. */
+void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t grace_ms);
+
+/* It may be believed in for VALID_MS from NOW; nothing happens when that is 0. */
+void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_ms);
+
+/* How often the session is to look for something to tell. */
+int64_t pdk__cli_lease_beat_ms(const struct pdk__cli_lease *l);
+
+/* When the polite SIGNAL is due, and when SIGKILL is; -1: not known. */
+int64_t pdk__cli_lease_stop_at(const struct pdk__cli_lease *l, int signal);
+int64_t pdk__cli_lease_kill_at(const struct pdk__cli_lease *l);
+
+#endif

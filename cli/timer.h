@@ -1,0 +1,14 @@
+/* A descriptor that becomes readable at a time of pdk__cli_now_ms()'s clock: poll()'s own timeout does not count the time
+ * that the machine was suspended, and would come that much too late. */
+#ifndef PDK_CLI_TIMER_H
+#define PDK_CLI_TIMER_H
+
+#include <stdint.h>
+
+/* -1 when there is none to be had: poll() does without. */
+int pdk__cli_timer_new(void);
+
+/* Readable from AT on, and not before; -1: never. */
+void pdk__cli_timer_arm(int timer, int64_t at);
+
+#endif
