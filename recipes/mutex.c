@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DATA_MAX = 65536 };
+enum { DATA_MAX = 65536, LOCK_DELAY_MAX_MS = 86400000 };
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
@@ -45,6 +45,14 @@ int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed)
     if (o == NULL)
         return PDK_EINVAL;
     o->conditions.confirmed = confirmed;
+    return 0;
+}
+
+int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms)
+{
+    if (o == NULL || delay_ms < 0 || delay_ms > LOCK_DELAY_MAX_MS)
+        return PDK_EINVAL;
+    o->conditions.lock_delay_ms = delay_ms;
     return 0;
 }
 
@@ -98,6 +106,7 @@ static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_o
     }
     if (opts != NULL)
         m->options.conditions = opts->conditions;
+    m->options.conditions.delay = &m->delay;
     m->client = c;
     m->refs = 1;
     pdk__list_init(&m->ops);

@@ -18,6 +18,7 @@ struct pdk_mutex {
     struct pdk_mutex_options options;
     struct pdk__list ops;
     char error[256];
+    struct pdk__delay delay;
     struct pdk__changes changes; /* of state */
     struct pdk__changes revocations;
 };

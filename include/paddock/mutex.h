@@ -63,6 +63,23 @@ int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token);
 int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed);
 
 /*
+ * A lock delay, as Chubby's: when a holder went without having given the lock back - its process died, its session
+ * expired, it was LOST - the next one is granted DELAY_MS later, by its own clock from when it found that out. That is the
+ * time for what was on its way from the one before to land, where nothing checks tokens. A lock that was unlocked is
+ * handed over without delay. Closing the client is no unlock.
+ *
+ * All who contend for a path must have it set; the delay may differ, and each waits its own. Who has not set it (Curator
+ * has not) leaves no mark and minds none. The mark of a holder is the data of PATH itself, "held NAME" and else "free":
+ * whatever else lies there is overwritten. PATH is made as an ordinary node, for the servers would reap a container with
+ * its mark; one that is there already is taken as it is. Its ACL must permit READ and WRITE.
+ *
+ * A grant takes two round trips more, an unlock none. While a delay runs, the lock is held: pdk_mutex_trylock() answers
+ * PDK_EBUSY, and later tries through the same object do not begin to wait anew. A holder that could not take its mark off
+ * (its session ended as it unlocked) makes the next one wait in vain. Default 0, for none; at most 24 hours. PDK_EINVAL.
+ */
+int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms);
+
+/*
  * Make a mutex object for PATH; no request is sent. PATH is absolute, within the client's chroot; the node and its
  * missing ancestors are made, as containers, by the first lock. OPTS may be NULL. On success *M is the caller's, to be
  * given to pdk_mutex_free(). PDK_EPATH when PATH is relative, is "/" or is not a ZooKeeper path; PDK_EINVAL,

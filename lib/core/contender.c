@@ -24,18 +24,23 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__ADRIFT] = TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__RESTING] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
     [PDK__LOOKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
-                      TO(DELETING) | TO(DONE),
+    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(READING) | TO(CONFIRMING) |
+                      TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
     [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
-    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(CONFIRMING) |
-                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) |
+    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(READING) |
+                     TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(READING) |
                       TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
-                     TO(DELETING) | TO(DONE),
-    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
-                      TO(DONE),
+    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(READING) | TO(CONFIRMING) |
+                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(READING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
+                      TO(DELETING) | TO(DONE),
+    [PDK__READING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DELAYED) | TO(MARKING) | TO(CONFIRMING) |
+                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__DELAYED] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(READING) | TO(DELETING) | TO(DONE),
+    [PDK__MARKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
+                     TO(DONE),
     [PDK__CONFIRMING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__PROVING] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
@@ -46,9 +51,10 @@ static const uint32_t moves[PDK__N_PHASES] = {
 
 const char *pdk__phase_name(enum pdk__phase phase)
 {
-    static const char *const names[PDK__N_PHASES] = {
-        "idle",    "adrift",   "resting",    "looking", "creating", "parents", "recovering", "listing", "watching",
-        "waiting", "checking", "confirming", "proving", "held",     "suspect", "deleting",   "done"};
+    static const char *const names[PDK__N_PHASES] = {"idle",     "adrift",     "resting", "looking",  "creating",
+                                                     "parents",  "recovering", "listing", "watching", "waiting",
+                                                     "checking", "reading",    "delayed", "marking",  "confirming",
+                                                     "proving",  "held",       "suspect", "deleting", "done"};
     return phase < PDK__N_PHASES ? names[phase] : "?";
 }
 
@@ -58,13 +64,15 @@ static bool granted(const struct pdk__contender *c) { return c->phase == PDK__HE
 static bool asking(enum pdk__phase phase)
 {
     return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
-           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__CONFIRMING || phase == PDK__DELETING;
+           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__READING || phase == PDK__MARKING ||
+           phase == PDK__CONFIRMING || phase == PDK__DELETING;
 }
 
 /* Nobody is ahead, and it is not granted yet. */
 static bool first(enum pdk__phase phase)
 {
-    return phase == PDK__CHECKING || phase == PDK__CONFIRMING || phase == PDK__PROVING;
+    return phase == PDK__CHECKING || phase == PDK__READING || phase == PDK__DELAYED || phase == PDK__MARKING ||
+           phase == PDK__CONFIRMING || phase == PDK__PROVING;
 }
 
 static void check_invariants(const struct pdk__contender *c, enum pdk__phase before)
@@ -83,6 +91,10 @@ static void check_invariants(const struct pdk__contender *c, enum pdk__phase bef
         assert(c->wanted && c->node == PDK__NODE_YES);
     if ((granted(c) || phase == PDK__PROVING) && c->conditions.confirmed)
         assert(c->confirmed != 0);
+    if ((granted(c) || phase == PDK__PROVING || phase == PDK__CONFIRMING) && c->conditions.lock_delay_ms > 0)
+        assert(c->mark == PDK__MARK_YES);
+    if (c->mark != PDK__MARK_NO)
+        assert(c->node == PDK__NODE_YES && c->conditions.lock_delay_ms > 0);
     if (c->confirmed != 0)
         assert(c->node == PDK__NODE_YES && c->conditions.confirmed);
     if (phase == PDK__LOOKING || phase == PDK__PARENTS)
@@ -162,6 +174,7 @@ static void forget_node(struct pdk__contender *c)
     c->verified = false;
     c->revoked = false;
     c->confirmed = 0;
+    c->mark = PDK__MARK_NO;
     forget_own(c);
 }
 
@@ -197,6 +210,8 @@ static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
     if (c->watching)
         push(out, PDK__ACT_UNWATCH);
     forget_own(c);
+    if (c->mark != PDK__MARK_NO)
+        push(out, PDK__ACT_UNMARK)->version = c->mark_version;
     ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
 }
 
@@ -242,9 +257,11 @@ static void fail(struct pdk__contender *c, struct pdk__actions *out, int error)
     give_up(c, out);
 }
 
+/* Who lost may be at work still: his mark stays. */
 static void lose(struct pdk__contender *c, struct pdk__actions *out)
 {
     push(out, PDK__ACT_LOST);
+    c->mark = PDK__MARK_NO;
     give_up(c, out);
 }
 
@@ -268,10 +285,13 @@ static void hold(struct pdk__contender *c, struct pdk__actions *out)
         push(out, PDK__ACT_REVOKED);
 }
 
-/* Nobody is ahead. The own node is watched behind the write, which would only set that watch off. */
+/* Nobody is ahead. What else a grant has to come up to is seen to here, one after another. The own node is watched behind
+ * the write, which would only set that watch off. */
 static void grant(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->conditions.confirmed && c->confirmed == 0) {
+    if (c->conditions.lock_delay_ms > 0 && c->mark != PDK__MARK_YES) {
+        ask(c, out, PDK__ACT_READ, PDK__READING);
+    } else if (c->conditions.confirmed && c->confirmed == 0) {
         ask_confirm(c, out);
     } else if (token_of(c) < c->conditions.min_token) {
         fail(c, out, PDK_ESTALE);
@@ -337,7 +357,7 @@ static void on_release(struct pdk__contender *c, struct pdk__actions *out)
 /* The own watch is not there, nothing is in the way of asking for it, and no other question will bring it. */
 static bool own_missing(const struct pdk__contender *c)
 {
-    bool settled = granted(c) || c->phase == PDK__PROVING || c->phase == PDK__WAITING;
+    bool settled = granted(c) || c->phase == PDK__PROVING || c->phase == PDK__DELAYED || c->phase == PDK__WAITING;
     return c->connected && c->own == PDK__OWN_UNWATCHED && settled;
 }
 
@@ -351,6 +371,8 @@ static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, stru
         fail(c, out, PDK_ETIMEDOUT);
     else if ((c->phase == PDK__RESTING || watch_doubtful(c)) && ev->now_ms >= c->rest_ms)
         advance(c, out);
+    else if (c->phase == PDK__DELAYED && ev->now_ms >= c->delayed_ms)
+        grant_if_there(c, out);
     else if (own_missing(c) && ev->now_ms >= c->rest_ms)
         ask_own(c, out);
 }
@@ -362,13 +384,15 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
         wake = c->deadline_ms;
     if ((c->phase == PDK__RESTING || watch_doubtful(c) || own_missing(c)) && c->rest_ms < wake)
         wake = c->rest_ms;
+    if (c->phase == PDK__DELAYED && c->delayed_ms < wake)
+        wake = c->delayed_ms;
     return wake;
 }
 
 bool pdk__contender_wants_proof(const struct pdk__contender *c)
 {
     bool queued = c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
-    return granted(c) || first(c->phase) || (queued && c->next_in_line);
+    return granted(c) || (first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->next_in_line);
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
@@ -717,6 +741,82 @@ static void on_confirmed(struct pdk__contender *c, const struct pdk__event *ev, 
     }
 }
 
+static void ask_mark(struct pdk__contender *c, int32_t version, struct pdk__actions *out)
+{
+    ask(c, out, PDK__ACT_MARK, PDK__MARKING)->version = version;
+    c->mark = PDK__MARK_MAYBE;
+    c->mark_version = (int32_t)((uint32_t)version + 1); /* each write counts it up by one */
+}
+
+/* The delay runs from when somebody saw the mark first, on our clock. */
+static int64_t delay_end_ms(const struct pdk__contender *c, const struct pdk__event *ev)
+{
+    struct pdk__delay *delay = c->conditions.delay;
+    if (delay->token != ev->token)
+        *delay = (struct pdk__delay){ev->token, ev->now_ms};
+    return delay->since_ms + c->conditions.lock_delay_ms;
+}
+
+static void wait_out(struct pdk__contender *c, int64_t end_ms, struct pdk__actions *out)
+{
+    if (c->try_only) {
+        fail(c, out, PDK_EBUSY);
+        return;
+    }
+    c->phase = PDK__DELAYED;
+    c->op = 0;
+    c->delayed_ms = end_ms;
+}
+
+static void judge_mark(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    int64_t end_ms = ev->name != NULL ? delay_end_ms(c, ev) : 0;
+    if (ev->name != NULL && strcmp(ev->name, c->name) == 0) {
+        c->mark = PDK__MARK_YES; /* written by us, and the reply was lost */
+        c->mark_version = ev->version;
+        grant(c, out);
+    } else if (ev->now_ms < end_ms) {
+        wait_out(c, end_ms, out);
+    } else {
+        ask_mark(c, ev->version, out);
+    }
+}
+
+/* The path's own node is not there: neither is ours. Else what is not known is asked again. */
+static void not_marked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_NODE) {
+        vanish(c, out);
+    } else if (ev->outcome == PDK__UNKNOWN) {
+        rest(c, ev->now_ms);
+    } else if (ev->outcome == PDK__CHANGED) {
+        c->mark = PDK__MARK_NO;
+        rest(c, ev->now_ms);
+    } else {
+        c->mark = PDK__MARK_NO;
+        fail(c, out, error_of(ev));
+    }
+}
+
+static void on_read(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK)
+        judge_mark(c, ev, out);
+    else
+        not_marked(c, ev, out);
+}
+
+static void on_marked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK) {
+        c->mark = PDK__MARK_YES;
+        c->mark_version = ev->version;
+        grant(c, out);
+    } else {
+        not_marked(c, ev, out);
+    }
+}
+
 static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN) {
@@ -758,6 +858,12 @@ static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev
         break;
     case PDK__EV_CONFIRMED:
         on_confirmed(c, ev, out);
+        break;
+    case PDK__EV_READ:
+        on_read(c, ev, out);
+        break;
+    case PDK__EV_MARKED:
+        on_marked(c, ev, out);
         break;
     case PDK__EV_DELETED:
         on_deleted(c, ev, out);

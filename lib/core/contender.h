@@ -19,7 +19,8 @@
  *        |           the own node is looked at first                       |
  *        v                                                                 |
  *     SUSPECT     PROVING comes before HELD while the session is in doubt, |
- *                 and CONFIRMING before both where it is asked for         |
+ *                 and CONFIRMING before both where it is asked for;        |
+ *                 READING, DELAYED, MARKING before those, likewise         |
  *                                                                          |
  *     any phase that talks --connection lost--> ADRIFT --connected again---+--> CREATING, RECOVERING, DELETING
  *     any phase that talks --outcome unknown--> RESTING --time------------'     or LISTING, by the table below
@@ -48,6 +49,11 @@
  *    is there at that moment, and the number of that write, the token, is larger than those of all that any holder before
  *    has written to the servers. It is written as it is, and at the version that was seen: the word of somebody who asks
  *    for the lock must not be lost by it.
+ *  - Where a lock delay is asked for, a holder leaves a mark in the lock path's own data before its grant, and takes it off
+ *    before its node goes, in the same session and hence in that order; who lost takes nothing off. So a mark of somebody
+ *    whose node is gone says that he did not give the lock back, and his successor waits. Marks are written for the
+ *    version that was read: a write that is late changes nothing. A multi of check and mark would do as well, and
+ *    could abort the process (see pdk_mutex_guard()).
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
  *    is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
@@ -79,6 +85,9 @@ enum pdk__phase {
     PDK__WATCHING,
     PDK__WAITING,
     PDK__CHECKING,
+    PDK__READING,
+    PDK__DELAYED,
+    PDK__MARKING,
     PDK__CONFIRMING,
     PDK__PROVING,
     PDK__HELD,
@@ -116,6 +125,8 @@ enum pdk__event_kind {
     PDK__EV_OWN,       /* owner, token, version, revoked: our node is there, and is watched from now on */
     PDK__EV_OWN_FIRED, /* deleted */
     PDK__EV_CONFIRMED, /* owner, token (of the write), version */
+    PDK__EV_READ,      /* name: whose mark the lock path carries, NULL: nobody's; token: of the mark; version */
+    PDK__EV_MARKED,    /* version */
     PDK__EV_DELETED
 };
 
@@ -149,6 +160,9 @@ enum pdk__action_kind {
     PDK__ACT_UNWATCH, /* the predecessor's watch is of no more use */
     PDK__ACT_OWN,     /* read and watch our own node: OWN, later OWN_FIRED */
     PDK__ACT_CONFIRM, /* write our node, which must be at `version`, as it is: CONFIRMED */
+    PDK__ACT_READ,    /* read the mark of the lock path: READ */
+    PDK__ACT_MARK,    /* write ours there, at `version`: MARKED */
+    PDK__ACT_UNMARK,  /* take ours off, at `version`; nobody waits for the answer */
     PDK__ACT_DELETE,  /* delete our node: DELETED */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
@@ -185,10 +199,22 @@ enum pdk__node { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
 /* What is known of the watch on our own node. */
 enum pdk__own { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
 
+/* What is known of the mark of a lock delay: may it be ours? */
+enum pdk__mark { PDK__MARK_NO, PDK__MARK_MAYBE, PDK__MARK_YES };
+
+/* Since when a mark is known whose owner is gone. Whoever makes contenders keeps it from one to the next, so that the wait
+ * goes on and does not begin anew. */
+struct pdk__delay {
+    int64_t token; /* of the mark */
+    int64_t since_ms;
+};
+
 /* What a grant must come up to, beyond being the first. */
 struct pdk__conditions {
     int64_t min_token; /* 0: none */
     bool confirmed;    /* our node is written before it, and the token is that write's */
+    int lock_delay_ms; /* how long it comes later when the holder before did not give the lock back; 0: no delay, no mark */
+    struct pdk__delay *delay; /* borrowed */
 };
 
 struct pdk__contender {
@@ -210,6 +236,10 @@ struct pdk__contender {
     int32_t version;   /* of its data, while verified */
     int64_t confirmed; /* the token of a write of it that was made when nobody was ahead any more; 0: none was */
     char name[PDK__NAME_MAX];
+    /* the mark */
+    enum pdk__mark mark;
+    int32_t mark_version; /* of the path's data, when it is ours */
+    int64_t delayed_ms;   /* until when */
     /* the conversation */
     enum pdk__phase phase;
     bool connected;

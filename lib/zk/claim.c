@@ -120,6 +120,13 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
         return pdk__request_own(claim, action->op, action->by_exists) == 0;
     case PDK__ACT_CONFIRM:
         return pdk__request_confirm(claim, action->op, action->version, action->revoked) == 0;
+    case PDK__ACT_READ:
+        return pdk__request_read(claim, action->op) == 0;
+    case PDK__ACT_MARK:
+        return pdk__request_mark(claim, action->op, action->version) == 0;
+    case PDK__ACT_UNMARK:
+        pdk__request_unmark(claim, action->version);
+        return true;
     case PDK__ACT_DELETE:
         return pdk__request_delete(claim, action->op) == 0;
     default:
@@ -134,7 +141,8 @@ static struct pdk__event unsent(const struct pdk__action *action)
         [PDK__ACT_CREATE] = PDK__EV_CREATED,    [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
         [PDK__ACT_BARRIER] = PDK__EV_BARRIER,   [PDK__ACT_LIST] = PDK__EV_LISTED,
         [PDK__ACT_WATCH] = PDK__EV_WATCHED,     [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_DELETE] = PDK__EV_DELETED,
+        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_READ] = PDK__EV_READ,
+        [PDK__ACT_MARK] = PDK__EV_MARKED,       [PDK__ACT_DELETE] = PDK__EV_DELETED,
     };
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
 }

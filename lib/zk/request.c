@@ -3,6 +3,7 @@
 #include "lib/clock.h"
 #include "lib/core/path.h"
 #include "lib/zk/claim.h"
+#include <stdio.h>
 #include <string.h>
 
 /* One of a claim's in flight. Its claim may go before it. */
@@ -250,11 +251,11 @@ static void made_parent(int zrc, const char *path, const void *data)
     pdk__request_depart(c);
 }
 
-static int make_parent(struct pdk_client *c, struct request *r, const char *path, struct ACL_vector *acl)
+static int make_parent(struct pdk_client *c, struct request *r, const char *path, struct ACL_vector *acl, int mode)
 {
     /* Containers, so that the servers reap them when nobody uses them; and one by one, since a container inside a multi
      * aborts the process (an assertion of ZooKeeper's client). */
-    int zrc = zoo_acreate(c->zh, path, "", 0, acl, ZOO_CONTAINER, made_parent, r);
+    int zrc = zoo_acreate(c->zh, path, "", 0, acl, mode, made_parent, r);
     r->n_parents += zrc == ZOK;
     return zrc;
 }
@@ -269,10 +270,12 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
         return PDK_ENOMEM;
     }
     struct ACL_vector acl = pdk__options_acl(&c->options);
-    int zrc = make_parent(c, r, "/", &acl); /* the chroot's own node, if it has one; refused as existing otherwise */
+    int zrc = make_parent(c, r, "/", &acl,
+                          ZOO_CONTAINER); /* the chroot's own node, if it has one; refused as existing otherwise */
     for (size_t length = 0; (length = pdk__path_next(claim->spec.path, length)) != 0;) {
         path[length] = '\0';
-        zrc = make_parent(c, r, path, &acl);
+        bool stays = claim->spec.path[length] == '\0' && claim->spec.conditions.lock_delay_ms > 0; /* with its mark */
+        zrc = make_parent(c, r, path, &acl, stays ? ZOO_PERSISTENT : ZOO_CONTAINER);
         path[length] = claim->spec.path[length];
     }
     pdk__free(path);
@@ -444,6 +447,59 @@ int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version,
     const char *data = revoked ? PDK__REVOKE : claim->spec.data;
     size_t size = revoked ? strlen(PDK__REVOKE) : claim->spec.data_size;
     return sent(r, zoo_aset(claim->client->zh, path, data, (int)size, version, confirmed, r));
+}
+
+/* --- the mark of a lock delay ------------------------------------------------------------------------------------ */
+
+/* Whatever else may lie there is nobody's mark. */
+static const char *mark_of(const char *value, int length, char name[PDK__NAME_MAX])
+{
+    int n = (int)strlen(PDK__HELD_BY);
+    if (length <= n || memcmp(value, PDK__HELD_BY, (size_t)n) != 0)
+        return NULL;
+    snprintf(name, PDK__NAME_MAX, "%.*s", length - n, value + n);
+    return name;
+}
+
+static void read_mark(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    char name[PDK__NAME_MAX];
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.name = mark_of(value, length, name);
+        event.token = stat->mzxid;
+        event.version = stat->version;
+    }
+    complete((struct request *)data, PDK__EV_READ, zrc, event);
+}
+
+int pdk__request_read(struct pdk__claim *claim, uint64_t op)
+{
+    struct request *r = begin(claim->client, claim, op, false);
+    return r != NULL ? sent(r, zoo_aget(claim->client->zh, claim->spec.path, 0, read_mark, r)) : PDK_ENOMEM;
+}
+
+static void marked(int zrc, const struct Stat *stat, const void *data)
+{
+    complete((struct request *)data, PDK__EV_MARKED, zrc,
+             (struct pdk__event){.version = zrc == ZOK ? stat->version : 0});
+}
+
+int pdk__request_mark(struct pdk__claim *claim, uint64_t op, int32_t version)
+{
+    char mark[sizeof PDK__HELD_BY + PDK__NAME_MAX];
+    struct request *r = begin(claim->client, claim, op, true);
+    if (r == NULL)
+        return PDK_ENOMEM;
+    int length = snprintf(mark, sizeof mark, PDK__HELD_BY "%s", claim->machine.name);
+    return sent(r, zoo_aset(claim->client->zh, claim->spec.path, mark, length, version, marked, r));
+}
+
+void pdk__request_unmark(struct pdk__claim *claim, int32_t version)
+{
+    struct request *r = begin(claim->client, NULL, 0, true);
+    if (r != NULL) /* else it stays, and somebody waits in vain */
+        sent(r, zoo_aset(claim->client->zh, claim->spec.path, PDK__FREE, (int)strlen(PDK__FREE), version, nothing, r));
 }
 
 /* --- delete ------------------------------------------------------------------------------------------------------ */

@@ -13,6 +13,10 @@
 /* What somebody writes into a contender's node who wants the lock back. */
 #define PDK__REVOKE "__REVOKE__"
 
+/* The data of a lock path whose users have set a lock delay: the mark of a holder before its node's name, and none. */
+#define PDK__HELD_BY "held "
+#define PDK__FREE "free"
+
 struct pdk__claim;
 
 /*
@@ -48,6 +52,8 @@ int pdk__request_list(struct pdk__claim *claim, uint64_t op);
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version, bool revoked);
+int pdk__request_read(struct pdk__claim *claim, uint64_t op);
+int pdk__request_mark(struct pdk__claim *claim, uint64_t op, int32_t version);
 int pdk__request_delete(struct pdk__claim *claim, uint64_t op);
 
 /* Ask for what nobody wants to know: when it completes, so has all that was asked and told before. */
@@ -60,6 +66,9 @@ char *pdk__request_asked_path(struct pdk__claim *claim);
 /* proof.c: what the session machine asks for. */
 void pdk__request_probe(struct pdk_client *c);
 void pdk__request_touch(struct pdk_client *c);
+
+/* Take the mark at VERSION off the lock path; nobody waits for the answer. */
+void pdk__request_unmark(struct pdk__claim *claim, int32_t version);
 
 /* Take the data watches of PATH off the server; nobody waits for the answer. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);

@@ -33,6 +33,8 @@ struct play {
     bool unsure;     /* a create may have happened */
     bool agreed;     /* the last barrier was */
     int64_t written; /* by the last confirmation */
+    bool marked;     /* the path may carry our mark */
+    struct pdk__delay delay;
     /* after mending: is the node there? */
     bool there;
 };
@@ -55,6 +57,7 @@ static void ask(struct play *p, const struct pdk__action *a)
     MUST(a->kind != PDK__ACT_CREATE || !p->unsure);
     p->unsure = p->unsure || a->kind == PDK__ACT_CREATE;
     p->question = a->kind;
+    p->marked = p->marked || a->kind == PDK__ACT_MARK;
     p->answers = a->kind == PDK__ACT_CREATE || a->kind == PDK__ACT_BARRIER ? 2 : 1;
 }
 
@@ -69,6 +72,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->vouched == p->session);
         MUST(a->token >= p->c.conditions.min_token);
         MUST(!p->c.conditions.confirmed || a->token == p->written);
+        MUST(p->c.conditions.lock_delay_ms == 0 || p->marked);
         p->granted = true;
         break;
     case PDK__ACT_FAILED:
@@ -93,6 +97,9 @@ static void hear(struct play *p, const struct pdk__action *a)
     case PDK__ACT_DONE:
         MUST(p->outcomes == 1 || p->released);
         p->done = true;
+        break;
+    case PDK__ACT_UNMARK:
+        MUST(!p->lost && p->marked && p->c.conditions.lock_delay_ms > 0);
         break;
     case PDK__ACT_UNWATCH:
         break;
@@ -174,6 +181,10 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
         return PDK__EV_WATCHED;
     case PDK__ACT_CONFIRM:
         return PDK__EV_CONFIRMED;
+    case PDK__ACT_READ:
+        return PDK__EV_READ;
+    case PDK__ACT_MARK:
+        return PDK__EV_MARKED;
     case PDK__ACT_DELETE:
         return PDK__EV_DELETED;
     default:
@@ -204,7 +215,8 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
     char name[128];
     uint8_t how = take(&p->b);
     struct pdk__event event = {.kind = kind, .op = op, .outcome = outcome(how)};
-    if (kind == PDK__EV_CONFIRMED && event.outcome == PDK__REFUSED && how >= 0x80)
+    bool writes = kind == PDK__EV_CONFIRMED || kind == PDK__EV_MARKED;
+    if (writes && event.outcome == PDK__REFUSED && how >= 0x80)
         event.outcome = PDK__CHANGED;
     event.error = event.outcome == PDK__OK ? 0 : PDK_EREFUSED;
     event.owner = p->session + (how >= 0xe0);
@@ -216,7 +228,11 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
         return;
     }
     write_name(p, name, take(&p->b));
-    event.name = name;
+    event.name = kind == PDK__EV_READ && how >= 0x80 ? NULL : name;
+    event.version = (int32_t)event.token;
+    if (kind == PDK__EV_READ && event.outcome == PDK__OK && event.op == p->op && event.name != NULL &&
+        strcmp(event.name, p->c.name) == 0)
+        p->marked = true;
     step(p, event);
 }
 
@@ -238,13 +254,13 @@ static void answer_own(struct play *p)
 /* To a question that is no more the last of its kind. */
 static void answer_late(struct play *p)
 {
-    static const enum pdk__event_kind kinds[] = {PDK__EV_CREATED, PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,
-                                                 PDK__EV_LISTED,  PDK__EV_WATCHED,      PDK__EV_DELETED,
-                                                 PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED};
+    static const enum pdk__event_kind kinds[] = {
+        PDK__EV_CREATED, PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,   PDK__EV_LISTED, PDK__EV_WATCHED, PDK__EV_DELETED,
+        PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED, PDK__EV_READ,   PDK__EV_MARKED};
     uint64_t back = take(&p->b), op = back < p->ops ? p->ops - back : 0;
     uint8_t kind = op != p->op && op != p->own_op ? take(&p->b) : 0;
     if (op != p->op && op != p->own_op)
-        answer(p, op, kinds[kind >= 0xf8 ? 8 : kind & 7]);
+        answer(p, op, kinds[kind >= 0xf8 ? 8 + kind % 3 : kind & 7]);
 }
 
 /* --- what goes in: the caller, the clock, the session ------------------------------------------------------------ */
@@ -384,6 +400,8 @@ static void answer_truly(struct play *p)
         p->there = true;
     if (event.kind == PDK__EV_CONFIRMED)
         event.token = 1000;
+    if (event.kind == PDK__EV_READ)
+        event.name = NULL;
     if (event.kind == PDK__EV_WATCHED || (event.kind == PDK__EV_CONFIRMED && !p->there))
         event.outcome = PDK__NO_NODE;
     if (event.kind == PDK__EV_DELETED && !p->there)
@@ -433,13 +451,16 @@ static void mend(struct play *p, bool patient)
 }
 
 /* In a quarter of the plays more is asked for than to be the first. */
-static void impose(struct pdk__conditions *conditions, uint8_t seed)
+static void impose(struct play *p, uint8_t seed)
 {
+    struct pdk__conditions *conditions = &p->c.conditions;
+    conditions->delay = &p->delay;
     if ((seed & 0xc0) != 0x80)
         return;
     if ((seed & 4) != 0)
         conditions->min_token = 0x80;
     conditions->confirmed = (seed & 8) != 0;
+    conditions->lock_delay_ms = (seed & 16) != 0 ? 500 : 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -448,7 +469,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
     pdk__contender_init(&p.c, &p.ops, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
-    impose(&p.c.conditions, seed);
+    impose(&p, seed);
     while (p.b.left > 0)
         anything(&p);
     mend(&p, (seed & 2) != 0);

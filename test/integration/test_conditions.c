@@ -1,4 +1,5 @@
 /* Grants that take more than to be the first. */
+#include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@ static void setup(void) { ground_open(NULL); }
 static pdk_mutex_options *begin_with(pdk_client_options *client)
 {
     pdk__proxy_clear(ground.proxy);
+    pdk__proxy_reset_counters(ground.proxy);
     path = ground_path();
     c = ground_client(client);
     pdk_mutex_options *o = pdk_mutex_options_new();
@@ -210,6 +212,189 @@ static void not_writable(void)
     ground_end(c, m);
 }
 
+/* --- a lock delay ------------------------------------------------------------------------------------------------ */
+
+enum { HOUR_MS = 3600000 };
+
+static pdk_mutex *delayed_by(int delay_ms)
+{
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, delay_ms), 0);
+    return mutex_with(o);
+}
+
+static pdk_mutex *begin_delayed(int delay_ms)
+{
+    pdk_mutex_options_free(begin());
+    return delayed_by(delay_ms);
+}
+
+/* The lock path's own data. */
+static const char *mark(void)
+{
+    static char text[256];
+    int length = sizeof text - 1;
+    CHECK_EQ(zoo_get(ground.zh, path, 0, text, &length, NULL), ZOK);
+    text[length] = '\0';
+    return text;
+}
+
+static void check_marked(const char *node)
+{
+    char held[256];
+    snprintf(held, sizeof held, "held %s", node);
+    CHECK_STR(mark(), held);
+}
+
+/* M holds, and loses its node; its name is in NODE. */
+static void rob(pdk_mutex *m, char node[128])
+{
+    CHECK(pdk_mutex_node(m, node, 128) > 0);
+    ground_delete_below(path, node);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+}
+
+static void clean_release(void)
+{
+    char node[128];
+    pdk_mutex *m = begin_delayed(HOUR_MS);
+    for (int i = 0; i < 3; i++) {
+        CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+        CHECK(pdk_mutex_node(m, node, sizeof node) > 0);
+        check_marked(node);
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+        CHECK_STR(mark(), "free");
+    }
+    ground_end(c, m);
+}
+
+static void handed_over(void)
+{
+    struct locker l;
+    pdk_mutex *m = begin_delayed(HOUR_MS), *next = delayed_by(HOUR_MS);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    locker_start(&l, next);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    locker_finish(&l);
+    CHECK_RC(l.unlock_rc, 0);
+    CHECK_STR(mark(), "free");
+    CHECK_RC(pdk_mutex_free(next), 0);
+    ground_end(c, m);
+}
+
+static void delayed_after_expiry(void)
+{
+    enum { DELAY_MS = 1500 };
+    struct locker l;
+    pdk_mutex *m = begin_delayed(DELAY_MS), *next;
+    pdk_client *dying = ground_client(NULL), *living = c;
+    c = dying;
+    pdk_mutex *doomed = delayed_by(DELAY_MS);
+    CHECK_RC(pdk_mutex_lock(doomed), 0);
+    c = living;
+    next = delayed_by(DELAY_MS);
+    locker_start(&l, next);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    int64_t died_ms = pdk__test_now_ms();
+    ground_expire(pdk__client_zh(dying));
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    CHECK(pdk__test_now_ms() - died_ms >= DELAY_MS);
+    locker_finish(&l);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(doomed) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(doomed), PDK_ELOST);
+    ground_end(dying, doomed);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_free(next), 0);
+    ground_end(living, m);
+}
+
+static void given_up_while_delayed(void)
+{
+    char node[128];
+    pdk_mutex *m = begin_delayed(HOUR_MS);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    rob(m, node);
+    CHECK_RC(pdk_mutex_timedlock(m, 200), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    check_marked(node);
+    ground_end(c, m);
+}
+
+static void tries_get_it(void)
+{
+    char node[128];
+    pdk_mutex *m = begin_delayed(300);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    rob(m, node);
+    int rc;
+    CHECK_WITHIN(PATIENCE_MS, (rc = pdk_mutex_trylock(m)) != PDK_EBUSY);
+    CHECK_RC(rc, 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
+/* The reply to the mark, or the request itself, at the grant as at the release. */
+static void lost_marks(void)
+{
+    static const pdk__act acts[] = {PDK__CUT_BEFORE, PDK__CUT_AFTER_FORWARD, PDK__CUT_BEFORE_REPLY};
+    pdk_mutex *m = begin_delayed(HOUR_MS);
+    for (int i = 0; i < 6; i++) {
+        if (i % 2 == 1)
+            CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+        int cut = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_SET, .act = acts[i / 2]});
+        if (i % 2 == 0)
+            CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+        CHECK_EQ(pdk__proxy_hits(ground.proxy, cut), 1);
+        CHECK_STR(mark(), "free");
+        CHECK_EQ(ground_children(path), 0);
+    }
+    ground_end(c, m);
+}
+
+/* Whatever lay there before is nobody's mark. */
+static void other_data(void)
+{
+    pdk_mutex *m = begin_delayed(HOUR_MS);
+    ground_make(path, "here be dragons", ZOO_PERSISTENT, NULL);
+    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_STR(mark(), "free");
+    ground_end(c, m);
+}
+
+static void path_not_writable(void)
+{
+    struct ACL acl[] = {{ZOO_PERM_ALL & ~ZOO_PERM_WRITE, {"world", "anyone"}}};
+    pdk_mutex *m = begin_delayed(1000);
+    ground_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){1, acl});
+    CHECK_RC(pdk_mutex_lock(m), PDK_EACCES);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    ground_end(c, m);
+}
+
+static void no_delays(void)
+{
+    pdk_mutex_options *o = begin();
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, -1), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 86400001), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(NULL, 1), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_options_set_confirmed(NULL, true), PDK_EINVAL);
+    pdk_mutex *m = mutex_with(o);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_SET), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    ground_end(c, m);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -222,6 +407,15 @@ int main(int argc, char **argv)
         {"a confirmation that is lost is made again", lost_request},
         {"a confirmation does not write over the word of who asks for the lock", keeps_revocation},
         {"a node that may not be written cannot be confirmed, and is not left", not_writable},
+        {"a lock that was unlocked is locked again without a delay", clean_release},
+        {"a lock that was unlocked is handed over without a delay", handed_over},
+        {"a lock whose holder's session expired comes after the delay", delayed_after_expiry},
+        {"who gives up while delayed leaves no node, and the mark as it was", given_up_while_delayed},
+        {"tries are busy while the delay runs, and get it then", tries_get_it},
+        {"marks that are lost on the way are written, and taken off, all the same", lost_marks},
+        {"other data of the path is nobody's mark", other_data},
+        {"a path that may not be written takes no mark, and no node is left", path_not_writable},
+        {"what no delay can be is refused, and without one nothing is written", no_delays},
         {0},
     };
     return pdk__test_main(

@@ -162,12 +162,33 @@ static void tied(void)
     ground_delete_all(path);
 }
 
+/* A container that was emptied after it went first. */
+static void mark_outlives_reaper(void)
+{
+    const char *path = ground_path(), *control = ground_path();
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 1000), 0);
+    pdk_client *c = ground_client(NULL);
+    pdk_mutex *m, *n = ground_mutex(c, control);
+    CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
+    pdk_mutex_options_free(o);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(control) == -1);
+    CHECK_EQ(ground_children(path), 0);
+    CHECK_RC(pdk_mutex_free(n), 0);
+    ground_end(c, m);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a path deleted under holder and waiter: the one has lost, the other is granted anew", deleted_under_all},
         {"a path deleted before the create is made again", deleted_before_create},
         {"a reaped container and its ancestors are made again, and tokens still grow", reaped},
+        {"a path that carries marks is not reaped", mark_outlives_reaper},
         {"a reaper that runs among the rounds is not noticed", reaped_in_between},
         {"a missing chroot node is made", missing_chroot},
         {"a missing ancestor of the chroot is refused", missing_chroot_ancestors},

@@ -18,9 +18,9 @@ __attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const cha
 
 static void tell_action(struct tale *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create", "parents", "barrier+list", "list",    "watch",  "unwatch",
-                                        "own",    "confirm", "delete",       "granted", "failed", "suspect",
-                                        "held",   "lost",    "revoked",      "done"};
+    static const char *const names[] = {"create",  "parents", "barrier+list", "list",    "watch",  "unwatch", "own",
+                                        "confirm", "read",    "mark",         "unmark",  "delete", "granted", "failed",
+                                        "suspect", "held",    "lost",         "revoked", "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
@@ -30,6 +30,8 @@ static void tell_action(struct tale *t, const struct pdk__action *a)
         tell(t, "(%s)", pdk_strerrorname(a->error));
     if (a->kind == PDK__ACT_CONFIRM)
         tell(t, a->revoked ? "(revoked, version %d)" : "(version %d)", (int)a->version);
+    if (a->kind == PDK__ACT_MARK || a->kind == PDK__ACT_UNMARK)
+        tell(t, "(version %d)", (int)a->version);
     if (a->kind == PDK__ACT_GRANTED)
         CHECK((t->granted = a->token) != 0);
 }
@@ -163,6 +165,17 @@ void confirmed_by(struct tale *t, int64_t owner, int64_t token)
 
 void confirmed(struct tale *t, int64_t token) { confirmed_by(t, t->c.session, token); }
 
+void read_mark(struct tale *t, const char *name, int64_t token, int32_t version)
+{
+    step(t, name != NULL ? "marked before" : "unmarked",
+         (struct pdk__event){.kind = PDK__EV_READ, .op = t->op, .name = name, .token = token, .version = version});
+}
+
+void marked(struct tale *t)
+{
+    step(t, "marked", (struct pdk__event){.kind = PDK__EV_MARKED, .op = t->op, .version = t->c.mark_version});
+}
+
 static const char *name_of(enum pdk__event_kind kind)
 {
     switch (kind) {
@@ -180,6 +193,10 @@ static const char *name_of(enum pdk__event_kind kind)
         return "own";
     case PDK__EV_CONFIRMED:
         return "confirmed";
+    case PDK__EV_READ:
+        return "read";
+    case PDK__EV_MARKED:
+        return "marked";
     case PDK__EV_DELETED:
         return "deleted";
     default:

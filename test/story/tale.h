@@ -69,6 +69,8 @@ void own(struct tale *t);
 void own_by(struct tale *t, int64_t owner);
 void confirmed(struct tale *t, int64_t token);
 void confirmed_by(struct tale *t, int64_t owner, int64_t token);
+void read_mark(struct tale *t, const char *name, int64_t token, int32_t version);
+void marked(struct tale *t);
 void own_revoked(struct tale *t); /* somebody has written there that the lock is wanted back */
 void reply(struct tale *t, enum pdk__event_kind kind, enum pdk__outcome outcome, int error);
 void ok(struct tale *t, enum pdk__event_kind kind);

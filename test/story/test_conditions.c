@@ -247,6 +247,318 @@ static void who_was_confirmed_before_a_disconnection_is_not_again(void)
                        "proven: -\n");
 }
 
+/* --- a lock delay ------------------------------------------------------------------------------------------------ */
+
+enum { DELAY_MS = 5000 };
+
+static struct pdk__delay delay;
+
+static void begin_with_delay(void)
+{
+    tale_begin(&t, true);
+    t.c.conditions.lock_delay_ms = DELAY_MS;
+    t.c.conditions.delay = &delay;
+}
+
+/* First, and about to read the mark. */
+static void come_first(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    own(&t);
+    tale_reset(&t);
+}
+
+static void hold_marked(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    marked(&t);
+    tale_reset(&t);
+}
+
+static void come_delayed(void)
+{
+    come_first();
+    read_mark(&t, OTHER_4, 10, 4);
+    tale_reset(&t);
+}
+
+static void the_mark_comes_before_the_grant_and_goes_before_the_node(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    own(&t);
+    read_mark(&t, NULL, 10, 4);
+    marked(&t);
+    release(&t);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "acquire: create\n"
+                       "created: -\n"
+                       "listed: read own\n"
+                       "own: -\n"
+                       "unmarked: mark(version 4)\n"
+                       "marked: granted\n"
+                       "release: unmark(version 5) delete\n"
+                       "deleted: done\n");
+}
+
+static void a_mark_of_somebody_gone_delays_the_grant(void)
+{
+    come_first();
+    read_mark(&t, OTHER_4, 10, 4);
+    CHECK_EQ(pdk__contender_wake_ms(&t.c), t.now_ms + DELAY_MS);
+    CHECK(!pdk__contender_wants_proof(&t.c));
+    later(&t, DELAY_MS - 1);
+    later(&t, 1);
+    read_mark(&t, OTHER_4, 10, 4);
+    marked(&t);
+    CHECK_STR(t.trace, "marked before: -\n"
+                       "later: -\n"
+                       "later: read\n"
+                       "marked before: mark(version 4)\n"
+                       "marked: granted\n");
+}
+
+static void a_disconnection_does_not_begin_the_delay_anew(void)
+{
+    come_delayed();
+    later(&t, DELAY_MS - 1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    listed(&t, LIST(OURS));
+    own(&t);
+    read_mark(&t, OTHER_4, 10, 4);
+    later(&t, 1);
+    read_mark(&t, OTHER_4, 10, 4);
+    CHECK_STR(t.trace, "later: -\n"
+                       "down: -\n"
+                       "up: list\n"
+                       "listed: read own\n"
+                       "own: -\n"
+                       "marked before: -\n"
+                       "later: read\n"
+                       "marked before: mark(version 4)\n");
+}
+
+static void another_mark_begins_another_delay(void)
+{
+    come_delayed();
+    later(&t, DELAY_MS);
+    read_mark(&t, OTHER_3, 12, 5);
+    later(&t, DELAY_MS - 1);
+    later(&t, 1);
+    CHECK_STR(t.trace, "later: read\n"
+                       "marked before: -\n"
+                       "later: -\n"
+                       "later: read\n");
+}
+
+static void the_own_node_is_looked_at_when_the_delay_is_over(void)
+{
+    come_delayed();
+    own_fired(&t, false);
+    reply(&t, PDK__EV_OWN, PDK__UNKNOWN, 0);
+    later(&t, 1000);
+    reply(&t, PDK__EV_OWN, PDK__UNKNOWN, 0);
+    t.now_ms += DELAY_MS;
+    later(&t, 0);
+    own(&t);
+    CHECK_STR(t.trace, "own changed: own\n"
+                       "own unknown: -\n"
+                       "later: own\n"
+                       "own unknown: -\n"
+                       "later: own\n"
+                       "own: read\n");
+}
+
+static void who_was_deleted_while_delayed_queues_anew(void)
+{
+    come_delayed();
+    own_fired(&t, true);
+    CHECK_STR(t.trace, "own gone: create\n");
+}
+
+static void a_try_is_busy_while_the_delay_runs_and_gets_it_then(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    try_acquire(&t);
+    listed(&t, NOBODY);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    read_mark(&t, OTHER_4, 10, 4);
+    ok(&t, PDK__EV_DELETED);
+    begin_with_delay();
+    t.now_ms += DELAY_MS;
+    try_acquire(&t);
+    listed(&t, NOBODY);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    read_mark(&t, OTHER_4, 10, 4);
+    marked(&t);
+    CHECK_STR(t.trace, "try: list\n"
+                       "listed: create\n"
+                       "created: -\n"
+                       "listed: read own\n"
+                       "marked before: mark(version 4)\n"
+                       "marked: granted\n");
+}
+
+static void a_try_that_meets_a_mark_leaves_no_node(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    try_acquire(&t);
+    listed(&t, NOBODY);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    tale_reset(&t);
+    read_mark(&t, OTHER_4, 10, 4);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "marked before: failed(PDK_EBUSY) delete\n"
+                       "deleted: done\n");
+}
+
+static void a_deadline_ends_the_delay(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    acquire(&t, 1000);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    read_mark(&t, OTHER_4, 10, 4);
+    tale_reset(&t);
+    CHECK_EQ(pdk__contender_wake_ms(&t.c), t.now_ms + 1000);
+    later(&t, 1000);
+    CHECK_STR(t.trace, "later: failed(PDK_ETIMEDOUT) delete\n");
+}
+
+static void who_gives_up_while_delayed_leaves_the_mark(void)
+{
+    come_delayed();
+    release(&t);
+    CHECK_STR(t.trace, "release: delete\n");
+}
+
+static void who_gives_up_before_the_reply_takes_the_mark_off(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    release(&t);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "release: unmark(version 5) delete\n"
+                       "deleted: done\n");
+}
+
+static void a_mark_whose_reply_is_lost_is_found(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    reply(&t, PDK__EV_MARKED, PDK__UNKNOWN, 0);
+    later(&t, 1000);
+    listed(&t, LIST(OURS));
+    read_mark(&t, OURS, 11, 7);
+    release(&t);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "marked unknown: -\n"
+                       "later: list\n"
+                       "listed: read\n"
+                       "marked before: granted\n"
+                       "release: unmark(version 7) delete\n");
+}
+
+static void a_mark_that_somebody_else_changed_is_read_again(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    reply(&t, PDK__EV_MARKED, PDK__CHANGED, 0);
+    later(&t, 1000);
+    listed(&t, LIST(OURS));
+    read_mark(&t, NULL, 12, 6);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "marked changed: -\n"
+                       "later: list\n"
+                       "listed: read\n"
+                       "unmarked: mark(version 6)\n");
+}
+
+static void a_path_that_may_not_be_read_or_written_fails(void)
+{
+    come_first();
+    reply(&t, PDK__EV_READ, PDK__NO_AUTH, 0);
+    CHECK_STR(t.trace, "read no auth: failed(PDK_EACCES) delete\n");
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    reply(&t, PDK__EV_MARKED, PDK__NO_AUTH, 0);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "marked no auth: failed(PDK_EACCES) delete\n");
+}
+
+static void a_path_that_is_gone_is_made_anew(void)
+{
+    come_first();
+    reply(&t, PDK__EV_READ, PDK__NO_NODE, 0);
+    CHECK_STR(t.trace, "read no node: create\n");
+}
+
+static void who_lost_leaves_the_mark(void)
+{
+    hold_marked();
+    own_fired(&t, true);
+    CHECK_STR(t.trace, "own gone: lost done\n");
+    hold_marked();
+    presumed(&t);
+    CHECK_STR(t.trace, "presumed: lost delete\n");
+    hold_marked();
+    left(&t, PDK_ECLOSED);
+    CHECK_STR(t.trace, "left: lost delete\n");
+}
+
+static void a_release_of_unknown_outcome_is_repeated_whole(void)
+{
+    hold_marked();
+    release(&t);
+    reply(&t, PDK__EV_DELETED, PDK__UNKNOWN, 0);
+    later(&t, 1000);
+    reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
+    CHECK_STR(t.trace, "release: unmark(version 5) delete\n"
+                       "deleted unknown: -\n"
+                       "later: unmark(version 5) delete\n"
+                       "deleted no node: done\n");
+}
+
+static void a_holder_who_was_away_still_takes_the_mark_off(void)
+{
+    hold_marked();
+    down(&t);
+    release(&t);
+    up(&t, TALE_SESSION);
+    CHECK_STR(t.trace, "down: suspect\n"
+                       "release: -\n"
+                       "up: unmark(version 5) delete\n");
+}
+
+static void the_delay_comes_before_the_confirmation(void)
+{
+    come_first();
+    t.c.conditions.confirmed = true;
+    t.c.conditions.min_token = 100;
+    read_mark(&t, NULL, 10, 4);
+    marked(&t);
+    confirmed(&t, 99);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "marked: confirm(version 0)\n"
+                       "confirmed: failed(PDK_ESTALE) unmark(version 5) delete\n");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -269,6 +581,27 @@ int main(int argc, char **argv)
         {"in doubt the write is made once", in_doubt_the_write_is_made_once},
         {"the least token is compared with the write's", the_least_token_is_compared_with_the_write},
         {"a holder who was away is not confirmed again", who_was_confirmed_before_a_disconnection_is_not_again},
+        {"a mark comes before the grant, and goes before the node",
+         the_mark_comes_before_the_grant_and_goes_before_the_node},
+        {"a mark of somebody gone delays the grant", a_mark_of_somebody_gone_delays_the_grant},
+        {"a disconnection does not begin the delay anew", a_disconnection_does_not_begin_the_delay_anew},
+        {"another mark begins another delay", another_mark_begins_another_delay},
+        {"the own node is looked at when the delay is over", the_own_node_is_looked_at_when_the_delay_is_over},
+        {"who was deleted while delayed queues anew", who_was_deleted_while_delayed_queues_anew},
+        {"a try that meets a mark is busy, and leaves no node", a_try_that_meets_a_mark_leaves_no_node},
+        {"tries are busy while the delay runs, and get it then", a_try_is_busy_while_the_delay_runs_and_gets_it_then},
+        {"a deadline ends the delay", a_deadline_ends_the_delay},
+        {"who gives up while delayed leaves the mark of the one before", who_gives_up_while_delayed_leaves_the_mark},
+        {"who gives up before the reply takes the mark off", who_gives_up_before_the_reply_takes_the_mark_off},
+        {"a mark whose reply is lost is found", a_mark_whose_reply_is_lost_is_found},
+        {"a mark that somebody else changed is read again", a_mark_that_somebody_else_changed_is_read_again},
+        {"a path that may not be read or written fails", a_path_that_may_not_be_read_or_written_fails},
+        {"a path that is gone when its mark is read is made anew", a_path_that_is_gone_is_made_anew},
+        {"who lost leaves the mark", who_lost_leaves_the_mark},
+        {"a release of unknown outcome is repeated whole", a_release_of_unknown_outcome_is_repeated_whole},
+        {"a holder who was away still takes the mark off", a_holder_who_was_away_still_takes_the_mark_off},
+        {"the delay comes before the confirmation, and failing takes the mark off",
+         the_delay_comes_before_the_confirmation},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "conditions", .tests = tests});
 }
