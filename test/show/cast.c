@@ -153,6 +153,8 @@ void cast_start(struct actor *a, enum kind kind, const struct seat *seat)
         add(&w, program);
     add(&w, seat->hosts);
     add(&w, session);
+    if (seat->by_sync)
+        add(&w, "sync");
     CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
     start(a, &w, in[0]);
     close(in[0]);

@@ -26,6 +26,7 @@ struct actor {
 struct seat {
     int place, session_ms;
     const char *hosts;
+    bool by_sync; /* a program of ours renews its belief so, and not by writes */
 };
 
 /* The number that the environment gives as NAME. */

@@ -11,6 +11,7 @@
 #include "test/docker/lab.h"
 #include "test/lib/check.h"
 #include "test/show/cast.h"
+#include "test/show/observer.h"
 
 #include <inttypes.h>
 #include <paddock.h>
@@ -29,15 +30,18 @@ struct counters {
 static struct client {
     const char *name;
     enum kind kind;
-    bool holds;
+    const char *lock; /* that it asks for; NULL: none */
+    bool by_sync;
     struct actor actor;
     char address[64];
     struct counters before, after;
 } clients[] = {
-    {.name = "holds a lock", .kind = PROGRAM, .holds = true},
-    {.name = "holds nothing", .kind = PROGRAM},
+    {.name = "holds", .kind = PROGRAM, .lock = "a"},
+    {.name = "holds, by sync", .kind = PROGRAM, .lock = "b", .by_sync = true},
+    {.name = "next, by sync", .kind = PROGRAM, .lock = "b", .by_sync = true},
+    {.name = "has no lock", .kind = PROGRAM},
     {.name = "bare C client", .kind = BARE},
-    {.name = "Curator holds", .kind = CURATOR, .holds = true},
+    {.name = "Curator holds", .kind = CURATOR, .lock = "c"},
 };
 
 enum { CLIENTS = sizeof clients / sizeof *clients };
@@ -91,16 +95,19 @@ static void take_place(struct client *c)
 {
     int place = (int)(c - clients) + 1;
     char path[128], one_host[80];
+    int before;
     snprintf(one_host, sizeof one_host, "%s:%d", host, PORT);
     snprintf(c->address, sizeof c->address, "%s", pdk__fault("in %d hostname -I", place));
     c->address[strcspn(c->address, " ")] = '\0';
-    cast_start(&c->actor, c->kind, &(struct seat){.place = place, .session_ms = session_ms, .hosts = one_host});
+    cast_start(&c->actor, c->kind,
+               &(struct seat){.place = place, .session_ms = session_ms, .hosts = one_host, .by_sync = c->by_sync});
     CHECK_WITHIN(SOON_MS, requests_of(c->address) > 0);
-    if (!c->holds)
+    if (c->lock == NULL)
         return;
-    snprintf(path, sizeof path, "/paddock-show/%d/cost-%d", (int)getpid(), place);
+    snprintf(path, sizeof path, "/paddock-show/%d/cost-%s", (int)getpid(), c->lock);
+    before = observer_count(path);
     cast_order(&c->actor, path, NULL);
-    CHECK_WITHIN(SOON_MS, cast_works(&c->actor));
+    CHECK_WITHIN(SOON_MS, observer_count(path) == before + 1 && (before > 0 || cast_works(&c->actor)));
 }
 
 /* Not a wait for something: the time over which is counted. */
@@ -109,7 +116,7 @@ static void let_pass(int s) { nanosleep(&(struct timespec){.tv_sec = s}, NULL); 
 static void tell(const struct client *c)
 {
     double s = seconds;
-    printf("# %-14s %10.2f %10.1f %10.1f %10.1f %10.1f\n", c->name,
+    printf("# %-16s %10.2f %10.1f %10.1f %10.1f %10.1f\n", c->name,
            (double)(c->after.requests - c->before.requests) / s, (double)(c->after.out_bytes - c->before.out_bytes) / s,
            (double)(c->after.in_bytes - c->before.in_bytes) / s,
            (double)(c->after.out_packets - c->before.out_packets) / s,
@@ -122,15 +129,17 @@ static void idle_holder(void)
     snprintf(server, sizeof server, "%s", pdk__fault("server follower"));
     pdk__lab_hosts(server, true, host, sizeof host);
     host[strcspn(host, ":")] = '\0';
+    observer_begin(getenv("PADDOCK_TEST_HOSTS"));
     for (struct client *c = clients; c < clients + CLIENTS; c++)
         if (is_played(c))
             take_place(c);
+    observer_end();
     let_pass(2);
     for (struct client *c = clients; c < clients + CLIENTS; c++)
         if (is_played(c))
             count(c, &c->before);
     let_pass(seconds);
-    printf("# session %d ms, counted for %d s; each second:\n# %-14s %10s %10s %10s %10s %10s\n", session_ms, seconds,
+    printf("# session %d ms, counted for %d s; each second:\n# %-16s %10s %10s %10s %10s %10s\n", session_ms, seconds,
            "", "requests", "bytes out", "bytes in", "packets out", "in");
     for (struct client *c = clients; c < clients + CLIENTS; c++)
         if (is_played(c)) {
@@ -157,6 +166,7 @@ static void teardown(void)
 {
     for (struct client *c = clients; c < clients + CLIENTS; c++)
         cast_kill(&c->actor);
+    observer_end();
     cast_end();
 }
 

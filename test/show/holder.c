@@ -1,7 +1,7 @@
 /*
  * A program that works under a lock of the library's, as its users write them: it asks before each step.
  *
- *     holder HOSTS SESSION_MS
+ *     holder HOSTS SESSION_MS [sync]
  *
  * Reads orders, one a line, and ends with its input:
  *     work FILE PATH STORE    lock PATH, work until the lock is lost or the driver wishes the end, unlock
@@ -128,12 +128,14 @@ static int obey(const char *file, const char *path, const char *store)
     return rc;
 }
 
-static int make(int session_ms)
+static int make(int session_ms, bool by_sync)
 {
     pdk_client_options *o = pdk_client_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
     int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
+    if (rc == 0 && by_sync)
+        rc = pdk_client_options_set_renewal(o, PDK_RENEW_BY_SYNC);
     if (rc == 0)
         rc = pdk_client_new(&client, hosts, o);
     pdk_client_options_free(o);
@@ -143,8 +145,10 @@ static int make(int session_ms)
 int main(int argc, char **argv)
 {
     char line[2048], file[512], path[256], store[512];
+    if (argc < 3)
+        return 64;
     hosts = argv[1];
-    int rc = argc == 3 ? make(atoi(argv[2])) : PDK_EINVAL;
+    int rc = make(atoi(argv[2]), argc > 3);
     while (rc == 0 && fgets(line, sizeof line, stdin) != NULL)
         if (sscanf(line, "work %511s %255s %511s", file, path, store) == 3)
             rc = obey(file, path, store);
