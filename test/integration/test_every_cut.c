@@ -27,6 +27,7 @@ struct kind {
     bool patient; /* and goes only when we wait for it */
     bool try;
     bool cancelled; /* while it waits for the holder */
+    bool marked;    /* with grants confirmed by a write, and a lock delay */
 };
 
 struct cut {
@@ -73,6 +74,42 @@ static void freshen(void)
     actor.mutex = NULL;
     snprintf(actor.path, sizeof actor.path, "%.40s/%d/lock", pdk__field.path, n++);
     CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, NULL), PDK_OK);
+}
+
+/* A mark that is left, or not known for our own, keeps the lock longer than anybody waits. */
+static void impose(void)
+{
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), PDK_OK);
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 3600000), PDK_OK);
+    CHECK_RC(pdk_mutex_free(actor.mutex), PDK_OK);
+    actor.mutex = NULL;
+    CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, o), PDK_OK);
+    pdk_mutex_options_free(o);
+}
+
+static void check_mark(const char *owner, const char *node)
+{
+    char text[256], expected[256];
+    int length = sizeof text - 1;
+    snprintf(expected, sizeof expected, "%s%s", owner, node);
+    CHECK_EQ(zoo_get(pdk__field.zh, actor.path, 0, text, &length, NULL), ZOK);
+    text[length > 0 ? length : 0] = '\0';
+    CHECK_STR(text, expected);
+}
+
+/* As pdk__check_grant(); but the token is the last write of the node, and the path carries its mark. */
+static int64_t check_marked_grant(void)
+{
+    char node[128];
+    struct Stat stat;
+    int64_t token;
+    CHECK_RC(pdk_mutex_token(actor.mutex, &token), PDK_OK);
+    CHECK(pdk__observe_first(pdk__field.zh, actor.path, node, &stat));
+    CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(actor.client));
+    CHECK_EQ(stat.mzxid, token);
+    check_mark("held ", node);
+    return token;
 }
 
 static void hold(void)
@@ -140,12 +177,14 @@ static void describe(const struct kind *k, const struct cut *cuts)
         n += snprintf(doing + n, sizeof doing - (size_t)n, ", request %d cut %s", cuts[i].nth, act_names[cuts[i].act]);
 }
 
-static void check_and_unlock(void)
+static void check_and_unlock(const struct kind *k)
 {
-    int64_t token = pdk__check_grant(&actor, pdk__field.zh);
+    int64_t token = k->marked ? check_marked_grant() : pdk__check_grant(&actor, pdk__field.zh);
     CHECK(token > last_token);
     last_token = token;
     CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    if (k->marked)
+        check_mark("free", "");
 }
 
 /* Returns how many of the cuts were made. */
@@ -166,7 +205,7 @@ static int run(const struct kind *k, const struct cut *cuts)
     if (k->cancelled)
         CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__observe_nodes(pdk__field.zh, actor.path, session) == 0);
     else if (!k->try || !k->held)
-        check_and_unlock();
+        check_and_unlock(k);
     n_requests = pdk__proxy_requests(proxy, 0);
     settle();
     int made = hits(cuts);
@@ -185,6 +224,8 @@ static int run(const struct kind *k, const struct cut *cuts)
 static int measure(const struct kind *k)
 {
     begin();
+    if (k->marked)
+        impose();
     CHECK_EQ(run(k, (struct cut[N_CUTS]){{0}}), 0);
     return n_requests;
 }
@@ -199,10 +240,11 @@ static void singly(const struct kind *k)
 }
 
 /* Not every second cut can be made: the round may be over by then, or its request be lost with the first. The first
- * round of a path is long: a third of its pairs is tried, in which every two requests and every two acts occur. */
+ * round of a path is long, and so is a marked one: a third of its pairs is tried, in which every two requests and every
+ * two acts occur. */
 static void in_pairs(const struct kind *k)
 {
-    int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh ? 3 : 1;
+    int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh || k->marked ? 3 : 1;
     for (int i = 1; i <= n; i++)
         for (int j = i + 1; j <= n + BEYOND; j++)
             for (int a = (i + j) % step; a < N_ACTS * N_ACTS; a += step, n_runs++)
@@ -219,6 +261,12 @@ static const struct kind kinds[] = {
     {.name = "lock behind a holder that leaves", .held = true, .leaves = true},
     {.name = "lock behind a holder that leaves late", .held = true, .leaves = true, .patient = true},
     {.name = "lock given up behind a holder", .held = true, .cancelled = true},
+    {.name = "marked lock", .marked = true},
+    {.name = "marked lock behind a holder that leaves late",
+     .held = true,
+     .leaves = true,
+     .patient = true,
+     .marked = true},
 };
 
 #define ROUND(name, i)                                                                                                 \
@@ -232,6 +280,8 @@ ROUND(busy, 3)
 ROUND(held, 4)
 ROUND(held_late, 5)
 ROUND(given_up, 6)
+ROUND(marked, 7)
+ROUND(marked_late, 8)
 
 /* --- what is no request of the round ----------------------------------------------------------------------------- */
 
@@ -247,7 +297,7 @@ static void handshake(void)
             lock(&kinds[0], NULL);
             CHECK_EQ(pdk__proxy_hits(proxy, a), 1);
             CHECK_EQ(pdk__proxy_hits(proxy, b), 1);
-            check_and_unlock();
+            check_and_unlock(&kinds[0]);
             nothing_is_left();
             doing[0] = '\0';
         }
@@ -269,7 +319,7 @@ static void news(void)
     pdk__proxy_cut(proxy);
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, false);
     CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
-    check_and_unlock();
+    check_and_unlock(&kinds[0]);
     nothing_is_left();
 }
 
@@ -283,6 +333,8 @@ int main(int argc, char **argv)
         {"a round behind a holder ends right, whichever request is cut", held_singly},
         {"a round behind a late holder ends right, whichever request is cut", held_late_singly},
         {"a round that is given up leaves nothing, whichever request is cut", given_up_singly},
+        {"a marked and confirmed round ends right, whichever request is cut", marked_singly},
+        {"a marked and confirmed round behind a holder ends right, whichever request is cut", marked_late_singly},
         {"a round ends right when the handshake after a cut is cut", handshake},
         {"a release whose news is cut off is heard of after the reconnect", news},
         {"a round ends right, whichever two requests are cut", free_in_pairs},
@@ -292,6 +344,9 @@ int main(int argc, char **argv)
         {"a round behind a holder ends right, whichever two requests are cut", held_in_pairs},
         {"a round behind a late holder ends right, whichever two requests are cut", held_late_in_pairs},
         {"a round that is given up leaves nothing, whichever two requests are cut", given_up_in_pairs},
+        {"a marked and confirmed round ends right, whichever two requests are cut", marked_in_pairs},
+        {"a marked and confirmed round behind a holder ends right, whichever two requests are cut",
+         marked_late_in_pairs},
         {"all of it can be closed", close_actor},
         {0},
     };
