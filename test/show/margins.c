@@ -101,9 +101,9 @@ void outcomes_json(const struct outcomes *o, FILE *out)
     for (size_t i = 0; i < o->n; i++) {
         const struct outcome *one = &o->all[i];
         fprintf(out,
-                "%s\n  {\"fault_ns\": %" PRId64 ", \"last_ns\": %" PRId64 ", \"gone_ns\": %" PRId64
-                ", \"next_ns\": %" PRId64 "}",
-                i > 0 ? "," : "", one->fault_ns, one->last_ns, one->gone_ns, one->next_ns);
+                "%s\n  {\"fault_ns\": %" PRId64 ", \"struck_ns\": %" PRId64 ", \"last_ns\": %" PRId64
+                ", \"gone_ns\": %" PRId64 ", \"next_ns\": %" PRId64 "}",
+                i > 0 ? "," : "", one->fault_ns, one->struck_ns, one->last_ns, one->gone_ns, one->next_ns);
     }
     fprintf(out, "]}");
 }

@@ -11,10 +11,11 @@
 
 /* One run of one of those who held. */
 struct outcome {
-    int64_t fault_ns; /* the fault began */
-    int64_t last_ns;  /* the holder worked for the last time */
-    int64_t gone_ns;  /* its node was seen to be gone; 0: that was not seen */
-    int64_t next_ns;  /* the next holder began to work */
+    int64_t fault_ns;  /* the fault began */
+    int64_t struck_ns; /* and was complete */
+    int64_t last_ns;   /* the holder worked for the last time */
+    int64_t gone_ns;   /* its node was seen to be gone; 0: that was not seen */
+    int64_t next_ns;   /* the next holder began to work */
 };
 
 struct outcomes {

@@ -58,8 +58,13 @@ void observer_watch(const char *path, _Atomic int64_t *gone_ns)
     struct Stat stat;
     atomic_store(gone_ns, 0);
     CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
-    CHECK_EQ(names.count, 1);
-    snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
+    int n = names.count, rc = ZNONODE;
+    if (n > 0)
+        snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
     deallocate_String_vector(&names);
-    CHECK_EQ(zoo_wexists(zh, node, on_event, gone_ns, &stat), ZOK);
+    if (n > 0)
+        rc = zoo_wexists(zh, node, on_event, gone_ns, &stat);
+    if (rc == ZNONODE)
+        atomic_store(gone_ns, work_now_ns());
+    CHECK(n <= 1 && (rc == ZOK || rc == ZNONODE));
 }

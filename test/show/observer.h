@@ -17,7 +17,7 @@ void observer_end(void);
 /* How many contenders' nodes there are. */
 int observer_count(const char *path);
 
-/* Stamp GONE_NS (0 until then) when the node of the one contender of PATH is gone. */
+/* Stamp GONE_NS (0 until then) when the node of the one contender of PATH is gone; at once when there is none. */
 void observer_watch(const char *path, _Atomic int64_t *gone_ns);
 
 #endif

@@ -9,7 +9,9 @@ static struct outcomes o;
 
 static void add(int64_t fault_ms, int64_t last_ms, int64_t gone_ms, int64_t next_ms)
 {
-    CHECK(outcomes_add(&o, &(struct outcome){fault_ms * MS, last_ms * MS, gone_ms * MS, next_ms * MS}));
+    CHECK(outcomes_add(
+        &o, &(struct outcome){
+                .fault_ns = fault_ms * MS, .last_ns = last_ms * MS, .gone_ns = gone_ms * MS, .next_ns = next_ms * MS}));
 }
 
 static void late_work(void)
