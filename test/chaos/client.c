@@ -1,10 +1,10 @@
 /*
  * One client of a run: locks, holds, asks how things stand, unlocks, over and over, until it is told to finish.
  *
- *     client HISTORY HOSTS SESSION_MS PATH SEED
+ *     client HISTORY HOSTS SESSION_MS TICK_MS PATH SEED
  *
  * What it believes is stamped so that a belief never looks longer than it was: after the lock was granted, before
- * unlock is called, before a question is asked.
+ * unlock is called, before a question is asked. Half of the clients know the servers' tick.
  */
 #include "lib/zk/client.h"
 #include "test/chaos/dice.h"
@@ -142,6 +142,7 @@ static bool lock(void)
         pdk_mutex_token(mutex, &r.token);
         pdk_mutex_node(mutex, r.node, sizeof r.node);
         r.session = pdk_client_session_id(client);
+        r.valid_ms = pdk_mutex_valid_ms(mutex);
         atomic_fetch_add(&history->n_grants, 1);
     }
     history_write(history, &r);
@@ -158,12 +159,12 @@ static int hold_ms(void)
 
 static bool ask(void)
 {
-    int64_t token = 0, ns = now_ns();
-    pdk_mutex_token(mutex, &token);
-    pdk_state state = pdk_mutex_state(mutex);
-    history_write(history,
-                  &(struct record){.ns = ns, .event = QUESTION, .rc = (int)state, .token = token, .kind = request});
-    return state == PDK_HELD || state == PDK_SUSPECT;
+    struct record r = {.ns = now_ns(), .event = QUESTION, .kind = request};
+    pdk_mutex_token(mutex, &r.token);
+    r.rc = (int)pdk_mutex_state(mutex);
+    r.valid_ms = pdk_mutex_valid_ms(mutex);
+    history_write(history, &r);
+    return r.rc == PDK_HELD || r.rc == PDK_SUSPECT;
 }
 
 static void hold(void)
@@ -183,12 +184,14 @@ static void hold(void)
 
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
-static int make(const char *hosts, const char *path)
+static int make(const char *hosts, int tick_ms, const char *path)
 {
     pdk_client_options *o = pdk_client_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
     int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
+    if (rc == 0 && dice_chance(&dice, 50))
+        rc = pdk_client_options_set_server_tick_ms(o, tick_ms);
     if (rc == 0)
         rc = pdk_client_options_set_on_session(o, on_session, NULL);
     if (rc == 0)
@@ -207,15 +210,15 @@ static int fail(const char *what, const char *why)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
+    if (argc != 7)
         return 64;
     if ((history = history_open(argv[1], false)) == NULL)
         return fail(argv[1], "cannot be mapped");
     atomic_store(&history->pid, (int32_t)getpid());
     session_ms = atoi(argv[3]);
-    dice_seed(&dice, strtoull(argv[5], NULL, 10));
+    dice_seed(&dice, strtoull(argv[6], NULL, 10));
     zoo_set_debug_level((ZooLogLevel)0);
-    int rc = make(argv[2], argv[4]);
+    int rc = make(argv[2], atoi(argv[4]), argv[5]);
     if (rc != 0)
         return fail("cannot begin", pdk_strerror(rc));
     while (!finishing()) {

@@ -26,10 +26,11 @@ static void connect_place(struct crew *crew, struct place *p)
 
 static void become(const struct crew *crew, int i, const char *file)
 {
-    char session[16], seed[32];
+    char session[16], tick[16], seed[32];
     snprintf(session, sizeof session, "%d", crew->session_ms);
+    snprintf(tick, sizeof tick, "%d", crew->tick_ms);
     snprintf(seed, sizeof seed, "%" PRIu64, crew->seed * 1000003 + (uint64_t)(i * 1009 + crew->places[i].generation));
-    execl(crew->program, crew->program, file, crew->places[i].hosts, session, crew->path, seed, (char *)NULL);
+    execl(crew->program, crew->program, file, crew->places[i].hosts, session, tick, crew->path, seed, (char *)NULL);
     perror(crew->program);
     _exit(127);
 }

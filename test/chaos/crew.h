@@ -22,7 +22,7 @@ struct place {
 struct crew {
     int n;
     const char *dir, *program, *path;
-    int session_ms;
+    int session_ms, tick_ms;
     uint64_t seed;
     pdk__ensemble *e;
     struct history *log; /* the nemesis's */

@@ -1,5 +1,6 @@
 #include "test/chaos/evidence.h"
 
+#include <paddock/mutex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,23 @@ int64_t grant_end_ns(const struct evidence *e, const struct request *r)
     const struct process *p = &e->processes.list[r->process];
     int64_t end = r->lost_ns < r->unlocking_ns ? r->lost_ns : r->unlocking_ns;
     return p->killed_ns < end ? p->killed_ns : end;
+}
+
+struct told told(const struct request *r, size_t i)
+{
+    int state = r->valid_ms > 0 ? PDK_HELD : PDK_LOST;
+    return i > 0 ? r->told[i - 1]
+                 : (struct told){.ns = r->answered_ns, .state = state, .valid_ms = r->valid_ms, .is_question = true};
+}
+
+bool claims(const struct told *t) { return t->is_question && t->state != PDK_LOST; }
+
+/* Whoever ends a session from outside numbers his request so; a client begins at the time of day. */
+enum { KILLER_CXID = 1 };
+
+bool was_ordered(const struct znode *z)
+{
+    return z->ending == BY_ANOTHER || (z->ending == BY_CLOSE && z->gone_cxid == KILLER_CXID);
 }
 
 bool was_stopped(const struct evidence *e, const struct request *r, int64_t from_ns, int64_t until_ns)

@@ -23,6 +23,7 @@ struct process {
 struct told {
     int64_t ns;
     int state; /* pdk_state */
+    int64_t valid_ms;
     bool is_question;
 };
 
@@ -32,7 +33,7 @@ struct request {
     int64_t timeout_ms; /* -1: none */
     int64_t asked_ns, answered_ns;
     int n_answers, rc;
-    int64_t token, session; /* when granted */
+    int64_t token, session, valid_ms; /* when granted */
     char node[64];
     const struct znode *znode; /* with that token; NULL: there is none */
     int64_t lost_ns;           /* told so, or answered */
@@ -95,6 +96,14 @@ int64_t evidence_ns(const struct evidence *e, int64_t wall_ms);
 
 /* When a grant ended for its holder: lost, unlock called, or killed. */
 int64_t grant_end_ns(const struct evidence *e, const struct request *r);
+
+/* What the holder was told: number 0 is the grant itself, and they go up to N_TOLD. It claims if he could believe then:
+ * who was stopped before he could look at his grant had no time left when he did. */
+struct told told(const struct request *r, size_t i);
+bool claims(const struct told *t);
+
+/* Did somebody delete the node, or end its session, by hand? */
+bool was_ordered(const struct znode *z);
 
 /* Was the process stopped, or not run by its machine, at any time between the two? */
 bool was_stopped(const struct evidence *e, const struct request *r, int64_t from_ns, int64_t until_ns);

@@ -31,6 +31,7 @@ static void answer(struct request *q, const struct record *r)
     q->rc = r->rc;
     q->token = r->token;
     q->session = r->session;
+    q->valid_ms = r->valid_ms;
     snprintf(q->node, sizeof q->node, "%.55s", r->node);
 }
 
@@ -59,7 +60,7 @@ static void tell(struct evidence *e, size_t first, const struct record *r)
         if (q->token != r->token || q->token == 0)
             continue;
         struct told *t = evidence_grow((void **)&q->told, &q->n_told, &q->cap_told, sizeof *t);
-        *t = (struct told){.ns = r->ns, .state = r->rc, .is_question = r->event == QUESTION};
+        *t = (struct told){.ns = r->ns, .state = r->rc, .valid_ms = r->valid_ms, .is_question = r->event == QUESTION};
         if (r->rc == PDK_LOST && r->ns < q->lost_ns)
             q->lost_ns = r->ns;
         return;

@@ -57,6 +57,7 @@ void findings_free(struct findings *f)
 {
     free(f->hand_over.ns);
     free(f->calm_hand_over.ns);
+    free(f->deadline.ns);
     free(f->margin.ns);
     free(f->regrant.ns);
     free(f->lateness.ns);
@@ -66,8 +67,6 @@ void findings_free(struct findings *f)
 const char *known_name(enum known known)
 {
     static const char *const names[N_KNOWN] = {
-        "belief outlived the node: a server was cut off from its leader, or frozen",
-        "belief outlived the node: the process was stopped past its session",
         "belief outlived the node: deleted, or its session ended, by somebody's order",
         "the node outlived its unlock: a deposed leader had told the client that its session was over"};
     return names[known];
@@ -107,5 +106,6 @@ void judge_evidence(const struct evidence *e, struct findings *f)
     law_order(e, f);
     law_nodes(e, f);
     law_service(e, f);
+    law_deadline(e, f);
     law_margins(e, f);
 }

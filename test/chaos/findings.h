@@ -1,4 +1,4 @@
-/* What the laws find: breaches, and what is known of this release and counted rather than condemned. */
+/* What the laws find: breaches, and what is counted rather than condemned. */
 #ifndef CHAOS_FINDINGS_H
 #define CHAOS_FINDINGS_H
 
@@ -6,15 +6,10 @@
 
 enum { TEXTS_MAX = 40, SAMPLES_MAX = 1 << 16 };
 
-/*
- * A holder that believes although its node is gone, and another was granted. Without a validity deadline a client
- * cannot know better when
- */
+/* What no client can know. */
 enum known {
-    KNOWN_CUT,     /* its server could not tell the leader that the client lives, nor the client that it is over */
-    KNOWN_STOPPED, /* it was stopped past its session, and asked before the news had come in */
-    KNOWN_ORDERED, /* somebody deleted its node, or ended its session, and the news was on its way */
-    KNOWN_DEPOSED, /* no belief: a deposed leader told a client that its session was over; the others learned it later */
+    KNOWN_ORDERED, /* belief: somebody deleted its node, or ended its session, and the news was on its way */
+    KNOWN_DEPOSED, /* no belief: a deposed leader told a client that its session was over, before it was */
     N_KNOWN
 };
 
@@ -40,7 +35,8 @@ struct findings {
     int n_notes;
     char note[TEXTS_MAX][360];
     struct samples hand_over, calm_hand_over; /* from first in the queue to granted; without faults around */
-    struct samples margin;                    /* from LOST told to the node's end; of those with no known excuse */
+    struct samples deadline;                  /* from the last deadline told to the session's end */
+    struct samples margin;                    /* from LOST told to the session's end; of those who ran */
     struct samples regrant;                   /* from LOST told to the next grant; the same */
     struct samples lateness;                  /* of timed calls, beyond their time */
     int64_t served_ns;                        /* from healing until everybody had the lock */
@@ -70,7 +66,8 @@ LAW(law_outcomes); /* every call has one outcome, an allowed one, in time */
 LAW(law_order);    /* granted is who is first */
 LAW(law_nodes);    /* no attempt has two nodes; none stays behind */
 LAW(law_service);  /* everybody is served */
-LAW(law_margins);  /* how long before the end it was known */
+LAW(law_deadline); /* the session outlives the deadline that was told */
+LAW(law_margins);  /* nobody claims to hold after the session's end */
 
 /* All of them. */
 void judge_evidence(const struct evidence *e, struct findings *f);

@@ -38,6 +38,7 @@ void findings_add(struct findings *f, const struct findings *more)
     }
     add_samples(&f->hand_over, &more->hand_over);
     add_samples(&f->calm_hand_over, &more->calm_hand_over);
+    add_samples(&f->deadline, &more->deadline);
     add_samples(&f->margin, &more->margin);
     add_samples(&f->regrant, &more->regrant);
     add_samples(&f->lateness, &more->lateness);

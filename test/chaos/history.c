@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char magic[8] = "chaos 1";
+static const char magic[8] = "chaos 2";
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -86,6 +86,7 @@ void history_write(struct history *h, const struct record *r)
     to->rc = r->rc;
     to->token = r->token;
     to->session = r->session;
+    to->valid_ms = r->valid_ms;
     to->kind = r->kind;
     to->pid = r->pid != 0 ? r->pid : (int32_t)getpid();
     memcpy(to->node, r->node, sizeof to->node);

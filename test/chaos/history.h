@@ -17,9 +17,9 @@ enum event {
     BLANK = 0,
     /* A client's. KIND is the number of the request. */
     ASKED,     /* to lock; RC is the way (enum way), TOKEN the timeout in ms, -1 without */
-    GRANTED,   /* TOKEN, SESSION, NODE */
+    GRANTED,   /* TOKEN, SESSION, NODE, VALID_MS */
     FAILED,    /* with RC */
-    QUESTION,  /* pdk_mutex_state() answered RC; TOKEN is the grant's */
+    QUESTION,  /* pdk_mutex_state() answered RC, then pdk_mutex_valid_ms() VALID_MS; TOKEN is the grant's */
     TOLD,      /* the state callback said RC, of the grant TOKEN */
     UNLOCKING, /* about to call unlock */
     UNLOCKED,  /* it returned RC */
@@ -46,6 +46,7 @@ struct record {
     int32_t rc;
     int64_t token;
     int64_t session;
+    int64_t valid_ms;
     int32_t kind;
     int32_t pid;
     char node[56];

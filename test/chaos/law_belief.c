@@ -5,45 +5,41 @@
  * process that was stopped, or that its machine did not run, believes nothing meanwhile: it is judged by its first
  * question after it woke. Since a holder asks every few milliseconds, a silence is as good as a stop.
  *
- * Two that believe at once are two grants of which the older one's node was gone already (this release has no validity
- * deadline: see enum known), or they are the worst that can happen.
+ * One thing no clock can tell: that somebody deleted the older one's node, or ended its session. Its holder believes
+ * until the news comes (see enum known). Any other two that believe at once are the worst that can happen.
  */
 #include "test/chaos/findings.h"
 
-#include <paddock/mutex.h>
 #include <stdlib.h>
 
 /* The longest silence that is not a stop; and what two clocks read a moment apart may differ by. */
 enum { SILENCE_NS = 100000000, CLOCK_NS = 2000000 };
-
-/* Whoever ends a session from outside numbers his request so; a client begins at the time of day. */
-enum { KILLER_CXID = 1 };
 
 /* A time of belief. */
 struct stretch {
     int64_t from_ns, until_ns;
 };
 
-static int64_t point(const struct request *r, size_t i) { return i == 0 ? r->answered_ns : r->told[i - 1].ns; }
-
-/* Does it say that it holds, at point I? */
-static bool claims(const struct request *r, size_t i)
+/* The next claim from number *I on, or END. */
+static int64_t next_claim_ns(const struct request *r, size_t *i, int64_t end_ns)
 {
-    return i == 0 || (r->told[i - 1].is_question && r->told[i - 1].state != PDK_LOST);
+    for (; *i <= r->n_told; ++*i) {
+        struct told t = told(r, *i);
+        if (claims(&t))
+            return t.ns < end_ns ? t.ns : end_ns;
+    }
+    return end_ns;
 }
 
-/* The next stretch from point *I on: from a claim to the following one, or to the end. */
+/* The next stretch from number *I on: from a claim to the following one, or to the end. */
 static bool next_stretch(const struct evidence *e, const struct request *r, size_t *i, struct stretch *s)
 {
     int64_t end = grant_end_ns(e, r);
-    while (*i <= r->n_told && !claims(r, *i))
-        ++*i;
-    if (*i > r->n_told || point(r, *i) >= end)
+    s->from_ns = next_claim_ns(r, i, end);
+    if (s->from_ns == end)
         return false;
-    s->from_ns = s->until_ns = point(r, (*i)++);
-    while (*i <= r->n_told && !claims(r, *i))
-        ++*i;
-    s->until_ns = *i <= r->n_told && point(r, *i) < end ? point(r, *i) : end;
+    ++*i;
+    s->until_ns = next_claim_ns(r, i, end);
     if (s->until_ns - s->from_ns > SILENCE_NS)
         s->until_ns = s->from_ns + 1; /* one word, and then a silence */
     return true;
@@ -62,21 +58,6 @@ static int64_t common(const struct evidence *e, const struct request *a, const s
     return sum;
 }
 
-/* Why the node of A was gone while A believed. -1: there is no excuse. */
-static int excuse(const struct evidence *e, const struct request *a, int64_t gone_ns, int64_t until_ns)
-{
-    int64_t before = gone_ns - (e->session_ms + 2 * e->tick_ms) * INT64_C(1000000) * 3 / 2;
-    if (a->znode->ending == BY_ANOTHER || (a->znode->ending == BY_CLOSE && a->znode->gone_cxid == KILLER_CXID))
-        return KNOWN_ORDERED;
-    if (a->znode->ending != BY_EXPIRY)
-        return -1;
-    if (was_stopped(e, a, before, until_ns))
-        return KNOWN_STOPPED;
-    if (find_strike(e, CUTS, -1, before, gone_ns) != NULL)
-        return KNOWN_CUT;
-    return -1;
-}
-
 /* A has the lower token: if one of the two must not believe, it is A. */
 static void look(const struct evidence *e, struct findings *f, const struct request *a, const struct request *b)
 {
@@ -84,16 +65,15 @@ static void look(const struct evidence *e, struct findings *f, const struct requ
     if (both_ns == 0)
         return;
     int64_t gone_ns = a->znode != NULL ? evidence_ns(e, a->znode->gone_ms) : NEVER;
-    int why = gone_ns <= b->answered_ns + CLOCK_NS ? excuse(e, a, gone_ns, grant_end_ns(e, a)) : -1;
-    if (why < 0) {
+    if (gone_ns > b->answered_ns + CLOCK_NS || !was_ordered(a->znode)) {
         breach(f, "belief",
                "%s and %s both believed for %.3f ms; at %.3f s and %.3f s, the first one's node went at %.3f s",
                who(e, a), who(e, b), (double)both_ns / 1e6, at(e, a->answered_ns), at(e, b->answered_ns),
                at(e, gone_ns));
         return;
     }
-    count_known(f, (enum known)why, both_ns);
-    note(f, "%s: %s, for %.3f ms beside %s, at %.3f s", known_name((enum known)why), who(e, a), (double)both_ns / 1e6,
+    count_known(f, KNOWN_ORDERED, both_ns);
+    note(f, "%s: %s, for %.3f ms beside %s, at %.3f s", known_name(KNOWN_ORDERED), who(e, a), (double)both_ns / 1e6,
          who(e, b), at(e, b->answered_ns));
 }
 

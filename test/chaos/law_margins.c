@@ -1,11 +1,11 @@
 /*
- * Lost is told before the servers end the session: for every holder that lost its lock to an expiry, how long before,
- * and how long before the next was granted. Of a process that was stopped, nothing can be asked; and a server that is
- * cut off from its leader keeps its clients in the dark (see enum known). Those are not in the figures.
+ * Nobody claims to hold after the servers ended his session, whatever became of him or of them; nor for longer than a
+ * session after somebody deleted his node: either he hears of it, or his deadline passes.
+ *
+ * For every holder that lost its lock to an expiry, how long before LOST was told, and how long before the next was
+ * granted. Who was stopped was told when he woke: that is in no figure.
  */
 #include "test/chaos/findings.h"
-
-#include <paddock/mutex.h>
 
 enum { CLOCK_NS = 2000000 };
 
@@ -19,31 +19,41 @@ static const struct request *next_grant(const struct evidence *e, size_t i)
     return NULL;
 }
 
-/* When it said for the last time that it held. */
+/* When it said for the last time that it held; 0 when it never did. */
 static int64_t last_claim_ns(const struct request *r)
 {
-    int64_t ns = r->answered_ns;
-    for (size_t i = 0; i < r->n_told; i++)
-        if (r->told[i].is_question && r->told[i].state != PDK_LOST && r->told[i].ns > ns)
-            ns = r->told[i].ns;
+    int64_t ns = 0;
+    for (size_t i = 0; i <= r->n_told; i++) {
+        struct told t = told(r, i);
+        if (claims(&t) && t.ns > ns)
+            ns = t.ns;
+    }
     return ns;
+}
+
+static void measure(const struct evidence *e, struct findings *f, size_t i, int64_t gone_ns)
+{
+    const struct request *r = &e->requests.list[e->grants[i]], *next = next_grant(e, i);
+    int64_t before = gone_ns - 2 * e->session_ms * 1000000;
+    if (r->lost_ns == NEVER || r->lost_ns > r->unlocking_ns || was_stopped(e, r, before, r->lost_ns))
+        return;
+    sample(&f->margin, gone_ns - r->lost_ns);
+    if (next != NULL)
+        sample(&f->regrant, next->answered_ns - r->lost_ns);
 }
 
 void law_margins(const struct evidence *e, struct findings *f)
 {
-    int64_t session_ns = e->session_ms * INT64_C(1000000);
     for (size_t i = 0; i < e->n_grants; i++) {
-        const struct request *r = &e->requests.list[e->grants[i]], *next = next_grant(e, i);
-        if (r->lost_ns == NEVER || r->lost_ns > r->unlocking_ns || r->znode == NULL || r->znode->ending != BY_EXPIRY)
+        const struct request *r = &e->requests.list[e->grants[i]];
+        if (r->znode == NULL || (r->znode->ending != BY_EXPIRY && !was_ordered(r->znode)))
             continue;
-        int64_t gone_ns = evidence_ns(e, r->znode->gone_ms), before = gone_ns - 2 * session_ns;
-        if (was_stopped(e, r, before, r->lost_ns) || find_strike(e, CUTS, -1, before, gone_ns) != NULL)
-            continue;
-        sample(&f->margin, gone_ns - r->lost_ns);
-        if (last_claim_ns(r) > gone_ns + CLOCK_NS)
-            breach(f, "margins", "%s believed at %.3f s, its session ended at %.3f s", who(e, r),
-                   at(e, last_claim_ns(r)), at(e, gone_ns));
-        if (next != NULL)
-            sample(&f->regrant, next->answered_ns - r->lost_ns);
+        int64_t gone_ns = evidence_ns(e, r->znode->gone_ms), claim_ns = last_claim_ns(r);
+        int64_t news_ns = was_ordered(r->znode) ? e->session_ms * 1000000 : 0;
+        if (claim_ns > gone_ns + news_ns + CLOCK_NS)
+            breach(f, "margins", "%s believed at %.3f s, its node went at %.3f s", who(e, r), at(e, claim_ns),
+                   at(e, gone_ns));
+        if (r->znode->ending == BY_EXPIRY)
+            measure(e, f, i, gone_ns);
     }
 }

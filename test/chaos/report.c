@@ -30,6 +30,7 @@ static void put_times(struct findings *f, FILE *out)
     fprintf(out, "<table><tr><th>in ms<th>count<th>min<th>median<th>p99<th>max\n");
     row(out, "hand-over: first in the queue to granted", &f->hand_over);
     row(out, "the same, no fault around", &f->calm_hand_over);
+    row(out, "deadline told before the session's end", &f->deadline);
     row(out, "LOST told before the session's end", &f->margin);
     row(out, "LOST told before the next grant", &f->regrant);
     row(out, "timed calls past their deadline", &f->lateness);

@@ -73,6 +73,7 @@ static void start(void)
                          .program = client_program,
                          .path = "/chaos/lock",
                          .session_ms = o.session_ms,
+                         .tick_ms = TICK_MS,
                          .seed = o.seed,
                          .e = e,
                          .log = history};

@@ -46,6 +46,7 @@ void print_summary(const char *title, struct findings *f)
     print_faults(t);
     print_samples("hand-over", &f->hand_over);
     print_samples("  without faults", &f->calm_hand_over);
+    print_samples("deadline to end", &f->deadline);
     print_samples("lost before end", &f->margin);
     print_samples("lost to regrant", &f->regrant);
     print_samples("past deadline", &f->lateness);
