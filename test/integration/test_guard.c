@@ -105,6 +105,22 @@ static void refused_after_expiry(void)
     finish();
 }
 
+/* The servers would still commit; the holder has stopped to believe. */
+static void none_past_deadline(void)
+{
+    zoo_op_t check;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &check), 0);
+    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, true);
+    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_guard(m, &check) == PDK_ELOST);
+    CHECK_EQ(pdk_mutex_valid_ms(m), 0);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    finish();
+}
+
 /* The guard of one grant says nothing of the next, not even when the path counts from 0 again. */
 static void each_grant_its_own(void)
 {
@@ -197,6 +213,7 @@ int main(int argc, char **argv)
         {"a guarded write commits while the lock is held", commits_while_held},
         {"it is refused once the node is gone, whether the holder knows or not", refused_without_node},
         {"it is refused once the session has expired", refused_after_expiry},
+        {"a holder whose deadline has passed gets no guard", none_past_deadline},
         {"the guard of one grant is none for the next", each_grant_its_own},
         {"a suspect holder can write behind his guard", suspect},
         {"under a chroot it works with a handle of the same chroot", same_chroot},
