@@ -1,4 +1,5 @@
-/* The mutex, inside: what mutex.c, which speaks to the user, and op.c, which speaks to the driver, share. */
+/* The mutex, inside: what the files that speak to the user (the object, its options, locking, its state) and op.c, which
+ * speaks to the driver, share. */
 #ifndef PDK__MUTEX_H
 #define PDK__MUTEX_H
 
@@ -38,6 +39,22 @@ void pdk__op_abandon(struct pdk_op *op);
 
 /* A number of the calling thread's own, never used by another. */
 uint64_t pdk__thread_number(void);
+
+/* Every public verb begins and ends so. What is known comes first: what one call finds out by it must hold for all that
+ * follow, and the thread that brings the news may be late. And the object stays until the verb has left: it may be freed as
+ * soon as nobody waits. */
+int pdk__mutex_enter(pdk_mutex *m);
+void pdk__mutex_leave(pdk_mutex *m);
+
+/* The grant of THREAD: 0 finds one that belongs to no thread. Several threads of one object can each have one, when all
+ * but the last were lost. */
+struct pdk_op *pdk__mutex_find_owned(struct pdk_mutex *m, uint64_t thread);
+
+/* The grant that a question of the calling thread is about: its own, else the one that stands, else a lost one. */
+struct pdk_op *pdk__mutex_find_asked(struct pdk_mutex *m);
+
+/* That one stands. */
+bool pdk__mutex_held_here(struct pdk_mutex *m);
 
 /* Note an incident on the mutex and its client. Returns RC. */
 int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
