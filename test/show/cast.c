@@ -191,10 +191,13 @@ void cast_command(struct actor *a, const char *verb, const struct seat *seat, co
     snprintf(program, sizeof program, "%s/paddock", env("PADDOCK_BUILDDIR"));
     snprintf(child, sizeof child, "%s/test/show/child", env("PADDOCK_BUILDDIR"));
     snprintf(session, sizeof session, "%d.%03d", seat->session_ms / 1000, seat->session_ms % 1000);
-    const char *const words[] = {program, verb, "-q", "-z",  seat->hosts, "--session-timeout",
-                                 session, path, "--", child, a->file};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        add(&w, words[i]);
+    add(&w, program);
+    add(&w, verb);
+    if (strcmp(verb, "elect") == 0)
+        add(&w, "--once");
+    const char *const rest[] = {"-q", "-z", seat->hosts, "--session-timeout", session, path, "--", child, a->file};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        add(&w, rest[i]);
     start(a, &w, STDIN_FILENO);
 }
 
