@@ -30,8 +30,8 @@ static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
                            "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
                            "  -q, --quiet   -h, --help   -V, --version\n"
-                           "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or the answer was not\n"
-                           "yes; 64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
+                           "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or not confirmed;\n"
+                           "64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
                            "See paddock(1).\n";
 
 static const struct option long_options[] = {

@@ -1,23 +1,26 @@
 #include "cli/claim.h"
 
+#include "cli/candidacy.h"
 #include "cli/number.h"
 #include "cli/say.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void ended(struct pdk__cli_claim *c)
+void pdk__cli_claim_ended(struct pdk__cli_claim *c)
 {
     c->phase = CLAIM_ENDED;
     c->deadline = -1;
 }
 
-static void end(struct pdk__cli_claim *c, int rc)
+void pdk__cli_claim_end(struct pdk__cli_claim *c, int rc)
 {
-    ended(c);
+    pdk__cli_claim_ended(c);
     c->rc = rc;
     if (c->mutex != NULL)
         pdk_mutex_last_error(c->mutex, c->why, sizeof c->why);
+    if (c->leader != NULL)
+        pdk_leader_last_error(c->leader, c->why, sizeof c->why);
     if (c->why[0] == '\0' && c->client != NULL)
         pdk_client_last_error(c->client, c->why, sizeof c->why);
     if (c->why[0] == '\0')
@@ -30,7 +33,7 @@ static void released(int rc, void *arg)
     /* The loss may become known only now: the command had the path to itself for an unknown part of its time. */
     if (rc == PDK_ELOST)
         c->lost = true;
-    ended(c);
+    pdk__cli_claim_ended(c);
 }
 
 /* Servers that are gone for good confirm nothing: the library tells so after a session's time. */
@@ -50,7 +53,7 @@ static void granted(int rc, void *arg)
     if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
         rc = PDK_EDISCONNECTED;
     if (rc != 0) {
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
     } else if (c->phase == CLAIM_LEAVING) {
         release(c); /* the grant was faster than the cancellation */
     } else {
@@ -75,15 +78,16 @@ void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_option
     if (rc != 0) {
         if (rc == PDK_EINVAL)
             snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", o->hosts);
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
         return;
     }
-    rc = pdk_mutex_new(&c->mutex, c->client, o->path, NULL);
+    rc = o->elect ? pdk__cli_candidacy_make(c) : pdk_mutex_new(&c->mutex, c->client, o->path, NULL);
     if (rc != 0) {
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
         return;
     }
-    pdk_mutex_on_state(c->mutex, note_state, c);
+    if (c->mutex != NULL)
+        pdk_mutex_on_state(c->mutex, note_state, c);
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
 }
@@ -99,9 +103,9 @@ static void ask(struct pdk__cli_claim *c)
         left = 0;
     c->phase = CLAIM_WAITING;
     c->deadline = -1;
-    int rc = pdk_mutex_lock_async(c->mutex, left, granted, c, &c->op);
+    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : pdk_mutex_lock_async(c->mutex, left, granted, c, &c->op);
     if (rc != 0)
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
 }
 
 static void reach(struct pdk__cli_claim *c)
@@ -111,11 +115,11 @@ static void reach(struct pdk__cli_claim *c)
         ask(c);
         break;
     case PDK_SESSION_OVER:
-        end(c, pdk_client_wait(c->client, 0)); /* over already: it tells why, and does not wait */
+        pdk__cli_claim_end(c, pdk_client_wait(c->client, 0)); /* over already: it tells why, and does not wait */
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)
-            end(c, PDK_EDISCONNECTED);
+            pdk__cli_claim_end(c, PDK_EDISCONNECTED);
     }
 }
 
@@ -125,20 +129,49 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c)
         pdk_client_dispatch(c->client);
     if (c->phase == CLAIM_CONNECTING)
         reach(c);
+    else if (c->leader != NULL)
+        pdk__cli_candidacy_step(c);
+}
+
+void pdk__cli_claim_again(struct pdk__cli_claim *c)
+{
+    if (c->phase == CLAIM_HELD)
+        pdk__cli_candidacy_again(c);
+}
+
+void pdk__cli_claim_grant(const struct pdk__cli_claim *c, int64_t *token, char *node, size_t size)
+{
+    if (c->leader != NULL) {
+        *token = c->token;
+        pdk_leader_node(c->leader, node, size);
+    } else {
+        pdk_mutex_token(c->mutex, token);
+        pdk_mutex_node(c->mutex, node, size);
+    }
+}
+
+int64_t pdk__cli_claim_valid_ms(const struct pdk__cli_claim *c)
+{
+    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : pdk_mutex_valid_ms(c->mutex);
+}
+
+static void give_up(struct pdk__cli_claim *c)
+{
+    c->phase = CLAIM_LEAVING;
+    pdk_op_cancel(c->op);
 }
 
 void pdk__cli_claim_leave(struct pdk__cli_claim *c)
 {
     switch (c->phase) {
     case CLAIM_CONNECTING:
-        end(c, PDK_ECANCELED);
+        pdk__cli_claim_end(c, PDK_ECANCELED);
         break;
     case CLAIM_WAITING:
-        c->phase = CLAIM_LEAVING;
-        pdk_op_cancel(c->op);
+        (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);
         break;
     case CLAIM_HELD:
-        release(c);
+        (c->leader != NULL ? pdk__cli_candidacy_leave : release)(c);
         break;
     default:
         break;
@@ -150,9 +183,11 @@ void pdk__cli_claim_close(struct pdk__cli_claim *c)
     pdk_op_free(c->op);
     pdk_client_close(c->client);
     pdk_mutex_free(c->mutex);
+    pdk_leader_free(c->leader);
     pdk_client_free(c->client);
     c->op = NULL;
     c->mutex = NULL;
+    c->leader = NULL;
     c->client = NULL;
 }
 

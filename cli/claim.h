@@ -1,6 +1,7 @@
 /*
- * A claim: one lock, asked for, held and given back from a poll() loop.
+ * A claim: one lock, asked for, held and given back from a poll() loop; or a leadership, term by term.
  *
+ *                      ┌─ again ──┐
  *   CONNECTING ──► WAITING ──► HELD ──► LEAVING ──► ENDED
  *        └────────────┴── leave, or it failed ───────┘
  *
@@ -12,6 +13,7 @@
 
 #include "cli/options.h"
 
+#include <paddock/leader.h>
 #include <paddock/mutex.h>
 
 enum pdk__cli_phase { CLAIM_CONNECTING, CLAIM_WAITING, CLAIM_HELD, CLAIM_LEAVING, CLAIM_ENDED };
@@ -21,6 +23,9 @@ struct pdk__cli_claim {
     pdk_client *client;
     pdk_mutex *mutex;
     pdk_op *op;
+    pdk_leader *leader; /* instead of the two */
+    int64_t token;      /* of its term */
+    bool resigning;
     enum pdk__cli_phase phase;
     pdk_state state; /* of the grant */
     bool lost;       /* it was, at some time */
@@ -42,10 +47,23 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c);
 /* Give up, or give back. The claim becomes ENDED, at once or later. */
 void pdk__cli_claim_leave(struct pdk__cli_claim *c);
 
+/* Of a leadership: the term is over for its owner, too; give up what is left of it, and stand for another. */
+void pdk__cli_claim_again(struct pdk__cli_claim *c);
+
+/* What is HELD: its token, and the node's name. */
+void pdk__cli_claim_grant(const struct pdk__cli_claim *c, int64_t *token, char *node, size_t size);
+
+/* For how long that may be believed in. */
+int64_t pdk__cli_claim_valid_ms(const struct pdk__cli_claim *c);
+
 /* End the session. Blocks while the servers are told, at most some seconds when they do not answer. */
 void pdk__cli_claim_close(struct pdk__cli_claim *c);
 
 /* The exit status for a claim that ended; when it is not 0, TEXT tells why, and is empty when nobody needs telling. */
 int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t size);
+
+/* For candidacy.c: it has ended, without or with an incident. */
+void pdk__cli_claim_ended(struct pdk__cli_claim *c);
+void pdk__cli_claim_end(struct pdk__cli_claim *c, int rc);
 
 #endif

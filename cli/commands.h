@@ -3,6 +3,7 @@
 #define PDK_CLI_COMMANDS_H
 
 int pdk__cli_lock_main(int argc, char **argv);
+int pdk__cli_elect_main(int argc, char **argv);
 int pdk__cli_hold_main(int argc, char **argv);
 int pdk__cli_ls_main(int argc, char **argv);
 int pdk__cli_break_main(int argc, char **argv);

@@ -27,6 +27,13 @@ static void cannot_run(struct pdk__cli_runner *r, int why)
     r->status = why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 
+void pdk__cli_job_bury(struct pdk__cli_runner *r)
+{
+    if (r->zombie != 0)
+        waitpid(r->zombie, NULL, 0);
+    r->zombie = 0;
+}
+
 /* Since the session granted it, this process may have been stopped for any time. */
 static bool expired(struct pdk__cli_runner *r)
 {
@@ -42,8 +49,11 @@ static bool expired(struct pdk__cli_runner *r)
 
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
+    pdk__cli_job_bury(r);
     if (expired(r))
         return;
+    r->lost = false;
+    r->status = 0;
     set_environment(r, grant);
     struct pdk__cli_child child;
     if (pdk__cli_child_prepare(&child, r->lock->argv, r->mask) < 0) {
@@ -64,6 +74,22 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
         pdk__cli_say("running %s", r->lock->argv[0]);
 }
 
+/* A term that was lost is followed by another, as a rule; one whose command ended is not. */
+static bool stands_again(const struct pdk__cli_runner *r)
+{
+    const struct pdk__cli_lock *l = r->lock;
+    return l->common.elect && r->wire >= 0 && !r->quit && !r->leaving && (r->lost ? !l->once : l->keep);
+}
+
+static void stand_again(struct pdk__cli_runner *r)
+{
+    struct pdk__cli_note note = {.kind = NOTE_AGAIN};
+    r->zombie = r->child;
+    r->child = 0;
+    r->dead = false;
+    pdk__cli_wire_send(r->wire, &note);
+}
+
 static void died(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     r->dead = true;
@@ -75,7 +101,10 @@ static void died(struct pdk__cli_runner *r, const siginfo_t *info)
     if (r->lost && r->lock->on_lost != 0)
         kill(-r->child, SIGKILL);
     r->group.leader = 0;
-    pdk__cli_runner_leave(r);
+    if (stands_again(r))
+        stand_again(r);
+    else
+        pdk__cli_runner_leave(r);
 }
 
 void pdk__cli_job_rest(struct pdk__cli_runner *r)

@@ -25,8 +25,17 @@ struct pdk__cli_lock {
     int on_lost; /* the signal for a lost lock; 0: ignore it */
     int64_t grace_ms;
     bool grace_given; /* by --kill-after */
+    bool keep;        /* a leadership: stand again when the command has ended */
+    bool once;        /* one term, however it ends */
     bool live;        /* keep a line on the terminal while waiting */
 };
+
+/* What runs a command under something that is held begins with its defaults, takes the options that are about that, and
+ * runs the command with the ARGV it was given. Exit statuses, already explained; the first two return 0 when all is
+ * well. */
+int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command);
+int pdk__cli_lock_take(struct pdk__cli_lock *l, int option, char **argv);
+int pdk__cli_lock_run(struct pdk__cli_lock *l);
 
 /* The signals that ask a lock to end, or that its command may want to know of; all blocked, and read from a signalfd,
  * in both processes. */

@@ -12,6 +12,7 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
                            "Distributed locks on ZooKeeper, as flock(1) for a fleet.\n"
                            "\n"
                            "  lock [-n|-w SEC] PATH CMD...   run CMD while holding the lock PATH\n"
+                           "  elect PATH CMD...              run CMD while leader of PATH, term by term\n"
                            "  hold [-n|-w SEC] PATH          hold it until standard input ends\n"
                            "  ls PATH                        who holds it, and who waits\n"
                            "  break PATH                     ask the holder to give it back, or take it away\n"
@@ -25,11 +26,8 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {{"lock", pdk__cli_lock_main},
-                {"hold", pdk__cli_hold_main},
-                {"ls", pdk__cli_ls_main},
-                {"break", pdk__cli_break_main},
-                {"server", pdk__cli_server_main}};
+} commands[] = {{"lock", pdk__cli_lock_main}, {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
+                {"ls", pdk__cli_ls_main},     {"break", pdk__cli_break_main}, {"server", pdk__cli_server_main}};
 
 int pdk__cli_version(void)
 {

@@ -11,6 +11,8 @@ struct pdk__cli_options {
     const char *command; /* the sub-command, for messages */
     const char *hosts;
     const char *path;
+    bool elect;     /* a leadership, not a lock */
+    const char *id; /* of the candidate; NULL: the library's */
     pdk_client_options *client;
     int64_t wait_ms; /* PDK_FOREVER; 0: do not wait */
     int64_t connect_ms;
@@ -38,7 +40,10 @@ enum {
     OPT_TICK,
     OPT_DATA,
     OPT_PARENT,
-    OPT_FORCE
+    OPT_FORCE,
+    OPT_ID,
+    OPT_KEEP,
+    OPT_ONCE
 };
 
 /* clang-format off */

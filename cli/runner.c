@@ -13,10 +13,13 @@
 /* SETTLE_MS is what the library may take to close a session that nobody answers, and some. */
 enum { IMPATIENT_MS = 1000, SETTLE_MS = 15000 };
 
-static void say_unless_quiet(const struct pdk__cli_runner *r, const char *what)
+/* What is held. */
+static const char *noun(const struct pdk__cli_runner *r) { return r->lock->common.elect ? "leadership" : "lock"; }
+
+static void say_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
 {
     if (!r->lock->common.quiet)
-        pdk__cli_say("%s: %s", r->lock->common.path, what);
+        pdk__cli_say("%s: %s %s %s", r->lock->common.path, before, noun(r), behind);
 }
 
 void pdk__cli_runner_leave(struct pdk__cli_runner *r)
@@ -33,7 +36,7 @@ void pdk__cli_runner_leave(struct pdk__cli_runner *r)
 static void take_expiry(struct pdk__cli_runner *r)
 {
     if (!r->lost)
-        say_unless_quiet(r, "the servers have not confirmed the lock in time: stopping the command");
+        say_unless_quiet(r, "the servers have not confirmed the", "in time: stopping the command");
     r->lost = true;
 }
 
@@ -87,6 +90,7 @@ static void take_signal(struct pdk__cli_runner *r)
         return; /* looked at on every turn */
     if (signal == SIGTSTP && getsid(0) == getpid())
         return;
+    r->quit = r->quit || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT;
     if (r->child != 0 && !r->dead)
         kill(-r->child, signal);
     else if (ends(signal))
@@ -113,7 +117,7 @@ static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *no
         return;
     tell_grace(r);
     if (r->lock->common.verbose)
-        pdk__cli_say("%s: got the lock after %.3f s, token %lld", r->lock->common.path,
+        pdk__cli_say("%s: got the %s after %.3f s, token %lld", r->lock->common.path, noun(r),
                      (double)(pdk__cli_now_ms() - r->began_ms) / 1000, (long long)note->token);
     pdk__cli_job_start(r, note);
 }
@@ -121,8 +125,8 @@ static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *no
 static void take_loss(struct pdk__cli_runner *r)
 {
     if (!r->lost && r->child != 0 && !r->dead)
-        say_unless_quiet(r, r->lock->on_lost == 0 ? "the lock is lost; the command goes on"
-                                                  : "the lock is lost: stopping the command");
+        say_unless_quiet(r, "the",
+                         r->lock->on_lost == 0 ? "is lost; the command goes on" : "is lost: stopping the command");
     r->lost = true;
 }
 
@@ -132,7 +136,7 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
     r->ended = true;
     if (note->lost && !r->lost && r->child != 0) {
         r->lost = true;
-        say_unless_quiet(r, "the lock was lost before it could be given back");
+        say_unless_quiet(r, "the", "was lost before it could be given back");
     }
     if (r->child != 0 || r->gave_up != 0)
         return;
@@ -176,7 +180,7 @@ static void hear(struct pdk__cli_runner *r)
         break;
     case NOTE_SUSPECT:
         if (r->lock->common.verbose)
-            pdk__cli_say("%s: connection lost; the lock may follow", r->lock->common.path);
+            pdk__cli_say("%s: connection lost; the %s may follow", r->lock->common.path, noun(r));
         break;
     case NOTE_HELD:
         if (r->lock->common.verbose)
@@ -249,6 +253,7 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, 
     pdk__cli_terminal_erase(&r.terminal);
     if (!r.abandoned)
         waitpid(session, NULL, 0);
+    pdk__cli_job_bury(&r);
     if (r.child != 0)
         waitpid(r.child, NULL, 0);
     return outcome(&r);

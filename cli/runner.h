@@ -12,8 +12,10 @@ struct pdk__cli_runner {
     struct pdk__cli_terminal terminal;
     struct pdk__cli_group group;
     const sigset_t *mask;
-    pid_t child; /* 0: not yet */
-    bool dead;   /* the command ended; not reaped yet */
+    pid_t child;  /* 0: not yet */
+    pid_t zombie; /* that of the term before: its number must stay its own until the session has heard of its end */
+    bool quit;    /* somebody asked for the end of it all, when the command ends */
+    bool dead;    /* the command ended; not reaped yet */
     bool lost;
     bool leaving;
     bool abandoned; /* somebody wants an end, and not to wait for the servers */
@@ -38,6 +40,9 @@ void pdk__cli_runner_listen(struct pdk__cli_runner *r);
 
 /* Run the command under GRANT. What goes wrong is explained, and becomes the status. */
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant);
+
+/* Reap the command of the term before. */
+void pdk__cli_job_bury(struct pdk__cli_runner *r);
 
 /* See whether it ended, or stopped. */
 void pdk__cli_job_look(struct pdk__cli_runner *r);

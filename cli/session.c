@@ -39,8 +39,7 @@ static void tell(const struct session *s, enum pdk__cli_note_kind kind)
 {
     struct pdk__cli_note note = {.kind = kind};
     if (kind == NOTE_GRANTED) {
-        pdk_mutex_token(s->claim.mutex, &note.token);
-        pdk_mutex_node(s->claim.mutex, note.text, sizeof note.text);
+        pdk__cli_claim_grant(&s->claim, &note.token, note.text, sizeof note.text);
         note.session = pdk_client_session_id(s->claim.client);
     }
     if (!s->orphan)
@@ -78,7 +77,7 @@ static void renew(struct session *s)
     s->renew_at = -1;
     if (s->claim.phase != CLAIM_HELD)
         return;
-    pdk__cli_lease_renew(lease(s), now, pdk_mutex_valid_ms(s->claim.mutex));
+    pdk__cli_lease_renew(lease(s), now, pdk__cli_claim_valid_ms(&s->claim));
     s->renew_at = now + pdk__cli_lease_beat_ms(lease(s));
 }
 
@@ -92,13 +91,29 @@ static bool worth_starting(const struct session *s)
 /* --- the command ------------------------------------------------------------------------------------------------- */
 
 /* The command is dead, or never was: its group is nobody to signal, its descriptor nothing to wait for. */
-static void release(struct session *s)
+static void unguard(struct session *s)
 {
     s->group.leader = 0;
     if (s->child >= 0)
         close(s->child);
     s->child = -1;
+}
+
+static void release(struct session *s)
+{
+    unguard(s);
     pdk__cli_claim_leave(&s->claim);
+}
+
+/* What was told of the term that is over is no news of the next. */
+static void stand_again(struct session *s)
+{
+    unguard(s);
+    pdk__cli_claim_again(&s->claim);
+    s->told = CLAIM_WAITING;
+    s->told_state = PDK_FREE;
+    s->told_lost = false;
+    s->renew_at = -1;
 }
 
 static void guard(struct session *s, pid_t child)
@@ -129,6 +144,8 @@ static void hear(struct session *s)
         orphaned(s);
     } else if (note.kind == NOTE_CHILD) {
         guard(s, note.child);
+    } else if (note.kind == NOTE_AGAIN) {
+        stand_again(s);
     } else if (note.kind == NOTE_LEAVE) {
         release(s);
     }
@@ -173,9 +190,14 @@ static void tell_phase(struct session *s)
 
 static void tell_state(struct session *s)
 {
+    bool unknown = s->told != CLAIM_HELD; /* to the runner: no command was started */
+    if (s->claim.lost && unknown && s->claim.leader != NULL) {
+        stand_again(s);
+        return;
+    }
     if (s->claim.lost && !s->told_lost) {
         s->told_lost = true;
-        if (s->told != CLAIM_HELD)
+        if (unknown)
             pdk__cli_claim_leave(&s->claim);
         tell(s, NOTE_LOST);
         pdk__cli_group_stop(&s->group);

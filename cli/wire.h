@@ -20,6 +20,7 @@ enum pdk__cli_note_kind {
     NOTE_END, /* status, text: why, or ""; lost. Nothing follows */
     /* to the session */
     NOTE_CHILD, /* child: guard this process group */
+    NOTE_AGAIN, /* the child is dead, and another term is wanted */
     NOTE_LEAVE  /* the child is dead, or nobody wants the lock any more */
 };
 

@@ -46,6 +46,9 @@ static void missing_words(void)
     REFUSED(64, "path", "hold");
     REFUSED(64, "path", "ls");
     REFUSED(64, "path", "break");
+    REFUSED(64, "path", "elect");
+    REFUSED(64, "command", "elect", "/a");
+    REFUSED(64, "not both", "elect", "--keep", "--once", "/a", "true");
     REFUSED(64, "/b", "break", "/a", "/b");
 }
 
@@ -55,6 +58,7 @@ static void relative_path(void)
     REFUSED(64, "'a'", "hold", "a");
     REFUSED(64, "'a'", "ls", "a");
     REFUSED(64, "'a'", "break", "a");
+    REFUSED(64, "'a'", "elect", "a", "true");
 }
 
 static void bad_path(void)
@@ -100,6 +104,7 @@ static void unreachable(void)
     REFUSED(69, "127.0.0.1:1", "lock", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "lock", "-z", "127.0.0.1:1", "-w", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "hold", "-z", "127.0.0.1:1", "-w", ".3", "/a");
+    REFUSED(69, "127.0.0.1:1", "elect", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "break", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
     REFUSED(69, "127.0.0.1:1", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
 }
@@ -171,6 +176,8 @@ static void help_fits(void)
     fits(ARGS("lock", "--help"));
     fits(ARGS("hold", "--help"));
     fits(ARGS("ls", "--help"));
+    fits(ARGS("break", "--help"));
+    fits(ARGS("elect", "--help"));
     fits(ARGS("server", "--help"));
 }
 

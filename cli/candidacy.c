@@ -1,0 +1,107 @@
+#include "cli/candidacy.h"
+
+/* Nothing to do but to make pdk_client_fd() readable: the claim looks on every turn of its loop. */
+static void wake(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+{
+    (void)l;
+    (void)change;
+    (void)token;
+    (void)arg;
+}
+
+int pdk__cli_candidacy_make(struct pdk__cli_claim *c)
+{
+    pdk_leader_options *o = pdk_leader_options_new();
+    int rc = o != NULL ? 0 : PDK_ENOMEM;
+    if (rc == 0 && c->options->id != NULL)
+        rc = pdk_leader_options_set_id(o, c->options->id);
+    if (rc == 0)
+        rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
+    pdk_leader_options_free(o);
+    if (rc == 0)
+        pdk_leader_on_change(c->leader, wake, NULL);
+    return rc;
+}
+
+/* --- the term ---------------------------------------------------------------------------------------------------- */
+
+static bool in_this_term(const struct pdk__cli_claim *c)
+{
+    int64_t token;
+    return pdk_leader_token(c->leader, &token) == 0 && token == c->token;
+}
+
+/* The library stands again by itself, and may lead again, before the one who worked in the last term has ended. */
+int64_t pdk__cli_candidacy_valid_ms(const struct pdk__cli_claim *c)
+{
+    int64_t valid_ms = pdk_leader_valid_ms(c->leader);
+    return in_this_term(c) ? valid_ms : 0; /* asked last: a term does not come back */
+}
+
+static void await_term(struct pdk__cli_claim *c)
+{
+    pdk_leadership state = pdk_leader_state(c->leader);
+    if (state == PDK_LEADER_IDLE) {
+        pdk__cli_claim_end(c, pdk_leader_wait(c->leader, 0)); /* it tells why, and does not wait */
+    } else if (state == PDK_LEADER_LEADING && pdk_leader_token(c->leader, &c->token) == 0) {
+        c->phase = CLAIM_HELD;
+        c->state = PDK_HELD;
+    }
+}
+
+static void look_at_term(struct pdk__cli_claim *c)
+{
+    bool suspended = pdk_leader_state(c->leader) == PDK_LEADER_SUSPENDED;
+    c->lost = c->lost || !in_this_term(c);
+    if (c->lost)
+        c->state = PDK_LOST;
+    else
+        c->state = suspended ? PDK_SUSPECT : PDK_HELD;
+}
+
+void pdk__cli_candidacy_step(struct pdk__cli_claim *c)
+{
+    if (c->resigning)
+        return;
+    if (c->phase == CLAIM_WAITING)
+        await_term(c);
+    else if (c->phase == CLAIM_HELD)
+        look_at_term(c);
+}
+
+/* --- its end ----------------------------------------------------------------------------------------------------- */
+
+static void resigned(int rc, void *arg)
+{
+    struct pdk__cli_claim *c = arg;
+    c->resigning = false;
+    if (c->phase == CLAIM_LEAVING)
+        pdk__cli_claim_ended(c);
+    else if ((rc = pdk_leader_start(c->leader)) != 0)
+        pdk__cli_claim_end(c, rc);
+}
+
+static int resign(struct pdk__cli_claim *c)
+{
+    int rc = c->resigning ? 0 : pdk_leader_resign_async(c->leader, resigned, c);
+    c->resigning = rc == 0;
+    return rc;
+}
+
+void pdk__cli_candidacy_again(struct pdk__cli_claim *c)
+{
+    bool over = c->lost;
+    c->phase = CLAIM_WAITING;
+    c->state = PDK_FREE;
+    c->lost = false;
+    int rc = over ? 0 : resign(c);
+    if (rc != 0)
+        pdk__cli_claim_end(c, rc);
+}
+
+void pdk__cli_candidacy_leave(struct pdk__cli_claim *c)
+{
+    c->phase = CLAIM_LEAVING;
+    if (resign(c) != 0)
+        pdk__cli_claim_ended(c); /* closing the session takes the node away as well */
+}
