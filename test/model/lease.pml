@@ -1,0 +1,496 @@
+/*
+ * The deadline of belief (doc/guarantees.md), for spin: a client with a session, the server it is attached to, the leader
+ * that this one follows and that may have been replaced, and time. What is run: test/model/check.
+ *
+ * Of time only ages are kept, up to where they cease to matter; so nothing bounds how long a history is, nor how many
+ * connections and leaders there are in it. What happens within one unit of time happens in any order.
+ *
+ * Of all requests only those of one chain are modelled: more would only touch the session more often. Of all servers only
+ * the one that the client is attached to: what others still have of the session's touches can only come late, and help.
+ */
+c_decl {
+\#include <stdlib.h>
+};
+c_code {
+    static int setting(const char *name)
+    {
+        const char *value = getenv(name);
+        return value != NULL ? atoi(value) : 0;
+    }
+}
+
+byte lifetime;  /* of the session */
+byte interval; /* between the leader's pings */
+byte gap;      /* from an answer to the next request of the chain */
+byte carrier;  /* the second request of a chain: WRITE or SYNC */
+byte chain_kept; /* it goes on across a reconnect: which says more anyway */
+byte mutant;
+byte sought;   /* that something can happen is to be shown */
+
+#define HEARD        1  /* any answered request proves the session, as of when it was sent */
+#define ONE_WRITE    2  /* an answered write does */
+#define TWO_WRITES   3  /* two, the second sent behind the answer of the first, prove the first */
+#define TWO_SPACED   4  /* the same, with the gap between them */
+#define NO_GAP       5  /* three, none of them waiting */
+#define LATE_GAP     6  /* three, with the gap before the third, not before the second */
+#define SHORT_GAP    7  /* a gap that is no longer than the interval of the pings */
+#define FROM_REPLY   8  /* proven as of the first answer, not of the first request */
+#define BY_SYNC      9  /* sync for the last write: a deposed leader answers it alone */
+#define BY_REFUSAL   10 /* a refusal that the server makes by itself for the last write */
+#define RECONNECTED  11 /* a reconnect is a proof */
+#define FROM_NOTICE  12 /* a reconnect tells of the session as of when the loss was noticed */
+
+#define RENEWAL 1 /* belief can go on for ever */
+#define RETURN  2 /* belief that had ended can come again, after a reconnect */
+
+/* Always 0: an assertion that is violated is known by its name. */
+hidden byte belief, renewal, comeback, room;
+
+/* --- the session, where it is decided --------------------------------------------------------------------------------
+ */
+
+byte left;     /* until the leader may end it */
+bit over;      /* it has */
+bit replaced;  /* there was a leader before this one, which may not have noticed */
+
+/* --- the connection --------------------------------------------------------------------------------------------------
+ */
+
+#define OFF     0
+#define SHAKING 1
+#define ON      2
+
+byte line;
+bit learner; /* of a learner; of the leader itself otherwise */
+bit legit;   /* that leader is the one which a quorum follows */
+bit table;   /* the learner was touched since it last told */
+byte due;    /* until the leader's next ping */
+bit newest_is_ping;  /* of what is on its way down */
+bit newest_is_touch; /* up */
+
+#define PING     1
+#define COMMIT   2 /* or the end of a sync */
+#define VALID    3
+#define TOUCH    4 /* the answer to a ping; one without a touch does nothing */
+#define WRITE    5
+#define SYNC     6
+#define VALIDATE 7
+#define READ     8
+
+chan down = [5] of {byte}; /* from the leader to its learner */
+chan up = [5] of {byte};
+
+/* --- the client ------------------------------------------------------------------------------------------------------
+ */
+
+#define UP     1
+#define DOWN   2
+#define ANSWER 3
+
+chan told = [5] of {byte}; /* what the client's thread has not taken in yet */
+
+#define NOWHERE  0
+#define UNDERWAY 1
+#define TAKEN    2 /* by the server */
+#define ANSWERED 3
+#define LOST     4
+#define WAITING  5 /* for the next connection: the client did not know that there was none */
+
+#define NONE    0
+#define TOUCHED 1
+#define CARRIED 2
+
+#define FIRST  1
+#define SECOND 2
+#define THIRD  3
+
+bit seen;     /* connected, for all that it knows */
+byte where;   /* is the request, if there is one */
+byte kind;
+byte role;    /* in the chain; 0: none any more */
+byte age;     /* since it was sent */
+byte stage;   /* of the chain */
+byte base;    /* age of what the chain would prove */
+byte since;   /* the answer of its first request, or of its second; up to GAP */
+byte newest;  /* since the newest request that was answered was sent */
+byte proven;  /* since the moment from which the session is known to live for LIFETIME */
+byte unbroken; /* how long it has believed without a break, where that is sought */
+bit lapsed;    /* belief ended, and then there was a new connection; where that is sought */
+
+#define BELIEVES    (proven < lifetime)
+#define CAN_TOUCH   (legit && !over)
+#define LESSER(a, b) (a < b -> a : b)
+
+inline put(channel, what)
+{
+    assert(room || nfull(channel));
+    channel!what
+}
+
+inline lawful() { assert(belief || !(over && BELIEVES)) }
+
+inline prove(since_when)
+{
+    proven = LESSER(since_when, proven);
+    assert(comeback || !(lapsed && BELIEVES));
+    lawful()
+}
+
+/* --- time ------------------------------------------------------------------------------------------------------------
+ */
+
+inline grow(counter, limit)
+{
+    counter = (counter < limit -> counter + 1 : counter)
+}
+
+inline pass()
+{
+    grow(proven, lifetime);
+    grow(newest, lifetime);
+    if
+    :: where != NOWHERE -> grow(age, lifetime)
+    :: else
+    fi;
+    if
+    :: stage != NONE ->
+        grow(base, lifetime);
+        grow(since, gap)
+    :: else
+    fi;
+    left = (left > 0 -> left - 1 : 0);
+    due = (due > 0 -> due - 1 : 0);
+    if
+    :: sought == RENEWAL ->
+        unbroken = (BELIEVES -> unbroken + 1 : 0);
+        assert(renewal || unbroken < 2 * lifetime)
+    :: else
+    fi
+}
+
+/* --- the leader ------------------------------------------------------------------------------------------------------
+ */
+
+inline send_up(packet)
+{
+    put(up, packet);
+    newest_is_touch = packet == TOUCH
+}
+
+inline send_down(packet)
+{
+    put(down, packet);
+    newest_is_ping = packet == PING
+}
+
+/* Of two pings of which neither was read the second is left out: what it would fetch, the first does. And of two touches:
+ * the leader may take them at once. */
+inline ping()
+{
+    due = interval;
+    if
+    :: newest_is_ping
+    :: else -> send_down(PING)
+    fi
+}
+
+inline touch()
+{
+    if
+    :: CAN_TOUCH -> left = lifetime
+    :: else
+    fi
+}
+
+/* A quorum agrees on what the leader that it follows proposes, and on nothing else. A later leader has it then. */
+inline lead(packet)
+{
+    up?packet;
+    newest_is_touch = newest_is_touch && len(up) > 0;
+    if
+    :: packet == TOUCH -> touch()
+    :: packet == WRITE && CAN_TOUCH -> send_down(COMMIT)
+    :: packet == SYNC && (CAN_TOUCH || !legit) -> send_down(COMMIT)
+    :: packet == VALIDATE && (CAN_TOUCH || !legit) ->
+        touch();
+        send_down(VALID)
+    :: else /* refused, or never agreed on; what comes of it is not heard */
+    fi
+}
+
+/* The next leader takes over the sessions, and gives each its whole timeout. The old one, and who follows it, go on. */
+inline replace()
+{
+    left = lifetime;
+    legit = 0;
+    replaced = 1
+}
+
+/* --- the server ------------------------------------------------------------------------------------------------------
+ */
+
+inline answer()
+{
+    put(told, ANSWER);
+    where = ANSWERED
+}
+
+inline connected()
+{
+    line = ON;
+    put(told, UP);
+    where = (where == WAITING -> UNDERWAY : where)
+}
+
+inline serve_as_learner()
+{
+    table = 1;
+    if
+    :: kind == READ -> answer()
+    :: else ->
+        send_up(kind);
+        where = TAKEN
+    fi
+}
+
+inline serve_as_leader()
+{
+    touch();
+    if
+    :: CAN_TOUCH || (!legit && kind != WRITE) -> answer()
+    :: else -> where = TAKEN
+    fi
+}
+
+inline tell_touch()
+{
+    if
+    :: newest_is_touch
+    :: else -> send_up(TOUCH)
+    fi
+}
+
+inline follow(packet)
+{
+    down?packet;
+    newest_is_ping = newest_is_ping && len(down) > 0;
+    if
+    :: packet == PING && table ->
+        table = 0;
+        tell_touch()
+    :: packet == COMMIT -> answer()
+    :: packet == VALID -> connected()
+    :: else
+    fi
+}
+
+/* --- the connection comes and goes, before the client's thread hears of it ------------------------------------------
+ */
+
+inline drain(channel)
+{
+    do
+    :: len(channel) > 0 -> channel?packet
+    :: else -> break
+    od
+}
+
+inline disconnect()
+{
+    if
+    :: line == ON ->
+        put(told, DOWN);
+        where = (where == UNDERWAY || where == TAKEN -> LOST : where)
+    :: else
+    fi;
+    line = OFF;
+    drain(up);
+    drain(down);
+    newest_is_ping = 0;
+    newest_is_touch = 0;
+    table = 0;
+    learner = 0;
+    legit = 0;
+    due = 0
+}
+
+inline connect()
+{
+    if
+    :: legit = 1
+    :: replaced -> legit = 0
+    fi;
+    if
+    :: learner = 1;
+        select(due : 0 .. interval - 1);
+        line = SHAKING;
+        send_up(VALIDATE)
+    :: learner = 0;
+        touch();
+        connected()
+    fi
+}
+
+/* --- the client's thread: the chain ----------------------------------------------------------------------------------
+ */
+
+inline forget_chain()
+{
+    stage = NONE;
+    base = 0;
+    since = 0
+}
+
+inline forget_request()
+{
+    where = NOWHERE;
+    kind = 0;
+    role = 0;
+    age = 0
+}
+
+inline link(which, what)
+{
+    role = which;
+    kind = what;
+    age = 0;
+    where = (line == ON -> UNDERWAY : WAITING)
+}
+
+#define WAITED       (since >= gap)
+#define SECOND_DUE   (WAITED || mutant == NO_GAP || mutant == LATE_GAP)
+#define TWO_DO       (mutant == TWO_WRITES || (mutant == TWO_SPACED && WAITED))
+#define THIRD_DUE    (stage == CARRIED && (mutant != LATE_GAP || WAITED) || stage == TOUCHED && TWO_DO)
+
+#define CLOSING      (mutant == BY_SYNC -> SYNC : (mutant == BY_REFUSAL -> READ : WRITE))
+
+inline speak()
+{
+    if
+    :: stage == NONE -> link(FIRST, (mutant == ONE_WRITE -> WRITE : READ))
+    :: stage == TOUCHED && SECOND_DUE -> link(SECOND, carrier)
+    :: THIRD_DUE -> link(THIRD, CLOSING)
+    :: stage != NONE -> forget_chain()
+    fi
+}
+
+inline on_first()
+{
+    stage = TOUCHED;
+    base = (mutant == FROM_REPLY -> 0 : age);
+    since = 0;
+    if
+    :: mutant == HEARD || mutant == ONE_WRITE -> prove(age)
+    :: else
+    fi
+}
+
+inline on_answer()
+{
+    newest = age;
+    if
+    :: role == FIRST -> on_first()
+    :: role == SECOND ->
+        stage = CARRIED;
+        since = 0
+    :: role == THIRD ->
+        prove(base);
+        forget_chain()
+    :: else
+    fi;
+    forget_request()
+}
+
+/* A request that was put in after the connection had gone, unknown to us, is on the next one: there it is a first. */
+inline on_down()
+{
+    seen = 0;
+    newest = (mutant == FROM_NOTICE -> 0 : newest);
+    if
+    :: chain_kept
+    :: else ->
+        forget_chain();
+        role = FIRST
+    fi;
+    if
+    :: where == LOST || where == NOWHERE -> forget_request()
+    :: else
+    fi
+}
+
+/* The leader that this server follows was asked for the session, after all that was answered before was sent. A write that
+ * is on this connection already was put behind that question. */
+inline on_up()
+{
+    seen = 1;
+    if
+    :: mutant == RECONNECTED -> prove(newest)
+    :: else
+    fi;
+    if
+    :: true
+    :: stage = CARRIED;
+        base = newest;
+        since = gap;
+        role = (where != NOWHERE && kind == WRITE -> THIRD : 0)
+    fi
+}
+
+inline hear(packet)
+{
+    told?packet;
+    if
+    :: packet == ANSWER -> on_answer()
+    :: packet == DOWN -> on_down()
+    :: packet == UP ->
+        lapsed = sought == RETURN && !BELIEVES;
+        on_up()
+    fi
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------------------
+ */
+
+inline set_up()
+{
+    c_code {
+        now.lifetime = setting("LIFETIME");
+        now.interval = setting("INTERVAL");
+        now.carrier = setting("SYNC_CARRIES") ? 6 : 5;
+        now.chain_kept = setting("CHAIN_KEPT");
+        now.mutant = setting("MUTANT");
+        now.sought = setting("SOUGHT");
+    };
+    gap = (mutant == SHORT_GAP -> interval : interval + 1);
+    left = lifetime;
+    line = ON;
+    seen = 1;
+    legit = 1;
+    if
+    :: learner = 1;
+        select(due : 0 .. interval - 1)
+    :: learner = 0
+    fi
+}
+
+#define SERVING (line == ON && where == UNDERWAY)
+
+active proctype world()
+{
+    byte packet;
+    atomic { set_up() };
+    do
+    :: atomic { !(learner && due == 0) -> pass() }
+    :: atomic { learner && due == 0 -> ping() }
+    :: atomic { left == 0 && !over -> over = 1; lawful() }
+    :: atomic { !over -> replace() }
+    :: atomic { len(up) > 0 -> lead(packet); packet = 0 }
+    :: atomic { len(down) > 0 -> follow(packet); packet = 0 }
+    :: atomic { SERVING && learner -> serve_as_learner() }
+    :: atomic { SERVING && !learner -> serve_as_leader() }
+    :: atomic { line != OFF && len(told) < 3 -> disconnect(); packet = 0 }
+    :: atomic { line == OFF && !over -> connect() }
+    :: atomic { len(told) > 0 -> hear(packet); packet = 0 }
+    :: atomic { seen && where == NOWHERE -> speak() }
+    od
+}
