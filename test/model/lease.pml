@@ -1,12 +1,13 @@
 /*
- * The deadline of belief (doc/guarantees.md), for spin: a client with a session, the server it is attached to, the leader
- * that this one follows and that may have been replaced, and time. What is run: test/model/check.
+ * The deadline of belief (doc/guarantees.md), for spin: a client with a session, the server it is attached to, the
+ * leader that this one follows and that may have been replaced, and time. What is run: test/model/check.
  *
  * Of time only ages are kept, up to where they cease to matter; so nothing bounds how long a history is, nor how many
  * connections and leaders there are in it. What happens within one unit of time happens in any order.
  *
- * Of all requests only those of one chain are modelled: more would only touch the session more often. Of all servers only
- * the one that the client is attached to: what others still have of the session's touches can only come late, and help.
+ * Of all requests only those of one chain are modelled: more would only touch the session more often. Of all servers
+ * only the one that the client is attached to: what others still have of the session's touches can only come late, and
+ * help.
  */
 c_decl {
 \#include <stdlib.h>
@@ -183,8 +184,8 @@ inline send_down(packet)
     newest_is_ping = packet == PING
 }
 
-/* Of two pings of which neither was read the second is left out: what it would fetch, the first does. And of two touches:
- * the leader may take them at once. */
+/* Of two pings of which neither was read the second is left out: what it would fetch, the first does. And of two
+ * touches: the leader may take them at once. */
 inline ping()
 {
     due = interval;
@@ -418,8 +419,8 @@ inline on_down()
     fi
 }
 
-/* The leader that this server follows was asked for the session, after all that was answered before was sent. A write that
- * is on this connection already was put behind that question. */
+/* The leader that this server follows was asked for the session, after all that was answered before was sent. A write
+ * that is on this connection already was put behind that question. */
 inline on_up()
 {
     seen = 1;
