@@ -17,7 +17,7 @@ import org.apache.curator.retry.RetryOneTime;
  * before each step. CuratorHolder HOSTS SESSION_MS; orders, and what it writes, as holder.c and work.h.
  */
 public final class CuratorHolder {
-    private static final int WISH = 0, PID = 1, FIRST = 2, LAST = 3, ENDED = 4, WOKE = 6, ANSWER = 7, FIELDS = 12;
+    private static final int WISH = 0, PID = 1, FIRST = 2, LAST = 3, ENDED = 4, WOKE = 6, ANSWER = 7, FIELDS = 13;
     private static final long HELD = 1, LOST = 3, STOPPED_NS = 700_000_000L;
 
     private final CuratorFramework client;

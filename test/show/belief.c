@@ -209,6 +209,7 @@ static bool let_go_before(const struct outcome *one) { return one->gone_ns != 0 
 static void note(struct role *r, struct outcome one)
 {
     one.last_ns = atomic_load(&r->holder.work->last_ns);
+    one.until_ns = atomic_load(&r->holder.work->until_ns);
     one.gone_ns = atomic_load(&r->gone_ns);
     one.next_ns = atomic_load(&r->rival.work->first_ns);
     bool is_void = let_go_before(&one);
@@ -287,6 +288,9 @@ static void tell(const char *name)
     EACH_ROLE(r)
     if (r->voids > 0)
         printf("# %s: another %d times it let go before the fault was complete\n", r->name, r->voids);
+    struct spread due = outcomes_due_to_gone(&roles[0].outcomes);
+    printf("# The deadline that the library told lay before the node's end in %zu runs: min %.0f ms, median %.0f.\n",
+           outcomes_due_before_gone(&roles[0].outcomes), due.min_ms, due.median_ms);
     printf("# In %d runs the library's first holder was still connected to a server when the next began.\n#\n",
            still_connected);
     if (fault == HOLDER_STOPPED)
@@ -311,6 +315,8 @@ static void judge(void)
     int n = (int)roles[0].outcomes.n;
     if (fault == HOLDER_STOPPED && (woke.lost < n || woke.guard_refused < n || woke.fence_refused < n))
         pdk__test_fail(__FILE__, __LINE__, "a holder that had been stopped went on");
+    if (outcomes_due_before_gone(&roles[0].outcomes) < (size_t)n)
+        pdk__test_fail(__FILE__, __LINE__, "a deadline was told that lay behind the end of the node");
     EACH_ROLE(r)
     if (r->judged && is_played(r))
         judge_role(r);

@@ -83,7 +83,10 @@ static bool may_work(struct work *w, pdk_mutex *m)
         atomic_store(&w->answer, state);
         atomic_store(&w->woke_ns, asked);
     }
+    int64_t valid_ms = pdk_mutex_valid_ms(m);
     atomic_store(&w->state, state);
+    if (valid_ms > 0)
+        atomic_store(&w->until_ns, asked + valid_ms * 1000000);
     if (state != PDK_HELD && state != PDK_SUSPECT)
         return false;
     work_stamp(w, asked);
@@ -104,6 +107,7 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
         work_nap();
     if (rc == 0 && atomic_load(&w->woke_ns) != 0 && atomic_load(&w->wish) == 0)
         write_late(w, &check, path, store);
+    pdk_mutex_last_error(m, w->why, sizeof w->why);
     atomic_store(&w->ended_ns, work_now_ns());
 }
 

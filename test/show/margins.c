@@ -26,7 +26,9 @@ void outcomes_free(struct outcomes *o)
 typedef int64_t measure(const struct outcome *o);
 
 static int64_t to_next(const struct outcome *o) { return o->next_ns - o->last_ns; }
-static int64_t to_gone(const struct outcome *o) { return (o->gone_ns != 0 ? o->gone_ns : o->next_ns) - o->last_ns; }
+static int64_t end_of(const struct outcome *o) { return o->gone_ns != 0 ? o->gone_ns : o->next_ns; }
+static int64_t to_gone(const struct outcome *o) { return end_of(o) - o->last_ns; }
+static int64_t due_to_gone(const struct outcome *o) { return o->until_ns != 0 ? end_of(o) - o->until_ns : 0; }
 static int64_t believed(const struct outcome *o) { return o->last_ns - o->fault_ns; }
 
 static size_t count_positive(const struct outcomes *o, measure *of)
@@ -39,6 +41,7 @@ static size_t count_positive(const struct outcomes *o, measure *of)
 
 size_t outcomes_in_time(const struct outcomes *o) { return count_positive(o, to_next); }
 size_t outcomes_before_gone(const struct outcomes *o) { return count_positive(o, to_gone); }
+size_t outcomes_due_before_gone(const struct outcomes *o) { return count_positive(o, due_to_gone); }
 
 /* --- of all runs ------------------------------------------------------------------------------------------------- */
 
@@ -66,6 +69,7 @@ static struct spread spread_of(const struct outcomes *o, measure *of)
 struct spread outcomes_to_next(const struct outcomes *o) { return spread_of(o, to_next); }
 struct spread outcomes_to_gone(const struct outcomes *o) { return spread_of(o, to_gone); }
 struct spread outcomes_worked_on(const struct outcomes *o) { return spread_of(o, believed); }
+struct spread outcomes_due_to_gone(const struct outcomes *o) { return spread_of(o, due_to_gone); }
 
 void outcomes_head(FILE *out)
 {
@@ -96,14 +100,16 @@ void outcomes_json(const struct outcomes *o, FILE *out)
             outcomes_in_time(o), outcomes_before_gone(o));
     spread_json("margin_to_next_ms", outcomes_to_next(o), out);
     spread_json("margin_to_gone_ms", outcomes_to_gone(o), out);
+    spread_json("deadline_to_gone_ms", outcomes_due_to_gone(o), out);
     spread_json("worked_after_fault_ms", outcomes_worked_on(o), out);
     fprintf(out, "\"each\": [");
     for (size_t i = 0; i < o->n; i++) {
         const struct outcome *one = &o->all[i];
         fprintf(out,
                 "%s\n  {\"fault_ns\": %" PRId64 ", \"struck_ns\": %" PRId64 ", \"last_ns\": %" PRId64
-                ", \"gone_ns\": %" PRId64 ", \"next_ns\": %" PRId64 "}",
-                i > 0 ? "," : "", one->fault_ns, one->struck_ns, one->last_ns, one->gone_ns, one->next_ns);
+                ", \"until_ns\": %" PRId64 ", \"gone_ns\": %" PRId64 ", \"next_ns\": %" PRId64 "}",
+                i > 0 ? "," : "", one->fault_ns, one->struck_ns, one->last_ns, one->until_ns, one->gone_ns,
+                one->next_ns);
     }
     fprintf(out, "]}");
 }

@@ -14,6 +14,7 @@ struct outcome {
     int64_t fault_ns;  /* the fault began */
     int64_t struck_ns; /* and was complete */
     int64_t last_ns;   /* the holder worked for the last time */
+    int64_t until_ns;  /* the deadline it was told at last; 0: none was */
     int64_t gone_ns;   /* its node was seen to be gone; 0: that was not seen */
     int64_t next_ns;   /* the next holder began to work */
 };
@@ -28,9 +29,11 @@ struct outcomes {
 bool outcomes_add(struct outcomes *o, const struct outcome *one);
 void outcomes_free(struct outcomes *o);
 
-/* In how many runs the holder had stopped before the next began; and before its node was gone. */
+/* In how many runs the holder had stopped before the next began; and before its node was gone. In how many the deadline
+ * lay before that. */
 size_t outcomes_in_time(const struct outcomes *o);
 size_t outcomes_before_gone(const struct outcomes *o);
+size_t outcomes_due_before_gone(const struct outcomes *o);
 
 /* Times of all runs, in milliseconds: from the holder's last work to the next one's first, and to the end of its node;
  * and from the fault to the holder's last work. */
@@ -40,6 +43,7 @@ struct spread {
 struct spread outcomes_to_next(const struct outcomes *o);
 struct spread outcomes_to_gone(const struct outcomes *o);
 struct spread outcomes_worked_on(const struct outcomes *o);
+struct spread outcomes_due_to_gone(const struct outcomes *o); /* from the deadline to the end of the node */
 
 /* A row of a table, and its head: lines of a test's log. */
 void outcomes_head(FILE *out);

@@ -95,13 +95,14 @@ static bool works_on(struct role *r, int64_t since_ns)
     return atomic_load(&w->last_ns) > since_ns && (r->kind != PROGRAM || atomic_load(&w->state) == PDK_HELD);
 }
 
-static void count_lost(struct role *r, int64_t since_ns)
+static void count_lost(struct role *r, int64_t begun_ns, int64_t since_ns)
 {
     CHECK_WITHIN(SOON_MS, works_on(r, since_ns) || cast_ended(&r->actor));
     if (!cast_ended(&r->actor))
         return;
     r->lost++;
-    printf("  (%s stopped)", r->name);
+    printf("  (%s stopped after %.1f s%s%s)", r->name, (double)(atomic_load(&r->actor.work->last_ns) - begun_ns) / 1e9,
+           *r->actor.work->why != '\0' ? ": " : "", r->actor.work->why);
     cast_dismiss(&r->actor);
     begin_work(r);
 }
@@ -114,7 +115,7 @@ static void run_once(int run, void (*fault)(void))
     printf("# run %d of %d: %.1f s", run, runs, (double)(healed_ns - begun_ns) / 1e9);
     EACH_ROLE(r)
     if (is_played(r))
-        count_lost(r, healed_ns);
+        count_lost(r, begun_ns, healed_ns);
     printf("\n");
     fflush(stdout);
 }

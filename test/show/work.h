@@ -25,12 +25,14 @@ struct work {
     _Atomic int64_t last_ns;  /* the last moment at which it worked */
     _Atomic int64_t ended_ns; /* it knew that it must not, or was told to end; 0: not yet */
     _Atomic int64_t token;
-    _Atomic int64_t woke_ns; /* it went on after it had been stopped; 0: it never was */
-    _Atomic int64_t answer;  /* the first answer after that; a pdk_state */
-    _Atomic int64_t guarded; /* what became of the guarded write it then tried: ZooKeeper's error, or TAKEN */
-    _Atomic int64_t fenced;  /* and of the write to the fenced store: its exit status, or TAKEN */
-    _Atomic int64_t session; /* of a program of ours: the session it works under */
-    _Atomic int64_t state;   /* and the last answer; a pdk_state */
+    _Atomic int64_t woke_ns;  /* it went on after it had been stopped; 0: it never was */
+    _Atomic int64_t answer;   /* the first answer after that; a pdk_state */
+    _Atomic int64_t guarded;  /* what became of the guarded write it then tried: ZooKeeper's error, or TAKEN */
+    _Atomic int64_t fenced;   /* and of the write to the fenced store: its exit status, or TAKEN */
+    _Atomic int64_t session;  /* of a program of ours: the session it works under */
+    _Atomic int64_t state;    /* and the last answer; a pdk_state */
+    _Atomic int64_t until_ns; /* and the deadline that it was told with it */
+    char why[200];            /* and the last error of its lock, when it is lost; complete once ended_ns is set */
 };
 
 int64_t work_now_ns(void);

@@ -32,6 +32,15 @@ static void late_belief(void)
     CHECK_EQ(outcomes_before_gone(&o), 1);
 }
 
+static void late_deadline(void)
+{
+    outcomes_free(&o);
+    for (int64_t until_ms = 280; until_ms <= 300; until_ms += 10)
+        CHECK(outcomes_add(&o, &(struct outcome){.until_ns = until_ms * MS, .gone_ns = 290 * MS, .next_ns = 320 * MS}));
+    CHECK_EQ(outcomes_due_before_gone(&o), 1);
+    CHECK_EQ(outcomes_due_to_gone(&o).min_ms, -10);
+}
+
 static void unseen_end(void)
 {
     outcomes_free(&o);
@@ -67,6 +76,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"who works when the next has begun, or at the same moment, is too late", late_work},
         {"who works when his node is gone was wrong, though nobody was harmed", late_belief},
+        {"a deadline that is not before the node's end is too late", late_deadline},
         {"a node whose end nobody saw was gone when the next began", unseen_end},
         {"the median of an even number of runs lies between the two in the middle", spread},
         {"no runs, no margins", nothing},
