@@ -55,8 +55,8 @@ static char *nobody(struct pdk_client *c)
 }
 
 /* A delete of what cannot be there: a node of ours without its sequence number. It is refused by a quorum, like any write
- * agreed on; it changes nothing, fires no watch, and the servers do not log it. A multi with one check of our node would
- * do, but aborts the process where the handle has a chroot and its session expires in that moment (zoo_amulti frees a path
+ * agreed on, and logged as an error; it changes nothing and fires no watch. A multi with one check of our node would do,
+ * but aborts the process where the handle has a chroot and its session expires in that moment (zoo_amulti frees a path
  * twice); a set of it needs a permission that its owner may not have. */
 static int write(struct pdk_client *c, struct pdk__request *r)
 {
