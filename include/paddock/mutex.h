@@ -68,10 +68,10 @@ int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed);
  * time for what was on its way from the one before to land, where nothing checks tokens. A lock that was unlocked is
  * handed over without delay. Closing the client is no unlock.
  *
- * All who contend for a path must have it set; the delay may differ, and each waits its own. Who has not set it (Curator
- * has not) leaves no mark and minds none. The mark of a holder is the data of PATH itself, "held NAME" and else "free":
- * whatever else lies there is overwritten. PATH is made as an ordinary node, for the servers would reap a container with
- * its mark; one that is there already is taken as it is. Its ACL must permit READ and WRITE.
+ * All who contend for a path must have it set; the delay may differ, and the next one waits its own. Who has not set it
+ * (Curator has not) leaves no mark and minds none. The mark of a holder is the data of PATH itself, "held NAME" and else
+ * "free": whatever else lies there is overwritten. PATH is made as an ordinary node, for the servers would reap a
+ * container with its mark; one that is there already is taken as it is. Its ACL must permit READ and WRITE.
  *
  * A grant takes two round trips more, an unlock none. While a delay runs, the lock is held: pdk_mutex_trylock() answers
  * PDK_EBUSY, and later tries through the same object do not begin to wait anew. A holder that could not take its mark off

@@ -36,11 +36,11 @@ static const uint32_t moves[PDK__N_PHASES] = {
                      TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(READING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
                       TO(DELETING) | TO(DONE),
-    [PDK__READING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DELAYED) | TO(MARKING) | TO(CONFIRMING) |
-                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
+    [PDK__READING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CHECKING) | TO(DELAYED) | TO(MARKING) |
+                     TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__DELAYED] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(READING) | TO(DELETING) | TO(DONE),
-    [PDK__MARKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) |
-                     TO(DONE),
+    [PDK__MARKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CHECKING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
+                     TO(DELETING) | TO(DONE),
     [PDK__CONFIRMING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__PROVING] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
@@ -770,11 +770,12 @@ static void wait_out(struct pdk__contender *c, int64_t end_ms, struct pdk__actio
 
 static void judge_mark(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    int64_t end_ms = ev->name != NULL ? delay_end_ms(c, ev) : 0;
-    if (ev->name != NULL && strcmp(ev->name, c->name) == 0) {
+    bool ours = ev->name != NULL && strcmp(ev->name, c->name) == 0;
+    int64_t end_ms = ev->name != NULL && !ours ? delay_end_ms(c, ev) : 0;
+    if (ours) {
         c->mark = PDK__MARK_YES; /* written by us, and the reply was lost */
         c->mark_version = ev->version;
-        grant(c, out);
+        grant_if_there(c, out);
     } else if (ev->now_ms < end_ms) {
         wait_out(c, end_ms, out);
     } else {
@@ -806,12 +807,13 @@ static void on_read(struct pdk__contender *c, const struct pdk__event *ev, struc
         not_marked(c, ev, out);
 }
 
+/* Since the listing there was time for our node to be deleted. */
 static void on_marked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK) {
         c->mark = PDK__MARK_YES;
         c->mark_version = ev->version;
-        grant(c, out);
+        grant_if_there(c, out);
     } else {
         not_marked(c, ev, out);
     }

@@ -401,12 +401,14 @@ static void a_try_is_busy_while_the_delay_runs_and_gets_it_then(void)
     listed(&t, NOBODY);
     created(&t, OURS);
     listed(&t, LIST(OURS));
+    own(&t);
     read_mark(&t, OTHER_4, 10, 4);
     marked(&t);
     CHECK_STR(t.trace, "try: list\n"
                        "listed: create\n"
                        "created: -\n"
                        "listed: read own\n"
+                       "own: -\n"
                        "marked before: mark(version 4)\n"
                        "marked: granted\n");
 }
@@ -473,6 +475,44 @@ static void a_mark_whose_reply_is_lost_is_found(void)
                        "listed: read\n"
                        "marked before: granted\n"
                        "release: unmark(version 7) delete\n");
+}
+
+/* Its watch could not be set. */
+static void the_own_node_is_seen_behind_the_mark(void)
+{
+    delay = (struct pdk__delay){0};
+    begin_with_delay();
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    tale_reset(&t);
+    reply(&t, PDK__EV_OWN, PDK__UNKNOWN, 0);
+    read_mark(&t, NULL, 10, 4);
+    marked(&t);
+    own(&t);
+    CHECK_STR(t.trace, "own unknown: -\n"
+                       "unmarked: mark(version 4)\n"
+                       "marked: own\n"
+                       "own: granted\n");
+}
+
+/* Known for our own, and lost only then: the delay is that of whoever comes next. */
+static void our_own_mark_begins_no_delay(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    reply(&t, PDK__EV_MARKED, PDK__UNKNOWN, 0);
+    later(&t, 1000);
+    listed(&t, LIST(OURS));
+    read_mark(&t, OURS, 11, 5);
+    t.now_ms += DELAY_MS;
+    begin_with_delay();
+    acquire(&t, -1);
+    created(&t, "0000000000001000-0000002a-lock-0000000006");
+    listed(&t, LIST("0000000000001000-0000002a-lock-0000000006"));
+    tale_reset(&t);
+    read_mark(&t, OURS, 11, 5);
+    CHECK_STR(t.trace, "marked before: -\n");
 }
 
 static void a_mark_that_somebody_else_changed_is_read_again(void)
@@ -594,6 +634,8 @@ int main(int argc, char **argv)
         {"who gives up while delayed leaves the mark of the one before", who_gives_up_while_delayed_leaves_the_mark},
         {"who gives up before the reply takes the mark off", who_gives_up_before_the_reply_takes_the_mark_off},
         {"a mark whose reply is lost is found", a_mark_whose_reply_is_lost_is_found},
+        {"the own node is seen behind the mark before it grants", the_own_node_is_seen_behind_the_mark},
+        {"our own mark, found again, begins no delay", our_own_mark_begins_no_delay},
         {"a mark that somebody else changed is read again", a_mark_that_somebody_else_changed_is_read_again},
         {"a path that may not be read or written fails", a_path_that_may_not_be_read_or_written_fails},
         {"a path that is gone when its mark is read is made anew", a_path_that_is_gone_is_made_anew},
