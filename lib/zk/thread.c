@@ -84,11 +84,14 @@ static void reopen(struct pdk_client *c)
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPEN_FAILED, .now_ms = pdk__now_ms()});
 }
 
-static void drain(int fd)
+/* Was there anything? */
+static bool drain(int fd)
 {
     uint64_t count;
+    bool any = false;
     while (read(fd, &count, sizeof count) > 0)
-        continue;
+        any = true;
+    return any;
 }
 
 static void turn(struct pdk_client *c, bool time_has_come)
@@ -109,9 +112,8 @@ static void *run(void *arg)
     pdk__client_serve(c);
     while (!stopping) {
         poll(fds, 2, -1);
-        bool time_has_come = (fds[1].revents & POLLIN) != 0;
         drain(c->wake_fd);
-        drain(c->timer_fd);
+        bool time_has_come = drain(c->timer_fd); /* whatever poll saw: it can have fired since */
         pdk__client_lock(c);
         turn(c, time_has_come);
         stopping = c->stopping && (c->options.dispatch_by_caller || pdk__list_empty(&c->notices));

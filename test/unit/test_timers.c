@@ -1,0 +1,69 @@
+/* Timers of a client whose thread is woken for other things, too. No server is needed: none is asked. */
+#include "lib/zk/client.h"
+#include "test/lib/check.h"
+#include <paddock.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum { TIMEOUT_MS = 300, LIMIT_MS = 30000, TRIES_MAX = 20 };
+
+static atomic_bool may_be_late, was_late;
+static atomic_int result;
+
+static int poll_now(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    struct timespec t = {.tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000L};
+    return (int)syscall(SYS_ppoll, fds, n, timeout_ms < 0 ? NULL : &t, NULL, 0);
+}
+
+static bool is_timer(int fd)
+{
+    struct itimerspec t;
+    return timerfd_gettime(fd, &t) == 0;
+}
+
+/* In place of the C library's: who was woken, but not by his timer, is kept until that has fired. */
+int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    int rc = poll_now(fds, n, timeout_ms);
+    if (n == 2 && fds[1].revents == 0 && is_timer(fds[1].fd) && atomic_exchange(&may_be_late, false)) {
+        struct pollfd timer = {.fd = fds[1].fd, .events = POLLIN};
+        atomic_store(&was_late, poll_now(&timer, 1, LIMIT_MS) == 1);
+    }
+    return rc;
+}
+
+static void settled(int rc, void *arg)
+{
+    (void)arg;
+    atomic_store(&result, rc);
+}
+
+static void fired_while_waking(void)
+{
+    pdk_client *c;
+    pdk_mutex *m;
+    CHECK_EQ(pdk_client_new(&c, "127.0.0.1:1", NULL), 0);
+    CHECK_EQ(pdk_mutex_new(&m, c, "/lock", NULL), 0);
+    for (int i = 0; i < TRIES_MAX && !atomic_load(&was_late); i++) {
+        atomic_store(&result, 1);
+        CHECK_EQ(pdk_mutex_lock_async(m, TIMEOUT_MS, settled, NULL, NULL), 0);
+        atomic_store(&may_be_late, true);
+        pdk__thread_wake(c);
+        CHECK_WITHIN(LIMIT_MS, atomic_load(&result) == PDK_ETIMEDOUT);
+    }
+    CHECK(atomic_load(&was_late));
+    CHECK_EQ(pdk_client_close(c), 0);
+    CHECK_EQ(pdk_mutex_free(m), 0);
+    CHECK_EQ(pdk_client_free(c), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a timer that fires while its thread wakes for something else is heeded", fired_while_waking}, {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "timers", .tests = tests});
+}
