@@ -90,9 +90,10 @@ int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
  * twentieth of the session timeout. PDK_EINVAL as above. */
 int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
 
-/* The least time that must remain for a lock to be granted, and for one that is held not to be SUSPECT, in milliseconds.
- * Default: a tenth of the session timeout. With the margin and a little more than half a tick it must fit into the timeout that the
- * servers grant, or the client is over with PDK_ESHORT. PDK_EINVAL as above. */
+/* The least time that must remain for a lock that is held not to be SUSPECT, in milliseconds. For a grant up to a tenth of
+ * the session timeout more must, or it would be SUSPECT before there can be news. Default: a tenth of the session timeout.
+ * With the margin and a little more than half a tick it must fit into the timeout that the servers grant, or the client is
+ * over with PDK_ESHORT. PDK_EINVAL as above. */
 int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
 
 typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;

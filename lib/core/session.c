@@ -7,7 +7,7 @@
 
 /* What the defaults are a part of the timeout by; half a tick is this part of the timeout at most, and taken for it. The
  * margin is for clocks that run apart. */
-enum { MARGIN_PART = 20, MIN_VALID_PART = 10, TICK_PART = 2, TOUCH_PART = 4 };
+enum { MARGIN_PART = 20, MIN_VALID_PART = 10, RESERVE_PART = 10, TICK_PART = 2, TOUCH_PART = 4 };
 
 /* How late the leader's pings may be: their interval is half a tick, and what it takes to send them. */
 enum { PING_LATE_PART = 20, PING_LATE_MS = 10 };
@@ -54,6 +54,10 @@ static struct pdk__session_action *push(struct pdk__session_actions *out, enum p
 
 /* --- time left --------------------------------------------------------------------------------------------------- */
 
+static int64_t sooner(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+
+static int64_t later(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
+
 static int64_t either(int64_t chosen_ms, int64_t default_ms) { return chosen_ms > 0 ? chosen_ms : default_ms; }
 
 static int64_t tick_ms(const struct pdk__session *s) { return either(s->policy.tick_ms, s->timeout_ms / TICK_PART); }
@@ -86,9 +90,23 @@ int64_t pdk__session_deadline_ms(const struct pdk__session *s)
     return proven(s) ? s->chain.proven_ms + s->timeout_ms - margin_ms(s) : INT64_MIN;
 }
 
+/* To begin on, more must be left than to go on with: or what is granted would be in doubt before there can be news. But
+ * no more than a proof can bring. */
+static int64_t reserve_ms(const struct pdk__session *s)
+{
+    int64_t most = s->timeout_ms - gap_ms(s) - margin_ms(s) - min_valid_ms(s);
+    return later(0, sooner(s->timeout_ms / RESERVE_PART, most / 2));
+}
+
+static int64_t begin_until_ms(const struct pdk__session *s)
+{
+    return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) - reserve_ms(s) : INT64_MIN;
+}
+
+/* While nobody wants proof none is asked for, and whatever comes would begin. */
 static int64_t doubt_ms(const struct pdk__session *s)
 {
-    return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) : INT64_MIN;
+    return s->wanted && proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) : begin_until_ms(s);
 }
 
 /* Whatever the event is: that time has passed comes before it, for whoever brings it may be late. */
@@ -106,7 +124,7 @@ static void notice_time(struct pdk__session *s, int64_t now_ms, struct pdk__sess
 
 static void notice_proof(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
 {
-    if (!s->doubted || now_ms >= doubt_ms(s))
+    if (!s->doubted || now_ms >= begin_until_ms(s))
         return;
     s->doubted = s->presumed = false;
     push(out, PDK__SACT_PROVEN);
@@ -125,17 +143,21 @@ static int64_t pace_ms(const struct pdk__session *s)
     return gap * 11 / 5 <= timeout * 7 / 10 ? gap * 11 / 20 : gap * 11 / 40;
 }
 
-static int64_t later(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
+/* The next write, while proof is wanted: at its pace, or sooner, where doubt would come first. */
+static int64_t probe_ms(const struct pdk__session *s)
+{
+    int64_t last = s->probing ? later(s->asked_ms, s->wrote_ms) : s->wrote_ms;
+    int64_t next = pdk__chain_next_ms(&s->chain);
+    return s->doubted ? next : sooner(last + pace_ms(s), later(next, doubt_ms(s) - pace_ms(s)));
+}
 
 static int64_t due_ms(const struct pdk__session *s)
 {
     int64_t due;
     if (s->phase != PDK__SESSION_CONNECTED || s->asking)
         return PDK__NEVER;
-    if (s->wanted && s->doubted)
-        due = pdk__chain_next_ms(&s->chain);
-    else if (s->wanted)
-        due = later(s->asked_ms, s->wrote_ms) + pace_ms(s);
+    if (s->wanted)
+        due = probe_ms(s);
     else
         due = later(s->asked_ms, s->chain.latest_ms) + s->timeout_ms / TOUCH_PART;
     return later(due, s->hush_ms);
@@ -355,8 +377,6 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
     }
     check_invariants(s, before);
 }
-
-static int64_t sooner(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
 
 static int64_t wake_with_session(const struct pdk__session *s)
 {

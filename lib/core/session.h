@@ -98,7 +98,7 @@ struct pdk__session_actions {
 struct pdk__session_policy {
     int64_t tick_ms;      /* the servers' tickTime; default half the timeout, which is the most it can be */
     int64_t margin_ms;    /* that belief ends before the session can; default a twentieth of the timeout */
-    int64_t min_valid_ms; /* least time left to grant on, and to hold without doubt; default a tenth of the timeout */
+    int64_t min_valid_ms; /* least time left to hold without doubt; default a tenth of the timeout */
 };
 
 struct pdk__session {

@@ -125,8 +125,8 @@ static void what_was_proven_stays_so_without_a_connection(void)
     begin_proven();
     int64_t deadline = pdk__session_deadline_ms(&t.s);
     session_event(&t, PDK__SEV_DISCONNECTED);
-    CHECK_EQ(pdk__session_wake_ms(&t.s), deadline - 300);
-    t.now_ms = deadline - 300;
+    CHECK_EQ(pdk__session_wake_ms(&t.s), deadline - 600);
+    t.now_ms = deadline - 600;
     session_later(&t, 0);
     CHECK(pdk__session_credible(&t.s, deadline - 1));
     CHECK(!pdk__session_credible(&t.s, deadline));
@@ -248,6 +248,47 @@ static void after_idleness_proof_takes_one_write_more(void)
     CHECK(left_ms() > 1300);
 }
 
+/* Or a grant on what was known would be in doubt before there is news. */
+static void who_begins_to_hold_on_old_proof_gets_a_new_one_at_once(void)
+{
+    begin_proven();
+    for (int i = 0; i < 2; i++) {
+        session_later(&t, 750);
+        session_answered(&t, 1, false);
+    }
+    session_later(&t, 744);
+    tale_reset(&t);
+    session_event(&t, PDK__SEV_WANTED);
+    CHECK(!t.s.doubted);
+    session_answered(&t, 0, true);
+    session_later(&t, 1);
+    session_answered(&t, 0, true);
+    CHECK_STR(t.trace, "wanted: probe\n"
+                       "agreed: -\n"
+                       "later: probe\n"
+                       "agreed: -\n");
+    CHECK(left_ms() > 2000);
+}
+
+static void in_doubt_sooner_where_nobody_asks(void)
+{
+    begin_proven();
+    int64_t deadline = pdk__session_deadline_ms(&t.s);
+    t.now_ms = deadline - 601;
+    session_later(&t, 0);
+    CHECK(!t.s.doubted);
+    session_later(&t, 1);
+    CHECK(t.s.doubted);
+    begin_proven();
+    deadline = pdk__session_deadline_ms(&t.s);
+    session_event(&t, PDK__SEV_WANTED);
+    t.now_ms = deadline - 301;
+    session_later(&t, 0);
+    CHECK(!t.s.doubted);
+    session_later(&t, 1);
+    CHECK(t.s.doubted);
+}
+
 static void servers_that_take_no_writes_are_not_asked_in_a_loop(void)
 {
     begin_unproven();
@@ -274,7 +315,7 @@ static void what_the_program_says_goes(void)
     CHECK_EQ(t.s.chain.gap_ms, 100 + 10 + 10);
     CHECK_EQ(left_ms(), 3500);
     CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 1000);
-    session_later(&t, 1499);
+    session_later(&t, 1099);
     session_later(&t, 1);
     CHECK_STR(t.trace, "connected: up(a) proven\n"
                        "later: touch\n"
@@ -477,6 +518,9 @@ int main(int argc, char **argv)
         {"nobody holding, a read now and then keeps the first link young",
          nobody_holding_a_read_now_and_then_keeps_the_first_link_young},
         {"after idleness proof takes one write more", after_idleness_proof_takes_one_write_more},
+        {"who begins to hold on old proof gets a new one at once",
+         who_begins_to_hold_on_old_proof_gets_a_new_one_at_once},
+        {"there is doubt sooner where nobody asks for proof", in_doubt_sooner_where_nobody_asks},
         {"servers that take no writes are not asked in a loop", servers_that_take_no_writes_are_not_asked_in_a_loop},
         {"a tick that is not told is half the timeout", a_tick_that_is_not_told_is_half_the_timeout},
         {"what the program says, goes", what_the_program_says_goes},
