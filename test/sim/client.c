@@ -156,6 +156,8 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
         see(SIGHT_GRANTED_BY_WATCH);
     else if (after == PDK__HELD && before == PDK__CHECKING)
         see(SIGHT_GRANTED_BY_CHECK);
+    else if (after == PDK__HELD && before == PDK__PROVING)
+        see(SIGHT_GRANTED_BY_PROOF);
     if (before == PDK__RECOVERING && ev->kind == PDK__EV_LISTED && after != before) {
         see(claim->machine.node == PDK__NODE_YES ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
         if (!claim->machine.wanted)
@@ -168,7 +170,9 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
     if (ev->kind == PDK__EV_SESSION_EXPIRED && unsure)
         see(SIGHT_EXPIRED_CREATING);
     if (ev->kind == PDK__EV_SESSION_PRESUMED && (before == PDK__HELD || before == PDK__SUSPECT))
-        see(SIGHT_PRESUMED);
+        see(claim->machine.connected ? SIGHT_PRESUMED_CONNECTED : SIGHT_PRESUMED);
+    if (ev->kind == PDK__EV_SESSION_DOUBTED && before == PDK__HELD)
+        see(SIGHT_DOUBTED_CONNECTED);
     if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && waits)
         see(SIGHT_VANISHED_WAITING);
     if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && before == PDK__HELD)
@@ -193,29 +197,9 @@ static struct pdk__event unsent(const struct pdk__action *a)
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
 
-static void session(struct client *c, struct pdk__session_event event);
-
-static bool anybody_wants_proof(const struct client *c)
+static void feed(struct claim *claim, struct pdk__event event)
 {
-    for (int i = 0; i < CLAIMS_MAX; i++)
-        if (c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine))
-            return true;
-    return false;
-}
-
-/* What the claims want is known when all that an event has set off is done. */
-static void pass_wish_on(struct client *c)
-{
-    bool wanted = anybody_wants_proof(c);
-    if (c->depth == 0 && wanted != c->driver.wanted)
-        session(c, (struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
-}
-
-void client_feed(struct claim *claim, struct pdk__event event)
-{
-    struct client *c = claim->client;
     struct pdk__actions actions, failed = {0};
-    c->depth++;
     enum pdk__phase before = claim->machine.phase;
     bool unsure = claim->machine.node == PDK__NODE_MAYBE;
     event.now_ms = client_now_ms(claim->client);
@@ -231,26 +215,30 @@ void client_feed(struct claim *claim, struct pdk__event event)
         tell(claim, &actions.list[i]);
     }
     for (size_t i = 0; i < failed.n && claim->used; i++)
-        client_feed(claim, unsent(&failed.list[i]));
+        feed(claim, unsent(&failed.list[i]));
     if (claim->used)
-        client_arm(c, pdk__contender_wake_ms(&claim->machine));
-    c->depth--;
-    pass_wish_on(c);
+        client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
 }
 
 static void feed_all(struct client *c, struct pdk__event event)
 {
     for (int i = 0; i < CLAIMS_MAX; i++)
         if (c->claims[i].used)
-            client_feed(&c->claims[i], event);
+            feed(&c->claims[i], event);
 }
 
-/* A write that is refused, under the path of whoever wants the proof. */
+static void session(struct client *c, struct pdk__session_event event);
+
+/* By a delete of what cannot be there, under the path of somebody who wants the proof. */
 static bool probe(struct client *c)
 {
-    for (int i = 0; i < CLAIMS_MAX; i++)
-        if (c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine))
-            return io_send(c, REQ_DELETE, c->claims[i].path, "nobody", false, TICKET_SESSION);
+    if (c->world->renews_by_sync)
+        return io_ask(c, REQ_SYNC, 0, "");
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        const struct claim *claim = &c->claims[i];
+        if (claim->used && pdk__contender_wants_proof(&claim->machine))
+            return io_ask(c, REQ_DELETE, claim->path, "nobody");
+    }
     return false;
 }
 
@@ -292,7 +280,7 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
             session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
         break;
     case PDK__SACT_TOUCH:
-        if (!io_send(c, REQ_EXISTS, 0, "", false, TICKET_SESSION))
+        if (!io_ask(c, REQ_EXISTS, 0, ""))
             session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
         break;
     }
@@ -301,29 +289,40 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
 static void session(struct client *c, struct pdk__session_event event)
 {
     struct pdk__session_actions actions;
+    int64_t deadline_ms = pdk__session_deadline_ms(&c->driver);
     event.now_ms = client_now_ms(c);
-    c->depth++;
     pdk__session_step(&c->driver, &event, &actions);
+    bool proven = pdk__session_deadline_ms(&c->driver) > deadline_ms;
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
-    c->depth--;
+    if (proven)
+        faults_at_proof(c->world, c);
     client_arm(c, pdk__session_wake_ms(&c->driver));
+}
+
+/* Once all that a call or a message has set off is done. */
+static void pass_wish_on(struct client *c)
+{
+    bool wanted = false;
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        wanted |= c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine);
+    if (wanted != c->driver.wanted)
+        session(c, (struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
+}
+
+void client_feed(struct claim *claim, struct pdk__event event)
+{
+    feed(claim, event);
+    pass_wish_on(claim->client);
+}
+
+void client_heed(struct client *c)
+{
+    if (c->driver.phase == PDK__SESSION_CONNECTED && c->io != IO_CONNECTED)
+        session(c, (struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED});
+    if (client_now_ms(c) >= pdk__session_wake_ms(&c->driver))
+        session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
     pass_wish_on(c);
-}
-
-static bool agreed(const struct answer *a)
-{
-    enum request_kind kind = a->request->kind;
-    bool writes = kind == REQ_CREATE || kind == REQ_MAKE_DIR || kind == REQ_DELETE || kind == REQ_SET;
-    return writes && (a->error == Z_OK || a->error == Z_NONODE || a->error == Z_EXISTS);
-}
-
-static void answered(struct client *c, uint64_t t, const struct answer *a)
-{
-    session(c, (struct pdk__session_event){.kind = PDK__SEV_ANSWERED,
-                                           .sent_ms = a->request->sent_ms,
-                                           .agreed = agreed(a),
-                                           .asked = t == TICKET_SESSION});
 }
 
 static enum pdk__outcome outcome_of(enum zerror error)
@@ -353,7 +352,21 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
         event.children = a->children;
         event.n_children = (size_t)a->n_children;
     }
-    client_feed(claim, event);
+    feed(claim, event);
+}
+
+static void tell_session(struct client *c, const struct request *r, const struct answer *a)
+{
+    struct pdk__session_event event = {.kind = PDK__SEV_TIMER};
+    if (a != NULL && outcome_of(a->error) != PDK__UNKNOWN) {
+        event.kind = PDK__SEV_ANSWERED;
+        event.sent_ms = r->sent_ms;
+        event.agreed = r->writes;
+        event.asked = r->asked;
+    } else if (r->asked) {
+        event.kind = PDK__SEV_UNASKED;
+    }
+    session(c, event);
 }
 
 static void fired(struct client *c, const struct answer *a)
@@ -377,7 +390,7 @@ static void fired(struct client *c, const struct answer *a)
         } else {
             continue;
         }
-        client_feed(claim, event);
+        feed(claim, event);
     }
 }
 
@@ -387,46 +400,49 @@ static void hear(struct client *c, const struct answer *a)
         c->heard_zxid = a->zxid;
 }
 
+static void hear_session(struct client *c, const struct message *m)
+{
+    struct pdk__session_event event = {.kind = PDK__SEV_EXPIRED};
+    if (m->kind == IN_DISCONNECTED)
+        event.kind = PDK__SEV_DISCONNECTED;
+    if (m->kind == IN_CONNECTED) {
+        c->joined_zxid = ((const struct answer *)m->body)->zxid;
+        event.kind = PDK__SEV_CONNECTED;
+        event.session = world_session_id((session_index)m->a);
+        event.timeout_ms = c->world->session_ms;
+    }
+    session(c, event);
+}
+
+static void hear_answer(struct client *c, const struct message *m)
+{
+    const struct answer *a = m->kind == IN_REPLY ? m->body : NULL;
+    if (a != NULL)
+        hear(c, a);
+    tell_session(c, a != NULL ? a->request : m->body, a);
+    if (m->a != 0)
+        replied(c, m->a, a);
+}
+
+static void hear_event(struct client *c, const struct answer *a)
+{
+    hear(c, a);
+    session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
+    fired(c, a);
+}
+
 void client_receive(void *receiver, const struct message *m)
 {
     struct client *c = receiver;
     if (c->dead || (unsigned)m->b != c->handle)
         return;
-    struct pdk__session_event event = {0};
-    switch ((enum in_kind)m->kind) {
-    case IN_CONNECTED:
-        c->joined_zxid = ((const struct answer *)m->body)->zxid;
-        event.kind = PDK__SEV_CONNECTED;
-        event.session = world_session_id((session_index)m->a);
-        event.timeout_ms = c->world->session_ms;
-        session(c, event);
-        break;
-    case IN_DISCONNECTED:
-        event.kind = PDK__SEV_DISCONNECTED;
-        session(c, event);
-        break;
-    case IN_EXPIRED:
-        event.kind = PDK__SEV_EXPIRED;
-        session(c, event);
-        break;
-    case IN_REPLY:
-        hear(c, m->body);
-        answered(c, m->a, m->body);
-        if (m->a != TICKET_SESSION)
-            replied(c, m->a, m->body);
-        break;
-    case IN_UNKNOWN:
-        if (m->a == TICKET_SESSION)
-            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
-        else if (m->a != 0)
-            replied(c, m->a, NULL);
-        break;
-    case IN_EVENT:
-        hear(c, m->body);
-        session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
-        fired(c, m->body);
-        break;
-    }
+    if (m->kind == IN_REPLY || m->kind == IN_UNKNOWN)
+        hear_answer(c, m);
+    else if (m->kind == IN_EVENT)
+        hear_event(c, m->body);
+    else
+        hear_session(c, m);
+    pass_wish_on(c);
     for (const struct law *const *law = laws; *law != NULL && (m->kind == IN_REPLY || m->kind == IN_EVENT); law++)
         if ((*law)->received != NULL)
             (*law)->received(c->world, c);
@@ -439,6 +455,10 @@ static void ring(struct client *c)
     c->wake_ms = PDK__NEVER;
     session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
     feed_all(c, (struct pdk__event){.kind = PDK__EV_TIMER});
+    pass_wish_on(c);
+    for (const struct law *const *law = laws; *law != NULL; law++)
+        if ((*law)->rang != NULL)
+            (*law)->rang(c->world, c);
 }
 
 static void alarm(void *subject, uint64_t number)

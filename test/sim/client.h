@@ -39,8 +39,9 @@ struct claim {
 struct user {
     struct client *client;
     int index;
-    int rounds; /* still to do */
-    int claim;  /* at work for it; -1 none */
+    int rounds;   /* still to do */
+    bool sprints; /* it asks again and again, and holds for a moment */
+    int claim;    /* at work for it; -1 none */
 };
 
 enum io_state { IO_IDLE, IO_CONNECTING, IO_CONNECTED };
@@ -51,6 +52,7 @@ struct client {
     bool paused, dead;
     int64_t clock_ms; /* what its clock said at the beginning */
     int drift_ppm;
+    unsigned hosts; /* a bit for each server it knows */
 
     /* ZooKeeper's client */
     enum io_state io;
@@ -75,7 +77,6 @@ struct client {
     uint64_t ops;
     uint32_t last_attempt;
     struct claim claims[CLAIMS_MAX];
-    int depth; /* of steps within steps */
     int64_t wake_ms;
     unsigned alarms;
     bool late; /* an alarm went off while it was paused */
@@ -108,15 +109,16 @@ bool claim_believes(const struct claim *claim);
 /* io.c */
 void io_open(struct client *c);
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket);
-
-/* What is asked for no claim, but for the session. */
-#define TICKET_SESSION UINT64_C(0x100)
+bool io_ask(struct client *c, enum request_kind kind, int path, const char *name); /* for the chain's sake */
 
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
 void client_receive(void *receiver, const struct message *m);
 void client_arm(struct client *c, int64_t wake_ms);
 void client_feed(struct claim *claim, struct pdk__event event);
+
+/* What the library does first in every call: what the handle and the clock know is known. */
+void client_heed(struct client *c);
 
 /* users.c */
 void user_begin(struct user *u);

@@ -28,6 +28,8 @@ void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64
     instant delay = 1 + below(e->random, e->link_delay);
     if (kind == LINK_COMMIT && chance(e->random, e->lag_permille)) /* a server that lags */
         delay += below(e->random, e->lag_delay);
+    if (chance(e->random, e->hiccup_permille))
+        delay += below(e->random, e->hiccup_delay);
     /* Which leader it speaks to or for, so that nothing of an earlier reign is heard. */
     pipe_send(&e->links[from][to], delay, kind, a, b | (uint64_t)from << 56, body);
 }
@@ -53,11 +55,16 @@ static void hang_up_on_peers(struct server *s)
             link_send(s->e, s->id, j, LINK_CLOSED, 0, 0, NULL);
 }
 
-void ensemble_cut(struct ensemble *e, int from, int to, bool cut)
+void ensemble_cut(struct ensemble *e, int from, int to, bool what_is_on_its_way_passes)
 {
-    e->links[from][to].blocked = cut;
-    if (!cut)
-        pipe_pump(&e->links[from][to]);
+    pipe_block(&e->links[from][to], what_is_on_its_way_passes);
+}
+
+void ensemble_mend(struct ensemble *e, int from, int to)
+{
+    e->servers[from].mute_at_pong = false;
+    e->links[from][to].blocked = false;
+    pipe_pump(&e->links[from][to]);
 }
 
 static bool reaches(const struct ensemble *e, int a, int b)
@@ -308,8 +315,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         break;
     case REQ_DELETE:
     case REQ_SET:
-    case REQ_CHECK:
-        txn->kind = r->kind == REQ_SET ? TXN_SET : r->kind == REQ_CHECK ? TXN_CHECK : TXN_DELETE;
+        txn->kind = r->kind == REQ_SET ? TXN_SET : TXN_DELETE;
         txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
         break;
     case REQ_REMOVE_DIR:
@@ -405,6 +411,8 @@ static void follow(struct server *s, const struct message *m, int from)
             apply_until(s, (int)m->a);
         break;
     case LINK_PING:
+        if (s->mute_at_pong)
+            ensemble_cut(e, s->id, from, true);
         link_send(e, s->id, from, LINK_PONG, s->touched, 0, NULL);
         s->touched = 0;
         break;
@@ -686,6 +694,7 @@ static void server_begin(struct ensemble *e, int i)
     s->phase = below(e->random, (int)ms(e->tick_ms));
     s->closing = 0;
     s->expiries = 0;
+    s->mute_at_pong = false;
     s->touched = 0;
     s->n_watches = s->n_waiting_syncs = 0;
     s->reign = 0;
@@ -695,11 +704,9 @@ static void server_begin(struct ensemble *e, int i)
     agenda_add(e->agenda, below(e->random, (int)ms(e->tick_ms) / 2), half_tick, s, 0);
 }
 
-void ensemble_begin(struct ensemble *e, int n, int tick_ms, int sync_limit)
+void ensemble_begin(struct ensemble *e, int n)
 {
     e->n = n;
-    e->tick_ms = tick_ms;
-    e->sync_limit = sync_limit;
     e->epoch = 0;
     e->leader = -1;
     e->n_txns = e->n_requests = e->n_committed = 0;

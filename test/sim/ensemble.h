@@ -15,14 +15,13 @@
 #include "test/sim/random.h"
 #include "test/sim/tree.h"
 
-enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 32 };
+enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 128 };
 
 enum request_kind {
     REQ_CREATE,
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
-    REQ_CHECK, /* a multi of one check: proposed like any write, and changes nothing */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
@@ -53,8 +52,11 @@ struct request {
     int64_t since_zxid; /* of set watches */
     int n_watched;
     const struct watched *watched;
-    uint64_t ticket; /* the client's own */
+    /* the client's own */
+    uint64_t ticket;
     int64_t sent_ms; /* on its clock */
+    bool writes;     /* a quorum answers it, for all that the client knows */
+    bool asked;      /* for the chain's sake */
 };
 
 /* What comes down a connection. */
@@ -104,8 +106,9 @@ struct server {
     int rate_ppm;      /* how fast its clock is */
     instant phase;     /* what its clock said at the beginning */
     struct tree tree;
-    uint64_t touched; /* a bit per session, since the last ping */
-    instant heard;    /* from the leader */
+    uint64_t touched;  /* a bit per session, since the last ping */
+    instant heard;     /* from the leader */
+    bool mute_at_pong; /* what it says to its leader is held from its next answer to a ping on */
     struct connection connections[CLIENTS_MAX];
     int n_watches;
     struct watch watches[WATCHES_MAX];
@@ -152,6 +155,7 @@ struct ensemble {
 
     /* delays, in microseconds; drawn per run */
     int link_delay, disk_delay, lag_permille, lag_delay, ping_delay;
+    int hiccup_permille, hiccup_delay; /* of any message, and of all that is behind it */
 
     /* the other side: what goes down to client C, and what is told to the laws */
     void *world;
@@ -163,7 +167,8 @@ struct ensemble {
     void *(*scratch)(void *world, size_t size);
 };
 
-void ensemble_begin(struct ensemble *e, int n, int tick_ms, int sync_limit);
+/* With N servers; ticks, clocks and delays are set before. */
+void ensemble_begin(struct ensemble *e, int n);
 
 /* A request of a client's arrives at a server. */
 void server_receive(struct server *s, int client, const struct request *r);
@@ -186,7 +191,10 @@ void leader_expire(struct server *s, session_index session);
 void server_crash(struct server *s);
 void server_start(struct server *s);
 void server_pause(struct server *s, bool paused);
-void ensemble_cut(struct ensemble *e, int from, int to, bool cut); /* one direction of two */
+
+/* One direction of two. What is on its way waits, or passes and what comes behind it waits. */
+void ensemble_cut(struct ensemble *e, int from, int to, bool what_is_on_its_way_passes);
+void ensemble_mend(struct ensemble *e, int from, int to);
 
 /* Its connection to the leader breaks, on its side. */
 void server_leave(struct server *s);

@@ -74,8 +74,8 @@ static void end_partition(void *subject, uint64_t a)
 {
     struct ensemble *e = &((struct world *)subject)->ensemble;
     for (int b = 0; b < e->n; b++) {
-        ensemble_cut(e, (int)a, b, false);
-        ensemble_cut(e, b, (int)a, false);
+        ensemble_mend(e, (int)a, b);
+        ensemble_mend(e, b, (int)a);
     }
 }
 
@@ -132,10 +132,11 @@ enum { TO = 1, FROM = 2 };
 
 static void cut(struct world *w, int a, int b, int which)
 {
+    bool passes = chance(&w->fault_random, 500);
     if ((which & TO) != 0)
-        ensemble_cut(&w->ensemble, a, b, true);
+        ensemble_cut(&w->ensemble, a, b, passes);
     if ((which & FROM) != 0)
-        ensemble_cut(&w->ensemble, b, a, true);
+        ensemble_cut(&w->ensemble, b, a, passes);
 }
 
 static void partition(struct world *w, int a)
@@ -152,9 +153,10 @@ static void partition(struct world *w, int a)
  * direction. */
 static void strand(struct world *w, const struct client *c)
 {
-    const struct server *s = &w->ensemble.servers[c->server];
+    struct server *s = &w->ensemble.servers[c->server];
     int which = between(&w->fault_random, TO, TO | FROM);
-    for (int i = 0; i < w->ensemble.n; i++)
+    s->mute_at_pong = s->state == SERVER_FOLLOWING && chance(&w->fault_random, 600);
+    for (int i = 0; i < w->ensemble.n && !s->mute_at_pong; i++)
         if (i != s->id && (s->state == SERVER_LEADING || s->following == i))
             cut(w, s->id, i, which);
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)s->id);
@@ -303,15 +305,8 @@ static enum fault pick(struct world *w)
     return (enum fault)i;
 }
 
-static void go_wrong(void *subject, uint64_t detail)
+static void strike(struct world *w, enum fault fault, int whom)
 {
-    struct world *w = subject;
-    (void)detail;
-    /* Enough sessions must be left for everybody to come back. */
-    if (w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 8 * CLIENTS_MAX)
-        return;
-    enum fault fault = pick(w);
-    int whom = below(&w->fault_random, 60);
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
@@ -322,7 +317,65 @@ static void go_wrong(void *subject, uint64_t detail)
         happen(w, fault, whom);
     }
     w->fault_random = after;
+}
+
+/* Enough sessions must be left for everybody to come back. */
+static bool enough(const struct world *w)
+{
+    return w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 8 * CLIENTS_MAX;
+}
+
+static void go_wrong(void *subject, uint64_t detail)
+{
+    struct world *w = subject;
+    (void)detail;
+    if (enough(w))
+        return;
+    enum fault fault = pick(w);
+    strike(w, fault, below(&w->fault_random, 60));
     agenda_add(&w->agenda, ms(between(&w->fault_random, 1, 2 * w->fault_gap_ms)), go_wrong, w, 0);
+}
+
+static void cut_later(void *subject, uint64_t client)
+{
+    if (!enough(subject))
+        strike(subject, FAULT_CUT, (int)client);
+}
+
+static bool hunts(struct world *w, int permille)
+{
+    return permille > 0 && !enough(w) && chance(&w->fault_random, permille);
+}
+
+/* The worst moment: what was touched last is proven, and nothing newer is on its way. Then the server goes astray; and
+ * the client's connection soon after it, perhaps. */
+void faults_at_proof(struct world *w, const struct client *c)
+{
+    if (!hunts(w, w->hunt_proof_permille))
+        return;
+    bool astray = chance(&w->fault_random, 700);
+    bool cut_too = chance(&w->fault_random, 300);
+    instant soon = 1 + below(&w->fault_random, (int)w->session_ms * 1000);
+    strike(w, astray ? FAULT_STRAND : FAULT_DEPOSE, c->id);
+    if (cut_too)
+        agenda_add(&w->agenda, soon, cut_later, w, (uint64_t)c->id);
+}
+
+/* Or while a write is on its way that may become proof. */
+void faults_at_write(struct world *w, const struct client *c)
+{
+    if (hunts(w, w->hunt_write_permille))
+        strike(w, FAULT_STRAND, c->id);
+}
+
+static bool may_happen(const struct world *w, enum fault f)
+{
+    static const enum fault tense[] = {FAULT_CUT,   FAULT_BLACKHOLE,    FAULT_STRAND,      FAULT_DEPOSE,
+                                       FAULT_PAUSE, FAULT_PAUSE_LEADER, FAULT_CLIENT_PAUSE};
+    bool may = !w->tense;
+    for (size_t i = 0; i < sizeof tense / sizeof *tense; i++)
+        may |= f == tense[i];
+    return may && !w->calm;
 }
 
 void faults_begin(struct world *w)
@@ -330,7 +383,7 @@ void faults_begin(struct world *w)
     struct random *r = &w->fault_random;
     int sum = 0;
     for (int f = 0; f < N_FAULTS; f++)
-        sum += w->weights[f] = chance(r, 400) ? between(r, 1, 10) : 0;
+        sum += w->weights[f] = chance(r, 400) && may_happen(w, (enum fault)f) ? between(r, 1, 10) : 0;
     if (w->weights[FAULT_CLIENT_CRASH] > 1)
         w->weights[FAULT_CLIENT_CRASH] = 1;
     w->fault_gap_ms = between(r, 20, 2000);
@@ -342,6 +395,8 @@ void faults_heal(struct world *w)
 {
     w->healed = true;
     STORY(w, "everything is healed");
+    if (w->tense)
+        world_calm_down(w);
     for (int i = 0; i < w->ensemble.n; i++) {
         server_start(&w->ensemble.servers[i]);
         end_pause(&w->ensemble.servers[i], 0);

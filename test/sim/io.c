@@ -1,5 +1,6 @@
 /* ZooKeeper's C client, as the driver meets it. */
 #include "test/sim/world.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,12 @@ static instant ms(int64_t n) { return n * 1000; }
 
 enum up_kind { UP_CONNECT, UP_REQUEST, UP_CLOSED };
 
-static instant travel(struct client *c) { return 1 + below(&c->world->random, c->world->client_delay); }
+static instant travel(struct client *c, int delay)
+{
+    const struct ensemble *e = &c->world->ensemble;
+    instant takes = 1 + below(&c->world->random, delay);
+    return chance(e->random, e->hiccup_permille) ? takes + below(e->random, e->hiccup_delay) : takes;
+}
 
 /* --- what the server side does with what comes up ---------------------------------------------------------------- */
 
@@ -39,12 +45,12 @@ static void arrive(void *receiver, const struct message *m)
 
 static void send_up(struct client *c, enum up_kind kind, const void *body)
 {
-    pipe_send(&c->up[c->server], travel(c), kind, 0, (uint64_t)c->id << 32 | c->attempts, body);
+    pipe_send(&c->up[c->server], travel(c, c->world->up_delay), kind, 0, (uint64_t)c->id << 32 | c->attempts, body);
 }
 
 void client_answer(struct client *c, int server, unsigned attempt, enum answer_kind kind, const struct answer *a)
 {
-    pipe_send(&c->down[server], travel(c), kind, attempt, 0, a);
+    pipe_send(&c->down[server], travel(c, c->world->down_delay), kind, attempt, 0, a);
 }
 
 /* --- to the completion thread ------------------------------------------------------------------------------------ */
@@ -58,9 +64,10 @@ static void hand_over(struct client *c, enum in_kind kind, uint64_t ticket, cons
 static void fail_all(struct client *c)
 {
     for (int i = 0; i < c->n_outstanding; i++)
-        hand_over(c, IN_UNKNOWN, c->outstanding[i]->ticket, NULL);
+        if (c->outstanding[i]->kind != REQ_SET_WATCHES)
+            hand_over(c, IN_UNKNOWN, c->outstanding[i]->ticket, c->outstanding[i]);
     for (int i = 0; i < c->n_queued; i++)
-        hand_over(c, IN_UNKNOWN, c->queued[i]->ticket, NULL);
+        hand_over(c, IN_UNKNOWN, c->queued[i]->ticket, c->queued[i]);
     c->n_outstanding = c->n_queued = 0;
 }
 
@@ -77,48 +84,90 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "make path", "delete", "set", "check",  "remove path", "close",
-                                        "open",   "sync",      "list",   "get", "exists", "unwatch"};
+    static const char *const kinds[] = {"create", "make path", "delete", "set", "remove path", "close",
+                                        "open",   "sync",      "list",   "get", "exists",      "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
+}
+
+static bool starves(struct world *w)
+{
+    if (w->starved_permille == 0 || w->healed || w->plan.exhaustive || !chance(&w->fault_random, w->starved_permille))
+        return false;
+    see(SIGHT_STARVED);
+    return true;
+}
+
+static struct request *make(struct client *c, enum request_kind kind, int path, const char *name)
+{
+    struct request *r = ensemble_request(&c->world->ensemble);
+    r->kind = kind;
+    r->session = c->session;
+    r->path = path;
+    r->sent_ms = client_now_ms(c);
+    r->writes = is_write(kind);
+    strcpy(r->name, name);
+    return r;
+}
+
+/* It goes out; or waits for a connection, or fails with the next attempt at one. */
+static void put_or_queue(struct client *c, struct request *r)
+{
+    tell_request(c, r);
+    if (c->io == IO_CONNECTED) {
+        put(c, r);
+        if (r->writes)
+            faults_at_write(c->world, c);
+        return;
+    }
+    if (c->n_queued == OUTSTANDING_MAX)
+        abort();
+    c->queued[c->n_queued++] = r;
+}
+
+bool io_ask(struct client *c, enum request_kind kind, int path, const char *name)
+{
+    if (c->io == IO_IDLE || starves(c->world))
+        return false;
+    struct request *r = make(c, kind, path, name);
+    r->asked = true;
+    r->writes |= kind == REQ_SYNC;
+    put_or_queue(c, r);
+    return true;
 }
 
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
 {
     struct world *w = c->world;
-    if (c->io == IO_IDLE)
+    if (c->io == IO_IDLE || starves(w))
         return false;
-    if (w->starved_permille > 0 && !w->healed && !w->plan.exhaustive && chance(&w->fault_random, w->starved_permille)) {
-        see(SIGHT_STARVED);
-        return false;
-    }
-    struct request *r = ensemble_request(&w->ensemble);
-    r->kind = kind;
-    r->session = c->session;
-    r->path = path;
+    struct request *r = make(c, kind, path, name);
+    bool connected = c->io == IO_CONNECTED;
     r->watch = watch;
     r->ticket = ticket;
-    r->sent_ms = client_now_ms(c);
-    strcpy(r->name, name);
     w->n_requests++;
-    tell_request(c, r);
-    if (c->io != IO_CONNECTED) { /* it waits for a connection, or fails with the next attempt at one */
-        if (c->n_queued == OUTSTANDING_MAX)
-            abort();
-        c->queued[c->n_queued++] = r;
+    if (connected)
+        faults_at_request(w, c, true);
+    if (connected && c->io != IO_CONNECTED) {
+        hand_over(c, IN_UNKNOWN, ticket, r);
         return true;
     }
-    faults_at_request(w, c, true);
-    if (c->io != IO_CONNECTED) {
-        hand_over(c, IN_UNKNOWN, ticket, NULL);
-        return true;
-    }
-    put(c, r);
-    faults_at_request(w, c, false);
+    put_or_queue(c, r);
+    if (connected)
+        faults_at_request(w, c, false);
     return true;
 }
 
 /* --- connecting -------------------------------------------------------------------------------------------------- */
+
+static int next_host(const struct client *c)
+{
+    int i = c->server;
+    do
+        i = (i + 1) % c->world->ensemble.n;
+    while ((c->hosts >> i & 1) == 0);
+    return i;
+}
 
 static void attempt(void *subject, uint64_t handle)
 {
@@ -130,7 +179,7 @@ static void attempt(void *subject, uint64_t handle)
         agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle); /* some must be left for the end */
         return;
     }
-    c->server = (c->server + 1) % w->ensemble.n;
+    c->server = next_host(c);
     c->attempts++;
     c->received = w->agenda.now;
     if (!server_serves(&w->ensemble.servers[c->server])) { /* refused at once */
@@ -195,7 +244,7 @@ void io_open(struct client *c)
     c->seen_zxid = 0;
     c->n_watches = c->n_outstanding = c->n_queued = 0;
     pipe_empty(&c->inbox);
-    c->server = below(&c->world->random, c->world->ensemble.n);
+    c->server = below(&c->world->random, c->world->ensemble.n); /* the next is tried first */
     reconnect(c, true);
 }
 
@@ -280,7 +329,7 @@ static void replied(struct client *c, const struct answer *a)
         remember_watch(c, r);
     if (r->kind == REQ_UNWATCH)
         forget_watch(c, r->path, r->name);
-    if (r->ticket != 0)
+    if (r->kind != REQ_SET_WATCHES)
         hand_over(c, IN_REPLY, r->ticket, a);
 }
 
@@ -356,20 +405,24 @@ static void io_clock(void *subject, uint64_t detail)
 
 void client_begin(struct client *c, struct world *w, int id)
 {
+    int drift_ppm = c->drift_ppm;
     memset(c, 0, offsetof(struct client, up));
+    c->drift_ppm = drift_ppm;
     c->world = w;
     c->id = id;
     c->session = c->offered = -1;
     c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
-    c->drift_ppm = between(&w->random, -w->drift_ppm, w->drift_ppm);
+    c->hosts = UINT_MAX;
+    if (!w->plan.exhaustive && chance(&w->random, w->tense ? 400 : 100)) /* not all of them, by its configuration */
+        c->hosts = 1U << below(&w->random, w->ensemble.n);
     for (int i = 0; i < w->ensemble.n; i++) {
         struct server *s = &w->ensemble.servers[i];
         pipe_init(&c->up[i], &w->agenda, arrive, s, &s->paused);
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    pdk__session_init(&c->driver, true, (struct pdk__session_policy){0}, draw(&w->random), w->session_ms, c->clock_ms);
+    pdk__session_init(&c->driver, true, w->policy, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
     for (int i = 0; i < c->n_users; i++) {
         c->users[i] = (struct user){.client = c, .index = i, .claim = -1};

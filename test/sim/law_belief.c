@@ -1,65 +1,107 @@
 /*
- * Belief against the session's life at the leader: how long somebody still believed after the ensemble had ended his
- * session, when another was granted. Reported; enforced where nothing has happened but to connections between clients
- * and servers. Beyond that, a server that was cut off from its leader, lags behind it (its answers to the leader's pings
- * wait too, and the touches in them), or was stopped, can keep a client connected, and a session that is ended by order
- * ends before anybody can know.
+ * Until the deadline, on the client's own clock, the ensemble considers his session alive; whether somebody holds by it
+ * or not, and stopped, stranded or dead as the client may be. So who holds has stopped believing when the leader
+ * decides to end it, before anybody else can be granted. And whoever has stopped is told.
+ *
+ * Excused is what no client can know: that somebody ended the session, or deleted the node, by order; and what he was
+ * told that he must not do: clocks that run apart by more than the margin, and renewal by sync where a leader that was
+ * deposed can answer it.
  */
 #include "test/sim/laws.h"
 
-static instant dead_since[SESSIONS_MAX];
+static uint64_t dead; /* a bit per session */
 
 static void begin(struct world *w)
 {
     (void)w;
-    for (int i = 0; i < SESSIONS_MAX; i++)
-        dead_since[i] = -1;
+    dead = 0;
+}
+
+static session_index session_of(const struct client *c) { return (session_index)(c->driver.id - world_session_id(0)); }
+
+static bool believes(const struct client *c) { return pdk__session_credible(&c->driver, client_now_ms(c)); }
+
+static bool excused(const struct world *w, session_index session)
+{
+    bool told_not_to = w->drift_ppm > DRIFT_WITHIN_PPM || (w->renews_by_sync && w->ensemble.epoch > 1);
+    return told_not_to || (w->ended_by_order >> session & 1) != 0;
+}
+
+static void judge(struct world *w, const struct client *c, bool excuse, const char *when)
+{
+    if (excuse)
+        see(SIGHT_FALSE_BELIEF);
+    else
+        world_break(w, law_belief.name, "client %d believes in session %d %s", c->id, session_of(c), when);
+}
+
+static void ends(struct world *w, session_index session, const char *when)
+{
+    const struct client *c = &w->clients[w->session_client[session]];
+    if (session_of(c) == session && believes(c))
+        judge(w, c, excused(w, session), when);
+}
+
+static void expiring(struct world *w, const struct server *s, session_index session)
+{
+    const struct client *c = &w->clients[w->session_client[session]];
+    if (s->epoch != w->ensemble.epoch) {
+        see(SIGHT_EXPIRED_BY_DEPOSED); /* which ends nothing */
+        return;
+    }
+    if (c->io == IO_CONNECTED && c->session == session)
+        see(SIGHT_EXPIRED_CONNECTED);
+    ends(w, session, "that the leader ends");
 }
 
 static void committed(struct world *w, const struct txn *txn)
 {
-    if (txn->kind == TXN_CLOSE_SESSION)
-        dead_since[txn->session] = w->agenda.now;
+    if (txn->kind != TXN_CLOSE_SESSION)
+        return;
+    dead |= UINT64_C(1) << txn->session;
+    ends(w, txn->session, "that is over");
 }
 
-static session_index session_of(const struct claim *claim)
+/* Nor does he come to believe again. */
+static void received(struct world *w, const struct client *c)
 {
-    return (session_index)(claim->machine.session - world_session_id(0));
+    if (believes(c) && (dead >> session_of(c) & 1) != 0)
+        judge(w, c, excused(w, session_of(c)), "that was over");
 }
 
-static bool between_client_and_server_only(const struct world *w)
+static bool gone_by_order(const struct world *w, const struct claim *claim)
 {
-    static const enum fault beyond[] = {FAULT_CRASH,  FAULT_PAUSE,       FAULT_PARTITION,    FAULT_CLIENT_PAUSE,
-                                        FAULT_DEPOSE, FAULT_DELETE,      FAULT_KILL_SESSION, FAULT_BLACKHOLE,
-                                        FAULT_STRAND, FAULT_PAUSE_LEADER};
-    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
-        if (w->faults_done[beyond[i]] > 0)
-            return false;
-    return w->drift_ppm < DRIFT_WITHIN_PPM && !w->ensemble.silent && w->ensemble.lag_permille == 0 &&
-           !w->plan.exhaustive;
+    return world_deleted_by_order(w, claim->path, claim->machine.name);
 }
-
-/* How late the thread may be that brings the news of a silence, and the millisecond that the clocks are rounded by. */
-static int64_t noticed_late_ms(const struct world *w) { return w->inbox_delay / 1000 + 2; }
 
 static void granted(struct world *w, const struct claim *claim)
 {
+    if (gone_by_order(w, claim))
+        return; /* it is late to hear */
     for (int i = 0; i < w->n_clients; i++)
-        for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead && !w->clients[i].paused; j++) {
+        for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];
-            if (other == claim || other->path != claim->path || !claim_believes(other))
-                continue;
-            instant since = dead_since[session_of(other)];
-            if (since < 0)
-                continue;
-            see(SIGHT_FALSE_BELIEF);
-            int64_t late_ms = (w->agenda.now - since) / 1000;
-            if (late_ms > worst_false_belief_ms)
-                worst_false_belief_ms = late_ms;
-            if (late_ms > noticed_late_ms(w) && between_client_and_server_only(w))
-                world_break(w, law_belief.name, "client %d believes %lld ms after its session's end", i,
-                            (long long)late_ms);
+            if (other != claim && other->path == claim->path && claim_believes(other))
+                judge(w, &w->clients[i], excused(w, session_of(&w->clients[i])) || gone_by_order(w, other),
+                      "while another is granted");
         }
 }
 
-const struct law law_belief = {.name = "belief", .begin = begin, .committed = committed, .granted = granted};
+/* Whose time is up is told so, connected or not. */
+static void rang(struct world *w, const struct client *c)
+{
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        const struct claim *claim = &c->claims[i];
+        bool held = claim->machine.phase == PDK__HELD || claim->machine.phase == PDK__SUSPECT;
+        if (claim->used && held && !claim->released && !believes(c))
+            world_break(w, law_belief.name, "client %d is not told that its time is up", c->id);
+    }
+}
+
+const struct law law_belief = {.name = "belief",
+                               .begin = begin,
+                               .committed = committed,
+                               .expiring = expiring,
+                               .granted = granted,
+                               .received = received,
+                               .rang = rang};

@@ -19,11 +19,12 @@ struct law {
     void (*hearing)(struct world *w, const struct client *c,
                     const struct answer *event);               /* a watch event, before it acts */
     void (*received)(struct world *w, const struct client *c); /* a reply or an event, after it acted */
+    void (*rang)(struct world *w, const struct client *c);     /* its clock has woken it, and it has acted */
     void (*finished)(struct world *w); /* all is healed, everybody done, dead sessions expired */
 };
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
-    law_herd, law_presence, law_service;
+    law_herd, law_presence, law_service, law_steady;
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];

@@ -4,9 +4,15 @@
 
 static void pump(void *subject, uint64_t detail);
 
+static bool flows(const struct pipe *p)
+{
+    bool passes = !p->blocked || p->passing > 0;
+    return p->n > 0 && passes && (p->paused == NULL || !*p->paused);
+}
+
 static void schedule(struct pipe *p)
 {
-    if (p->pumping || p->n == 0 || p->blocked || (p->paused != NULL && *p->paused))
+    if (p->pumping || !flows(p))
         return;
     instant at = p->ring[p->first].at;
     p->pumping = true;
@@ -20,10 +26,11 @@ static void pump(void *subject, uint64_t detail)
     p->pumping = false;
     /* One at a time: a delivery may empty the pipe, or pause its receiver. It may also have been emptied and filled
      * again since this was put down: then its first message is not due yet. */
-    if (p->n > 0 && !p->blocked && (p->paused == NULL || !*p->paused) && p->ring[p->first].at <= p->agenda->now) {
+    if (flows(p) && p->ring[p->first].at <= p->agenda->now) {
         struct message m = p->ring[p->first];
         p->first = (p->first + 1) % PIPE_MAX;
         p->n--;
+        p->passing -= p->passing > 0;
         p->deliver(p->receiver, &m);
     }
     schedule(p);
@@ -37,7 +44,7 @@ void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, co
     p->receiver = receiver;
     p->paused = paused;
     p->blocked = p->pumping = false;
-    p->first = p->n = 0;
+    p->first = p->n = p->passing = 0;
     p->last = 0;
 }
 
@@ -55,6 +62,12 @@ void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, 
     schedule(p);
 }
 
-void pipe_empty(struct pipe *p) { p->n = 0; }
+void pipe_empty(struct pipe *p) { p->n = p->passing = 0; }
+
+void pipe_block(struct pipe *p, bool what_is_in_it_passes)
+{
+    p->blocked = true;
+    p->passing = what_is_in_it_passes ? p->n : 0;
+}
 
 void pipe_pump(struct pipe *p) { schedule(p); }

@@ -237,6 +237,8 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         hang_up(s, c->client);
         return;
     }
+    if (error == Z_EXPIRED)
+        see(SIGHT_REFUSED_EXPIRED);
     pop(c);
     struct answer *a = make(s, r);
     a->error = error;
@@ -291,7 +293,9 @@ static void open_session(struct server *s, session_index session)
 void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid)
 {
     close_connection(s, client); /* one that the client has given up, before this one is attached */
-    if (!server_serves(s) || seen_zxid > s->tree.zxid) {
+    /* One and the same new session is not opened twice, by an earlier connection of the client's and this one. */
+    bool taken = session < 0 && ((struct world *)s->e->world)->session_asked[new_session];
+    if (!server_serves(s) || seen_zxid > s->tree.zxid || taken) {
         send_down(s, client, ANSWER_CLOSED, make(s, NULL));
         return;
     }

@@ -54,7 +54,7 @@ static int broken(struct world *w, const struct plan *plan, const char *law, con
 
 struct sum {
     uint64_t seeds, grants, faults, requests, sights[N_SIGHTS];
-    int64_t virtual_ms, false_belief_ms;
+    int64_t virtual_ms;
     int status;
 };
 
@@ -65,8 +65,6 @@ static void add(struct sum *to, const struct sum *s)
     to->faults += s->faults;
     to->requests += s->requests;
     to->virtual_ms += s->virtual_ms;
-    if (s->false_belief_ms > to->false_belief_ms)
-        to->false_belief_ms = s->false_belief_ms;
     for (int i = 0; i < N_SIGHTS; i++)
         to->sights[i] += s->sights[i];
     if (s->status != 0)
@@ -80,7 +78,6 @@ static struct sum summary(uint64_t seeds, int status)
                     .faults = total_faults,
                     .requests = total_requests,
                     .virtual_ms = total_virtual_ms,
-                    .false_belief_ms = worst_false_belief_ms,
                     .status = status};
     memcpy(s.sights, sights, sizeof sights);
     return s;
@@ -94,11 +91,9 @@ static int report(const struct sum *s, double took, const struct options *o)
         unseen += s->sights[i] == 0;
     }
     printf(
-        "%llu seeds in %.1f s (%.0f a second and job), %llu grants, %llu faults, %llu requests, %.0f simulated hours; "
-        "longest false belief %lld ms\n",
+        "%llu seeds in %.1f s (%.0f a second and job), %llu grants, %llu faults, %llu requests, %.0f simulated hours\n",
         (unsigned long long)s->seeds, took, (double)s->seeds / took / o->jobs, (unsigned long long)s->grants,
-        (unsigned long long)s->faults, (unsigned long long)s->requests, (double)s->virtual_ms / 3.6e6,
-        (long long)s->false_belief_ms);
+        (unsigned long long)s->faults, (unsigned long long)s->requests, (double)s->virtual_ms / 3.6e6);
     if (unseen > 0)
         printf("%d branches were never visited\n", unseen);
     return s->status != 0 ? s->status : unseen > 0 ? 2 : 0;

@@ -55,7 +55,6 @@ void tree_apply(struct tree *t, const struct txn *txn)
     t->zxid = txn->zxid;
     switch (txn->kind) {
     case TXN_ERROR:
-    case TXN_CHECK:
         break;
     case TXN_CREATE:
         create(t, txn);

@@ -40,7 +40,6 @@ enum txn_kind {
     TXN_CREATE,
     TXN_DELETE,
     TXN_SET,
-    TXN_CHECK,
     TXN_MAKE_DIR,
     TXN_REMOVE_DIR,
     TXN_OPEN_SESSION,
@@ -48,7 +47,15 @@ enum txn_kind {
 };
 
 /* What a request is refused for; 0 for nothing. As in ZooKeeper. */
-enum zerror { Z_OK = 0, Z_NONODE = -101, Z_EXISTS = -110, Z_NOTEMPTY = -111, Z_EXPIRED = -112, Z_MOVED = -118 };
+enum zerror {
+    Z_OK = 0,
+    Z_NONODE = -101,
+
+    Z_EXISTS = -110,
+    Z_NOTEMPTY = -111,
+    Z_EXPIRED = -112,
+    Z_MOVED = -118
+};
 
 struct txn {
     enum txn_kind kind;

@@ -1,6 +1,8 @@
 /* The users: they lock, hold a while, unlock; some try, some have a deadline, some lose patience. */
 #include "test/sim/world.h"
 
+enum { SPRINTS_MAX = 60 };
+
 static instant ms(int64_t n) { return n * 1000; }
 
 /* Mostly short, sometimes long. */
@@ -23,8 +25,10 @@ static void contend(void *subject, uint64_t detail);
 static void rest(struct user *u)
 {
     struct world *w = u->client->world;
+    if (u->sprints && w->healed)
+        u->rounds = 0;
     u->claim = -1;
-    agenda_add(&w->agenda, ms(between(&w->random, 1, 300)), contend, u, 0);
+    agenda_add(&w->agenda, ms(between(&w->random, 1, u->sprints ? 20 : 300)), contend, u, 0);
 }
 
 static void let_go(struct user *u, struct claim *claim)
@@ -46,8 +50,11 @@ static bool postponed(struct user *u, happening *what, uint64_t detail)
 static void unlock(void *subject, uint64_t number)
 {
     struct user *u = subject;
+    if (u->client->dead || postponed(u, unlock, number))
+        return;
+    client_heed(u->client);
     struct claim *claim = claim_about(u, number);
-    if (claim == NULL || u->client->dead || postponed(u, unlock, number))
+    if (claim == NULL)
         return;
     STORY(u->client->world, "client %d claim %llu: unlocks", u->client->id, (unsigned long long)claim->number);
     let_go(u, claim);
@@ -71,7 +78,9 @@ static void contend(void *subject, uint64_t detail)
     struct world *w = u->client->world;
     if (u->client->dead || u->rounds <= 0 || postponed(u, contend, detail))
         return;
-    struct claim *claim = client_claim(u->client, u->index, below(&w->random, w->n_paths));
+    client_heed(u->client);
+    struct claim *claim = client_claim(u->client, u->index,
+                                       u->sprints ? w->n_paths - 1 : below(&w->random, w->n_paths));
     if (claim == NULL) { /* all are still cleaning up */
         rest(u);
         return;
@@ -97,7 +106,12 @@ void user_granted(struct claim *claim)
 {
     struct user *u = &claim->client->users[claim->user];
     struct world *w = claim->client->world;
-    agenda_add(&w->agenda, ms(a_while(w, 1, 3000)), unlock, u, about(u));
+    int hold_ms = a_while(w, 1, w->calm && !w->healed ? 8000 : 3000);
+    if (u->sprints)
+        hold_ms = between(&w->random, 1, 10);
+    else if (w->tense && !w->healed && chance(&w->random, 700))
+        hold_ms = between(&w->random, 1000, 8000);
+    agenda_add(&w->agenda, ms(hold_ms), unlock, u, about(u));
 }
 
 void user_failed(struct claim *claim)
@@ -120,6 +134,8 @@ void user_lost(struct claim *claim)
 
 void user_begin(struct user *u)
 {
-    u->rounds = between(&u->client->world->random, 1, 4);
+    struct random *r = &u->client->world->random;
+    u->sprints = u->index == 1 && u->client->world->sprints;
+    u->rounds = u->sprints ? between(r, 1, SPRINTS_MAX) : between(r, 1, 4);
     rest(u);
 }

@@ -10,15 +10,14 @@ enum { DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
 uint64_t total_grants, total_faults, total_requests;
-int64_t total_virtual_ms, worst_false_belief_ms;
+int64_t total_virtual_ms;
 
 #define NAME(name, text) text,
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion,  &law_belief,  &law_tokens,  &law_order,
-                                  &law_completion, &law_nodes,   &law_watches, &law_herd,
-                                  &law_presence,   &law_service, NULL};
+const struct law *const laws[] = {&law_exclusion, &law_belief, &law_tokens,   &law_order,   &law_completion, &law_nodes,
+                                  &law_watches,   &law_herd,   &law_presence, &law_service, &law_steady,     NULL};
 
 #define EACH_LAW(w, hook, ...)                                                                                         \
     for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
@@ -72,7 +71,7 @@ static void answer(void *world, int client, int server, enum answer_kind kind, c
 
 static void tell_txn(struct world *w, const struct txn *txn)
 {
-    static const char *const kinds[] = {"refused", "create", "delete",       "set",          "check",
+    static const char *const kinds[] = {"refused", "create", "delete",       "set",
                                         "make",    "remove", "open session", "close session"};
     STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
           txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
@@ -95,7 +94,11 @@ static void expiring(void *world, const struct server *s, session_index session)
 static void deleting(void *world, int path, const struct node *node)
 {
     struct world *w = world;
-    w->deleted[w->n_deleted].zxid = w->ensemble.txns[w->ensemble.agreed[w->ensemble.n_committed - 1]].zxid;
+    const struct txn *txn = &w->ensemble.txns[w->ensemble.agreed[w->ensemble.n_committed - 1]];
+    bool by_order = txn->session < 0 ||
+                    (txn->kind == TXN_CLOSE_SESSION && (w->ended_by_order >> txn->session & 1) != 0);
+    w->deleted[w->n_deleted].zxid = txn->zxid;
+    w->deleted[w->n_deleted].by_order = by_order;
     w->deleted[w->n_deleted].path = path;
     strcpy(w->deleted[w->n_deleted++].name, node->name);
     EACH_LAW(w, deleting, path, node);
@@ -122,12 +125,24 @@ bool world_node_there(struct world *w, const struct claim *claim)
     return tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
 }
 
+static int find_deleted(const struct world *w, int path, const char *name)
+{
+    int i = w->n_deleted - 1;
+    while (i >= 0 && (w->deleted[i].path != path || strcmp(w->deleted[i].name, name) != 0))
+        i--;
+    return i;
+}
+
 int64_t world_deleted(const struct world *w, int path, const char *name)
 {
-    for (int i = w->n_deleted - 1; i >= 0; i--)
-        if (w->deleted[i].path == path && strcmp(w->deleted[i].name, name) == 0)
-            return w->deleted[i].zxid;
-    return 0;
+    int i = find_deleted(w, path, name);
+    return i >= 0 ? w->deleted[i].zxid : 0;
+}
+
+bool world_deleted_by_order(const struct world *w, int path, const char *name)
+{
+    int i = find_deleted(w, path, name);
+    return i >= 0 && w->deleted[i].by_order;
 }
 
 /* --- a run ------------------------------------------------------------------------------------------------------- */
@@ -151,42 +166,117 @@ bool world_all_done(const struct world *w)
     return true;
 }
 
-/* Between two clocks, twice as much: a twentieth is what the deadline allows for. Now and then they do what they must
- * not. */
-static int draw_drift(struct random *r)
+static void draw_policy(struct world *w, int tick_ms)
 {
-    return chance(r, 20) ? DRIFT_BEYOND_PPM : chance(r, 250) ? DRIFT_WITHIN_PPM : 500;
+    struct random *r = &w->random;
+    w->policy = (struct pdk__session_policy){.tick_ms = chance(r, 500) ? tick_ms : 0};
+    w->renews_by_sync = chance(r, 50);
 }
 
-static void draw_ensemble(struct world *w)
+void world_calm_down(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    e->link_delay = e->disk_delay = w->up_delay = w->down_delay = 2000;
+    e->lag_permille = e->hiccup_permille = 0;
+    w->inbox_delay = 500;
+    w->starved_permille = 0;
+}
+
+/* Sessions as short as they may be, and delays that matter to them. */
+static void strain(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
     struct random *r = &w->random;
-    int ticks[] = {200, 500, 1000, 2000};
-    int tick_ms = ticks[below(r, 4)];
+    w->session_ms = (int64_t)e->tick_ms * between(r, 2, 3);
+    w->policy.tick_ms = chance(r, 500) ? e->tick_ms : 0;
+    w->policy.min_valid_ms = between(r, 1, (int)w->session_ms / 10);
+    w->sprints = chance(r, 500);
+    w->hunt_proof_permille = chance(r, 600) ? between(r, 20, 300) : 0;
+    w->hunt_write_permille = chance(r, 400) ? between(r, 5, 100) : 0;
+    w->renews_by_sync = chance(r, 100);
+    e->rounds = false;
+    e->sync_limit = between(r, 4, 8);
+    e->link_delay = chance(r, 700) ? 2000 : e->tick_ms * between(r, 20, 200);
+    e->hiccup_permille = chance(r, 600) ? between(r, 10, 300) : 0;
+    e->hiccup_delay = e->tick_ms * between(r, 50, 600);
+    w->up_delay = w->down_delay = 2000;
+    if (chance(r, 500))
+        w->down_delay = (int)w->session_ms * between(r, 20, 200);
+    if (chance(r, 250))
+        w->up_delay = w->down_delay;
+    w->starved_permille = 0;
+}
+
+static void draw_delays(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    struct random *r = &w->random;
+    e->link_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
+    e->hiccup_permille = 0;
+    e->disk_delay = between(r, 200, chance(r, 200) ? 100000 : 5000);
+    e->lag_permille = chance(r, 300) ? between(r, 1, 200) : 0;
+    e->lag_delay = between(r, 10000, 1000000);
+    w->up_delay = w->down_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
+    w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
+    w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;
+}
+
+static int to_the_limit(struct random *r, int limit) { return chance(r, 500) ? limit : -limit; }
+
+static void draw_clocks(struct world *w)
+{
+    struct random *r = &w->random;
+    w->drift_ppm = chance(r, 20) ? DRIFT_BEYOND_PPM : chance(r, 250) ? DRIFT_WITHIN_PPM : 500;
+    if (w->tense || w->calm)
+        w->drift_ppm = chance(r, 400) ? DRIFT_WITHIN_PPM : 500;
+    if (w->tense && w->drift_ppm < DRIFT_WITHIN_PPM) /* twice as much between two, and a millisecond for each reading */
+        w->policy.margin_ms = w->session_ms / 900 + 3;
+    for (int i = 0; i < SERVERS_MAX + CLIENTS_MAX; i++) {
+        int rate = w->tense ? to_the_limit(r, w->drift_ppm) : between(r, -w->drift_ppm, w->drift_ppm);
+        if (i < SERVERS_MAX)
+            w->ensemble.servers[i].rate_ppm = rate;
+        else
+            w->clients[i - SERVERS_MAX].drift_ppm = rate;
+    }
+}
+
+static void connect_ensemble(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
     e->agenda = &w->agenda;
-    e->random = r;
+    e->random = &w->random;
     e->world = w;
     e->answer = answer;
     e->committed = committed;
     e->expiring = expiring;
     e->deleting = deleting;
     e->scratch = scratch;
-    e->link_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
-    e->disk_delay = between(r, 200, chance(r, 200) ? 100000 : 5000);
-    e->lag_permille = chance(r, 300) ? between(r, 1, 200) : 0;
-    e->lag_delay = between(r, 10000, 1000000);
-    w->session_ms = (int64_t)tick_ms * between(r, tick_ms < 500 ? 5 : 2, tick_ms < 500 ? 10 : 6);
-    w->client_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
-    w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
-    w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;
+}
+
+static void draw_ensemble(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    struct random *r = &w->random;
+    static const int ticks[] = {200, 500, 1000, 2000};
+    e->tick_ms = ticks[below(r, 4)];
+    e->sync_limit = between(r, 2, 5);
     e->silent = chance(r, 50);
     e->rounds = chance(r, 500);
-    e->ping_delay = tick_ms * 10; /* a hundredth of a tick: what the leader's round takes it */
-    w->drift_ppm = draw_drift(r);
-    for (int i = 0; i < SERVERS_MAX; i++)
-        e->servers[i].rate_ppm = between(r, -w->drift_ppm, w->drift_ppm);
-    ensemble_begin(e, chance(r, 200) ? 1 : 3, tick_ms, between(r, 2, 5));
+    e->ping_delay = e->tick_ms * 10; /* a hundredth of a tick: what the leader's round takes it */
+    w->session_ms = (int64_t)e->tick_ms * between(r, e->tick_ms < 500 ? 5 : 2, e->tick_ms < 500 ? 10 : 6);
+    w->calm = chance(r, 60) && !w->plan.exhaustive;
+    e->silent &= !w->calm;
+    w->tense = chance(r, 400) && !w->calm && !w->plan.exhaustive && e->tick_ms >= 500;
+    w->hunt_proof_permille = w->hunt_write_permille = 0;
+    w->sprints = false;
+    draw_policy(w, e->tick_ms);
+    draw_delays(w);
+    if (w->calm)
+        world_calm_down(w);
+    if (w->tense)
+        strain(w);
+    draw_clocks(w);
+    ensemble_begin(e, chance(r, 200) && !w->tense ? 1 : 3);
 }
 
 static void begin(struct world *w, const struct plan *plan)
@@ -204,8 +294,9 @@ static void begin(struct world *w, const struct plan *plan)
     memset(w->attached, 0, sizeof w->attached);
     memset(w->faults_done, 0, sizeof w->faults_done);
     agenda_clear(&w->agenda);
+    connect_ensemble(w);
     draw_ensemble(w);
-    w->n_paths = chance(&w->random, 150) ? 2 : 1;
+    w->n_paths = chance(&w->random, w->tense ? 500 : 150) ? 2 : 1;
     w->n_clients = between(&w->random, 2, 4);
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)

@@ -30,6 +30,8 @@ enum fault {
 
 enum { FAULTS_MAX = 512 };
 
+/* Between two clocks, twice as much: a twentieth is what the deadline allows for. Beyond that they do what they must
+ * not. */
 enum { DRIFT_WITHIN_PPM = 24000, DRIFT_BEYOND_PPM = 150000 };
 
 /* What a run is asked to be. */
@@ -65,7 +67,13 @@ struct world {
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
-    int client_delay, inbox_delay;
+    int up_delay, down_delay, inbox_delay;
+    bool calm;    /* nothing goes wrong, and nothing is slow */
+    bool tense;   /* every bound of the session's life is reached, and what goes wrong is what puts it to the test */
+    bool sprints; /* some ask again and again */
+    int hunt_proof_permille, hunt_write_permille; /* how often the worst follows a proof, or a write */
+    struct pdk__session_policy policy;
+    bool renews_by_sync;
     int starved_permille; /* how often a client has no memory for a request */
     int weights[N_FAULTS];
     int fault_gap_ms;
@@ -80,6 +88,7 @@ struct world {
         int64_t zxid;
         int path;
         char name[PDK__NAME_MAX];
+        bool by_order;
     } deleted[LOG_MAX];
 
     size_t used;
@@ -115,12 +124,20 @@ bool world_node_there(struct world *w, const struct claim *claim);
 /* Everybody who was asked has finished. */
 bool world_all_done(const struct world *w);
 
+/* Somebody who is no client of the library saw to it that the node is gone. */
+bool world_deleted_by_order(const struct world *w, int path, const char *name);
+
 /* Why the node is gone: the transaction that deleted it, or 0. */
 int64_t world_deleted(const struct world *w, int path, const char *name);
+
+/* Nothing is slow any more, for anybody to notice. */
+void world_calm_down(struct world *w);
 
 /* faults.c */
 void faults_begin(struct world *w);
 void faults_heal(struct world *w);
+void faults_at_proof(struct world *w, const struct client *c);
+void faults_at_write(struct world *w, const struct client *c);
 void faults_at_request(struct world *w, struct client *c, bool before);
 
 /* --- coverage: what a campaign must have seen -------------------------------------------------------------------- */
@@ -129,6 +146,7 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(GRANTED_AT_ONCE, "granted with nobody ahead")                                                                    \
     X(GRANTED_BY_WATCH, "granted when the only one ahead went")                                                        \
     X(GRANTED_BY_CHECK, "granted after the own node was read")                                                         \
+    X(GRANTED_BY_PROOF, "granted when the session was proven to live")                                                 \
     X(RECOVERY_FOUND, "recovery found the node")                                                                       \
     X(RECOVERY_FOUND_NOTHING, "recovery found no node")                                                                \
     X(RECOVERY_FOR_NOBODY, "recovery for a caller who had given up")                                                   \
@@ -136,6 +154,11 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(EXPIRED_HOLDING, "expired while holding")                                                                        \
     X(EXPIRED_CREATING, "expired during create")                                                                       \
     X(PRESUMED, "lost by the own clock")                                                                               \
+    X(PRESUMED_CONNECTED, "lost by the own clock while connected")                                                     \
+    X(DOUBTED_CONNECTED, "suspect while connected")                                                                    \
+    X(EXPIRED_CONNECTED, "a session expired while its client was connected")                                           \
+    X(EXPIRED_BY_DEPOSED, "a deposed leader ended a session")                                                          \
+    X(REFUSED_EXPIRED, "a write was refused, since the session was closing")                                           \
     X(HELD_AGAIN, "held again after suspect")                                                                          \
     X(VANISHED_WAITING, "own node deleted while waiting")                                                              \
     X(VANISHED_HOLDING, "own node deleted while holding")                                                              \
@@ -152,7 +175,7 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
     X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
     X(STARVED, "a request could not be sent")                                                                          \
-    X(FALSE_BELIEF, "belief outlived the session")
+    X(FALSE_BELIEF, "belief outlived the session, where it may")
 
 enum sight {
 #define ENUMERATE(name, text) SIGHT_##name,
@@ -164,7 +187,7 @@ enum sight {
 extern uint64_t sights[N_SIGHTS];
 extern const char *const sight_names[N_SIGHTS];
 extern uint64_t total_grants, total_faults, total_requests;
-extern int64_t total_virtual_ms, worst_false_belief_ms;
+extern int64_t total_virtual_ms;
 
 static inline void see(enum sight s) { sights[s]++; }
 
