@@ -1,12 +1,12 @@
 #include "cli/candidacy.h"
 
-/* Nothing to do but to make pdk_client_fd() readable: the claim looks on every turn of its loop. */
-static void wake(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+/* The rest the claim sees by itself, on every turn of its loop: it is enough that pdk_client_fd() was readable. */
+static void note_change(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
 {
+    struct pdk__cli_claim *c = arg;
     (void)l;
-    (void)change;
-    (void)token;
-    (void)arg;
+    if (change == PDK_REVOKED)
+        c->revoked_token = token;
 }
 
 int pdk__cli_candidacy_make(struct pdk__cli_claim *c)
@@ -19,7 +19,7 @@ int pdk__cli_candidacy_make(struct pdk__cli_claim *c)
         rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
     pdk_leader_options_free(o);
     if (rc == 0)
-        pdk_leader_on_change(c->leader, wake, NULL);
+        pdk_leader_on_change(c->leader, note_change, c);
     return rc;
 }
 
@@ -53,6 +53,7 @@ static void look_at_term(struct pdk__cli_claim *c)
 {
     bool suspended = pdk_leader_state(c->leader) == PDK_LEADER_SUSPENDED;
     c->lost = c->lost || !in_this_term(c);
+    c->revoked = c->revoked_token == c->token;
     if (c->lost)
         c->state = PDK_LOST;
     else
@@ -93,7 +94,7 @@ void pdk__cli_candidacy_again(struct pdk__cli_claim *c)
     bool over = c->lost;
     c->phase = CLAIM_WAITING;
     c->state = PDK_FREE;
-    c->lost = false;
+    c->lost = c->revoked = false;
     int rc = over ? 0 : resign(c);
     if (rc != 0)
         pdk__cli_claim_end(c, rc);

@@ -71,6 +71,14 @@ static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
     c->lost |= state == PDK_LOST;
 }
 
+static void note_revoked(pdk_mutex *m, int64_t token, void *arg)
+{
+    struct pdk__cli_claim *c = arg;
+    (void)m;
+    (void)token;
+    c->revoked = true;
+}
+
 void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o)
 {
     *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
@@ -86,8 +94,10 @@ void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_option
         pdk__cli_claim_end(c, rc);
         return;
     }
-    if (c->mutex != NULL)
+    if (c->mutex != NULL) {
         pdk_mutex_on_state(c->mutex, note_state, c);
+        pdk_mutex_on_revoke(c->mutex, note_revoked, c);
+    }
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
 }

@@ -23,12 +23,14 @@ struct pdk__cli_claim {
     pdk_client *client;
     pdk_mutex *mutex;
     pdk_op *op;
-    pdk_leader *leader; /* instead of the two */
-    int64_t token;      /* of its term */
+    pdk_leader *leader;    /* instead of the two */
+    int64_t token;         /* of its term */
+    int64_t revoked_token; /* of the last one that somebody asked for */
     bool resigning;
     enum pdk__cli_phase phase;
     pdk_state state; /* of the grant */
     bool lost;       /* it was, at some time */
+    bool revoked;    /* somebody asks for it */
     int64_t began_ms;
     int64_t deadline; /* of CONNECTING; -1 in the other phases, whose time limits the library keeps */
     int rc;           /* why it ended without having been held; 0 when it was */

@@ -17,6 +17,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "      --acl SCHEME:ID:PERMS   who may touch the nodes (everybody)\n"
                            "      --on-lost=ACTION        term lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
+                           "      --on-revoke=ACTION      asked for by 'paddock break': the same, no SIGKILL\n"
                            "      --lost-exit-code N      exit status when the term was lost (76)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
@@ -30,6 +31,7 @@ static const struct option long_options[] = {
     {"once", no_argument, NULL, OPT_ONCE},
     {"acl", required_argument, NULL, OPT_ACL},
     {"on-lost", required_argument, NULL, OPT_ON_LOST},
+    {"on-revoke", required_argument, NULL, OPT_ON_REVOKE},
     {"kill-after", required_argument, NULL, OPT_KILL_AFTER},
     {"lost-exit-code", required_argument, NULL, OPT_LOST_STATUS},
     PDK__CLI_ENSEMBLE_OPTIONS,

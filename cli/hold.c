@@ -38,6 +38,7 @@ struct hold {
     int gave_up; /* the signal that came before the lock */
     bool silent; /* nobody reads the token */
     bool told_suspect;
+    bool told_revoked;
     bool answered;
 };
 
@@ -102,6 +103,14 @@ static void take_input(struct hold *h)
         pdk__cli_claim_leave(&h->claim);
 }
 
+/* Whoever feeds this process decides. */
+static void tell_revoked(struct hold *h)
+{
+    if (h->claim.phase == CLAIM_HELD && h->claim.revoked && !h->told_revoked && !h->options.quiet)
+        pdk__cli_say("%s: somebody asks for the lock", h->options.path);
+    h->told_revoked = h->claim.revoked;
+}
+
 static void turn(struct hold *h)
 {
     enum pdk__cli_phase before = h->claim.phase;
@@ -113,6 +122,7 @@ static void turn(struct hold *h)
     pdk__cli_claim_step(&h->claim);
     if (before < CLAIM_HELD && h->claim.phase == CLAIM_HELD)
         print_token(h);
+    tell_revoked(h);
     if (fds[1].revents != 0)
         take_signal(h);
     if (before == CLAIM_HELD && fds[2].revents != 0)

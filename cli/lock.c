@@ -23,6 +23,7 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
                            "      --on-lost=ACTION        lock lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
+                           "      --on-revoke=ACTION      asked for by 'paddock break': the same, no SIGKILL\n"
                            "      --lost-exit-code N      exit status when the lock was lost (76)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
     {"exclusive", no_argument, NULL, 'x'},
     {"command", required_argument, NULL, 'c'},
     {"on-lost", required_argument, NULL, OPT_ON_LOST},
+    {"on-revoke", required_argument, NULL, OPT_ON_REVOKE},
     {"kill-after", required_argument, NULL, OPT_KILL_AFTER},
     PDK__CLI_ENSEMBLE_OPTIONS,
     PDK__CLI_WAIT_OPTIONS,

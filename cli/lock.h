@@ -22,7 +22,8 @@ struct pdk__cli_lock {
     struct pdk__cli_options common;
     char *const *argv;
     struct pdk__cli_lease *lease;
-    int on_lost; /* the signal for a lost lock; 0: ignore it */
+    int on_lost;   /* the signal for a lost lock; 0: ignore it */
+    int on_revoke; /* the signal when somebody asks for it; 0: ignore it */
     int64_t grace_ms;
     bool grace_given; /* by --kill-after */
     bool keep;        /* a leadership: stand again when the command has ended */

@@ -43,7 +43,8 @@ enum {
     OPT_FORCE,
     OPT_ID,
     OPT_KEEP,
-    OPT_ONCE
+    OPT_ONCE,
+    OPT_ON_REVOKE
 };
 
 /* clang-format off */

@@ -19,7 +19,7 @@ static const char *noun(const struct pdk__cli_runner *r) { return r->lock->commo
 static void say_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
 {
     if (!r->lock->common.quiet)
-        pdk__cli_say("%s: %s %s %s", r->lock->common.path, before, noun(r), behind);
+        pdk__cli_say("%s: %s %s%s", r->lock->common.path, before, noun(r), behind);
 }
 
 void pdk__cli_runner_leave(struct pdk__cli_runner *r)
@@ -36,7 +36,7 @@ void pdk__cli_runner_leave(struct pdk__cli_runner *r)
 static void take_expiry(struct pdk__cli_runner *r)
 {
     if (!r->lost)
-        say_unless_quiet(r, "the servers have not confirmed the", "in time: stopping the command");
+        say_unless_quiet(r, "the servers have not confirmed the", " in time: stopping the command");
     r->lost = true;
 }
 
@@ -126,8 +126,22 @@ static void take_loss(struct pdk__cli_runner *r)
 {
     if (!r->lost && r->child != 0 && !r->dead)
         say_unless_quiet(r, "the",
-                         r->lock->on_lost == 0 ? "is lost; the command goes on" : "is lost: stopping the command");
+                         r->lock->on_lost == 0 ? " is lost; the command goes on" : " is lost: stopping the command");
     r->lost = true;
+}
+
+/* A request, and no more: the command ends in its own time, if at all, and the lock is given back after that. */
+static void take_revocation(struct pdk__cli_runner *r)
+{
+    int signal = r->lock->on_revoke;
+    if (r->child == 0 || r->dead || r->lost)
+        return;
+    say_unless_quiet(r, "somebody asks for the",
+                     signal == 0 ? "; the command goes on" : ": the command is asked to end");
+    if (signal == 0)
+        return;
+    kill(-r->child, signal);
+    kill(-r->child, SIGCONT); /* a stopped one hears nothing */
 }
 
 static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
@@ -136,7 +150,7 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
     r->ended = true;
     if (note->lost && !r->lost && r->child != 0) {
         r->lost = true;
-        say_unless_quiet(r, "the", "was lost before it could be given back");
+        say_unless_quiet(r, "the", " was lost before it could be given back");
     }
     if (r->child != 0 || r->gave_up != 0)
         return;
@@ -188,6 +202,9 @@ static void hear(struct pdk__cli_runner *r)
         break;
     case NOTE_LOST:
         take_loss(r);
+        break;
+    case NOTE_REVOKED:
+        take_revocation(r);
         break;
     case NOTE_END:
         take_end(r, &note);

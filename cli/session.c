@@ -25,6 +25,7 @@ struct session {
     enum pdk__cli_phase told;
     pdk_state told_state;
     bool told_lost;
+    bool told_revoked;
     bool orphan; /* the runner is dead */
     int wire;
     int signals;
@@ -112,7 +113,7 @@ static void stand_again(struct session *s)
     pdk__cli_claim_again(&s->claim);
     s->told = CLAIM_WAITING;
     s->told_state = PDK_FREE;
-    s->told_lost = false;
+    s->told_lost = s->told_revoked = false;
     s->renew_at = -1;
 }
 
@@ -211,6 +212,15 @@ static void tell_state(struct session *s)
     }
 }
 
+/* To a runner that has a command to ask. */
+static void tell_revoked(struct session *s)
+{
+    if (s->claim.phase != CLAIM_HELD || s->told != CLAIM_HELD || !s->claim.revoked || s->told_revoked)
+        return;
+    s->told_revoked = true;
+    tell(s, NOTE_REVOKED);
+}
+
 static int64_t due(const struct session *s)
 {
     int64_t due = pdk__cli_earlier(s->claim.deadline, s->connecting_at);
@@ -234,6 +244,7 @@ static void turn(struct session *s)
     tell_connecting(s);
     tell_phase(s);
     tell_state(s);
+    tell_revoked(s);
     if (fds[2].revents != 0)
         pass_signal(s);
     if (fds[3].revents != 0)

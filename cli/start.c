@@ -22,7 +22,7 @@ void pdk__cli_lock_signals(sigset_t *set)
 
 int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 {
-    l->on_lost = SIGTERM;
+    l->on_lost = l->on_revoke = SIGTERM;
     l->grace_ms = GRACE_MS;
     int status = pdk__cli_options_begin(&l->common, command);
     if (status == 0)
@@ -32,12 +32,12 @@ int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 
 /* --- the options ------------------------------------------------------------------------------------------------- */
 
-static int take_on_lost(struct pdk__cli_lock *l)
+static int take_action(const struct pdk__cli_lock *l, const char *name, int *signal)
 {
-    l->on_lost = 0;
-    if (strcasecmp(optarg, "ignore") == 0 || pdk__cli_number_signal(optarg, &l->on_lost))
+    *signal = 0;
+    if (strcasecmp(optarg, "ignore") == 0 || pdk__cli_number_signal(optarg, signal))
         return 0;
-    return pdk__cli_usage("%s: --on-lost takes term, kill, ignore or the name of a signal, not '%s'", l->common.command,
+    return pdk__cli_usage("%s: %s takes term, kill, ignore or the name of a signal, not '%s'", l->common.command, name,
                           optarg);
 }
 
@@ -45,7 +45,9 @@ int pdk__cli_lock_take(struct pdk__cli_lock *l, int option, char **argv)
 {
     switch (option) {
     case OPT_ON_LOST:
-        return take_on_lost(l);
+        return take_action(l, "--on-lost", &l->on_lost);
+    case OPT_ON_REVOKE:
+        return take_action(l, "--on-revoke", &l->on_revoke);
     case OPT_KILL_AFTER:
         l->grace_given = true;
         if (pdk__cli_number_seconds(optarg, &l->grace_ms))

@@ -10,7 +10,7 @@ int pdk__cli_wire_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET 
  * word tells of a loss again. */
 static bool is_news(enum pdk__cli_note_kind kind)
 {
-    return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST;
+    return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST || kind == NOTE_REVOKED;
 }
 
 void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note)

@@ -17,7 +17,8 @@ enum pdk__cli_note_kind {
     NOTE_SUSPECT,   /* the connection is lost */
     NOTE_HELD,      /* it is back, and the lock is still ours */
     NOTE_LOST,
-    NOTE_END, /* status, text: why, or ""; lost. Nothing follows */
+    NOTE_REVOKED, /* somebody asks for it */
+    NOTE_END,     /* status, text: why, or ""; lost. Nothing follows */
     /* to the session */
     NOTE_CHILD, /* child: guard this process group */
     NOTE_AGAIN, /* the child is dead, and another term is wanted */

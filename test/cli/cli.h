@@ -81,6 +81,9 @@ void cli_delete_holder(const char *path);
 /* Does the first contender's node say that somebody wants the lock back? */
 bool cli_asked(const char *path);
 
+/* Write into the last contender's node that it is. */
+void cli_ask_last(const char *path);
+
 /* May the test, which is nobody in particular, change the holder's node? */
 bool cli_may_write(const char *path);
 

@@ -74,17 +74,27 @@ int cli_changes(const char *path)
     return st.cversion;
 }
 
-static void find_holder(const char *path, char *node, size_t size)
+/* The first contender, or the last. */
+static void find(const char *path, bool last, char *node, size_t size)
 {
     struct String_vector names = {0};
     CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
     CHECK(names.count > 0);
-    const char *first = names.data[0];
+    const char *found = names.data[0];
     for (int i = 1; i < names.count; i++)
-        if (strcmp(strrchr(names.data[i], '-'), strrchr(first, '-')) < 0)
-            first = names.data[i];
-    snprintf(node, size, "%s/%s", path, first);
+        if ((strcmp(strrchr(names.data[i], '-'), strrchr(found, '-')) > 0) == last)
+            found = names.data[i];
+    snprintf(node, size, "%s/%s", path, found);
     deallocate_String_vector(&names);
+}
+
+static void find_holder(const char *path, char *node, size_t size) { find(path, false, node, size); }
+
+void cli_ask_last(const char *path)
+{
+    char node[1024];
+    find(path, true, node, sizeof node);
+    CHECK_EQ(zoo_set(zh, node, "__REVOKE__", 10, -1), ZOK);
 }
 
 void cli_delete_holder(const char *path)

@@ -2,6 +2,7 @@
 #include "test/cli/cli.h"
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ static const char *fresh(const char *name) { return strcpy(path, cli_path(name))
 
 static void keep(const char *name)
 {
-    cli_start_fed(&holder, ARGS("lock", "--label", "night shift", fresh(name), "sh", "-c", "echo in; read -r x"));
+    cli_start_fed(&holder, ARGS("lock", "--on-revoke=ignore", "--label", "night shift", fresh(name), "sh", "-c",
+                                "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
 }
 
@@ -107,6 +109,81 @@ static void patience_ends(void)
     CHECK_EQ(cli_wait(&holder), 76);
 }
 
+/* --- what the one who is asked does ------------------------------------------------------------------------------ */
+
+static void command_ends(void)
+{
+    cli_start(&holder, ARGS("lock", fresh("ends"), "sh", "-c",
+                            "exec 2>/dev/null; trap 'echo asked; exit 7' TERM; echo in; while :; do sleep .05; done"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_EQ(cli_run(&c, ARGS("break", "--wait", "60", path)), 0);
+    CHECK_EQ(cli_wait(&holder), 7);
+    CHECK_STR(holder.out, "in\nasked\n");
+    CHECK(strstr(holder.err, "asks for the lock") != NULL);
+    CHECK_ONE_LINE(&holder);
+}
+
+static void command_goes_on(void)
+{
+    keep("goes-on");
+    CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
+    CHECK_WITHIN(GENEROUS, cli_complained(&holder, "asks for the lock"));
+    CHECK(cli_alive(holder.pid));
+    let_go();
+}
+
+static void other_signal(void)
+{
+    cli_start(&holder, ARGS("lock", "-q", "--on-revoke=USR1", fresh("usr1"), "sh", "-c",
+                            "exec 2>/dev/null; trap 'echo usr1; exit 0' USR1; echo in; while :; do sleep .05; done"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
+    CHECK_EQ(cli_wait(&holder), 0);
+    CHECK_STR(holder.out, "in\nusr1\n");
+    CHECK_STR(holder.err, "");
+}
+
+/* Asked while it waited: the word was there before there was anything to give back. */
+static void asked_before(void)
+{
+    struct cli next;
+    keep("before");
+    cli_start(&next, ARGS("lock", path, "sh", "-c", "trap 'exit 7' TERM; while :; do sleep .05; done"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    cli_ask_last(path);
+    let_go();
+    int status = cli_wait(&next);
+    CHECK(status == 7 || status == 128 + 15); /* the trap may come too late */
+}
+
+static void leader_resigns(void)
+{
+    struct cli next;
+    cli_start(&holder, ARGS("elect", "--keep", fresh("resigns"), "sh", "-c", "echo in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    cli_start_fed(&next, ARGS("elect", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--wait", "60", path)), 0);
+    CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2); /* it stands again */
+    cli_close_input(&next);
+    CHECK_EQ(cli_wait(&next), 1);
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\nin\n"));
+    kill(holder.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&holder), 128 + SIGTERM);
+}
+
+static void hold_says_so(void)
+{
+    cli_start_fed(&holder, ARGS("hold", fresh("hold")));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "\n"));
+    CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
+    CHECK_WITHIN(GENEROUS, cli_complained(&holder, "asks for the lock"));
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 0);
+    CHECK_ONE_LINE(&holder);
+}
+
 static void not_permitted(void)
 {
     cli_start_fed(&holder,
@@ -157,6 +234,12 @@ int main(int argc, char **argv)
         {"-w ends when the next in line has it", next_in_line},
         {"-w with --force asks first, and takes it away after that", patience_ends},
         {"a node that may not be written to is left alone: 77", not_permitted},
+        {"a command under a lock that is asked for is asked to end", command_ends},
+        {"--on-revoke=ignore lets it go on", command_goes_on},
+        {"another signal can be chosen", other_signal},
+        {"who was asked before the grant is told with it", asked_before},
+        {"a leader that is asked resigns, and stands again with --keep", leader_resigns},
+        {"hold says so, and goes on", hold_says_so},
         {"--json tells what came of it", in_json},
         {0},
     };

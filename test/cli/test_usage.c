@@ -79,6 +79,7 @@ static void no_number(void)
     REFUSED(64, "0", "lock", "--session-timeout", "0", "/a", "true");
     REFUSED(64, "1e9", "lock", "--connect-timeout", "1e9", "/a", "true");
     REFUSED(64, "NOSUCH", "lock", "--on-lost=NOSUCH", "/a", "true");
+    REFUSED(64, "--on-revoke", "elect", "--on-revoke=NOSUCH", "/a", "true");
     REFUSED(64, "--session-timeout of 15 s", "lock", "--session-timeout", "10", "--kill-after", "3", "/a", "true");
     REFUSED(64, "many", "server", "--port", "many");
 }
