@@ -1,4 +1,4 @@
-/* Invariants hold in release builds too: a lock that goes on after one is broken is worse than one that stops. */
+/* Assertions hold in release builds too. */
 #undef NDEBUG
 
 #include "lib/core/contender.h"
@@ -16,102 +16,7 @@ enum { PARENT_TRIES_MAX = 16 };
 
 enum { REST_FLOOR_MS = 10, REST_CEILING_MS = 1000 };
 
-#define TO(phase) (UINT32_C(1) << PDK__##phase)
-
-/* The moves. A phase may always stay. */
-static const uint32_t moves[PDK__N_PHASES] = {
-    [PDK__IDLE] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(DONE),
-    [PDK__ADRIFT] = TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
-    [PDK__RESTING] = TO(ADRIFT) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) | TO(DONE),
-    [PDK__LOOKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(READING) | TO(CONFIRMING) |
-                      TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
-    [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(READING) |
-                     TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(READING) |
-                      TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__WAITING] = TO(ADRIFT) | TO(CREATING) | TO(LISTING) | TO(CHECKING) | TO(READING) | TO(CONFIRMING) |
-                     TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__CHECKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(READING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
-                      TO(DELETING) | TO(DONE),
-    [PDK__READING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CHECKING) | TO(DELAYED) | TO(MARKING) |
-                     TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__DELAYED] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(READING) | TO(DELETING) | TO(DONE),
-    [PDK__MARKING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(CHECKING) | TO(CONFIRMING) | TO(PROVING) | TO(HELD) |
-                     TO(DELETING) | TO(DONE),
-    [PDK__CONFIRMING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__PROVING] = TO(ADRIFT) | TO(CREATING) | TO(CHECKING) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__HELD] = TO(SUSPECT) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
-    [PDK__SUSPECT] = TO(HELD) | TO(ADRIFT) | TO(DELETING) | TO(DONE),
-    [PDK__DELETING] = TO(ADRIFT) | TO(RESTING) | TO(DONE),
-    [PDK__DONE] = 0,
-};
-
-const char *pdk__phase_name(enum pdk__phase phase)
-{
-    static const char *const names[PDK__N_PHASES] = {"idle",     "adrift",     "resting", "looking",  "creating",
-                                                     "parents",  "recovering", "listing", "watching", "waiting",
-                                                     "checking", "reading",    "delayed", "marking",  "confirming",
-                                                     "proving",  "held",       "suspect", "deleting", "done"};
-    return phase < PDK__N_PHASES ? names[phase] : "?";
-}
-
-static bool granted(const struct pdk__contender *c) { return c->phase == PDK__HELD || c->phase == PDK__SUSPECT; }
-
-/* Is a reply to the main question awaited? */
-static bool asking(enum pdk__phase phase)
-{
-    return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
-           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__READING || phase == PDK__MARKING ||
-           phase == PDK__CONFIRMING || phase == PDK__DELETING;
-}
-
-/* Nobody is ahead, and it is not granted yet. */
-static bool first(enum pdk__phase phase)
-{
-    return phase == PDK__CHECKING || phase == PDK__READING || phase == PDK__DELAYED || phase == PDK__MARKING ||
-           phase == PDK__CONFIRMING || phase == PDK__PROVING;
-}
-
-static void check_invariants(const struct pdk__contender *c, enum pdk__phase before)
-{
-    enum pdk__phase phase = c->phase;
-    assert(phase == before || (moves[before] & UINT32_C(1) << phase) != 0);
-    if (asking(phase) || phase == PDK__WAITING)
-        assert(c->connected && c->op != 0);
-    if (phase == PDK__ADRIFT)
-        assert(!c->connected && (c->wanted || c->node != PDK__NODE_NO));
-    if (phase == PDK__HELD)
-        assert(c->connected && c->verified && c->proven);
-    if (phase == PDK__PROVING)
-        assert(c->connected && c->verified && !c->proven);
-    if (granted(c) || first(phase) || phase == PDK__WATCHING || phase == PDK__WAITING)
-        assert(c->wanted && c->node == PDK__NODE_YES);
-    if ((granted(c) || phase == PDK__PROVING) && c->conditions.confirmed)
-        assert(c->confirmed != 0);
-    if ((granted(c) || phase == PDK__PROVING || phase == PDK__CONFIRMING) && c->conditions.lock_delay_ms > 0)
-        assert(c->mark == PDK__MARK_YES);
-    if (c->mark != PDK__MARK_NO)
-        assert(c->node == PDK__NODE_YES && c->conditions.lock_delay_ms > 0);
-    if (c->confirmed != 0)
-        assert(c->node == PDK__NODE_YES && c->conditions.confirmed);
-    if (phase == PDK__LOOKING || phase == PDK__PARENTS)
-        assert(c->wanted && c->node == PDK__NODE_NO);
-    if (phase == PDK__CREATING || phase == PDK__RECOVERING)
-        assert(c->node != PDK__NODE_NO);
-    if (phase == PDK__LISTING)
-        assert(c->wanted && c->node == PDK__NODE_YES);
-    if (phase == PDK__DELETING)
-        assert(!c->wanted && c->node == PDK__NODE_YES);
-    if (phase == PDK__DONE)
-        assert(!c->wanted && c->node == PDK__NODE_NO);
-    if (c->verified)
-        assert(c->node == PDK__NODE_YES && c->token != 0);
-    if (c->revoked)
-        assert(c->node == PDK__NODE_YES);
-}
+static bool granted(const struct pdk__contender *c) { return pdk__phase_grants(c->phase); }
 
 static struct pdk__action *push(struct pdk__actions *out, enum pdk__action_kind kind)
 {
@@ -392,7 +297,7 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
 bool pdk__contender_wants_proof(const struct pdk__contender *c)
 {
     bool queued = c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
-    return granted(c) || (first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->next_in_line);
+    return granted(c) || (pdk__phase_first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->next_in_line);
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
@@ -943,5 +848,5 @@ void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *even
     assert(c->spare != 0);
     actions->n = 0;
     dispatch(c, event, actions);
-    check_invariants(c, before);
+    pdk__phase_check(c, before);
 }

@@ -66,36 +66,13 @@
 #define PDK__CONTENDER_H
 
 #include "lib/core/name.h"
+#include "lib/core/phase.h"
 #include "lib/core/retry.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define PDK__NEVER INT64_MAX
-
-enum pdk__phase {
-    PDK__IDLE,
-    PDK__ADRIFT,
-    PDK__RESTING,
-    PDK__LOOKING,
-    PDK__CREATING,
-    PDK__PARENTS,
-    PDK__RECOVERING,
-    PDK__LISTING,
-    PDK__WATCHING,
-    PDK__WAITING,
-    PDK__CHECKING,
-    PDK__READING,
-    PDK__DELAYED,
-    PDK__MARKING,
-    PDK__CONFIRMING,
-    PDK__PROVING,
-    PDK__HELD,
-    PDK__SUSPECT,
-    PDK__DELETING,
-    PDK__DONE,
-    PDK__N_PHASES
-};
 
 /* What a request came to. Unknown: it may have happened, or may yet. Changed: it was for another version. */
 enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKNOWN, PDK__CHANGED };
@@ -274,8 +251,5 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c);
 
 /* Does it hold, or is it about to? Then the session has to be proven again and again. */
 bool pdk__contender_wants_proof(const struct pdk__contender *c);
-
-/* The phase's name, for traces and logs. */
-const char *pdk__phase_name(enum pdk__phase phase);
 
 #endif

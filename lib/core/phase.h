@@ -1,0 +1,47 @@
+/*
+ * The phases of a contender: which may follow which, and what must be so in each. The diagram is in contender.h.
+ */
+#ifndef PDK__PHASE_H
+#define PDK__PHASE_H
+
+#include <stdbool.h>
+
+struct pdk__contender;
+
+enum pdk__phase {
+    PDK__IDLE,
+    PDK__ADRIFT,
+    PDK__RESTING,
+    PDK__LOOKING,
+    PDK__CREATING,
+    PDK__PARENTS,
+    PDK__RECOVERING,
+    PDK__LISTING,
+    PDK__WATCHING,
+    PDK__WAITING,
+    PDK__CHECKING,
+    PDK__READING,
+    PDK__DELAYED,
+    PDK__MARKING,
+    PDK__CONFIRMING,
+    PDK__PROVING,
+    PDK__HELD,
+    PDK__SUSPECT,
+    PDK__DELETING,
+    PDK__DONE,
+    PDK__N_PHASES
+};
+
+/* The phase's name, for traces and logs. */
+const char *pdk__phase_name(enum pdk__phase phase);
+
+/* Has it been granted, and neither been lost nor given back? */
+bool pdk__phase_grants(enum pdk__phase phase);
+
+/* Is nobody ahead, and is it not granted yet? */
+bool pdk__phase_first(enum pdk__phase phase);
+
+/* After every step: abort if C is in a state that cannot be, or has come from BEFORE in a way that is none. */
+void pdk__phase_check(const struct pdk__contender *c, enum pdk__phase before);
+
+#endif
