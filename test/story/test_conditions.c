@@ -505,8 +505,8 @@ static void our_own_mark_begins_no_delay(void)
     later(&t, 1000);
     listed(&t, LIST(OURS));
     read_mark(&t, OURS, 11, 5);
-    t.now_ms += DELAY_MS;
     begin_with_delay();
+    t.now_ms += 2 * DELAY_MS;
     acquire(&t, -1);
     created(&t, "0000000000001000-0000002a-lock-0000000006");
     listed(&t, LIST("0000000000001000-0000002a-lock-0000000006"));
