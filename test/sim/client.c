@@ -64,6 +64,14 @@ static bool send(struct claim *claim, const struct pdk__action *a)
         return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->machine.name, true, PDK__EV_OWN, a->op);
     case PDK__ACT_CONFIRM:
         return ask(claim, REQ_SET, claim->machine.name, false, PDK__EV_CONFIRMED, a->op);
+    case PDK__ACT_READ:
+        return ask(claim, REQ_READ_MARK, "", false, PDK__EV_READ, a->op);
+    case PDK__ACT_MARK:
+        return io_mark(claim->client, claim->path, claim->machine.name, a->version,
+                       ticket(claim, PDK__EV_MARKED, a->op));
+    case PDK__ACT_UNMARK:
+        io_mark(claim->client, claim->path, "", a->version, 0);
+        return true;
     case PDK__ACT_DELETE:
         return ask(claim, REQ_DELETE, claim->machine.name, false, PDK__EV_DELETED, a->op);
     default:
@@ -193,7 +201,8 @@ static struct pdk__event unsent(const struct pdk__action *a)
         [PDK__ACT_CREATE] = PDK__EV_CREATED,    [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
         [PDK__ACT_BARRIER] = PDK__EV_BARRIER,   [PDK__ACT_LIST] = PDK__EV_LISTED,
         [PDK__ACT_WATCH] = PDK__EV_WATCHED,     [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_DELETE] = PDK__EV_DELETED};
+        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_READ] = PDK__EV_READ,
+        [PDK__ACT_MARK] = PDK__EV_MARKED,       [PDK__ACT_DELETE] = PDK__EV_DELETED};
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
 
@@ -349,6 +358,11 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
         event.name = kind == PDK__EV_WATCHED ? claim->predecessor.name : a->name;
         event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
         event.token = kind == PDK__EV_CONFIRMED ? a->mzxid : a->czxid;
+        if (kind == PDK__EV_READ && *a->name == '\0')
+            event.name = NULL;
+        if (kind == PDK__EV_MARKED && a->error == Z_BADVERSION)
+            event.outcome = PDK__CHANGED;
+        event.version = a->version;
         event.children = a->children;
         event.n_children = (size_t)a->n_children;
     }
@@ -511,6 +525,8 @@ struct claim *client_claim(struct client *c, int user, int path)
         pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id, connected,
                             !c->driver.doubted);
         claim->machine.conditions.confirmed = c->world->confirmed;
+        claim->machine.conditions.lock_delay_ms = c->world->lock_delay_ms;
+        claim->machine.conditions.delay = &c->delays[path];
         return claim;
     }
     return NULL;

@@ -77,6 +77,7 @@ struct client {
     uint64_t ops;
     uint32_t last_attempt;
     struct claim claims[CLAIMS_MAX];
+    struct pdk__delay delays[PATHS];
     int64_t wake_ms;
     unsigned alarms;
     bool late; /* an alarm went off while it was paused */
@@ -109,6 +110,7 @@ bool claim_believes(const struct claim *claim);
 /* io.c */
 void io_open(struct client *c);
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket);
+bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket);
 bool io_ask(struct client *c, enum request_kind kind, int path, const char *name); /* for the chain's sake */
 
 /* client.c: what the completion thread is handed. */

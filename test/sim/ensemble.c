@@ -318,6 +318,10 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         txn->kind = r->kind == REQ_SET ? TXN_SET : TXN_DELETE;
         txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
         break;
+    case REQ_MARK:
+        txn->kind = TXN_MARK;
+        txn->error = !dir->exists ? Z_NONODE : dir->version != r->version ? Z_BADVERSION : Z_OK;
+        break;
     case REQ_REMOVE_DIR:
         txn->kind = TXN_REMOVE_DIR;
         txn->error = dir->n > 0 ? Z_NOTEMPTY : dir->exists ? Z_OK : Z_NONODE;

@@ -22,12 +22,14 @@ enum request_kind {
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
+    REQ_MARK, /* the data of a lock path, for a version */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
     REQ_SYNC,
     REQ_LIST,
     REQ_GET,
+    REQ_READ_MARK,
     REQ_EXISTS,
     REQ_UNWATCH,
     REQ_SET_WATCHES,
@@ -53,6 +55,7 @@ struct request {
     int n_watched;
     const struct watched *watched;
     /* the client's own */
+    int32_t version; /* that a mark is for */
     uint64_t ticket;
     int64_t sent_ms; /* on its clock */
     bool writes;     /* a quorum answers it, for all that the client knows */
@@ -69,7 +72,8 @@ struct answer {
     char name[PDK__NAME_MAX];
     session_index owner;
     int64_t czxid;
-    int64_t mzxid; /* of a node that was written */
+    int64_t mzxid;   /* of a node that was written */
+    int32_t version; /* of a lock path's data */
     int path;
     bool deleted;
     int n_children;

@@ -288,7 +288,7 @@ static void happen(struct world *w, enum fault fault, int whom)
         outrun(c);
         break;
     default:
-        if (w->ensemble.truth.dirs[path].used)
+        if (w->ensemble.truth.dirs[path].used && w->lock_delay_ms == 0) /* with a lock delay it is no container */
             ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
     }
 }

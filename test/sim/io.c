@@ -84,8 +84,8 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "make path", "delete", "set", "remove path", "close",
-                                        "open",   "sync",      "list",   "get", "exists",      "unwatch"};
+    static const char *const kinds[] = {"create", "make path", "delete", "set", "mark",      "remove path", "close",
+                                        "open",   "sync",      "list",   "get", "read mark", "exists",      "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -136,25 +136,40 @@ bool io_ask(struct client *c, enum request_kind kind, int path, const char *name
     return true;
 }
 
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
+static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket)
 {
     struct world *w = c->world;
-    if (c->io == IO_IDLE || starves(w))
-        return false;
-    struct request *r = make(c, kind, path, name);
     bool connected = c->io == IO_CONNECTED;
-    r->watch = watch;
     r->ticket = ticket;
     w->n_requests++;
     if (connected)
         faults_at_request(w, c, true);
     if (connected && c->io != IO_CONNECTED) {
         hand_over(c, IN_UNKNOWN, ticket, r);
-        return true;
+        return;
     }
     put_or_queue(c, r);
     if (connected)
         faults_at_request(w, c, false);
+}
+
+bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
+{
+    if (c->io == IO_IDLE || starves(c->world))
+        return false;
+    struct request *r = make(c, kind, path, name);
+    r->watch = watch;
+    disturb_and_put(c, r, ticket);
+    return true;
+}
+
+bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket)
+{
+    if (c->io == IO_IDLE || starves(c->world))
+        return false;
+    struct request *r = make(c, REQ_MARK, path, name);
+    r->version = version;
+    disturb_and_put(c, r, ticket);
     return true;
 }
 

@@ -24,7 +24,7 @@ struct law {
 };
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
-    law_herd, law_presence, law_service, law_steady;
+    law_herd, law_presence, law_service, law_steady, law_delay;
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];

@@ -139,6 +139,15 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
         watch(s, r->session, r->path, r->name);
 }
 
+static void answer_mark(struct server *s, const struct request *r, struct answer *a)
+{
+    const struct dir *dir = &s->tree.dirs[r->path];
+    strcpy(a->name, dir->mark);
+    a->czxid = dir->mzxid;
+    a->version = dir->version;
+    a->error = dir->exists ? Z_OK : Z_NONODE;
+}
+
 static void unwatch(struct server *s, const struct request *r)
 {
     int kept = 0;
@@ -171,6 +180,8 @@ static void answer_read(struct server *s, int client, const struct request *r)
         answer_list(s, r, a);
     else if (r->kind == REQ_GET || r->kind == REQ_EXISTS)
         answer_get(s, r, a);
+    else if (r->kind == REQ_READ_MARK)
+        answer_mark(s, r, a);
     else if (r->kind == REQ_UNWATCH)
         unwatch(s, r);
     else if (r->kind == REQ_SET_WATCHES)
@@ -249,6 +260,8 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
     } else if (txn != NULL && txn->kind == TXN_SET) {
         a->owner = tree_find(&s->tree, txn->path, txn->name)->owner;
         a->mzxid = txn->zxid;
+    } else if (txn != NULL && txn->kind == TXN_MARK) {
+        a->version = s->tree.dirs[txn->path].version;
     }
     send_down(s, c->client, ANSWER_REPLY, a);
     if (r->kind == REQ_CLOSE)

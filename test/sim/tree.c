@@ -66,8 +66,13 @@ void tree_apply(struct tree *t, const struct txn *txn)
     case TXN_SET:
         tree_find(t, txn->path, txn->name)->mzxid = txn->zxid;
         break;
+    case TXN_MARK:
+        strcpy(t->dirs[txn->path].mark, txn->name);
+        t->dirs[txn->path].version++;
+        t->dirs[txn->path].mzxid = txn->zxid;
+        break;
     case TXN_MAKE_DIR:
-        t->dirs[txn->path] = (struct dir){.exists = true};
+        t->dirs[txn->path] = (struct dir){.exists = true, .mzxid = txn->zxid};
         break;
     case TXN_REMOVE_DIR:
         t->dirs[txn->path].exists = false;

@@ -25,6 +25,9 @@ struct dir {
     bool exists;
     bool used;       /* it has had a child: only then a container is reaped */
     int32_t counter; /* what the next sequential child is called */
+    int32_t version; /* of its data */
+    int64_t mzxid;
+    char mark[PDK__NAME_MAX]; /* its data: who holds, "" for nobody */
     int n;
     struct node nodes[NODES_MAX];
 };
@@ -40,6 +43,7 @@ enum txn_kind {
     TXN_CREATE,
     TXN_DELETE,
     TXN_SET,
+    TXN_MARK,
     TXN_MAKE_DIR,
     TXN_REMOVE_DIR,
     TXN_OPEN_SESSION,
@@ -50,7 +54,7 @@ enum txn_kind {
 enum zerror {
     Z_OK = 0,
     Z_NONODE = -101,
-
+    Z_BADVERSION = -103,
     Z_EXISTS = -110,
     Z_NOTEMPTY = -111,
     Z_EXPIRED = -112,

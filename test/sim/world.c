@@ -6,7 +6,7 @@
 enum { SCRATCH = 4 << 20 };
 
 /* The time that faults have, the time that everybody has to finish in after healing, and to leave no trace. */
-enum { DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 45000 };
+enum { LOCK_DELAY_MS = 1500, DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
 uint64_t total_grants, total_faults, total_requests;
@@ -16,8 +16,9 @@ int64_t total_virtual_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion, &law_belief, &law_tokens,   &law_order,   &law_completion, &law_nodes,
-                                  &law_watches,   &law_herd,   &law_presence, &law_service, &law_steady,     NULL};
+const struct law *const laws[] = {&law_exclusion, &law_belief,  &law_tokens, &law_order,    &law_completion,
+                                  &law_nodes,     &law_watches, &law_herd,   &law_presence, &law_service,
+                                  &law_steady,    &law_delay,   NULL};
 
 #define EACH_LAW(w, hook, ...)                                                                                         \
     for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
@@ -283,6 +284,7 @@ static void begin(struct world *w, const struct plan *plan)
 {
     w->plan = *plan;
     w->confirmed = plan->seed % 8 == 3;
+    w->lock_delay_ms = plan->seed % 8 == 5 ? LOCK_DELAY_MS : 0;
     w->random.state = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     w->fault_random.state = draw(&w->random);
     w->used = 0;

@@ -66,6 +66,7 @@ struct world {
     int n_paths;
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
+    int lock_delay_ms;                           /* after a holder that did not unlock */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int up_delay, down_delay, inbox_delay;
     bool calm;    /* nothing goes wrong, and nothing is slow */
@@ -175,6 +176,7 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
     X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
     X(STARVED, "a request could not be sent")                                                                          \
+    X(DELAYED, "a holder that did not unlock delayed the next")                                                        \
     X(FALSE_BELIEF, "belief outlived the session, where it may")
 
 enum sight {
