@@ -43,7 +43,8 @@ void crew_continue(struct crew *crew, int i);
 /* Fails the test when somebody died who was not killed. */
 void crew_check(struct crew *crew);
 
-/* Tell all to finish and wait for it; fails the test when one does not, or does not well. */
+/* Tell all to finish and wait for it; fails the test when one does not end well. Who does not end at all is left to the
+ * judge. */
 void crew_finish(struct crew *crew, int limit_ms);
 
 /* Whatever happened: no process, no proxy is left. */
