@@ -254,13 +254,17 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
     rest(s, ev->now_ms);
 }
 
+/* What was asked before went to another server. A new connection is put to the proof at once: one write does it, and who
+ * is cut off again and again would be proven never, if each connection waited for its turn. */
+static void ask_anew(struct pdk__session *s) { s->asked_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS; }
+
 /* An adopted handle's session may be as old as the handle, or older. */
 static void begin(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     s->id = ev->session;
     s->timeout_ms = ev->timeout_ms;
     pdk__chain_begin(&s->chain, gap_ms(s), s->renewable ? s->since_ms : PDK__UNKNOWN_MS);
-    s->asked_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS;
+    ask_anew(s);
 }
 
 /* Servers with unlike limits grant unlike timeouts, and who ends the session may go by any of them. */
@@ -269,6 +273,8 @@ static void resume(struct pdk__session *s, const struct pdk__session_event *ev)
     if (ev->timeout_ms < s->timeout_ms)
         s->timeout_ms = ev->timeout_ms;
     pdk__chain_resume(&s->chain, ev->now_ms);
+    ask_anew(s);
+    s->hush_ms = ev->now_ms + 1; /* in the same millisecond it would prove nothing */
 }
 
 static void on_connected(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)

@@ -120,6 +120,29 @@ static void on_another_connection_the_links_begin_anew(void)
     believe_at(last);
 }
 
+/* Who is cut off again and again would never be proven anew, if each connection waited for its turn. */
+static void a_new_connection_is_put_to_the_proof_at_once(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_WANTED);
+    ask(600, 5, true);
+    int64_t last = t.now_ms - 5;
+    session_event(&t, PDK__SEV_WANTED);
+    t.now_ms = pdk__session_wake_ms(&t.s);
+    session_later(&t, 0);
+    CHECK(t.s.asking);
+    session_event(&t, PDK__SEV_UNASKED); /* lost with the connection */
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    tale_reset(&t);
+    session_connected(&t, 0xa, 3000);
+    CHECK(!t.s.asking); /* what is sent in the same millisecond proves nothing */
+    session_later(&t, 1);
+    CHECK(t.s.asking && t.s.probing);
+    t.now_ms += 5;
+    session_answered(&t, 5, true);
+    believe_at(last);
+}
+
 static void what_was_proven_stays_so_without_a_connection(void)
 {
     begin_proven();
@@ -153,7 +176,7 @@ static void of_unlike_timeouts_the_least_counts(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 1000);
     CHECK_STR(t.trace, "disconnected: down\n"
-                       "connected: up(a) doubted presumed touch\n");
+                       "connected: up(a) doubted presumed\n");
 }
 
 static void connected_or_not_belief_ends(void)
@@ -509,6 +532,7 @@ int main(int argc, char **argv)
         {"a proof sent before the answer it builds on is none", a_proof_sent_before_the_answer_it_builds_on_is_none},
         {"a client that writes all the time is proven, too", a_client_that_writes_all_the_time_is_proven_too},
         {"on another connection the links begin anew", on_another_connection_the_links_begin_anew},
+        {"a new connection is put to the proof at once", a_new_connection_is_put_to_the_proof_at_once},
         {"what was proven stays so without a connection", what_was_proven_stays_so_without_a_connection},
         {"of unlike timeouts the least counts", of_unlike_timeouts_the_least_counts},
         {"connected or not, belief ends", connected_or_not_belief_ends},
