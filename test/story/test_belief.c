@@ -151,6 +151,7 @@ static void what_was_proven_stays_so_without_a_connection(void)
     CHECK_EQ(pdk__session_wake_ms(&t.s), deadline - 600);
     t.now_ms = deadline - 600;
     session_later(&t, 0);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), deadline);
     CHECK(pdk__session_credible(&t.s, deadline - 1));
     CHECK(!pdk__session_credible(&t.s, deadline));
     t.now_ms = deadline;
