@@ -93,6 +93,16 @@ static bool may_work(struct work *w, pdk_mutex *m)
     return true;
 }
 
+static void explain(struct work *w, pdk_mutex *m)
+{
+    char error[120];
+    pdk_client_last_error(client, error, sizeof error);
+    if (*error == '\0')
+        pdk_mutex_last_error(m, error, sizeof error);
+    snprintf(w->why, sizeof w->why, "%s; its session is %s", error,
+             pdk_client_session_id(client) == atomic_load(&w->session) ? "the same" : "another");
+}
+
 static void work(struct work *w, pdk_mutex *m, const char *path, const char *store)
 {
     int64_t token = 0;
@@ -107,7 +117,7 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
         work_nap();
     if (rc == 0 && atomic_load(&w->woke_ns) != 0 && atomic_load(&w->wish) == 0)
         write_late(w, &check, path, store);
-    pdk_mutex_last_error(m, w->why, sizeof w->why);
+    explain(w, m);
     atomic_store(&w->ended_ns, work_now_ns());
 }
 

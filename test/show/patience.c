@@ -101,8 +101,12 @@ static void count_lost(struct role *r, int64_t begun_ns, int64_t since_ns)
     if (!cast_ended(&r->actor))
         return;
     r->lost++;
-    printf("  (%s stopped after %.1f s%s%s)", r->name, (double)(atomic_load(&r->actor.work->last_ns) - begun_ns) / 1e9,
-           *r->actor.work->why != '\0' ? ": " : "", r->actor.work->why);
+    struct work *w = r->actor.work;
+    int64_t until_ns = atomic_load(&w->until_ns);
+    printf("  (%s stopped after %.1f s", r->name, (double)(atomic_load(&w->last_ns) - begun_ns) / 1e9);
+    if (until_ns != 0)
+        printf("; its deadline was %.1f s; %s", (double)(until_ns - begun_ns) / 1e9, w->why);
+    printf(")");
     cast_dismiss(&r->actor);
     begin_work(r);
 }
