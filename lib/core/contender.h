@@ -51,7 +51,8 @@
  *    for the lock must not be lost by it.
  *  - Where a lock delay is asked for, a holder leaves a mark in the lock path's own data before its grant, and takes it off
  *    before its node goes, in the same session and hence in that order; who lost takes nothing off. So a mark of somebody
- *    whose node is gone says that he did not give the lock back, and his successor waits. Marks are written for the
+ *    whose node is gone says that he did not give the lock back, and his successor waits. (A connection that breaks right
+ *    between the two can lose the one and not the other: then he waits in vain.) Marks are written for the
  *    version that was read: a write that is late changes nothing. A multi of check and mark would do as well, and
  *    could abort the process (see pdk_mutex_guard()).
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock

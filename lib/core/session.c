@@ -406,5 +406,5 @@ int64_t pdk__session_wake_ms(const struct pdk__session *s)
 bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms)
 {
     bool there = s->phase == PDK__SESSION_CONNECTED || s->phase == PDK__SESSION_SUSPENDED;
-    return there && now_ms < pdk__session_deadline_ms(s);
+    return there && !s->presumed && now_ms < pdk__session_deadline_ms(s);
 }

@@ -161,6 +161,21 @@ static void what_was_proven_stays_so_without_a_connection(void)
                        "later: presumed\n");
 }
 
+/* Some time is proven, and too little to begin on. */
+static void who_was_told_that_it_is_over_may_not_believe_on_a_late_proof(void)
+{
+    begin_proven();
+    ask(600, 5, true);
+    ask(600, 5, true);
+    t.now_ms = pdk__session_deadline_ms(&t.s);
+    session_later(&t, 0);
+    tale_reset(&t);
+    ask(-400, 401, true);
+    CHECK_STR(t.trace, "agreed: -\n");
+    CHECK(left_ms() > 0);
+    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+}
+
 /* Its server answers and answers, and no quorum does. */
 static void of_unlike_timeouts_the_least_counts(void)
 {
@@ -535,6 +550,8 @@ int main(int argc, char **argv)
         {"on another connection the links begin anew", on_another_connection_the_links_begin_anew},
         {"a new connection is put to the proof at once", a_new_connection_is_put_to_the_proof_at_once},
         {"what was proven stays so without a connection", what_was_proven_stays_so_without_a_connection},
+        {"who was told that it is over may not believe on a late proof",
+         who_was_told_that_it_is_over_may_not_believe_on_a_late_proof},
         {"of unlike timeouts the least counts", of_unlike_timeouts_the_least_counts},
         {"connected or not, belief ends", connected_or_not_belief_ends},
         {"who comes late with an answer is told the time first", who_comes_late_with_an_answer_is_told_the_time_first},
