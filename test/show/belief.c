@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SOON_MS = 120000, RIVAL_MS = 30000, PLACE = 1 };
+enum { SOON_MS = 120000, BEGIN_MS = 60000, RIVAL_MS = 30000, PLACE = 1 };
 
 enum fault { FOLLOWER_CUT_OFF, CLIENT_CUT_OFF, HOLDER_STOPPED };
 
@@ -38,6 +38,7 @@ static struct role {
     _Atomic int64_t gone_ns;
     bool is_struck;
     int voids; /* runs in which it let go before the fault was complete */
+    int stuck; /* runs in which it did not begin */
     struct outcomes outcomes;
 } roles[] = {
     {.name = "library", .kind = PROGRAM, .judged = true},
@@ -124,8 +125,24 @@ static void contend(struct role *r, struct actor *a, const struct seat *seat)
         cast_order(a, r->path, r == roles ? store : NULL);
 }
 
-static void take_the_lock(int run)
+/* Who was asked to work, and does not: with what an ensemble may need after the fault before, and much more. */
+static bool begins(struct role *r)
 {
+    int64_t until_ms = pdk__test_now_ms() + BEGIN_MS;
+    while (!cast_works(&r->holder) && pdk__test_now_ms() < until_ms)
+        pdk__test_nap();
+    if (cast_works(&r->holder))
+        return true;
+    r->stuck++;
+    printf("# %s does not begin on %s: process %s, nodes %d, %s says %s\n", r->name, r->path,
+           r->holder.orders > 0 || !cast_ended(&r->holder) ? "lives" : "has ended", observer_count(r->path), follower,
+           fault != FOLLOWER_CUT_OFF || pdk__lab_follows(follower) ? "it follows" : "it does not follow");
+    return false;
+}
+
+static bool take_the_lock(int run)
+{
+    bool all = true;
     EACH_ROLE(r)
     if (is_played(r)) {
         snprintf(r->path, sizeof r->path, "/paddock-show/%d/%d-%d-%d", (int)getpid(), (int)fault, run,
@@ -133,10 +150,9 @@ static void take_the_lock(int run)
         contend(r, &r->holder, &holders);
     }
     EACH_ROLE(r)
-    if (is_played(r)) {
-        CHECK_WITHIN(SOON_MS, cast_works(&r->holder));
+    if (is_played(r) && (all = begins(r) && all))
         observer_watch(r->path, &r->gone_ns);
-    }
+    return all;
 }
 
 static void queue_up(void)
@@ -236,11 +252,13 @@ static void leave(const struct outcome *times)
         CHECK_WITHIN(SOON_MS, observer_count(r->path) == 0);
 }
 
-static void run_once(int run)
+/* False when it could not begin. */
+static bool run_once(int run)
 {
     if (fault == HOLDER_STOPPED)
         renew_store();
-    take_the_lock(run);
+    if (!take_the_lock(run))
+        return false;
     queue_up();
     any_moment();
     struct outcome times = {.fault_ns = work_now_ns()};
@@ -255,6 +273,7 @@ static void run_once(int run)
     leave(&times);
     printf("\n");
     fflush(stdout);
+    return true;
 }
 
 /* --- the figures ------------------------------------------------------------------------------------------------- */
@@ -306,8 +325,9 @@ static void judge_role(const struct role *r)
     if (bad > 0)
         pdk__test_fail(__FILE__, __LINE__, "%s: in %zu of %zu runs it worked on when its lock was gone", r->name, bad,
                        n);
-    if (n < (size_t)runs)
-        pdk__test_fail(__FILE__, __LINE__, "%s: let go before the fault %d times", r->name, r->voids);
+    if (n < (size_t)runs || r->stuck > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s: let go before the fault %d times, did not begin %d times", r->name,
+                       r->voids, r->stuck);
 }
 
 static void judge(void)
@@ -330,8 +350,8 @@ static int most_voids(void)
 {
     int most = 0;
     EACH_ROLE(r)
-    if (r->judged && r->voids > most)
-        most = r->voids;
+    if (r->voids + r->stuck > most)
+        most = r->voids + r->stuck;
     return most < runs ? most : runs;
 }
 
@@ -342,7 +362,7 @@ static void show(enum fault which, const char *name)
     {
         outcomes_free(&r->outcomes);
         r->outcomes.who = r->name;
-        r->voids = 0;
+        r->voids = r->stuck = 0;
     }
     still_connected = 0;
     memset(&woke, 0, sizeof woke);
@@ -355,7 +375,11 @@ static void show(enum fault which, const char *name)
             end_cast();
             start_cast();
         }
-        run_once(run);
+        if (!run_once(run)) {
+            end_cast();
+            pdk__fault("recover");
+            start_cast();
+        }
     }
     end_cast();
     tell(name);
