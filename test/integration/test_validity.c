@@ -3,9 +3,7 @@
  * whatever else is.
  */
 #include "test/integration/ground.h"
-#include <poll.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SESSION_MS = 3000, MARGIN_MS = SESSION_MS / 20, MIN_VALID_MS = SESSION_MS / 10 };
@@ -38,7 +36,7 @@ static void hold_for_two_sessions(void)
         int64_t valid_ms = pdk_mutex_valid_ms(m);
         CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
         CHECK(valid_ms > 0 && valid_ms <= SESSION_MS - MARGIN_MS);
-        poll(NULL, 0, 5);
+        pdk__test_nap();
     }
 }
 
@@ -146,12 +144,10 @@ static void a_child_has_no_time(void)
     begin(NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK(pdk_mutex_valid_ms(m) > 0);
-    pid_t pid = fork();
+    pid_t pid = pdk__test_fork();
     if (pid == 0)
         _exit(pdk_mutex_valid_ms(m) == 0 ? 0 : 1);
-    int status = -1;
-    CHECK_EQ(waitpid(pid, &status, 0), pid);
-    CHECK_EQ(status, 0);
+    CHECK_EQ(pdk__test_wait(pid), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
 }
