@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/listing.h"
 #include "cli/number.h"
 #include "cli/options.h"
@@ -6,7 +7,6 @@
 #include "cli/reach.h"
 #include "cli/say.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -29,68 +29,38 @@ static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
                            "      --session-timeout SEC   of the session that asks (10)\n"
                            "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "  -q, --quiet   -h, --help   -V, --version\n"
+                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or not confirmed;\n"
                            "64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
                            "See paddock(1).\n";
 
-static const struct option long_options[] = {
-    {"force", no_argument, NULL, OPT_FORCE},
-    {"yes", no_argument, NULL, 'y'},
-    {"wait", required_argument, NULL, 'w'},
-    {"conflict-exit-code", required_argument, NULL, 'E'},
-    {"json", no_argument, NULL, OPT_JSON},
-    PDK__CLI_ENSEMBLE_OPTIONS,
-    PDK__CLI_HELP_OPTIONS,
-};
-
 struct words {
-    struct pdk__cli_options options;
+    struct pdk__cli_options options; /* first */
     bool force, yes, json;
-    bool answered;
     /* what came of it, for --json */
     bool asked, removed, gone;
 };
 
 /* --- the words --------------------------------------------------------------------------------------------------- */
 
-static int take(struct words *w, int option, char **argv)
-{
-    switch (option) {
-    case OPT_FORCE:
-        w->force = true;
-        return 0;
-    case 'y':
-        w->yes = true;
-        return 0;
-    case OPT_JSON:
-        w->json = true;
-        return 0;
-    case 'h':
-        w->answered = true;
-        fputs(help, stdout);
-        return 0;
-    case 'V':
-        w->answered = true;
-        return pdk__cli_version();
-    default:
-        return pdk__cli_options_take(&w->options, option, argv);
-    }
-}
+static const struct pdk__cli_option own_options[] = {{"force", 0, NULL, offsetof(struct words, force)},
+                                                     {"yes", 'y', NULL, offsetof(struct words, yes)},
+                                                     {"json", 0, NULL, offsetof(struct words, json)},
+                                                     {0}};
+
+static const struct pdk__cli_verb verb = {
+    "break", help, {pdk__cli_ensemble_options, pdk__cli_wait_options, own_options}, .ends = false};
 
 static int parse(struct words *w, int argc, char **argv)
 {
-    int option, status = 0;
-    opterr = 0;
-    optind = 0; /* glibc: start anew */
     w->options.wait_ms = 0;
-    while (status == 0 && !w->answered && (option = getopt_long(argc, argv, ":yw:E:z:qvhV", long_options, NULL)) != -1)
-        status = take(w, option, argv);
-    if (status != 0 || w->answered)
+    int status = pdk__cli_options_parse(&w->options, &verb, argc, argv);
+    if (status != 0 || w->options.answered)
         return status;
-    status = pdk__cli_options_path(&w->options, argv[optind]);
-    if (status == 0 && argv[optind + 1] != NULL)
-        return pdk__cli_usage("break: one path at a time: '%s'", argv[optind + 1]);
+    w->options.at_once = false; /* -w is for the holder here */
+    status = pdk__cli_options_path(&w->options, w->options.words[0]);
+    if (status == 0 && w->options.words[1] != NULL)
+        return pdk__cli_usage("break: one path at a time: '%s'", w->options.words[1]);
     if (status == 0 && w->force && !w->yes && !isatty(STDIN_FILENO))
         return pdk__cli_usage("break: --force asks on a terminal, and standard input is none; --yes does without");
     return status;
@@ -219,13 +189,7 @@ static int print_json(const struct words *w, const pdk_contender_list *list)
     json_object_set_new(top, "asked", json_boolean(w->asked));
     json_object_set_new(top, "removed", json_boolean(w->removed));
     json_object_set_new(top, "gone", json_boolean(w->gone));
-    int rc = json_dumpf(top, stdout, JSON_COMPACT);
-    json_decref(top);
-    putchar('\n');
-    if (rc == 0)
-        return 0;
-    pdk__cli_say("cannot write the answer");
-    return STATUS_INTERNAL;
+    return pdk__cli_json_print(top);
 }
 
 static int run(struct words *w)
@@ -246,10 +210,10 @@ static int run(struct words *w)
 int pdk__cli_break_main(int argc, char **argv)
 {
     struct words w = {0};
-    int status = pdk__cli_options_begin(&w.options, "break");
+    int status = pdk__cli_options_begin(&w.options, verb.name);
     if (status == 0)
         status = parse(&w, argc, argv);
-    if (status == 0 && !w.answered)
+    if (status == 0 && !w.options.answered)
         status = run(&w);
     pdk__cli_options_end(&w.options);
     return status;

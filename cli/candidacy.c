@@ -1,5 +1,7 @@
 #include "cli/candidacy.h"
 
+#include "cli/number.h"
+
 /* The rest the claim sees by itself, on every turn of its loop: it is enough that pdk_client_fd() was readable. */
 static void note_change(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
 {
@@ -60,10 +62,24 @@ static void look_at_term(struct pdk__cli_claim *c)
         c->state = suspended ? PDK_SUSPECT : PDK_HELD;
 }
 
+static void stand(struct pdk__cli_claim *c)
+{
+    c->deadline = -1;
+    int rc = pdk_leader_start(c->leader);
+    if (rc != 0)
+        pdk__cli_claim_end(c, rc);
+}
+
+static bool rests(const struct pdk__cli_claim *c) { return c->deadline >= 0; }
+
 void pdk__cli_candidacy_step(struct pdk__cli_claim *c)
 {
     if (c->resigning)
         return;
+    if (rests(c) && pdk__cli_now_ms() < c->deadline)
+        return;
+    if (rests(c))
+        stand(c);
     if (c->phase == CLAIM_WAITING)
         await_term(c);
     else if (c->phase == CLAIM_HELD)
@@ -76,10 +92,13 @@ static void resigned(int rc, void *arg)
 {
     struct pdk__cli_claim *c = arg;
     c->resigning = false;
+    /* The loss may become known only now, as with a lock. */
+    if (rc == PDK_ELOST && c->phase == CLAIM_LEAVING)
+        c->lost = true;
     if (c->phase == CLAIM_LEAVING)
         pdk__cli_claim_ended(c);
-    else if ((rc = pdk_leader_start(c->leader)) != 0)
-        pdk__cli_claim_end(c, rc);
+    else if (!rests(c))
+        stand(c);
 }
 
 static int resign(struct pdk__cli_claim *c)
@@ -89,20 +108,26 @@ static int resign(struct pdk__cli_claim *c)
     return rc;
 }
 
-void pdk__cli_candidacy_again(struct pdk__cli_claim *c)
+/* After a lost term the library is a candidate again unasked; a rest prevents that. */
+void pdk__cli_candidacy_again(struct pdk__cli_claim *c, int64_t rest_ms)
 {
-    bool over = c->lost;
+    bool stands = c->lost && rest_ms == 0;
     c->phase = CLAIM_WAITING;
     c->state = PDK_FREE;
     c->lost = c->revoked = false;
-    int rc = over ? 0 : resign(c);
+    c->deadline = rest_ms > 0 ? pdk__cli_now_ms() + rest_ms : -1;
+    int rc = stands ? 0 : resign(c);
     if (rc != 0)
         pdk__cli_claim_end(c, rc);
 }
 
 void pdk__cli_candidacy_leave(struct pdk__cli_claim *c)
 {
+    /* The library may know of a loss already, and be a candidate again: to resign from that says nothing of the term. */
+    if (c->phase == CLAIM_HELD)
+        look_at_term(c);
     c->phase = CLAIM_LEAVING;
+    c->deadline = -1;
     if (resign(c) != 0)
         pdk__cli_claim_ended(c); /* closing the session takes the node away as well */
 }

@@ -13,8 +13,8 @@ int pdk__cli_candidacy_make(struct pdk__cli_claim *c);
 /* See what became of it. */
 void pdk__cli_candidacy_step(struct pdk__cli_claim *c);
 
-/* Nobody works any more: give up what is left of the term, and stand for another. */
-void pdk__cli_candidacy_again(struct pdk__cli_claim *c);
+/* The term's work has ended: give up what is left of the term, and after REST_MS stand for another. */
+void pdk__cli_candidacy_again(struct pdk__cli_claim *c, int64_t rest_ms);
 
 /* Resign for good. */
 void pdk__cli_candidacy_leave(struct pdk__cli_claim *c);

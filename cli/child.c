@@ -1,5 +1,6 @@
 #include "cli/child.h"
 
+#include "cli/number.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -17,16 +18,19 @@ static void await_go(int go, pid_t parent)
         _exit(STATUS_INTERNAL);
 }
 
-static void run(char *const *argv, const sigset_t *mask, int failed)
+static void run(const struct pdk__cli_order *order, int failed)
 {
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(argv[0], argv);
-    int why = errno;
+    int why = PDK__CLI_CHILD_EXPIRED;
+    sigprocmask(SIG_SETMASK, order->mask, NULL);
+    if (pdk__cli_lease_covers(order->lease, pdk__cli_now_ms(), order->signal)) {
+        execvp(order->argv[0], order->argv);
+        why = errno;
+    }
     (void)!write(failed, &why, sizeof why);
     _exit(why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN);
 }
 
-int pdk__cli_child_prepare(struct pdk__cli_child *c, char *const *argv, const sigset_t *mask)
+int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order *order)
 {
     int go[2], failed[2];
     pid_t parent = getpid();
@@ -41,7 +45,7 @@ int pdk__cli_child_prepare(struct pdk__cli_child *c, char *const *argv, const si
     if (c->pid == 0) {
         close(go[1]);
         await_go(go[0], parent);
-        run(argv, mask, failed[1]);
+        run(order, failed[1]);
     }
     int why = errno;
     close(go[0]);

@@ -2,6 +2,8 @@
 #ifndef PDK_CLI_CHILD_H
 #define PDK_CLI_CHILD_H
 
+#include "cli/lease.h"
+
 #include <signal.h>
 #include <sys/types.h>
 
@@ -11,13 +13,25 @@ struct pdk__cli_child {
     int failed; /* tells the errno of a failed exec */
 };
 
-/*
- * Fork a process in a group of its own that will run ARGV, with MASK as its signal mask, when told to go. The caller
- * must have one thread. It is killed when the caller dies. 0, or -1 with errno.
- */
-int pdk__cli_child_prepare(struct pdk__cli_child *c, char *const *argv, const sigset_t *mask);
+/* In place of an errno: the lock could not be relied upon any more. */
+enum { PDK__CLI_CHILD_EXPIRED = -1 };
 
-/* Let it go. Returns 0 when the command runs, or the errno of the failed exec. */
+/* The command to run, with MASK as its signal mask, under a lease whose end is announced to it by SIGNAL (0: never). */
+struct pdk__cli_order {
+    char *const *argv;
+    const sigset_t *mask;
+    const struct pdk__cli_lease *lease;
+    int signal;
+};
+
+/*
+ * Fork a process in a group of its own that will run the command when it is let go. The caller must have one thread.
+ * The process is killed when the caller dies. 0, or -1 with errno.
+ */
+int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order *order);
+
+/* Let it go. The process looks at the lease itself, as the last thing before exec: the caller may have been stopped
+ * since it looked. Returns 0 when the command runs, the errno of the failed exec, or PDK__CLI_CHILD_EXPIRED. */
 int pdk__cli_child_go(struct pdk__cli_child *c);
 
 #endif

@@ -1,8 +1,10 @@
 #include "cli/claim.h"
 
 #include "cli/candidacy.h"
+#include "cli/incident.h"
 #include "cli/number.h"
 #include "cli/say.h"
+#include "cli/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,17 +81,28 @@ static void note_revoked(pdk_mutex *m, int64_t token, void *arg)
     c->revoked = true;
 }
 
-void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o)
+static int make_mutex(struct pdk__cli_claim *c)
 {
-    *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
-    int rc = pdk_client_new(&c->client, o->hosts, o->client);
-    if (rc != 0) {
-        if (rc == PDK_EINVAL)
-            snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", o->hosts);
-        pdk__cli_claim_end(c, rc);
-        return;
-    }
-    rc = o->elect ? pdk__cli_candidacy_make(c) : pdk_mutex_new(&c->mutex, c->client, o->path, NULL);
+    const struct pdk__cli_options *o = c->options;
+    pdk_mutex_options *m = pdk_mutex_options_new();
+    int rc = m != NULL ? 0 : PDK_ENOMEM;
+    if (rc == 0)
+        rc = pdk_mutex_options_set_confirmed(m, o->confirmed);
+    if (rc == 0)
+        rc = pdk_mutex_options_set_lock_delay_ms(m, (int)o->lock_delay_ms);
+    if (rc == 0)
+        rc = pdk_mutex_options_set_min_token(m, o->min_token);
+    if (rc == 0 && o->data != NULL)
+        rc = pdk_mutex_options_set_data(m, o->data, strlen(o->data));
+    if (rc == 0)
+        rc = pdk_mutex_new(&c->mutex, c->client, o->path, m);
+    pdk_mutex_options_free(m);
+    return rc;
+}
+
+static void make_object(struct pdk__cli_claim *c)
+{
+    int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_mutex(c);
     if (rc != 0) {
         pdk__cli_claim_end(c, rc);
         return;
@@ -98,11 +111,40 @@ void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_option
         pdk_mutex_on_state(c->mutex, note_state, c);
         pdk_mutex_on_revoke(c->mutex, note_revoked, c);
     }
-    int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
-    c->deadline = c->began_ms + limit;
 }
 
-int pdk__cli_claim_fd(const struct pdk__cli_claim *c) { return c->client != NULL ? pdk_client_fd(c->client) : -1; }
+/* The client is there, or cannot be. */
+static void take_client(struct pdk__cli_claim *c)
+{
+    int rc;
+    if (c->opening == NULL || !pdk__cli_opening_take(c->opening, &rc, &c->client))
+        return;
+    c->opening = NULL;
+    if (rc == 0) {
+        make_object(c);
+        return;
+    }
+    if (rc == PDK_EINVAL)
+        snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", c->options->hosts);
+    pdk__cli_claim_end(c, rc);
+}
+
+void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o)
+{
+    *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
+    int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
+    c->deadline = c->began_ms + limit;
+    c->opening = pdk__cli_opening_begin(o);
+    if (c->opening == NULL)
+        pdk__cli_claim_end(c, PDK_ESYSTEM);
+}
+
+int pdk__cli_claim_fd(const struct pdk__cli_claim *c)
+{
+    if (c->opening != NULL)
+        return pdk__cli_opening_fd(c->opening);
+    return c->client != NULL ? pdk_client_fd(c->client) : -1;
+}
 
 static void ask(struct pdk__cli_claim *c)
 {
@@ -118,9 +160,16 @@ static void ask(struct pdk__cli_claim *c)
         pdk__cli_claim_end(c, rc);
 }
 
+static void give_up_connecting(struct pdk__cli_claim *c)
+{
+    double seconds = (double)(c->deadline - c->began_ms) / 1000;
+    pdk__cli_claim_end(c, PDK_EDISCONNECTED);
+    snprintf(c->why, sizeof c->why, "no server answered within %.3g s", seconds);
+}
+
 static void reach(struct pdk__cli_claim *c)
 {
-    switch (pdk_client_state(c->client)) {
+    switch (c->client != NULL ? pdk_client_state(c->client) : PDK_SESSION_CONNECTING) {
     case PDK_SESSION_CONNECTED:
         ask(c);
         break;
@@ -129,12 +178,14 @@ static void reach(struct pdk__cli_claim *c)
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)
-            pdk__cli_claim_end(c, PDK_EDISCONNECTED);
+            give_up_connecting(c);
     }
 }
 
 void pdk__cli_claim_step(struct pdk__cli_claim *c)
 {
+    if (c->phase == CLAIM_CONNECTING)
+        take_client(c);
     if (c->client != NULL)
         pdk_client_dispatch(c->client);
     if (c->phase == CLAIM_CONNECTING)
@@ -143,10 +194,10 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c)
         pdk__cli_candidacy_step(c);
 }
 
-void pdk__cli_claim_again(struct pdk__cli_claim *c)
+void pdk__cli_claim_again(struct pdk__cli_claim *c, int64_t rest_ms)
 {
     if (c->phase == CLAIM_HELD)
-        pdk__cli_candidacy_again(c);
+        pdk__cli_candidacy_again(c, rest_ms);
 }
 
 void pdk__cli_claim_grant(const struct pdk__cli_claim *c, int64_t *token, char *node, size_t size)
@@ -201,7 +252,7 @@ void pdk__cli_claim_close(struct pdk__cli_claim *c)
     c->client = NULL;
 }
 
-int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t size)
+int pdk__cli_claim_status(const struct pdk__cli_claim *c, char text[PDK__CLI_INCIDENT])
 {
     const struct pdk__cli_options *o = c->options;
     int status = pdk__cli_status_of(c->rc, o->busy_status);
@@ -209,11 +260,14 @@ int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t siz
     if (c->rc == 0 || c->rc == PDK_ECANCELED)
         return 0;
     bool busy = c->rc == PDK_EBUSY || c->rc == PDK_ETIMEDOUT;
-    if (busy && o->verbose)
-        snprintf(text, size, "%s: %s", o->path, o->wait_ms == 0 ? "held by another" : "still held by another: gave up");
-    else if (!busy && status == STATUS_NO_ENSEMBLE)
-        snprintf(text, size, "%s: no ensemble: %s", o->hosts, c->why);
+    char path[PDK__CLI_SHORT];
+    const char *slow = strstr(c->why, "connected, but");
+    if (busy && slow != NULL)
+        snprintf(text, PDK__CLI_INCIDENT, "%s: %.200s", pdk__cli_short(o->path, path), slow);
+    else if (busy && o->verbose)
+        snprintf(text, PDK__CLI_INCIDENT, "%s: %s", pdk__cli_short(o->path, path),
+                 o->wait_ms == 0 ? "held by another" : "still held by another: gave up");
     else if (!busy)
-        snprintf(text, size, "%s: %s", o->path, c->why);
+        pdk__cli_incident(o, c->rc, c->why, text);
     return status;
 }

@@ -11,6 +11,8 @@
 #ifndef PDK_CLI_CLAIM_H
 #define PDK_CLI_CLAIM_H
 
+#include "cli/incident.h"
+#include "cli/opening.h"
 #include "cli/options.h"
 
 #include <paddock/leader.h>
@@ -20,6 +22,7 @@ enum pdk__cli_phase { CLAIM_CONNECTING, CLAIM_WAITING, CLAIM_HELD, CLAIM_LEAVING
 
 struct pdk__cli_claim {
     const struct pdk__cli_options *options;
+    struct pdk__cli_opening *opening; /* of the client, until there is one */
     pdk_client *client;
     pdk_mutex *mutex;
     pdk_op *op;
@@ -32,7 +35,7 @@ struct pdk__cli_claim {
     bool lost;       /* it was, at some time */
     bool revoked;    /* somebody asks for it */
     int64_t began_ms;
-    int64_t deadline; /* of CONNECTING; -1 in the other phases, whose time limits the library keeps */
+    int64_t deadline; /* of CONNECTING, or of a rest; -1 otherwise: the library keeps the other limits */
     int rc;           /* why it ended without having been held; 0 when it was */
     char why[256];    /* the incident */
 };
@@ -49,8 +52,9 @@ void pdk__cli_claim_step(struct pdk__cli_claim *c);
 /* Give up, or give back. The claim becomes ENDED, at once or later. */
 void pdk__cli_claim_leave(struct pdk__cli_claim *c);
 
-/* Of a leadership: the term is over for its owner, too; give up what is left of it, and stand for another. */
-void pdk__cli_claim_again(struct pdk__cli_claim *c);
+/* Of a leadership: the term is over for its owner, too; give up what is left of it, and after REST_MS stand for
+ * another. */
+void pdk__cli_claim_again(struct pdk__cli_claim *c, int64_t rest_ms);
 
 /* What is HELD: its token, and the node's name. */
 void pdk__cli_claim_grant(const struct pdk__cli_claim *c, int64_t *token, char *node, size_t size);
@@ -62,7 +66,7 @@ int64_t pdk__cli_claim_valid_ms(const struct pdk__cli_claim *c);
 void pdk__cli_claim_close(struct pdk__cli_claim *c);
 
 /* The exit status for a claim that ended; when it is not 0, TEXT tells why, and is empty when nobody needs telling. */
-int pdk__cli_claim_status(const struct pdk__cli_claim *c, char *text, size_t size);
+int pdk__cli_claim_status(const struct pdk__cli_claim *c, char text[PDK__CLI_INCIDENT]);
 
 /* For candidacy.c: it has ended, without or with an incident. */
 void pdk__cli_claim_ended(struct pdk__cli_claim *c);

@@ -9,7 +9,4 @@ int pdk__cli_ls_main(int argc, char **argv);
 int pdk__cli_break_main(int argc, char **argv);
 int pdk__cli_server_main(int argc, char **argv);
 
-/* For "-V". Returns 0. */
-int pdk__cli_version(void);
-
 #endif

@@ -1,6 +1,8 @@
 #include "cli/claim.h"
 #include "cli/commands.h"
+#include "cli/heed.h"
 #include "cli/number.h"
+#include "cli/queue.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -20,8 +22,9 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
                            "  -E N                  exit status when busy or timed out (1)\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
                            "      --session-timeout SEC   lost so long after the servers hear no more (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that was never reached (30)\n"
+                           "      --connect-timeout SEC   give up on servers that never answered (30; -n 5)\n"
                            "      --label TEXT            what 'paddock ls' shows\n"
+                           "      --confirmed  --lock-delay SEC  --min-token N  --data TEXT   see paddock(1)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
                            "      --lost-exit-code N      exit status when the lock was lost (76)\n"
@@ -29,47 +32,44 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
                            "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
                            "77 not permitted, 128+signal when one came before the lock. See paddock(1).\n";
 
-static const struct option long_options[] = {PDK__CLI_ENSEMBLE_OPTIONS, PDK__CLI_WAIT_OPTIONS, PDK__CLI_HELP_OPTIONS};
+static const struct pdk__cli_verb verb = {"hold",
+                                          help,
+                                          {pdk__cli_ensemble_options, pdk__cli_nowait_options, pdk__cli_wait_options,
+                                           pdk__cli_node_options, pdk__cli_label_options, pdk__cli_grant_options},
+                                          .ends = true};
+
+enum { LATE_MS = 1000 };
 
 struct hold {
     struct pdk__cli_options options;
     struct pdk__cli_claim claim;
+    struct pdk__cli_queue *queue;
     int signals;
-    int gave_up; /* the signal that came before the lock */
-    bool silent; /* nobody reads the token */
+    int gave_up;     /* the signal that came before the lock, or while the servers did not confirm its release */
+    int64_t left_ms; /* when it began to leave; 0: not yet */
+    bool told_wait;
+    bool abandoned; /* the servers are not waited for */
+    bool silent;    /* nobody reads the token */
     bool told_suspect;
     bool told_revoked;
-    bool answered;
 };
-
-static int take(struct hold *h, int option, char **argv)
-{
-    switch (option) {
-    case 'h':
-        h->answered = true;
-        fputs(help, stdout);
-        return 0;
-    case 'V':
-        h->answered = true;
-        return pdk__cli_version();
-    default:
-        return pdk__cli_options_take(&h->options, option, argv);
-    }
-}
 
 static int parse(struct hold *h, int argc, char **argv)
 {
-    int option, status = 0;
-    opterr = 0;
-    optind = 0; /* glibc: start anew */
-    while (status == 0 && !h->answered && (option = getopt_long(argc, argv, "+:nw:E:z:qvhV", long_options, NULL)) != -1)
-        status = take(h, option, argv);
-    if (status != 0 || h->answered)
+    int status = pdk__cli_options_parse(&h->options, &verb, argc, argv);
+    if (status != 0 || h->options.answered)
         return status;
-    status = pdk__cli_options_path(&h->options, argv[optind]);
-    if (status == 0 && argv[optind + 1] != NULL)
-        return pdk__cli_usage("hold: one path, and no command: '%s'", argv[optind + 1]);
+    status = pdk__cli_options_path(&h->options, h->options.words[0]);
+    if (status == 0 && h->options.words[1] != NULL)
+        return pdk__cli_usage("hold: one path, and no command: '%s'", h->options.words[1]);
     return status;
+}
+
+static void leave(struct hold *h)
+{
+    if (h->left_ms == 0)
+        h->left_ms = pdk__cli_now_ms();
+    pdk__cli_claim_leave(&h->claim);
 }
 
 static void print_token(struct hold *h)
@@ -81,7 +81,13 @@ static void print_token(struct hold *h)
         return;
     pdk__cli_say("cannot write to standard output: %s", strerror(errno));
     h->silent = true;
-    pdk__cli_claim_leave(&h->claim);
+    leave(h);
+}
+
+/* Servers answer within that time, if at all; and the second of a pair of signals has come. */
+static bool is_late(const struct hold *h)
+{
+    return h->claim.phase == CLAIM_LEAVING && pdk__cli_now_ms() - h->left_ms >= LATE_MS;
 }
 
 static void take_signal(struct hold *h)
@@ -89,9 +95,21 @@ static void take_signal(struct hold *h)
     struct signalfd_siginfo info;
     if (read(h->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
-    if (h->claim.phase < CLAIM_HELD)
+    if (h->claim.phase != CLAIM_HELD && (h->claim.phase != CLAIM_LEAVING || is_late(h)))
         h->gave_up = (int)info.ssi_signo;
-    pdk__cli_claim_leave(&h->claim);
+    h->abandoned = is_late(h);
+    leave(h);
+}
+
+static void tell_wait(struct hold *h)
+{
+    if (!is_late(h) || h->told_wait)
+        return;
+    h->told_wait = true;
+    if (!h->options.quiet)
+        pdk__cli_say("%s: waiting for a server to confirm; a signal ends that, and the lock is then free when its "
+                     "session has timed out",
+                     h->options.path);
 }
 
 /* What is said on standard input does not matter, only that it ends. */
@@ -100,7 +118,7 @@ static void take_input(struct hold *h)
     char scrap[4096];
     ssize_t n = read(STDIN_FILENO, scrap, sizeof scrap);
     if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-        pdk__cli_claim_leave(&h->claim);
+        leave(h);
 }
 
 /* Whoever feeds this process decides. */
@@ -111,26 +129,40 @@ static void tell_revoked(struct hold *h)
     h->told_revoked = h->claim.revoked;
 }
 
+/* From when it waits until it does not. */
+static void watch_queue(struct hold *h, enum pdk__cli_phase before)
+{
+    if (before == CLAIM_CONNECTING && h->claim.phase == CLAIM_WAITING && h->options.wait_ms != 0)
+        h->queue = pdk__cli_queue_watch(h->claim.client, &h->options, -1);
+    if (before == CLAIM_WAITING && h->claim.phase != before)
+        pdk__cli_queue_rest(h->queue);
+}
+
 static void turn(struct hold *h)
 {
     enum pdk__cli_phase before = h->claim.phase;
-    /* While waiting, a file or /dev/null at its end says nothing; a pipe whose writer is gone does (POLLHUP). */
+    /* While waiting, a file or /dev/null at its end says nothing; a pipe whose writer is gone does (POLLHUP), and so
+     * does a pipe's writing end whose reader is gone (POLLERR). */
     struct pollfd fds[] = {{.fd = pdk__cli_claim_fd(&h->claim), .events = POLLIN},
                            {.fd = h->signals, .events = POLLIN},
                            {.fd = STDIN_FILENO, .events = before == CLAIM_HELD ? POLLIN : 0}};
-    poll(fds, before == CLAIM_LEAVING ? 2 : 3, pdk__cli_poll_ms(h->claim.deadline));
+    int64_t late_at = before == CLAIM_LEAVING && !h->told_wait ? h->left_ms + LATE_MS : -1;
+    poll(fds, before == CLAIM_LEAVING ? 2 : 3, pdk__cli_poll_ms(pdk__cli_earlier(h->claim.deadline, late_at)));
     pdk__cli_claim_step(&h->claim);
+    watch_queue(h, before);
     if (before < CLAIM_HELD && h->claim.phase == CLAIM_HELD)
         print_token(h);
     tell_revoked(h);
+    tell_wait(h);
     if (fds[1].revents != 0)
         take_signal(h);
     if (before == CLAIM_HELD && fds[2].revents != 0)
         take_input(h);
-    else if (before < CLAIM_HELD && (fds[2].revents & (POLLHUP | POLLNVAL)) != 0 && h->claim.phase < CLAIM_HELD)
-        pdk__cli_claim_leave(&h->claim);
+    else if (before < CLAIM_HELD && (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 &&
+             h->claim.phase < CLAIM_HELD)
+        leave(h);
     if (h->claim.phase == CLAIM_HELD && h->claim.lost)
-        pdk__cli_claim_leave(&h->claim);
+        leave(h);
 }
 
 static int outcome(struct hold *h, const char *text, int status)
@@ -155,19 +187,23 @@ static int outcome(struct hold *h, const char *text, int status)
 
 static int run(struct hold *h)
 {
-    char text[400];
+    char text[PDK__CLI_INCIDENT];
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
+    pdk__cli_heed(&set, signals);
     h->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&set, SIGPIPE);
     sigprocmask(SIG_BLOCK, &set, NULL);
     pdk__cli_claim_begin(&h->claim, &h->options);
-    while (h->claim.phase != CLAIM_ENDED)
+    while (h->claim.phase != CLAIM_ENDED && !h->abandoned)
         turn(h);
-    int status = pdk__cli_claim_status(&h->claim, text, sizeof text);
+    if (h->abandoned)
+        return STATUS_SIGNAL + h->gave_up; /* without a close, which would wait for the servers as well */
+    int status = pdk__cli_claim_status(&h->claim, text);
+    /* The queue's requests are answered by the close, and end before the client is freed. */
+    pdk__cli_queue_rest(h->queue);
+    pdk_client_close(h->claim.client);
+    pdk__cli_queue_free(h->queue);
     pdk__cli_claim_close(&h->claim);
     close(h->signals);
     return outcome(h, text, status);
@@ -176,10 +212,10 @@ static int run(struct hold *h)
 int pdk__cli_hold_main(int argc, char **argv)
 {
     struct hold h = {0};
-    int status = pdk__cli_options_begin(&h.options, "hold");
+    int status = pdk__cli_options_begin(&h.options, verb.name);
     if (status == 0)
         status = parse(&h, argc, argv);
-    if (status == 0 && !h.answered)
+    if (status == 0 && !h.options.answered)
         status = run(&h);
     pdk__cli_options_end(&h.options);
     return status;

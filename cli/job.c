@@ -1,5 +1,7 @@
 #include "cli/child.h"
+#include "cli/guard.h"
 #include "cli/number.h"
+#include "cli/parting.h"
 #include "cli/runner.h"
 #include "cli/say.h"
 
@@ -35,107 +37,271 @@ void pdk__cli_job_bury(struct pdk__cli_runner *r)
 }
 
 /* Since the session granted it, this process may have been stopped for any time. */
-static bool expired(struct pdk__cli_runner *r)
+static void expired(struct pdk__cli_runner *r)
 {
-    int64_t stop_at = pdk__cli_lease_stop_at(r->lock->lease, r->lock->on_lost);
-    if (r->lock->on_lost == 0 || pdk__cli_now_ms() < stop_at)
-        return false;
-    pdk__cli_say("%s: the servers have not confirmed the lock in time: the command is not started",
-                 r->lock->common.path);
-    r->status = r->lock->common.lost_status;
-    pdk__cli_runner_leave(r);
-    return true;
+    pdk__cli_say("%s: the servers have not confirmed the %s in time: the command is not started", r->lock->common.path,
+                 pdk__cli_runner_noun(r));
+    r->lost = true;
+}
+
+/* The other two must know what to kill before there is anything to kill. */
+static void announce(struct pdk__cli_runner *r)
+{
+    struct pdk__cli_note note = {.kind = NOTE_CHILD, .pid = r->child};
+    pdk__cli_group_init(&r->group, r->lock->lease, r->lock->on_lost);
+    r->group.leader = r->child;
+    pdk__cli_guard_tell(r->lock->lease, r->wake, r->child);
+    pdk__cli_wire_send(r->wire, &note);
+}
+
+/* Give the command the foreground, if that is ours. */
+static bool lend_terminal(struct pdk__cli_runner *r)
+{
+    if (!r->terminal.saved)
+        pdk__cli_terminal_save(&r->terminal);
+    return pdk__cli_terminal_lend(&r->terminal, r->child);
+}
+
+static void let_go(struct pdk__cli_runner *r, struct pdk__cli_child *child)
+{
+    pdk__cli_terminal_save(&r->terminal);
+    if (r->terminal.whole)
+        lend_terminal(r);
+    int why = pdk__cli_child_go(child);
+    r->term_ms = pdk__cli_now_ms();
+    r->ran = why == 0;
+    if (why == PDK__CLI_CHILD_EXPIRED)
+        expired(r);
+    else if (why != 0)
+        cannot_run(r, why);
+    else if (r->lock->common.verbose)
+        pdk__cli_say("running %s", r->lock->argv[0]);
 }
 
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
+    struct pdk__cli_order order = {r->lock->argv, r->mask, r->lock->lease, r->lock->on_lost};
+    struct pdk__cli_child child;
     pdk__cli_job_bury(r);
-    if (expired(r))
-        return;
     r->lost = false;
     r->status = 0;
+    r->relay = (struct pdk__cli_relay){0};
     set_environment(r, grant);
-    struct pdk__cli_child child;
-    if (pdk__cli_child_prepare(&child, r->lock->argv, r->mask) < 0) {
+    if (pdk__cli_child_prepare(&child, &order) < 0) {
         pdk__cli_say("cannot start a process: %s", strerror(errno));
         r->status = STATUS_INTERNAL;
-        pdk__cli_runner_leave(r);
+        pdk__cli_parting_begin(r);
         return;
     }
-    pdk__cli_group_init(&r->group, r->lock->lease, r->lock->on_lost);
-    r->child = r->group.leader = child.pid;
-    /* The session must know whom to kill before there is anything to kill. */
-    struct pdk__cli_note note = {.kind = NOTE_CHILD, .child = child.pid};
-    pdk__cli_wire_send(r->wire, &note);
-    int why = pdk__cli_child_go(&child);
-    if (why != 0)
-        cannot_run(r, why);
-    else if (r->lock->common.verbose)
-        pdk__cli_say("running %s", r->lock->argv[0]);
+    r->child = child.pid;
+    announce(r);
+    let_go(r, &child);
+}
+
+/* --- another term ------------------------------------------------------------------------------------------------ */
+
+enum { SHORT_MS = 10000, REST_MIN_MS = 250, REST_MAX_MS = 30000 };
+
+/* A command that could not be run in one term cannot be run in the next. */
+static bool runs(const struct pdk__cli_runner *r)
+{
+    if (r->status != STATUS_CANNOT_RUN && r->status != STATUS_NOT_FOUND)
+        return true;
+    if (r->lock->keep && r->ran && !r->lock->common.quiet)
+        pdk__cli_say("%s: not a candidate any more: the command ended with %d", r->lock->common.path, r->status);
+    return false;
 }
 
 /* A term that was lost is followed by another, as a rule; one whose command ended is not. */
 static bool stands_again(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
-    return l->common.elect && r->wire >= 0 && !r->quit && !r->leaving && (r->lost ? !l->once : l->keep);
+    if (!l->common.elect || r->wire < 0 || r->quit || r->leaving)
+        return false;
+    return r->lost ? !l->once : l->keep && runs(r);
+}
+
+/* A command that ends as soon as it is started must not keep the servers busy with elections. */
+static int64_t rest_ms(struct pdk__cli_runner *r)
+{
+    if (pdk__cli_now_ms() - r->term_ms < SHORT_MS)
+        return pdk__retry_delay_ms(&r->rests, REST_MIN_MS, REST_MAX_MS);
+    pdk__retry_reset(&r->rests);
+    return 0;
 }
 
 static void stand_again(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_note note = {.kind = NOTE_AGAIN};
+    struct pdk__cli_note note = {.kind = NOTE_AGAIN, .rest_ms = rest_ms(r)};
+    if (r->lock->common.verbose && note.rest_ms > 0)
+        pdk__cli_say("%s: a short term: a candidate again in %.3g s", r->lock->common.path,
+                     (double)note.rest_ms / 1000);
     r->zombie = r->child;
     r->child = 0;
-    r->dead = false;
+    r->dead = r->lost = false;
+    r->status = 0; /* the term's end is no news of the next one */
     pdk__cli_wire_send(r->wire, &note);
+}
+
+/* --- its end ----------------------------------------------------------------------------------------------------- */
+
+/* A command that was killed has not put the terminal in order; and a key that killed it, while it alone was in the
+ * foreground, was meant for the rest of this job as well. */
+static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
+{
+    bool had = pdk__cli_terminal_return(&r->terminal, r->child);
+    bool killed = info->si_code != CLD_EXITED;
+    if (killed || r->lost)
+        pdk__cli_terminal_restore(&r->terminal);
+    if (had && killed && (info->si_status == SIGINT || info->si_status == SIGQUIT))
+        kill(0, info->si_status);
 }
 
 static void died(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     r->dead = true;
     r->lost = r->lost || r->lock->lease->stopping;
-    pdk__cli_terminal_return(&r->terminal, r->child);
+    take_back_terminal(r, info);
     if (r->status == 0)
         r->status = info->si_code == CLD_EXITED ? info->si_status : STATUS_SIGNAL + info->si_status;
     /* What it left behind has no lock to work under. It cannot have a new group's number: the command is not reaped. */
     if (r->lost && r->lock->on_lost != 0)
         kill(-r->child, SIGKILL);
     r->group.leader = 0;
+    r->relay = (struct pdk__cli_relay){0}; /* nothing is due for the dead */
+    pdk__cli_guard_tell(r->lock->lease, r->wake, 0);
     if (stands_again(r))
         stand_again(r);
     else
-        pdk__cli_runner_leave(r);
+        pdk__cli_parting_begin(r);
 }
 
-void pdk__cli_job_rest(struct pdk__cli_runner *r)
+/* --- signals, and stops ------------------------------------------------------------------------------------------ */
+
+static bool same_file(const char *a, const char *b)
 {
-    pdk__cli_terminal_erase(&r->terminal);
-    raise(SIGSTOP);
+    char in_a[4096], in_b[4096];
+    FILE *fa = fopen(a, "re"), *fb = fopen(b, "re");
+    size_t na = fa != NULL ? fread(in_a, 1, sizeof in_a, fa) : 0;
+    size_t nb = fb != NULL ? fread(in_b, 1, sizeof in_b, fb) : 0;
+    if (fa != NULL)
+        fclose(fa);
+    if (fb != NULL)
+        fclose(fb);
+    return na > 0 && na < sizeof in_a && na == nb && memcmp(in_a, in_b, na) == 0;
 }
 
-/* The command stopped. It is in the background of its terminal until it wants to read there (SIGTTIN) or to set it
- * (SIGTTOU): then it gets the foreground, if that is ours. A pipeline's other processes, as a pager, so keep theirs. */
+/* Service managers signal by control group. Others may have picked their processes by name. 0 is a sender outside of our
+ * PID namespace. */
+static bool manages_services(pid_t pid)
+{
+    char file[64], name[32] = "";
+    if (pid <= 1)
+        return true;
+    snprintf(file, sizeof file, "/proc/%d/comm", (int)pid);
+    FILE *in = fopen(file, "re");
+    if (in == NULL)
+        return false;
+    bool known = fgets(name, sizeof name, in) != NULL && strcmp(name, "systemd\n") == 0;
+    fclose(in);
+    return known;
+}
+
+static bool shares_cgroup(pid_t pid)
+{
+    char file[64];
+    snprintf(file, sizeof file, "/proc/%d/cgroup", (int)pid);
+    return same_file("/proc/self/cgroup", file);
+}
+
+void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal)
+{
+    kill(-r->child, signal);
+    if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+        kill(-r->child, SIGCONT); /* a stopped one acts on nothing else */
+    if (signal == SIGCONT && r->terminal.whole)
+        lend_terminal(r); /* the shell has it back, and gave it to us */
+}
+
+/* A signal that came by both ways. */
+static bool got_it(const struct pdk__cli_runner *r, pid_t sender)
+{
+    return manages_services(sender) && shares_cgroup(r->child);
+}
+
+void pdk__cli_job_relay(struct pdk__cli_runner *r)
+{
+    struct pdk__cli_note note = {.kind = NOTE_ASK};
+    bool everywhere;
+    pid_t sender;
+    int signal;
+    if (pdk__cli_relay_asks(&r->relay, pdk__cli_now_ms())) {
+        if (r->wire >= 0)
+            pdk__cli_wire_send(r->wire, &note);
+        else
+            pdk__cli_relay_answered(&r->relay, pdk__cli_now_ms());
+    }
+    while (r->child != 0 && !r->dead &&
+           (signal = pdk__cli_relay_next(&r->relay, pdk__cli_now_ms(), &everywhere, &sender)) != 0)
+        if (!everywhere || !got_it(r, sender))
+            pdk__cli_job_signal(r, signal);
+}
+
+/* Not SIGSTOP: that would stop an orphaned group too, which nothing continues. */
+bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    pdk__cli_terminal_erase(&r->terminal);
+    kill(group ? 0 : getpid(), SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* here it stops */
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    sigpending(&set);
+    return sigismember(&set, SIGCONT) == 1;
+}
+
+/*
+ * The command stopped. In a pipeline, it is in the background of its terminal until it wants to read there (SIGTTIN) or
+ * to set it (SIGTTOU): then it gets the foreground, if that is ours. The other processes, as a pager, so keep theirs.
+ */
 static void stopped(struct pdk__cli_runner *r, int signal)
 {
     bool had = pdk__cli_terminal_return(&r->terminal, r->child);
     if (r->terminal.fd < 0)
         return;
-    if ((signal == SIGTTIN || signal == SIGTTOU) && pdk__cli_terminal_lend(&r->terminal, r->child)) {
+    if ((signal == SIGTTIN || signal == SIGTTOU) && lend_terminal(r)) {
         kill(-r->child, SIGCONT);
         return;
     }
-    /* Nobody could continue a session's leader. */
-    if (getsid(0) != getpid())
-        pdk__cli_job_rest(r);
-    pdk__cli_runner_watch(r); /* before it goes on: nobody knows how long it rested */
-    if (had)
-        pdk__cli_terminal_lend(&r->terminal, r->child);
+    /* A key stopped the command alone: it was meant for the whole job. */
+    bool rested = pdk__cli_job_rest(r, had);
+    pdk__cli_runner_watch(r); /* before it goes on: the rest may have been long */
+    if (!rested && !had && signal != SIGTSTP)
+        return; /* a signal of another process stopped it, which may continue it; or there is no terminal to be had */
+    if (had || r->terminal.whole)
+        lend_terminal(r);
     kill(-r->child, SIGCONT);
+}
+
+/* The system gives orphans to process 1. */
+static void reap_strangers(struct pdk__cli_runner *r)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
+        if (info.si_pid == r->child || info.si_pid == r->session || info.si_pid == r->zombie)
+            break;
+        if (info.si_pid == r->guard)
+            r->guard = 0; /* its number may be another's from now on */
+        waitpid(info.si_pid, NULL, 0);
+        info.si_pid = 0;
+    }
 }
 
 void pdk__cli_job_look(struct pdk__cli_runner *r)
 {
     siginfo_t info = {0};
+    reap_strangers(r);
     if (r->child == 0 || r->dead)
         return;
     /* Not reaped before the lock is given back: as long as it is a zombie, nobody else gets its number. */

@@ -1,6 +1,7 @@
 #include "cli/lease.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 enum { RESERVE_PART = 40, RESERVE_MIN_MS = 50, RESERVE_MAX_MS = 1000, BEAT_PART = 40, BEAT_MIN_MS = 10 };
@@ -26,7 +27,7 @@ void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t 
     l->timeout_ms = timeout_ms;
     l->grace_ms = grace_ms < most ? grace_ms : most;
     l->reserve_ms = reserve_ms(timeout_ms);
-    l->stopping = false;
+    l->lost = l->stopping = false;
 }
 
 void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_ms)
@@ -51,4 +52,10 @@ int64_t pdk__cli_lease_stop_at(const struct pdk__cli_lease *l, int signal)
 {
     int64_t kill_at = pdk__cli_lease_kill_at(l);
     return kill_at < 0 || signal == SIGKILL ? kill_at : kill_at - l->grace_ms;
+}
+
+bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal)
+{
+    int64_t stop_at = pdk__cli_lease_stop_at(l, signal);
+    return signal == 0 || (!l->lost && !l->stopping && stop_at >= 0 && now < stop_at);
 }

@@ -1,5 +1,5 @@
 /*
- * How long the lock may be believed in: told by the session, heeded by both processes.
+ * How long the lock may be believed in: written by the session, acted upon by all three processes.
  *
  * In memory that they share. Notes on the wire would reach a runner that was stopped for an hour one by one, an hour's
  * oldest first.
@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The grace is this part of the session timeout at most. A lock that is in good order is confirmed for a third of the
  * timeout at any time; what is left of that is for servers that take their time. */
@@ -24,7 +25,9 @@ struct pdk__cli_lease {
     _Atomic int64_t timeout_ms;
     _Atomic int64_t grace_ms;
     _Atomic int64_t reserve_ms;
-    atomic_bool stopping; /* one of the two has sent the polite signal: once is enough */
+    atomic_bool lost;     /* the session has seen the lock lost: no command is to be started any more */
+    atomic_bool stopping; /* one of the three has sent the polite signal: once is enough */
+    _Atomic pid_t leader; /* of the group that the guard kills; 0: none */
 };
 
 /* To be made before the fork. NULL with errno. */
@@ -39,6 +42,10 @@ void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_m
 
 /* How often the session is to look for something to tell. */
 int64_t pdk__cli_lease_beat_ms(const struct pdk__cli_lease *l);
+
+/* May a command be started at NOW, under a lock that is not lost, and with time left before the polite SIGNAL is due? 0
+ * as SIGNAL: it is never due, and the answer is yes. */
+bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal);
 
 /* When the polite SIGNAL is due, and when SIGKILL is; -1: not known. */
 int64_t pdk__cli_lease_stop_at(const struct pdk__cli_lease *l, int signal);

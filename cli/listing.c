@@ -8,20 +8,23 @@
 #include <string.h>
 #include <time.h>
 
-enum { N_COLUMNS = 8, CELL = 512 };
+enum { N_COLUMNS = 9, CELL = 512 };
 
 struct row {
     char cell[N_COLUMNS][CELL];
     int width[N_COLUMNS];
 };
 
-static const char *const heading[N_COLUMNS] = {"POS", "STATE", "SESSION", "OWNER", "AGE", "TOKEN", "NODE", "DATA"};
+static const char *const heading[N_COLUMNS] = {"POS",   "STATE", "SESSION", "OWNER", "AGE",
+                                               "TOKEN", "GRANT", "NODE",    "DATA"};
 
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 {
     if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
         return "junk";
-    return i == 0 ? "holds" : "waits";
+    if (i > 0)
+        return "waits";
+    return pdk_contender_revoked(list, i) ? "asked" : "holds";
 }
 
 int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
@@ -55,9 +58,15 @@ static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
 /* Data that is an identity has been shown as the owner. */
 static void put_data(struct row *r, const pdk_contender_list *list, size_t i)
 {
-    size_t size;
+    char omitted[64];
+    size_t size, left_out = pdk_contender_data_omitted(list, i);
     const char *data = pdk_contender_data(list, i, &size);
-    put(r, 7, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
+    if (left_out > 0) {
+        snprintf(omitted, sizeof omitted, "(%zu bytes)", left_out);
+        put(r, 8, omitted);
+        return;
+    }
+    put(r, 8, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
 }
 
 static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
@@ -65,9 +74,21 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
     char text[64];
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN;
-    snprintf(text, sizeof text, "%s%s%s%s", pdk__cli_listing_state(list, i), strange ? " (" : "",
-             strange ? pdk__cli_dialect(dialect) : "", strange ? ")" : "");
+    bool asked = i > 0 && pdk_contender_revoked(list, i); /* before it holds */
+    snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_listing_state(list, i), asked ? ", asked" : "",
+             strange ? " (" : "", strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");
     put(r, 1, text);
+}
+
+/* By what rules of its own it is granted the lock. */
+static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
+{
+    char text[64], delay[32];
+    int64_t delay_ms = pdk_contender_lock_delay_ms(list, i);
+    bool confirmed = pdk_contender_confirmed(list, i);
+    snprintf(text, sizeof text, "%s%s%s%s", confirmed ? "confirmed" : "", confirmed && delay_ms > 0 ? ", " : "",
+             delay_ms > 0 ? "delay " : "", delay_ms > 0 ? pdk__cli_duration(delay_ms, delay) : "");
+    put(r, 6, text);
 }
 
 static void fill(struct row *r, const pdk_contender_list *list, size_t i)
@@ -82,7 +103,8 @@ static void fill(struct row *r, const pdk_contender_list *list, size_t i)
     put(r, 4, pdk_contender_since_ms(list, i) > 0 ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf) : "");
     snprintf(text, sizeof text, "%lld", (long long)pdk_contender_token(list, i));
     put(r, 5, pdk_contender_token(list, i) != 0 ? text : "");
-    put(r, 6, pdk_contender_name(list, i));
+    put_grant(r, list, i);
+    put(r, 7, pdk_contender_name(list, i));
     put_data(r, list, i);
 }
 

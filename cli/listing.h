@@ -13,7 +13,8 @@ int pdk__cli_listing_json(const pdk_contender_list *list, const char *path);
 /* One of it as such an object has it; the caller's. */
 struct json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i);
 
-/* "holds", "waits", or "junk" for what counts for nothing. */
+/* "holds", "asked" for a holder that was asked to release the lock, "waits", or "junk" for a node that is no
+ * contender's. */
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
 
 /* Milliseconds since the node was made; the clocks of the servers and of this machine may differ, so never negative. */

@@ -1,6 +1,6 @@
+#include "cli/json.h"
 #include "cli/listing.h"
 #include "cli/owner.h"
-#include "cli/say.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -30,8 +30,12 @@ static json_t *hex(const char *data, size_t size)
 
 static void set_data(json_t *object, const pdk_contender_list *list, size_t i)
 {
-    size_t size;
+    size_t size, omitted = pdk_contender_data_omitted(list, i);
     const char *data = pdk_contender_data(list, i, &size);
+    if (omitted > 0) {
+        json_object_set_new(object, "data_omitted", json_integer((json_int_t)omitted));
+        return;
+    }
     json_t *text = data != NULL ? json_stringn(data, size) : NULL;
     if (text != NULL)
         json_object_set_new(object, "data", text);
@@ -49,6 +53,8 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
     json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
     json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
     set_text(object, "label", pdk_contender_label(list, i));
+    json_object_set_new(object, "confirmed", json_boolean(pdk_contender_confirmed(list, i)));
+    json_object_set_new(object, "lock_delay_ms", json_integer(pdk_contender_lock_delay_ms(list, i)));
 }
 
 json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
@@ -60,12 +66,13 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     json_object_set_new(object, "position", junk ? json_null() : json_integer((json_int_t)i + 1));
     set_text(object, "state", pdk__cli_listing_state(list, i));
     set_text(object, "node", pdk_contender_name(list, i));
-    set_text(object, "dialect", pdk__cli_dialect(pdk_contender_dialect(list, i)));
+    set_text(object, "dialect", pdk__cli_library(list, i));
     json_object_set_new(object, "sequence", junk ? json_null() : json_integer(pdk_contender_sequence(list, i)));
     set_text(object, "session", session);
     json_object_set_new(object, "token", json_integer(pdk_contender_token(list, i)));
     json_object_set_new(object, "since_ms", json_integer(pdk_contender_since_ms(list, i)));
     json_object_set_new(object, "age_ms", json_integer(pdk__cli_listing_age_ms(list, i)));
+    json_object_set_new(object, "asked", json_boolean(pdk_contender_revoked(list, i)));
     set_identity(object, list, i);
     set_data(object, list, i);
     return object;
@@ -78,11 +85,5 @@ int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
         json_array_append_new(contenders, pdk__cli_listing_object(list, i));
     json_object_set_new(top, "contenders", contenders);
-    int rc = json_dumpf(top, stdout, JSON_COMPACT);
-    json_decref(top);
-    putchar('\n');
-    if (rc == 0)
-        return 0;
-    pdk__cli_say("cannot write the list");
-    return STATUS_INTERNAL;
+    return pdk__cli_json_print(top);
 }

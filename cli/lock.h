@@ -1,14 +1,17 @@
 /*
- * `paddock lock` is two processes.
+ * `paddock lock` is three processes.
  *
  * The *runner* is the one the user started: it has one thread and no connection, runs the command, and speaks to the
- * terminal. The *session*, forked from it before anything else, holds the ZooKeeper session. So
+ * terminal. The *session*, forked from it before anything else, holds the ZooKeeper session. The *guard* (guard.h) does
+ * nothing until both are dead, or the deadline is near. So
  *  - the command inherits the user's descriptors and nothing else, from a process that may fork safely;
  *  - a job that is stopped with Ctrl-Z keeps its lock, as under flock(1), since the session goes on;
  *  - when the runner is killed, the session kills the command's process group, and gives the lock back after that;
  *  - when the session is killed, the runner stops the command;
- *  - both know until when the lock may be believed in (lease.h), so that either stops the command in time, whatever
- *    holds up the other, and the servers.
+ *  - when both are killed, the guard kills the command's process group;
+ *  - each knows until when the lock may be believed in (lease.h), so that each stops the command in time, whatever
+ *    holds up the other two, and the servers;
+ *  - no two have the same name, in ps(1) and for pkill(1): a kill by name leaves two of them.
  */
 #ifndef PDK_CLI_LOCK_H
 #define PDK_CLI_LOCK_H
@@ -19,8 +22,10 @@
 #include <signal.h>
 
 struct pdk__cli_lock {
-    struct pdk__cli_options common;
+    struct pdk__cli_options common; /* first */
     char *const *argv;
+    char *script; /* for the shell, instead of words; NULL: none */
+    char *shell[4];
     struct pdk__cli_lease *lease;
     int on_lost;   /* the signal for a lost lock; 0: ignore it */
     int on_revoke; /* the signal when somebody asks for it; 0: ignore it */
@@ -31,22 +36,30 @@ struct pdk__cli_lock {
     bool live;        /* keep a line on the terminal while waiting */
 };
 
-/* What runs a command under something that is held begins with its defaults, takes the options that are about that, and
- * runs the command with the ARGV it was given. Exit statuses, already explained; the first two return 0 when all is
- * well. */
+/* A sub-command that runs a command begins with the defaults, parses the options, takes the command from the WORDS
+ * after the path, and runs it. Exit statuses, already explained; the first two return 0 when all is well. */
 int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command);
-int pdk__cli_lock_take(struct pdk__cli_lock *l, int option, char **argv);
+int pdk__cli_command_take(struct pdk__cli_lock *l, char **words);
 int pdk__cli_lock_run(struct pdk__cli_lock *l);
 
-/* The signals that ask a lock to end, or that its command may want to know of; all blocked, and read from a signalfd,
- * in both processes. */
+/* Options about the command. */
+extern const struct pdk__cli_option pdk__cli_command_options[];
+
+/* The signals that ask a lock to end, or that its command may want to know of, without those that are ignored; all
+ * blocked, and read from a signalfd, in the runner and in the session. */
 void pdk__cli_lock_signals(sigset_t *set);
 
-/* The session's life. WIRE leads to the runner, RUNNER is its process id. Never returns. */
-_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid_t runner);
+/* The session's life. WIRE leads to the runner, whose process id is RUNNER; WAKE, to the guard, is held open. Never
+ * returns. */
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner);
 
-/* The runner's life: WIRE leads to the SESSION process, MASK is the signal mask the command gets. Returns the exit
- * status. */
-int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, const sigset_t *mask);
+/* The processes beside the runner, and the ways to them. */
+struct pdk__cli_crew {
+    pid_t session, guard;
+    int wire, wake;
+};
+
+/* The runner's life; MASK is the signal mask that the command gets. Returns the exit status. */
+int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_crew *crew, const sigset_t *mask);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cli/listing.h"
 
 #include "cli/commands.h"
+#include "cli/mixture.h"
 #include "cli/options.h"
 #include "cli/reach.h"
 #include "cli/say.h"
@@ -14,53 +15,47 @@ static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
                            "      --session-timeout SEC   of the session that looks (10)\n"
                            "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "  -q, --quiet   -h, --help   -V, --version\n"
+                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "A node of another library stands in the order and is marked; a node that no lock\n"
                            "library could have made is marked 'junk', and blocks nobody.\n"
                            "Exit: 0, also when nobody is there; 64 usage, 69 no ensemble, 70 internal,\n"
                            "77 not permitted. See paddock(1).\n";
 
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPT_JSON}, PDK__CLI_ENSEMBLE_OPTIONS, PDK__CLI_HELP_OPTIONS};
-
 struct ls {
-    struct pdk__cli_options options;
+    struct pdk__cli_options options; /* first */
     bool json;
-    bool answered;
+    bool recursive;
 };
 
-static int take(struct ls *l, int option, char **argv)
-{
-    switch (option) {
-    case OPT_JSON:
-        l->json = true;
-        return 0;
-    case 'h':
-        l->answered = true;
-        fputs(help, stdout);
-        return 0;
-    case 'V':
-        l->answered = true;
-        return pdk__cli_version();
-    default:
-        return pdk__cli_options_take(&l->options, option, argv);
-    }
-}
+static const struct pdk__cli_option own_options[] = {{"json", 0, NULL, offsetof(struct ls, json)},
+                                                     {"recursive", 'r', NULL, offsetof(struct ls, recursive)},
+                                                     {"recursive", 'R', NULL, offsetof(struct ls, recursive)},
+                                                     {0}};
 
 /* Options may follow the path here: there is no command whose options they could be. */
+static const struct pdk__cli_verb verb = {"ls", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+
 static int parse(struct ls *l, int argc, char **argv)
 {
-    int option, status = 0;
-    opterr = 0;
-    optind = 0; /* glibc: start anew */
-    while (status == 0 && !l->answered && (option = getopt_long(argc, argv, ":z:qvhV", long_options, NULL)) != -1)
-        status = take(l, option, argv);
-    if (status != 0 || l->answered)
+    int status = pdk__cli_options_parse(&l->options, &verb, argc, argv);
+    if (status != 0 || l->options.answered)
         return status;
-    status = pdk__cli_options_path(&l->options, argv[optind]);
-    if (status == 0 && argv[optind + 1] != NULL)
-        return pdk__cli_usage("ls: one path at a time: '%s'", argv[optind + 1]);
+    if (l->recursive)
+        return pdk__cli_usage("ls: shows who holds one lock and who waits for it, not what lies below a path");
+    status = pdk__cli_options_path(&l->options, l->options.words[0]);
+    if (status == 0 && l->options.words[1] != NULL)
+        return pdk__cli_usage("ls: one path at a time: '%s'", l->options.words[1]);
     return status;
+}
+
+static void note(const struct ls *l, const pdk_contender_list *list)
+{
+    struct pdk__cli_mixture mixture = {0}, told = {0};
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        pdk__cli_mixture_add(&mixture, list, i);
+    fflush(stdout);
+    if (!l->options.quiet)
+        pdk__cli_mixture_say(&mixture, &told, l->options.path);
 }
 
 static int show(const struct ls *l, const pdk_contender_list *list)
@@ -70,6 +65,7 @@ static int show(const struct ls *l, const pdk_contender_list *list)
     if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_say("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(list, pdk_contender_list_size(list));
+    note(l, list);
     return 0;
 }
 
@@ -89,10 +85,10 @@ static int run(const struct ls *l)
 int pdk__cli_ls_main(int argc, char **argv)
 {
     struct ls l = {0};
-    int status = pdk__cli_options_begin(&l.options, "ls");
+    int status = pdk__cli_options_begin(&l.options, verb.name);
     if (status == 0)
         status = parse(&l, argc, argv);
-    if (status == 0 && !l.answered)
+    if (status == 0 && !l.options.answered)
         status = run(&l);
     pdk__cli_options_end(&l.options);
     return status;

@@ -1,9 +1,10 @@
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "cli/say.h"
+#include "cli/title.h"
 
 #include <fcntl.h>
 #include <locale.h>
-#include <paddock/version.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,31 +30,48 @@ static const struct command {
 } commands[] = {{"lock", pdk__cli_lock_main}, {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
                 {"ls", pdk__cli_ls_main},     {"break", pdk__cli_break_main}, {"server", pdk__cli_server_main}};
 
-int pdk__cli_version(void)
+static bool is_help(const char *word)
 {
-    printf("paddock %s\n", pdk_version());
-    return 0;
+    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
 }
+
+static bool is_version(const char *word) { return strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0; }
 
 static int top(const char *word)
 {
-    if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
+    if (is_version(word))
         return pdk__cli_version();
-    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0) {
+    if (is_help(word)) {
         fputs(help, stdout);
         return 0;
     }
     return pdk__cli_usage("no such command: '%s'; 'paddock --help' lists them", word);
 }
 
+static int dispatch(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    return top(argv[0]);
+}
+
+/* Options of the ensemble may come before the command: move them to where it reads them. A "--" that ends them is left
+ * out, for there it would end the command's own options too. */
 static int run(int argc, char **argv)
 {
-    if (argc < 2)
+    bool leading = argc > 1 && argv[1][0] == '-' && !is_help(argv[1]) && !is_version(argv[1]);
+    int end = leading ? pdk__cli_options_skip(pdk__cli_ensemble_options, argc, argv) : 1;
+    if (end < 0)
+        return STATUS_USAGE;
+    int at = end < argc && strcmp(argv[end], "--") == 0 ? end + 1 : end;
+    if (at >= argc)
         return pdk__cli_usage("no command given; 'paddock --help' lists them");
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-    return top(argv[1]);
+    int first = at - end + 1;
+    char *verb = argv[at];
+    memmove(argv + first + 1, argv + 1, (size_t)(end - 1) * sizeof *argv);
+    argv[first] = verb;
+    return dispatch(argc - first, argv + first);
 }
 
 /* A socket that took the number of a closed standard stream would be written to by whoever means the stream. What is
@@ -71,9 +89,14 @@ static void fill_standard_streams(void)
 int main(int argc, char **argv)
 {
     fill_standard_streams();
+    if (pdk__cli_title_begin(argv) != 0) {
+        pdk__cli_say("%s", pdk_strerror(PDK_ENOMEM));
+        return STATUS_INTERNAL;
+    }
     setlocale(LC_CTYPE, "");
     int status = run(argc, argv);
-    if (fflush(stdout) != 0 && status == 0) {
+    /* What was flushed before may have failed then. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         pdk__cli_say("cannot write to standard output");
         status = STATUS_INTERNAL;
     }

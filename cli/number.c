@@ -38,19 +38,43 @@ bool pdk__cli_number_whole(const char *text, int low, int high, int *value)
     return true;
 }
 
+bool pdk__cli_number_token(const char *text, int64_t *token)
+{
+    if (*text == '\0' || strspn(text, "0123456789") != strlen(text))
+        return false;
+    errno = 0;
+    *token = strtoll(text, NULL, 10);
+    return errno == 0;
+}
+
+/* No C library but glibc from 2.32 on tells these. */
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {
+    {"HUP", SIGHUP},       {"INT", SIGINT},     {"QUIT", SIGQUIT}, {"ILL", SIGILL},   {"TRAP", SIGTRAP},
+    {"ABRT", SIGABRT},     {"BUS", SIGBUS},     {"FPE", SIGFPE},   {"KILL", SIGKILL}, {"USR1", SIGUSR1},
+    {"SEGV", SIGSEGV},     {"USR2", SIGUSR2},   {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM},
+    {"CHLD", SIGCHLD},     {"CONT", SIGCONT},   {"STOP", SIGSTOP}, {"TSTP", SIGTSTP}, {"TTIN", SIGTTIN},
+    {"TTOU", SIGTTOU},     {"URG", SIGURG},     {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ}, {"VTALRM", SIGVTALRM},
+    {"PROF", SIGPROF},     {"WINCH", SIGWINCH}, {"IO", SIGIO},     {"PWR", SIGPWR},   {"SYS", SIGSYS},
+    {"POLL", SIGPOLL},
+#ifdef SIGSTKFLT /* not on every architecture */
+    {"STKFLT", SIGSTKFLT},
+#endif
+};
+
 bool pdk__cli_number_signal(const char *text, int *number)
 {
     if (pdk__cli_number_whole(text, 1, SIGRTMAX, number))
         return true;
     if (strncasecmp(text, "SIG", 3) == 0)
         text += 3;
-    for (int n = 1; n < NSIG; n++) {
-        const char *name = sigabbrev_np(n);
-        if (name == NULL || strcasecmp(text, name) != 0)
-            continue;
-        *number = n;
-        return true;
-    }
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (strcasecmp(text, signals[i].name) == 0) {
+            *number = signals[i].number;
+            return true;
+        }
     return false;
 }
 

@@ -11,6 +11,9 @@ bool pdk__cli_number_seconds(const char *text, int64_t *ms);
 /* A whole number between LOW and HIGH. */
 bool pdk__cli_number_whole(const char *text, int low, int high, int *value);
 
+/* A token: a whole number from 0 that fits into 63 bits. */
+bool pdk__cli_number_token(const char *text, int64_t *token);
+
 /* A signal: "TERM", "SIGTERM" in either case, or its number. */
 bool pdk__cli_number_signal(const char *text, int *number);
 

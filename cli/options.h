@@ -1,10 +1,10 @@
-/* Options that several sub-commands share, and how each says what was wrong with them. */
+/* Options of the sub-commands: tables of rows, read by one function. */
 #ifndef PDK_CLI_OPTIONS_H
 #define PDK_CLI_OPTIONS_H
 
-#include <getopt.h>
 #include <paddock/client.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct pdk__cli_options {
@@ -14,64 +14,55 @@ struct pdk__cli_options {
     bool elect;     /* a leadership, not a lock */
     const char *id; /* of the candidate; NULL: the library's */
     pdk_client_options *client;
-    int64_t wait_ms; /* PDK_FOREVER; 0: do not wait */
-    int64_t connect_ms;
-    int64_t session_ms; /* that are asked for */
+    int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
+    bool at_once;          /* -n, or -w 0 */
+    int64_t connect_ms;    /* how long to look for a server; -1: not given, until there is a path */
+    int64_t session_ms;    /* that are asked for */
+    bool confirmed;        /* grants */
+    int64_t lock_delay_ms; /* 0: none */
+    int64_t min_token;     /* 0: none */
+    const char *data;      /* of the node; NULL: an identity */
     int busy_status;
     int lost_status;
     bool labelled;
     bool verbose;
+    bool debug; /* -v was given twice */
     bool quiet;
+    bool help, version; /* asked for */
+    bool answered;      /* they were printed, and nothing is left to do */
+    char **words;       /* after the options */
 };
 
-/* Long options without a letter. */
-enum {
-    OPT_SESSION_TIMEOUT = 256,
-    OPT_CONNECT_TIMEOUT,
-    OPT_LABEL,
-    OPT_AUTH,
-    OPT_AUTH_FILE,
-    OPT_ACL,
-    OPT_LOST_STATUS,
-    OPT_ON_LOST,
-    OPT_KILL_AFTER,
-    OPT_JSON,
-    OPT_PORT,
-    OPT_TICK,
-    OPT_DATA,
-    OPT_PARENT,
-    OPT_FORCE,
-    OPT_ID,
-    OPT_KEEP,
-    OPT_ONCE,
-    OPT_ON_REVOKE
+struct pdk__cli_option;
+
+/* Take VALUE for ROW. Returns 0 or an exit status, already explained. */
+typedef int pdk__cli_take(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value);
+
+/* One option: with a value, which `take` takes; or a flag, which becomes true. A sub-command with options of its own
+ * puts the shared ones first in its struct, so that O leads to that. */
+struct pdk__cli_option {
+    const char *name;    /* the long one; NULL ends a table */
+    char letter;         /* 0: none */
+    pdk__cli_take *take; /* NULL: a flag */
+    size_t flag;         /* where its bool is in the sub-command's struct */
 };
 
-/* clang-format off */
-#define PDK__CLI_ENSEMBLE_OPTIONS                                                                                          \
-    {"hosts", required_argument, NULL, 'z'},                                                                           \
-    {"session-timeout", required_argument, NULL, OPT_SESSION_TIMEOUT},                                                 \
-    {"connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT},                                                 \
-    {"auth", required_argument, NULL, OPT_AUTH},                                                                       \
-    {"auth-file", required_argument, NULL, OPT_AUTH_FILE},                                                             \
-    {"quiet", no_argument, NULL, 'q'},                                                                                 \
-    {"verbose", no_argument, NULL, 'v'}
+enum { PDK__CLI_TABLES_MAX = 8 };
 
-#define PDK__CLI_WAIT_OPTIONS                                                                                              \
-    {"nb", no_argument, NULL, 'n'},                                                                                    \
-    {"nonblock", no_argument, NULL, 'n'},                                                                              \
-    {"wait", required_argument, NULL, 'w'},                                                                            \
-    {"timeout", required_argument, NULL, 'w'},                                                                         \
-    {"conflict-exit-code", required_argument, NULL, 'E'},                                                              \
-    {"lost-exit-code", required_argument, NULL, OPT_LOST_STATUS},                                                      \
-    {"label", required_argument, NULL, OPT_LABEL},                                                                     \
-    {"acl", required_argument, NULL, OPT_ACL}
+struct pdk__cli_verb {
+    const char *name;
+    const char *help;
+    const struct pdk__cli_option *tables[PDK__CLI_TABLES_MAX + 1]; /* up to NULL; --help and --version need no row */
+    bool ends;                                                     /* the options end at the first other word */
+};
 
-#define PDK__CLI_HELP_OPTIONS                                                                                              \
-    {"help", no_argument, NULL, 'h'},                                                                                  \
-    {"version", no_argument, NULL, 'V'},                                                                               \
-    {NULL, 0, NULL, 0}
-/* clang-format on */
+/* Shared tables. */
+extern const struct pdk__cli_option pdk__cli_ensemble_options[]; /* how to reach the servers; what to say */
+extern const struct pdk__cli_option pdk__cli_wait_options[];     /* -w, and -E for what is still busy then */
+extern const struct pdk__cli_option pdk__cli_nowait_options[];
+extern const struct pdk__cli_option pdk__cli_node_options[]; /* ACL of what is made; the status of a loss */
+extern const struct pdk__cli_option pdk__cli_label_options[];
+extern const struct pdk__cli_option pdk__cli_grant_options[]; /* by what rules a lock is granted */
 
 /* Defaults, with the environment. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
@@ -80,11 +71,24 @@ void pdk__cli_options_end(struct pdk__cli_options *o);
 /* Ask for this session timeout. PDK_EINVAL. */
 int pdk__cli_options_session(struct pdk__cli_options *o, int ms);
 
-/* Take OPTION as getopt_long() gave it, its argument in optarg. Returns 0, or an exit status, already explained. What
- * no sub-command knows ends here, too. */
-int pdk__cli_options_take(struct pdk__cli_options *o, int option, char **argv);
+/* Take the options of ARGV, ARGV[0] being the verb's name, and leave the other words in `words`. Returns 0, or an exit
+ * status, already explained. */
+int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);
 
-/* Take the PATH at *argv, and see that there is an ensemble to ask. Returns 0 or an exit status, already explained. */
+/* The index of the first word of ARGV after options of TABLE, which are not taken, or of --help or --version among
+ * them. A "--" that ends them is such a word. ARGV[0] does not count. Negative, and already explained, when an option is not in TABLE. */
+int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv);
+
+/* For "-V". Returns 0. */
+int pdk__cli_version(void);
+
+/* Values, for a row's `take`. */
+int pdk__cli_options_seconds(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
+                             int64_t *ms);
+int pdk__cli_options_status(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
+                            int *status);
+
+/* Take the PATH, and see that there is an ensemble to ask. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 
 #endif

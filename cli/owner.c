@@ -1,6 +1,7 @@
 #include "cli/owner.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t size)
 {
@@ -15,15 +16,23 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
         snprintf(text, size, "%s pid %lld (%s)", host, (long long)pdk_contender_pid(list, i), label);
 }
 
-const char *pdk__cli_dialect(pdk_dialect dialect)
+/* kazoo's Lock, and Election on it: a random number in hex, then one of these. */
+bool pdk__cli_is_kazoo(const pdk_contender_list *list, size_t i)
 {
-    switch (dialect) {
+    const char *name = pdk_contender_name(list, i);
+    return pdk_contender_dialect(list, i) == PDK_DIALECT_FOREIGN &&
+           (strstr(name, "__lock__") != NULL || strstr(name, "__rlock__") != NULL);
+}
+
+const char *pdk__cli_library(const pdk_contender_list *list, size_t i)
+{
+    switch (pdk_contender_dialect(list, i)) {
     case PDK_DIALECT_PADDOCK:
         return "paddock";
     case PDK_DIALECT_CURATOR:
         return "curator";
     case PDK_DIALECT_FOREIGN:
-        return "foreign";
+        return pdk__cli_is_kazoo(list, i) ? "kazoo" : "foreign";
     default:
         return "junk";
     }

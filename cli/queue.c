@@ -1,7 +1,9 @@
 #include "cli/queue.h"
 
-#include "cli/number.h"
+#include "cli/mixture.h"
 #include "cli/owner.h"
+#include "cli/say.h"
+#include "cli/target.h"
 #include "cli/wire.h"
 
 #include <paddock/contenders.h>
@@ -9,83 +11,127 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_MS = 300, EVERY_MS = 2000 };
+/* Each look costs a listing and two requests, times all that wait: less and less often. */
+enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, HOLDER = 320 };
 
 struct pdk__cli_queue {
     pthread_t thread;
     pdk_client *client;
-    const char *path;
+    const struct pdk__cli_options *options;
     int wire;
     int rest;
+    struct pdk__cli_mixture told;
+    char said[HOLDER]; /* which holder was told last */
 };
 
-/* Our place, from 0, or -1. Junk stands behind everybody, and counts for nothing. */
+/* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender: it does not
+ * count. */
 static long place(const pdk_contender_list *list, int64_t session, long *n)
 {
+    char own[24];
     long ours = -1;
+    snprintf(own, sizeof own, "%016llx-", (unsigned long long)session);
     *n = 0;
     for (size_t i = 0; i < pdk_contender_list_size(list); i++) {
         if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
             continue;
-        if (ours < 0 && session != 0 && pdk_contender_session(list, i) == session)
+        if (ours < 0 && session != 0 && strncmp(pdk_contender_name(list, i), own, strlen(own)) == 0)
             ours = *n;
         ++*n;
     }
     return ours;
 }
 
-static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *list, char *text, size_t size)
+/* TEXT is the line, the place before the holder since a narrow terminal cuts its end; HOLDER is what -v says it again
+ * for when it has changed. */
+static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *list, char *text, size_t size,
+                     char holder[HOLDER])
 {
-    char owner[320], held[32];
+    char path[PDK__CLI_SHORT], position[64] = "";
     long n, ours = place(list, pdk_client_session_id(q->client), &n);
+    pdk__cli_short(q->options->path, path);
     if (n == 0 || ours == 0) {
-        snprintf(text, size, "paddock: waiting for %s", q->path);
+        *holder = '\0';
+        snprintf(text, size, "waiting for %s", path);
         return;
     }
-    pdk__cli_owner(list, 0, owner, sizeof owner);
-    pdk__cli_duration((int64_t)time(NULL) * 1000 - pdk_contender_since_ms(list, 0), held);
+    pdk__cli_owner(list, 0, holder, HOLDER);
     if (ours > 0)
-        snprintf(text, size, "paddock: waiting for %s: place %ld of %ld, held by %s, queued %s ago", q->path, ours,
-                 n - 1, owner, held);
-    else
-        snprintf(text, size, "paddock: waiting for %s: held by %s, queued %s ago", q->path, owner, held);
+        snprintf(position, sizeof position, "place %ld of %ld, ", ours, n - 1);
+    snprintf(text, size, "waiting for %s: %sheld by %s%s", path, position, holder,
+             pdk_contender_revoked(list, 0) ? ", who was asked for it" : "");
 }
 
-static bool rested(const struct pdk__cli_queue *q, int ms)
+static void warn(struct pdk__cli_queue *q, const pdk_contender_list *list)
+{
+    struct pdk__cli_mixture mixture = {0};
+    pdk__cli_mixture_add_own(&mixture, q->options->confirmed, q->options->lock_delay_ms > 0);
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        pdk__cli_mixture_add(&mixture, list, i);
+    if (!q->options->quiet)
+        pdk__cli_mixture_say(&mixture, &q->told, q->options->path);
+}
+
+static bool rested(const struct pdk__cli_queue *q, int64_t ms)
 {
     struct pollfd fd = {.fd = q->rest, .events = POLLIN};
-    return poll(&fd, 1, ms) > 0;
+    return poll(&fd, 1, (int)ms) > 0;
+}
+
+/* On a terminal the line is drawn again; for -v without one, it is said when the holder has changed. */
+static void tell(struct pdk__cli_queue *q, const char *text, const char *holder)
+{
+    struct pdk__cli_note note = {.kind = NOTE_QUEUE};
+    snprintf(note.text, sizeof note.text, "paddock: %s", text);
+    if (q->wire >= 0)
+        pdk__cli_wire_send(q->wire, &note);
+    else if (q->options->verbose && strcmp(q->said, holder) != 0)
+        pdk__cli_say("%s", text);
+    snprintf(q->said, sizeof q->said, "%s", holder);
+}
+
+/* Nothing is said once the wait is over. Returns whether to look again. */
+static bool look(struct pdk__cli_queue *q)
+{
+    char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
+    pdk_contender_list *list = NULL;
+    int rc = pdk_contenders_first(q->client, q->options->path, 1, PATIENCE_MS, &list);
+    bool over = rested(q, 0) || pdk_err_fatal(rc);
+    if (rc == 0) {
+        describe(q, list, text, sizeof text, holder);
+    } else {
+        snprintf(holder, sizeof holder, "%s", pdk_strerror(rc));
+        snprintf(text, sizeof text, "waiting for %s: %s", pdk__cli_short(q->options->path, path), holder);
+    }
+    if (rc == 0 && !over && !q->options->elect)
+        warn(q, list);
+    if (!over)
+        tell(q, text, holder);
+    pdk_contender_list_free(list);
+    return !over;
 }
 
 static void *watch(void *arg)
 {
     struct pdk__cli_queue *q = arg;
-    for (int ms = FIRST_MS; !rested(q, ms); ms = EVERY_MS) {
-        struct pdk__cli_note note = {.kind = NOTE_QUEUE};
-        pdk_contender_list *list = NULL;
-        int rc = pdk_contenders(q->client, q->path, EVERY_MS, &list);
-        if (rc == 0)
-            describe(q, list, note.text, sizeof note.text);
-        else
-            snprintf(note.text, sizeof note.text, "paddock: waiting for %s: %s", q->path, pdk_strerror(rc));
-        pdk_contender_list_free(list);
-        if (rested(q, 0) || pdk_err_fatal(rc))
-            break;
-        pdk__cli_wire_send(q->wire, &note);
-    }
+    unsigned seed = (unsigned)(getpid() ^ time(NULL));
+    bool again = !rested(q, FIRST_MS) && look(q);
+    for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
+        again = !rested(q, ms / 2 + rand_r(&seed) % ms) && look(q); /* not all at the same time */
     return NULL;
 }
 
-struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const char *path, int wire)
+struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int wire)
 {
     struct pdk__cli_queue *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
-    *q = (struct pdk__cli_queue){.client = c, .path = path, .wire = wire, .rest = eventfd(0, EFD_CLOEXEC)};
+    *q = (struct pdk__cli_queue){.client = c, .options = o, .wire = wire, .rest = eventfd(0, EFD_CLOEXEC)};
     if (q->rest >= 0 && pthread_create(&q->thread, NULL, watch, q) == 0)
         return q;
     if (q->rest >= 0)

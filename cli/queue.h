@@ -1,14 +1,15 @@
-/* Who holds a lock and where we stand in its queue, in a line that is sent again every other second. */
+/* A line about the holder of a lock and our place in its queue, less and less often the longer the wait is. */
 #ifndef PDK_CLI_QUEUE_H
 #define PDK_CLI_QUEUE_H
 
-#include <paddock/client.h>
+#include "cli/options.h"
 
 struct pdk__cli_queue;
 
-/* Start to look, from a thread of its own since looking blocks; lines go to WIRE as NOTE_QUEUE. NULL when there is no
- * thread to be had: the wait goes on without. */
-struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const char *path, int wire);
+/* Start to look, from a thread of its own since looking blocks. Lines go to WIRE as NOTE_QUEUE; with -1 they are said,
+ * if O is verbose. A holder that goes by other rules than O causes a warning. NULL when there is no thread to be had:
+ * the wait goes on without. */
+struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int wire);
 
 /* No more lines, please; does not block. */
 void pdk__cli_queue_rest(struct pdk__cli_queue *q);

@@ -1,30 +1,45 @@
 #include "cli/reach.h"
 
+#include "cli/incident.h"
+#include "cli/number.h"
+#include "cli/opening.h"
 #include "cli/say.h"
 
+#include <poll.h>
 #include <stdio.h>
+
+/* Make a client, by DEADLINE. */
+static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client **c)
+{
+    int rc;
+    struct pdk__cli_opening *opening = pdk__cli_opening_begin(o);
+    if (opening == NULL)
+        return PDK_ESYSTEM;
+    struct pollfd fd = {.fd = pdk__cli_opening_fd(opening), .events = POLLIN};
+    poll(&fd, 1, pdk__cli_poll_ms(deadline));
+    return pdk__cli_opening_take(opening, &rc, c) ? rc : PDK_ETIMEDOUT;
+}
 
 int pdk__cli_reach(const struct pdk__cli_options *o, pdk_client **c)
 {
+    int64_t deadline = pdk__cli_now_ms() + o->connect_ms;
     pdk_client_options_set_dispatch(o->client, false);
-    int rc = pdk_client_new(c, o->hosts, o->client);
-    return rc == 0 ? pdk_client_wait(*c, o->connect_ms) : rc;
+    int rc = make(o, deadline, c);
+    int64_t left = deadline - pdk__cli_now_ms();
+    return rc == 0 ? pdk_client_wait(*c, left > 0 ? left : 0) : rc;
 }
 
 int pdk__cli_unreached(const struct pdk__cli_options *o, pdk_client *c, int rc)
 {
-    char why[256] = "";
+    char why[256] = "", text[PDK__CLI_INCIDENT];
     int status = pdk__cli_status_of(rc, STATUS_NO_ENSEMBLE);
     if (rc == PDK_ETIMEDOUT)
-        rc = PDK_EDISCONNECTED;
+        snprintf(why, sizeof why, "no server answered within %.3g s", (double)o->connect_ms / 1000);
     else if (c != NULL)
         pdk_client_last_error(c, why, sizeof why);
     else if (rc == PDK_EINVAL)
         snprintf(why, sizeof why, "'%s' is no list of HOST:PORT", o->hosts);
-    const char *text = why[0] != '\0' ? why : pdk_strerror(rc);
-    if (status == STATUS_NO_ENSEMBLE)
-        pdk__cli_say("%s: no ensemble: %s", o->hosts, text);
-    else
-        pdk__cli_say("%s: %s", o->path, text);
+    pdk__cli_incident(o, rc, why, text);
+    pdk__cli_say("%s", text);
     return status;
 }

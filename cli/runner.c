@@ -1,34 +1,26 @@
 #include "cli/runner.h"
 
 #include "cli/number.h"
+#include "cli/parting.h"
 #include "cli/say.h"
 #include "cli/timer.h"
 
 #include <poll.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* SETTLE_MS is what the library may take to close a session that nobody answers, and some. */
-enum { IMPATIENT_MS = 1000, SETTLE_MS = 15000 };
-
-/* What is held. */
-static const char *noun(const struct pdk__cli_runner *r) { return r->lock->common.elect ? "leadership" : "lock"; }
+const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r)
+{
+    return r->lock->common.elect ? "leadership" : "lock";
+}
 
 static void say_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
 {
     if (!r->lock->common.quiet)
-        pdk__cli_say("%s: %s %s%s", r->lock->common.path, before, noun(r), behind);
-}
-
-void pdk__cli_runner_leave(struct pdk__cli_runner *r)
-{
-    struct pdk__cli_note note = {.kind = NOTE_LEAVE};
-    r->leaving = true;
-    r->left_ms = pdk__cli_now_ms();
-    if (r->wire >= 0)
-        pdk__cli_wire_send(r->wire, &note);
+        pdk__cli_say("%s: %s %s%s", r->lock->common.path, before, pdk__cli_runner_noun(r), behind);
 }
 
 /* --- the lease --- */
@@ -46,38 +38,36 @@ void pdk__cli_runner_watch(struct pdk__cli_runner *r)
         take_expiry(r);
 }
 
-/* The command was stopped, and the session does not say its last word: it hangs, or was stopped itself. */
-static int64_t abandon_at(const struct pdk__cli_runner *r)
-{
-    bool waits = r->lost && r->leaving && r->wire >= 0;
-    return waits ? r->left_ms + r->lock->lease->timeout_ms + SETTLE_MS : -1;
-}
-
-static void abandon_if_due(struct pdk__cli_runner *r, pid_t session)
-{
-    int64_t at = abandon_at(r);
-    if (at < 0 || pdk__cli_now_ms() < at)
-        return;
-    kill(session, SIGKILL); /* so that nothing renews what nobody needs */
-    r->abandoned = true;
-}
-
 /* --- signals --- */
 
 static bool ends(int signal) { return signal != SIGCONT && signal != SIGWINCH && signal != SIGTSTP; }
 
-static void give_up(struct pdk__cli_runner *r, int signal)
+static void give_up(struct pdk__cli_runner *r, int signal, bool typed)
 {
+    if (r->gave_up == 0 && r->child == 0)
+        r->gave_up = signal;
     if (r->leaving) {
-        /* Not the second of a pair, as timeout(1) and service managers send: to the process, and to its group. */
-        r->abandoned = pdk__cli_now_ms() - r->left_ms >= IMPATIENT_MS;
-        if (r->gave_up == 0 && r->child == 0)
-            r->gave_up = signal;
+        pdk__cli_parting_urge(r, typed);
         return;
     }
-    r->gave_up = signal;
     pdk__cli_terminal_erase(&r->terminal);
-    pdk__cli_runner_leave(r);
+    pdk__cli_parting_begin(r);
+}
+
+/* SIGNAL is for the command, as long as it runs. TYPED: at the terminal, to this process group and no other. */
+static void direct(struct pdk__cli_runner *r, int signal, pid_t sender, enum pdk__cli_way way, bool typed)
+{
+    r->quit = r->quit || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT;
+    if (r->child == 0 || r->dead) {
+        if (ends(signal))
+            give_up(r, signal, typed);
+        else if (signal == SIGTSTP)
+            pdk__cli_job_rest(r, false);
+    } else if (typed || !ends(signal)) {
+        pdk__cli_job_signal(r, signal);
+    } else {
+        pdk__cli_relay_take(&r->relay, signal, sender, way, pdk__cli_now_ms());
+    }
 }
 
 static void take_signal(struct pdk__cli_runner *r)
@@ -86,17 +76,8 @@ static void take_signal(struct pdk__cli_runner *r)
     if (read(r->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     int signal = (int)info.ssi_signo;
-    if (signal == SIGCHLD)
-        return; /* looked at on every turn */
-    if (signal == SIGTSTP && getsid(0) == getpid())
-        return;
-    r->quit = r->quit || signal == SIGTERM || signal == SIGINT || signal == SIGQUIT;
-    if (r->child != 0 && !r->dead)
-        kill(-r->child, signal);
-    else if (ends(signal))
-        give_up(r, signal);
-    else if (signal == SIGTSTP)
-        pdk__cli_job_rest(r);
+    if (signal != SIGCHLD) /* looked at on every turn */
+        direct(r, signal, (pid_t)info.ssi_pid, WAY_RUNNER, info.ssi_code == SI_KERNEL);
 }
 
 /* --- the session --- */
@@ -113,20 +94,27 @@ static void tell_grace(const struct pdk__cli_runner *r)
 static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
 {
     pdk__cli_terminal_erase(&r->terminal);
+    r->suspended = false;
     if (r->leaving)
         return;
     tell_grace(r);
     if (r->lock->common.verbose)
-        pdk__cli_say("%s: got the %s after %.3f s, token %lld", r->lock->common.path, noun(r),
+        pdk__cli_say("%s: got the %s after %.3f s, token %lld", r->lock->common.path, pdk__cli_runner_noun(r),
                      (double)(pdk__cli_now_ms() - r->began_ms) / 1000, (long long)note->token);
     pdk__cli_job_start(r, note);
 }
 
+static const char *what_follows(const struct pdk__cli_runner *r)
+{
+    if (r->dead)
+        return " was lost before it could be given back";
+    return r->lock->on_lost == 0 ? " is lost; the command goes on" : " is lost: stopping the command";
+}
+
 static void take_loss(struct pdk__cli_runner *r)
 {
-    if (!r->lost && r->child != 0 && !r->dead)
-        say_unless_quiet(r, "the",
-                         r->lock->on_lost == 0 ? " is lost; the command goes on" : " is lost: stopping the command");
+    if (!r->lost && r->child != 0)
+        say_unless_quiet(r, "the", what_follows(r));
     r->lost = true;
 }
 
@@ -149,8 +137,8 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
     pdk__cli_terminal_erase(&r->terminal);
     r->ended = true;
     if (note->lost && !r->lost && r->child != 0) {
+        say_unless_quiet(r, "the", what_follows(r));
         r->lost = true;
-        say_unless_quiet(r, "the", " was lost before it could be given back");
     }
     if (r->child != 0 || r->gave_up != 0)
         return;
@@ -193,10 +181,12 @@ static void hear(struct pdk__cli_runner *r)
         take_grant(r, &note);
         break;
     case NOTE_SUSPECT:
+        r->suspended = true;
         if (r->lock->common.verbose)
-            pdk__cli_say("%s: connection lost; the %s may follow", r->lock->common.path, noun(r));
+            pdk__cli_say("%s: connection lost; the %s may follow", r->lock->common.path, pdk__cli_runner_noun(r));
         break;
     case NOTE_HELD:
+        r->suspended = false;
         if (r->lock->common.verbose)
             pdk__cli_say("%s: connected again, still held", r->lock->common.path);
         break;
@@ -205,6 +195,15 @@ static void hear(struct pdk__cli_runner *r)
         break;
     case NOTE_REVOKED:
         take_revocation(r);
+        break;
+    case NOTE_SIGNAL:
+        direct(r, note.status, note.pid, WAY_SESSION, false);
+        break;
+    case NOTE_SIGNALS:
+        pdk__cli_relay_answered(&r->relay, pdk__cli_now_ms());
+        break;
+    case NOTE_UNGUARDED:
+        pdk__cli_job_bury(r);
         break;
     case NOTE_END:
         take_end(r, &note);
@@ -240,11 +239,12 @@ static int outcome(const struct pdk__cli_runner *r)
 }
 
 /* What may have to be killed comes first, for nobody knows how long ago poll() was called. */
-static void turn(struct pdk__cli_runner *r, pid_t session)
+static void turn(struct pdk__cli_runner *r)
 {
     struct pollfd fds[] = {
         {.fd = r->wire, .events = POLLIN}, {.fd = r->signals, .events = POLLIN}, {.fd = r->timer, .events = POLLIN}};
-    int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), abandon_at(r));
+    int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), pdk__cli_parting_due(r));
+    due = pdk__cli_earlier(due, pdk__cli_relay_due(&r->relay));
     pdk__cli_timer_arm(r->timer, due);
     poll(fds, 3, pdk__cli_poll_ms(due));
     pdk__cli_runner_watch(r);
@@ -252,13 +252,41 @@ static void turn(struct pdk__cli_runner *r, pid_t session)
         take_signal(r);
     pdk__cli_job_look(r);
     pdk__cli_runner_listen(r);
-    abandon_if_due(r, session);
+    pdk__cli_job_relay(r);
+    pdk__cli_parting_step(r);
 }
 
-int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, const sigset_t *mask)
+/* Without a command there is nothing to guard. A guard that was left to end by itself would be a zombie, for a time, in
+ * a container whose process 1 reaps none. */
+static void bury_all(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_runner r = {.lock = l, .wire = wire, .mask = mask, .began_ms = pdk__cli_now_ms()};
+    if (!r->abandoned)
+        waitpid(r->session, NULL, 0);
+    pdk__cli_job_bury(r);
+    if (r->child != 0)
+        waitpid(r->child, NULL, 0);
+    if (r->guard != 0 && kill(r->guard, SIGKILL) == 0)
+        waitpid(r->guard, NULL, 0);
+}
+
+static uint64_t seed(void)
+{
+    uint64_t seed = 0; /* the generator takes it, too */
+    (void)!getrandom(&seed, sizeof seed, 0);
+    return seed;
+}
+
+int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_crew *crew, const sigset_t *mask)
+{
+    struct pdk__cli_runner r = {.lock = l,
+                                .wire = crew->wire,
+                                .wake = crew->wake,
+                                .session = crew->session,
+                                .guard = crew->guard,
+                                .mask = mask,
+                                .began_ms = pdk__cli_now_ms()};
     sigset_t set;
+    pdk__retry_init(&r.rests, seed());
     pdk__cli_lock_signals(&set);
     sigaddset(&set, SIGCHLD);
     r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -266,12 +294,8 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, int wire, pid_t session, 
     pdk__cli_group_init(&r.group, l->lease, l->on_lost);
     pdk__cli_terminal_open(&r.terminal);
     while (!finished(&r))
-        turn(&r, session);
+        turn(&r);
     pdk__cli_terminal_erase(&r.terminal);
-    if (!r.abandoned)
-        waitpid(session, NULL, 0);
-    pdk__cli_job_bury(&r);
-    if (r.child != 0)
-        waitpid(r.child, NULL, 0);
+    bury_all(&r);
     return outcome(&r);
 }

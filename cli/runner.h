@@ -4,33 +4,44 @@
 
 #include "cli/group.h"
 #include "cli/lock.h"
+#include "cli/relay.h"
 #include "cli/terminal.h"
 #include "cli/wire.h"
+#include "lib/core/retry.h"
 
 struct pdk__cli_runner {
     const struct pdk__cli_lock *lock;
     struct pdk__cli_terminal terminal;
     struct pdk__cli_group group;
+    struct pdk__cli_relay relay;
+    struct pdk__retry rests; /* between terms that are short */
     const sigset_t *mask;
+    pid_t session;
+    pid_t guard;
     pid_t child;  /* 0: not yet */
     pid_t zombie; /* that of the term before: its number must stay its own until the session has heard of its end */
-    bool quit;    /* somebody asked for the end of it all, when the command ends */
+    bool quit;    /* a signal asked for the end of it all, when the command ends */
+    bool ran;     /* the command could be started */
     bool dead;    /* the command ended; not reaped yet */
     bool lost;
+    bool suspended; /* there is no connection */
     bool leaving;
-    bool abandoned; /* somebody wants an end, and not to wait for the servers */
+    bool told_wait; /* it was said what is waited for */
+    bool abandoned; /* the servers are not waited for */
     bool ended;     /* the session said its last word */
     int status;     /* of the command, or why there was none */
     int gave_up;    /* the signal that ended the wait */
     int wire;
+    int wake; /* the guard reads there */
     int signals;
     int timer;
     int64_t began_ms;
+    int64_t term_ms; /* when the command was started */
     int64_t left_ms; /* when it began to leave */
 };
 
-/* Tell the session that nobody needs the lock any more. */
-void pdk__cli_runner_leave(struct pdk__cli_runner *r);
+/* The thing that is held: "lock" or "leadership". */
+const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r);
 
 /* Stop the command if it is time for that. */
 void pdk__cli_runner_watch(struct pdk__cli_runner *r);
@@ -44,10 +55,19 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
 /* Reap the command of the term before. */
 void pdk__cli_job_bury(struct pdk__cli_runner *r);
 
-/* See whether it ended, or stopped. */
+/* See whether it ended, or stopped; and reap what the system made our child, as it does with process 1. */
 void pdk__cli_job_look(struct pdk__cli_runner *r);
 
-/* Stop, as the shell's job that we are, until it continues us. */
-void pdk__cli_job_rest(struct pdk__cli_runner *r);
+/* Send it SIGNAL. */
+void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal);
+
+/* It was sent the signals that are due, unless it got them with every other process. */
+void pdk__cli_job_relay(struct pdk__cli_runner *r);
+
+/*
+ * Stop, as the shell's job that we are, until it continues us; with GROUP all of our process group. Returns false when
+ * that is impossible, since no shell controls this job: the system stops no orphaned process group.
+ */
+bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group);
 
 #endif

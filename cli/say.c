@@ -2,7 +2,9 @@
 
 #include <paddock/error.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -10,12 +12,19 @@
 
 static void vsay(const char *format, va_list arguments)
 {
-    char text[2048], clean[2048], line[2080];
-    vsnprintf(text, sizeof text, format, arguments);
-    pdk__cli_printable(clean, sizeof clean, (int)sizeof clean, text);
-    int n = snprintf(line, sizeof line, "paddock: %s\n", clean);
-    /* Nobody is left to be told when standard error does not take it. */
-    (void)!write(STDERR_FILENO, line, (size_t)n);
+    char *text = NULL, *line = NULL;
+    int length = vasprintf(&text, format, arguments);
+    size_t size = length >= 0 ? sizeof "paddock: \n" + (size_t)length : 0;
+    line = size > 0 ? malloc(size) : NULL;
+    if (line != NULL) {
+        char *end = stpcpy(line, "paddock: ");
+        pdk__cli_printable(end, (size_t)length + 1, length, text);
+        end = stpcpy(end + strlen(end), "\n");
+        /* An error is left alone: standard error is where it would be told. */
+        (void)!write(STDERR_FILENO, line, (size_t)(end - line));
+    }
+    free(line);
+    free(length >= 0 ? text : NULL);
 }
 
 void pdk__cli_say(const char *format, ...)
@@ -45,18 +54,29 @@ int pdk__cli_status_of(int rc, int busy)
         return busy;
     case PDK_EINVAL:
     case PDK_EPATH:
+    case PDK_EACL:
         return STATUS_USAGE;
     case PDK_EHOST:
     case PDK_EDISCONNECTED:
     case PDK_EEXPIRED:
     case PDK_ENOENT:
         return STATUS_NO_ENSEMBLE;
+    case PDK_ESTALE:
+        return STATUS_STALE;
     case PDK_EACCES:
     case PDK_EAUTH:
         return STATUS_NOT_PERMITTED;
     default:
         return STATUS_INTERNAL;
     }
+}
+
+/* Characters that no terminal shows, but that make it show others elsewhere: marks and embeddings of bidirectional
+ * text, separators of lines, tags. */
+static bool rearranges(wchar_t c)
+{
+    return c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
+           c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
 /* One character of TEXT: its length in bytes, and its width, or -1 when it is none that can be shown. */
@@ -69,7 +89,7 @@ static size_t measure(const char *text, mbstate_t *state, int *width)
         memset(state, 0, sizeof *state);
         return 1;
     }
-    if (iswprint((wint_t)c))
+    if (iswprint((wint_t)c) && !rearranges(c))
         *width = wcwidth(c);
     return n;
 }

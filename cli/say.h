@@ -8,6 +8,7 @@
 enum pdk__cli_status {
     STATUS_BUSY = 1,
     STATUS_USAGE = 64,
+    STATUS_STALE = 65,
     STATUS_NOBODY = 66,
     STATUS_NO_ENSEMBLE = 69,
     STATUS_INTERNAL = 70,

@@ -1,10 +1,12 @@
 #include "lib/server/throwaway.h"
 
 #include "cli/commands.h"
+#include "cli/heed.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,63 +33,56 @@ static const char help[] = "Usage: paddock server [OPTION]...\n"
                            "Needs Debian's libzookeeper-java and a Java runtime.\n"
                            "Exit: 0 stopped, 64 usage, 69 no server to be had, or it ended by itself.\n";
 
-static const struct option long_options[] = {
-    {"port", required_argument, NULL, OPT_PORT},
-    {"tick", required_argument, NULL, OPT_TICK},
-    {"data", required_argument, NULL, OPT_DATA},
-    {"parent", required_argument, NULL, OPT_PARENT},
-    PDK__CLI_HELP_OPTIONS,
-};
-
 enum { READY_MS = 60000, GRACE_MS = 2000 };
 
 struct server {
-    struct pdk__cli_options options; /* for the messages of pdk__cli_options_take() */
+    struct pdk__cli_options options; /* first */
     struct pdk__server_options wanted;
     int parent; /* 0: none */
-    bool answered;
 };
 
-static int take_number(const char *name, int low, int high, int *value)
+static int take_number(const struct pdk__cli_option *row, const char *text, int low, int high, int *value)
 {
-    if (pdk__cli_number_whole(optarg, low, high, value))
+    if (pdk__cli_number_whole(text, low, high, value))
         return 0;
-    return pdk__cli_usage("server: %s takes a number from %d to %d, not '%s'", name, low, high, optarg);
+    return pdk__cli_usage("server: --%s takes a number from %d to %d, not '%s'", row->name, low, high, text);
 }
 
-static int take(struct server *s, int option, char **argv)
+static int take_port(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
 {
-    switch (option) {
-    case OPT_PORT:
-        return take_number("--port", 1, 65535, &s->wanted.client_port);
-    case OPT_TICK:
-        return take_number("--tick", 10, 3600000, &s->wanted.tick_ms);
-    case OPT_PARENT:
-        return take_number("--parent", 0, INT_MAX, &s->parent);
-    case OPT_DATA:
-        s->wanted.data_dir = optarg;
-        return 0;
-    case 'h':
-        s->answered = true;
-        fputs(help, stdout);
-        return 0;
-    case 'V':
-        s->answered = true;
-        return pdk__cli_version();
-    default:
-        return pdk__cli_options_take(&s->options, option, argv);
-    }
+    return take_number(row, value, 1, 65535, &((struct server *)o)->wanted.client_port);
 }
+
+static int take_tick(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+{
+    return take_number(row, value, 10, 3600000, &((struct server *)o)->wanted.tick_ms);
+}
+
+static int take_parent(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+{
+    return take_number(row, value, 0, INT_MAX, &((struct server *)o)->parent);
+}
+
+static int take_data(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+{
+    (void)row;
+    ((struct server *)o)->wanted.data_dir = value;
+    return 0;
+}
+
+static const struct pdk__cli_option own_options[] = {{"port", 0, take_port, 0},
+                                                     {"tick", 0, take_tick, 0},
+                                                     {"data", 0, take_data, 0},
+                                                     {"parent", 0, take_parent, 0},
+                                                     {0}};
+
+static const struct pdk__cli_verb verb = {"server", help, {own_options}, .ends = false};
 
 static int parse(struct server *s, int argc, char **argv)
 {
-    int option, status = 0;
-    opterr = 0;
-    optind = 0; /* glibc: start anew */
-    while (status == 0 && !s->answered && (option = getopt_long(argc, argv, ":hV", long_options, NULL)) != -1)
-        status = take(s, option, argv);
-    if (status == 0 && !s->answered && argv[optind] != NULL)
-        return pdk__cli_usage("server: takes no arguments: '%s'", argv[optind]);
+    int status = pdk__cli_options_parse(&s->options, &verb, argc, argv);
+    if (status == 0 && !s->options.answered && s->options.words[0] != NULL)
+        return pdk__cli_usage("server: takes no arguments: '%s'", s->options.words[0]);
     return status;
 }
 
@@ -123,6 +119,21 @@ static int await_end(const pdk__server *server, int parent, int signals)
     return STATUS_NO_ENSEMBLE;
 }
 
+/* Said before a server is started, which would end with a log that nobody sees. SO_REUSEADDR, as the server has it:
+ * what remains of old connections does not count. */
+static bool is_taken(int port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    bool taken = bind(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno == EADDRINUSE;
+    close(fd);
+    return taken;
+}
+
 static int serve(pdk__server *server, int parent, int signals)
 {
     if (pdk__server_start(server) != 0 || pdk__server_wait_ready(server, READY_MS) != 0) {
@@ -138,11 +149,9 @@ static int serve(pdk__server *server, int parent, int signals)
 
 static int block_signals(void)
 {
+    static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
+    pdk__cli_heed(&set, signals);
     int fd = signalfd(-1, &set, SFD_CLOEXEC);
     sigaddset(&set, SIGPIPE);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -155,6 +164,10 @@ static int run(const struct server *s)
     int parent = watch(s->parent);
     if (s->parent > 0 && parent < 0)
         return pdk__cli_usage("server: there is no process %d to live as long as", s->parent);
+    if (s->wanted.client_port != 0 && is_taken(s->wanted.client_port)) {
+        pdk__cli_say("server: port %d is in use", s->wanted.client_port);
+        return STATUS_NO_ENSEMBLE;
+    }
     int signals = block_signals();
     int status = STATUS_NO_ENSEMBLE;
     if (pdk__server_new(&server, &s->wanted) == 0) {
@@ -171,9 +184,9 @@ static int run(const struct server *s)
 
 int pdk__cli_server_main(int argc, char **argv)
 {
-    struct server s = {.options.command = "server", .parent = getppid()};
+    struct server s = {.options.command = verb.name, .parent = getppid()};
     int status = parse(&s, argc, argv);
-    if (status == 0 && !s.answered)
+    if (status == 0 && !s.options.answered)
         status = run(&s);
     return status;
 }

@@ -5,7 +5,9 @@
 #include "cli/queue.h"
 #include "cli/say.h"
 #include "cli/timer.h"
+#include "cli/title.h"
 #include "cli/wire.h"
+#include "lib/server/descriptors.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -85,8 +87,7 @@ static void renew(struct session *s)
 /* Is there time for a command, before it would have to be stopped? Right after the grant there need not be. */
 static bool worth_starting(const struct session *s)
 {
-    int64_t stop_at = pdk__cli_lease_stop_at(lease(s), s->group.signal);
-    return s->group.signal == 0 || (stop_at >= 0 && pdk__cli_now_ms() < stop_at);
+    return pdk__cli_lease_covers(lease(s), pdk__cli_now_ms(), s->group.signal);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
@@ -107,20 +108,29 @@ static void release(struct session *s)
 }
 
 /* What was told of the term that is over is no news of the next. */
-static void stand_again(struct session *s)
+static void stand_again(struct session *s, int64_t rest_ms)
 {
     unguard(s);
-    pdk__cli_claim_again(&s->claim);
+    pdk__cli_claim_again(&s->claim, rest_ms);
     s->told = CLAIM_WAITING;
     s->told_state = PDK_FREE;
     s->told_lost = s->told_revoked = false;
     s->renew_at = -1;
 }
 
+/* The page, not the notes, names the group: those of a runner that is gone by now may all be unread. The runner sets it
+ * before it writes, and reaps after that. */
+static void look(struct session *s)
+{
+    if (s->group.leader != lease(s)->leader)
+        s->group.leader = 0;
+}
+
 static void guard(struct session *s, pid_t child)
 {
     pdk__cli_group_init(&s->group, lease(s), s->lock->on_lost);
     s->group.leader = child;
+    look(s);
     s->child = (int)syscall(SYS_pidfd_open, child, 0);
     if (s->claim.lost)
         pdk__cli_group_stop(&s->group);
@@ -134,8 +144,33 @@ static void orphaned(struct session *s)
     if (s->group.leader != 0)
         kill(-s->group.leader, SIGKILL);
     s->group.leader = 0;
+    lease(s)->leader = 0; /* the guard need not do it later, when the number may be another's */
+    /* The release may go on after the runner has returned. A pipe ends for its reader when no process holds it. */
+    dup2(STDOUT_FILENO, STDERR_FILENO);
     if (s->child < 0)
         release(s);
+}
+
+/* `paddock ls` shows this process's number: a signal to it is meant for the command. A runner that is stopped reads
+ * nothing until it is continued. */
+static void pass_signals(struct session *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        struct pdk__cli_note note = {.kind = NOTE_SIGNAL, .status = (int)info.ssi_signo, .pid = (pid_t)info.ssi_pid};
+        if (s->orphan)
+            continue;
+        if (info.ssi_signo == SIGCONT)
+            kill(s->runner, SIGCONT);
+        else
+            pdk__cli_wire_send(s->wire, &note);
+    }
+}
+
+static void answer(struct session *s)
+{
+    pass_signals(s);
+    tell(s, NOTE_SIGNALS);
 }
 
 static void hear(struct session *s)
@@ -144,20 +179,15 @@ static void hear(struct session *s)
     if (pdk__cli_wire_receive(s->wire, &note) == 0) {
         orphaned(s);
     } else if (note.kind == NOTE_CHILD) {
-        guard(s, note.child);
+        guard(s, note.pid);
     } else if (note.kind == NOTE_AGAIN) {
-        stand_again(s);
+        stand_again(s, note.rest_ms);
+        tell(s, NOTE_UNGUARDED);
+    } else if (note.kind == NOTE_ASK) {
+        answer(s);
     } else if (note.kind == NOTE_LEAVE) {
         release(s);
     }
-}
-
-/* `paddock ls` shows this process's number: whoever signals it means the command. */
-static void pass_signal(struct session *s)
-{
-    struct signalfd_siginfo info;
-    if (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info && !s->orphan)
-        kill(s->runner, (int)info.ssi_signo);
 }
 
 /* The library's grant is not the command's start: that waits until there is time for it, or the lock lost. */
@@ -179,8 +209,8 @@ static void tell_phase(struct session *s)
         return;
     if (s->told == CLAIM_CONNECTING && (phase == CLAIM_WAITING || phase == CLAIM_HELD)) {
         tell(s, NOTE_CONNECTED);
-        if (s->lock->live)
-            s->queue = pdk__cli_queue_watch(s->claim.client, s->lock->common.path, s->wire);
+        if (s->lock->common.wait_ms != 0)
+            s->queue = pdk__cli_queue_watch(s->claim.client, &s->lock->common, s->lock->live ? s->wire : -1);
     }
     if (phase == CLAIM_HELD) {
         pdk__cli_queue_rest(s->queue);
@@ -193,11 +223,12 @@ static void tell_state(struct session *s)
 {
     bool unknown = s->told != CLAIM_HELD; /* to the runner: no command was started */
     if (s->claim.lost && unknown && s->claim.leader != NULL) {
-        stand_again(s);
+        stand_again(s, 0);
         return;
     }
     if (s->claim.lost && !s->told_lost) {
         s->told_lost = true;
+        lease(s)->lost = true;
         if (unknown)
             pdk__cli_claim_leave(&s->claim);
         tell(s, NOTE_LOST);
@@ -223,7 +254,8 @@ static void tell_revoked(struct session *s)
 
 static int64_t due(const struct session *s)
 {
-    int64_t due = pdk__cli_earlier(s->claim.deadline, s->connecting_at);
+    /* After a rest the answer to the resignation is awaited; it makes the claim's descriptor readable. */
+    int64_t due = pdk__cli_earlier(s->claim.resigning ? -1 : s->claim.deadline, s->connecting_at);
     due = pdk__cli_earlier(due, s->renew_at);
     return pdk__cli_earlier(due, pdk__cli_group_due(&s->group));
 }
@@ -239,6 +271,7 @@ static void turn(struct session *s)
     pdk__cli_timer_arm(s->timer, due(s));
     poll(fds, 5, pdk__cli_poll_ms(due(s)));
     renew(s);
+    look(s);
     pdk__cli_group_step(&s->group);
     pdk__cli_claim_step(&s->claim);
     tell_connecting(s);
@@ -246,21 +279,23 @@ static void turn(struct session *s)
     tell_state(s);
     tell_revoked(s);
     if (fds[2].revents != 0)
-        pass_signal(s);
+        pass_signals(s);
     if (fds[3].revents != 0)
         release(s);
     if (fds[0].revents != 0)
         hear(s);
 }
 
-/* Of what the runner was started with, this process keeps standard error, for the day an assertion fails: it must not
- * hold a pipe open that somebody reads to its end, nor a file that flock(1) locked. */
-static void withdraw(int wire)
+/* Of what the runner was started with, this process keeps standard error, for the day an assertion fails, until the
+ * runner has ended: it must not hold a pipe open that somebody reads to its end, nor a file that flock(1) locked. */
+static void withdraw(int wire, int wake)
 {
+    int low = wire < wake ? wire : wake, high = wire < wake ? wake : wire;
     setsid(); /* signals from the terminal go to the runner */
-    for (int fd = STDERR_FILENO + 1; fd < wire; fd++)
-        close(fd);
-    closefrom(wire + 1);
+    for (int fd = STDERR_FILENO + 1; fd < high; fd++)
+        if (fd != low)
+            close(fd);
+    pdk__close_from(high + 1);
     if (freopen("/dev/null", "r", stdin) == NULL || freopen("/dev/null", "w", stdout) == NULL)
         _exit(STATUS_INTERNAL);
 }
@@ -271,12 +306,13 @@ static int never_started(const struct session *s, char *text, size_t size)
     return s->lock->common.lost_status;
 }
 
-_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid_t runner)
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner)
 {
     struct session s = {.lock = l, .wire = wire, .child = -1, .runner = runner, .renew_at = -1};
-    char text[400];
+    char text[PDK__CLI_INCIDENT];
     sigset_t set;
-    withdraw(wire);
+    pdk__cli_title_set("pdk-session", runner);
+    withdraw(wire, wake);
     pdk__cli_lock_signals(&set);
     s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     s.timer = pdk__cli_timer_new();
@@ -286,7 +322,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, pid
     while (s.claim.phase != CLAIM_ENDED)
         turn(&s);
     tell_state(&s);
-    int status = pdk__cli_claim_status(&s.claim, text, sizeof text);
+    int status = pdk__cli_claim_status(&s.claim, text);
     if (s.claim.lost && s.told != CLAIM_HELD)
         status = never_started(&s, text, sizeof text);
     /* The queue's requests are answered by the close, and end before the client is freed. */

@@ -1,11 +1,14 @@
+#include "cli/guard.h"
+#include "cli/heed.h"
 #include "cli/lock.h"
 #include "cli/number.h"
 #include "cli/say.h"
 #include "cli/wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Longer than the library's: what ends a command in time must not end it whenever the servers elect a leader. */
@@ -13,11 +16,9 @@ enum { SESSION_MS = 30000, GRACE_MS = 2000 };
 
 void pdk__cli_lock_signals(sigset_t *set)
 {
-    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,
-                                  SIGALRM, SIGTERM, SIGCONT, SIGTSTP, SIGWINCH};
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(set, signals[i]);
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,  SIGUSR2, SIGALRM,
+                                  SIGTERM, SIGCONT, SIGTSTP, SIGWINCH, 0};
+    pdk__cli_heed(set, signals);
 }
 
 int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
@@ -30,33 +31,7 @@ int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
     return status;
 }
 
-/* --- the options ------------------------------------------------------------------------------------------------- */
-
-static int take_action(const struct pdk__cli_lock *l, const char *name, int *signal)
-{
-    *signal = 0;
-    if (strcasecmp(optarg, "ignore") == 0 || pdk__cli_number_signal(optarg, signal))
-        return 0;
-    return pdk__cli_usage("%s: %s takes term, kill, ignore or the name of a signal, not '%s'", l->common.command, name,
-                          optarg);
-}
-
-int pdk__cli_lock_take(struct pdk__cli_lock *l, int option, char **argv)
-{
-    switch (option) {
-    case OPT_ON_LOST:
-        return take_action(l, "--on-lost", &l->on_lost);
-    case OPT_ON_REVOKE:
-        return take_action(l, "--on-revoke", &l->on_revoke);
-    case OPT_KILL_AFTER:
-        l->grace_given = true;
-        if (pdk__cli_number_seconds(optarg, &l->grace_ms))
-            return 0;
-        return pdk__cli_usage("%s: --kill-after takes a number of seconds, not '%s'", l->common.command, optarg);
-    default:
-        return pdk__cli_options_take(&l->common, option, argv);
-    }
-}
+/* --- the options, as a whole -------------------------------------------------------------------------------------- */
 
 /* Arguments may hold secrets, and everybody may read the label: the command's name alone. */
 static void set_label(struct pdk__cli_lock *l)
@@ -79,28 +54,62 @@ static int check_grace(const struct pdk__cli_lock *l)
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-static int run(struct pdk__cli_lock *l)
+/* As `unshare -p` without --fork leaves it: the children of this process have numbers of their own, by which it does
+ * not know them, and when the first child has ended there can be no other. Before there is any child, the second link
+ * exists (from Linux 4.12 on) and cannot be read. */
+static bool has_foreign_children(void)
 {
-    int ends[2];
-    sigset_t set, mask;
-    pid_t runner = getpid();
-    l->live = isatty(STDERR_FILENO) && !l->common.quiet && l->common.wait_ms != 0;
+    static const char ours[] = "/proc/self/ns/pid", theirs[] = "/proc/self/ns/pid_for_children";
+    char a[64] = "", b[64] = "";
+    struct stat st;
+    if (readlink(ours, a, sizeof a - 1) < 0 || lstat(theirs, &st) != 0)
+        return false;
+    if (readlink(theirs, b, sizeof b - 1) < 0)
+        return errno == ENOENT;
+    return strcmp(a, b) != 0;
+}
+
+static void block_signals(sigset_t *mask)
+{
+    sigset_t set;
     pdk__cli_lock_signals(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTTOU); /* so that the terminal can be taken back from the background */
     sigaddset(&set, SIGPIPE); /* blocked, not ignored: the command's own disposition stays what it was */
-    sigprocmask(SIG_BLOCK, &set, &mask);
+    sigprocmask(SIG_BLOCK, &set, mask);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would reap our children */
+}
+
+/* The session first: it keeps the writing end of the guard's pipe, and must not keep the reading one. */
+static int start_crew(struct pdk__cli_lock *l, struct pdk__cli_crew *crew)
+{
+    int wire[2], pipe[2];
+    pid_t runner = getpid();
+    if (pdk__cli_wire_pair(wire) != 0 || pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    crew->session = fork();
+    if (crew->session == 0)
+        pdk__cli_session_run(l, wire[1], pipe[1], runner);
+    close(wire[1]);
+    crew->wire = wire[0];
+    crew->wake = pipe[1];
+    if (crew->session > 0)
+        crew->guard = pdk__cli_guard_start(l->lease, l->on_lost, pipe, runner);
+    return crew->session > 0 && crew->guard > 0 ? 0 : -1; /* a session whose runner exits ends by itself */
+}
+
+static int run(struct pdk__cli_lock *l)
+{
+    struct pdk__cli_crew crew = {0};
+    sigset_t mask;
+    l->live = isatty(STDERR_FILENO) && !l->common.quiet && l->common.wait_ms != 0;
+    block_signals(&mask);
     l->lease = pdk__cli_lease_new();
-    pid_t session = l->lease != NULL && pdk__cli_wire_pair(ends) == 0 ? fork() : -1;
-    if (session < 0) {
+    if (l->lease == NULL || start_crew(l, &crew) != 0) {
         pdk__cli_say("cannot start a process: %s", strerror(errno));
         return STATUS_INTERNAL;
     }
-    if (session == 0)
-        pdk__cli_session_run(l, ends[1], runner);
-    close(ends[1]);
-    return pdk__cli_runner_run(l, ends[0], session, &mask);
+    return pdk__cli_runner_run(l, &crew, &mask);
 }
 
 int pdk__cli_lock_run(struct pdk__cli_lock *l)
@@ -108,6 +117,10 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l)
     int status = check_grace(l);
     if (status != 0)
         return status;
+    if (has_foreign_children()) {
+        pdk__cli_say("cannot work with children in another PID namespace; give unshare(1) its --fork");
+        return STATUS_INTERNAL;
+    }
     set_label(l);
     return run(l);
 }

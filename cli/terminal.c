@@ -11,7 +11,8 @@
 void pdk__cli_terminal_open(struct pdk__cli_terminal *t)
 {
     t->fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    t->drawn = false;
+    t->drawn = t->saved = false;
+    t->whole = t->fd >= 0 && tcgetpgrp(STDIN_FILENO) >= 0 && tcgetpgrp(STDOUT_FILENO) >= 0;
 }
 
 void pdk__cli_terminal_close(struct pdk__cli_terminal *t)
@@ -50,6 +51,18 @@ void pdk__cli_terminal_erase(struct pdk__cli_terminal *t)
     if (t->drawn)
         dprintf(STDERR_FILENO, "\r\033[K");
     t->drawn = false;
+}
+
+void pdk__cli_terminal_save(struct pdk__cli_terminal *t)
+{
+    t->saved = pdk__cli_terminal_foreground(t) && tcgetattr(t->fd, &t->modes) == 0;
+}
+
+/* At once: output that the terminal holds back would make this wait. */
+void pdk__cli_terminal_restore(const struct pdk__cli_terminal *t)
+{
+    if (t->saved && pdk__cli_terminal_foreground(t))
+        tcsetattr(t->fd, TCSANOW, &t->modes);
 }
 
 bool pdk__cli_terminal_lend(const struct pdk__cli_terminal *t, pid_t group)

@@ -6,11 +6,12 @@
 
 int pdk__cli_wire_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
-/* A runner that is stopped for long reads nothing. News must not keep the session from its work then, and the last
- * word tells of a loss again. */
+/* A process that is stopped for long reads nothing. News must not keep the other from its work then, and the last word
+ * tells of a loss again. */
 static bool is_news(enum pdk__cli_note_kind kind)
 {
-    return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST || kind == NOTE_REVOKED;
+    return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST ||
+           kind == NOTE_REVOKED || kind == NOTE_SIGNAL || kind == NOTE_SIGNALS || kind == NOTE_ASK;
 }
 
 void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note)

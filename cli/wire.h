@@ -1,6 +1,6 @@
 /*
- * What the two processes of `paddock lock` tell each other, over a socket pair that keeps records apart. End of file
- * tells that the other one is dead.
+ * The messages between the runner and the session of `paddock lock`, over a socket pair that keeps records apart. End
+ * of file means that the other process is dead.
  */
 #ifndef PDK_CLI_WIRE_H
 #define PDK_CLI_WIRE_H
@@ -17,22 +17,27 @@ enum pdk__cli_note_kind {
     NOTE_SUSPECT,   /* the connection is lost */
     NOTE_HELD,      /* it is back, and the lock is still ours */
     NOTE_LOST,
-    NOTE_REVOKED, /* somebody asks for it */
-    NOTE_END,     /* status, text: why, or ""; lost. Nothing follows */
+    NOTE_REVOKED,   /* another asks for it */
+    NOTE_SIGNAL,    /* status: a signal came, pid: from there */
+    NOTE_SIGNALS,   /* the answer to NOTE_ASK: there are no more of them by now */
+    NOTE_UNGUARDED, /* the answer to NOTE_AGAIN: the child's number is forgotten */
+    NOTE_END,       /* status, text: why, or ""; lost. Nothing follows */
     /* to the session */
-    NOTE_CHILD, /* child: guard this process group */
-    NOTE_AGAIN, /* the child is dead, and another term is wanted */
-    NOTE_LEAVE  /* the child is dead, or nobody wants the lock any more */
+    NOTE_CHILD, /* pid: guard this process group */
+    NOTE_ASK,   /* for the signals that came */
+    NOTE_AGAIN, /* the child is dead, and another term is wanted after rest_ms */
+    NOTE_LEAVE  /* the child is dead, or the lock is needed no more */
 };
 
 struct pdk__cli_note {
     enum pdk__cli_note_kind kind;
     int status;
     bool lost;
-    pid_t child;
+    pid_t pid;
+    int64_t rest_ms;
     int64_t token;
     int64_t session;
-    char text[512];
+    char text[768];
 };
 
 /* Two connected ends, close-on-exec. 0, or -1 with errno. */

@@ -1,6 +1,7 @@
 /* The table that fills while the contest runs, and what is said at its end. */
 #include "contest.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* A long contest shows how it begins, and what goes on around a kill; all of it with --all. */
@@ -71,11 +72,25 @@ static const char *colour_of(const struct report *r, const struct record *e)
     return paint(r, DIM);
 }
 
+/* As it was started. In its build directory libtool starts it, from a directory of its own. */
+static const char *own_name(char *buf, size_t size)
+{
+    static const char inner[] = "/.libs/";
+    const char *name = program_invocation_name, *at = strstr(name, inner);
+    if (at == NULL)
+        return name;
+    const char *base = at + strlen(inner);
+    base += strncmp(base, "lt-", 3) == 0 ? 3 : 0;
+    snprintf(buf, size, "%.*s/%s", (int)(at - name), name, base);
+    return buf;
+}
+
 static void say_left_out(struct report *r)
 {
+    char name[4096];
     if (r->left_out)
-        fprintf(r->out, "%s%10s   %zu rows not shown (contest --all shows them)%s\n", paint(r, DIM), "...", r->left_out,
-                paint(r, PLAIN));
+        fprintf(r->out, "%s%10s   %zu rows not shown (%s --all shows them)%s\n", paint(r, DIM), "...", r->left_out,
+                own_name(name, sizeof name), paint(r, PLAIN));
     r->left_out = 0;
 }
 

@@ -12,6 +12,7 @@
 #include <paddock/contenders.h>
 #include <paddock/error.h>
 #include <paddock/leader.h>
+#include <paddock/log.h>
 #include <paddock/mutex.h>
 #include <paddock/version.h>
 

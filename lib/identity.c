@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void copy(char *to, size_t size, const char *from)
@@ -19,7 +20,7 @@ void pdk__identity_own(struct pdk__identity *identity, const char *label)
         identity->host[0] = '\0';
     copy(identity->label, sizeof identity->label, label);
     identity->pid = getpid();
-    identity->thread = gettid();
+    identity->thread = (int64_t)syscall(SYS_gettid); /* glibc has gettid() from 2.30 on */
 }
 
 /* A label that is not UTF-8 must not keep anybody from locking: it becomes what of it is ASCII. */
@@ -40,6 +41,10 @@ char *pdk__identity_format(const struct pdk__identity *identity)
 {
     json_t *json = json_pack("{s:o, s:I, s:I, s:o}", "host", text(identity->host), "pid", (json_int_t)identity->pid,
                              "thread", (json_int_t)identity->thread, "label", text(identity->label));
+    if (identity->confirmed)
+        json_object_set_new(json, "confirmed", json_true());
+    if (identity->lock_delay_ms > 0)
+        json_object_set_new(json, "lock_delay_ms", json_integer((json_int_t)identity->lock_delay_ms));
     char *dump = json_dumps(json, JSON_COMPACT);
     char *data = dump != NULL ? pdk__strdup(dump) : NULL;
     free(dump);
@@ -55,6 +60,8 @@ static void read_object(struct pdk__identity *identity, json_t *json)
     copy(identity->label, sizeof identity->label, label != NULL ? label : "");
     identity->pid = json_integer_value(json_object_get(json, "pid"));
     identity->thread = json_integer_value(json_object_get(json, "thread"));
+    identity->confirmed = json_is_true(json_object_get(json, "confirmed"));
+    identity->lock_delay_ms = json_integer_value(json_object_get(json, "lock_delay_ms"));
 }
 
 /* An address or a host name, and nothing else. */

@@ -1,13 +1,16 @@
 /*
  * Identity: what the data of a lock node tells people about who made it. A JSON object:
  *
- *     {"host":"db7","pid":4711,"thread":4715,"label":"nightly"}
+ *     {"host":"db7","pid":4711,"thread":4715,"label":"nightly","confirmed":true,"lock_delay_ms":5000}
+ *
+ * The last two are there when they are set: contenders of one path should agree in them.
  *
  * Curator puts the bare address of its host there; that is read as a host.
  */
 #ifndef PDK__IDENTITY_H
 #define PDK__IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +21,8 @@ struct pdk__identity {
     char label[PDK__LABEL_MAX];
     int64_t pid;
     int64_t thread;
+    bool confirmed;        /* its grants are */
+    int64_t lock_delay_ms; /* 0: none */
 };
 
 /* The identity of the calling thread; LABEL is cut to fit. */
@@ -26,7 +31,7 @@ void pdk__identity_own(struct pdk__identity *identity, const char *label);
 /* As the node's data; caller frees with pdk__free. NULL when memory is out. */
 char *pdk__identity_format(const struct pdk__identity *identity);
 
-/* What DATA, which anybody may have written, tells: empty text and 0 for what it does not. */
+/* Read the identity from DATA, which any client may have written: empty text and 0 for all that is missing. */
 void pdk__identity_parse(struct pdk__identity *identity, const char *data, size_t size);
 
 #endif

@@ -84,7 +84,7 @@ AC_DEFUN([PDK_SANITIZE], [
     pdk_save_CFLAGS=$CFLAGS
     CFLAGS="$CFLAGS $PDK_SANITIZE_FLAGS"
     AC_LINK_IFELSE([AC_LANG_PROGRAM()], [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])
-      PDK_MISSING([the run-time library of -fsanitize=$enable_sanitize], [libgcc-12-dev for gcc, libclang-rt-14-dev for clang])])
+      PDK_MISSING([the run-time library of -fsanitize=$enable_sanitize], [gcc (its libgcc-N-dev), or libclang-rt-dev for clang])])
     CFLAGS=$pdk_save_CFLAGS])
   AC_SUBST([PDK_SANITIZE_FLAGS])
 ])

@@ -1,6 +1,7 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "recipes/leader.h"
+#include <stdio.h>
 #include <string.h>
 
 static struct pdk_leader *leader_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk_leader, claim); }
@@ -39,6 +40,7 @@ static void run_resigned(struct pdk__notice *notice)
     pdk_resign_cb cb = l->resigned_cb;
     void *arg = l->resigned_arg;
     int rc = l->resigned_rc;
+    l->resigned_pending = false;
     pdk__client_leave(c);
     cb(rc, arg);
     pdk__client_lock(c);
@@ -60,7 +62,7 @@ static void tell_resigned(struct pdk_leader *l, int rc)
 
 void pdk__candidacy_expect(struct pdk_leader *l, pdk_resign_cb cb, void *arg)
 {
-    l->resigned_wanted = true;
+    l->resigned_wanted = l->resigned_pending = true;
     l->resigned_cb = cb;
     l->resigned_arg = arg;
     if (!l->claimed)
@@ -76,6 +78,7 @@ static void granted(struct pdk__claim *claim, int64_t token)
     struct pdk_leader *l = leader_of(claim);
     l->token = token;
     strcpy(l->node, claim->machine.name);
+    l->error[0] = '\0';
     move(l, PDK_LEADER_LEADING);
     pdk__changes_tell(&l->changes, PDK_ELECTED, token);
 }
@@ -132,7 +135,16 @@ static void revoked(struct pdk__claim *claim)
         pdk__changes_tell(&l->changes, PDK_REVOKED, l->token);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked};
+static void hindered(struct pdk__claim *claim, const char *why)
+{
+    struct pdk_leader *l = leader_of(claim);
+    if (l->state == PDK_LEADER_STANDING)
+        snprintf(l->error, sizeof l->error, "stand %s: not granted yet: %s", l->path, why);
+    else if (pdk__in_term(l))
+        snprintf(l->error, sizeof l->error, "lead %s: %s", l->path, why);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered};
 
 /* --- start and end ----------------------------------------------------------------------------------------------- */
 

@@ -79,6 +79,7 @@ static int make(struct pdk_leader **out, pdk_client *c, const char *path, const 
         return rc;
     }
     l->client = c;
+    l->number = pdk__incident_object();
     l->refs = 1;
     pdk__changes_init(&l->changes, c, &owner);
     pdk__candidacy_init(l);
@@ -97,6 +98,7 @@ int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_
     if (rc != 0)
         return rc;
     rc = c->closing ? PDK_ECLOSED : make(out, c, path, opts);
+    pdk__client_end(c, "make a leader for", path, rc);
     pdk__client_leave(c);
     return rc;
 }
@@ -111,10 +113,38 @@ void pdk__leader_unref(struct pdk_leader *l)
     destroy(l);
 }
 
+/* --- incidents --------------------------------------------------------------------------------------------------- */
+
 int pdk__leader_incident(struct pdk_leader *l, const char *verb, int rc)
 {
-    snprintf(l->error, sizeof l->error, "%s %s: %s", verb, l->path, pdk_strerror(rc));
-    pdk__client_incident(l->client, verb, l->path, rc);
+    char why[PDK__REASON_MAX];
+    pdk__account_error(l->client, rc, why, sizeof why);
+    bool claim_knows = why[0] == '\0' && l->claim.client != NULL;
+    pdk__incident_format(l->error, verb, l->path, rc, claim_knows ? l->claim.standing.why : why);
+    return rc;
+}
+
+static void describe_timeout(struct pdk_leader *l, char why[PDK__REASON_MAX])
+{
+    if (l->claimed)
+        pdk__account_situation(&l->claim, why, PDK__REASON_MAX);
+    else
+        pdk__account_connection(l->client, why, PDK__REASON_MAX);
+}
+
+/* A call ends, with RC. The end of the candidacy was reported without a call, and is the reason why this one fails. */
+static int note(struct pdk_leader *l, const char *verb, int rc)
+{
+    char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX] = "";
+    pdk__incident_clear(l->number);
+    if (rc == 0 || (rc == l->result && l->error[0] != '\0'))
+        return rc;
+    if (rc == PDK_ETIMEDOUT)
+        describe_timeout(l, why);
+    else
+        pdk__account_error(l->client, rc, why, sizeof why);
+    pdk__incident_format(text, verb, l->path, rc, why);
+    pdk__incident_note(l->number, text);
     return rc;
 }
 
@@ -161,6 +191,7 @@ int pdk_leader_start(pdk_leader *l)
         return rc;
     if (l->state == PDK_LEADER_IDLE)
         rc = pdk__candidacy_start(l);
+    note(l, "stand", rc);
     leave(l);
     return rc;
 }
@@ -174,7 +205,7 @@ static int resign(struct pdk_leader *l)
     while (l->claimed && l->n_done == before && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &l->news, deadline_ms, false);
     if (l->claimed && l->n_done == before)
-        return pdk__leader_incident(l, "resign", PDK_EUNKNOWN);
+        return PDK_EUNKNOWN;
     return l->release_result;
 }
 
@@ -187,6 +218,7 @@ int pdk_leader_resign(pdk_leader *l)
         rc = pdk__client_may_wait(l->client);
     if (rc == 0 && l->claimed)
         rc = resign(l);
+    note(l, "resign", rc);
     leave(l);
     return rc;
 }
@@ -196,7 +228,7 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
     int rc = enter(l);
     if (rc != 0)
         return rc;
-    if (l->resigned_wanted || !pdk__list_empty(&l->resigned_notice.link)) {
+    if (l->resigned_pending) {
         rc = PDK_EBUSY;
     } else if (l->client->closing && !l->claimed) {
         rc = PDK_ECLOSED;
@@ -205,6 +237,7 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
             pdk__candidacy_expect(l, cb, arg);
         pdk__candidacy_end(l);
     }
+    note(l, "resign", rc);
     leave(l);
     return rc;
 }
@@ -213,9 +246,11 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
 
 static void cancelled(void *arg) { leave(arg); }
 
-/* 0 when it leads, 1 when it may yet, or why it never will. */
+/* 0 when it leads, 1 when it may yet, or why it never will. The caller may be woken long after an election: time comes
+ * first. */
 static int outlook(const struct pdk_leader *l)
 {
+    pdk__client_heed(l->client);
     if (l->state == PDK_LEADER_LEADING)
         return 0;
     if (l->state != PDK_LEADER_IDLE)
@@ -242,6 +277,7 @@ int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms)
     rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->client) : 0;
     if (rc == 0)
         rc = await(l, pdk__deadline_ms(pdk__now_ms(), timeout_ms));
+    note(l, "wait", rc);
     leave(l);
     return rc;
 }
@@ -296,13 +332,11 @@ int pdk_leader_token(pdk_leader *l, int64_t *token)
     return rc;
 }
 
-static size_t copy_out(char *buf, size_t size, const char *text) { return (size_t)snprintf(buf, size, "%s", text); }
-
 size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size)
 {
     if (enter(l) != 0)
-        return copy_out(buf, size, "");
-    size_t length = copy_out(buf, size, pdk__in_term(l) ? l->node : "");
+        return pdk__incident_copy(buf, size, "");
+    size_t length = pdk__incident_copy(buf, size, pdk__in_term(l) ? l->node : "");
     leave(l);
     return length;
 }
@@ -310,11 +344,34 @@ size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size)
 size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size)
 {
     if (enter(l) != 0)
-        return copy_out(buf, size, "");
-    size_t length = copy_out(buf, size, l->error);
+        return pdk__incident_copy(buf, size, "");
+    const char *own = pdk__incident_text(l->number);
+    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : l->error);
     leave(l);
     return length;
 }
+
+int pdk_leader_ahead(pdk_leader *l, int64_t *ahead)
+{
+    if (ahead == NULL)
+        return PDK_EINVAL;
+    int rc = enter(l);
+    if (rc != 0)
+        return rc;
+    bool waits = l->state == PDK_LEADER_STANDING && l->claimed;
+    if (waits)
+        *ahead = pdk__account_ahead(&l->claim);
+    leave(l);
+    return waits ? 0 : PDK_EPERM;
+}
+
+const char *pdk_leader_path(pdk_leader *l) { return l->path; }
+
+pdk_client *pdk_leader_client(pdk_leader *l) { return l->client; }
+
+void pdk_leader_set_user(pdk_leader *l, void *user) { l->user = user; }
+
+void *pdk_leader_user(pdk_leader *l) { return l->user; }
 
 /* --- changes ----------------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #ifndef PDK__LEADER_H
 #define PDK__LEADER_H
 
+#include "lib/incident.h"
 #include "lib/zk/claim.h"
 #include "paddock/leader.h"
 #include "recipes/changes.h"
@@ -29,12 +30,15 @@ struct pdk_leader {
     int64_t token;      /* of the term */
     char node[PDK__NAME_MAX];
     struct pdk__changes changes;
-    pthread_cond_t news; /* the state, or done */
-    char error[256];
+    pthread_cond_t news;           /* the state, or done */
+    uint64_t number;               /* for incidents */
+    char error[PDK__INCIDENT_MAX]; /* the last incident that came without a call, since the last term began */
+    _Atomic(void *) user;
 
     /* the callback of a resignation */
     struct pdk__notice resigned_notice;
-    bool resigned_wanted; /* it is still to be queued */
+    bool resigned_wanted;  /* it is still to be queued */
+    bool resigned_pending; /* it is still to be called, with what follows: no other can be asked for */
     pdk_resign_cb resigned_cb;
     void *resigned_arg;
     int resigned_rc;
@@ -58,7 +62,7 @@ static inline bool pdk__in_term(const struct pdk_leader *l)
     return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
 }
 
-/* Note an incident on the leader and its client. Returns RC. */
+/* Note what has failed without a call: for the reason that the claim knows, or the client. Returns RC. */
 int pdk__leader_incident(struct pdk_leader *l, const char *verb, int rc);
 void pdk__leader_unref(struct pdk_leader *l);
 

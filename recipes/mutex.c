@@ -56,6 +56,7 @@ static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_o
         m->options.conditions = opts->conditions;
     m->options.conditions.delay = &m->delay;
     m->client = c;
+    m->number = pdk__incident_object();
     m->refs = 1;
     pdk__list_init(&m->ops);
     pdk__changes_init(&m->changes, c, &owner);
@@ -78,10 +79,36 @@ int pdk_mutex_new(pdk_mutex **out, pdk_client *c, const char *path, const pdk_mu
         rc = PDK_ECLOSED;
     else if ((m = make(c, path, opts)) == NULL)
         rc = PDK_ENOMEM;
+    pdk__client_end(c, "make a mutex for", path, rc);
     pdk__client_leave(c);
     if (rc == 0)
         *out = m;
     return rc;
+}
+
+const char *pdk__mutex_guard_path(struct pdk_op *op)
+{
+    struct pdk_mutex *m = op->mutex;
+    if (op->guard != NULL)
+        return op->guard;
+    struct pdk__guard *guard = pdk__alloc(sizeof *guard);
+    if (guard == NULL || (guard->path = pdk__join(m->path, op->node)) == NULL) {
+        pdk__free(guard);
+        return NULL;
+    }
+    guard->next = m->guards;
+    m->guards = guard;
+    return op->guard = guard->path;
+}
+
+static void free_guards(struct pdk_mutex *m)
+{
+    while (m->guards != NULL) {
+        struct pdk__guard *guard = m->guards;
+        m->guards = guard->next;
+        pdk__free(guard->path);
+        pdk__free(guard);
+    }
 }
 
 /* With the lock of a client that the caller, too, holds by a reference. */
@@ -90,6 +117,7 @@ void pdk__mutex_unref(struct pdk_mutex *m)
     if (--m->refs > 0)
         return;
     pdk__client_unref(m->client);
+    free_guards(m);
     pdk__free(m->options.data);
     pdk__free(m->path);
     pdk__free(m);
@@ -116,6 +144,7 @@ int pdk_mutex_free(pdk_mutex *m)
     pdk__client_ref(c);
     if (!c->closed && !pdk__list_empty(&m->ops)) {
         rc = PDK_EBUSY;
+        pdk__mutex_blame(m, "free", rc);
     } else {
         disown_all(m);
         pdk__changes_end(&m->changes);
@@ -127,12 +156,26 @@ int pdk_mutex_free(pdk_mutex *m)
     return rc;
 }
 
-int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc)
+/* --- incidents --------------------------------------------------------------------------------------------------- */
+
+static void describe(struct pdk_mutex *m, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
 {
-    snprintf(m->error, sizeof m->error, "%s %s: %s", verb, m->path, pdk_strerror(rc));
-    pdk__client_incident(m->client, verb, m->path, rc);
+    char why[PDK__REASON_MAX];
+    pdk__account_error(m->client, rc, why, sizeof why);
+    pdk__incident_format(text, verb, m->path, rc, why);
+}
+
+void pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc) { describe(m, verb, rc, m->error); }
+
+int pdk__mutex_blame(struct pdk_mutex *m, const char *verb, int rc)
+{
+    char text[PDK__INCIDENT_MAX];
+    describe(m, verb, rc, text);
+    pdk__incident_note(m->number, text);
     return rc;
 }
+
+/* --- every verb -------------------------------------------------------------------------------------------------- */
 
 int pdk__mutex_enter(pdk_mutex *m)
 {
@@ -151,6 +194,24 @@ void pdk__mutex_leave(pdk_mutex *m)
     pdk__mutex_unref(m);
     pdk__client_leave(c);
     pdk__client_unref(c);
+}
+
+int pdk__mutex_begin(pdk_mutex *m)
+{
+    int rc = pdk__mutex_enter(m);
+    if (rc == 0)
+        pdk__incident_clear(m->number);
+    return rc;
+}
+
+int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc)
+{
+    if (rc == 0)
+        pdk__incident_clear(m->number); /* of a grant that was over before it could be told */
+    else if (pdk__incident_text(m->number)[0] == '\0')
+        pdk__mutex_blame(m, verb, rc);
+    pdk__mutex_leave(m);
+    return rc;
 }
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */

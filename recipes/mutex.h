@@ -3,6 +3,7 @@
 #ifndef PDK__MUTEX_H
 #define PDK__MUTEX_H
 
+#include "lib/incident.h"
 #include "recipes/changes.h"
 #include "recipes/op.h"
 
@@ -12,13 +13,23 @@ struct pdk_mutex_options {
     struct pdk__conditions conditions;
 };
 
+/* A path that was lent with a check op. The program may use it long after the grant, and zoo_multi() frees what it does
+ * not take for a path: so it goes with the mutex, and is never written to again. */
+struct pdk__guard {
+    struct pdk__guard *next;
+    char *path;
+};
+
 struct pdk_mutex {
     struct pdk_client *client;
     unsigned refs; /* the user's, one per op, one per call that is under way */
     char *path;
     struct pdk_mutex_options options;
     struct pdk__list ops;
-    char error[256];
+    struct pdk__guard *guards;
+    uint64_t number;               /* for incidents */
+    char error[PDK__INCIDENT_MAX]; /* the last incident that came without a call, since the last grant */
+    _Atomic(void *) user;
     struct pdk__delay delay;
     struct pdk__changes changes; /* of state */
     struct pdk__changes revocations;
@@ -53,11 +64,23 @@ struct pdk_op *pdk__mutex_find_owned(struct pdk_mutex *m, uint64_t thread);
 /* The grant that a question of the calling thread is about: its own, else the one that stands, else a lost one. */
 struct pdk_op *pdk__mutex_find_asked(struct pdk_mutex *m);
 
+/* The path of the node of OP's grant, for a check op; NULL when memory is out. */
+const char *pdk__mutex_guard_path(struct pdk_op *op);
+
 /* That one stands. */
 bool pdk__mutex_held_here(struct pdk_mutex *m);
 
-/* Note an incident on the mutex and its client. Returns RC. */
-int pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
+/* Verbs that can fail begin and end so instead: the end notes why the call failed, if nothing closer to it has, or that
+ * it did not. Returns RC. */
+int pdk__mutex_begin(pdk_mutex *m);
+int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc);
+
+/* The calling thread's call fails with RC, which is returned: as far as the client knows why, or the op. */
+int pdk__mutex_blame(struct pdk_mutex *m, const char *verb, int rc);
+int pdk__op_blame(const struct pdk_op *op, const char *verb, int rc);
+
+/* Note what has failed without a call. */
+void pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
 void pdk__mutex_unref(struct pdk_mutex *m);
 
 #endif

@@ -8,7 +8,9 @@
 static int relock(struct pdk_op *op)
 {
     if (op->stage == PDK__OP_LOST)
-        return PDK_ELOST; /* what it protected was broken into: to go on as if it were whole would hide that */
+        return pdk__op_blame(
+            op, "lock",
+            PDK_ELOST); /* what it protected was broken into: to go on as if it were whole would hide that */
     if (op->count == UINT32_MAX)
         return PDK_EINVAL;
     op->count++;
@@ -23,7 +25,7 @@ static void cancelled(void *arg)
     pdk__mutex_leave(m);
 }
 
-/* The caller looks after its own deadline: the library's thread may be busy in somebody's callback. */
+/* The caller looks after its own deadline: the timers' thread may be late. */
 static void wait_settled(struct pdk_op *op, int64_t deadline_ms)
 {
     struct pdk_client *c = op->mutex->client;
@@ -37,16 +39,40 @@ static void wait_settled(struct pdk_op *op, int64_t deadline_ms)
     pthread_cleanup_pop(0);
 }
 
-static int contend(pdk_mutex *m, bool try_only, int64_t deadline_ms)
+/* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile. */
+static bool over_already(struct pdk_op *op)
+{
+    pdk__client_heed(op->mutex->client);
+    return op->stage == PDK__OP_LOST;
+}
+
+static int contend_once(pdk_mutex *m, bool try_only, int64_t deadline_ms)
 {
     struct pdk_op *op;
     int rc = pdk__op_start(&op, m, try_only, deadline_ms, pdk__thread_number(), NULL, NULL);
     if (rc != 0)
-        return pdk__mutex_incident(m, "lock", rc);
+        return pdk__mutex_blame(m, "lock", rc);
     wait_settled(op, deadline_ms);
     rc = op->result;
+    if (rc == 0 && over_already(op)) {
+        pdk__op_blame(op, "lock", PDK_ELOST);
+        pdk__op_abandon(op);
+        return PDK_ELOST;
+    }
+    if (rc != 0)
+        pdk__op_blame(op, try_only ? "trylock" : "lock", rc);
     pdk__op_unref(op);
     return rc;
+}
+
+static int contend(pdk_mutex *m, bool try_only, int64_t deadline_ms)
+{
+    int rc = contend_once(m, try_only, deadline_ms);
+    while (rc == PDK_ELOST && pdk__now_ms() < deadline_ms)
+        rc = contend_once(m, try_only, deadline_ms);
+    if (rc != PDK_ELOST)
+        return rc;
+    return try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
 /* What all the blocking verbs check first; 1 when the lock is to be contended for. */
@@ -65,7 +91,7 @@ int pdk_mutex_lock(pdk_mutex *m) { return pdk_mutex_timedlock(m, PDK_FOREVER); }
 
 int pdk_mutex_trylock(pdk_mutex *m)
 {
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     rc = prepare(m, true);
@@ -74,10 +100,9 @@ int pdk_mutex_trylock(pdk_mutex *m)
         int64_t patience_ms = c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
         rc = contend(m, true, pdk__deadline_ms(pdk__now_ms(), patience_ms));
         if (rc == PDK_ETIMEDOUT)
-            rc = pdk__mutex_incident(m, "trylock", PDK_EDISCONNECTED);
+            rc = pdk__mutex_blame(m, "trylock", PDK_EDISCONNECTED);
     }
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "trylock", rc);
 }
 
 static int timedlock(pdk_mutex *m, int64_t timeout_ms)
@@ -99,19 +124,18 @@ static int look(pdk_mutex *m)
 
 int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms)
 {
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     rc = timeout_ms == 0 ? look(m) : timedlock(m, timeout_ms);
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "lock", rc);
 }
 
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **out)
 {
     if (cb == NULL)
         return PDK_EINVAL;
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     struct pdk_op *op;
@@ -120,14 +144,11 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
     if (once && m->client->session.phase == PDK__SESSION_CONNECTED)
         timeout_ms = m->client->session.timeout_ms;
     rc = pdk__op_start(&op, m, once, pdk__deadline_ms(pdk__now_ms(), timeout_ms), 0, cb, arg);
-    if (rc != 0)
-        pdk__mutex_incident(m, "lock", rc);
-    else if (out != NULL)
+    if (rc == 0 && out != NULL)
         *out = op;
-    else
+    else if (rc == 0)
         pdk__op_unref(op);
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "lock", rc);
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
@@ -148,6 +169,7 @@ static int unwind(struct pdk_op *op)
     if (!lost)
         return 1;
     op->refs++; /* the one that abandoning takes */
+    pdk__op_blame(op, "unlock", PDK_ELOST);
     pdk__op_abandon(op);
     return PDK_ELOST;
 }
@@ -161,15 +183,15 @@ static int give_away(struct pdk_op *op)
     while (!op->gone && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &op->news, deadline_ms, false);
     int rc = op->gone ? op->release_result : PDK_EUNKNOWN;
-    if (rc != 0)
-        pdk__mutex_incident(op->mutex, "unlock", rc);
+    if (rc != 0 && op->gone)
+        pdk__op_blame(op, "unlock", rc);
     pdk__op_unref(op);
     return rc;
 }
 
 int pdk_mutex_unlock(pdk_mutex *m)
 {
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     struct pdk_op *op = find_unlockable(m);
@@ -180,8 +202,7 @@ int pdk_mutex_unlock(pdk_mutex *m)
         rc = PDK_EPERM;
     if (rc == 1)
         rc = give_away(op);
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "unlock", rc);
 }
 
 /* The callback of an unlock that has nothing to wait for. */
@@ -224,7 +245,7 @@ static void give_away_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
 
 int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg)
 {
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     struct pdk_op *op = find_unlockable(m);
@@ -236,8 +257,7 @@ int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg)
         rc = unwind_later(m, op, cb, arg);
     else
         give_away_later(op, cb, arg);
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "unlock", rc);
 }
 
 /* --- the user's handle of a pending lock ------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "recipes/mutex.h"
-#include <stdio.h>
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
@@ -50,14 +49,12 @@ int pdk_mutex_token(pdk_mutex *m, int64_t *token)
     return op != NULL ? 0 : PDK_EPERM;
 }
 
-static size_t copy_out(char *buf, size_t size, const char *text) { return (size_t)snprintf(buf, size, "%s", text); }
-
 size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size)
 {
     if (pdk__mutex_enter(m) != 0)
-        return copy_out(buf, size, "");
+        return pdk__incident_copy(buf, size, "");
     struct pdk_op *op = pdk__mutex_find_asked(m);
-    size_t length = copy_out(buf, size, op != NULL ? op->node : "");
+    size_t length = pdk__incident_copy(buf, size, op != NULL ? op->node : "");
     pdk__mutex_leave(m);
     return length;
 }
@@ -65,26 +62,53 @@ size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size)
 size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size)
 {
     if (pdk__mutex_enter(m) != 0)
-        return copy_out(buf, size, "");
-    size_t length = copy_out(buf, size, m->error);
+        return pdk__incident_copy(buf, size, "");
+    const char *own = pdk__incident_text(m->number);
+    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : m->error);
     pdk__mutex_leave(m);
     return length;
 }
 
+int pdk_mutex_ahead(pdk_mutex *m, int64_t *ahead)
+{
+    if (ahead == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__mutex_enter(m);
+    if (rc != 0)
+        return rc;
+    rc = PDK_EPERM;
+    PDK__LIST_EACH (link, &m->ops) {
+        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
+        if (op->stage != PDK__OP_PENDING)
+            continue;
+        *ahead = pdk__account_ahead(&op->claim);
+        rc = 0;
+        break;
+    }
+    pdk__mutex_leave(m);
+    return rc;
+}
+
+const char *pdk_mutex_path(pdk_mutex *m) { return m->path; }
+
+pdk_client *pdk_mutex_client(pdk_mutex *m) { return m->client; }
+
+void pdk_mutex_set_user(pdk_mutex *m, void *user) { m->user = user; }
+
+void *pdk_mutex_user(pdk_mutex *m) { return m->user; }
+
 /* --- the guard of a transaction ---------------------------------------------------------------------------------- */
 
-/* The claim's own copy of the path goes with the node: the caller's may outlive it. */
 static int fill_guard(struct pdk_op *op, struct zoo_op *check)
 {
     if (op == NULL)
         return PDK_EPERM;
     if (op->stage == PDK__OP_LOST)
-        return PDK_ELOST;
-    if (op->guard == NULL)
-        op->guard = pdk__join(op->mutex->path, op->node);
-    if (op->guard == NULL)
+        return pdk__op_blame(op, "guard", PDK_ELOST);
+    const char *path = pdk__mutex_guard_path(op);
+    if (path == NULL)
         return PDK_ENOMEM;
-    zoo_check_op_init(check, op->guard, -1);
+    zoo_check_op_init(check, path, -1);
     return 0;
 }
 
@@ -92,12 +116,11 @@ int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *check)
 {
     if (check == NULL)
         return PDK_EINVAL;
-    int rc = pdk__mutex_enter(m);
+    int rc = pdk__mutex_begin(m);
     if (rc != 0)
         return rc;
     rc = fill_guard(pdk__mutex_find_asked(m), check);
-    pdk__mutex_leave(m);
-    return rc;
+    return pdk__mutex_end(m, "guard", rc);
 }
 
 /* --- changes of state -------------------------------------------------------------------------------------------- */

@@ -1,5 +1,8 @@
 #include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/incident.h"
 #include "recipes/mutex.h"
+#include <stdio.h>
 #include <string.h>
 
 static struct pdk_op *op_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk_op, claim); }
@@ -10,8 +13,8 @@ void pdk__op_unref(struct pdk_op *op)
         return;
     struct pdk_mutex *m = op->mutex;
     pthread_cond_destroy(&op->news);
-    pdk__free(op->guard);
     pdk__free(op->data);
+    pdk__free(op->why);
     pdk__free(op);
     pdk__mutex_unref(m);
 }
@@ -29,10 +32,28 @@ static void finish_notice(struct pdk_op *op)
     pdk__client_unref(c);
 }
 
+/* The callback may run long after the grant. A grant that is over by then is given back here, for the caller cannot
+ * know that it had one. */
+static int final_result(struct pdk_op *op)
+{
+    if (op->result != 0)
+        return op->result;
+    pdk__client_heed(op->mutex->client);
+    if (op->stage != PDK__OP_LOST)
+        return 0;
+    op->refs++; /* the one that abandoning takes */
+    pdk__op_abandon(op);
+    return PDK_ELOST;
+}
+
 static void run_settled(struct pdk__notice *notice)
 {
     struct pdk_op *op = PDK__MEMBER(notice, struct pdk_op, settled_notice);
-    op->settled_cb(op->result, op->settled_arg);
+    struct pdk_client *c = op->mutex->client;
+    pdk__client_lock(c);
+    int rc = final_result(op);
+    pdk__client_leave(c);
+    op->settled_cb(rc, op->settled_arg);
     finish_notice(op);
 }
 
@@ -64,6 +85,34 @@ static void settle(struct pdk_op *op, int rc)
     pthread_cond_broadcast(&op->news);
 }
 
+/* --- incidents --------------------------------------------------------------------------------------------------- */
+
+/* The claim's present knowledge is soon about another request. */
+static void keep_reason(struct pdk_op *op)
+{
+    pdk__free(op->why);
+    op->why = pdk__strdup(op->claim.standing.why);
+    op->waited_ms = pdk__now_ms() - op->began_ms;
+}
+
+static void describe(const struct pdk_op *op, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
+{
+    const char *why = op->why != NULL ? op->why : "";
+    if (rc == PDK_ETIMEDOUT)
+        snprintf(text, PDK__INCIDENT_MAX, "%s %s: timed out after %lld ms%s%s", verb, op->mutex->path,
+                 (long long)op->waited_ms, *why != '\0' ? ": " : "", why);
+    else
+        pdk__incident_format(text, verb, op->mutex->path, rc, why);
+}
+
+int pdk__op_blame(const struct pdk_op *op, const char *verb, int rc)
+{
+    char text[PDK__INCIDENT_MAX];
+    describe(op, verb, rc, text);
+    pdk__incident_note(op->mutex->number, text);
+    return rc;
+}
+
 /* --- what the claim tells ---------------------------------------------------------------------------------------- */
 
 static void granted(struct pdk__claim *claim, int64_t token)
@@ -74,6 +123,7 @@ static void granted(struct pdk__claim *claim, int64_t token)
     op->count = 1;
     op->refs++; /* the owner's, until unlock */
     strcpy(op->node, claim->machine.name);
+    op->mutex->error[0] = '\0';
     settle(op, 0);
 }
 
@@ -87,13 +137,17 @@ static void fail(struct pdk_op *op, int rc)
 static void failed(struct pdk__claim *claim, int rc)
 {
     struct pdk_op *op = op_of(claim);
-    fail(op, rc == PDK_EBUSY || rc == PDK_ETIMEDOUT ? rc : pdk__mutex_incident(op->mutex, "lock", rc));
+    keep_reason(op);
+    if (op->settled_cb != NULL)
+        describe(op, "lock", rc, op->mutex->error);
+    fail(op, rc);
 }
 
 static void lose(struct pdk_op *op)
 {
     op->stage = PDK__OP_LOST;
-    pdk__mutex_incident(op->mutex, "hold", PDK_ELOST);
+    keep_reason(op);
+    describe(op, "hold", PDK_ELOST, op->mutex->error);
     pdk__changes_tell(&op->mutex->changes, PDK_LOST, op->token);
 }
 
@@ -119,15 +173,32 @@ static void tell_gone(struct pdk_op *op)
 static void due(struct pdk__claim *claim)
 {
     struct pdk_op *op = op_of(claim);
-    op->release_result = pdk__mutex_incident(op->mutex, "unlock", PDK_EUNKNOWN);
+    op->release_result = PDK_EUNKNOWN;
+    pdk__mutex_incident(op->mutex, "unlock", PDK_EUNKNOWN);
     tell_gone(op);
+}
+
+/* The node of a request that failed stays on the servers: that belongs to the incident of the failure. */
+static void note_leftover(struct pdk_op *op)
+{
+    char *text = op->mutex->error;
+    const char *why = op->claim.standing.why;
+    size_t n = strlen(text);
+    if (strstr(text, why) == NULL)
+        snprintf(text + n, PDK__INCIDENT_MAX - n, "%s%s", n > 0 ? "; " : "", why);
 }
 
 static void done(struct pdk__claim *claim, int rc)
 {
     struct pdk_op *op = op_of(claim);
     op->gone = true;
+    if (rc != 0 && op->stage == PDK__OP_FAILED)
+        note_leftover(op);
     op->release_result = rc;
+    if (rc != 0 && op->stage == PDK__OP_RELEASED)
+        keep_reason(op);
+    if (rc != 0 && op->gone_cb != NULL)
+        describe(op, "unlock", rc, op->mutex->error);
     tell_gone(op);
     pthread_cond_broadcast(&op->news);
     pdk__op_unref(op);
@@ -140,7 +211,17 @@ static void revoked(struct pdk__claim *claim)
         pdk__changes_tell(&op->mutex->revocations, 0, op->token);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked};
+static void hindered(struct pdk__claim *claim, const char *why)
+{
+    struct pdk_op *op = op_of(claim);
+    struct pdk_mutex *m = op->mutex;
+    if (op->stage == PDK__OP_PENDING)
+        snprintf(m->error, sizeof m->error, "lock %s: not granted yet: %s", m->path, why);
+    else if (op->stage == PDK__OP_GRANTED)
+        snprintf(m->error, sizeof m->error, "hold %s: %s", m->path, why);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered};
 
 /* --- start and abandon ------------------------------------------------------------------------------------------- */
 
@@ -152,6 +233,8 @@ static char *node_data(struct pdk_mutex *m, size_t *size)
     }
     struct pdk__identity identity;
     pdk__identity_own(&identity, m->client->options.label);
+    identity.confirmed = m->options.conditions.confirmed;
+    identity.lock_delay_ms = m->options.conditions.lock_delay_ms;
     char *text = pdk__identity_format(&identity);
     *size = text != NULL ? strlen(text) : 0;
     return text;
@@ -187,6 +270,7 @@ int pdk__op_start(struct pdk_op **out, struct pdk_mutex *m, bool try_only, int64
     if (op == NULL)
         return PDK_ENOMEM;
     op->thread = thread;
+    op->began_ms = pdk__now_ms();
     op->settled_cb = cb;
     op->settled_arg = arg;
     int rc = pdk__claim_start(&op->claim, m->client, &listener,

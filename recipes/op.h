@@ -31,8 +31,10 @@ struct pdk_op {
     int release_result;
     int64_t token;
     char node[PDK__NAME_MAX];
-    char *guard; /* the path of that node, once a check op was filled with it */
+    const char *guard; /* the path of that node, once a check op was filled with it; the mutex has it */
     char *data;
+    char *why; /* it failed, or was lost; NULL: nothing more is known than the code */
+    int64_t began_ms, waited_ms;
     pthread_cond_t news; /* settled, or gone */
 
     /* the owner */

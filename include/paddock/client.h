@@ -3,9 +3,20 @@
  *
  * Caveats, first:
  *  - A client does not survive fork(). In the child every call answers PDK_EFORKED and touches nothing; the parent's
- *    session goes on. Make the client after the fork.
- *  - Callbacks run on the library's thread (or inside pdk_client_dispatch()), one at a time, with no lock held. A
+ *    session goes on. Make the client after the fork. The child of a bare clone() is detected as well, and so is a
+ *    child with its parent's process number in another PID namespace. Before Linux 4.14 only a child of fork() is
+ *    detected.
+ *  - A process that ends without pdk_client_free() or pdk_client_close() leaves its session on the servers, which keep
+ *    its nodes for one session timeout. Until then its locks are granted to no other contender. exit() and a return
+ *    from main() count.
+ *  - A client carries the paths of about 6,000 locks: 921,600 bytes, of which a lock on a path of N bytes takes
+ *    2 * (N + 65). One more is refused with PDK_ELIMIT. ZooKeeper's client sends all watched paths in one packet when
+ *    it reconnects, and servers drop a packet over 1 MB (ZOOKEEPER-706). A second client has a budget of its own.
+ *  - Callbacks run on a thread of the client's own, or inside pdk_client_dispatch(): one at a time, with no lock held.
+ *    A callback may run as long as it likes. Other callbacks wait for it; timers, renewals and new sessions do not. A
  *    blocking call from a callback answers PDK_EDEADLK.
+ *  - A client has two threads of ZooKeeper's, one for timers, and one for callbacks unless the program dispatches them.
+ *    One more exists while a handle is made or closed. None of them takes signals.
  *  - ZooKeeper's client has three descriptors of its own that are not close-on-exec: close what you do not want a child
  *    to inherit.
  *  - One server in the host list that swallows packets costs two thirds of the session timeout whenever the client
@@ -71,29 +82,38 @@ int pdk_client_options_add_acl(pdk_client_options *o, const char *scheme, const 
 int pdk_client_options_set_label(pdk_client_options *o, const char *label);
 
 /* Callbacks run inside pdk_client_dispatch(), called by the program's own event loop when pdk_client_fd() is readable,
- * and not on the library's thread. Default: false. */
+ * and not on the client's thread. Default: false. */
 int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
 /*
- * How long a holder may believe. While a lock is held, or is about to be, the client writes to the servers now and then, what
- * changes nothing, and counts only what a quorum has acknowledged: from the send time of the third-newest such write on
- * the session lives for a whole timeout. Doc/guarantees.md has the argument and its assumptions. Defaults suit servers
+ * The deadline of a held lock. While a lock is held or about to be granted, the client sends writes that change
+ * nothing. Only writes that a quorum has acknowledged count. The session lives for a whole timeout from the send time
+ * of the third-newest such write. doc/guarantees.md has the argument and its assumptions. The defaults suit servers
  * that run with ZooKeeper's own limits.
  */
 
-/* The servers' tickTime, in milliseconds. Default: half the session timeout, which is the most it can be unless the
- * servers' minSessionTimeout was lowered. A smaller one lets the client write less often; one that is smaller than the
- * truth makes the deadline unsafe. PDK_EINVAL under 1 or over 86400000. */
+/*
+ * The servers' tickTime, in milliseconds. Default: half the session timeout, which is the most it can be unless the
+ * servers' minSessionTimeout was lowered.
+ *
+ * A smaller value lets the client write less often. A value below the servers' tickTime makes the deadline unsafe. The
+ * value also decides how slow a link may be. With the default, locks are granted and held up to a round trip of 0.12 of
+ * the session timeout; with a tick of a fifth of the timeout, up to 0.2. PDK_EINVAL under 1 or over 86400000.
+ */
 int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
 
-/* How long before the session can end belief ends, in milliseconds: for clocks that do not run at the same rate. Default: a
- * twentieth of the session timeout. PDK_EINVAL as above. */
+/* How many milliseconds before the session's earliest possible end the deadline is, for clocks that do not run at the
+ * same rate. Default: a twentieth of the session timeout. PDK_EINVAL as above. */
 int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
 
-/* The least time that must remain for a lock that is held not to be SUSPECT, in milliseconds. For a grant up to a tenth of
- * the session timeout more must, or it would be SUSPECT before there can be news. Default: a tenth of the session timeout.
- * With the margin and a little more than half a tick it must fit into the timeout that the servers grant, or the client is
- * over with PDK_ESHORT. PDK_EINVAL as above. */
+/*
+ * The least time that must remain for a held lock not to be SUSPECT, in milliseconds. Default: a tenth of the session
+ * timeout.
+ *
+ * A new grant needs up to a tenth of the session timeout more, so that it does not turn SUSPECT before its first
+ * renewal. This time, the margin, 0.55 ticks and 10 ms must together fit into the timeout that the servers grant.
+ * Otherwise the client is over with PDK_ESHORT, and pdk_client_last_error() has the numbers. PDK_EINVAL as above.
+ */
 int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
 
 typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;
@@ -110,30 +130,50 @@ int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, 
 /*
  * Make a client and start to connect; the call does not wait for a server.
  *
- * HOSTS is ZooKeeper's list, "h1:2181,h2:2181/chroot"; host names are resolved before the call returns. A missing
- * chroot node is made by the first lock, its ancestors are not. OPTS may be NULL. On success *C is the caller's, to be
- * given to pdk_client_free(). PDK_EINVAL (no port, no host), PDK_EHOST, PDK_ENOMEM, PDK_ESYSTEM.
+ * HOSTS is ZooKeeper's list, "h1:2181,h2:2181/chroot". The call waits up to 2000 ms for the names to be resolved. It
+ * answers PDK_EHOST when no name is known. When the name servers take longer, it returns 0 and the client goes on
+ * trying; pdk_client_last_error() has the outcome. Names are resolved again before each attempt to connect. The first
+ * lock creates a missing chroot node, but not the chroot's ancestors.
+ *
+ * When HOSTS lists several servers and one answers nothing for a fifth of the session timeout, the client goes to
+ * another server in the same session. The client does not do so on an adopted handle, nor when the process has another
+ * socket to that server.
+ *
+ * OPTS may be NULL. On success *C is the caller's, to be given to pdk_client_free(). PDK_EINVAL (no port, no host),
+ * PDK_EHOST, PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *opts);
 
 /*
- * Make a client on the application's own handle. The client borrows ZH until pdk_client_close() has returned, and puts
- * a watcher of its own before the handle's global watcher: it hands every event on to the one it found, and puts that
- * back at close. When the session expires, everything answers PDK_EEXPIRED: close the client, make a new handle, adopt
- * that. How old the session is nobody knows: the first lock waits until it is proven alive, a little more than half a tick of
- * the servers from the call on. Host list, timeout and authentication of OPTS are ignored. PDK_EBUSY when another client has adopted ZH,
- * PDK_EEXPIRED when its session is over already, PDK_EAUTH when the servers refused its authentication, PDK_EINVAL,
- * PDK_ENOMEM, PDK_ESYSTEM.
+ * Make a client on the application's own handle. The program links ZooKeeper's threaded client itself: -lpaddock
+ * -lzookeeper_mt. See examples/adopt.c.
+ *
+ * The client borrows ZH until pdk_client_close() has returned. It puts a watcher of its own before the handle's global
+ * watcher, hands every event on to that one, and puts it back at close. When the session expires, every call answers
+ * PDK_EEXPIRED: close the client, make a new handle, adopt that.
+ *
+ * The age of an adopted session is unknown. So the first lock waits until the session is proven alive: a little more
+ * than half a tick of the servers from this call on. Host list, timeout and authentication of OPTS are ignored.
+ *
+ * PDK_EBUSY when another client has adopted ZH, PDK_EEXPIRED when its session is over already, PDK_EAUTH when the
+ * servers refused its authentication, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_options *opts);
 
 /*
- * End the session: its nodes go, waiting threads return PDK_ECLOSED, locks that were held are LOST, pending callbacks
- * are called, and the client's threads end. Any thread, several at once: each returns when it is done. An adopted
- * handle stays open; the nodes made through it are deleted first, within one session timeout. Takes a moment, and at
- * most about seven seconds when the servers do not answer (most of it ZooKeeper's own limits); then the nodes go when
- * the session expires. Waits for callbacks that are running. PDK_EDEADLK on a callback thread, PDK_EFORKED,
- * PDK_EUNKNOWN when an adopted handle would not confirm that the nodes are gone.
+ * End the session: its nodes are deleted, waiting threads return PDK_ECLOSED, held locks are LOST, pending callbacks
+ * are called, and the client's threads end. Any thread, several at once: each call returns when the client is closed.
+ *
+ * The call waits for callbacks that are running. It takes at most about seven seconds when the servers do not answer,
+ * most of them ZooKeeper's own limits; then the nodes are deleted when the session expires. An adopted handle stays
+ * open; the nodes made through it are deleted first, within one session timeout.
+ *
+ * PDK_EDEADLK on a callback thread, PDK_EFORKED. PDK_EUNKNOWN, on an adopted handle: the servers did not confirm that
+ * the nodes are deleted, or a create whose reply was lost less than a session timeout ago may still leave one. Such
+ * nodes stay until the session ends.
+ *
+ * The trap: while a name server keeps the client waiting, one thread of the client outlives the close, and ends
+ * unasked. Do not unload the library before.
  */
 int pdk_client_close(pdk_client *c);
 
@@ -141,8 +181,17 @@ int pdk_client_close(pdk_client *c);
  * allowed. No other thread may be using C. PDK_EDEADLK on a callback thread, PDK_EFORKED. */
 int pdk_client_free(pdk_client *c);
 
-/* Wait until the session is connected. Returns 0, PDK_ETIMEDOUT after TIMEOUT_MS (PDK_FOREVER: never), PDK_EAUTH,
- * PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED. */
+/*
+ * Wait until the session is connected.
+ *
+ * Returns on the calling thread, after TIMEOUT_MS at the latest (PDK_FOREVER: no limit).
+ *
+ * PDK_ETIMEDOUT: no server was reached in time; pdk_client_last_error() tells what came instead.
+ * PDK_EAUTH: the servers refused the authentication.
+ * PDK_EEXPIRED: the session of an adopted handle has expired.
+ * PDK_ESHORT: the timeout that the servers granted is too short; pdk_client_last_error() has the numbers.
+ * PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED.
+ */
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms);
 
 /* Where the session stands, without a request. Any thread. After fork: PDK_SESSION_OVER. */
@@ -159,12 +208,40 @@ int pdk_client_session_timeout_ms(pdk_client *c);
 int pdk_client_fd(pdk_client *c);
 
 /* Run the callbacks that wait. Returns a positive number when some waited, 0 when none did; never blocks except in
- * those. PDK_EINVAL when the library's own thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
+ * those. PDK_EINVAL when the client's own thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
 int pdk_client_dispatch(pdk_client *c);
 
-/* The last incident, as "create /locks/a: not permitted by the ACL"; "" when there was none. At most SIZE bytes with
- * the terminating NUL are copied into BUF. Returns the length of the whole text. */
+/*
+ * The reason for the state of the session, in words: "connected to 10.0.0.5:2181", "the connection to 10.0.0.5:2181 was
+ * lost (last: connection refused by 10.0.0.5:2181)", "the servers ended the session".
+ *
+ * Any thread. In the callback of pdk_client_options_set_on_session() the text belongs to the state that the callback
+ * was called with, elsewhere to the present state.
+ *
+ * At most SIZE bytes with the terminating NUL are copied into BUF. Returns the length of the whole text; 0 after fork.
+ *
+ * The trap: the wording may change with any release.
+ */
+size_t pdk_client_session_reason(pdk_client *c, char *buf, size_t size);
+
+/*
+ * The incident: why the last call on the client failed, as "list /locks/a: timed out: no server reached (last:
+ * connection refused by 127.0.0.1:2181)".
+ *
+ * Any thread; the text is kept per thread. If the calling thread's last call on the client failed, the text describes
+ * that call. Otherwise it describes the last failure since the last connection that came without a call; it is "" when
+ * there was none. Calls on a mutex or a leader leave their texts in pdk_mutex_last_error() and pdk_leader_last_error().
+ * With C NULL: why the calling thread's last pdk_client_new() or pdk_client_adopt() failed.
+ *
+ * At most SIZE bytes with the terminating NUL are copied into BUF. Returns the length of the whole text; 0 after fork.
+ *
+ * The trap: a thread keeps the text of one failed call. A failure on another object replaces it.
+ */
 size_t pdk_client_last_error(pdk_client *c, char *buf, size_t size);
+
+/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. C must not be freed. */
+void pdk_client_set_user(pdk_client *c, void *user);
+void *pdk_client_user(pdk_client *c);
 
 #ifdef __cplusplus
 }

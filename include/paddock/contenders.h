@@ -22,13 +22,33 @@ typedef enum pdk_dialect {
     PDK_DIALECT_JUNK = 3     /* no lock library could have made it; it blocks nobody */
 } pdk_dialect;
 
+/* Bytes of data that are read of one contender, and of all contenders of a list together. */
+#define PDK_CONTENDER_DATA_MAX 65536
+#define PDK_CONTENDERS_DATA_MAX 16777216
+
 /*
- * List the contenders of PATH in their order, junk last. A path that does not exist has none. *LIST is the caller's, to
- * be given to pdk_contender_list_free(). PDK_ETIMEDOUT after TIMEOUT_MS (PDK_FOREVER: never), PDK_EACCES when the path
- * may not be read, PDK_EPATH, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED,
- * PDK_EFORKED.
+ * List the contenders of PATH in their order, junk last. A path that does not exist has none.
+ *
+ * The call returns when the servers have answered, on the calling thread. It asks for each node's size before its data,
+ * and has at most 64 requests under way, for at most 256 KiB of data: locks that the same client holds are renewed
+ * meanwhile. A list of N contenders costs up to 2 N + 1 requests.
+ *
+ * *LIST is the caller's, to be given to pdk_contender_list_free().
+ *
+ * PDK_ETIMEDOUT: no whole answer within TIMEOUT_MS (PDK_FOREVER: no limit).
+ * PDK_EACCES: the ACL does not permit to READ the path.
+ * PDK_EPATH: PATH is not an absolute path.
+ * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ *
+ * The trap: data over the two limits above are left out, and pdk_contender_data_omitted() tells it.
  */
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
+
+/* As pdk_contenders(), but read only the first N nodes: up to 2 N + 1 requests. For the others the list has the name,
+ * the dialect and the sequence number; every other property is 0 or "". For a waiter that shows the holder and how many
+ * contenders are ahead. */
+int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list);
+
 void pdk_contender_list_free(pdk_contender_list *list);
 
 /* How many there are. Index I below is 0 for the holder, and less than this; strings are borrowed until the list is
@@ -51,8 +71,18 @@ int64_t pdk_contender_token(const pdk_contender_list *list, size_t i);
 /* When the node was made, in milliseconds since 1970 by the servers' clock. */
 int64_t pdk_contender_since_ms(const pdk_contender_list *list, size_t i);
 
-/* The node's data, as it is: *SIZE bytes, and a NUL behind them that does not count. */
+/* The node's data, without a request for revocation: *SIZE bytes, and a NUL after them that does not count. SIZE may be
+ * NULL. */
 const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t *size);
+
+/* Does the node carry a request for revocation, by pdk_contender_revoke() or Curator's Revoker? */
+bool pdk_contender_revoked(const pdk_contender_list *list, size_t i);
+
+/* How many bytes of the node's data were not read, and are therefore missing from pdk_contender_data(). Data are left
+ * out when they are over PDK_CONTENDER_DATA_MAX, when they are over PDK_CONTENDERS_DATA_MAX together with those before
+ * them, or when the ACL does not permit to READ them. 0 when the data are whole. Also 0 when the node may not be looked
+ * at (servers that refuse exists without READ): pdk_contender_token() is 0 then. */
+size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i);
 
 /* Identity, when the data carries it: "" and 0 otherwise. */
 const char *pdk_contender_host(const pdk_contender_list *list, size_t i);
@@ -60,15 +90,26 @@ int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i);
 const char *pdk_contender_label(const pdk_contender_list *list, size_t i);
 
+/* Does the identity say that this contender's grants are confirmed (pdk_mutex_options_set_confirmed())? Either all
+ * contenders of a path should confirm their grants, or none. */
+bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i);
+
+/* The lock delay in the contender's identity (pdk_mutex_options_set_lock_delay_ms()), in milliseconds; 0 for none.
+ * Either all contenders of a path should have one, or none. */
+int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
+
 /*
  * Ask contender I of LIST to give the lock back: "__REVOKE__" becomes the data of its node, as Curator's Revoker does it.
- * A pdk_mutex tells it to the program when it holds (pdk_mutex_on_revoke()), a pdk_leader too, a Curator lock that was
- * made revocable as well; anybody else takes no notice. What the node said of its owner is overwritten. Waits until the
- * servers have it, at most TIMEOUT_MS, not for the contender.
+ * The node of a pdk_mutex or pdk_leader keeps its own data after that word and a space, so that lists still tell its
+ * owner; when Curator's Revoker has overwritten them, the contender writes them back so. Of other libraries' nodes the
+ * data are overwritten. A holder reports the request to the program (pdk_mutex_on_revoke(), PDK_REVOKED), and so does a
+ * Curator lock that was made revocable. Other libraries ignore it. Returns when the servers have it, within TIMEOUT_MS;
+ * it does not wait for the contender.
  *
  * PDK_ENOENT: that node is gone, and whatever may have its name now was left alone. PDK_EACCES: the ACL of the node does
  * not let this client WRITE, or did not let it READ when it was listed. PDK_ETIMEDOUT: nothing was written. PDK_EUNKNOWN:
- * it may have been. PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * it may have been. PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK,
+ * PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 

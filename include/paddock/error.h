@@ -1,9 +1,9 @@
 /*
  * Errors: every function that can fail returns 0 or one of these negative codes.
  *
- * A code tells the class of what went wrong; pdk_client_last_error() and pdk_mutex_last_error() tell the incident. A
- * caller has three questions, and a function answers each: may I simply try again? may it have happened all the same?
- * is this object finished?
+ * A code is the class of what went wrong. pdk_client_last_error(), pdk_mutex_last_error() and pdk_leader_last_error()
+ * describe the incident. A caller has three questions, and a function answers each: may I simply try again? may it have
+ * happened all the same? is this object finished?
  */
 #ifndef PADDOCK_ERROR_H
 #define PADDOCK_ERROR_H
@@ -40,7 +40,8 @@ extern "C" {
     X(PDK_ESYSTEM, -21, RETRY, "the operating system refused a thread or a descriptor")                                \
     X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")                                                 \
     X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")              \
-    X(PDK_ESHORT, -24, FATAL, "the session timeout is too short for the servers' tick and the margins")
+    X(PDK_ESHORT, -24, FATAL, "the session timeout is too short for the servers' tick and the margins")                \
+    X(PDK_EACL, -25, PLAIN, "the servers do not take the ACL: they know no such scheme, or no such identity in it")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

@@ -65,8 +65,8 @@ int pdk_leader_free(pdk_leader *l);
 
 /*
  * Stand, without waiting for the outcome; when it stands already, nothing happens. From now on, through disconnections
- * and new sessions, it has one node in the queue, and leads when that is the first. PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED
- * (adopted handle), PDK_ECLOSED, PDK_EFORKED: it does not stand.
+ * and new sessions, it has one node in the queue, and leads when that is the first. PDK_ELIMIT, PDK_EAUTH, PDK_ESHORT,
+ * PDK_EEXPIRED (adopted handle), PDK_ECLOSED, PDK_EFORKED: it does not stand.
  */
 int pdk_leader_start(pdk_leader *l);
 
@@ -74,9 +74,10 @@ int pdk_leader_start(pdk_leader *l);
  * Stand no more. A term that was not over is from this moment, for every call on the object, and PDK_DEPOSED is told;
  * then its node is deleted, and waited for.
  *
- * 0: the node is gone, or there was none. PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes
- * on deleting, or the session ends and takes the node with it. PDK_EACCES: the path's ACL lets nobody DELETE; the node
- * stays until the session ends. PDK_EDEADLK (on a callback thread; nothing happens), PDK_ECLOSED, PDK_EFORKED.
+ * 0: the node is gone, or there was none. PDK_ELOST: another client had deleted the node of the term. PDK_EUNKNOWN: no
+ * server confirmed within one session timeout; the library goes on deleting, or the session ends and takes the node
+ * with it. PDK_EACCES: the path's ACL lets nobody DELETE; the node stays until the session ends. PDK_EDEADLK (on a
+ * callback thread; nothing happens), PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_resign(pdk_leader *l);
 
@@ -95,8 +96,8 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg);
  *
  * 0: it leads. PDK_ETIMEDOUT. PDK_ECANCELED: it has resigned, before or meanwhile. PDK_EPERM: it never stood. PDK_EACCES,
  * PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node),
- * PDK_ENOENT (an ancestor of the chroot is missing), PDK_ECLOSED: it stands no more for this reason. PDK_EDEADLK,
- * PDK_EFORKED.
+ * PDK_ENOENT (an ancestor of the chroot is missing), PDK_ESHORT, PDK_ECLOSED: it stands no more for this reason.
+ * PDK_EDEADLK, PDK_EFORKED.
  */
 int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms);
 
@@ -121,6 +122,19 @@ int pdk_leader_token(pdk_leader *l, int64_t *token);
  * not at all; pdk_mutex_guard() tells the traps. */
 size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size);
 
+/* How many contenders are ahead while it stands: pdk_mutex_ahead(), for a leader. PDK_EPERM when it does not stand, or
+ * leads. PDK_EINVAL, PDK_EFORKED. */
+int pdk_leader_ahead(pdk_leader *l, int64_t *ahead);
+
+/* The path and the client that the object was made with, borrowed until pdk_leader_free() has returned 0. Any thread.
+ * */
+const char *pdk_leader_path(pdk_leader *l);
+pdk_client *pdk_leader_client(pdk_leader *l);
+
+/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. L must not be freed. */
+void pdk_leader_set_user(pdk_leader *l, void *user);
+void *pdk_leader_user(pdk_leader *l);
+
 /* Called at each change, with the token of its term. In order; a program that lets more than 16 of them wait loses those
  * in the middle, never the last. By the time it is called more may have changed: pdk_leader_is_leader() tells how things
  * are now. */
@@ -138,7 +152,14 @@ int pdk_leader_fd(pdk_leader *l);
  * many are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
 int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token);
 
-/* The last incident on this object. Copies as pdk_client_last_error(). */
+/*
+ * The incident: why the last call on this object failed, or why a term or the candidacy ended, as "lead /leaders/a: the
+ * lock was lost while it was held: the session expired: the servers ended the session".
+ *
+ * Any thread. The text is kept as pdk_mutex_last_error() keeps it, until the next term begins. It reports a link
+ * that is too slow, and a path without DELETE, as that function does. Copies as pdk_client_last_error(), and has its
+ * trap.
+ */
 size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size);
 
 /*
@@ -150,18 +171,21 @@ int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_
 
 typedef struct pdk_leader_observer pdk_leader_observer;
 
-/* There is a new leader, with its id (the data of its node, up to the first NUL byte; borrowed for the call) and the
- * token of its term; or there is none: NULL and 0. */
+/* There is a new leader, with its ID and the token of its term; or there is none: NULL and 0. ID is the data of the
+ * leader's node, up to the first NUL byte and at most PDK_CONTENDER_DATA_MAX bytes, borrowed for the call. */
 typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
 
 /*
- * Tell who leads PATH, from now on, without standing: CB is called with the first answer, and at every change, on the
- * thread of all callbacks. What came and went before it could be called is not told, nor anything while the connection
- * is lost; in a new session it goes on. It watches the leader's node alone, so those who come and go behind that cost
- * it nothing; the path itself only while nobody stands. On success *O is the caller's, to be given to
- * pdk_leader_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED,
- * PDK_ECLOSED, PDK_EFORKED. A path that may not be read is looked at again now and then, and pdk_client_last_error()
- * tells.
+ * Report the leader of PATH from now on, without being a candidate. CB is called with the first answer and at every
+ * change, on the thread of all callbacks.
+ *
+ * A leader whose term ended before CB could run is not reported, nor is any change while the connection is lost.
+ * Observation continues in a new session. The observer watches the leader's node alone, so other candidates cost it
+ * nothing. It watches the path itself only while there is no candidate. It retries a path that it may not read, and
+ * pdk_client_last_error() has the reason.
+ *
+ * On success *O is the caller's, to be given to pdk_leader_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
+ * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_observe(pdk_leader_observer **o, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg);
 

@@ -9,6 +9,8 @@
  *    ZooKeeper itself is written safely behind pdk_mutex_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again to start afresh.
+ *  - Unlock, or close the client, before the process ends. Without either, the servers keep the node for one session
+ *    timeout, and the next contender waits for that long.
  *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
  *    thread.
  *  - The order between waiters is the order in which the servers made their nodes.
@@ -92,39 +94,50 @@ int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_mute
 int pdk_mutex_free(pdk_mutex *m);
 
 /*
- * Lock; wait as long as it takes, through disconnections and new sessions. The calling thread becomes the owner; an
- * owner who locks again returns at once, and must unlock as often. A cancellation point: a cancelled thread leaves no
- * node.
+ * Lock. The call waits as long as it takes, through disconnections and new sessions.
  *
- * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle),
- * PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
- * PDK_ELIMIT, PDK_ESTALE, PDK_ESHORT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no node stays
- * behind.
+ * The call returns 0 only for a grant that is valid at that moment. A caller that wakes after its grant has ended
+ * contends again, until its deadline. The calling thread becomes the owner. An owner that locks again returns at once,
+ * and must unlock as often. The call is a cancellation point: a cancelled thread leaves no node.
+ *
+ * PDK_ELOST: the caller's own grant was lost; unlock first. PDK_EACCES, PDK_EACL, PDK_EAUTH, PDK_EEXPIRED (adopted
+ * handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is
+ * missing), PDK_ELIMIT, PDK_ESTALE, PDK_ESHORT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED: not locked, and no
+ * node is left.
  */
 int pdk_mutex_lock(pdk_mutex *m);
 
 /* Lock if it is free. Looks before it writes: when somebody holds the lock, nothing is written. PDK_EBUSY when it is
- * held, or was a moment ago: the server that is asked may lag behind a release. PDK_EDISCONNECTED when no server
- * answers within one session timeout; otherwise as pdk_mutex_lock(). */
+ * held, or was a moment ago: the server that is asked may lag behind a release. PDK_EBUSY is also the answer when the
+ * lock was granted and the grant was over when the call returned. PDK_EDISCONNECTED when no server answers within one
+ * session timeout; otherwise as pdk_mutex_lock(). */
 int pdk_mutex_trylock(pdk_mutex *m);
 
-/* Lock, and give up TIMEOUT_MS milliseconds from now, on a clock that counts suspended time, server up or down. When it
- * gives up, its node goes in the background. 0 looks once, as pdk_mutex_trylock(), without waiting for a connection;
- * PDK_FOREVER waits for ever. PDK_ETIMEDOUT; otherwise as pdk_mutex_lock(). */
+/*
+ * Lock, and give up TIMEOUT_MS milliseconds from now, whether a server answers or not. The clock counts suspended time.
+ *
+ * After the deadline the node is deleted in the background. So is a node whose create the servers commit late. With 0
+ * the call looks once, as pdk_mutex_trylock(), and does not wait for a connection. With PDK_FOREVER it waits
+ * indefinitely.
+ *
+ * PDK_ETIMEDOUT; otherwise as pdk_mutex_lock().
+ */
 int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
 
 /*
  * Unlock; the last unlock of an owner gives the lock away. After it returned the caller does not hold the lock,
  * whatever the answer.
  *
- * 0: the node is gone. PDK_EPERM: the caller is not the owner (nothing happens); a lock that was granted to
- * pdk_mutex_lock_async() any thread may unlock. PDK_ELOST: it was lost before. PDK_EUNKNOWN: no server confirmed within
- * one session timeout; the library goes on deleting, or the session ends and takes the node with it. PDK_EACCES: the
- * path's ACL lets nobody DELETE; the node stays until the session ends. PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * 0: the node is deleted. PDK_EPERM: the caller is not the owner (nothing happens); a lock that was granted to
+ * pdk_mutex_lock_async() any thread may unlock. PDK_ELOST: it was lost before; the delete finds that out, too, when
+ * another client had deleted the node. PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes
+ * on deleting, or the session ends and takes the node with it. PDK_EACCES: the path's ACL lets nobody DELETE; the node
+ * stays until the session ends. PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_unlock(pdk_mutex *m);
 
-/* The outcome of pdk_mutex_lock_async(): RC is 0 or an error of pdk_mutex_timedlock(), or PDK_ECANCELED. */
+/* The outcome of pdk_mutex_lock_async(): RC is 0, an error of pdk_mutex_timedlock(), or PDK_ECANCELED. PDK_ELOST: the
+ * lock was granted, and lost before the callback could run; there is nothing to unlock. */
 typedef void (*pdk_lock_cb)(int rc, void *arg);
 
 /*
@@ -173,6 +186,27 @@ int64_t pdk_mutex_valid_ms(pdk_mutex *m);
  * grant. */
 size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size);
 
+/*
+ * How many contenders are ahead of the first request that waits through the object: 0 when it is the first in the
+ * queue.
+ *
+ * Any thread. The call sends no request. The answer comes from the last listing of the waiting request's node. It is -1
+ * before the first listing, and again when the node is lost and another is to come. Otherwise it is never too small,
+ * because no contender can enter the queue ahead of another. It can be too large: a waiter lists again only when the
+ * node directly ahead is deleted. pdk_contenders() asks the servers.
+ *
+ * PDK_EPERM: nothing waits through the object. PDK_EINVAL, PDK_EFORKED.
+ */
+int pdk_mutex_ahead(pdk_mutex *m, int64_t *ahead);
+
+/* The path and the client that the object was made with, borrowed until pdk_mutex_free() has returned 0. Any thread. */
+const char *pdk_mutex_path(pdk_mutex *m);
+pdk_client *pdk_mutex_client(pdk_mutex *m);
+
+/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. M must not be freed. */
+void pdk_mutex_set_user(pdk_mutex *m, void *user);
+void *pdk_mutex_user(pdk_mutex *m);
+
 struct zoo_op; /* of <zookeeper/zookeeper.h> */
 
 /*
@@ -180,9 +214,13 @@ struct zoo_op; /* of <zookeeper/zookeeper.h> */
  * the caller's own: with it, zoo_amulti() commits while the lock is held, or not at all. The servers decide, so no
  * belief is involved, nor a clock; no name is ever used twice, so a transaction that comes late is refused, too.
  *
- * The path in *OP is borrowed: until the caller unlocks, or frees the object. *OP may be used any number of times, on
- * any handle of the same ensemble and chroot, also of another session. PDK_EPERM when there is no grant, PDK_ELOST when
- * it was lost, PDK_EINVAL, PDK_ENOMEM, PDK_EFORKED.
+ * The path in *OP is borrowed until pdk_mutex_free() has returned 0: an op that is used after the unlock, or after the
+ * loss, is refused by the servers. *OP may be used any number of times, on any handle of the same ensemble and chroot,
+ * also of another session. Each guarded grant keeps its path (the lock's path and at most 200 bytes) until then. A
+ * program that guards millions of grants through one object can fill an op itself instead, with pdk_mutex_node() and
+ * memory of its own.
+ *
+ * PDK_EPERM: there is no grant. PDK_ELOST: the grant was lost. PDK_EINVAL, PDK_ENOMEM, PDK_EFORKED.
  *
  * A refused check fails the whole transaction with ZNONODE, and the result of the check says so, too: its `err` is
  * ZNONODE, what stood before it has 0, and what stands behind it ZRUNTIMEINCONSISTENCY (put it first). With
@@ -223,18 +261,37 @@ int pdk_mutex_fd(pdk_mutex *m);
 int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token);
 
 /*
- * Called when somebody asks the holder to give the lock back: he wrote exactly "__REVOKE__" as the data of the holder's
- * node, as pdk_contender_revoke() and Curator's Revoker do. It is a request: nothing happens unless the program unlocks,
- * now or when its work allows. TOKEN tells which grant; each is told once, and only what is granted is: what was written
- * to a node that still waited is told with the grant, even before a blocking lock has returned. It may come when that
- * grant has just been given back. A node that its own session may not READ cannot ask.
+ * Called when a client asks the holder to release the lock.
+ *
+ * The request is the word "__REVOKE__" in the data of the holder's node. Curator's Revoker writes the word alone;
+ * pdk_contender_revoke() writes it before a space and the node's own data. It is only a request: nothing changes unless
+ * the program unlocks, now or when its work allows.
+ *
+ * TOKEN identifies the grant. A request is reported at most once per grant. A request that was written to a waiter's
+ * node is reported after the grant, possibly before a blocking lock call has returned. The callback may run when that
+ * grant has just been released. A node that its own session may not READ cannot carry a request.
  */
 typedef void (*pdk_revoke_cb)(pdk_mutex *m, int64_t token, void *arg);
 
 /* Set the callback for being asked; NULL for none. Before the first lock: without a callback, nobody is told. */
 int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg);
 
-/* The last incident on this object. Copies as pdk_client_last_error(). */
+/*
+ * The incident: why the last call on this object failed, as "lock /locks/a: timed out after 2000 ms: held by db7 pid
+ * 4711 (nightly), 1 ahead", "lock /locks/a: timed out after 2000 ms: no server reached (last: connection refused by
+ * 127.0.0.1:2181)", "unlock /locks/a: the lock was lost while it was held: its node is deleted".
+ *
+ * Any thread; the text is kept per thread. If the calling thread's last call on the object failed, the text describes
+ * that call. Otherwise it describes the last failure since the last grant that came without a call: a loss, or the
+ * outcome of an asynchronous call. It is "" when there was none. Queries such as pdk_mutex_state() do not change it.
+ *
+ * A request may wait on a link that is too slow for the session timeout. Any other thread then reads "lock /locks/a:
+ * not granted yet: connected, but the session cannot be confirmed in time: round trip 2.4 s, session timeout 6 s". A
+ * path's ACL may lack DELETE, by which the session is renewed. From the first refusal on, long before the loss, the
+ * text is "hold /locks/a: the session cannot be renewed: /locks/a does not permit DELETE".
+ *
+ * Copies as pdk_client_last_error(), and has its trap.
+ */
 size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size);
 
 #ifdef __cplusplus

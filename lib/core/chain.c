@@ -20,17 +20,23 @@ static bool bears(const struct pdk__link *link, int64_t delay_ms, int64_t sent_m
     return known(link) && link->known_ms + delay_ms <= sent_ms;
 }
 
-static void forget_touches(struct pdk__chain *chain)
+static void forget(struct pdk__link *links)
 {
-    for (int i = 0; i < PDK__TOUCHES_KEPT; i++)
-        chain->touched[i] = nothing;
+    for (int i = 0; i < PDK__LINKS_KEPT; i++)
+        links[i] = nothing;
+}
+
+static void keep(struct pdk__link *links, int64_t base_ms, int64_t known_ms)
+{
+    memmove(links + 1, links, (PDK__LINKS_KEPT - 1) * sizeof *links);
+    links[0] = (struct pdk__link){base_ms, known_ms};
 }
 
 void pdk__chain_init(struct pdk__chain *chain)
 {
-    *chain = (struct pdk__chain){.carried = nothing};
-    chain->latest_ms = chain->proven_ms = PDK__UNKNOWN_MS;
-    forget_touches(chain);
+    *chain = (struct pdk__chain){.latest_ms = PDK__UNKNOWN_MS, .proven_ms = PDK__UNKNOWN_MS};
+    forget(chain->touched);
+    forget(chain->carried);
 }
 
 void pdk__chain_begin(struct pdk__chain *chain, int64_t gap_ms, int64_t since_ms)
@@ -42,53 +48,76 @@ void pdk__chain_begin(struct pdk__chain *chain, int64_t gap_ms, int64_t since_ms
 
 void pdk__chain_resume(struct pdk__chain *chain, int64_t now_ms)
 {
-    forget_touches(chain);
+    forget(chain->touched);
+    forget(chain->carried);
     /* Not the moment at which we heard of the loss: whoever tells us may be late, and the connection have come back long
      * before. But what was answered on the old one was sent before it broke. */
-    chain->carried = (struct pdk__link){chain->latest_ms, now_ms};
+    keep(chain->carried, chain->latest_ms, now_ms);
 }
 
-/* What waits for its proof is not replaced by newer news, or a client that writes all the time would prove nothing. */
-static void carry(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms)
+static void prove(struct pdk__chain *chain, int64_t sent_ms)
 {
-    if (gains(chain, &chain->carried))
+    for (int i = 0; i < PDK__LINKS_KEPT; i++)
+        if (gains(chain, &chain->carried[i]) && bears(&chain->carried[i], TELL_APART_MS, sent_ms))
+            chain->proven_ms = chain->carried[i].base_ms;
+}
+
+/* A client that writes all the time must not push out what waits for its proof: it would prove nothing. */
+static void carry(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, int64_t apart_ms)
+{
+    const struct pdk__link *newest = &chain->carried[0], *oldest = &chain->carried[PDK__LINKS_KEPT - 1];
+    if (gains(chain, oldest) || (gains(chain, newest) && now_ms - newest->known_ms < apart_ms))
         return;
-    for (int i = 0; i < PDK__TOUCHES_KEPT; i++) {
-        if (bears(&chain->touched[i], chain->gap_ms, sent_ms)) {
-            chain->carried = (struct pdk__link){chain->touched[i].base_ms, now_ms};
-            return;
-        }
+    for (int i = 0; i < PDK__LINKS_KEPT; i++) {
+        const struct pdk__link *touched = &chain->touched[i];
+        if (!bears(touched, chain->gap_ms, sent_ms))
+            continue;
+        if (gains(chain, touched) && touched->base_ms > newest->base_ms)
+            keep(chain->carried, touched->base_ms, now_ms);
+        return;
     }
 }
 
-static void touch(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms)
+static void touch(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, int64_t apart_ms)
 {
-    struct pdk__link *newest = &chain->touched[0];
-    if (known(newest) && now_ms - newest->known_ms < chain->gap_ms / (PDK__TOUCHES_KEPT - 2))
-        return;
-    memmove(newest + 1, newest, (PDK__TOUCHES_KEPT - 1) * sizeof *newest);
-    *newest = (struct pdk__link){sent_ms, now_ms};
+    const struct pdk__link *newest = &chain->touched[0];
+    if (!known(newest) || now_ms - newest->known_ms >= apart_ms)
+        keep(chain->touched, sent_ms, now_ms);
 }
 
 bool pdk__chain_answered(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, bool agreed)
 {
-    bool more = agreed && gains(chain, &chain->carried) && bears(&chain->carried, TELL_APART_MS, sent_ms);
-    if (more)
-        chain->proven_ms = chain->carried.base_ms;
-    if (agreed)
-        carry(chain, sent_ms, now_ms);
-    touch(chain, sent_ms, now_ms);
+    int64_t before_ms = chain->proven_ms;
+    int64_t apart_ms = (chain->gap_ms + now_ms - sent_ms) / (PDK__LINKS_KEPT - 2);
+    if (agreed) {
+        prove(chain, sent_ms);
+        carry(chain, sent_ms, now_ms, apart_ms);
+    }
+    touch(chain, sent_ms, now_ms, apart_ms);
     if (sent_ms > chain->latest_ms)
         chain->latest_ms = sent_ms;
-    return more;
+    return chain->proven_ms > before_ms;
 }
 
-int64_t pdk__chain_next_ms(const struct pdk__chain *chain)
+/* The earliest moment after SENT_MS that is DELAY_MS after one of LINKS was known, of those that gain more than
+ * ABOVE_MS. */
+static int64_t earliest_ms(const struct pdk__link *links, int64_t above_ms, int64_t delay_ms, int64_t sent_ms)
 {
-    if (gains(chain, &chain->carried))
-        return chain->carried.known_ms + TELL_APART_MS;
-    for (int i = PDK__TOUCHES_KEPT - 1; i >= 0; i--)
-        if (gains(chain, &chain->touched[i]))
-            return chain->touched[i].known_ms + chain->gap_ms;
-    return 0;
+    int64_t earliest = INT64_MAX;
+    for (int i = 0; i < PDK__LINKS_KEPT && known(&links[i]) && links[i].base_ms > above_ms; i++)
+        if (links[i].known_ms + delay_ms > sent_ms)
+            earliest = links[i].known_ms + delay_ms;
+    return earliest;
+}
+
+int64_t pdk__chain_next_ms(const struct pdk__chain *chain, int64_t sent_ms)
+{
+    int64_t carried_ms = chain->carried[0].base_ms;
+    int64_t above_ms = carried_ms > chain->proven_ms ? carried_ms : chain->proven_ms;
+    int64_t proof_ms = earliest_ms(chain->carried, chain->proven_ms, TELL_APART_MS, sent_ms);
+    if (proof_ms != INT64_MAX)
+        return proof_ms;
+    if (above_ms == chain->proven_ms && !gains(chain, &chain->touched[0]))
+        return 0;
+    return earliest_ms(chain->touched, above_ms, chain->gap_ms, sent_ms);
 }

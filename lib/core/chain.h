@@ -14,8 +14,8 @@
  *
  * Then the session lives for a whole timeout from the moment in which the request of the first link was SENT, whatever
  * happens to leaders: a later one gives every session a whole timeout anew. Of writes that are more than half a tick
- * apart each is the next link of the one before: belief rests on the third newest. doc/guarantees.md has the argument,
- * with the places in ZooKeeper's source.
+ * apart each is the next link of the one before: belief rests on the third newest. Chains may overlap: each is a proof
+ * by itself, whatever else is under way. doc/guarantees.md has the argument, with the places in ZooKeeper's source.
  *
  * All times are of one clock that counts suspended time, in milliseconds.
  */
@@ -34,14 +34,15 @@ struct pdk__link {
     int64_t known_ms;
 };
 
-/* Of what was touched some are kept, newest first, so far apart that the last is older than the gap. */
-enum { PDK__TOUCHES_KEPT = 5 };
+/* Requests overlap on a slow link, so several chains are under way at a time. Of each level the newest links are kept,
+ * newest first, so far apart that together they span the gap and a round trip. */
+enum { PDK__LINKS_KEPT = 16 };
 
 struct pdk__chain {
     int64_t gap_ms;    /* a little more than half a tick */
     int64_t latest_ms; /* when the newest request that was answered had been sent */
-    struct pdk__link touched[PDK__TOUCHES_KEPT];
-    struct pdk__link carried;
+    struct pdk__link touched[PDK__LINKS_KEPT];
+    struct pdk__link carried[PDK__LINKS_KEPT];
     int64_t proven_ms;
 };
 
@@ -60,7 +61,8 @@ void pdk__chain_resume(struct pdk__chain *chain, int64_t now_ms);
  * now. */
 bool pdk__chain_answered(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, bool agreed);
 
-/* From when on a request, a write as a rule, would be the next link: at once if that is past; never PDK__UNKNOWN_MS. */
-int64_t pdk__chain_next_ms(const struct pdk__chain *chain);
+/* From when on a write would be the next link of a chain that no request sent by SENT_MS continues: at once if that is
+ * past. INT64_MAX when there is no such chain; 0 when nothing is touched. */
+int64_t pdk__chain_next_ms(const struct pdk__chain *chain, int64_t sent_ms);
 
 #endif

@@ -93,10 +93,17 @@ static void finish(struct pdk__contender *c, struct pdk__actions *out)
     push(out, PDK__ACT_DONE)->error = c->error;
 }
 
+/* After the barrier all candidates are looked at, from the first. */
+static void ask_barrier(struct pdk__contender *c, struct pdk__actions *out)
+{
+    ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
+    c->name[0] = '\0';
+}
+
 static void pursue(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node == PDK__NODE_MAYBE)
-        ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
+        ask_barrier(c, out);
     else if (c->node == PDK__NODE_YES)
         ask(c, out, PDK__ACT_LIST, PDK__LISTING);
     else if (c->try_only && !c->looked)
@@ -105,19 +112,28 @@ static void pursue(struct pdk__contender *c, struct pdk__actions *out)
         ask_create(c, out);
 }
 
+static void ask_unmark(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->mark == PDK__MARK_YES);
+    struct pdk__action *action = push(out, PDK__ACT_UNMARK);
+    action->op = c->unmark_op = ++*c->ops;
+    action->version = c->mark_version;
+}
+
 static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node == PDK__NODE_MAYBE) {
-        ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
+        ask_barrier(c, out);
         return;
     }
     /* The watch is known to be gone when the delete, asked behind it, is answered: until then both are asked again. */
     if (c->watching)
         push(out, PDK__ACT_UNWATCH);
     forget_own(c);
-    if (c->mark != PDK__MARK_NO)
-        push(out, PDK__ACT_UNMARK)->version = c->mark_version;
+    if (c->mark == PDK__MARK_YES) /* of one that may be ours the version is not known, and could be that of another's */
+        ask_unmark(c, out);
     ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
+    c->n_deletes++;
 }
 
 /* Go on from what is known and wanted, wherever a disturbance has left us. */
@@ -146,12 +162,18 @@ static void rest(struct pdk__contender *c, int64_t now_ms)
     set_timer(c, now_ms);
 }
 
-/* The wish is gone; a create that may be on its way must still be awaited, else the node could come after us. */
+/* A create that may be on its way must be awaited, else the node could come after us. So must a mark: its reply tells
+ * the version at which it is ours to take off. */
+static bool awaits(const struct pdk__contender *c)
+{
+    bool node = c->phase == PDK__CREATING || c->phase == PDK__RECOVERING || c->phase == PDK__IDENTIFYING;
+    return (c->node == PDK__NODE_MAYBE && node) || (c->phase == PDK__MARKING && c->op != 0);
+}
+
 static void give_up(struct pdk__contender *c, struct pdk__actions *out)
 {
     c->wanted = false;
-    bool awaited = c->phase == PDK__CREATING || c->phase == PDK__RECOVERING;
-    if (c->node != PDK__NODE_MAYBE || !awaited)
+    if (!awaits(c))
         advance(c, out);
 }
 
@@ -255,6 +277,7 @@ static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, st
 
 static void on_release(struct pdk__contender *c, struct pdk__actions *out)
 {
+    c->given_back = granted(c);
     if (c->wanted || c->phase == PDK__IDLE)
         give_up(c, out);
 }
@@ -452,15 +475,14 @@ static void on_barrier(struct pdk__contender *c, const struct pdk__event *ev)
 
 static void find_place(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
+    assert(c->wanted); /* without the wish a node that is known is deleted, and no listing is asked for */
     int64_t sequence = pdk__name_parse(c->name).sequence;
     if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0) {
         fail(c, out, PDK_EEXHAUSTED);
-    } else if (place->ahead == 0 && c->verified) {
-        grant(c, out);
+    } else if (place->ahead == 0 && c->phase == PDK__CREATING) {
+        grant(c, out); /* the node was made on this connection, right before the listing */
     } else if (place->ahead == 0) {
-        c->phase = PDK__CHECKING;
-        if (c->own != PDK__OWN_ASKED)
-            ask_own(c, out);
+        grant_if_there(c, out);
     } else if (c->try_only) {
         fail(c, out, PDK_EBUSY);
     } else {
@@ -480,10 +502,12 @@ static void looked(struct pdk__contender *c, const struct pdk__event *ev, struct
         advance(c, out);
 }
 
-/* The outcome of the create is known now: it is not there, and cannot come any more. */
+/* The node is not there, and the servers have not committed its create by now. Only if they move the session back can
+ * it come after all. */
 static void recovered_nothing(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     forget_node(c);
+    push(out, PDK__ACT_STRAY)->attempt = c->attempt;
     renew_name(c);
     c->lost_creates++;
     if (!c->wanted || c->lost_creates == 1)
@@ -498,21 +522,55 @@ static void listed(struct pdk__contender *c, const struct pdk__event *ev, struct
 {
     struct pdk__place place = {0};
     if (ev->outcome == PDK__OK)
-        place = pdk__order_place(ev->children, ev->n_children, c->session, c->attempt);
-    if (!place.present) {
-        if (c->phase == PDK__RECOVERING)
-            recovered_nothing(c, ev, out);
-        else
-            vanish(c, out);
+        place = pdk__order_place(ev->children, ev->n_children, c->name);
+    if (!place.present)
+        vanish(c, out);
+    else
+        find_place(c, &place, out);
+}
+
+/* The lowest candidate that was not looked at yet; without one, the node is not there. */
+static void recovered(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    const char *candidate = NULL;
+    if (ev->outcome == PDK__OK)
+        candidate = pdk__order_candidate(ev->children, ev->n_children, c->session, c->attempt, c->name);
+    if (candidate == NULL) {
+        recovered_nothing(c, ev, out);
         return;
     }
+    strncpy(c->name, candidate, PDK__NAME_MAX - 1);
+    ask(c, out, PDK__ACT_IDENTIFY, PDK__IDENTIFYING)->name = c->name;
+}
+
+static void found(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
     c->node = PDK__NODE_YES;
+    c->verified = true;
+    c->token = ev->token;
+    c->version = ev->version;
     c->lost_creates = c->parent_tries = 0;
-    strncpy(c->name, place.own, PDK__NAME_MAX - 1);
+    advance(c, out);
+}
+
+/* The node cannot be found, and can be there: go on asking, for the cleaner if no more for the caller. */
+static void search_on(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
     if (c->wanted)
-        find_place(c, &place, out);
+        fail(c, out, error_of(ev));
+    rest(c, ev->now_ms);
+}
+
+static void on_identified(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK && ev->owner == c->session && ev->token != 0)
+        found(c, ev, out);
+    else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) /* another client's, or deleted: the next one */
+        ask(c, out, PDK__ACT_LIST, PDK__RECOVERING);
+    else if (ev->outcome == PDK__UNKNOWN)
+        rest(c, ev->now_ms);
     else
-        advance(c, out);
+        search_on(c, ev, out);
 }
 
 static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -521,14 +579,13 @@ static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, str
     if (ev->outcome == PDK__UNKNOWN) {
         rest(c, ev->now_ms);
     } else if (refused && c->phase == PDK__RECOVERING) {
-        /* The node cannot be found, and can be there: go on asking, for the cleaner if no more for the caller. */
-        if (c->wanted)
-            fail(c, out, error_of(ev));
-        rest(c, ev->now_ms);
+        search_on(c, ev, out);
     } else if (refused) {
         fail(c, out, error_of(ev));
     } else if (c->phase == PDK__LOOKING) {
         looked(c, ev, out);
+    } else if (c->phase == PDK__RECOVERING) {
+        recovered(c, ev, out);
     } else {
         listed(c, ev, out);
     }
@@ -585,8 +642,8 @@ static void heed_revocation(struct pdk__contender *c, bool revoked, struct pdk__
 
 static void seen_own(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->owner != c->session || ev->token == 0) {
-        vanish(c, out);
+    if (ev->owner != c->session || ev->token == 0 || ev->token != c->token) {
+        vanish(c, out); /* another node, under our name */
         return;
     }
     c->own = PDK__OWN_WATCHED;
@@ -650,7 +707,6 @@ static void ask_mark(struct pdk__contender *c, int32_t version, struct pdk__acti
 {
     ask(c, out, PDK__ACT_MARK, PDK__MARKING)->version = version;
     c->mark = PDK__MARK_MAYBE;
-    c->mark_version = (int32_t)((uint32_t)version + 1); /* each write counts it up by one */
 }
 
 /* The delay runs from when somebody saw the mark first, on our clock. */
@@ -715,10 +771,14 @@ static void on_read(struct pdk__contender *c, const struct pdk__event *ev, struc
 /* Since the listing there was time for our node to be deleted. */
 static void on_marked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
+    c->op = 0;
     if (ev->outcome == PDK__OK) {
         c->mark = PDK__MARK_YES;
         c->mark_version = ev->version;
-        grant_if_there(c, out);
+        if (c->wanted)
+            grant_if_there(c, out);
+        else
+            advance(c, out);
     } else {
         not_marked(c, ev, out);
     }
@@ -733,9 +793,19 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     /* Refused: without DELETE on the path a session cannot remove its own node, and asking again will not help. */
     if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE)
         c->error = error_of(ev);
+    /* Another client deleted the node of a grant, and the news did not come before the release. */
+    if (ev->outcome == PDK__NO_NODE && c->given_back && c->n_deletes == 1)
+        c->error = PDK_ELOST;
     c->watching = false;
     forget_node(c);
     advance(c, out);
+}
+
+/* The delete was sent right behind, and is answered after it. If both outcomes are unknown, both are sent again. */
+static void on_unmarked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN && c->phase == PDK__DELETING)
+        ask_unmark(c, out);
 }
 
 /* --- the step ---------------------------------------------------------------------------------------------------- */
@@ -756,6 +826,9 @@ static void dispatch_reply(struct pdk__contender *c, const struct pdk__event *ev
         break;
     case PDK__EV_LISTED:
         on_listed(c, ev, out);
+        break;
+    case PDK__EV_IDENTIFIED:
+        on_identified(c, ev, out);
         break;
     case PDK__EV_WATCHED:
         on_watched(c, ev, out);
@@ -816,6 +889,10 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
     case PDK__EV_SESSION_LEFT:
         on_session_left(c, ev, out);
         break;
+    case PDK__EV_UNMARKED:
+        if (ev->op != 0 && ev->op == c->unmark_op)
+            on_unmarked(c, ev, out);
+        break;
     case PDK__EV_OWN:
     case PDK__EV_OWN_FIRED:
         if (ev->op == 0 || ev->op != c->own_op)
@@ -844,9 +921,9 @@ void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, uint32_t attem
 
 void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *event, struct pdk__actions *actions)
 {
-    enum pdk__phase before = c->phase;
+    const struct pdk__contender before = *c;
     assert(c->spare != 0);
     actions->n = 0;
     dispatch(c, event, actions);
-    pdk__phase_check(c, before);
+    pdk__phase_check(c, &before);
 }

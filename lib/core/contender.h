@@ -7,15 +7,15 @@
  *
  *     IDLE --lock-----------> CREATING <--made-- PARENTS         the wish is to hold
  *       |                     |  |  ^  `--no path----^
- *       `-try-> LOOKING -free-'  |  |
- *                                |  `------------ no node of ours there ----------- RECOVERING
- *                      listed    |                                                  |
- *          .---------------------+-----------------<----- listed ----- LISTING      | listed, there
- *          | first               `-- behind -.                       ^   ^        |
- *          v                                 v                       |   |        v
- *        HELD <--gone, next-- WAITING <-- WATCHING --------------------'   |    as from CREATING,
- *        ^  ^                    |           |      gone, or changed, or   |    but CHECKING before
- *        |  `------ CHECKING <---+-----------'      others still ahead     |    HELD
+ *       `-try-> LOOKING -free-'  |  |                                            candidate
+ *                                |  `------------ no node of ours there ------ RECOVERING <--> IDENTIFYING
+ *                      listed    |                                                   not ours       |
+ *          .---------------------+-----------------<----- listed ----- LISTING <----- ours --------'
+ *          | first               `-- behind -.                       ^   ^
+ *          v                                 v                       |   |
+ *        HELD <--gone, next-- WAITING <-- WATCHING --------------------'   |
+ *        ^  ^                    |           |      gone, or changed, or   |
+ *        |  `------ CHECKING <---+-----------'      others still ahead     |
  *        |           the own node is looked at first                       |
  *        v                                                                 |
  *     SUSPECT     PROVING comes before HELD while the session is in doubt, |
@@ -43,6 +43,12 @@
  *    follow, and leave an orphan of a living session that blocks everybody. The barrier is a delete of the name that we
  *    asked to create, without the sequence number: no such node can be, so it changes nothing and fires nothing, but its
  *    refusal is agreed on like any write, after all writes before it.
+ *  - The own node is an exact name: the one that the create's reply told, or one of our session and attempt whose owner
+ *    was read and is our session. Session and attempt are in the name for every client to read, so a listing alone
+ *    cannot tell our node from one that another client has made under such a name: those are contenders like others.
+ *  - The barrier is not the end of every create: the servers can move a session back to the server that it came from,
+ *    and a create that was stuck there is committed then (Learner.pendingRevalidations, Leader.setOwner). A create that
+ *    was looked for and not found is a stray (stray.h), and is looked for as long as the session lives.
  *  - A grant needs the node in a listing, nobody ahead, and the node's owner to be the session of now (CURATOR-604); and
  *    that session to be proven alive for some time to come: a server that lost its leader answers all the others.
  *  - Where it is asked for, a grant is confirmed: our node is written when nobody is ahead any more. A quorum agrees that it
@@ -52,9 +58,11 @@
  *  - Where a lock delay is asked for, a holder leaves a mark in the lock path's own data before its grant, and takes it off
  *    before its node goes, in the same session and hence in that order; who lost takes nothing off. So a mark of somebody
  *    whose node is gone says that he did not give the lock back, and his successor waits. (A connection that breaks right
- *    between the two can lose the one and not the other: then he waits in vain.) Marks are written for the
- *    version that was read: a write that is late changes nothing. A multi of check and mark would do as well, and
- *    could abort the process (see pdk_mutex_guard()).
+ *    between the two can lose the one and not the other: then he waits in vain. Servers under pressure can leave out
+ *    the one: it is sent again, and he waits in vain only if he has read the mark by then.) Marks are written for the
+ *    version that was read: a write that is late changes nothing. A mark whose reply was lost is left, for its version
+ *    is not known, and a guess could take off another holder's. A multi of check and mark would do as well, and could
+ *    abort the process (see pdk_mutex_guard()).
  *  - All contenders of a mutex are sequential, so nothing lower can appear: when the only one ahead is gone, the lock
  *    is ours, provided our own node is still there; its watch, set before, would have told otherwise, and first.
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
@@ -96,15 +104,17 @@ enum pdk__event_kind {
     /* from the servers: op, outcome, error when refused */
     PDK__EV_CREATED, /* name, owner, token */
     PDK__EV_MADE_PARENTS,
-    PDK__EV_BARRIER,   /* OK: a quorum has refused it, as it must */
-    PDK__EV_LISTED,    /* children, n_children */
-    PDK__EV_WATCHED,   /* name: the predecessor's */
-    PDK__EV_FIRED,     /* deleted: the predecessor is gone; else it changed */
-    PDK__EV_OWN,       /* owner, token, version, revoked: our node is there, and is watched from now on */
-    PDK__EV_OWN_FIRED, /* deleted */
-    PDK__EV_CONFIRMED, /* owner, token (of the write), version */
-    PDK__EV_READ,      /* name: whose mark the lock path carries, NULL: nobody's; token: of the mark; version */
-    PDK__EV_MARKED,    /* version */
+    PDK__EV_BARRIER,    /* OK: a quorum has refused it, as it must */
+    PDK__EV_LISTED,     /* children, n_children */
+    PDK__EV_IDENTIFIED, /* owner, token, version: of the node that may be ours */
+    PDK__EV_WATCHED,    /* name: the predecessor's */
+    PDK__EV_FIRED,      /* deleted: the predecessor is gone; else it changed */
+    PDK__EV_OWN,        /* owner, token, version, revoked: our node is there, and is watched from now on */
+    PDK__EV_OWN_FIRED,  /* deleted */
+    PDK__EV_CONFIRMED,  /* owner, token (of the write), version */
+    PDK__EV_READ,       /* name: whose mark the lock path carries, NULL: nobody's; token: of the mark; version */
+    PDK__EV_MARKED,     /* version */
+    PDK__EV_UNMARKED,
     PDK__EV_DELETED
 };
 
@@ -130,18 +140,21 @@ struct pdk__event {
 
 enum pdk__action_kind {
     /* to the servers; the answer echoes op */
-    PDK__ACT_CREATE,  /* create our node, and list right behind: CREATED, LISTED */
-    PDK__ACT_PARENTS, /* make the lock path and its ancestors: MADE_PARENTS */
-    PDK__ACT_BARRIER, /* a write that a quorum refuses, and list right behind: BARRIER, LISTED */
-    PDK__ACT_LIST,    /* LISTED */
-    PDK__ACT_WATCH,   /* read and watch the predecessor `name`: WATCHED, later FIRED */
-    PDK__ACT_UNWATCH, /* the predecessor's watch is of no more use */
-    PDK__ACT_OWN,     /* read and watch our own node: OWN, later OWN_FIRED */
-    PDK__ACT_CONFIRM, /* write our node, which must be at `version`, as it is: CONFIRMED */
-    PDK__ACT_READ,    /* read the mark of the lock path: READ */
-    PDK__ACT_MARK,    /* write ours there, at `version`: MARKED */
-    PDK__ACT_UNMARK,  /* take ours off, at `version`; nobody waits for the answer */
-    PDK__ACT_DELETE,  /* delete our node: DELETED */
+    PDK__ACT_CREATE,   /* create our node, and list right behind: CREATED, LISTED */
+    PDK__ACT_PARENTS,  /* make the lock path and its ancestors: MADE_PARENTS */
+    PDK__ACT_BARRIER,  /* a write that a quorum refuses, and list right behind: BARRIER, LISTED */
+    PDK__ACT_LIST,     /* LISTED */
+    PDK__ACT_IDENTIFY, /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
+    PDK__ACT_WATCH,    /* read and watch the predecessor `name`: WATCHED, later FIRED */
+    PDK__ACT_UNWATCH,  /* the predecessor's watch is of no more use */
+    PDK__ACT_OWN,      /* read and watch our own node: OWN, later OWN_FIRED */
+    PDK__ACT_CONFIRM,  /* write our node, which must be at `version`, as it is: CONFIRMED */
+    PDK__ACT_READ,     /* read the mark of the lock path: READ */
+    PDK__ACT_MARK,     /* write ours there, at `version`: MARKED */
+    PDK__ACT_UNMARK,   /* take ours off, at `version`: UNMARKED */
+    PDK__ACT_DELETE,   /* delete our node: DELETED */
+    /* to the client */
+    PDK__ACT_STRAY, /* the create of `attempt` has left no node so far, and the servers may hold it still: keep a stray */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
     PDK__ACT_FAILED,  /* error; instead of GRANTED */
@@ -149,7 +162,8 @@ enum pdk__action_kind {
     PDK__ACT_HELD, /* held again, after SUSPECT */
     PDK__ACT_LOST,
     PDK__ACT_REVOKED, /* somebody asks for the lock; once per grant */
-    PDK__ACT_DONE     /* nothing of it is left on the servers, or error says why; the last one */
+    PDK__ACT_DONE /* no node of it is on the servers, but for strays, or error says why one may be; the last one. PDK_ELOST:
+                         another client had deleted the node of the grant before the release */
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `revoked`: the node
@@ -160,6 +174,7 @@ struct pdk__action {
     const char *name;
     bool by_exists;
     bool revoked;
+    uint32_t attempt;
     int32_t version;
     int64_t token;
     int error;
@@ -211,12 +226,13 @@ struct pdk__contender {
     bool verified; /* its owner was seen to be our session, and the token is known */
     bool revoked;  /* it was seen to ask for the lock back */
     int64_t token;
-    int32_t version;   /* of its data, while verified */
-    int64_t confirmed; /* the token of a write of it that was made when nobody was ahead any more; 0: none was */
-    char name[PDK__NAME_MAX];
+    int32_t version;          /* of its data, while verified */
+    int64_t confirmed;        /* the token of a write of it that was made when nobody was ahead any more; 0: none was */
+    char name[PDK__NAME_MAX]; /* its exact name, once it is there; before, the candidate that was looked at last */
     /* the mark */
     enum pdk__mark mark;
     int32_t mark_version; /* of the path's data, when it is ours */
+    uint64_t unmark_op;   /* the last request to take it off */
     int64_t delayed_ms;   /* until when */
     /* the conversation */
     enum pdk__phase phase;
@@ -234,6 +250,8 @@ struct pdk__contender {
     struct pdk__retry retry;
     unsigned lost_creates;
     unsigned parent_tries;
+    bool given_back;    /* the caller gave a grant back: the node must be there for the first delete */
+    unsigned n_deletes; /* requests to delete the node so far; of several, one may have done it unheard */
     int64_t rest_ms;
     int error;
 };

@@ -2,28 +2,28 @@
 #include "lib/core/name.h"
 #include <string.h>
 
-static const char *find_own(const char *const *children, size_t n, int64_t session, uint32_t attempt)
+static const char *find(const char *const *children, size_t n, const char *name)
 {
-    const char *own = NULL;
     for (size_t i = 0; i < n; i++)
-        if (pdk__name_is(children[i], session, attempt) && (own == NULL || pdk__order_compare(children[i], own) < 0))
-            own = children[i];
-    return own;
+        if (strcmp(children[i], name) == 0)
+            return children[i];
+    return NULL;
 }
 
-struct pdk__place pdk__order_place(const char *const *children, size_t n, int64_t session, uint32_t attempt)
+struct pdk__place pdk__order_place(const char *const *children, size_t n, const char *own)
 {
-    struct pdk__place place = {.own = find_own(children, n, session, attempt)};
-    if (place.own == NULL)
+    struct pdk__place place = {0};
+    own = find(children, n, own);
+    if (own == NULL)
         return place;
     place.present = true;
-    int64_t own = pdk__name_parse(place.own).sequence, nearest = INT64_MIN;
+    int64_t sequence = pdk__name_parse(own).sequence, nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_parse(children[i]);
-        if (name.kind == PDK__NAME_JUNK || children[i] == place.own)
+        if (name.kind == PDK__NAME_JUNK || children[i] == own)
             continue;
-        place.tied |= name.sequence == own;
-        if (name.sequence >= own)
+        place.tied |= name.sequence == sequence;
+        if (name.sequence >= sequence)
             continue;
         place.ahead++;
         if (name.sequence >= nearest) {
@@ -32,6 +32,18 @@ struct pdk__place pdk__order_place(const char *const *children, size_t n, int64_
         }
     }
     return place;
+}
+
+const char *pdk__order_candidate(const char *const *children, size_t n, int64_t session, uint32_t attempt,
+                                 const char *after)
+{
+    const char *lowest = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (pdk__name_is(children[i], session, attempt) &&
+            (*after == '\0' || pdk__order_compare(children[i], after) > 0) &&
+            (lowest == NULL || pdk__order_compare(children[i], lowest) < 0))
+            lowest = children[i];
+    return lowest;
 }
 
 const char *pdk__order_first(const char *const *children, size_t n)

@@ -19,13 +19,17 @@ struct pdk__place {
     bool present;            /* the contender is in the listing */
     bool tied;               /* another has its sequence number: there is no order */
     size_t ahead;            /* how many contenders are before it */
-    const char *own;         /* its name, borrowed from the listing */
     const char *predecessor; /* the nearest one ahead, borrowed from the listing; NULL when it is first */
 };
 
-/* Where the contender of SESSION and ATTEMPT stands among N children. Two nodes of one attempt cannot be (a later
- * create of the same attempt is only sent once the first is known not to be there); of two, the lower one is taken. */
-struct pdk__place pdk__order_place(const char *const *children, size_t n, int64_t session, uint32_t attempt);
+/* Where the node OWN stands among N children. OWN is an exact name: session and attempt can be read by every client
+ * that may list the path, and a node of a forged name would be taken for ours by them. */
+struct pdk__place pdk__order_place(const char *const *children, size_t n, const char *own);
+
+/* The lowest of N children that carries SESSION and ATTEMPT and comes after AFTER ("" for the first), borrowed from the
+ * listing; NULL when there is none. The caller has to look at its owner: the name proves nothing. */
+const char *pdk__order_candidate(const char *const *children, size_t n, int64_t session, uint32_t attempt,
+                                 const char *after);
 
 /* The first contender among N children, borrowed from the listing; NULL when there is none. */
 const char *pdk__order_first(const char *const *children, size_t n);

@@ -4,6 +4,7 @@
 #include "lib/core/phase.h"
 #include "lib/core/contender.h"
 #include <assert.h>
+#include <string.h>
 
 #define TO(phase) (UINT32_C(1) << PDK__##phase)
 
@@ -16,7 +17,9 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__CREATING] = TO(ADRIFT) | TO(RESTING) | TO(PARENTS) | TO(WATCHING) | TO(READING) | TO(CONFIRMING) |
                       TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__PARENTS] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(DONE),
-    [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(DELETING) | TO(DONE),
+    [PDK__RECOVERING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(IDENTIFYING) | TO(DONE),
+    [PDK__IDENTIFYING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) |
+                         TO(DONE),
     [PDK__LISTING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(WATCHING) | TO(CHECKING) | TO(READING) |
                      TO(CONFIRMING) | TO(PROVING) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__WATCHING] = TO(ADRIFT) | TO(RESTING) | TO(CREATING) | TO(LISTING) | TO(WAITING) | TO(CHECKING) | TO(READING) |
@@ -40,10 +43,10 @@ static const uint32_t moves[PDK__N_PHASES] = {
 
 const char *pdk__phase_name(enum pdk__phase phase)
 {
-    static const char *const names[PDK__N_PHASES] = {"idle",     "adrift",     "resting", "looking",  "creating",
-                                                     "parents",  "recovering", "listing", "watching", "waiting",
-                                                     "checking", "reading",    "delayed", "marking",  "confirming",
-                                                     "proving",  "held",       "suspect", "deleting", "done"};
+    static const char *const names[PDK__N_PHASES] = {
+        "idle",        "adrift",     "resting",  "looking", "creating", "parents",  "recovering",
+        "identifying", "listing",    "watching", "waiting", "checking", "reading",  "delayed",
+        "marking",     "confirming", "proving",  "held",    "suspect",  "deleting", "done"};
     return phase < PDK__N_PHASES ? names[phase] : "?";
 }
 
@@ -53,8 +56,8 @@ bool pdk__phase_grants(enum pdk__phase phase) { return phase == PDK__HELD || pha
 static bool asking(enum pdk__phase phase)
 {
     return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
-           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__READING || phase == PDK__MARKING ||
-           phase == PDK__CONFIRMING || phase == PDK__DELETING;
+           phase == PDK__IDENTIFYING || phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__READING ||
+           phase == PDK__MARKING || phase == PDK__CONFIRMING || phase == PDK__DELETING;
 }
 
 bool pdk__phase_first(enum pdk__phase phase)
@@ -63,10 +66,20 @@ bool pdk__phase_first(enum pdk__phase phase)
            phase == PDK__CONFIRMING || phase == PDK__PROVING;
 }
 
-void pdk__phase_check(const struct pdk__contender *c, enum pdk__phase before)
+/* A node that is known to be ours is the same one until it is forgotten: neither its name nor its token changes. */
+static void check_identity(const struct pdk__contender *c, const struct pdk__contender *before)
+{
+    if (c->node != PDK__NODE_YES || before->node != PDK__NODE_YES)
+        return;
+    assert(c->attempt == before->attempt && strcmp(c->name, before->name) == 0);
+    assert(c->token == before->token);
+}
+
+void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contender *before)
 {
     enum pdk__phase phase = c->phase;
-    assert(phase == before || (moves[before] & UINT32_C(1) << phase) != 0);
+    assert(phase == before->phase || (moves[before->phase] & UINT32_C(1) << phase) != 0);
+    check_identity(c, before);
     if (asking(phase) || phase == PDK__WAITING)
         assert(c->connected && c->op != 0);
     if (phase == PDK__ADRIFT)
@@ -76,7 +89,7 @@ void pdk__phase_check(const struct pdk__contender *c, enum pdk__phase before)
     if (phase == PDK__PROVING)
         assert(c->connected && c->verified && !c->proven);
     if (pdk__phase_grants(phase) || pdk__phase_first(phase) || phase == PDK__WATCHING || phase == PDK__WAITING)
-        assert(c->wanted && c->node == PDK__NODE_YES);
+        assert((c->wanted || phase == PDK__MARKING) && c->node == PDK__NODE_YES);
     if ((pdk__phase_grants(phase) || phase == PDK__PROVING) && c->conditions.confirmed)
         assert(c->confirmed != 0);
     if ((pdk__phase_grants(phase) || phase == PDK__PROVING || phase == PDK__CONFIRMING) &&
@@ -88,8 +101,10 @@ void pdk__phase_check(const struct pdk__contender *c, enum pdk__phase before)
         assert(c->node == PDK__NODE_YES && c->conditions.confirmed);
     if (phase == PDK__LOOKING || phase == PDK__PARENTS)
         assert(c->wanted && c->node == PDK__NODE_NO);
-    if (phase == PDK__CREATING || phase == PDK__RECOVERING)
+    if (phase == PDK__CREATING)
         assert(c->node != PDK__NODE_NO);
+    if (phase == PDK__RECOVERING || phase == PDK__IDENTIFYING)
+        assert(c->node == PDK__NODE_MAYBE);
     if (phase == PDK__LISTING)
         assert(c->wanted && c->node == PDK__NODE_YES);
     if (phase == PDK__DELETING)

@@ -16,6 +16,7 @@ enum pdk__phase {
     PDK__CREATING,
     PDK__PARENTS,
     PDK__RECOVERING,
+    PDK__IDENTIFYING,
     PDK__LISTING,
     PDK__WATCHING,
     PDK__WAITING,
@@ -41,7 +42,8 @@ bool pdk__phase_grants(enum pdk__phase phase);
 /* Is nobody ahead, and is it not granted yet? */
 bool pdk__phase_first(enum pdk__phase phase);
 
-/* After every step: abort if C is in a state that cannot be, or has come from BEFORE in a way that is none. */
-void pdk__phase_check(const struct pdk__contender *c, enum pdk__phase before);
+/* After every step: abort if C is in a state that cannot be, or has come from the state BEFORE in a way that is
+ * none. */
+void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contender *before);
 
 #endif

@@ -12,6 +12,20 @@ enum { MARGIN_PART = 20, MIN_VALID_PART = 10, RESERVE_PART = 10, TICK_PART = 2, 
 /* How late the leader's pings may be: their interval is half a tick, and what it takes to send them. */
 enum { PING_LATE_PART = 20, PING_LATE_MS = 10 };
 
+/* At most so many requests of ours are under way; and at most so many of a slow link's intervals make up the age of
+ * belief. */
+enum { ASKED_MAX = 16, STEPS_MAX = 24, RIPE_PART = 14, TURN_TIMEOUTS = 4 };
+
+/* However short the session: more writes are a load that makes them late. */
+enum { PACE_FLOOR_MS = 100 };
+
+/* The round trip is the least of the last so many answers, to twice as many. */
+enum { MEASURED_MAX = 8, MEASURED_MIN = 3 };
+
+/* A server may be silent for one SILENCE_PART of the timeout, doubled at most LEFT_MAX times. An answer within one
+ * SOON_PART of the timeout comes soon. */
+enum { SILENCE_PART = 5, LEFT_MAX = 3, SOON_PART = 20 };
+
 /* A fleet whose sessions expired together must not come back together. */
 enum { RENEW_FLOOR_MS = 10, RENEW_CEILING_MS = 5000 };
 
@@ -40,7 +54,8 @@ static void check_invariants(const struct pdk__session *s, enum pdk__session_pha
         assert(s->id == 0);
     assert(s->timeout_ms > 0);
     assert(s->doubted || !s->presumed);
-    if (s->asking)
+    assert(s->n_asked >= 0 && s->n_asked <= ASKED_MAX);
+    if (s->n_asked > 0 || s->flowing)
         assert(s->phase == PDK__SESSION_CONNECTED);
 }
 
@@ -90,23 +105,117 @@ int64_t pdk__session_deadline_ms(const struct pdk__session *s)
     return proven(s) ? s->chain.proven_ms + s->timeout_ms - margin_ms(s) : INT64_MIN;
 }
 
-/* To begin on, more must be left than to go on with: or what is granted would be in doubt before there can be news. But
- * no more than a proof can bring. */
-static int64_t reserve_ms(const struct pdk__session *s)
+/* --- the link ---------------------------------------------------------------------------------------------------- */
+
+/* The least of some answers: what servers under load take beyond it is no matter of the link, and more writes make it
+ * worse. */
+int64_t pdk__session_lag_ms(const struct pdk__session *s)
 {
-    int64_t most = s->timeout_ms - gap_ms(s) - margin_ms(s) - min_valid_ms(s);
-    return later(0, sooner(s->timeout_ms / RESERVE_PART, most / 2));
+    int64_t least = sooner(s->lag_ms, s->least_ms);
+    return least == INT64_MAX ? 0 : later(0, least);
 }
 
+static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* The age that belief comes to, right before the next proof, with a write in every PACE_MS. Each link waits for the
+ * answer to the one before it, and for its turn. A sixth is added to the round trip, for it is not always the same. */
+static int64_t oldest_ms(const struct pdk__session *s, int64_t pace_ms)
+{
+    int64_t lag = pdk__session_lag_ms(s) * 7 / 6;
+    return (ceiling(lag + gap_ms(s), pace_ms) + ceiling(lag + 1, pace_ms) + 1) * pace_ms + lag;
+}
+
+/* The age of belief at which a twentieth of the timeout is left before doubt. */
+static int64_t ripe_ms(const struct pdk__session *s)
+{
+    return s->timeout_ms - margin_ms(s) - min_valid_ms(s) - s->timeout_ms / RIPE_PART;
+}
+
+/* The interval of an idle holder's writes on a fast link. Belief rests on a write that is three intervals old, if those
+ * are longer than the gap, or four, if two of them are: six tenths of the timeout, with a tick that is half of it. A
+ * tenth of the gap is left for the answer. */
+static int64_t fast_pace_ms(const struct pdk__session *s)
+{
+    int64_t gap = gap_ms(s), timeout = s->timeout_ms;
+    if (gap * 11 / 10 <= timeout / 5)
+        return timeout / 5;
+    return gap * 11 / 5 <= timeout * 7 / 10 ? gap * 11 / 20 : gap * 11 / 40;
+}
+
+/* At the pace of a fast link belief would be over-ripe. Not where answers take half as long again as the quickest: then
+ * it is the servers that are slow, and more writes make them slower. */
+static bool far(const struct pdk__session *s)
+{
+    int64_t lag = pdk__session_lag_ms(s);
+    return lag > 0 && 2 * s->mean_ms <= 3 * lag && oldest_ms(s, fast_pace_ms(s)) > ripe_ms(s);
+}
+
+static bool slow(const struct pdk__session *s) { return far(s) && !s->eased; }
+
+/* The longest pace at which belief is not over-ripe; or else a short one, for as much as it brings. */
+static int64_t slow_pace_ms(const struct pdk__session *s)
+{
+    int64_t lag = pdk__session_lag_ms(s);
+    for (int steps = 3; steps <= STEPS_MAX; steps++) {
+        int64_t pace = (ripe_ms(s) - lag) / steps;
+        if (pace >= PACE_FLOOR_MS && oldest_ms(s, pace) <= ripe_ms(s))
+            return pace;
+    }
+    return later((lag + gap_ms(s)) / (ASKED_MAX - 2), PACE_FLOOR_MS);
+}
+
+static int64_t pace_ms(const struct pdk__session *s) { return slow(s) ? slow_pace_ms(s) : fast_pace_ms(s); }
+
+/* --- doubt ------------------------------------------------------------------------------------------------------- */
+
+/* The most time that the best proof of this link can leave before doubt. */
+static int64_t spare_ms(const struct pdk__session *s)
+{
+    return s->timeout_ms - 3 * pdk__session_lag_ms(s) - gap_ms(s) - margin_ms(s) - min_valid_ms(s);
+}
+
+/* To begin on, more must be left than to go on with: or what is granted would be in doubt before the next proof, which
+ * takes two round trips after idleness. But no more than a proof can bring. */
 static int64_t begin_until_ms(const struct pdk__session *s)
 {
-    return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) - reserve_ms(s) : INT64_MIN;
+    int64_t wait = later(s->timeout_ms / RESERVE_PART, pdk__session_lag_ms(s) * 5 / 2);
+    int64_t reserve = later(0, sooner(wait, spare_ms(s) / 2));
+    return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) - reserve : INT64_MIN;
 }
 
-/* While nobody wants proof none is asked for, and whatever comes would begin. */
+/* On a slow link the next proof would come too late, if the writes for it were yet to begin. */
+static bool may_begin(const struct pdk__session *s, int64_t now_ms)
+{
+    return now_ms < begin_until_ms(s) && (s->flowing || !slow(s));
+}
+
 static int64_t doubt_ms(const struct pdk__session *s)
 {
-    return s->wanted && proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) : begin_until_ms(s);
+    if (s->wanted && proven(s))
+        return pdk__session_deadline_ms(s) - min_valid_ms(s);
+    return slow(s) ? INT64_MIN : begin_until_ms(s);
+}
+
+/* One late answer is no proof of a slow link. */
+static bool measured(const struct pdk__session *s) { return s->lag_ms != INT64_MAX || s->n_measured >= MEASURED_MIN; }
+
+bool pdk__session_unfit(const struct pdk__session *s)
+{
+    int64_t pace = slow_pace_ms(s);
+    bool doubted = s->phase == PDK__SESSION_CONNECTED && s->doubted;
+    return doubted && measured(s) && far(s) && oldest_ms(s, pace) - pace > ripe_ms(s);
+}
+
+/* Where answers are late because the servers have much to do, the pace of a slow link makes it worse. So where that
+ * pace has brought no proof for some timeouts, the other one is tried for as long, and so on. */
+static void reconsider(struct pdk__session *s, int64_t now_ms)
+{
+    if (!s->wanted || !s->doubted || !far(s)) {
+        s->turn_ms = now_ms;
+    } else if (now_ms - s->turn_ms >= TURN_TIMEOUTS * s->timeout_ms) {
+        s->eased = !s->eased;
+        s->turn_ms = now_ms;
+    }
 }
 
 /* Whatever the event is: that time has passed comes before it, for whoever brings it may be late. */
@@ -124,7 +233,7 @@ static void notice_time(struct pdk__session *s, int64_t now_ms, struct pdk__sess
 
 static void notice_proof(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
 {
-    if (!s->doubted || now_ms >= begin_until_ms(s))
+    if (!s->doubted || !may_begin(s, now_ms))
         return;
     s->doubted = s->presumed = false;
     push(out, PDK__SACT_PROVEN);
@@ -132,34 +241,38 @@ static void notice_proof(struct pdk__session *s, int64_t now_ms, struct pdk__ses
 
 /* --- asking for proof -------------------------------------------------------------------------------------------- */
 
-/* The interval of an idle holder's writes. At worst, right before the next is acknowledged, belief rests on one that is
- * three intervals old, if those are longer than the gap, or four, if two of them are: six tenths of the timeout, with a
- * tick that is half of it. A tenth of the gap is left for the answer. */
-static int64_t pace_ms(const struct pdk__session *s)
-{
-    int64_t gap = gap_ms(s), timeout = s->timeout_ms;
-    if (gap * 11 / 10 <= timeout / 5)
-        return timeout / 5;
-    return gap * 11 / 5 <= timeout * 7 / 10 ? gap * 11 / 20 : gap * 11 / 40;
-}
-
-/* The next write, while proof is wanted: at its pace, or sooner, where doubt would come first. */
+/* The next write, while proof is wanted: at its pace; or as soon as it continues a chain, where doubt would come first.
+ * In doubt, with one request under way at a time, no other may be in the way of that. */
 static int64_t probe_ms(const struct pdk__session *s)
 {
-    int64_t last = s->probing ? later(s->asked_ms, s->wrote_ms) : s->wrote_ms;
-    int64_t next = pdk__chain_next_ms(&s->chain);
-    return s->doubted ? next : sooner(last + pace_ms(s), later(next, doubt_ms(s) - pace_ms(s)));
+    int64_t turn = later(s->probed_ms, s->wrote_ms) + pace_ms(s);
+    int64_t next = pdk__chain_next_ms(&s->chain, s->probed_ms);
+    if (next == 0 && s->n_asked > 0)
+        next = PDK__NEVER; /* nothing is touched yet, and the request that will be the first link is under way */
+    if (s->doubted)
+        return !slow(s) && next != PDK__NEVER ? next : sooner(turn, next);
+    return sooner(turn, later(next, doubt_ms(s) - pace_ms(s)));
+}
+
+static int64_t touch_ms(const struct pdk__session *s)
+{
+    int64_t pace = slow(s) ? pace_ms(s) : s->timeout_ms / TOUCH_PART;
+    return later(s->asked_ms, s->chain.latest_ms) + pace;
+}
+
+/* A write does not wait for the answer to a read: that would be a round trip lost for a grant. */
+static int asked_max(const struct pdk__session *s)
+{
+    bool read_last = s->asked_ms > s->probed_ms;
+    return slow(s) ? ASKED_MAX : s->wanted && read_last ? 2 : 1;
 }
 
 static int64_t due_ms(const struct pdk__session *s)
 {
-    int64_t due;
-    if (s->phase != PDK__SESSION_CONNECTED || s->asking)
+    if (s->phase != PDK__SESSION_CONNECTED || s->n_asked >= asked_max(s))
         return PDK__NEVER;
-    if (s->wanted)
-        due = probe_ms(s);
-    else
-        due = later(s->asked_ms, s->chain.latest_ms) + s->timeout_ms / TOUCH_PART;
+    /* In the millisecond of an answer a request would not count as sent after it. */
+    int64_t due = later(s->wanted ? probe_ms(s) : touch_ms(s), s->heard_ms + 1);
     return later(due, s->hush_ms);
 }
 
@@ -167,10 +280,45 @@ static void ask_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__sessi
 {
     if (now_ms < due_ms(s))
         return;
-    s->asking = true;
-    s->probing = s->wanted;
+    if (s->n_asked++ == 0)
+        s->waited_ms = now_ms;
     s->asked_ms = now_ms;
-    push(out, s->probing ? PDK__SACT_PROBE : PDK__SACT_TOUCH);
+    if (s->wanted)
+        s->probed_ms = now_ms;
+    push(out, s->wanted ? PDK__SACT_PROBE : PDK__SACT_TOUCH);
+}
+
+static void measure(struct pdk__session *s, int64_t took_ms)
+{
+    s->mean_ms = s->mean_ms == PDK__UNKNOWN_MS ? took_ms : s->mean_ms + (took_ms - s->mean_ms) / 8;
+    s->least_ms = sooner(s->least_ms, took_ms);
+    if (++s->n_measured < MEASURED_MAX)
+        return;
+    s->lag_ms = s->least_ms;
+    s->least_ms = INT64_MAX;
+    s->n_measured = 0;
+}
+
+/* The request is not under way any more. A request of an earlier connection is not counted. */
+static void settle(struct pdk__session *s)
+{
+    if (s->n_asked > 0)
+        s->n_asked--;
+}
+
+/* The first proof of a row may have been long in the making, and so may the second. */
+static void note_proof(struct pdk__session *s, int64_t now_ms)
+{
+    bool soon = s->proof_ms != PDK__UNKNOWN_MS && now_ms - s->proof_ms <= 2 * pace_ms(s);
+    s->flowing = s->wanted && (s->flowing || soon);
+    s->proof_ms = s->wanted ? now_ms : PDK__UNKNOWN_MS;
+}
+
+static void note_answer(struct pdk__session *s, const struct pdk__session_event *ev)
+{
+    s->waited_ms = s->heard_ms = ev->now_ms;
+    if (ev->agreed && ev->now_ms - ev->sent_ms <= s->timeout_ms / SOON_PART)
+        s->n_left = 0;
 }
 
 static void on_answered(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
@@ -178,28 +326,76 @@ static void on_answered(struct pdk__session *s, const struct pdk__session_event 
     if (s->phase != PDK__SESSION_CONNECTED)
         return; /* of a connection that is known to be lost */
     if (ev->asked)
-        s->asking = false;
-    if (ev->asked && s->probing && !ev->agreed)
+        settle(s);
+    note_answer(s, ev);
+    measure(s, ev->now_ms - ev->sent_ms);
+    if (ev->asked && ev->wrote && !ev->agreed)
         s->hush_ms = ev->now_ms + pace_ms(s); /* servers that take no writes are not to be asked in a loop */
     if (ev->agreed)
         s->wrote_ms = later(s->wrote_ms, ev->sent_ms);
-    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, ev->agreed))
+    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, ev->agreed)) {
+        note_proof(s, ev->now_ms);
         notice_proof(s, ev->now_ms, out);
+    }
+    notice_time(s, ev->now_ms, out); /* the link may turn out to be slow */
 }
 
 static void on_unasked(struct pdk__session *s, const struct pdk__session_event *ev)
 {
-    s->asking = false;
+    settle(s);
+    s->probed_ms = PDK__UNKNOWN_MS; /* what it was to continue is to be asked about again */
     s->hush_ms = ev->now_ms + pace_ms(s);
+}
+
+/* Proofs cease to come in a row. */
+static void stem(struct pdk__session *s)
+{
+    s->flowing = false;
+    s->proof_ms = PDK__UNKNOWN_MS;
+}
+
+static void on_wish(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
+{
+    s->wanted = ev->kind == PDK__SEV_WANTED;
+    if (!s->wanted)
+        stem(s);
+    notice_time(s, ev->now_ms, out);
+}
+
+/* --- a silent server --------------------------------------------------------------------------------------------- */
+
+static int64_t leave_ms(const struct pdk__session *s)
+{
+    if (!s->policy.movable || s->phase != PDK__SESSION_CONNECTED || s->n_asked == 0)
+        return PDK__NEVER;
+    int64_t patience = later(s->timeout_ms / SILENCE_PART, 3 * pdk__session_lag_ms(s)) << s->n_left;
+    return later(s->waited_ms + patience, s->left_ms + s->timeout_ms);
+}
+
+static void leave_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
+{
+    if (now_ms < leave_ms(s))
+        return;
+    s->left_ms = now_ms;
+    s->n_left += s->n_left < LEFT_MAX;
+    push(out, PDK__SACT_LEAVE);
 }
 
 /* --- the handle -------------------------------------------------------------------------------------------------- */
 
+/* Requests under way on a connection are lost with it. */
+static void hang_up(struct pdk__session *s)
+{
+    s->n_asked = 0;
+    stem(s);
+}
+
 static void end_session(struct pdk__session *s)
 {
     s->id = 0;
-    s->presumed = s->asking = false;
+    s->presumed = false;
     s->doubted = true;
+    hang_up(s);
     pdk__chain_init(&s->chain);
 }
 
@@ -229,7 +425,7 @@ static void on_disconnected(struct pdk__session *s, const struct pdk__session_ev
     if (s->phase != PDK__SESSION_CONNECTED)
         return;
     s->phase = PDK__SESSION_SUSPENDED;
-    s->asking = false;
+    hang_up(s);
     s->away_ms = ev->now_ms + 2 * s->timeout_ms;
     push(out, PDK__SACT_DOWN);
 }
@@ -256,7 +452,11 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
 
 /* What was asked before went to another server. A new connection is put to the proof at once: one write does it, and who
  * is cut off again and again would be proven never, if each connection waited for its turn. */
-static void ask_anew(struct pdk__session *s) { s->asked_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS; }
+static void ask_anew(struct pdk__session *s)
+{
+    s->asked_ms = s->probed_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS;
+    hang_up(s);
+}
 
 /* An adopted handle's session may be as old as the handle, or older. */
 static void begin(struct pdk__session *s, const struct pdk__session_event *ev)
@@ -292,7 +492,6 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
     else
         begin(s, ev);
     s->phase = PDK__SESSION_CONNECTED;
-    s->asking = false;
     if (too_short(s)) {
         finish(s, out, PDK_ESHORT);
         return;
@@ -354,7 +553,7 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
         break;
     case PDK__SEV_WANTED:
     case PDK__SEV_UNWANTED:
-        s->wanted = ev->kind == PDK__SEV_WANTED;
+        on_wish(s, ev, out);
         break;
     default:
         assert(!"an event of no known kind");
@@ -364,7 +563,13 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
 void pdk__session_init(struct pdk__session *s, bool renewable, struct pdk__session_policy policy, uint64_t seed,
                        int64_t timeout_ms, int64_t now_ms)
 {
-    *s = (struct pdk__session){.renewable = renewable, .policy = policy, .timeout_ms = timeout_ms};
+    *s = (struct pdk__session){.renewable = renewable,
+                               .policy = policy,
+                               .timeout_ms = timeout_ms,
+                               .mean_ms = PDK__UNKNOWN_MS,
+                               .lag_ms = INT64_MAX,
+                               .least_ms = INT64_MAX};
+    s->left_ms = PDK__UNKNOWN_MS;
     end_session(s);
     open_handle(s, now_ms);
     seek(s, now_ms);
@@ -377,16 +582,18 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
     enum pdk__session_phase before = s->phase;
     actions->n = 0;
     if (before != PDK__SESSION_OVER) {
+        reconsider(s, event->now_ms);
         notice_time(s, event->now_ms, actions);
         dispatch(s, event, actions);
         ask_if_due(s, event->now_ms, actions);
+        leave_if_due(s, event->now_ms, actions);
     }
     check_invariants(s, before);
 }
 
 static int64_t wake_with_session(const struct pdk__session *s)
 {
-    int64_t wake = due_ms(s);
+    int64_t wake = sooner(due_ms(s), leave_ms(s));
     if (!s->doubted)
         wake = sooner(wake, doubt_ms(s));
     else if (!s->presumed && proven(s))
@@ -407,4 +614,9 @@ bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms)
 {
     bool there = s->phase == PDK__SESSION_CONNECTED || s->phase == PDK__SESSION_SUSPENDED;
     return there && !s->presumed && now_ms < pdk__session_deadline_ms(s);
+}
+
+struct pdk__session_limits pdk__session_limits(const struct pdk__session *s)
+{
+    return (struct pdk__session_limits){s->timeout_ms, tick_ms(s), gap_ms(s), margin_ms(s), min_valid_ms(s)};
 }

@@ -11,7 +11,7 @@
  *
  * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost
  * their data, stays connecting for ever. And a server that lost its leader keeps its clients connected while the leader
- * ends their sessions. So three things are decided here, on our own clock:
+ * ends their sessions. So four things are decided here, on our own clock:
  *
  *  - DOUBTED: so little time is left in which the session is known to live (chain.h) that nothing is to be granted on it,
  *    and who holds should get ready to stop. PROVEN: there is enough again.
@@ -20,9 +20,15 @@
  *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a
  *    new handle resolves their names anew.
  *
- * And here is decided what is asked for the chain's sake: a write now and then while anybody holds, or is about to
- * (PROBE); a read now and then otherwise (TOUCH), instead of the pings of ZooKeeper's client, which nobody hears of. One
- * of them is under way at a time.
+ *  - LEAVE: the server has answered nothing for a fifth of the timeout, though it was asked, and there are others.
+ *    ZooKeeper's client stays for two thirds, and the session would be lost with its server. Not twice within a
+ *    timeout; and the wait doubles each time, until a write was answered soon after it: where all servers are slow,
+ *    leaving helps nobody.
+ *
+ * And here is decided what is asked for the chain's sake: a write at an even pace while a contender holds, or is about
+ * to (PROBE); a read otherwise (TOUCH), instead of the pings of ZooKeeper's client, whose answers it keeps to itself. A
+ * link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and several requests
+ * are under way at a time. Nothing is granted on a slow link before proofs have begun to arrive at that pace.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H
@@ -51,7 +57,7 @@ enum pdk__session_event_kind {
     PDK__SEV_OPEN_FAILED, /* no handle could be made */
     PDK__SEV_CLOSE,
     PDK__SEV_TIMER,
-    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked: a request of ours, in this connection */
+    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked, wrote: a request of ours, in this connection */
     PDK__SEV_UNASKED,  /* what was asked for the chain's sake has no answer, and will have none */
     PDK__SEV_WANTED,   /* somebody holds, or is about to; UNWANTED: nobody any more */
     PDK__SEV_UNWANTED,
@@ -66,6 +72,7 @@ struct pdk__session_event {
     int64_t sent_ms;
     bool agreed; /* it was a write, and a quorum took or refused it */
     bool asked;  /* it was what a PROBE or a TOUCH had asked for */
+    bool wrote;  /* it was a write, whatever came of it */
 };
 
 enum pdk__session_action_kind {
@@ -78,7 +85,8 @@ enum pdk__session_action_kind {
     PDK__SACT_OVER,  /* error */
     PDK__SACT_OPEN,  /* make a new handle, in place of the one there is */
     PDK__SACT_PROBE, /* write what changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
-    PDK__SACT_TOUCH  /* read; the same follows */
+    PDK__SACT_TOUCH, /* read; the same follows */
+    PDK__SACT_LEAVE  /* break the connection, in the same session: DISCONNECTED follows, if it could be done */
 };
 
 struct pdk__session_action {
@@ -87,7 +95,7 @@ struct pdk__session_action {
     int error;
 };
 
-enum { PDK__SESSION_ACTIONS_MAX = 5 };
+enum { PDK__SESSION_ACTIONS_MAX = 8 };
 
 struct pdk__session_actions {
     size_t n;
@@ -98,6 +106,7 @@ struct pdk__session_actions {
 struct pdk__session_policy {
     int64_t tick_ms;      /* the servers' tickTime; default half the timeout, which is the most it can be */
     int64_t margin_ms;    /* that belief ends before the session can; default a twentieth of the timeout */
+    bool movable;         /* there are several servers, and the handle is ours to move between them */
     int64_t min_valid_ms; /* least time left to hold without doubt; default a tenth of the timeout */
 };
 
@@ -111,13 +120,25 @@ struct pdk__session {
     bool doubted;  /* what was told last: that there is little time, or none, left */
     bool presumed; /* over by now, for all that this clock can tell */
     bool wanted;
-    bool asking;      /* a PROBE or TOUCH is under way */
-    bool probing;     /* the last one was a PROBE */
-    int64_t asked_ms; /* the last one, answered or not */
-    int64_t wrote_ms; /* the last write that was agreed on had been sent */
-    int64_t hush_ms;  /* what could not be asked is not asked again before */
-    int64_t since_ms; /* the handle was not opened before */
-    int64_t away_ms;  /* while suspended or opening: when the handle is to be given up */
+    bool flowing;     /* wanted, and proofs have begun to come at the pace of the link since then, on this connection */
+    int64_t proof_ms; /* the last of them came; PDK__UNKNOWN_MS when none has */
+    int n_asked;      /* PROBEs and TOUCHes under way */
+    int64_t asked_ms; /* the last of them, answered or not */
+    int64_t probed_ms; /* the last PROBE */
+    int64_t wrote_ms;  /* the last write that was agreed on had been sent */
+    int64_t lag_ms;    /* the least round trip of some answers; INT64_MAX before there were as many */
+    int64_t least_ms;  /* of those after them, likewise */
+    int64_t mean_ms;   /* the smoothed round trip */
+    int n_measured;    /* how many these are */
+    bool eased;        /* the pace of a slow link has brought nothing: that of a fast one is tried */
+    int64_t turn_ms;   /* since when the pace at hand has brought nothing, while proof is wanted */
+    int64_t waited_ms; /* an answer has been waited for since then, while any is under way */
+    int64_t heard_ms;  /* the last answer came */
+    int64_t left_ms;   /* a server was left last; PDK__UNKNOWN_MS when none was */
+    int n_left;        /* how often, without an answer soon after it */
+    int64_t hush_ms;   /* what could not be asked is not asked again before */
+    int64_t since_ms;  /* the handle was not opened before */
+    int64_t away_ms;   /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
     struct pdk__retry retry;
 };
@@ -136,8 +157,22 @@ int64_t pdk__session_wake_ms(const struct pdk__session *s);
  * when nobody may. */
 int64_t pdk__session_deadline_ms(const struct pdk__session *s);
 
+/* The round trip of the link, in milliseconds: the least of the latest; 0 before the first answer. */
+int64_t pdk__session_lag_ms(const struct pdk__session *s);
+
+/* Is this link too slow for the session: connected, and no proof can come in time to grant anything? Never before three
+ * answers. */
+bool pdk__session_unfit(const struct pdk__session *s);
+
 /* May a holder still believe, at this moment? */
 bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms);
+
+/* The parts that a timeout must have room for: it is too short when it is not longer than gap, margin and least
+ * validity together. */
+struct pdk__session_limits {
+    int64_t timeout_ms, tick_ms, gap_ms, margin_ms, min_valid_ms;
+};
+struct pdk__session_limits pdk__session_limits(const struct pdk__session *s);
 
 const char *pdk__session_phase_name(enum pdk__session_phase phase);
 

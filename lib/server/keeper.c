@@ -1,5 +1,7 @@
 #include "lib/server/keeper.h"
 
+#include "lib/server/descriptors.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +98,7 @@ static int launch(struct pdk__keeper *k, int end, char **argv)
     posix_spawn_file_actions_adddup2(&files, end, 0);
     posix_spawn_file_actions_adddup2(&files, end, 1);
     posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
+    pdk__spawn_close_from(&files, 3);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);

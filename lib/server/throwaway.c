@@ -1,5 +1,6 @@
 #include "lib/server/throwaway.h"
 
+#include "lib/server/handshake.h"
 #include "lib/server/java.h"
 #include "lib/server/keeper.h"
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { SESSION_WAIT_MS = 2000 }; /* for the answer to one try */
 
 struct pdk__server {
     struct pdk__server_options o; /* its strings are not valid after pdk__server_new() */
@@ -182,13 +185,14 @@ static long long now_ms(void)
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); }
 
-/* Ours, and not another one that took the port a moment before: it tells its data directory. */
+/* Ours, and not another one that took the port a moment before: it tells its data directory. Its role is known before
+ * it grants sessions. */
 static bool serves(const pdk__server *s)
 {
     char text[2 * PATH_MAX];
     return pdk__server_ask_role(s) != PDK__SERVER_NONE &&
            pdk__server_4lw("127.0.0.1", s->o.client_port, "conf", text, sizeof text) > 0 &&
-           strstr(text, s->data) != NULL;
+           strstr(text, s->data) != NULL && pdk__server_grants_session(s->o.client_port, SESSION_WAIT_MS);
 }
 
 int pdk__server_wait_ready(pdk__server *s, int timeout_ms)

@@ -54,8 +54,9 @@ void pdk__server_free(pdk__server *s);
 /* Start the process, again after stop or kill: same port, same data. It does not wait. */
 int pdk__server_start(pdk__server *s);
 
-/* Wait until the server serves clients, which for a member needs a quorum. A standalone server, or a member, that died
- * because its client port was taken is started again on another, unless the port was asked for. */
+/* Wait until the server grants sessions, which for a member needs a quorum; one is made, and closed. A standalone
+ * server, or a member, that died because its client port was taken is started again on another, unless the port was
+ * asked for. */
 int pdk__server_wait_ready(pdk__server *s, int timeout_ms);
 
 /* End the process: SIGTERM, SIGKILL after GRACE_MS. Returns when it is gone. A server that does not run is fine. */

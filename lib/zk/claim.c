@@ -2,6 +2,7 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/zk/request.h"
+#include "lib/zk/stray.h"
 #include <string.h>
 #include <sys/random.h>
 
@@ -101,17 +102,27 @@ static void unwatch_predecessor(struct pdk__claim *claim)
     claim->unwatched = true; /* its path is kept: the request may be lost, and be made again */
 }
 
+/* Not without room for the stray that it may become. Both requests at once: per session the servers answer in order, so
+ * the listing contains the node. */
+static bool create(struct pdk__claim *claim, uint64_t op)
+{
+    if (claim->stray == NULL)
+        claim->stray = pdk__stray_reserve(claim->spec.path);
+    return claim->stray != NULL && pdk__request_create(claim, op) == 0 && pdk__request_list(claim, op) == 0;
+}
+
 /* Put one action on its way; false if nothing was sent, and nothing will come back. */
 static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 {
     switch (action->kind) {
     case PDK__ACT_CREATE:
-        /* Both at once: per session the servers answer in order, so the listing contains the node. */
-        return pdk__request_create(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+        return create(claim, action->op);
     case PDK__ACT_PARENTS:
         return pdk__request_parents(claim, action->op) == 0;
     case PDK__ACT_BARRIER:
         return pdk__request_barrier(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+    case PDK__ACT_IDENTIFY:
+        return pdk__request_identify(claim, action->op, action->name) == 0;
     case PDK__ACT_LIST:
         return pdk__request_list(claim, action->op) == 0;
     case PDK__ACT_WATCH:
@@ -125,7 +136,7 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_MARK:
         return pdk__request_mark(claim, action->op, action->version) == 0;
     case PDK__ACT_UNMARK:
-        pdk__request_unmark(claim, action->version);
+        pdk__request_unmark(claim, action->op, action->version);
         return true;
     case PDK__ACT_DELETE:
         return pdk__request_delete(claim, action->op) == 0;
@@ -138,11 +149,17 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 static struct pdk__event unsent(const struct pdk__action *action)
 {
     static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,    [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_BARRIER] = PDK__EV_BARRIER,   [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,     [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_READ] = PDK__EV_READ,
-        [PDK__ACT_MARK] = PDK__EV_MARKED,       [PDK__ACT_DELETE] = PDK__EV_DELETED,
+        [PDK__ACT_CREATE] = PDK__EV_CREATED,
+        [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__ACT_BARRIER] = PDK__EV_BARRIER,
+        [PDK__ACT_LIST] = PDK__EV_LISTED,
+        [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
+        [PDK__ACT_WATCH] = PDK__EV_WATCHED,
+        [PDK__ACT_OWN] = PDK__EV_OWN,
+        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
+        [PDK__ACT_READ] = PDK__EV_READ,
+        [PDK__ACT_MARK] = PDK__EV_MARKED,
+        [PDK__ACT_DELETE] = PDK__EV_DELETED,
     };
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
 }
@@ -155,7 +172,9 @@ static void finish(struct pdk__claim *claim, int rc)
     pdk__claim_give_back(c, claim->spec.path);
     pdk__free(claim->predecessor);
     pdk__free(claim->own);
+    pdk__free(claim->stray);
     claim->predecessor = claim->own = NULL;
+    claim->stray = NULL;
     if (pdk__list_empty(&c->claims))
         pthread_cond_broadcast(&c->changed);
     claim->listener->done(claim, rc);
@@ -181,6 +200,11 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_UNWATCH:
         unwatch_predecessor(claim);
         break;
+    case PDK__ACT_STRAY:
+        if (claim->stray != NULL) /* without room for it no create was sent */
+            pdk__stray_keep(claim->client, claim->stray, action->attempt);
+        claim->stray = NULL;
+        break;
     case PDK__ACT_DONE:
         finish(claim, action->error);
         break;
@@ -200,10 +224,12 @@ static void count_wish(struct pdk__claim *claim)
 void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
+    enum pdk__phase before = claim->machine.phase;
     event.now_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
         claim->machine.spare = next_attempt();
     pdk__contender_step(&claim->machine, &event, &actions);
+    pdk__account_claim(claim, before, &event, &actions);
     count_wish(claim);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     for (size_t i = 0; i < actions.n; i++) {

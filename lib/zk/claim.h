@@ -6,6 +6,7 @@
 #define PDK__CLAIM_H
 
 #include "lib/core/contender.h"
+#include "lib/zk/account.h"
 #include "lib/zk/client.h"
 
 struct pdk__claim;
@@ -19,6 +20,7 @@ struct pdk__claim_listener {
     void (*due)(struct pdk__claim *claim);          /* the time of pdk__claim_expect() has come */
     void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
     void (*revoked)(struct pdk__claim *claim);      /* somebody asks for the lock back; while granted, and once */
+    void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY says what is in its way */
 };
 
 /* What is contended for, and how. PATH and DATA are borrowed until done. */
@@ -38,11 +40,13 @@ struct pdk__claim {
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
-    bool wants_proof;  /* that the session lives: counted in the client */
-    int64_t due_ms;    /* when the listener wants to be told so; PDK__NEVER for never */
-    char *predecessor; /* the path that is watched */
-    bool unwatched;    /* or was: its watch is being removed */
-    char *own;         /* the path of our own node, once it is known */
+    bool wants_proof;               /* that the session lives: counted in the client */
+    int64_t due_ms;                 /* when the listener wants to be told so; PDK__NEVER for never */
+    char *predecessor;              /* the path that is watched */
+    bool unwatched;                 /* or was: its watch is being removed */
+    char *own;                      /* the path of our own node, once it is known */
+    struct pdk__stray_entry *stray; /* room for one, while a create may become it */
+    struct pdk__standing standing;
 };
 
 /* Start to contend; with the client's lock held. The listener is told later or from inside the call. PDK_ELIMIT when

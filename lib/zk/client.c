@@ -2,16 +2,21 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
+#include "lib/incident.h"
+#include "lib/zk/account.h"
 #include "lib/zk/claim.h"
 #include "lib/zk/request.h"
+#include "lib/zk/stray.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long a close waits for the replies to what is in flight. */
-enum { SETTLE_MS = 2000 };
+/* How long a close waits for the replies to what is in flight; then for the handle to be closed, which takes
+ * ZooKeeper's client up to 4500 ms; or for one that is being made. How long the maker of a client waits for its first
+ * handle. Host names that take longer are resolved without them. */
+enum { SETTLE_MS = 2000, CLOSE_MS = 5000, CLOSE_OPENING_MS = 500, LAUNCH_MS = 2000 };
 
 /* --- the lock and the count -------------------------------------------------------------------------------------- */
 
@@ -21,8 +26,11 @@ void pdk__client_unref(struct pdk_client *c)
 {
     if (atomic_fetch_sub(&c->refs, 1) != 1)
         return;
+    pthread_cond_destroy(&c->noticed);
+    pdk__strays_free(c);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
+    pdk__log_end(c);
     pdk__options_clear(&c->options);
     pdk__free(c->hosts);
     pdk__free(c);
@@ -39,7 +47,7 @@ void pdk__client_lock(struct pdk_client *c)
 
 int pdk__client_enter(struct pdk_client *c)
 {
-    if (c->pid != getpid()) /* and touch nothing: the lock may have been held in the parent */
+    if (!pdk__process_is_self(c->process)) /* and touch nothing: the lock may have been held in the parent */
         return PDK_EFORKED;
     pdk__client_lock(c);
     return 0;
@@ -88,24 +96,26 @@ int pdk__cond_init(pthread_cond_t *cond)
     return rc == 0 ? 0 : PDK_ESYSTEM;
 }
 
+/* With the lock, also when the waiting thread is cancelled: the waiter lies on its stack. */
+static void stop_waiting(void *waiter) { pdk__list_remove(&((struct pdk__waiter *)waiter)->link); }
+
+/* The timers' thread wakes it in time: the clock of a condition stands still while the machine is suspended. The
+ * condition's own end is for when that thread has ended. */
 static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms)
 {
-    if (deadline_ms == PDK__NEVER) {
-        pthread_cond_wait(cond, &c->lock);
-        return;
-    }
     int64_t left_ms = deadline_ms - pdk__now_ms();
     if (left_ms <= 0)
         return;
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += left_ms / 1000;
-    at.tv_nsec += left_ms % 1000 * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_sec++;
-        at.tv_nsec -= 1000000000;
-    }
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
+    struct timespec at = pdk__timespec(left_ms < INT64_MAX - now_ms ? now_ms + left_ms : INT64_MAX);
+    struct pdk__waiter waiter = {.cond = cond, .deadline_ms = deadline_ms};
+    pdk__list_append(&c->waiters, &waiter.link);
+    pdk__client_arm(c, deadline_ms);
+    pthread_cleanup_push(stop_waiting, &waiter);
     pthread_cond_timedwait(cond, &c->lock, &at);
+    pthread_cleanup_pop(1);
 }
 
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable)
@@ -114,7 +124,10 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     pass_wish_on(c);
     if (cancellable)
         pthread_setcancelstate(state, NULL);
-    wait_until(c, cond, deadline_ms);
+    if (deadline_ms == PDK__NEVER)
+        pthread_cond_wait(cond, &c->lock);
+    else
+        wait_until(c, cond, deadline_ms);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     c->cancel_state = state; /* others have had the lock since */
 }
@@ -176,14 +189,31 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     case PDK__SACT_TOUCH:
         pdk__request_touch(c);
         break;
+    case PDK__SACT_LEAVE:
+        pdk__handle_leave(c);
+        break;
     }
+}
+
+static void note_link(struct pdk_client *c)
+{
+    bool before = c->unfit;
+    c->unfit = pdk__session_unfit(&c->session);
+    if (before || !c->unfit)
+        return;
+    pdk__client_unfit(c, c->error, sizeof c->error);
+    PDK__LIST_EACH (link, &c->claims)
+        pdk__account_link(PDK__MEMBER(link, struct pdk__claim, link));
 }
 
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event)
 {
     struct pdk__session_actions actions;
+    enum pdk__session_phase before = c->session.phase;
     pdk__session_step(&c->session, event, &actions);
+    pdk__account_session(c, before, event, &actions);
     pdk__client_arm(c, pdk__session_wake_ms(&c->session));
+    note_link(c);
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
     if (actions.n == 0)
@@ -217,9 +247,15 @@ static void run_session_notice(struct pdk__notice *notice)
     pdk_session_state state = state_of(c);
     bool news = state != c->told;
     c->told = state;
+    memcpy(c->told_reason, c->reason, sizeof c->told_reason);
+    c->telling = news;
     pdk__client_leave(c);
-    if (news)
-        c->options.on_session(c, state, c->options.on_session_arg);
+    if (!news)
+        return;
+    c->options.on_session(c, state, c->options.on_session_arg);
+    pdk__client_lock(c);
+    c->telling = false;
+    pdk__client_leave(c);
 }
 
 /* --- birth ------------------------------------------------------------------------------------------------------- */
@@ -233,7 +269,11 @@ static int forbid_cancel(void)
     return before;
 }
 
-static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
+/* Names that stand for several servers each are not counted. */
+static bool several(const char *hosts) { return hosts != NULL && strchr(hosts, ',') != NULL; }
+
+/* HOSTS is NULL for a handle that is adopted. */
+static struct pdk_client *make(const pdk_client_options *opts, const char *hosts)
 {
     struct pdk_client *c = pdk__alloc(sizeof *c);
     if (c == NULL)
@@ -244,22 +284,67 @@ static struct pdk_client *make(const pdk_client_options *opts, bool adopted)
         pdk__free(c);
         return NULL;
     }
+    if (pdk__log_begin(c) != 0) {
+        pdk__options_clear(&c->options);
+        pdk__free(c);
+        return NULL;
+    }
+    c->number = pdk__incident_object();
+    c->apart_ms = pdk__now_ms();
+    snprintf(c->reason, sizeof c->reason, "no server reached yet");
     c->refs = 1;
-    c->pid = getpid();
-    c->adopted = adopted;
+    c->process = pdk__process_self();
+    c->adopted = hosts == NULL;
     pthread_mutex_init(&c->lock, NULL);
     pdk__cond_init(&c->changed);
+    pdk__cond_init(&c->noticed);
     pdk__list_init(&c->link);
+    pdk__list_init(&c->waiters);
     pdk__list_init(&c->requests);
     pdk__list_init(&c->claims);
     pdk__list_init(&c->followers);
+    pdk__strays_init(c);
     pdk__list_init(&c->notices);
     pdk__list_init(&c->session_notice.link);
     c->session_notice.run = run_session_notice;
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
-        c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->pid << 32;
-    pdk__session_init(&c->session, !adopted, c->options.policy, c->seed, c->options.session_timeout_ms, pdk__now_ms());
+        c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;
+    c->options.policy.movable = several(hosts);
+    pdk__session_init(&c->session, !c->adopted, c->options.policy, c->seed, c->options.session_timeout_ms,
+                      pdk__now_ms());
     return c;
+}
+
+/* The first handle: why it cannot be made, or 0 if it was made, or is still being made. The opener may end the launch
+ * before it ends itself: how it ends is told by the session from then on. */
+static int open_first(struct pdk_client *c)
+{
+    int64_t deadline_ms = pdk__now_ms() + LAUNCH_MS;
+    pdk__client_lock(c);
+    c->launching = true;
+    pdk__opener_start(c);
+    while (c->launching && c->opening && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &c->changed, deadline_ms, false);
+    int rc = c->launching && !c->opening ? c->open_rc : 0;
+    c->launching = false;
+    pdk__opener_join(c);
+    c->closing = rc != 0;
+    pdk__client_leave(c);
+    if (rc != 0)
+        pdk__opener_leave(c);
+    return rc;
+}
+
+/* The caller gets no client, so the incident is kept as that of no object. */
+static void note_birth(struct pdk_client *c, int rc)
+{
+    char text[PDK__INCIDENT_MAX], trouble[200];
+    pdk__log_trouble(c, trouble, sizeof trouble);
+    if (c->adopted)
+        pdk__incident_format(text, "adopt", "the handle", rc, trouble);
+    else
+        pdk__incident_format(text, "connect to", c->hosts, rc, trouble);
+    pdk__incident_note(0, text);
 }
 
 /* The last steps of both ways to make a client; on failure nothing is left. */
@@ -271,20 +356,30 @@ static int launch(struct pdk_client *c, zhandle_t *adopted)
     rc = pdk__thread_start(c);
     if (rc != 0)
         goto unstarted;
-    rc = adopted != NULL ? pdk__handle_adopt(c, adopted) : pdk__handle_open(c);
+    rc = pdk__callbacks_start(c);
+    if (rc != 0)
+        goto no_callbacks;
+    rc = adopted != NULL ? pdk__handle_adopt(c, adopted) : open_first(c);
     if (rc == 0)
         return 0;
+    pdk__log_flush(c);
+    pdk__callbacks_stop(c);
+    pdk__client_lock(c);
+    pdk__callbacks_run(c); /* nobody has the client to dispatch them */
+    pdk__client_leave(c);
+no_callbacks:
     pdk__thread_stop(c);
 unstarted:
     pdk__registry_remove(c);
 unregistered:
+    note_birth(c, rc);
     pdk__client_unref(c);
     return rc;
 }
 
 static int new_client(pdk_client **out, const char *hosts, const pdk_client_options *opts)
 {
-    struct pdk_client *c = make(opts, false);
+    struct pdk_client *c = make(opts, hosts);
     if (c == NULL)
         return PDK_ENOMEM;
     c->hosts = pdk__strdup(hosts);
@@ -303,6 +398,7 @@ int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options
     if (out == NULL || hosts == NULL || *hosts == '\0')
         return PDK_EINVAL;
     int before = forbid_cancel();
+    pdk__incident_clear(0);
     int rc = new_client(out, hosts, opts);
     pthread_setcancelstate(before, NULL);
     return rc;
@@ -310,7 +406,7 @@ int pdk_client_new(pdk_client **out, const char *hosts, const pdk_client_options
 
 static int adopt_client(pdk_client **out, zhandle_t *zh, const pdk_client_options *opts)
 {
-    struct pdk_client *c = make(opts, true);
+    struct pdk_client *c = make(opts, NULL);
     if (c == NULL)
         return PDK_ENOMEM;
     c->zh = zh;
@@ -325,6 +421,7 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
     if (out == NULL || zh == NULL)
         return PDK_EINVAL;
     int before = forbid_cancel();
+    pdk__incident_clear(0);
     int rc = adopt_client(out, zh, opts);
     pthread_setcancelstate(before, NULL);
     return rc;
@@ -339,7 +436,9 @@ static int vacate(struct pdk_client *c)
     feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_LEFT, .error = PDK_ECLOSED});
     while (!pdk__list_empty(&c->claims) && c->session.phase == PDK__SESSION_CONNECTED && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
-    return pdk__list_empty(&c->claims) || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;
+    bool may_land = pdk__strays_leave(c);
+    bool gone = pdk__list_empty(&c->claims) && !may_land;
+    return gone || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;
 }
 
 /*
@@ -366,16 +465,23 @@ static int shut(struct pdk_client *c)
     if (c->adopted)
         pdk__handle_release(c);
     settle(c);
+    int64_t patience_ms = c->opening ? CLOSE_OPENING_MS : CLOSE_MS;
+    if (!c->adopted && !c->opening)
+        pdk__opener_start(c);
+    pdk__opener_await(c, patience_ms);
+    bool opening = c->opening; /* then it disposes of what it makes, and of what was in flight on the handle before */
     pdk__client_leave(c);
-    /* The handle is not closed before its thread has ended: that may just be making a new one. */
     pdk__thread_stop(c);
-    if (!c->adopted)
+    pdk__opener_leave(c);
+    if (!c->adopted && !opening)
         pdk__handle_close(c);
     pdk__registry_remove(c);
+    pdk__log_flush(c);
+    pdk__callbacks_stop(c);
     pdk__client_lock(c);
     while (c->calling) /* a program that dispatches is in the midst of it */
         pdk__client_await(c, &c->changed, PDK__NEVER, false);
-    pdk__thread_run_notices(c);
+    pdk__callbacks_run(c);
     c->closed = true;
     pthread_cond_broadcast(&c->changed);
     return rc;
@@ -435,6 +541,7 @@ int pdk_client_wait(pdk_client *c, int64_t timeout_ms)
         }
         pdk__client_await(c, &c->changed, deadline_ms, false);
     }
+    pdk__client_end(c, "wait", "for the session", rc);
     pdk__client_leave(c);
     return rc;
 }
@@ -488,7 +595,7 @@ static int dispatch(struct pdk_client *c)
         uint64_t count;
         if (c->ready_fd >= 0 && read(c->ready_fd, &count, sizeof count) < 0)
             rc = 0; /* nothing was due; there may be something by now */
-        rc = pdk__thread_run_notices(c);
+        rc = pdk__callbacks_run(c);
     }
     pdk__client_leave(c);
     return rc;
@@ -508,19 +615,60 @@ int pdk_client_dispatch(pdk_client *c)
 
 void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc)
 {
-    snprintf(c->error, sizeof c->error, "%s %s: %s", verb, subject, pdk_strerror(rc));
+    char why[PDK__REASON_MAX];
+    pdk__account_error(c, rc, why, sizeof why);
+    pdk__incident_format(c->error, verb, subject, rc, why);
+    pdk__log(c, PDK_LOG_WARNING, "%s", c->error);
+}
+
+int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc)
+{
+    char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
+    pdk__incident_clear(c->number);
+    if (rc == 0)
+        return rc;
+    pdk__account_error(c, rc, why, sizeof why);
+    pdk__incident_format(text, verb, subject, rc, why);
+    pdk__incident_note(c->number, text);
+    return rc;
+}
+
+bool pdk__client_unfit(const struct pdk_client *c, char *buf, size_t size)
+{
+    if (!pdk__session_unfit(&c->session))
+        return false;
+    snprintf(buf, size,
+             "connected, but the session cannot be confirmed in time: round trip %.3g s, session timeout %.3g s",
+             (double)pdk__session_lag_ms(&c->session) / 1000, (double)c->session.timeout_ms / 1000);
+    return true;
 }
 
 size_t pdk_client_last_error(pdk_client *c, char *buf, size_t size)
 {
-    if (c == NULL || pdk__client_enter(c) != 0) {
-        if (size > 0)
-            *buf = '\0';
-        return 0;
-    }
-    int length = snprintf(buf, size, "%s", c->error);
+    if (c == NULL)
+        return pdk__incident_copy(buf, size, pdk__incident_text(0));
+    if (pdk__client_enter(c) != 0)
+        return pdk__incident_copy(buf, size, "");
+    const char *own = pdk__incident_text(c->number);
+    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : c->error);
     pdk__client_leave(c);
-    return (size_t)length;
+    return length;
 }
+
+size_t pdk_client_session_reason(pdk_client *c, char *buf, size_t size)
+{
+    if (c == NULL || pdk__client_enter(c) != 0)
+        return pdk__incident_copy(buf, size, "");
+    bool told = c->telling && pthread_equal(pthread_self(), c->calling_thread);
+    size_t length = pdk__incident_copy(buf, size, told ? c->told_reason : c->reason);
+    pdk__client_leave(c);
+    return length;
+}
+
+/* --- the program's own ------------------------------------------------------------------------------------------- */
+
+void pdk_client_set_user(pdk_client *c, void *user) { c->user = user; }
+
+void *pdk_client_user(pdk_client *c) { return c->user; }
 
 zhandle_t *pdk__client_zh(struct pdk_client *c) { return c->zh; }

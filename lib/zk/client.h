@@ -1,9 +1,11 @@
 /*
  * The driver: actions of the core to asynchronous ZooKeeper calls, completions to events. It decides nothing.
  *
- * Threads. ZooKeeper's completion thread brings completions and watch events, the callers their wishes, and a thread of
- * our own the timers, new handles and the user's callbacks. One lock per client covers its claims, its locks and its
- * session; it is never held while a callback of the user runs, nor while a handle is opened or closed.
+ * Threads. ZooKeeper's completion thread brings completions and watch events, the callers their wishes. Three threads
+ * are our own: one for timers, which waits for nothing else (thread.c); one for the user's callbacks, unless the
+ * program dispatches them (callbacks.c); and one that makes a new handle and ends (opener.c). One lock per client
+ * covers its claims, its locks and its session; it is never held while a callback of the user runs, nor while a handle
+ * is opened or closed.
  *
  * Lifetimes. A client is counted: its maker, its locks, and each request in flight hold it. A request that ZooKeeper's
  * client forgets to complete (ZOOKEEPER-2894, and after an expiry ZOOKEEPER-2802) is let go when its handle has been
@@ -15,12 +17,20 @@
 
 #include "lib/core/session.h"
 #include "lib/list.h"
+#include "lib/process.h"
+#include "lib/zk/log.h"
 #include "lib/zk/options.h"
 #include "paddock/client.h"
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 #include <zookeeper/zookeeper.h>
+
+/* A thread that waits until DEADLINE_MS of our clock at the latest: on its stack, and in a list while it waits. */
+struct pdk__waiter {
+    struct pdk__list link;
+    pthread_cond_t *cond;
+    int64_t deadline_ms;
+};
 
 /* A callback of the user that waits for its turn; run once, with no lock held, then never touched again by the queue.
  */
@@ -37,9 +47,16 @@ struct pdk__follower {
     bool (*watches)(const struct pdk__follower *f, const char *path); /* the data of PATH */
 };
 
+/* Creates that left no node, and may yet (lib/zk/stray.h). */
+struct pdk__strays {
+    struct pdk__follower follower;
+    struct pdk__list list;
+    unsigned n;
+};
+
 struct pdk_client {
     atomic_int refs;
-    pid_t pid;
+    struct pdk__process process; /* that made it */
     pthread_mutex_t lock;
     int cancel_state;      /* of the thread that has the lock */
     struct pdk__list link; /* in the registry */
@@ -51,8 +68,9 @@ struct pdk_client {
     bool adopted;
 
     /* the handle */
-    zhandle_t *zh;
-    bool opening; /* zookeeper_init is under way: its first events may come before it returns */
+    zhandle_t *zh;    /* NULL while it is replaced */
+    zhandle_t *early; /* a handle that spoke before it was handed over, with all authentication queued */
+    int early_state;  /* and what it said last */
     watcher_fn app_watcher;
     struct pdk__list requests;
 
@@ -68,26 +86,52 @@ struct pdk_client {
     struct pdk__list claims;
     unsigned n_wanting; /* of them, proof that the session lives */
     struct pdk__list followers;
+    struct pdk__strays strays;
     size_t path_bytes;
 
-    /* our own thread */
+    /* timers */
     pthread_t thread;
     int timer_fd;
     int wake_fd;
-    int ready_fd; /* readable while notices wait, for a caller who dispatches */
     int64_t armed_ms;
-    bool open_wanted; /* and the handle there is has no more say */
+    struct pdk__list waiters;
     bool stopping;
 
+    /* the opener; while one is wanted or under way the handle there is has no more say */
+    pthread_t opener;
+    bool opener_made; /* and neither joined nor detached */
+    bool open_wanted;
+    bool opening;
+    bool launching; /* the client is being made, and its maker waits for the opener */
+    int open_rc;    /* of the last that ended */
+
     /* callbacks */
+    pthread_t callbacks_thread; /* unless the caller dispatches */
+    pthread_cond_t noticed;
+    bool callbacks_stopping;
+    int ready_fd; /* readable while notices wait, for a caller who dispatches */
     struct pdk__list notices;
     bool calling;
     pthread_t calling_thread;
 
-    pthread_cond_t changed; /* the session, the number of claims, or `closed` */
+    pthread_cond_t changed; /* the session, the number of claims, `opening`, or `closed` */
     bool closing;
     bool closed;
-    char error[256];
+    bool unfit;       /* the link is too slow for the session, and an incident says so */
+    uint64_t n_links; /* connections so far */
+
+    /* what is told to people (account.c) */
+    struct pdk__log *log;
+    uint64_t number;       /* for incidents */
+    char error[512];       /* the last incident that came without a call */
+    char reason[320];      /* why the session is where it is */
+    char told_reason[320]; /* the same, for the session callback that runs */
+    bool telling;          /* it runs */
+    char server[80];       /* that the client was connected to last */
+    bool reached;          /* it was, once */
+    int64_t apart_ms;      /* since when it is not */
+    int renewal;           /* what the last request for the chain's sake was answered with */
+    _Atomic(void *) user;
 };
 
 /* Every public call: enter, do, leave. Entering refuses in a forked child, and keeps a cancellation from striking while
@@ -128,26 +172,62 @@ void pdk__client_arm(struct pdk_client *c, int64_t wake_ms);
 /* Queue NOTICE, if it is not queued already. */
 void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice);
 
-/* Note an incident: "verb subject: text of rc". */
+/* A call on the client ends, with RC: note why it failed, for the calling thread, or that it did not. Returns RC. */
+int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc);
+
+/* Note what has failed without a call. */
 void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc);
+
+/* Connected, and nothing can be granted: the link is too slow for the session. BUF tells so, with the numbers. */
+bool pdk__client_unfit(const struct pdk_client *c, char *buf, size_t size);
 
 /* The handle, for tests. */
 zhandle_t *pdk__client_zh(struct pdk_client *c);
 
 /* --- the other files of the driver ------------------------------------------------------------------------------- */
 
-/* handle.c: open, adopt and close ZooKeeper's handle. */
-int pdk__handle_open(struct pdk_client *c);
+/* leave.c: break the connection of a handle of ours to a silent server, if its socket is known for sure; with the
+ * lock. */
+void pdk__handle_leave(struct pdk_client *c);
+
+/* handle.c: open, adopt and close ZooKeeper's handle. An open one is the client's when it was taken, with the lock;
+ * where open fails, there may be one to close. */
+int pdk__handle_open(struct pdk_client *c, zhandle_t **zh);
+bool pdk__handle_wanted(struct pdk_client *c); /* the client is not closing */
+void pdk__handle_take(struct pdk_client *c, zhandle_t *zh);
 void pdk__handle_close(struct pdk_client *c);
 int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh);
 void pdk__handle_release(struct pdk_client *c); /* with the lock */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id);
 
-/* thread.c: the thread of our own, and the callbacks. */
+/* thread.c: the timers. */
 int pdk__thread_start(struct pdk_client *c);
 void pdk__thread_stop(struct pdk_client *c);
-int pdk__thread_run_notices(struct pdk_client *c);
 void pdk__thread_wake(struct pdk_client *c);
+
+/* A thread of ours, which gets no signals. PDK_ESYSTEM. */
+int pdk__thread_create(pthread_t *thread, void *(*run_it)(void *), struct pdk_client *c);
+
+/* callbacks.c: their thread, or the descriptor of a program that dispatches. Stop runs what still waits, where there is
+ * a thread. */
+int pdk__callbacks_start(struct pdk_client *c);
+void pdk__callbacks_stop(struct pdk_client *c);
+
+/* With the lock: run those that wait. Returns how many. */
+int pdk__callbacks_run(struct pdk_client *c);
+
+/* opener.c: a thread that replaces the handle; in a client that is closing, it only closes it. With the lock, and none
+ * may be under way. */
+void pdk__opener_start(struct pdk_client *c);
+
+/* With the lock: wait for it, for MS at most. */
+void pdk__opener_await(struct pdk_client *c, int64_t ms);
+
+/* With the lock: join it, if it has done its work. */
+void pdk__opener_join(struct pdk_client *c);
+
+/* Without the lock, in a client that is closing: its resources go, now or when it ends. */
+void pdk__opener_leave(struct pdk_client *c);
 
 /* registry.c: clients by the number that watchers are given. The answer is counted, and must be given back. */
 int pdk__registry_add(struct pdk_client *c);

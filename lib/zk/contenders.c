@@ -1,34 +1,16 @@
 /*
- * A snapshot of a lock's contenders, or of the first of them: one listing, then the nodes read at once.
+ * A snapshot of a lock's contenders, or of the first of them.
  */
 #include "paddock/contenders.h"
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
-#include "lib/core/order.h"
 #include "lib/core/path.h"
+#include "lib/revocation.h"
 #include "lib/zk/client.h"
 #include "lib/zk/listing.h"
-#include "lib/zk/request.h"
+#include "lib/zk/survey.h"
 #include "paddock/leader.h"
-#include <stdlib.h>
-#include <string.h>
-
-struct item {
-    char *name;
-    char *data;
-    size_t size;
-    struct Stat stat;
-    struct pdk__name parsed;
-    struct pdk__identity identity;
-    bool vanished;
-};
-
-struct pdk_contender_list {
-    char *path;
-    size_t n;
-    struct item *items;
-};
 
 void pdk_contender_list_free(pdk_contender_list *list)
 {
@@ -43,240 +25,14 @@ void pdk_contender_list_free(pdk_contender_list *list)
     pdk__free(list);
 }
 
-struct question {
-    const char *path;
-    bool first_only;
-    int64_t deadline_ms;
-};
+/* --- asking ------------------------------------------------------------------------------------------------------ */
 
-/* A look at the path. It is counted, since completions may come when the caller has left. */
-struct survey {
-    struct pdk_client *client;
-    unsigned refs; /* the caller's, and one per request in flight */
-    unsigned in_flight;
-    bool first_only;
-    int zrc; /* of the listing, or the first that makes the whole worthless */
-    struct pdk_contender_list *list;
-    pthread_cond_t news;
-};
-
-/* One request of it. */
-struct read {
-    struct pdk__request base;
-    struct survey *survey;
-    size_t i; /* which of the items it is about */
-};
-
-static void unref(struct survey *s)
-{
-    if (--s->refs > 0)
-        return;
-    pdk_contender_list_free(s->list);
-    pthread_cond_destroy(&s->news);
-    pdk__free(s);
-}
-
-static void end(struct read *read)
-{
-    struct survey *s = read->survey;
-    s->in_flight--;
-    pthread_cond_broadcast(&s->news);
-    pdk__request_untrack(&read->base);
-    pdk__free(read);
-    unref(s);
-}
-
-static void forget(struct pdk__request *base)
-{
-    struct read *read = PDK__MEMBER(base, struct read, base);
-    read->survey->zrc = ZCONNECTIONLOSS;
-    end(read);
-}
-
-static struct read *begin(struct survey *s, size_t i)
-{
-    struct read *read = s->client->zh != NULL ? pdk__alloc(sizeof *read) : NULL;
-    if (read == NULL)
-        return NULL;
-    read->survey = s;
-    read->i = i;
-    s->refs++;
-    s->in_flight++;
-    pdk__request_track(&read->base, s->client, forget);
-    return read;
-}
-
-/* The call was made, or it was not. */
-static int sent(struct read *read, int zrc)
-{
-    if (zrc != ZOK)
-        end(read);
-    return zrc;
-}
-
-/* --- the listing ------------------------------------------------------------------------------------------------- */
-
-static struct pdk_contender_list *make_list(const struct String_vector *names)
-{
-    struct pdk_contender_list *list = pdk__alloc(sizeof *list);
-    if (list == NULL || names->count == 0)
-        return list;
-    list->items = pdk__alloc((size_t)names->count * sizeof *list->items);
-    bool whole = list->items != NULL;
-    for (int i = 0; whole && i < names->count; i++) {
-        struct item *item = &list->items[list->n++];
-        item->name = pdk__strdup(names->data[i]);
-        item->parsed = pdk__name_parse(names->data[i]);
-        whole = item->name != NULL;
-    }
-    if (whole)
-        return list;
-    pdk_contender_list_free(list);
-    return NULL;
-}
-
-static void listed(int zrc, const struct String_vector *names, const void *data)
-{
-    static const struct String_vector none;
-    struct read *read = (struct read *)data;
-    struct survey *s = read->survey;
-    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
-    s->zrc = zrc == ZNONODE ? ZOK : zrc;
-    if (s->zrc == ZOK && (s->list = make_list(zrc == ZOK ? names : &none)) == NULL)
-        s->zrc = ZSYSTEMERROR;
-    end(read);
-    pdk__request_depart(c);
-}
-
-/* --- the nodes --------------------------------------------------------------------------------------------------- */
-
-static void keep(struct survey *s, struct item *item, const char *value, int length, const struct Stat *stat)
-{
-    item->stat = *stat;
-    item->size = length > 0 ? (size_t)length : 0; /* -1 for NULL data */
-    item->data = pdk__memdup(value, item->size);
-    if (item->data == NULL)
-        s->zrc = ZSYSTEMERROR;
-    else
-        pdk__identity_parse(&item->identity, item->data, item->size);
-}
-
-static void read_node(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
-{
-    struct read *read = (struct read *)data;
-    struct survey *s = read->survey;
-    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
-    if (zrc == ZOK)
-        keep(s, &s->list->items[read->i], value, length, stat);
-    else if (zrc == ZNONODE)
-        s->list->items[read->i].vanished = true;
-    else if (zrc != ZNOAUTH)
-        s->zrc = zrc;
-    end(read);
-    pdk__request_depart(c);
-}
-
-static int ask_node(struct survey *s, const char *path, size_t i)
-{
-    char *node = pdk__join(path, s->list->items[i].name);
-    struct read *read = node != NULL ? begin(s, i) : NULL;
-    int zrc = read != NULL ? sent(read, zoo_aget(s->client->zh, node, 0, read_node, read)) : ZSYSTEMERROR;
-    pdk__free(node);
-    return zrc;
-}
-
-/* --- the whole --------------------------------------------------------------------------------------------------- */
-
-static int settle(struct survey *s, int64_t deadline_ms)
-{
-    while (s->in_flight > 0) {
-        int rc = pdk__client_may_wait(s->client);
-        if (rc != 0)
-            return rc;
-        if (pdk__now_ms() >= deadline_ms)
-            return PDK_ETIMEDOUT;
-        pdk__client_await(s->client, &s->news, deadline_ms < pdk__now_ms() + 100 ? deadline_ms : pdk__now_ms() + 100,
-                          false);
-    }
-    return s->zrc == ZSYSTEMERROR ? PDK_ENOMEM : pdk__error_of(s->zrc);
-}
-
-static int compare(const void *a, const void *b)
-{
-    return pdk__order_compare(((const struct item *)a)->name, ((const struct item *)b)->name);
-}
-
-static void drop_tail(struct pdk_contender_list *list, size_t n)
-{
-    for (size_t i = n; i < list->n; i++)
-        pdk__free(list->items[i].name);
-    list->n = n;
-}
-
-/* What is to be read, in order: all, or the first contender. */
-static void choose(struct survey *s)
-{
-    struct pdk_contender_list *list = s->list;
-    if (list->n > 0)
-        qsort(list->items, list->n, sizeof *list->items, compare);
-    if (s->first_only && list->n > 0)
-        drop_tail(list, list->items[0].parsed.kind != PDK__NAME_JUNK);
-}
-
-static int run(struct survey *s, const char *path, int64_t deadline_ms)
-{
-    struct read *read = begin(s, 0);
-    s->zrc = read != NULL ? sent(read, zoo_aget_children(s->client->zh, path, 0, listed, read)) : ZSYSTEMERROR;
-    int rc = settle(s, deadline_ms);
-    if (rc != 0)
-        return rc;
-    choose(s);
-    for (size_t i = 0; i < s->list->n && s->zrc == ZOK; i++)
-        s->zrc = ask_node(s, path, i);
-    return settle(s, deadline_ms);
-}
-
-static void tidy(struct pdk_contender_list *list)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        if (!list->items[i].vanished)
-            list->items[n++] = list->items[i];
-        else
-            pdk__free(list->items[i].name);
-    }
-    list->n = n;
-}
-
-static int survey(struct pdk_client *c, const struct question *q, struct pdk_contender_list **list)
-{
-    struct survey *s = pdk__alloc(sizeof *s);
-    if (s == NULL)
-        return PDK_ENOMEM;
-    s->client = c;
-    s->refs = 1;
-    s->first_only = q->first_only;
-    pdk__cond_init(&s->news);
-    int rc = run(s, q->path, q->deadline_ms);
-    if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
-        rc = PDK_EUNKNOWN; /* who is first now, another look tells */
-    } else if (rc == 0 && (s->list->path = pdk__strdup(q->path)) == NULL) {
-        rc = PDK_ENOMEM;
-    } else if (rc == 0) {
-        tidy(s->list);
-        *list = s->list;
-        s->list = NULL;
-    }
-    unref(s);
-    return rc;
-}
-
-static int connect_and_survey(struct pdk_client *c, const struct question *q, struct pdk_contender_list **list)
+static int connect_and_survey(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
 {
     int rc;
     while ((rc = pdk__client_may_wait(c)) == 0) {
         if (c->session.phase == PDK__SESSION_CONNECTED) {
-            rc = survey(c, q, list);
+            rc = pdk__survey(c, q, list);
             if (rc != PDK_EUNKNOWN)
                 return rc; /* else the connection was lost, and the session will tell */
         }
@@ -288,35 +44,63 @@ static int connect_and_survey(struct pdk_client *c, const struct question *q, st
     return rc;
 }
 
-static int ask(struct pdk_client *c, struct question q, struct pdk_contender_list **list)
+static int ask_locked(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
 {
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    rc = connect_and_survey(c, q, list);
+    pdk__client_end(c, "list", q->path, rc);
+    pdk__client_leave(c);
+    return rc;
+}
+
+/* Data may be anything, and much: it is read without the lock, which the client's renewals need. */
+static void parse(struct pdk_contender_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        struct pdk__listing_item *item = &list->items[i];
+        if (item->data == NULL)
+            continue;
+        item->foreign = pdk__revocation_prefix(item->data, item->size);
+        pdk__identity_parse(&item->identity, item->data + item->foreign, item->size - item->foreign);
+    }
+}
+
+static int ask(struct pdk_client *c, struct pdk__question q, struct pdk_contender_list **list)
+{
+    int before;
     if (c == NULL || q.path == NULL || list == NULL)
         return PDK_EINVAL;
     if (!pdk__path_valid(q.path))
         return PDK_EPATH;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    rc = connect_and_survey(c, &q, list);
-    if (rc != 0 && rc != PDK_ETIMEDOUT)
-        pdk__client_incident(c, "list", q.path, rc);
-    pdk__client_leave(c);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* no cancellation point, with the lock or without */
+    int rc = ask_locked(c, &q, list);
+    if (rc == 0)
+        parse(*list);
+    pthread_setcancelstate(before, NULL);
     return rc;
 }
 
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
 {
-    return ask(c, (struct question){path, false, pdk__deadline_ms(pdk__now_ms(), timeout_ms)}, list);
+    return pdk_contenders_first(c, path, SIZE_MAX, timeout_ms, list);
+}
+
+int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list)
+{
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    return ask(c, (struct pdk__question){.path = path, .n_read = n, .deadline_ms = deadline_ms}, list);
 }
 
 int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
 {
-    return ask(c, (struct question){path, true, pdk__deadline_ms(pdk__now_ms(), timeout_ms)}, list);
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    return ask(c, (struct pdk__question){.path = path, .n_read = 1, .first_only = true, .deadline_ms = deadline_ms},
+               list);
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------ */
-
-const char *pdk__listing_path(const pdk_contender_list *list) { return list->path; }
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 
@@ -352,11 +136,15 @@ int64_t pdk_contender_since_ms(const pdk_contender_list *list, size_t i) { retur
 
 const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t *size)
 {
-    const struct item *item = &list->items[i];
+    const struct pdk__listing_item *item = &list->items[i];
     if (size != NULL)
-        *size = item->size;
-    return item->data != NULL ? item->data : "";
+        *size = item->size - item->foreign;
+    return item->data != NULL ? item->data + item->foreign : "";
 }
+
+bool pdk_contender_revoked(const pdk_contender_list *list, size_t i) { return list->items[i].foreign > 0; }
+
+size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i) { return list->items[i].omitted; }
 
 const char *pdk_contender_host(const pdk_contender_list *list, size_t i) { return list->items[i].identity.host; }
 
@@ -365,3 +153,10 @@ int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i) { return lis
 int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i) { return list->items[i].identity.thread; }
 
 const char *pdk_contender_label(const pdk_contender_list *list, size_t i) { return list->items[i].identity.label; }
+
+bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i) { return list->items[i].identity.confirmed; }
+
+int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i)
+{
+    return list->items[i].identity.lock_delay_ms;
+}

@@ -5,8 +5,11 @@
 #include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 #include <errno.h>
-#include <signal.h>
+#include <poll.h>
 #include <string.h>
+
+/* How soon authentication is tried again. */
+enum { AUTH_AGAIN_MS = 10 };
 
 /* --- what the watchers hear -------------------------------------------------------------------------------------- */
 
@@ -30,6 +33,18 @@ static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
     pdk__client_session(c, &event);
 }
 
+/* The last words of a handle that was given up are about a session that was given up. And CONNECTED can come before
+ * zookeeper_init has returned, or while the authentication is not queued yet: no request may go out before that. */
+static void hear_own(struct pdk_client *c, zhandle_t *zh, int state)
+{
+    if (c->opening) {
+        c->early = zh;
+        c->early_state = state;
+    } else if (c->zh == zh && !c->open_wanted) {
+        hear_session(c, zh, state);
+    }
+}
+
 static void watch_session(zhandle_t *zh, int type, int state, const char *path, void *id)
 {
     (void)path;
@@ -37,12 +52,9 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path, 
     if (c == NULL)
         return;
     pdk__client_lock(c);
-    if (c->opening && c->zh == NULL) /* CONNECTED can be told before zookeeper_init has returned */
-        c->zh = zh;
     pdk__client_serve(c);
-    /* The last words of a handle that was given up are about a session that was given up. */
-    if (type == ZOO_SESSION_EVENT && c->zh == zh && !c->open_wanted)
-        hear_session(c, zh, state);
+    if (type == ZOO_SESSION_EVENT)
+        hear_own(c, zh, state);
     pdk__client_leave(c);
     pdk__client_unref(c);
 }
@@ -132,58 +144,77 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
 
 /* --- open and close ---------------------------------------------------------------------------------------------- */
 
-/* ZooKeeper's client writes a paragraph to stderr for every connection. Ours is told by codes and callbacks. */
-static void log_nothing(const char *message) { (void)message; }
-
 static zhandle_t *init(struct pdk_client *c)
 {
-    /* Its threads inherit the mask: a program's signals are for the program's own. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     zhandle_t *zh = zookeeper_init2(c->hosts, watch_session, c->options.session_timeout_ms, NULL, (void *)c->id,
-                                    ZOO_NO_LOG_CLIENTENV, log_nothing);
-    int error = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
+                                    ZOO_NO_LOG_CLIENTENV, pdk__log_zookeeper(c));
     return zh;
 }
 
-static void authenticate(struct pdk_client *c, zhandle_t *zh)
+bool pdk__handle_wanted(struct pdk_client *c)
 {
-    /* Right after init: it is queued, and sent again on every connection. Between connections it would be refused. */
-    for (int i = 0; i < c->options.n_auths; i++) {
-        const struct pdk__auth *auth = &c->options.auths[i];
-        zoo_add_auth(zh, auth->scheme, auth->cred, (int)strlen(auth->cred), NULL, NULL);
-    }
+    pdk__client_lock(c);
+    bool closing = c->closing;
+    pdk__client_leave(c);
+    return !closing;
 }
 
-/* Without the lock, for host names are resolved in here. */
-int pdk__handle_open(struct pdk_client *c)
+/* The client is made, whatever becomes of its handle. */
+static void end_launch(struct pdk_client *c)
 {
     pdk__client_lock(c);
-    c->opening = true;
-    c->open_wanted = false;
+    c->launching = false;
+    pthread_cond_broadcast(&c->changed);
     pdk__client_leave(c);
-    zhandle_t *zh = init(c);
-    int error = errno;
-    if (zh != NULL) {
-        /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. A
-         * new handle resolves them anew, and one is made whenever the servers were away for long. */
-        zoo_set_servers_resolution_delay(zh, -1);
-        authenticate(c, zh);
+}
+
+/* Queued now, and sent again first thing on every connection. It is refused between two attempts to connect
+ * (ZINVALIDSTATE), a moment that passes, but without a server comes again and again: the client's maker does not wait.
+ * Where the servers have refused an earlier one, the handle is taken as it is, for what it said to be heard. */
+static int authenticate(struct pdk_client *c, zhandle_t *zh)
+{
+    int64_t deadline_ms = pdk__now_ms() + 2 * c->options.session_timeout_ms;
+    for (int i = 0; i < c->options.n_auths; i++) {
+        const struct pdk__auth *auth = &c->options.auths[i];
+        int zrc;
+        while ((zrc = zoo_add_auth(zh, auth->scheme, auth->cred, (int)strlen(auth->cred), NULL, NULL)) != ZOK) {
+            int state = zoo_state(zh);
+            if (zrc == ZSYSTEMERROR)
+                return PDK_ENOMEM;
+            if (state == ZOO_AUTH_FAILED_STATE)
+                return 0;
+            end_launch(c);
+            if (zrc != ZINVALIDSTATE || state < 0 || pdk__now_ms() >= deadline_ms || !pdk__handle_wanted(c))
+                return PDK_EDISCONNECTED;
+            poll(NULL, 0, AUTH_AGAIN_MS);
+        }
     }
-    pdk__client_lock(c);
-    c->opening = false;
-    c->zh = zh;
-    if (zh != NULL)
-        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms()});
-    pdk__client_leave(c);
-    if (zh != NULL)
-        return 0;
-    if (error == EINVAL)
+    return 0;
+}
+
+/* Without the lock, for host names are resolved in here; on a thread of ours, whose signal mask its threads inherit. */
+int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
+{
+    *zh = init(c);
+    if (*zh == NULL && errno == EINVAL)
         return PDK_EINVAL;
-    return error == ENOMEM ? PDK_ENOMEM : PDK_EHOST;
+    if (*zh == NULL && (errno == EMFILE || errno == ENFILE))
+        return PDK_ESYSTEM;
+    if (*zh == NULL)
+        return errno == ENOMEM ? PDK_ENOMEM : PDK_EHOST;
+    /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. It still
+     * does so before each attempt to connect. */
+    zoo_set_servers_resolution_delay(*zh, -1);
+    return authenticate(c, *zh);
+}
+
+void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
+{
+    c->zh = zh;
+    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms()});
+    if (c->early == zh)
+        hear_session(c, zh, c->early_state);
+    c->early = NULL;
 }
 
 /*
@@ -199,6 +230,7 @@ void pdk__handle_close(struct pdk_client *c)
     if (zh != NULL)
         zookeeper_close(zh);
     pdk__client_lock(c);
+    c->early = NULL; /* another handle may come to lie where this one was */
     pdk__request_drop_all(c);
     pdk__client_leave(c);
 }

@@ -10,6 +10,7 @@
 #include "lib/clock.h"
 #include "lib/core/contender.h"
 #include "lib/core/path.h"
+#include "lib/revocation.h"
 #include "lib/zk/client.h"
 #include "lib/zk/listing.h"
 #include "lib/zk/request.h"
@@ -65,20 +66,24 @@ static void arrived(int zrc, const struct Stat *stat, const void *data)
 
 static void removed(int zrc, const void *data) { arrived(zrc, NULL, data); }
 
-static struct question *begin(struct pdk_client *c)
+/* PDK_EUNKNOWN while the handle is being replaced: the session will tell. */
+static int begin(struct pdk_client *c, struct question **out)
 {
-    struct exchange *x = c->zh != NULL ? pdk__alloc(sizeof *x) : NULL;
+    if (c->zh == NULL)
+        return PDK_EUNKNOWN;
+    struct exchange *x = pdk__alloc(sizeof *x);
     struct question *q = x != NULL ? pdk__alloc(sizeof *q) : NULL;
     if (q == NULL || pdk__cond_init(&x->news) != 0) {
         pdk__free(q);
         pdk__free(x);
-        return NULL;
+        return PDK_ENOMEM;
     }
     x->client = c;
     x->refs = 2;
     q->exchange = x;
     pdk__request_track(&q->base, c, forget);
-    return q;
+    *out = q;
+    return 0;
 }
 
 /* The call was made, with SENT: wait for its answer. Takes the caller's reference; STAT may be NULL. */
@@ -110,6 +115,9 @@ struct intervention {
     char *node;
     int64_t token;
     bool remove; /* or ask */
+    char *word;  /* what is written, while the node is at the version that was listed; else the word alone */
+    size_t size;
+    int32_t listed_version;
     bool unsure; /* a write may have happened */
     int64_t deadline_ms;
 };
@@ -121,10 +129,11 @@ static int look(const struct intervention *v, int *version)
 {
     struct Stat stat;
     int zrc;
-    struct question *q = begin(v->client);
-    if (q == NULL)
-        return PDK_ENOMEM;
-    int rc = await_answer(q, zoo_aexists(v->client->zh, v->node, 0, arrived, q), v->deadline_ms, &zrc, &stat);
+    struct question *q;
+    int rc = begin(v->client, &q);
+    if (rc != 0)
+        return rc;
+    rc = await_answer(q, zoo_aexists(v->client->zh, v->node, 0, arrived, q), v->deadline_ms, &zrc, &stat);
     if (rc == 0)
         rc = pdk__error_of(zrc);
     if (rc == 0 && stat.czxid != v->token)
@@ -135,18 +144,19 @@ static int look(const struct intervention *v, int *version)
 
 static int put(struct intervention *v, int version)
 {
-    static const char word[] = PDK__REVOKE;
     zhandle_t *zh = v->client->zh;
-    struct question *q = begin(v->client);
+    size_t size = version == v->listed_version ? v->size : strlen(PDK__REVOKE);
+    struct question *q;
     int zrc;
-    if (q == NULL)
-        return PDK_ENOMEM;
+    int rc = begin(v->client, &q);
+    if (rc != 0)
+        return rc;
     int sent = v->remove ? zoo_adelete(zh, v->node, version, removed, q)
-                         : zoo_aset(zh, v->node, word, sizeof word - 1, version, arrived, q);
-    int rc = await_answer(q, sent, v->deadline_ms, &zrc, NULL);
+                         : zoo_aset(zh, v->node, v->word, (int)size, version, arrived, q);
+    rc = await_answer(q, sent, v->deadline_ms, &zrc, NULL);
+    v->unsure = v->unsure || (rc == 0 ? pdk__meaning_of(zrc) == PDK__UNSURE : rc == PDK_ETIMEDOUT);
     if (rc == 0)
         rc = zrc == ZBADVERSION ? AGAIN : pdk__error_of(zrc);
-    v->unsure = v->unsure || rc == PDK_EUNKNOWN || rc == PDK_ETIMEDOUT;
     return rc;
 }
 
@@ -180,6 +190,16 @@ static int persist(struct intervention *v)
     return rc == PDK_ETIMEDOUT && v->unsure ? PDK_EUNKNOWN : rc;
 }
 
+/* One of ours hears the word with data after it, too, and goes on telling whose it is. Others compare it to the
+ * byte. */
+static void compose(struct intervention *v, const struct pdk__listing_item *item)
+{
+    bool ours = item->parsed.kind == PDK__NAME_OURS && item->data != NULL;
+    const char *data = ours ? item->data + item->foreign : "";
+    v->word = pdk__revocation_with(data, ours ? item->size - item->foreign : 0, &v->size);
+    v->listed_version = item->stat.version;
+}
+
 static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms, bool remove)
 {
     if (c == NULL || list == NULL || i >= pdk_contender_list_size(list))
@@ -189,13 +209,14 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
         return rc;
     struct intervention v = {.client = c, .token = pdk_contender_token(list, i), .remove = remove};
     v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    v.node = pdk__join(pdk__listing_path(list), pdk_contender_name(list, i));
-    if (v.node == NULL)
+    v.node = pdk__join(list->path, pdk_contender_name(list, i));
+    compose(&v, &list->items[i]);
+    if (v.node == NULL || v.word == NULL)
         rc = PDK_ENOMEM;
     else
         rc = v.token != 0 ? persist(&v) : PDK_EACCES;
-    if (rc != 0 && rc != PDK_ETIMEDOUT && rc != PDK_ENOENT)
-        pdk__client_incident(c, remove ? "delete" : "revoke", v.node != NULL ? v.node : "", rc);
+    pdk__client_end(c, remove ? "delete" : "revoke", v.node != NULL ? v.node : "", rc);
+    pdk__free(v.word);
     pdk__free(v.node);
     pdk__client_leave(c);
     return rc;

@@ -2,9 +2,27 @@
 #ifndef PDK__LISTING_H
 #define PDK__LISTING_H
 
+#include "lib/core/name.h"
+#include "lib/identity.h"
 #include "paddock/contenders.h"
+#include <zookeeper/zookeeper.h>
 
-/* The path that was listed; borrowed. */
-const char *pdk__listing_path(const pdk_contender_list *list);
+struct pdk__listing_item {
+    char *name;
+    char *data;
+    size_t size;
+    size_t foreign; /* bytes of it, at its begin, by which somebody asks for the lock */
+    size_t omitted; /* bytes of data that were not read */
+    struct Stat stat;
+    struct pdk__name parsed;
+    struct pdk__identity identity;
+    bool vanished;
+};
+
+struct pdk_contender_list {
+    char *path; /* the one that was listed */
+    size_t n;
+    struct pdk__listing_item *items;
+};
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * An observer: who leads a path, told as it changes, to somebody who does not stand.
+ * An observer: reports the leader of a path, at each change, to a program that is not a candidate.
  *
  * It lists the path, then reads the first contender's node and watches that alone: nothing lower can appear while it is
- * there. Only when nobody stands is the path itself watched, and when there is no path, for its creation. Whatever
- * fires, and every new connection, leads to another look. Watches are left where they are at the end: there is at most
- * one per node, which goes with it, and one on the path.
+ * there. It watches the path itself only while there is no candidate, and waits for the path's creation while there is
+ * no path. Each watch event and each new connection causes another look; one request is under way at a time. The
+ * watches are not removed at the end: there is at most one per node, which ends with the node, and one on the path.
  */
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
 #include "lib/core/order.h"
 #include "lib/core/path.h"
+#include "lib/revocation.h"
 #include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 #include "paddock/leader.h"
@@ -266,7 +267,11 @@ static void read_node(int zrc, const char *value, int length, const struct Stat 
     struct look *look = (struct look *)data;
     struct pdk_leader_observer *o = look->observer;
     struct pdk_client *c = pdk__request_arrive(&look->base, zrc);
-    char *id = zrc == ZOK ? pdk__memdup(value, length > 0 ? (size_t)length : 0) : NULL;
+    size_t size = length > 0 ? (size_t)length : 0;
+    size_t foreign = zrc == ZOK ? pdk__revocation_prefix(value, size) : 0; /* the id is after it */
+    value += foreign;
+    size -= foreign;
+    char *id = zrc == ZOK ? pdk__memdup(value, size < PDK_CONTENDER_DATA_MAX ? size : PDK_CONTENDER_DATA_MAX) : NULL;
     if (id != NULL)
         learn(o, id, stat->czxid);
     o->again |= zrc == ZNONODE; /* gone meanwhile */
@@ -361,6 +366,7 @@ int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *pat
         pdk__list_append(&c->followers, &o->follower.link);
         heed(&o->follower);
     }
+    pdk__client_end(c, "observe", path, rc);
     pdk__client_leave(c);
     return rc;
 }

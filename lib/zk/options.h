@@ -5,6 +5,7 @@
 #include "lib/core/session.h"
 #include "lib/identity.h"
 #include "paddock/client.h"
+#include "paddock/log.h"
 #include <zookeeper/zookeeper.h>
 
 enum { PDK__AUTHS_MAX = 8, PDK__ACLS_MAX = 16 };
@@ -22,6 +23,9 @@ struct pdk_client_options {
     char label[PDK__LABEL_MAX];
     pdk_session_cb on_session;
     void *on_session_arg;
+    pdk_log_level log_level;
+    pdk_log_cb log_cb;
+    void *log_arg;
     int n_auths;
     struct pdk__auth auths[PDK__AUTHS_MAX];
     int n_acls;

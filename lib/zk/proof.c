@@ -9,6 +9,7 @@
 static void end(struct pdk__request *r)
 {
     pdk__request_untrack(r);
+    pdk__free(r->path);
     pdk__free(r);
 }
 
@@ -60,10 +61,8 @@ static char *nobody(struct pdk_client *c)
  * twice); a set of it needs a permission that its owner may not have. */
 static int write(struct pdk_client *c, struct pdk__request *r)
 {
-    char *path = nobody(c);
-    int zrc = path != NULL ? zoo_adelete(c->zh, path, -1, answered, r) : ZSYSTEMERROR;
-    pdk__free(path);
-    return zrc;
+    r->path = nobody(c);
+    return r->path != NULL ? zoo_adelete(c->zh, r->path, -1, answered, r) : ZSYSTEMERROR;
 }
 
 static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)

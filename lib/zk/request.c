@@ -2,7 +2,9 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/path.h"
+#include "lib/revocation.h"
 #include "lib/zk/claim.h"
+#include "lib/zk/stray.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,55 +16,6 @@ struct request {
     int worst;     /* of a chain of parents: the first real failure so far */
     int n_parents; /* how many of the chain are still to come */
 };
-
-enum pdk__outcome pdk__outcome_of(int zrc)
-{
-    switch (zrc) {
-    case ZOK:
-        return PDK__OK;
-    case ZNONODE:
-        return PDK__NO_NODE;
-    case ZNOAUTH:
-        return PDK__NO_AUTH;
-    case ZBADVERSION:
-        return PDK__CHANGED;
-    case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT: /* as unknown as a lost connection, not a refusal */
-    case ZSESSIONEXPIRED:
-    case ZSESSIONMOVED:
-    case ZCLOSING:
-    case ZINVALIDSTATE:
-    case ZAUTHFAILED:
-    case ZSYSTEMERROR:
-    case ZRUNTIMEINCONSISTENCY:
-    case ZMARSHALLINGERROR:
-        return PDK__UNKNOWN;
-    default:
-        return PDK__REFUSED;
-    }
-}
-
-int pdk__error_of(int zrc)
-{
-    switch (zrc) {
-    case ZOK:
-        return 0;
-    case ZNONODE:
-        return PDK_ENOENT;
-    case ZNOAUTH:
-    case ZINVALIDACL:
-        return PDK_EACCES;
-    case ZNODEEXISTS: /* of a sequential node: the counter sticks at its end (ZOOKEEPER-3249) */
-        return PDK_EEXHAUSTED;
-    case ZNOCHILDRENFOREPHEMERALS:
-    case ZBADARGUMENTS:
-        return PDK_EPATH;
-    case ZAUTHFAILED:
-        return PDK_EAUTH;
-    default:
-        return pdk__outcome_of(zrc) == PDK__UNKNOWN ? PDK_EUNKNOWN : PDK_EREFUSED;
-    }
-}
 
 /* --- what every request has in common ---------------------------------------------------------------------------- */
 
@@ -93,11 +46,14 @@ static bool noted(int zrc, bool writes) { return agreed(zrc) || (zrc == ZNOAUTH 
 static void tell_session(const struct pdk__request *request, int zrc)
 {
     struct pdk__session_event event = {.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()};
+    if (request->asked && request->writes)
+        pdk__account_renewal(request->client, request->path, zrc);
     if (noted(zrc, request->writes)) {
         event.kind = PDK__SEV_ANSWERED;
         event.sent_ms = request->sent_ms;
         event.agreed = request->writes && agreed(zrc);
         event.asked = request->asked;
+        event.wrote = request->writes;
     } else if (request->asked) {
         event.kind = PDK__SEV_UNASKED;
     }
@@ -309,7 +265,13 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
         event.children = (const char *const *)names->data;
         event.n_children = (size_t)names->count;
     }
-    complete((struct request *)data, PDK__EV_LISTED, zrc, event);
+    struct request *r = (struct request *)data;
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
+    if (zrc == ZOK && r->claim != NULL) /* first, for the claim may end with its event */
+        pdk__stray_listed(c, r->claim->spec.path, event.children, event.n_children);
+    deliver(r, PDK__EV_LISTED, zrc, event);
+    end(r);
+    pdk__request_depart(c);
 }
 
 int pdk__request_list(struct pdk__claim *claim, uint64_t op)
@@ -318,11 +280,34 @@ int pdk__request_list(struct pdk__claim *claim, uint64_t op)
     return r != NULL ? sent(r, zoo_aget_children(claim->client->zh, claim->spec.path, 0, listed, r)) : PDK_ENOMEM;
 }
 
+static void identified(int zrc, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.owner = stat->ephemeralOwner;
+        event.token = stat->czxid;
+        event.version = stat->version;
+    }
+    complete((struct request *)data, PDK__EV_IDENTIFIED, zrc, event);
+}
+
+/* By exists, which older servers answer without READ. */
+int pdk__request_identify(struct pdk__claim *claim, uint64_t op, const char *name)
+{
+    char *path = pdk__join(claim->spec.path, name);
+    struct request *r = path != NULL ? begin(claim->client, claim, op, false) : NULL;
+    int rc = r != NULL ? sent(r, zoo_aexists(claim->client->zh, path, 0, identified, r)) : PDK_ENOMEM;
+    pdk__free(path);
+    return rc;
+}
+
 /* --- watches ----------------------------------------------------------------------------------------------------- */
 
-static void watched(struct request *r, int zrc)
+static void watched(struct request *r, int zrc, const char *who)
 {
     struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
+    if (r->claim != NULL)
+        pdk__account_predecessor(r->claim, who);
     const char *name = r->claim != NULL ? r->claim->predecessor : NULL;
     deliver(r, PDK__EV_WATCHED, zrc, (struct pdk__event){.name = name});
     end(r);
@@ -331,14 +316,16 @@ static void watched(struct request *r, int zrc)
 
 static void watched_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
 {
-    (void)value, (void)length, (void)stat;
-    watched((struct request *)data, zrc);
+    char who[192];
+    (void)stat;
+    pdk__account_owner(who, sizeof who, value, zrc == ZOK ? length : 0); /* without the lock */
+    watched((struct request *)data, zrc, who);
 }
 
 static void watched_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
     (void)stat;
-    watched((struct request *)data, zrc);
+    watched((struct request *)data, zrc, "");
 }
 
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
@@ -354,13 +341,7 @@ int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
                        : zoo_awget(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_get, r));
 }
 
-/* Curator's word for it, to the byte. */
-static bool asks_back(const char *value, int length)
-{
-    return length == (int)strlen(PDK__REVOKE) && memcmp(value, PDK__REVOKE, (size_t)length) == 0;
-}
-
-static void own(struct request *r, int zrc, const struct Stat *stat, bool revoked)
+static void own_was_read(struct request *r, int zrc, const struct Stat *stat, bool revoked)
 {
     struct pdk__event event = {.revoked = revoked};
     if (zrc == ZOK) {
@@ -368,17 +349,57 @@ static void own(struct request *r, int zrc, const struct Stat *stat, bool revoke
         event.token = stat->czxid;
         event.version = stat->version;
     }
-    complete(r, PDK__EV_OWN, zrc, event);
+    deliver(r, PDK__EV_OWN, zrc, event);
+    end(r);
+}
+
+static void unheard(struct request *r, int zrc)
+{
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
+    end(r);
+    pdk__request_depart(c);
+}
+
+static void nothing(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    unheard((struct request *)data, zrc);
+}
+
+/* Curator's revoker has written the word over what our node says of its owner: say both. The machine remembers the
+ * word, so it does not matter whether this arrives; it is for the version that was read, and overwrites nothing
+ * newer. */
+static void restore_identity(const struct pdk__claim *claim, const char *path, int32_t version)
+{
+    size_t size;
+    struct request *r = begin(claim->client, NULL, 0, true);
+    char *data = r != NULL ? pdk__revocation_with(claim->spec.data, claim->spec.data_size, &size) : NULL;
+    if (data != NULL)
+        sent(r, zoo_aset(claim->client->zh, path, data, (int)size, version, nothing, r));
+    else if (r != NULL)
+        end(r);
+    pdk__free(data);
 }
 
 static void own_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
 {
-    own((struct request *)data, zrc, stat, zrc == ZOK && asks_back(value, length));
+    struct request *r = (struct request *)data;
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
+    struct pdk__claim *claim = r->claim;
+    size_t size = zrc == ZOK && length > 0 ? (size_t)length : 0;
+    const char *path = claim != NULL ? pdk__claim_own(claim) : NULL;
+    if (path != NULL && claim->spec.data_size > 0 && pdk__revocation_bare(value, size))
+        restore_identity(claim, path, stat->version);
+    own_was_read(r, zrc, stat, pdk__revocation_asks(value, size));
+    pdk__request_depart(c);
 }
 
 static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
-    own((struct request *)data, zrc, stat, false);
+    struct request *r = (struct request *)data;
+    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
+    own_was_read(r, zrc, stat, false);
+    pdk__request_depart(c);
 }
 
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
@@ -393,20 +414,7 @@ int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists)
                              : zoo_awget(c->zh, path, pdk__handle_watch_nodes, id, own_by_get, r));
 }
 
-static void unheard(struct request *r, int zrc)
-{
-    struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
-    end(r);
-    pdk__request_depart(c);
-}
-
 static void unwatched(int zrc, const void *data) { unheard((struct request *)data, zrc); }
-
-static void nothing(int zrc, const struct Stat *stat, const void *data)
-{
-    (void)stat;
-    unheard((struct request *)data, zrc);
-}
 
 void pdk__request_nothing(struct pdk_client *c)
 {
@@ -444,9 +452,16 @@ int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version,
     struct request *r = path != NULL ? begin(claim->client, claim, op, true) : NULL;
     if (r == NULL)
         return PDK_ENOMEM;
-    const char *data = revoked ? PDK__REVOKE : claim->spec.data;
-    size_t size = revoked ? strlen(PDK__REVOKE) : claim->spec.data_size;
-    return sent(r, zoo_aset(claim->client->zh, path, data, (int)size, version, confirmed, r));
+    size_t size = claim->spec.data_size;
+    char *word = revoked ? pdk__revocation_with(claim->spec.data, claim->spec.data_size, &size) : NULL;
+    if (revoked && word == NULL) {
+        end(r);
+        return PDK_ENOMEM;
+    }
+    const char *data = revoked ? word : claim->spec.data;
+    int rc = sent(r, zoo_aset(claim->client->zh, path, data, (int)size, version, confirmed, r));
+    pdk__free(word);
+    return rc;
 }
 
 /* --- the mark of a lock delay ------------------------------------------------------------------------------------ */
@@ -495,11 +510,17 @@ int pdk__request_mark(struct pdk__claim *claim, uint64_t op, int32_t version)
     return sent(r, zoo_aset(claim->client->zh, claim->spec.path, mark, length, version, marked, r));
 }
 
-void pdk__request_unmark(struct pdk__claim *claim, int32_t version)
+static void unmarked(int zrc, const struct Stat *stat, const void *data)
 {
-    struct request *r = begin(claim->client, NULL, 0, true);
+    (void)stat;
+    complete((struct request *)data, PDK__EV_UNMARKED, zrc, (struct pdk__event){0});
+}
+
+void pdk__request_unmark(struct pdk__claim *claim, uint64_t op, int32_t version)
+{
+    struct request *r = begin(claim->client, claim, op, true);
     if (r != NULL) /* else it stays, and somebody waits in vain */
-        sent(r, zoo_aset(claim->client->zh, claim->spec.path, PDK__FREE, (int)strlen(PDK__FREE), version, nothing, r));
+        sent(r, zoo_aset(claim->client->zh, claim->spec.path, PDK__FREE, (int)strlen(PDK__FREE), version, unmarked, r));
 }
 
 /* --- delete ------------------------------------------------------------------------------------------------------ */

@@ -9,9 +9,7 @@
 #define PDK__REQUEST_H
 
 #include "lib/zk/client.h"
-
-/* What somebody writes into a contender's node who wants the lock back. */
-#define PDK__REVOKE "__REVOKE__"
+#include "lib/zk/code.h"
 
 /* The data of a lock path whose users have set a lock delay: the mark of a holder before its node's name, and none. */
 #define PDK__HELD_BY "held "
@@ -30,6 +28,7 @@ struct pdk__request {
     int64_t sent_ms; /* or earlier than that: ZooKeeper's client has it since then */
     bool writes;     /* a quorum answers it */
     bool asked;      /* by the session machine, for the chain's sake */
+    char *path;      /* whose delete that was; NULL: another request */
 };
 
 /* A request goes out: it holds its client from now on. */
@@ -48,6 +47,7 @@ void pdk__request_depart(struct pdk_client *c);
 int pdk__request_create(struct pdk__claim *claim, uint64_t op);
 int pdk__request_parents(struct pdk__claim *claim, uint64_t op);
 int pdk__request_barrier(struct pdk__claim *claim, uint64_t op);
+int pdk__request_identify(struct pdk__claim *claim, uint64_t op, const char *name);
 int pdk__request_list(struct pdk__claim *claim, uint64_t op);
 int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists);
 int pdk__request_own(struct pdk__claim *claim, uint64_t op, bool by_exists);
@@ -68,7 +68,7 @@ void pdk__request_probe(struct pdk_client *c);
 void pdk__request_touch(struct pdk_client *c);
 
 /* Take the mark at VERSION off the lock path; nobody waits for the answer. */
-void pdk__request_unmark(struct pdk__claim *claim, int32_t version);
+void pdk__request_unmark(struct pdk__claim *claim, uint64_t op, int32_t version);
 
 /* Take the data watches of PATH off the server; nobody waits for the answer. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);
@@ -78,9 +78,5 @@ void pdk__request_orphan(struct pdk__claim *claim);
 
 /* The handle is gone, and its threads with it: so is all that was in flight. */
 void pdk__request_drop_all(struct pdk_client *c);
-
-/* What a code of ZooKeeper's means to the core, and which error stands for a refusal. */
-enum pdk__outcome pdk__outcome_of(int zrc);
-int pdk__error_of(int zrc);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The thread of our own: it wakes for timers, makes new handles, and runs the user's callbacks.
+ * The thread of our own: it wakes for timers, and waits for nothing else.
  */
 #include "lib/clock.h"
 #include "lib/core/contender.h"
@@ -20,48 +20,28 @@ void pdk__client_arm(struct pdk_client *c, int64_t wake_ms)
     c->armed_ms = wake_ms;
     if (wake_ms < 1)
         wake_ms = 1; /* 0 would disarm it */
-    struct itimerspec at = {.it_value = {.tv_sec = wake_ms / 1000, .tv_nsec = wake_ms % 1000 * 1000000}};
+    struct itimerspec at = {.it_value = pdk__timespec(wake_ms)};
     timerfd_settime(c->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
-}
-
-/* --- callbacks --------------------------------------------------------------------------------------------------- */
-
-void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice)
-{
-    if (!pdk__list_empty(&notice->link))
-        return;
-    pdk__list_append(&c->notices, &notice->link);
-    if (c->options.dispatch_by_caller)
-        eventfd_write(c->ready_fd, 1);
-    else
-        pdk__thread_wake(c);
-}
-
-/* With the lock, which is let go around each. One runs at a time: who comes second leaves them to the first. */
-int pdk__thread_run_notices(struct pdk_client *c)
-{
-    int n = 0;
-    if (c->calling)
-        return 0;
-    c->calling = true;
-    c->calling_thread = pthread_self();
-    for (; !pdk__list_empty(&c->notices); n++) {
-        struct pdk__notice *notice = PDK__MEMBER(c->notices.next, struct pdk__notice, link);
-        pdk__list_remove(&notice->link);
-        pdk__client_leave(c);
-        notice->run(notice);
-        pdk__client_lock(c);
-    }
-    c->calling = false;
-    pthread_cond_broadcast(&c->changed);
-    return n;
 }
 
 /* --- the loop ---------------------------------------------------------------------------------------------------- */
 
+/* A waiter whose deadline has come looks for itself. */
+static void wake_waiters(struct pdk_client *c)
+{
+    PDK__LIST_EACH (link, &c->waiters) {
+        struct pdk__waiter *waiter = PDK__MEMBER(link, struct pdk__waiter, link);
+        if (pdk__now_ms() >= waiter->deadline_ms)
+            pthread_cond_broadcast(waiter->cond);
+        else
+            pdk__client_arm(c, waiter->deadline_ms);
+    }
+}
+
 static void tick(struct pdk_client *c)
 {
     c->armed_ms = PDK__NEVER;
+    wake_waiters(c);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
     PDK__LIST_EACH (link, &c->claims)
         pdk__claim_tick(PDK__MEMBER(link, struct pdk__claim, link));
@@ -69,19 +49,6 @@ static void tick(struct pdk_client *c)
         struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
         f->heed(f);
     }
-}
-
-/* Not in the watcher that heard of the expiry: a handle is not to be closed on its own thread, and names take long. */
-static void reopen(struct pdk_client *c)
-{
-    pdk__client_leave(c);
-    pdk__handle_close(c);
-    int rc = pdk__handle_open(c);
-    pdk__client_lock(c);
-    if (rc == 0)
-        return;
-    pdk__client_incident(c, "connect", c->hosts, rc);
-    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPEN_FAILED, .now_ms = pdk__now_ms()});
 }
 
 /* Was there anything? */
@@ -98,10 +65,10 @@ static void turn(struct pdk_client *c, bool time_has_come)
 {
     if (time_has_come)
         tick(c);
-    if (c->open_wanted && !c->closing)
-        reopen(c);
-    if (!c->options.dispatch_by_caller)
-        pdk__thread_run_notices(c);
+    pdk__opener_join(c);
+    if (c->open_wanted && !c->opening && !c->launching && !c->closing)
+        pdk__opener_start(c);
+    pdk__log_turn(c);
 }
 
 static void *run(void *arg)
@@ -116,25 +83,25 @@ static void *run(void *arg)
         bool time_has_come = drain(c->timer_fd); /* whatever poll saw: it can have fired since */
         pdk__client_lock(c);
         turn(c, time_has_come);
-        stopping = c->stopping && (c->options.dispatch_by_caller || pdk__list_empty(&c->notices));
+        stopping = c->stopping;
         pdk__client_leave(c);
     }
     return NULL;
 }
 
-static int start(struct pdk_client *c)
+int pdk__thread_create(pthread_t *thread, void *(*run_it)(void *), struct pdk_client *c)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&c->thread, NULL, run, c);
+    int rc = pthread_create(thread, NULL, run_it, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc == 0 ? 0 : PDK_ESYSTEM;
 }
 
 static void close_fds(struct pdk_client *c)
 {
-    int *fds[] = {&c->timer_fd, &c->wake_fd, &c->ready_fd};
+    int *fds[] = {&c->timer_fd, &c->wake_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -147,15 +114,15 @@ int pdk__thread_start(struct pdk_client *c)
     c->armed_ms = PDK__NEVER;
     c->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    c->ready_fd = c->options.dispatch_by_caller ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
-    bool open = c->timer_fd >= 0 && c->wake_fd >= 0 && (c->ready_fd >= 0 || !c->options.dispatch_by_caller);
-    int rc = open ? start(c) : PDK_ESYSTEM;
-    if (rc != 0)
+    int rc = c->timer_fd >= 0 && c->wake_fd >= 0 ? pdk__thread_create(&c->thread, run, c) : PDK_ESYSTEM;
+    if (rc == 0)
+        pdk__log_wake(c, true);
+    else
         close_fds(c);
     return rc;
 }
 
-/* Without the lock. The thread runs what callbacks are left before it ends. */
+/* Without the lock. */
 void pdk__thread_stop(struct pdk_client *c)
 {
     pdk__client_lock(c);
@@ -163,6 +130,7 @@ void pdk__thread_stop(struct pdk_client *c)
     pdk__thread_wake(c);
     pdk__client_leave(c);
     pthread_join(c->thread, NULL);
+    pdk__log_wake(c, false);
     pdk__client_lock(c);
     close_fds(c);
     pdk__client_leave(c);

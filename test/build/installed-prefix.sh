@@ -44,13 +44,16 @@ says() {
         sed -e "s,-I$PADDOCK_PREFIX,-I$root$PADDOCK_PREFIX,g" -e "s,-L$PADDOCK_LIBDIR,-L$root$PADDOCK_LIBDIR,g"
 }
 
+# Where the examples are for those who have installed the library.
+examples=$root$PADDOCK_PREFIX/share/doc/paddock/examples
+
 # build NAME OUTPUT FLAG...: the flags are for the linker alone.
 build() {
     name=$1 output=$2
     shift 2
     # shellcheck disable=SC2046
     ${PADDOCK_CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $(says --cflags) -o "$tmp/$output" \
-        "$srcdir/examples/$name.c" "$@"
+        "$examples/$name.c" "$@"
 }
 
 # await FILE PATTERN PID: until the file has such a line, as long as the process is there, for a minute at most.
@@ -110,6 +113,17 @@ readme_shows_the_example() {
     awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/README.md" | diff - "$srcdir/examples/mutex.c"
 }
 
+# Of the pages, to other pages and to examples.
+links_lead_somewhere() {
+    top=${examples%/*} bad=0
+    for page in "$top"/README.md "$top"/doc/*.md; do
+        for link in $(grep -o ']([^)#:]*)' "$page" | sed 's/](\(.*\))/\1/'); do
+            [ -e "${page%/*}/$link" ] || { echo "${page#"$top"/}: $link"; bad=1; }
+        done
+    done
+    return $bad
+}
+
 case $PADDOCK_CFLAGS in
 *-fsanitize* | *--coverage*) skip "an instrumented library is not for installing" ;;
 esac
@@ -117,10 +131,14 @@ command -v "$PKG_CONFIG" >/dev/null || skip "pkg-config is missing"
 
 fact "the README's lines of C are examples/mutex.c" readme_shows_the_example
 fact "make install" install_all
+fact "no link in what is installed to be read leads nowhere" links_lead_somewhere
 # shellcheck disable=SC2046
 {
     fact "mutex.c links with the shared library" build mutex mutex $(says --libs)
     fact "leader.c links with the shared library" build leader leader $(says --libs)
+    fact "async.c links with the shared library" build async async $(says --libs)
+    fact "loop.c links with the shared library" build loop loop $(says --libs)
+    fact "adopt.c links with the shared library and with ZooKeeper's client" build adopt adopt $(says --libs) -lzookeeper_mt
     fact "mutex.c links statically" build mutex mutex-static -static $(says --static --libs)
 }
 if command -v systemd-analyze >/dev/null; then

@@ -12,7 +12,14 @@
 static const int64_t late_ns = INT64_C(15000000000);
 enum { CLOCK_NS = 2000000 };
 
-static bool allowed(const struct request *r)
+/* A grant is lost before its callback runs only when something was wrong at that time, or shortly before. */
+static bool may_be_lost(const struct evidence *e, const struct request *r)
+{
+    int64_t from_ns = r->asked_ns - 2 * e->session_ms * INT64_C(1000000);
+    return find_strike(e, ~UINT64_C(0), -1, from_ns, r->answered_ns) != NULL;
+}
+
+static bool allowed(const struct evidence *e, const struct request *r)
 {
     switch (r->way) {
     case BY_LOCK:
@@ -22,7 +29,8 @@ static bool allowed(const struct request *r)
     case BY_TRYLOCK:
         return r->rc == 0 || r->rc == PDK_EBUSY || r->rc == PDK_EDISCONNECTED;
     case BY_ASYNC:
-        return r->rc == 0 || r->rc == PDK_ECANCELED || (r->rc == PDK_ETIMEDOUT && r->timeout_ms >= 0);
+        return r->rc == 0 || r->rc == PDK_ECANCELED || (r->rc == PDK_ETIMEDOUT && r->timeout_ms >= 0) ||
+               (r->rc == PDK_ELOST && may_be_lost(e, r));
     default:
         return false;
     }
@@ -33,7 +41,7 @@ static void look_at_lock(const struct evidence *e, struct findings *f, const str
     static const char *const ways[] = {"lock", "timedlock", "trylock", "lock_async"};
     if (r->n_answers > 1 || (r->n_answers == 0 && !may_owe))
         breach(f, "outcomes", "%s, asked at %.3f s, has %d outcomes", who(e, r), at(e, r->asked_ns), r->n_answers);
-    if (r->n_answers > 0 && !allowed(r))
+    if (r->n_answers > 0 && !allowed(e, r))
         breach(f, "outcomes", "%s: %s answered %s", who(e, r), (unsigned)r->way < N_WAYS ? ways[r->way] : "?",
                pdk_strerrorname(r->rc));
     if (r->n_answers == 0 || r->timeout_ms < 0)

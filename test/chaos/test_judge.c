@@ -375,6 +375,11 @@ static void refusals_that_are_allowed(void)
     refused(BY_ASYNC, PDK_ECANCELED);
     judged();
     CHECK_EQ(f->n_breaches, 0);
+    refused(BY_ASYNC, PDK_ELOST);
+    PUSH(&e.strikes) = (struct strike){
+        .id = FAULT_PATH_DELETED, .from_ns = 330 * MS, .until_ns = 331 * MS, .took = true};
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
 }
 
 static void refusals_that_are_not(void)
@@ -384,6 +389,8 @@ static void refusals_that_are_not(void)
     refused(BY_TIMEDLOCK, PDK_EBUSY);
     breaks("outcomes");
     refused(BY_ASYNC, PDK_ETIMEDOUT);
+    breaks("outcomes");
+    refused(BY_ASYNC, PDK_ELOST); /* nothing was wrong */
     breaks("outcomes");
 }
 

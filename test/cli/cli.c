@@ -104,12 +104,14 @@ int cli_run(struct cli *c, const char *const *arguments)
 bool cli_said(struct cli *c, const char *text)
 {
     cli_look(c);
+    pdk__test_saw_text("its output", c->out);
     return strstr(c->out, text) != NULL;
 }
 
 bool cli_complained(struct cli *c, const char *text)
 {
     cli_look(c);
+    pdk__test_saw_text("its complaint", c->err);
     return strstr(c->err, text) != NULL;
 }
 
@@ -143,8 +145,8 @@ bool cli_alive(pid_t pid)
     return read_stat(pid, &state, &parent, name) && state != 'Z' && state != 'X';
 }
 
-/* The command leads a process group of its runner's session; the session process leads a session of its own. */
-pid_t cli_session_of(pid_t runner)
+/* The command leads a process group of its runner's session; the other two lead a session of their own. */
+static pid_t find(pid_t runner, bool guard)
 {
     pid_t found = 0, parent;
     char state, name[64];
@@ -152,10 +154,26 @@ pid_t cli_session_of(pid_t runner)
     struct dirent *e;
     while (found == 0 && dir != NULL && (e = readdir(dir)) != NULL) {
         pid_t pid = (pid_t)atoi(e->d_name);
-        if (pid > 0 && read_stat(pid, &state, &parent, name) && parent == runner && getsid(pid) == pid)
+        if (pid > 0 && read_stat(pid, &state, &parent, name) && parent == runner && getsid(pid) == pid &&
+            (strcmp(name, "pdk-guard") == 0) == guard)
             found = pid;
     }
     if (dir != NULL)
         closedir(dir);
     return found;
 }
+
+bool cli_has_session(pid_t runner) { return find(runner, false) != 0; }
+
+static pid_t demand(pid_t runner, bool guard)
+{
+    pid_t found = find(runner, guard);
+    if (found == 0)
+        pdk__test_fail(__FILE__, __LINE__, "process %d (%s) has no %s", (int)runner,
+                       cli_alive(runner) ? "running" : "ended", guard ? "guard" : "session process");
+    return found;
+}
+
+pid_t cli_session_of(pid_t runner) { return demand(runner, false); }
+
+pid_t cli_guard_of(pid_t runner) { return demand(runner, true); }

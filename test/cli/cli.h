@@ -17,10 +17,14 @@ struct cli {
     char out[16384], err[4096]; /* what it has said so far, after cli_look() or cli_wait() */
 };
 
-/* The server all tests of a program share; PADDOCK_HOSTS leads to it. For pdk__test_suite. */
+/* The server all tests of a program share; PADDOCK_HOSTS leads to it, through a door. For pdk__test_suite. */
 void cli_setup(void);
 void cli_teardown(void);
 pdk__server *cli_server(void);
+
+/* Stop it, and start it again. The door refuses connections from the one until the server grants sessions again. */
+void cli_server_stop(void);
+void cli_server_start(void);
 
 /* "/NAME-N", new each time. */
 const char *cli_path(const char *name);
@@ -58,8 +62,11 @@ bool cli_one_line(const struct cli *c);
             pdk__test_fail(__FILE__, __LINE__, "not one line: '%s'", (c)->err);                                        \
     } while (0)
 
-/* The process that keeps the session of a running `paddock lock`; 0: not there. */
+/* The process that keeps the session of a running `paddock lock`, and its guard. The test fails when there is none:
+ * kill() takes 0 for the test's own group. */
 pid_t cli_session_of(pid_t runner);
+pid_t cli_guard_of(pid_t runner);
+bool cli_has_session(pid_t runner);
 
 /* Does process PID run (and is no zombie)? */
 bool cli_alive(pid_t pid);
@@ -69,7 +76,8 @@ bool cli_alive(pid_t pid);
 /* Nodes on the server, those of ZooKeeper itself left out. */
 int cli_nodes(void);
 
-/* How many nodes there are under PATH; 0 when it does not exist. */
+/* How many nodes there are under PATH; 0 when it does not exist. An error is no count: a lost answer is asked for
+ * again, any other error fails the test. */
 int cli_children(const char *path);
 
 /* How many nodes were made or deleted under PATH since it was made. */
@@ -89,6 +97,9 @@ bool cli_may_write(const char *path);
 
 /* Make PATH, such that only somebody with the password may touch it (digest:keeper:secret). */
 void cli_make_private(const char *path);
+
+/* Are DATA those of PATH itself? */
+bool cli_has_data(const char *path, const char *data);
 
 /* Make PATH/NAME with DATA. */
 void cli_make(const char *path, const char *name, const char *data);

@@ -1,32 +1,41 @@
 /* The server, and what is on it. */
 #include "test/cli/cli.h"
+#include "test/lib/proxy.h"
+#include "test/lib/zk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zookeeper/zookeeper.h>
+
+enum { STOP_MS = 10000, OBSERVER_MS = 120000 };
 
 static pdk__server *server;
-static zhandle_t *zh;
+static pdk__proxy *door; /* refuses while the server does not grant sessions */
+static zhandle_t *zh;    /* the observer's */
+
+/* A command that connects while its server starts waits for the answer for up to two thirds of its session timeout. */
+static void start(void)
+{
+    if (pdk__server_start(server) != 0 || pdk__server_wait_ready(server, GENEROUS) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());
+}
 
 static void connect_observer(void)
 {
     char hosts[64];
-    zoo_set_debug_level(0);
-    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
+    door = pdk__proxy_new(pdk__server_port(server), false);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(door));
     setenv("PADDOCK_HOSTS", hosts, 1);
     unsetenv("PADDOCK_AUTH");
-    zh = zookeeper_init2(hosts, NULL, 30000, NULL, NULL, 0, NULL);
-    CHECK(zh != NULL);
-    CHECK_WITHIN(GENEROUS, zoo_state(zh) == ZOO_CONNECTED_STATE);
+    zh = pdk__zk_open(hosts, OBSERVER_MS);
 }
 
 void cli_setup(void)
 {
     cli_as_by_hand();
-    if (pdk__server_new(&server, &(struct pdk__server_options){0}) != 0 || pdk__server_start(server) != 0 ||
-        pdk__server_wait_ready(server, 60000) != 0)
+    if (pdk__server_new(&server, &(struct pdk__server_options){0}) != 0)
         pdk__test_fail(__FILE__, __LINE__, "%s", pdk__server_error());
+    start();
     connect_observer();
 }
 
@@ -34,10 +43,24 @@ void cli_teardown(void)
 {
     if (zh != NULL)
         zookeeper_close(zh);
+    pdk__proxy_free(door);
     pdk__server_free(server);
 }
 
 pdk__server *cli_server(void) { return server; }
+
+void cli_server_stop(void)
+{
+    pdk__proxy_refuse(door, true);
+    pdk__server_stop(server, STOP_MS);
+    pdk__proxy_cut(door);
+}
+
+void cli_server_start(void)
+{
+    start();
+    pdk__proxy_refuse(door, false);
+}
 
 const char *cli_path(const char *name)
 {
@@ -47,38 +70,45 @@ const char *cli_path(const char *name)
     return path;
 }
 
+/* -1: there is no such path. */
 static int count(const char *path)
 {
-    struct String_vector names = {0};
+    struct String_vector names;
+    if (pdk__zk_list(zh, path, &names) != ZOK)
+        return -1;
     int n = 0;
-    if (zoo_get_children(zh, path, 0, &names) != ZOK)
-        return 0;
     for (int i = 0; i < names.count; i++) {
         char child[1024];
         snprintf(child, sizeof child, "%s/%s", path[1] == '\0' ? "" : path, names.data[i]);
-        if (strcmp(child, "/zookeeper") != 0)
-            n += 1 + count(child);
+        if (strcmp(child, "/zookeeper") == 0)
+            continue;
+        int below = count(child);
+        n += below >= 0 ? 1 + below : 0; /* it went while we counted */
     }
     deallocate_String_vector(&names);
     return n;
 }
 
-int cli_nodes(void) { return count("/"); }
+int cli_nodes(void) { return (int)pdk__test_saw("nodes", count("/")); }
 
-int cli_children(const char *path) { return count(path); }
+int cli_children(const char *path)
+{
+    int n = count(path);
+    return (int)pdk__test_saw("nodes under the path", n > 0 ? n : 0);
+}
 
 int cli_changes(const char *path)
 {
     struct Stat st;
-    CHECK_EQ(zoo_exists(zh, path, 0, &st), ZOK);
+    CHECK_EQ(pdk__zk_stat(zh, path, &st), ZOK);
     return st.cversion;
 }
 
 /* The first contender, or the last. */
 static void find(const char *path, bool last, char *node, size_t size)
 {
-    struct String_vector names = {0};
-    CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
+    struct String_vector names;
+    CHECK_EQ(pdk__zk_list(zh, path, &names), ZOK);
     CHECK(names.count > 0);
     const char *found = names.data[0];
     for (int i = 1; i < names.count; i++)
@@ -110,7 +140,7 @@ bool cli_asked(const char *path)
     int size = sizeof data;
     find_holder(path, node, sizeof node);
     CHECK_EQ(zoo_get(zh, node, 0, data, &size, NULL), ZOK);
-    return size == 10 && memcmp(data, "__REVOKE__", 10) == 0;
+    return size >= 10 && memcmp(data, "__REVOKE__", 10) == 0;
 }
 
 bool cli_may_write(const char *path)
@@ -120,6 +150,14 @@ bool cli_may_write(const char *path)
     int rc = zoo_set(zh, node, "{}", 2, -1);
     CHECK(rc == ZOK || rc == ZNOAUTH);
     return rc == ZOK;
+}
+
+bool cli_has_data(const char *path, const char *data)
+{
+    char found[256];
+    int size = sizeof found;
+    CHECK_EQ(zoo_get(zh, path, 0, found, &size, NULL), ZOK);
+    return size == (int)strlen(data) && memcmp(found, data, (size_t)size) == 0;
 }
 
 void cli_make(const char *path, const char *name, const char *data)

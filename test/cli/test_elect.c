@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Tells its term's token; ends when its input ends. */
@@ -120,6 +121,142 @@ static void keep_can_be_ended(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+static void keep_cannot_run(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", fresh("cannot"), "/nonexistent/command")), 127);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", path, "/dev/null")), 126);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", path, "sh", "-c", "exit 127")), 127);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+/* Nothing of it is in the queue while it rests: others may lead. */
+static void short_terms_rest(void)
+{
+    cli_start(&c, ARGS("elect", "--keep", "-v", fresh("short"), "sh", "-c", "echo $PADDOCK_TOKEN; exit 3"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, "a candidate again in "));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 3) > 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+    CHECK_WITHIN(GENEROUS, token_of(&c, 4) > 0);
+    kill(c.pid, SIGTERM);
+    int status = cli_wait(&c);
+    CHECK(status == 3 || status == 128 + SIGTERM);
+    CHECK_EQ(cli_children(path), 0);
+    /* The least there can be of it. */
+    int rests = 0;
+    for (const char *at = c.err; (at = strstr(at, "a candidate again in ")) != NULL; at++) {
+        CHECK(atof(at + strlen("a candidate again in ")) >= .25);
+        rests++;
+    }
+    CHECK(rests >= 3);
+}
+
+/* What is to be told of the wait for a term is nothing that the term before has left. */
+static void session_killed_while_it_waits(void)
+{
+    cli_start_fed(&c, ARGS("elect", "--keep", fresh("waiting"), "sh", "-c", "echo $PADDOCK_TOKEN; read -r x; exit 3"));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    cli_start_fed(&next, ARGS("elect", path, "sh", "-c", TELL));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    cli_close_input(&c);
+    CHECK_WITHIN(GENEROUS, token_of(&next, 1) > 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    kill(cli_session_of(c.pid), SIGKILL);
+    CHECK_EQ(cli_wait(&c), 70);
+    CHECK_ONE_LINE(&c);
+    cli_close_input(&next);
+    CHECK_EQ(cli_wait(&next), 5);
+}
+
+static bool sleeps(pid_t pid)
+{
+    char file[64], state = '?';
+    snprintf(file, sizeof file, "/proc/%d/stat", (int)pid);
+    FILE *in = fopen(file, "re");
+    if (in == NULL)
+        return false;
+    int n = fscanf(in, "%*d (%*[^)]) %c", &state);
+    fclose(in);
+    return n == 1 && state == 'S';
+}
+
+/* One that wakes up again and again is found awake. */
+static bool sleeps_on(pid_t pid)
+{
+    for (int i = 0; i < 100; i++, usleep(1000))
+        if (!sleeps(pid))
+            return false;
+    return true;
+}
+
+/* The command dies while a signal for it is held back. What is due at a time that is past lets nobody sleep. */
+static void signal_outlives_command(void)
+{
+    cli_start(&c, ARGS("elect", "--keep", fresh("outlives"), "sh", "-c", "echo $$; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    cli_start_fed(&next, ARGS("elect", path, "sh", "-c", TELL));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    kill(c.pid, SIGUSR1);
+    kill((pid_t)token_of(&c, 1), SIGKILL);
+    CHECK_WITHIN(GENEROUS, token_of(&next, 1) > 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    usleep(1500 * 1000); /* longer than a signal is held back */
+    CHECK_WITHIN(GENEROUS, sleeps_on(c.pid));
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    cli_close_input(&next);
+    CHECK_EQ(cli_wait(&next), 5);
+}
+
+static void rest_can_be_ended(void)
+{
+    cli_start(&c, ARGS("elect", "--keep", "-v", fresh("rest"), "sh", "-c", "echo $PADDOCK_TOKEN"));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 5) > 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+    kill(c.pid, SIGTERM);
+    int status = cli_wait(&c);
+    CHECK(status == 0 || status == 128 + SIGTERM);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static int64_t cpu_ms(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec used;
+    CHECK_EQ(clock_getcpuclockid(pid, &clock), 0);
+    CHECK_EQ(clock_gettime(clock, &used), 0);
+    return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* No server answers the resignation before the rest has passed. A loop that does not wait for the answer spins. */
+static void rest_passes_away(void)
+{
+    enum { LOOK_MS = 4000, MUCH_MS = 500 };
+    cli_start_fed(&c, ARGS("elect", "--keep", "-v", "--session-timeout", "300", fresh("away"), "sh", "-c",
+                           "echo $PADDOCK_TOKEN; read -r x; exit 3"));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    pid_t session = cli_session_of(c.pid);
+    pdk__server_pause(cli_server());
+    cli_close_input(&c);
+    bool rests = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !rests && pdk__test_now_ms() < until; pdk__test_nap())
+        rests = cli_complained(&c, "a candidate again in ");
+    int64_t until = pdk__test_now_ms() + LOOK_MS, used = -cpu_ms(session);
+    while (pdk__test_now_ms() < until)
+        pdk__test_nap();
+    used += cpu_ms(session);
+    pdk__server_resume(cli_server());
+    CHECK(rests);
+    CHECK(used < MUCH_MS);
+    CHECK_WITHIN(GENEROUS, token_of(&c, 2) > token_of(&c, 1));
+    kill(c.pid, SIGTERM);
+    int status = cli_wait(&c);
+    CHECK(status == 3 || status == 128 + SIGTERM);
+    CHECK_EQ(cli_children(path), 0);
+}
+
 /* Cut off, with a command that does not end for a word: whoever leads next looks for it. */
 static void servers_vanish(void)
 {
@@ -143,7 +280,7 @@ static void servers_vanish(void)
  * stands for another term. */
 static void session_stopped(void)
 {
-    cli_start_fed(&c, ARGS("elect", "--session-timeout", "2", fresh("session"), "sh", "-c", TELL));
+    cli_start_fed(&c, ARGS("elect", "--session-timeout", "4", fresh("session"), "sh", "-c", TELL));
     CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
@@ -197,6 +334,12 @@ int main(int argc, char **argv)
         {"--once is for one term: 76 when it is lost", once},
         {"--keep stands again behind the others", keep},
         {"--keep ends by SIGTERM", keep_can_be_ended},
+        {"--keep ends by a command that cannot be run: 126, 127", keep_cannot_run},
+        {"--keep rests after a short term, and does not stand meanwhile", short_terms_rest},
+        {"--keep waits: the end of its session is told, not that of the term before", session_killed_while_it_waits},
+        {"--keep sleeps while it waits, though a signal came for a command that is dead", signal_outlives_command},
+        {"SIGTERM ends a rest", rest_can_be_ended},
+        {"a rest that passes while no server answers costs no processor time", rest_passes_away},
         {"the command is dead before another leads, though the servers vanish", servers_vanish},
         {"a session process that was stopped stands again", session_stopped},
         {"SIGTERM ends the wait, and leaves no node", interrupted_wait},

@@ -69,6 +69,16 @@ static void wait_given_up(void)
     CHECK_EQ(cli_wait(&d), 0);
 }
 
+/* Its input is the writing end of a pipe whose reader has gone. */
+static void input_without_reader(void)
+{
+    static const char script[] =
+        "{ \"$PADDOCK_BUILDDIR/paddock\" hold -w 20 -E 8 \"$PADDOCK_PATH\" 0>&1 >/dev/null; echo $? >&2; } | true";
+    CHECK_EQ(cli_run(&c, ARGS("lock", fresh("writing-end"), "sh", "-c", script)), 0);
+    CHECK(strstr(c.err, "standard input ended") != NULL);
+    CHECK(strstr(c.err, "\n8\n") != NULL);
+}
+
 static void empty_input(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("hold", fresh("null"))), 0);
@@ -82,6 +92,7 @@ int main(int argc, char **argv)
         {"it prints the token, and holds until its input ends", until_input_ends},
         {"a signal makes it give the lock back", until_a_signal},
         {"a wait ends with a signal, its input or its time, and leaves no node", wait_given_up},
+        {"a wait ends when its input is a pipe that nobody reads", input_without_reader},
         {"with empty input it takes the lock, and gives it back", empty_input},
         {0},
     };

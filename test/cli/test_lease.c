@@ -5,10 +5,15 @@
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
 
+#include <errno.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Does not end for a word, nor does what it has started. */
@@ -30,7 +35,7 @@ static void started(void)
 
 static void start(const char *name)
 {
-    cli_start(&c, ARGS("lock", "--session-timeout", "2", fresh(name), "sh", "-c", STUBBORN));
+    cli_start(&c, ARGS("lock", "--session-timeout", "4", fresh(name), "sh", "-c", STUBBORN));
     started();
 }
 
@@ -121,12 +126,84 @@ static void runner_stopped(void)
     CHECK_EQ(cli_wait(&c), 76);
 }
 
-/* Nobody could do anything, so the command goes on while another holds the lock. Not longer than that. */
 static void both_stopped(void)
 {
-    struct cli next;
     start("both-stopped");
     pid_t session = cli_session_of(c.pid);
+    kill(session, SIGSTOP);
+    kill(c.pid, SIGSTOP);
+    next_finds_nobody();
+    kill(session, SIGCONT);
+    kill(c.pid, SIGCONT);
+    CHECK_EQ(cli_wait(&c), 76);
+}
+
+/* As `pkill -9 paddock` once did. */
+static void both_killed(void)
+{
+    start("both-killed");
+    pid_t session = cli_session_of(c.pid), guard = cli_guard_of(c.pid);
+    kill(session, SIGKILL);
+    kill(c.pid, SIGKILL);
+    next_finds_nobody();
+    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_WITHIN(GENEROUS, !cli_alive(guard));
+}
+
+/* The session is stopped, so that it cannot act on the death of the runner. */
+static void one_killed_one_stopped(void)
+{
+    start("killed-stopped");
+    pid_t session = cli_session_of(c.pid);
+    kill(session, SIGSTOP);
+    kill(c.pid, SIGKILL);
+    next_finds_nobody();
+    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    kill(session, SIGKILL);
+}
+
+static void guard_killed(void)
+{
+    start_proxied("guard-killed", STUBBORN);
+    kill(cli_guard_of(c.pid), SIGKILL);
+    vanish();
+    next_finds_nobody();
+    CHECK_EQ(cli_wait(&c), 76);
+}
+
+static void named(pid_t pid, const char *name)
+{
+    char file[64], text[64] = "";
+    snprintf(file, sizeof file, "/proc/%d/comm", (int)pid);
+    FILE *in = fopen(file, "re");
+    CHECK(in != NULL && fgets(text, sizeof text, in) != NULL);
+    fclose(in);
+    text[strcspn(text, "\n")] = '\0';
+    CHECK_STR(text, name);
+    snprintf(file, sizeof file, "/proc/%d/cmdline", (int)pid);
+    in = fopen(file, "re");
+    CHECK(in != NULL && fgets(text, sizeof text, in) != NULL);
+    fclose(in);
+    CHECK(strncmp(text, name, strlen(name)) == 0 && strstr(text, "paddock") == NULL);
+}
+
+static void names(void)
+{
+    start("names");
+    named(cli_session_of(c.pid), "pdk-session");
+    named(cli_guard_of(c.pid), "pdk-guard");
+    kill(c.pid, SIGKILL);
+    next_finds_nobody();
+    cli_wait(&c);
+}
+
+/* None of ours could do anything, so the command goes on while another holds the lock. Not longer than that. */
+static void all_stopped(void)
+{
+    struct cli next;
+    start("all-stopped");
+    pid_t session = cli_session_of(c.pid), guard = cli_guard_of(c.pid);
+    kill(guard, SIGSTOP);
     kill(session, SIGSTOP);
     kill(c.pid, SIGSTOP);
     cli_start_fed(&next, ARGS("lock", path, "sh", "-c", "echo in; read -r x; exit 5"));
@@ -149,6 +226,41 @@ static void session_gone_for_good(void)
     CHECK_WITHIN(GENEROUS, !cli_alive(session));
 }
 
+/* A process of this number, in a group of its own; -1 with errno. */
+static pid_t stranger(pid_t number)
+{
+    struct clone_args how = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1};
+    long pid = syscall(SYS_clone3, &how, sizeof how);
+    while (pid == 0)
+        pause();
+    return pid > 0 && setpgid((pid_t)pid, 0) == 0 ? (pid_t)pid : -1;
+}
+
+/* The session process is stopped before the command ends, and goes on after the deadline. The number of the command's
+ * group is another's by then. */
+static void number_passed_on(void)
+{
+    struct cli next;
+    cli_start_fed(&c, ARGS("lock", "--session-timeout", "4", fresh("number"), "sh", "-c", "echo $$ $$ in; read -r x"));
+    started();
+    pid_t session = cli_session_of(c.pid);
+    kill(session, SIGSTOP);
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 1);
+    pid_t other = stranger(command);
+    if (other < 0 && (errno == EPERM || errno == ENOSYS || errno == EINVAL)) {
+        kill(session, SIGKILL);
+        SKIP("needs the right to choose a process's number");
+    }
+    CHECK_EQ(other, command);
+    CHECK_EQ(cli_run(&next, ARGS("lock", path, "true")), 0);
+    kill(session, SIGCONT);
+    CHECK_WITHIN(GENEROUS, !cli_alive(session));
+    CHECK(cli_alive(other));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+}
+
 static void servers_grant_less(void)
 {
     cli_start(&c, ARGS("lock", "--session-timeout", "1000", "--kill-after", "150", fresh("clipped"), "true"));
@@ -166,8 +278,14 @@ int main(int argc, char **argv)
         {"the session process is killed", session_killed},
         {"the runner is killed", runner_killed},
         {"the runner is stopped, and the servers vanish", runner_stopped},
-        {"both processes were stopped: the first to go on kills", both_stopped},
+        {"the runner and the session are stopped", both_stopped},
+        {"the runner and the session are killed", both_killed},
+        {"the runner is killed while the session is stopped", one_killed_one_stopped},
+        {"the guard is killed, and the servers vanish", guard_killed},
+        {"a kill by name hits one process", names},
+        {"all processes were stopped: the first to go on kills", all_stopped},
         {"a session process that hangs is not waited for", session_gone_for_good},
+        {"the session process was stopped: a group that has the number by now is left alone", number_passed_on},
         {"--kill-after is cut to what the servers' session timeout allows", servers_grant_less},
         {0},
     };

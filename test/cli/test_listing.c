@@ -112,18 +112,190 @@ static void strangers(void)
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK(strstr(c.out, "holds (curator)") != NULL);
     CHECK(strstr(c.out, "10.0.0.7") != NULL);
-    CHECK(strstr(c.out, "waits (foreign)") != NULL);
+    CHECK(strstr(c.out, "waits (kazoo)") != NULL);
+    CHECK(strstr(c.err, "a kazoo Lock or Election contends here") != NULL);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK_STR(c.err, "");
     CHECK(strstr(c.out, "-    junk") != NULL);
     CHECK(strchr(c.out, '\x1b') == NULL);
     CHECK(strstr(c.out, "?[31mred") != NULL);
     json_t *top = list();
     CHECK_STR(text(top, 0, "dialect"), "curator");
     CHECK_STR(text(top, 0, "host"), "10.0.0.7");
-    CHECK_STR(text(top, 1, "dialect"), "foreign");
+    CHECK_STR(text(top, 1, "dialect"), "kazoo");
     CHECK_STR(text(top, 2, "state"), "junk");
     CHECK_STR(text(top, 2, "data_hex"), "1b5b33316d726564ff");
     CHECK(json_is_null(json_object_get(json_array_get(json_object_get(top, "contenders"), 2), "position")));
     json_decref(top);
+}
+
+/* What a terminal would take for a command (C1), or show elsewhere (bidirectional marks), in a name that anybody
+ * chose. */
+static void no_terminal_obeys(void)
+{
+    static const char evil[] = "a\xc2\x9b"
+                               "31m\xe2\x80\xae"
+                               "b\xe2\x81\xa6"
+                               "c\x7f\xc3\xbc";
+    fresh("evil");
+    cli_make(path, "config", evil);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "a?31m?b?c?\xc3\xbc") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", path)), 0);
+    unsetenv("LC_ALL");
+    for (const char *at = c.out; *at != '\0'; at++)
+        CHECK((*at >= ' ' && *at < 0x7f) || *at == '\n');
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK_STR(text(top, 0, "data"), evil);
+    json_decref(top);
+}
+
+/* Asked by ours, and as Curator's Revoker does it: the word alone. Either way the owner is still told. */
+static void asked(bool by_curator)
+{
+    char host[256];
+    gethostname(host, sizeof host);
+    fresh(by_curator ? "asked-by-curator" : "asked");
+    cli_start_fed(&holder,
+                  ARGS("lock", "--on-revoke=ignore", "--label", "night shift", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    if (by_curator)
+        cli_ask_last(path);
+    else
+        CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
+    CHECK_WITHIN(GENEROUS, cli_run(&c, ARGS("ls", path)) == 0 && strstr(c.out, "1    asked") != NULL &&
+                               strstr(c.out, "(night shift)") != NULL);
+    CHECK(strstr(c.out, "__REVOKE__") == NULL);
+    json_t *top = list();
+    CHECK_STR(text(top, 0, "state"), "asked");
+    CHECK_STR(text(top, 0, "host"), host);
+    CHECK_STR(text(top, 0, "label"), "night shift");
+    CHECK_EQ(number(top, 0, "pid"), cli_session_of(holder.pid));
+    CHECK(json_is_true(json_object_get(json_array_get(json_object_get(top, "contenders"), 0), "asked")));
+    json_decref(top);
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+}
+
+static void asked_by_ours(void) { asked(false); }
+
+static void asked_by_curator(void) { asked(true); }
+
+/* A stranger's node that was asked says nothing of its owner any more, and the word is no host. */
+static void stranger_asked(void)
+{
+    fresh("stranger-asked");
+    cli_make(path, "_c_00000000-0000-0000-0000-000000000000-lock-0000000000", "__REVOKE__");
+    json_t *top = list();
+    CHECK_STR(text(top, 0, "state"), "asked");
+    CHECK(text(top, 0, "host") == NULL);
+    json_decref(top);
+}
+
+static void leader_asked(void)
+{
+    fresh("leader-asked");
+    cli_start_fed(&holder, ARGS("elect", "--on-revoke=ignore", "--id", "db7", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    cli_ask_last(path);
+    CHECK_WITHIN(GENEROUS,
+                 cli_run(&c, ARGS("ls", path)) == 0 && strstr(c.out, "asked") != NULL && strstr(c.out, "db7") != NULL);
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+}
+
+/* --- by which rules ---------------------------------------------------------------------------------------------- */
+
+static void rules_are_told(void)
+{
+    fresh("rules");
+    cli_start_fed(&holder, ARGS("lock", "--confirmed", "--lock-delay", "90", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "confirmed, delay 1m30s") != NULL);
+    CHECK_STR(c.err, "");
+    json_t *top = list();
+    CHECK_EQ(number(top, 0, "lock_delay_ms"), 90000);
+    CHECK(json_is_true(json_object_get(json_array_get(json_object_get(top, "contenders"), 0), "confirmed")));
+    json_decref(top);
+    cli_close_input(&holder);
+    CHECK_EQ(cli_wait(&holder), 1);
+}
+
+static void mixed_rules_are_told(void)
+{
+    fresh("mixed");
+    cli_start_fed(&holder, ARGS("lock", "--confirmed", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    cli_start_fed(&waiter, ARGS("lock", "--lock-delay", "1", path, "/bin/cat"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "tokens may come out of order"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "a lock delay and some have none"));
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "tokens may come out of order") != NULL);
+    CHECK(strstr(c.err, "a lock delay and some have none") != NULL);
+    disperse();
+}
+
+static int times(const char *word)
+{
+    int n = 0;
+    for (const char *at = waiter.err; (at = strstr(at, word)) != NULL; at += strlen(word))
+        n++;
+    return n;
+}
+
+/* Curator's contenders confirm nothing and have no delay; of the second one nothing more is said. */
+static void curators_rules(void)
+{
+    const char *confirms = "tokens may come out of order", *delay = "a lock delay and some have none";
+    fresh("curators-rules");
+    cli_make(path, "_c_00000000-0000-0000-0000-000000000000-lock-0000000000", "10.0.0.7");
+    cli_make(path, "_c_00000000-0000-0000-0000-000000000001-lock-0000000001", "10.0.0.8");
+    cli_start(&waiter, ARGS("lock", "-v", "--confirmed", "--lock-delay", "0.1", path, "/bin/true"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by 10.0.0.7"));
+    CHECK_EQ(times(confirms), 1);
+    CHECK_EQ(times(delay), 1);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, confirms) != NULL && strstr(c.err, delay) != NULL);
+    cli_delete_holder(path);
+    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by 10.0.0.8"));
+    CHECK_EQ(times(confirms), 1);
+    CHECK_EQ(times(delay), 1);
+    cli_delete_holder(path);
+    CHECK_EQ(cli_wait(&waiter), 0);
+}
+
+/* A program of ours may put its own data into its node, which tell nothing of its rules. */
+static void unknown_rules(void)
+{
+    fresh("unknown-rules");
+    cli_make(path, "0123456789abcdef-01234567-lock-0000000000", "its own");
+    cli_start(&waiter, ARGS("lock", "-v", "--confirmed", "--lock-delay", "0.1", path, "/bin/true"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by"));
+    CHECK_EQ(times("some contenders"), 0);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.err, "");
+    cli_delete_holder(path);
+    CHECK_EQ(cli_wait(&waiter), 0);
+}
+
+/* Run with the lock held, so that there is a table to print. */
+static void run_on_full(const char *command)
+{
+    char script[256];
+    snprintf(script, sizeof script, "\"$PADDOCK_BUILDDIR/paddock\" %s \"$PADDOCK_PATH\" >/dev/full", command);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--on-revoke=ignore", fresh("full"), "sh", "-c", script)), 70);
+    CHECK(strstr(c.err, "cannot write to standard output") != NULL);
+}
+
+static void full_output(void)
+{
+    run_on_full("ls");
+    run_on_full("ls --json");
+    run_on_full("break -q");
+    run_on_full("break -q --json");
 }
 
 static void leaves_nothing(void)
@@ -140,6 +312,16 @@ int main(int argc, char **argv)
         {"the table shows state, process and label in order", for_people},
         {"a path where nobody is, is empty, and no error", empty},
         {"other libraries' nodes and junk are marked, and control characters masked", strangers},
+        {"neither table nor JSON has a character that a terminal obeys", no_terminal_obeys},
+        {"a holder that was asked is told as asked, with its owner", asked_by_ours},
+        {"a holder that Curator's Revoker asked is told as asked, with its owner", asked_by_curator},
+        {"a stranger that was asked has no owner by the name of the word", stranger_asked},
+        {"a leader that was asked keeps its id", leader_asked},
+        {"confirmed grants and a lock delay are told", rules_are_told},
+        {"contenders that do not go by the same rules are told, by ls and by the one that waits", mixed_rules_are_told},
+        {"Curator's contenders go by other rules than confirmed ones, and that is told once", curators_rules},
+        {"a contender with data of its own is not told to have other rules", unknown_rules},
+        {"a table that cannot be written is told, 70", full_output},
         {"looking leaves nothing", leaves_nothing},
         {0},
     };

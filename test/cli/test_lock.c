@@ -1,5 +1,6 @@
 /* paddock lock: what the command gets, how it ends, and who may run meanwhile. */
 #include "test/cli/cli.h"
+#include "test/lib/proxy.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -165,6 +166,15 @@ static void verbose(void)
     CHECK(strstr(c.err, "running true") != NULL);
 }
 
+static void very_verbose(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-vv", fresh("lines"), "true")), 0);
+    CHECK(strstr(c.err, "paddock: debug: zookeeper: ") != NULL);
+    CHECK(strstr(c.err, "paddock: debug: session: opening -> connected") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "--connect-timeout", "1", "-z", "127.0.0.1:1", path, "true")), 69);
+    CHECK(strstr(c.err, "paddock: warning: zookeeper: ") != NULL && strstr(c.err, "Connection refused") != NULL);
+}
+
 static void acl(void)
 {
     fresh("acl");
@@ -193,12 +203,130 @@ static void secret(void)
     cli_wait(&c);
 }
 
+/* --- what a wait says, and costs --------------------------------------------------------------------------------- */
+
+static void waits_aloud(void)
+{
+    fresh("aloud");
+    hold(&c);
+    cli_start_fed(&d, ARGS("lock", "-v", path, "/bin/cat"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&d, "waiting for") && cli_complained(&d, "held by"));
+    CHECK(strstr(d.err, "(sh)") != NULL);
+    cli_close_input(&d);
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 1);
+    CHECK_EQ(cli_wait(&d), 0);
+}
+
+/* It shows the holder and its place, so it reads the holder, and of the others the names. */
+static void waits_cheaply(void)
+{
+    enum { QUEUE = 40 };
+    char hosts[64];
+    fresh("cheaply");
+    for (int i = 0; i < QUEUE; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "0000000000000001-%08x-lock-%010d", i + 1, i);
+        cli_make(path, name, "{\"host\":\"crowd\",\"pid\":7}");
+    }
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    cli_start(&c, ARGS("lock", "-v", "-z", hosts, path, "true"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, "place 40 of 40"));
+    CHECK(strstr(c.err, "held by crowd pid 7") != NULL);
+    CHECK(pdk__proxy_replies(proxy, PDK__OP_GET) < 10);
+    CHECK(pdk__proxy_replies(proxy, PDK__OP_EXISTS) < 10);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    pdk__proxy_free(proxy);
+}
+
+/* A round trip of two fifths of the session timeout: no renewal can be confirmed in time. */
+static void too_slow(void)
+{
+    char hosts[64], line[256];
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    pdk__proxy_delay(proxy, PDK__TO_SERVER, 800);
+    pdk__proxy_delay(proxy, PDK__TO_CLIENT, 800);
+    fresh("slow");
+    snprintf(line, sizeof line, "warning: %s: not granted yet: connected, but the session cannot be confirmed", path);
+    cli_start(&c, ARGS("lock", "-v", "--session-timeout", "4", "-z", hosts, path, "true"));
+    cli_start(&d, ARGS("lock", "-w", "12", "--session-timeout", "4", "-z", hosts, path, "true"));
+    CHECK_WITHIN(GENEROUS, cli_complained(&c, line));
+    CHECK(strstr(c.err, "session timeout 4 s") != NULL && cli_alive(c.pid));
+    CHECK_EQ(cli_wait(&d), 1);
+    CHECK_ONE_LINE(&d);
+    snprintf(line, sizeof line, "paddock: %s: connected, but the session cannot be confirmed in time: round", path);
+    CHECK(strstr(d.err, line) == d.err);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    pdk__proxy_free(proxy);
+}
+
+/* --- by which rules it is granted -------------------------------------------------------------------------------- */
+
+static void confirmed(void)
+{
+    int64_t token, made;
+    cli_start_fed(&c, ARGS("lock", "--confirmed", fresh("confirmed"), "sh", "-c", "echo $PADDOCK_TOKEN in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%" SCNd64, &token), 1);
+    CHECK_EQ(cli_run(&d, ARGS("ls", "--json", path)), 0);
+    CHECK_EQ(sscanf(strstr(d.out, "\"token\":"), "\"token\":%" SCNd64, &made), 1);
+    CHECK(token > made);
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 1);
+}
+
+static void stale(void)
+{
+    fresh("stale");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--min-token", "9223372036854775807", path, "echo", "ran")), 65);
+    CHECK_STR(c.out, "");
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("hold", "--min-token", "9223372036854775807", path)), 65);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_children(path), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--min-token", "1", path, "true")), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--min-token", "9223372036854775808", path, "true")), 64);
+    CHECK_ONE_LINE(&c);
+}
+
+static void own_data(void)
+{
+    cli_start_fed(&c, ARGS("lock", "--data", "rack 7, unit 3", fresh("data"), "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(cli_run(&d, ARGS("ls", path)), 0);
+    CHECK(strstr(d.out, "rack 7, unit 3") != NULL);
+    cli_close_input(&c);
+    CHECK_EQ(cli_wait(&c), 1);
+}
+
+/* The mark of a holder with a delay is the path's own data. */
+static void delayed(void)
+{
+    fresh("delayed");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--lock-delay", "1", path, "true")), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--lock-delay", "1", path, "true")), 0);
+    CHECK(cli_has_data(path, "free"));
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--lock-delay", "86401", path, "true")), 64);
+    CHECK_ONE_LINE(&c);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"the command's status is passed on", own_status},
         {"a command that a signal ended gives 128 and its number", signalled_status},
         {"a command that is not there gives 127, one that cannot run 126", cannot_run},
+        {"-v says who holds the lock while it waits", waits_aloud},
+        {"a wait reads the holder's data and the others' names", waits_cheaply},
+        {"of a link that is too slow -v tells while it waits, and -w at its end", too_slow},
+        {"--confirmed gives the number of a write after the node's", confirmed},
+        {"--min-token refuses an ensemble that is behind: 65", stale},
+        {"--data is what the node carries", own_data},
+        {"--lock-delay leaves its mark, and takes it off", delayed},
         {"no shell comes between, but for -c, before the path or behind it", shell},
         {"the command finds token, path, node and session; the next token is larger", environment},
         {"the command inherits no descriptor of ours", descriptors},
@@ -208,6 +336,7 @@ int main(int argc, char **argv)
         {"a timed wait gives -E and leaves no node", timed_out},
         {"commands on one path exclude each other", exclusion},
         {"-v tells how long it took and what runs", verbose},
+        {"-v tells of a connection that is refused, -vv each step and ZooKeeper's lines", very_verbose},
         {"nodes get the ACL that was asked for", acl},
         {"a secret on the command line does not stay there", secret},
         {0},

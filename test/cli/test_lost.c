@@ -137,6 +137,27 @@ static void hold_tells(void)
     CHECK_ONE_LINE(&c);
 }
 
+/* The process that keeps the session hears of the loss only after the command has ended. */
+static void heard_late(const char *verb, const char *option)
+{
+    pid_t command;
+    cli_start_fed(&c, ARGS(verb, option, fresh("late"), "sh", "-c", "echo $$ in; read -r x"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    pid_t session = cli_session_of(c.pid);
+    kill(session, SIGSTOP);
+    cli_delete_holder(path);
+    cli_close_input(&c);
+    CHECK_WITHIN(GENEROUS, !cli_alive(command));
+    kill(session, SIGCONT);
+    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_ONE_LINE(&c);
+}
+
+static void lock_heard_late(void) { heard_late("lock", "--label=late"); }
+
+static void term_heard_late(void) { heard_late("elect", "--once"); }
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -145,6 +166,8 @@ int main(int argc, char **argv)
         {"a command that ignores SIGTERM is killed", stubborn},
         {"another signal can be chosen", other_signal},
         {"kill leaves no time", at_once},
+        {"a loss that is heard after the command ended is told: of a lock", lock_heard_late},
+        {"and of a term", term_heard_late},
         {"ignore lets it go on, and its status stand", ignored},
         {"-q says nothing", quiet},
         {"a command that is stopped is ended", stopped_command},

@@ -13,20 +13,14 @@ static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
-static void come_back(void)
-{
-    CHECK_EQ(pdk__server_start(cli_server()), 0);
-    CHECK_EQ(pdk__server_wait_ready(cli_server(), GENEROUS), 0);
-}
-
 static void short_outage(void)
 {
     cli_start_fed(
         &c, ARGS("lock", "-v", "--session-timeout", "60", fresh("short"), "sh", "-c", "echo in; read -r x; exit 5"));
     CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
-    pdk__server_stop(cli_server(), 10000);
+    cli_server_stop();
     CHECK_WITHIN(GENEROUS, cli_complained(&c, "connection lost"));
-    come_back();
+    cli_server_start();
     CHECK_WITHIN(GENEROUS, cli_complained(&c, "still held"));
     CHECK_EQ(cli_children(path), 1);
     cli_close_input(&c);
@@ -54,7 +48,7 @@ static void long_outage(void)
 static void frozen_session(void)
 {
     struct cli next;
-    cli_start(&c, ARGS("lock", "--session-timeout", "1", fresh("frozen"), "sh", "-c", "echo in; exec sleep 600"));
+    cli_start(&c, ARGS("lock", "--session-timeout", "4", fresh("frozen"), "sh", "-c", "echo in; exec sleep 600"));
     CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
@@ -72,8 +66,8 @@ static void waits_through(void)
     CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
     cli_start(&c, ARGS("lock", "--session-timeout", "60", "--connect-timeout", ".5", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
-    pdk__server_stop(cli_server(), 10000);
-    come_back();
+    cli_server_stop();
+    cli_server_start();
     cli_close_input(&holder);
     CHECK_EQ(cli_wait(&holder), 1);
     CHECK_EQ(cli_wait(&c), 0);
@@ -99,6 +93,70 @@ static void never_confirmed(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
+static void hold_away(void)
+{
+    cli_start_fed(&c, ARGS("hold", "--session-timeout", "300", fresh("hold-away")));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    pdk__server_pause(cli_server());
+    cli_close_input(&c);
+    bool told = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
+        told = cli_complained(&c, "waiting for a server");
+    kill(c.pid, told ? SIGINT : SIGKILL);
+    int status = cli_wait(&c);
+    pdk__server_resume(cli_server());
+    CHECK(told);
+    CHECK_EQ(status, 128 + SIGINT);
+    CHECK_ONE_LINE(&c);
+}
+
+/* The status is known, and what is left can be done in the background. */
+static void ended_away(void)
+{
+    cli_start_fed(&c,
+                  ARGS("lock", "--session-timeout", "300", fresh("ended"), "sh", "-c", "echo in; read -r x; exit 5"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    pid_t session = cli_session_of(c.pid);
+    pdk__server_pause(cli_server());
+    cli_close_input(&c);
+    bool told = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
+        told = cli_complained(&c, "the command ended with 5; waiting");
+    int status = told ? cli_wait(&c) : -1;
+    bool works = told && cli_alive(session);
+    pdk__server_resume(cli_server());
+    CHECK(told);
+    CHECK_EQ(status, 5);
+    CHECK(works);
+    CHECK(strstr(c.err, "in the background") != NULL);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+    CHECK_WITHIN(GENEROUS, !cli_alive(session));
+}
+
+/* The command substitution of a shell ends when nobody holds its pipe open any more: standard error, here. */
+static void ended_away_for_a_pipe(void)
+{
+    static const char script[] = "exec 3>&1; x=$(\"$PADDOCK_BUILDDIR/paddock\" lock --session-timeout 300 "
+                                 "\"$PADDOCK_PATH-inner\" sh -c 'echo $PPID >&3; read -r x; exit 4' 2>&1); "
+                                 "echo ended $?";
+    pid_t runner;
+    cli_start_fed(&c, ARGS("lock", "--session-timeout", "300", fresh("pipe"), "sh", "-c", script));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &runner), 1);
+    pid_t session = cli_session_of(runner);
+    pdk__server_pause(cli_server());
+    cli_close_input(&c);
+    bool ended = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !ended && pdk__test_now_ms() < until; pdk__test_nap())
+        ended = cli_said(&c, "ended 4\n");
+    bool works = cli_alive(session);
+    pdk__server_resume(cli_server());
+    CHECK(ended);
+    CHECK(works);
+    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+}
+
 /* That the lock is busy is more than anybody could know by then. */
 static void timed_out_away(void)
 {
@@ -108,9 +166,9 @@ static void timed_out_away(void)
     CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
     cli_start(&c, ARGS("lock", "-w", "3", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
-    pdk__server_stop(cli_server(), 10000);
+    cli_server_stop();
     int status = cli_wait(&c);
-    come_back();
+    cli_server_start();
     CHECK_EQ(status, 69);
     CHECK_ONE_LINE(&c);
     CHECK_STR(c.out, "");
@@ -127,6 +185,9 @@ int main(int argc, char **argv)
         {"a session process that was frozen for too long stops the command when it goes on", frozen_session},
         {"an untimed wait goes on through an outage", waits_through},
         {"a command whose release nobody confirms is not kept waiting for ever", never_confirmed},
+        {"a command that ends while the servers are away is told of, and not kept", ended_away},
+        {"a pipe on its standard error is closed when it returns, though the release goes on", ended_away_for_a_pipe},
+        {"hold says what it waits for when the servers are away, and a signal ends that", hold_away},
         {"a wait whose time ends in an outage gives 69", timed_out_away},
         {0},
     };

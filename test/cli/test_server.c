@@ -138,6 +138,7 @@ static void port_taken(void)
     snprintf(port, sizeof port, "%d", announced(&c));
     CHECK_EQ(cli_run(&d, ARGS("server", "--port", port)), 69);
     CHECK_ONE_LINE(&d);
+    CHECK(strstr(d.err, port) != NULL && strstr(d.err, "is in use") != NULL);
     CHECK_STR(d.out, "");
     kill(c.pid, SIGTERM);
     CHECK_EQ(cli_wait(&c), 0);

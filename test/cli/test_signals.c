@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,7 +84,7 @@ static void wait_given_up(void)
 static void given_up_unconnected(void)
 {
     cli_start(&c, ARGS("lock", "-z", "127.0.0.1:1", "--connect-timeout=600", fresh("unconnected"), "true"));
-    CHECK_WITHIN(GENEROUS, cli_session_of(c.pid) != 0);
+    CHECK_WITHIN(GENEROUS, cli_has_session(c.pid));
     kill(c.pid, SIGTERM);
     CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
 }
@@ -114,6 +115,117 @@ static void stays_ignored(void)
     CHECK_EQ(cli_run(&c, ARGS("lock", fresh("ignored"), "sh", "-c", "kill -INT $$; kill -INT $PPID; echo here")), 0);
     signal(SIGINT, SIG_DFL);
     CHECK_STR(c.out, "here\n");
+}
+
+/* A waiter is not ended by them, nor is a lock that is held. */
+static void ignored_by_us(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        cli_start_fed(&d, ARGS("lock", fresh("nohup"), "sh", "-c", "echo in; read -r x"));
+        CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+        signal(signals[i], SIG_IGN);
+        cli_start(&c, ARGS("lock", path, "echo", "ran"));
+        signal(signals[i], SIG_DFL);
+        CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+        kill(c.pid, signals[i]);
+        kill(cli_session_of(c.pid), signals[i]);
+        cli_close_input(&d);
+        CHECK_EQ(cli_wait(&d), 1);
+        CHECK_EQ(cli_wait(&c), 0);
+        CHECK_STR(c.out, "ran\n");
+    }
+}
+
+static void ignored_by_hold(void)
+{
+    cli_start_fed(&d, ARGS("hold", fresh("nohup-hold")));
+    CHECK_WITHIN(GENEROUS, cli_said(&d, "\n"));
+    signal(SIGHUP, SIG_IGN);
+    cli_start_fed(&c, ARGS("hold", path));
+    signal(SIGHUP, SIG_DFL);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    kill(c.pid, SIGHUP);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    cli_close_input(&d);
+    CHECK_EQ(cli_wait(&d), 0);
+}
+
+/* As a service manager does it, by whose name this process goes: each process of the unit, while the runner is stopped,
+ * so that it meets all of it at once. The second signal comes after all that the first one does. */
+static void once_only(void)
+{
+    pid_t command;
+    char name[16];
+    CHECK_EQ(prctl(PR_GET_NAME, name), 0);
+    cli_start(&c, ARGS("lock", fresh("once"), "sh", "-c",
+                       "trap 'echo got' TERM; trap end=1 USR1; echo $$ in; while [ -z \"$end\" ]; do sleep .05; done; "
+                       "exit 9"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_EQ(sscanf(c.out, "%d", &command), 1);
+    pid_t others[] = {cli_session_of(c.pid), cli_guard_of(c.pid), c.pid};
+    CHECK_EQ(prctl(PR_SET_NAME, "systemd"), 0);
+    kill(c.pid, SIGSTOP);
+    kill(command, SIGTERM);
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "got\n"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        kill(others[i], SIGTERM);
+    kill(c.pid, SIGCONT);
+    kill(c.pid, SIGUSR1);
+    int status = cli_wait(&c);
+    prctl(PR_SET_NAME, name);
+    CHECK_EQ(status, 9);
+    CHECK_STR(strchr(c.out, 'i'), "in\ngot\n");
+}
+
+/* As `kill $(pidof paddock pdk-session pdk-guard)` does it: the command has no such name. */
+static void all_but_the_command(void)
+{
+    cli_start(&c, ARGS("lock", fresh("pidof"), "sh", "-c",
+                       "trap 'echo got; exit 9' TERM; echo in; while :; do sleep .05; done"));
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    pid_t all[] = {cli_session_of(c.pid), cli_guard_of(c.pid), c.pid};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        kill(all[i], SIGTERM);
+    CHECK_WITHIN(GENEROUS, cli_said(&c, "got\n"));
+    CHECK_EQ(cli_wait(&c), 9);
+}
+
+/* A command that was stopped, and not by a shell, ends all the same. */
+static void reaches_stopped(void)
+{
+    pid_t command, grandchild;
+    fresh("stopped");
+    start_family(&c, &command, &grandchild);
+    kill(-command, SIGSTOP);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+}
+
+static bool may_unshare(void) { return geteuid() == 0 && system("unshare --pid --fork true 2>/dev/null") == 0; }
+
+/* A number that kill -0 still finds belongs to a zombie by then. */
+static void reaps(void)
+{
+    if (!may_unshare())
+        SKIP("needs the right to make a PID namespace");
+    cli_start(&c, ARGS("lock", fresh("outer"), "sh", "-c",
+                       "exec unshare --pid --fork --kill-child \"$(readlink /proc/$PPID/exe)\" lock $PADDOCK_PATH-in "
+                       "sh -c 'orphan=$(sleep .1 >/dev/null & echo $!); while kill -0 $orphan; do sleep .05; done'"));
+    CHECK_EQ(cli_wait(&c), 0);
+}
+
+static void foreign_children(void)
+{
+    if (!may_unshare())
+        SKIP("needs the right to make a PID namespace");
+    cli_start(&c, ARGS("lock", fresh("outer"), "sh", "-c",
+                       "exec unshare --pid \"$(readlink /proc/$PPID/exe)\" lock $PADDOCK_PATH-in echo ran"));
+    CHECK_EQ(cli_wait(&c), 70);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "--fork") != NULL);
+    CHECK_STR(c.out, "");
 }
 
 /* kill -9: the command and what it started die, then the lock is given back; not when the session runs out. */
@@ -177,6 +289,13 @@ int main(int argc, char **argv)
         {"one that has not reached a server ends, too", given_up_unconnected},
         {"who insists need not wait for the servers; the lock is given back all the same", impatient},
         {"a signal that was ignored stays ignored", stays_ignored},
+        {"a signal that was ignored ends no wait", ignored_by_us},
+        {"a signal that was ignored does not end hold", ignored_by_hold},
+        {"a service manager's signal to every process reaches the command once", once_only},
+        {"a signal to every process but the command reaches the command", all_but_the_command},
+        {"a signal that ends reaches a command that is stopped", reaches_stopped},
+        {"as process 1, it reaps orphans", reaps},
+        {"with children in another PID namespace it does not begin", foreign_children},
         {"kill -9 of paddock kills the command's group, then gives the lock back", runner_killed},
         {"kill -9 of a waiting paddock leaves no node", waiter_killed},
         {"kill -9 of the process that keeps the session stops the command", session_killed},

@@ -30,12 +30,12 @@ static void let_go(void)
     cli_wait(&holder);
 }
 
-/* Run COMMAND with a shell on a terminal; 'paddock' is the program under test. */
-static void open_terminal(const char *command)
+/* Run COMMAND with a shell on a terminal; 'paddock' is the program under test. The shell begins with SETTING. */
+static void open_terminal_with(const char *setting, const char *command)
 {
     char script[1024];
     struct winsize size = {.ws_row = 24, .ws_col = 60};
-    snprintf(script, sizeof script, "set -m; PATH=$PADDOCK_BUILDDIR:$PATH; %s", command);
+    snprintf(script, sizeof script, "%s; PATH=$PADDOCK_BUILDDIR:$PATH; %s", setting, command);
     screen[0] = '\0';
     fflush(NULL);
     shell = forkpty(&terminal, NULL, NULL, &size);
@@ -45,6 +45,11 @@ static void open_terminal(const char *command)
         _exit(99);
     }
 }
+
+static void open_terminal(const char *command) { open_terminal_with("set -m", command); }
+
+/* As `ssh -t HOST COMMAND` does: the shell leads the session, and controls no jobs. */
+static void open_terminal_alone(const char *command) { open_terminal_with("set +m", command); }
 
 static bool shown(const char *text)
 {
@@ -135,12 +140,13 @@ static void no_line(void)
     let_go();
 }
 
+/* The command is no shell: one that is just starting another program can lose the signal. */
 static void interrupt_key(void)
 {
     char command[512];
-    snprintf(command, sizeof command, "paddock lock %s sh -c 'echo in; exec sleep 600'; echo status $?", fresh("int"));
+    snprintf(command, sizeof command, "paddock lock -v %s sleep 600; echo status $?", fresh("int"));
     open_terminal(command);
-    CHECK_SHOWN("in\r\n");
+    CHECK_SHOWN("running sleep");
     type("\x03");
     CHECK_SHOWN("status 130");
     close_terminal();
@@ -177,6 +183,140 @@ static void stop_key(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+/* A stop would be for good, so there is none. */
+static void stop_key_alone(void)
+{
+    char command[512];
+    snprintf(command, sizeof command, "paddock lock %s sh -c 'echo in; read -r x; echo got:$x'; echo status $?",
+             fresh("alone"));
+    open_terminal_alone(command);
+    CHECK_SHOWN("in\r\n");
+    type("\x1a");
+    type("hello\n");
+    CHECK_SHOWN("got:hello");
+    CHECK_SHOWN("status 0");
+    close_terminal();
+}
+
+/* It stops itself, as top(1) does when it gets that key. */
+static void stops_itself_alone(void)
+{
+    char command[512];
+    snprintf(
+        command, sizeof command,
+        "paddock lock %s bash -c 'trap \"kill -STOP \\$\\$\" TSTP; echo in; read -r x; echo got:$x'; echo status $?",
+        fresh("itself"));
+    open_terminal_alone(command);
+    CHECK_SHOWN("in\r\n");
+    type("\x1a");
+    type("hello\n");
+    CHECK_SHOWN("got:hello");
+    CHECK_SHOWN("status 0");
+    close_terminal();
+}
+
+static void waiter_stop_key_alone(void)
+{
+    char command[512];
+    fresh("waiter-alone");
+    keep();
+    snprintf(command, sizeof command, "paddock lock %s echo ran; echo status $?", path);
+    open_terminal_alone(command);
+    CHECK_SHOWN("place 1 of 1");
+    type("\x1a");
+    type("\x03");
+    CHECK_SHOWN("status 130");
+    close_terminal();
+    let_go();
+}
+
+/* The key stops a script and its command, and fg continues both. */
+static void stop_key_in_script(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "sh -c 'paddock lock %s sh -c \"echo in; read -r x; echo out\"; echo after'; echo stopped $?; fg",
+             fresh("script"));
+    open_terminal(command);
+    CHECK_SHOWN("in\r\n");
+    type("\x1a");
+    CHECK_WITHIN(GENEROUS, shown("stopped 148") || shown("stopped 147"));
+    type("go\n");
+    CHECK_SHOWN("out\r\n");
+    CHECK_SHOWN("after");
+    close_terminal();
+}
+
+static void interrupt_key_in_script(void)
+{
+    char command[512];
+    snprintf(command, sizeof command, "dash -c 'paddock lock -v %s sleep 600; echo went on'", fresh("int-script"));
+    if (access("/bin/dash", X_OK) != 0)
+        SKIP("no dash, a shell that an interrupt ends whatever its command did");
+    open_terminal(command);
+    CHECK_SHOWN("running sleep");
+    type("\x03");
+    close_terminal();
+    CHECK(strstr(screen, "went on") == NULL);
+}
+
+static void modes_restored(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "before=$(stty -g); paddock lock %s sh -c 'stty raw -echo; echo in; exec sleep 600'; echo status $?; "
+             "test \"$(stty -g)\" = \"$before\" && echo same; echo over",
+             fresh("modes"));
+    open_terminal(command);
+    CHECK_SHOWN("in\n");
+    cli_delete_holder(path);
+    CHECK_SHOWN("over");
+    CHECK_SHOWN("status 76");
+    CHECK_SHOWN("same");
+    close_terminal();
+}
+
+/* What a command does to its terminal in good order, it means to do. */
+static void modes_kept(void)
+{
+    char command[512];
+    snprintf(command, sizeof command, "paddock lock %s stty -echo; stty -a; echo over", fresh("modes-kept"));
+    open_terminal(command);
+    CHECK_SHOWN("over");
+    CHECK_SHOWN(" -echo ");
+    close_terminal();
+}
+
+/* Such a program is not stopped when it sets the terminal from the background: it fails. */
+static void handles_ttou(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "paddock lock %s bash -c 'trap \"echo refused\" TTOU; read -r -s x; echo got:$x'; echo status $?",
+             fresh("ttou"));
+    open_terminal(command);
+    type("hello\n");
+    CHECK_SHOWN("status ");
+    CHECK_SHOWN("got:hello");
+    CHECK(!shown("refused"));
+    close_terminal();
+}
+
+static void pager_keeps_terminal(void)
+{
+    char command[512];
+    snprintf(
+        command, sizeof command,
+        "paddock lock %s sh -c 'echo in; exec sleep 600' | sh -c 'read -r x; read -r y </dev/tty; echo pager:$x:$y; "
+        "kill -INT 0'",
+        fresh("pager"));
+    open_terminal(command);
+    type("q\n");
+    CHECK_SHOWN("pager:in:q");
+    close_terminal();
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+}
+
 static void break_asks(void)
 {
     char command[512];
@@ -208,6 +348,15 @@ int main(int argc, char **argv)
         {"the interrupt key ends the command", interrupt_key},
         {"the command may read from the terminal", reads},
         {"a job that is stopped keeps its lock, and goes on in the foreground", stop_key},
+        {"where no shell controls jobs, the stop key stops nothing", stop_key_alone},
+        {"a command that stops itself there is continued", stops_itself_alone},
+        {"nor does it stop a wait there", waiter_stop_key_alone},
+        {"the stop key stops a script with its command", stop_key_in_script},
+        {"the interrupt key ends a script with its command", interrupt_key_in_script},
+        {"a command that was stopped leaves the terminal's modes as they were", modes_restored},
+        {"a command that ends by itself may change the terminal's modes", modes_kept},
+        {"a program that handles SIGTTOU finds itself in the foreground", handles_ttou},
+        {"in a pipeline, the pager keeps the terminal", pager_keeps_terminal},
         {"break --force asks, and takes nothing but yes", break_asks},
         {0},
     };

@@ -33,6 +33,10 @@ static void unknown_option(void)
     REFUSED(64, "-Q", "ls", "-Q", "/a");
     REFUSED(64, "-Q", "server", "-Q");
     REFUSED(64, "--nb=3", "lock", "--nb=3", "/a", "true");
+    REFUSED(64, "no such option: '-Z'", "lock", "--quiet", "-Zn", "/a", "true");
+    REFUSED(64, "no such option: '-Z'", "lock", "--connect-timeout=3", "-nZx", "/a", "true");
+    REFUSED(64, "option '-w'", "lock", "--quiet", "-nw");
+    REFUSED(64, "no such option: '-Z'", "--quiet", "-Zv", "lock", "/a", "true");
 }
 
 static void missing_words(void)
@@ -64,9 +68,74 @@ static void relative_path(void)
 static void bad_path(void)
 {
     REFUSED(64, "/a//b", "lock", "/a//b", "true");
-    REFUSED(64, "/", "lock", "/", "true");
-    REFUSED(64, "/a/../b", "hold", "/a/../b");
-    REFUSED(64, "/a/", "ls", "/a/");
+    REFUSED(64, "'..'", "hold", "/a/../b");
+    REFUSED(64, "'.'", "hold", "/./a");
+    REFUSED(64, "not a valid lock path", "hold", "/a\001b");
+}
+
+/* A server refuses to make a node there, and a look at it finds no node. */
+static void bad_characters(void)
+{
+    static const char *const bad[] = {"/a\xff",         "/a\xc3",        "/\xc0\xaf",        "/a\xe2\x82/b",
+                                      "/a\001b",        "/a\x7f",        "/a\xc2\x85",       "/\xed\xa0\x80",
+                                      "/a\xef\xbf\xbd", "/\xee\x80\x80", "/\xf0\x9f\x94\x92"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        REFUSED(64, "not a valid lock path", "lock", bad[i], "true");
+        REFUSED(64, "not a valid lock path", "elect", bad[i], "true");
+        REFUSED(64, "not a valid lock path", "hold", bad[i]);
+        REFUSED(64, "not a valid lock path", "ls", bad[i]);
+        REFUSED(64, "not a valid lock path", "break", "--json", bad[i]);
+    }
+}
+
+static void good_characters(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s \xc3\xbc\xe2\x82\xac", cli_path("good"));
+    CHECK_EQ(cli_run(&c, ARGS("lock", path, "true")), 0);
+    CHECK_STR(c.err, "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+}
+
+static void root(void)
+{
+    REFUSED(64, "as /locks/nightly", "lock", "/", "true");
+    REFUSED(64, "as /locks/nightly", "ls", "/");
+    REFUSED(64, "as /locks/nightly", "break", "//");
+}
+
+static void trailing_slash(void)
+{
+    REFUSED(64, "does not end with '/'", "ls", "/a/");
+    REFUSED(64, "does not end with '/'", "lock", "/a/b//", "true");
+}
+
+static void recursion(void)
+{
+    REFUSED(64, "one lock", "ls", "-r", "/a");
+    REFUSED(64, "one lock", "ls", "-R", "/a");
+    REFUSED(64, "one lock", "ls", "--recursive", "/a");
+}
+
+/* A path longer than any buffer for a message, and than any lock's may be. */
+static void long_path(void)
+{
+    static char path[5000];
+    memset(path, 'a', sizeof path - 1);
+    path[0] = '/';
+    REFUSED(64, "not a valid lock path", "lock", path, "true");
+    REFUSED(64, "not a valid lock path", "hold", path);
+    REFUSED(64, "not a valid lock path", "ls", path);
+    memmove(path, "relative", 8);
+    REFUSED(64, "does not\n", "lock", path, "true");
+}
+
+static int times(const char *text, const char *word)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word))
+        n++;
+    return n;
 }
 
 static void no_number(void)
@@ -92,12 +161,73 @@ static void bad_credentials(void)
     REFUSED(64, "/nonexistent", "lock", "--auth-file", "/nonexistent", "/a", "true");
 }
 
+/* Which schemes there are, only the servers know. */
+static void unknown_scheme(void)
+{
+    REFUSED(64, "the servers do not take the ACL", "lock", "--acl", "kerberoz:someone:rwcda", cli_path("scheme"),
+            "true");
+    REFUSED(64, "the servers do not take the ACL", "hold", "--acl", "auth::rwcda", cli_path("scheme"));
+}
+
+static void before_the_command(void)
+{
+    char hosts[128];
+    snprintf(hosts, sizeof hosts, "%s", getenv("PADDOCK_HOSTS"));
+    unsetenv("PADDOCK_HOSTS");
+    const char *path = cli_path("before");
+    CHECK_EQ(cli_run(&c, ARGS("-z", hosts, "-v", "lock", "-n", path, "echo", "ran")), 0);
+    CHECK_STR(c.out, "ran\n");
+    CHECK(strstr(c.err, "got the lock") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("--session-timeout=5", "--hosts", hosts, "ls", path)), 0);
+    setenv("PADDOCK_HOSTS", hosts, 1);
+    REFUSED(64, "-n", "-n", "lock", "/a", "true");
+    REFUSED(64, "--frobnicate", "--frobnicate", "lock", "/a", "true");
+    REFUSED(64, "no command", "-z", hosts);
+    REFUSED(64, "frobnicate", "-z", hosts, "frobnicate");
+    CHECK_EQ(cli_run(&c, ARGS("-z", hosts, "--help")), 0);
+}
+
+/* Its "--" ends no others: the options of the sub-command are still options. */
+static void dashes_before_the_command(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("-q", "--", "lock", "-n", cli_path("dashes"), "echo", "ran")), 0);
+    CHECK_STR(c.out, "ran\n");
+    CHECK_EQ(cli_run(&c, ARGS("--", "lock", "-n", cli_path("dashes"), "--", "echo", "ran")), 0);
+    CHECK_STR(c.out, "ran\n");
+    REFUSED(64, "'--' is no HOST:PORT", "-z", "--", "lock", "-n", "/a", "true");
+    REFUSED(64, "no command", "-q", "--");
+    REFUSED(64, "no command", "--");
+}
+
+static void elect_by_shell(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("elect", "-c", "echo $PADDOCK_PATH; exit 3", cli_path("elect-c"))), 3);
+    CHECK(strstr(c.out, "elect-c") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("elect", cli_path("elect-c"), "-c", "exit 4")), 4);
+    REFUSED(64, "not both", "elect", "-c", "true", "/a", "true");
+}
+
 static void shared(void) { REFUSED(64, "shared", "lock", "-s", "/a", "true"); }
 
 static void unknown_host(void)
 {
     REFUSED(69, "no.such.host.invalid", "lock", "-z", "no.such.host.invalid:2181", "/a", "true");
     REFUSED(69, "no.such.host.invalid", "ls", "-z", "no.such.host.invalid:2181", "/a");
+    REFUSED(69, "unknown host 'no.such.host.invalid'", "lock", "--connect-timeout", ".5", "-z",
+            "127.0.0.1:1,no.such.host.invalid:2181", "/a", "true");
+    REFUSED(69, "unknown host 'no.such.host.invalid'", "ls", "--connect-timeout", ".5", "-z",
+            "127.0.0.1:1,no.such.host.invalid:2181", "/a");
+}
+
+/* What runs out, by how many there are, differs; the names are never to blame. */
+static void few_descriptors(void)
+{
+    static const char script[] =
+        "for n in 8 9 10 11 12 13 14; do (ulimit -n $n; exec \"$PADDOCK_BUILDDIR/paddock\" lock "
+        "-z 127.0.0.1:1 --connect-timeout .3 /a true); done; true";
+    CHECK_EQ(cli_run(&c, ARGS("lock", cli_path("few"), "sh", "-c", script)), 0);
+    CHECK(strstr(c.err, "refused a thread or a descriptor") != NULL);
+    CHECK(strstr(c.err, "cannot be resolved") == NULL);
 }
 
 static void unreachable(void)
@@ -108,19 +238,54 @@ static void unreachable(void)
     REFUSED(69, "127.0.0.1:1", "elect", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a", "true");
     REFUSED(69, "127.0.0.1:1", "break", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
     REFUSED(69, "127.0.0.1:1", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
+    REFUSED(69, "within 0.3 s", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
 }
+
+/* How long is in the message, so that no clock needs to be read. */
+static void not_for_long(void)
+{
+    REFUSED(69, "within 5 s", "lock", "-n", "-z", "127.0.0.1:1", "/a", "true");
+    REFUSED(69, "within 5 s", "hold", "-w", "0", "-z", "127.0.0.1:1", "/a");
+    REFUSED(69, "within 0.2 s", "lock", "-n", "--connect-timeout", ".2", "-z", "127.0.0.1:1", "/a", "true");
+    REFUSED(69, "within 0.3 s", "lock", "-n", "-w", ".3", "-z", "127.0.0.1:1", "/a", "true"); /* the last one counts */
+}
+
+/* What is preloaded never answers, so what ends at all has kept its time. */
+static void keeps_time(const char *module, const char *hosts)
+{
+    char preload[4096];
+    const char *dir = getenv("PADDOCK_BUILDDIR");
+    snprintf(preload, sizeof preload, "%s/test/cli/.libs/%s.so", dir != NULL ? dir : ".", module);
+    CHECK_EQ(access(preload, R_OK), 0);
+    setenv("LD_PRELOAD", preload, 1);
+    REFUSED(69, "within 0.3 s", "lock", "-w", ".3", "-z", hosts, "/a", "true");
+    REFUSED(69, "within 0.3 s", "elect", "--connect-timeout", ".3", "-z", hosts, "/a", "true");
+    REFUSED(69, "within 0.3 s", "hold", "-w", ".3", "-z", hosts, "/a");
+    REFUSED(69, "within 0.3 s", "ls", "--connect-timeout", ".3", "-z", hosts, "/a");
+    REFUSED(69, "within 0.3 s", "break", "--connect-timeout", ".3", "-z", hosts, "/a");
+    unsetenv("LD_PRELOAD");
+}
+
+static void hanging_resolver(void) { keeps_time("hanging_resolver", "h1:2181"); }
+
+/* The library waits 2 seconds for a resolver; the command waits no longer than it was given for the library. */
+static void hanging_client(void) { keeps_time("hanging_client", "127.0.0.1:1"); }
 
 static void no_port(void)
 {
     REFUSED(64, "localhost", "lock", "-z", "localhost", "/a", "true");
     REFUSED(64, "localhost", "ls", "-z", "localhost", "/a");
+    REFUSED(64, "'h2:70000'", "lock", "-z", "127.0.0.1:1,h2:70000", "/a", "true");
+    REFUSED(64, "'h2:0'", "ls", "-z", "127.0.0.1:1,h2:0/chroot", "/a");
+    REFUSED(64, "':2181'", "ls", "-z", ":2181", "/a");
+    REFUSED(64, "/chroot", "ls", "-z", "/chroot", "/a");
 }
 
 static void chroot_missing(void)
 {
     char hosts[128];
     snprintf(hosts, sizeof hosts, "%s/no/such", getenv("PADDOCK_HOSTS"));
-    REFUSED(69, "/no/such", "lock", "-z", hosts, "/a", "true");
+    REFUSED(69, "for /no does not exist", "lock", "-z", hosts, "/a", "true");
     snprintf(hosts, sizeof hosts, "%s%s", getenv("PADDOCK_HOSTS"), cli_path("chroot"));
     CHECK_EQ(cli_run(&c, ARGS("lock", "-z", hosts, "/a", "sh", "-c", "echo $PADDOCK_PATH")), 0);
     CHECK_STR(c.out, "/a\n");
@@ -145,6 +310,9 @@ static void not_permitted(void)
     REFUSED(77, path, "lock", "--auth", "digest:keeper:wrong", path, "true");
     REFUSED(77, path, "hold", path);
     REFUSED(77, path, "ls", path);
+    CHECK_EQ(times(c.err, path), 1);
+    REFUSED(77, path, "lock", path, "true");
+    CHECK_EQ(times(c.err, path), 1);
     CHECK_EQ(cli_run(&c, ARGS("lock", "--auth", "digest:keeper:secret", path, "true")), 0);
     setenv("PADDOCK_AUTH", "digest:keeper:secret", 1);
     CHECK_EQ(cli_run(&c, ARGS("lock", path, "true")), 0);
@@ -198,12 +366,26 @@ int main(int argc, char **argv)
         {"a missing word is told in one line, 64", missing_words},
         {"a relative path is told in one line, 64", relative_path},
         {"a bad path is told in one line, 64, and leaves nothing", bad_path},
+        {"a character that ZooKeeper does not take in a path is refused by every command, 64", bad_characters},
+        {"a path need not be ASCII", good_characters},
+        {"the root is told to be no lock, 64", root},
+        {"a trailing slash is told in one line, 64", trailing_slash},
+        {"ls -r is told that it shows one lock", recursion},
+        {"a path longer than a message does not hide the reason", long_path},
+        {"options of the ensemble may come before the command", before_the_command},
+        {"-- before the command ends the options before it, and no others", dashes_before_the_command},
+        {"elect runs a line of the shell with -c", elect_by_shell},
+        {"an ACL scheme that the servers do not know is told in one line, 64", unknown_scheme},
+        {"-n and -w 0 do not look for a server for long", not_for_long},
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
         {"shared locks are told to be missing, 64", shared},
         {"an unknown host is told in one line, 69", unknown_host},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
-        {"a host without a port is told in one line, 64", no_port},
+        {"descriptors that run out are told, and are no unknown host", few_descriptors},
+        {"a resolver that hangs does not outlast the time that was given: 69", hanging_resolver},
+        {"nor does a client that takes long to be made: 69", hanging_client},
+        {"a host without a port, or with none that can be, is told in one line, 64", no_port},
         {"a chroot is made, but not where its parent is missing: 69", chroot_missing},
         {"no ensemble at all is told in one line, 64", no_ensemble_given},
         {"a path without permission is told in one line, 77, and credentials help", not_permitted},

@@ -91,6 +91,39 @@ void scene_serve(const int *queue, size_t n)
     CHECK_EQ(scene_nodes(), 0);
 }
 
+enum { ROUNDS = 5 };
+
+void scene_contend(int n, int session_ms)
+{
+    for (int i = 0; i < n; i++)
+        pdk__crew_hire(session_ms);
+    for (int i = 0; i < n; i++)
+        pdk__crew_order(i, "run");
+    for (int i = 0; i < n; i++)
+        pdk__crew_await(i, "released", ROUNDS, SOON_MS);
+}
+
+static void check_rounds(int who)
+{
+    CHECK_EQ(pdk__crew_count(who, "failed"), 0);
+    CHECK_EQ(pdk__crew_count(who, "lost"), 0);
+    CHECK_EQ(pdk__crew_count(who, "granted"), pdk__crew_count(who, "waiting"));
+    CHECK_EQ(pdk__crew_count(who, "released"), pdk__crew_count(who, "waiting"));
+}
+
+void scene_contended(int n)
+{
+    for (int i = 0; i < n; i++)
+        pdk__crew_await(i, "released", pdk__crew_count(i, "released") + ROUNDS, SOON_MS);
+    for (int i = 0; i < n; i++)
+        pdk__crew_order(i, "state");
+    for (int i = 0; i < n; i++) {
+        pdk__crew_await(i, "done", 1, SOON_MS);
+        check_rounds(i);
+    }
+    CHECK_EQ(scene_nodes(), 0);
+}
+
 void scene_finish(int who)
 {
     scene_lock(who);

@@ -42,6 +42,11 @@ void scene_still_holds(int who, const struct pdk__event *grant, const int *other
 /* The queue is served in its order, to its end. */
 void scene_serve(const int *queue, size_t n);
 
+/* N new workers contend, over and over, and each has been served several times; and in the end: each is served several
+ * times more, they stop, and nobody was refused a round, nor told that the lock was lost. */
+void scene_contend(int n, int session_ms);
+void scene_contended(int n);
+
 /* And after all this the lock is as good as new, and was never held twice. */
 void scene_finish(int who);
 

@@ -187,33 +187,13 @@ static void follower_cut_off_for_long(void)
 
 /* --- everything, one after another ------------------------------------------------------------------------------- */
 
-static void check_rounds(int who)
-{
-    CHECK_EQ(pdk__crew_count(who, "failed"), 0);
-    CHECK_EQ(pdk__crew_count(who, "granted"), pdk__crew_count(who, "waiting"));
-    CHECK_EQ(pdk__crew_count(who, "released"), pdk__crew_count(who, "waiting"));
-}
-
 static void rolling_restart(void)
 {
-    enum { N = 4, MORE = 5 };
+    enum { N = 4 };
     scene_begin();
-    for (int i = 0; i < N; i++)
-        pdk__crew_hire(PATIENT_MS);
-    for (int i = 0; i < N; i++)
-        pdk__crew_order(i, "run");
-    for (int i = 0; i < N; i++)
-        pdk__crew_await(i, "released", MORE, SOON_MS);
+    scene_contend(N, PATIENT_MS);
     pdk__fault("rolling-restart");
-    for (int i = 0; i < N; i++)
-        pdk__crew_await(i, "released", pdk__crew_count(i, "released") + MORE, SOON_MS);
-    for (int i = 0; i < N; i++)
-        pdk__crew_order(i, "state");
-    for (int i = 0; i < N; i++) {
-        pdk__crew_await(i, "done", 1, SOON_MS);
-        check_rounds(i);
-    }
-    CHECK_EQ(scene_nodes(), 0);
+    scene_contended(N);
     scene_finish(0);
 }
 

@@ -45,24 +45,24 @@ static bool is_contender(const char *name) { return pdk__name_parse(name).kind !
 
 static int64_t sequence_of(const char *name) { return pdk__name_parse(name).sequence; }
 
-/* In a sorted listing: the first of the contender's nodes, and as many with lower numbers as are before it. */
-static void check_place(const struct listing *sorted, struct pdk__place place, int64_t session, uint32_t attempt)
+/* In a sorted listing: the node of that name, and as many with lower numbers as are before it. */
+static void check_place(const struct listing *sorted, const char *name)
 {
+    struct pdk__place place = pdk__order_place(sorted->names, sorted->n, name);
     size_t own = 0, ahead = 0, same = 0;
-    while (own < sorted->n && !pdk__name_is(sorted->names[own], session, attempt))
+    while (own < sorted->n && strcmp(sorted->names[own], name) != 0)
         own++;
     MUST(place.present == (own < sorted->n));
     if (!place.present) {
-        MUST(place.own == NULL && place.predecessor == NULL && place.ahead == 0 && !place.tied);
+        MUST(place.predecessor == NULL && place.ahead == 0 && !place.tied);
         return;
     }
-    MUST(strcmp(place.own, sorted->names[own]) == 0);
-    int64_t sequence = sequence_of(place.own);
+    int64_t sequence = sequence_of(name);
     for (size_t i = 0; i < sorted->n && is_contender(sorted->names[i]); i++) {
         ahead += sequence_of(sorted->names[i]) < sequence;
         same += sequence_of(sorted->names[i]) == sequence;
     }
-    MUST(place.ahead == ahead && place.tied == (same > 1));
+    MUST(place.ahead == ahead && place.tied == (same > is_contender(name)));
     MUST((place.predecessor != NULL) == (ahead > 0));
     if (ahead > 0)
         MUST(sequence_of(place.predecessor) == sequence_of(sorted->names[ahead - 1]));
@@ -77,6 +77,21 @@ static void check_contenders(const struct listing *sorted)
         MUST(sequence_of(sorted->names[i - 1]) <= sequence_of(sorted->names[i]));
 }
 
+/* One after another, all nodes of the session and attempt of NAME, in order. */
+static void check_candidates(const struct listing *sorted, const char *name)
+{
+    struct pdk__name who = pdk__name_parse(name);
+    const char *after = "";
+    for (size_t i = 0; i < sorted->n; i++) {
+        bool repeated = i > 0 && strcmp(sorted->names[i], sorted->names[i - 1]) == 0;
+        if (repeated || !pdk__name_is(sorted->names[i], who.session, who.attempt))
+            continue;
+        after = pdk__order_candidate(sorted->names, sorted->n, who.session, who.attempt, after);
+        MUST(after != NULL && strcmp(after, sorted->names[i]) == 0);
+    }
+    MUST(pdk__order_candidate(sorted->names, sorted->n, who.session, who.attempt, after) == NULL || *after == '\0');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = text_of(data, size);
@@ -88,10 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         qsort(sorted.names, sorted.n, sizeof *sorted.names, compare);
     check_contenders(&sorted);
     for (size_t i = 0; i < l.n; i++) {
-        struct pdk__name who = pdk__name_parse(l.names[i]);
-        check_place(&sorted, pdk__order_place(l.names, l.n, who.session, who.attempt), who.session, who.attempt);
+        check_place(&sorted, l.names[i]);
+        check_candidates(&sorted, l.names[i]);
     }
-    check_place(&sorted, pdk__order_place(l.names, l.n, 1, 1), 1, 1);
+    check_place(&sorted, "nobody");
     free(text);
     return 0;
 }

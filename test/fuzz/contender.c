@@ -102,6 +102,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(!p->lost && p->marked && p->c.conditions.lock_delay_ms > 0);
         break;
     case PDK__ACT_UNWATCH:
+    case PDK__ACT_STRAY:
         break;
     default:
         ask(p, a);
@@ -177,6 +178,8 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
         return answers == 2 ? PDK__EV_BARRIER : PDK__EV_LISTED;
     case PDK__ACT_PARENTS:
         return PDK__EV_MADE_PARENTS;
+    case PDK__ACT_IDENTIFY:
+        return PDK__EV_IDENTIFIED;
     case PDK__ACT_WATCH:
         return PDK__EV_WATCHED;
     case PDK__ACT_CONFIRM:
@@ -204,7 +207,9 @@ static void learn(struct play *p, const struct pdk__event *event)
         p->unsure = false;
     if (event->kind == PDK__EV_CREATED && event->outcome != PDK__UNKNOWN)
         p->unsure = false;
-    if (ok && (event->kind == PDK__EV_CREATED || event->kind == PDK__EV_OWN) && event->owner == p->session)
+    bool tells_owner = event->kind == PDK__EV_CREATED || event->kind == PDK__EV_OWN ||
+                       event->kind == PDK__EV_IDENTIFIED;
+    if (ok && tells_owner && event->owner == p->session)
         p->vouched = p->session;
     if (ok && event->kind == PDK__EV_CONFIRMED && event->op == p->op && event->owner == p->session)
         p->written = event->token;
@@ -256,11 +261,11 @@ static void answer_late(struct play *p)
 {
     static const enum pdk__event_kind kinds[] = {
         PDK__EV_CREATED, PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,   PDK__EV_LISTED, PDK__EV_WATCHED, PDK__EV_DELETED,
-        PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED, PDK__EV_READ,   PDK__EV_MARKED};
+        PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED, PDK__EV_READ,   PDK__EV_MARKED,  PDK__EV_UNMARKED};
     uint64_t back = take(&p->b), op = back < p->ops ? p->ops - back : 0;
     uint8_t kind = op != p->op && op != p->own_op ? take(&p->b) : 0;
     if (op != p->op && op != p->own_op)
-        answer(p, op, kinds[kind >= 0xf8 ? 8 + kind % 3 : kind & 7]);
+        answer(p, op, kinds[kind >= 0xf8 ? 8 + kind % 4 : kind & 7]);
 }
 
 /* --- what goes in: the caller, the clock, the session ------------------------------------------------------------ */

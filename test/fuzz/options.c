@@ -9,28 +9,38 @@ const char pdk__fuzz_name[] = "options";
 
 enum { WORDS_MAX = 24 };
 
-static const struct option long_options[] = {PDK__CLI_ENSEMBLE_OPTIONS, PDK__CLI_WAIT_OPTIONS, PDK__CLI_HELP_OPTIONS};
+/* A file named by the bytes would be read: without --auth-file. */
+static struct pdk__cli_option ensemble[16];
+
+static const struct pdk__cli_verb verb = {
+    "hold",
+    "",
+    {ensemble, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_node_options, pdk__cli_label_options},
+    .ends = true};
+
+static void leave_out_files(void)
+{
+    struct pdk__cli_option *to = ensemble;
+    for (const struct pdk__cli_option *row = pdk__cli_ensemble_options; row->name != NULL; row++)
+        if (strcmp(row->name, "auth-file") != 0)
+            *to++ = *row;
+    *to = (struct pdk__cli_option){0};
+}
 
 /* As the sub-commands do it. */
 static int parse(struct pdk__cli_options *o, int argc, char **argv)
 {
-    int option, status = 0;
-    opterr = 0;
-    optind = 0; /* glibc: start anew */
-    while (status == 0 && (option = getopt_long(argc, argv, "+:nw:E:z:qvhV", long_options, NULL)) != -1)
-        /* A file named by the bytes would be read. */
-        if (option != 'h' && option != 'V' && option != OPT_AUTH_FILE)
-            status = pdk__cli_options_take(o, option, argv);
-    return status == 0 ? pdk__cli_options_path(o, argv[optind]) : status;
+    int status = pdk__cli_options_parse(o, &verb, argc, argv);
+    return status == 0 && !o->answered ? pdk__cli_options_path(o, o->words[0]) : status;
 }
 
 static void check_taken(const struct pdk__cli_options *o, int status)
 {
     MUST(status == 0 || status == STATUS_USAGE);
-    if (status == 0)
+    if (status == 0 && !o->answered)
         MUST(o->path != NULL && *o->path == '/' && o->hosts != NULL && *o->hosts != '\0');
     MUST(o->wait_ms == PDK_FOREVER || (o->wait_ms >= 0 && o->wait_ms <= INT64_C(1000000000000)));
-    MUST(o->connect_ms >= 0 && o->connect_ms <= INT64_C(1000000000000));
+    MUST(o->connect_ms >= -1 && o->connect_ms <= INT64_C(1000000000000));
     MUST(o->busy_status >= 0 && o->busy_status <= 255 && o->lost_status >= 0 && o->lost_status <= 255);
     const struct pdk_client_options *c = o->client;
     MUST(c->session_timeout_ms >= 100 && c->session_timeout_ms <= 86400000);
@@ -60,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int argc = split(text, argv);
     unsetenv("PADDOCK_HOSTS");
     unsetenv("PADDOCK_AUTH");
+    leave_out_files();
     MUST(pdk__cli_options_begin(&o, "hold") == 0);
     check_taken(&o, parse(&o, argc, argv));
     pdk__cli_options_end(&o);

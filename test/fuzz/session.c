@@ -10,7 +10,8 @@ struct life {
     int64_t now_ms;
     int64_t session; /* of the last UP; 0 after it was told over */
     bool connected;
-    bool presumed, proven, wanted, asked;
+    bool presumed, proven, wanted;
+    int asked;
     bool over;
     int opens; /* handles asked for */
 };
@@ -23,11 +24,12 @@ static void hear(struct life *l, const struct pdk__session_action *a)
         MUST(a->session != 0 && (l->session == 0 || l->session == a->session));
         l->session = a->session;
         l->connected = true;
-        l->asked = false;
+        l->asked = 0;
         break;
     case PDK__SACT_DOWN:
         MUST(l->connected);
-        l->connected = l->asked = false;
+        l->connected = false;
+        l->asked = 0;
         break;
     case PDK__SACT_PROVEN:
         MUST(l->connected && !l->proven && pdk__session_credible(&l->s, l->now_ms));
@@ -44,17 +46,21 @@ static void hear(struct life *l, const struct pdk__session_action *a)
         break;
     case PDK__SACT_PROBE:
     case PDK__SACT_TOUCH:
-        MUST(l->connected && !l->asked && l->wanted == (a->kind == PDK__SACT_PROBE));
-        l->asked = true;
+        MUST(l->connected && l->asked < 16 && l->wanted == (a->kind == PDK__SACT_PROBE));
+        l->asked++;
         break;
     case PDK__SACT_EXPIRED:
         l->session = 0;
-        l->connected = l->presumed = l->proven = l->asked = false;
+        l->connected = l->presumed = l->proven = false;
+        l->asked = 0;
         break;
     case PDK__SACT_OVER:
         MUST(a->error != 0);
         l->over = true;
         l->connected = l->proven = false;
+        break;
+    case PDK__SACT_LEAVE:
+        MUST(l->connected && l->asked > 0);
         break;
     case PDK__SACT_OPEN:
         MUST(l->session == 0 && l->s.renewable);
@@ -98,12 +104,13 @@ static void answer(struct life *l, uint8_t what, int64_t ago_ms)
     if ((what & 0x38) == 0) {
         l->wanted = !l->wanted;
         event.kind = l->wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED;
-    } else if (l->asked && (what & 8) != 0) {
+    } else if (l->asked > 0 && (what & 8) != 0) {
         event.kind = what >= 0xf0 ? PDK__SEV_UNASKED : PDK__SEV_ANSWERED;
         event.asked = true;
-        l->asked = false;
+        l->asked--;
     }
     event.agreed = (what & 0x10) != 0;
+    event.wrote = event.agreed || (what & 0x40) != 0;
     step(l, event);
 }
 

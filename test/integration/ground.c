@@ -1,5 +1,6 @@
 #include "test/integration/ground.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,9 +102,8 @@ void ground_delete_all(const char *path)
 int ground_children(const char *path)
 {
     struct Stat stat;
-    int rc = zoo_exists(ground.zh, path, 0, &stat);
-    CHECK(rc == ZOK || rc == ZNONODE);
-    return rc == ZOK ? stat.numChildren : -1;
+    int rc = pdk__zk_stat(ground.zh, path, &stat);
+    return (int)pdk__test_saw("children", rc == ZOK ? stat.numChildren : -1);
 }
 
 const char *ground_find(const char *path, const char *part)
@@ -117,6 +117,18 @@ const char *ground_find(const char *path, const char *part)
             snprintf(found, sizeof found, "%s", names.data[i]);
     deallocate_String_vector(&names);
     return found;
+}
+
+/* --- nobody ------------------------------------------------------------------------------------------------------ */
+
+int ground_refusing_port(int *fd)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(*fd >= 0 && bind(*fd, (struct sockaddr *)&address, sizeof address) == 0); /* and nobody listens */
+    CHECK_EQ(getsockname(*fd, (struct sockaddr *)&address, &size), 0);
+    return ntohs(address.sin_port);
 }
 
 /* --- clients ----------------------------------------------------------------------------------------------------- */

@@ -50,6 +50,9 @@ pdk_client *ground_client(pdk_client_options *options);
 pdk_client_options *ground_options(int session_ms);
 pdk_mutex *ground_mutex(pdk_client *c, const char *path);
 
+/* A port of the loopback interface where connections are refused, as long as *FD, which the caller closes, is open. */
+int ground_refusing_port(int *fd);
+
 /* Close both, in the order that users do. The mutex may be NULL. */
 void ground_end(pdk_client *c, pdk_mutex *m);
 

@@ -33,6 +33,7 @@ static void become(int out, const char *tmpdir, char *const argv[])
     if (tmpdir)
         setenv("TMPDIR", tmpdir, 1);
     snprintf(path, sizeof path, "%s/examples/%s", dir ? dir : ".", argv[0]);
+    ((char **)argv)[0] = path; /* as a shell does; in the child alone */
     execv(path, argv);
     _exit(127);
 }

@@ -1,11 +1,14 @@
 /* Callbacks: what may be done in them, on which thread they run, and in what order. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "lib/clock.h"
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
+#include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 static pdk_client *c;
 static pdk_mutex *m;
@@ -164,6 +167,22 @@ static void holds_nothing(void)
     end();
 }
 
+/* Nor does a callback that works for longer than a session lasts keep the session from being renewed. No verb is called
+ * meanwhile, for each would look after the session itself; the renewals are counted, a timeout has at least five. */
+static void works_long(void)
+{
+    begin(ground_options(2000));
+    inside = leave = false;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, inside);
+    pdk__proxy_reset_counters(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_DELETE) >= 15);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    leave = true;
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
 /* --- the session's ----------------------------------------------------------------------------------------------- */
 
 static char story[256];
@@ -264,20 +283,33 @@ static void refused_while_dispatching(void)
 
 static atomic_bool is_kept, let_go;
 
-static void keep_the_thread(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
-{
-    (void)mutex, (void)token, (void)arg;
-    is_kept = state == PDK_SUSPECT;
-    while (is_kept && !let_go)
-        pdk__test_nap();
-}
+static atomic_bool keep_timers, keep_handles;
 
-static void keep_the_thread_awhile(int rc, void *arg)
+static void stay_until_let_go(void)
 {
-    (void)rc, (void)arg;
     is_kept = true;
     while (!let_go)
         pdk__test_nap();
+}
+
+/* In place of the C library's: the thread of the timers, and no other, does not come back from it. */
+int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    struct itimerspec t;
+    int (*next)(struct pollfd *, nfds_t, int) = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+    int rc = next(fds, n, timeout_ms);
+    if (keep_timers && n == 2 && timerfd_gettime(fds[1].fd, &t) == 0)
+        stay_until_let_go();
+    return rc;
+}
+
+/* In place of ZooKeeper's client's: a handle that is to be closed lives on. */
+int zookeeper_close(zhandle_t *zh)
+{
+    int (*next)(zhandle_t *) = (int (*)(zhandle_t *))dlsym(RTLD_NEXT, "zookeeper_close");
+    if (keep_handles)
+        stay_until_let_go();
+    return next(zh);
 }
 
 static void step_session(enum pdk__session_event_kind kind, int64_t later_ms)
@@ -293,7 +325,7 @@ static void note_answer(int rc, const struct Stat *stat, const void *data)
     n_told++;
 }
 
-/* The handle is given up, and the thread has not come to make another: now the old one finds its server again. */
+/* The handle is given up, and not closed yet: now the old one finds its server again. */
 static void last_word_of_a_handle(void)
 {
     begin(NULL);
@@ -302,16 +334,18 @@ static void last_word_of_a_handle(void)
     zhandle_t *old = pdk__client_zh(c);
     int64_t session = pdk_client_session_id(c);
     int connects = pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, keep_the_thread_awhile, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, is_kept);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    keep_handles = true;
     step_session(PDK__SEV_EXPIRED, 0);
     step_session(PDK__SEV_TIMER, 60000);
+    CHECK_WITHIN(PATIENCE_MS, is_kept);
     pdk__proxy_cut(ground.proxy);
     CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > connects);
     CHECK_WITHIN(PATIENCE_MS, zoo_state(old) == ZOO_CONNECTED_STATE);
     CHECK_EQ(zoo_aexists(old, "/", 0, note_answer, NULL), ZOK);
     CHECK_WITHIN(PATIENCE_MS, n_told == 1); /* it was told behind the connection */
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
+    keep_handles = false;
     let_go = true;
     CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
     CHECK(pdk_client_session_id(c) != session);
@@ -326,16 +360,17 @@ static void lost_by_the_clock(void)
 {
     begin(ground_options(2000));
     is_kept = let_go = false;
-    CHECK_RC(pdk_mutex_on_state(m, keep_the_thread, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
+    keep_timers = true;
+    CHECK_WITHIN(PATIENCE_MS, is_kept);
     pdk__proxy_refuse(ground.proxy, true);
     pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, is_kept);
     CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
     pdk__proxy_refuse(ground.proxy, false);
     CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_SUSPENDED);
     pdk_state state = pdk_mutex_state(m);
     int lock_rc = pdk_mutex_lock(m), unlock_rc = pdk_mutex_unlock(m);
+    keep_timers = false;
     let_go = true;
     CHECK_EQ(state, PDK_LOST);
     CHECK_RC(lock_rc, PDK_ELOST);
@@ -466,6 +501,7 @@ int main(int argc, char **argv)
         {"in the callback of the session whatever waits is refused", refused_on_session},
         {"a callback can ask for the next lock", asks_again},
         {"while a callback runs other threads lock and unlock", holds_nothing},
+        {"a callback that works for longer than a session lasts costs no lock", works_long},
         {"the session's callback tells of each change in order, and of the end", session_story},
         {"a program that dispatches gets its callbacks on its thread, and when it asks", dispatched},
         {"while it dispatches whatever waits is refused", refused_while_dispatching},

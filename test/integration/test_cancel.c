@@ -1,8 +1,9 @@
 /* pthread_cancel: a thread that waits for a lock, or to lead, can be ended, and leaves nothing behind. */
+#include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
-#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
 /* While a cancelled thread unwinds, AddressSanitizer asks for the signal stack from a frame that lies where poisoned
@@ -83,6 +84,38 @@ static void creator(void)
     ground_delete_all(path);
 }
 
+static void *lock_in_time(void *arg)
+{
+    pdk_mutex_timedlock(arg, PATIENCE_MS);
+    return NULL;
+}
+
+static bool anybody_waits(pdk_client *client)
+{
+    pdk__client_lock(client);
+    bool any = !pdk__list_empty(&client->waiters);
+    pdk__client_leave(client);
+    return any;
+}
+
+/* The timers' list of waiting threads lies on their stacks. */
+static void timed(void)
+{
+    pthread_t thread;
+    begin();
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, lock_in_time, m), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(PATIENCE_MS, anybody_waits(c));
+    CHECK_EQ(pthread_cancel(thread), 0);
+    join_cancelled(thread);
+    CHECK(!anybody_waits(c));
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    end();
+}
+
 static void *lock_for_ever(void *arg)
 {
     pdk_mutex *mutex = arg;
@@ -91,6 +124,16 @@ static void *lock_for_ever(void *arg)
         CHECK_RC(pdk_mutex_unlock(mutex), 0);
     }
     return NULL;
+}
+
+/* By the clock: on a machine that is busy a turn of the scheduler may take long. */
+static void spin(unsigned microseconds)
+{
+    struct timespec now, from;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((int64_t)(now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < (int64_t)microseconds);
 }
 
 /* Cancellation strikes in lock() alone, so whatever the moment the lock is free afterwards. */
@@ -103,8 +146,7 @@ static void odd_moments(void)
         for (int i = 0; i < 3; i++)
             CHECK_EQ(pthread_create(&threads[i], NULL, lock_for_ever, i == 2 ? n : m), 0);
         for (int i = 0; i < 3; i++) {
-            for (int spins = rand_r(&seed) % 3000; spins > 0; spins--)
-                sched_yield();
+            spin((unsigned)rand_r(&seed) % 2000);
             CHECK_EQ(pthread_cancel(threads[i]), 0);
         }
         for (int i = 0; i < 3; i++)
@@ -137,8 +179,7 @@ static void candidate(void)
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
     for (int i = 0; i < 20; i++) {
         CHECK_EQ(pthread_create(&thread, NULL, wait_to_lead, l), 0);
-        for (int spins = i * 20; spins > 0; spins--)
-            sched_yield();
+        spin((unsigned)i * 20);
         CHECK_EQ(pthread_cancel(thread), 0);
         join_cancelled(thread);
     }
@@ -218,6 +259,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a cancelled waiter leaves no node, and those behind it go on", waiter},
         {"a thread cancelled while its node is being made leaves none", creator},
+        {"a thread cancelled in a timed wait is not woken by a timer any more", timed},
         {"threads cancelled at odd moments leave the lock free", odd_moments},
         {"a cancelled wait for a leadership leaves it standing", candidate},
         {"unlock is no cancellation point", unlocks},

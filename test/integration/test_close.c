@@ -204,7 +204,7 @@ static void holders_have_lost(void)
 static void closed_in_the_dark(void)
 {
     const char *path = ground_path();
-    pdk_client *c = ground_client(ground_options(2000));
+    pdk_client *c = ground_client(ground_options(4000));
     pdk_mutex *m = ground_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);

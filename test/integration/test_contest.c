@@ -1,6 +1,6 @@
 /* The contest that the quick start shows. */
-#include "lib/server/throwaway.h"
 #include "program.h"
+#include "program_server.h"
 #include "test/lib/check.h"
 
 #include <dirent.h>
@@ -9,12 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LIMIT_MS = 60000 };
 
-static pdk__server *server;
-static char hosts[32], temporary[] = "/tmp/paddock-contest-XXXXXX";
+static char temporary[] = "/tmp/paddock-contest-XXXXXX";
 
 static size_t count_entries(const char *path)
 {
@@ -43,6 +43,16 @@ static void a_contest_keeps_every_law(void)
     program_await("Every law held.");
     CHECK_EQ(program_ended(), 0);
     check_nothing_left(group);
+}
+
+/* The command that it offers is one that can be typed: no PATH leads to an example. */
+static void a_contest_names_itself_as_it_was_started(void)
+{
+    char *argv[] = {"contest", "--processes", "3", "--rounds", "30", NULL};
+    program_start(temporary, argv);
+    program_await(" --all shows them)");
+    CHECK(strstr(program_said(), "examples/contest --all shows them)") != NULL);
+    program_end();
 }
 
 static void a_contest_tells_programs_too(void)
@@ -94,18 +104,13 @@ static void a_contest_refuses_what_is_no_number(void)
 
 static void set_up(void)
 {
-    struct pdk__server_options o = {0};
     CHECK(mkdtemp(temporary) != NULL);
-    CHECK_EQ(pdk__server_new(&server, &o), 0);
-    CHECK_EQ(pdk__server_start(server), 0);
-    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
-    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
+    program_server_start();
 }
 
 static void tear_down(void)
 {
-    program_end();
-    pdk__server_free(server);
+    program_server_end();
     rmdir(temporary);
 }
 
@@ -113,6 +118,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a contest keeps every law, and leaves nothing behind", a_contest_keeps_every_law},
+        {"a contest names itself as it was started", a_contest_names_itself_as_it_was_started},
         {"a contest tells programs too", a_contest_tells_programs_too},
         {"an interrupted contest leaves nothing behind", an_interrupted_contest_leaves_nothing},
         {"a killed contest leaves nothing behind", a_killed_contest_leaves_nothing},

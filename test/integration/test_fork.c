@@ -1,9 +1,12 @@
 /* A client and fork(): the child has none, the parent notices nothing. */
+#define _GNU_SOURCE /* unshare */
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -56,10 +59,11 @@ static void begin(void)
     pdk__proxy_reset_counters(ground.proxy);
 }
 
-/* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. */
+/* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. The parent renews its
+ * hold by deletes of a node that is not there. */
 static void end(void)
 {
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, 0), 0);
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, 0) - pdk__proxy_requests(ground.proxy, PDK__OP_DELETE), 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK_EQ(ground_children(path), 1);
     CHECK_EQ(told, 0);
@@ -230,12 +234,76 @@ static void makes_its_own(void)
     end();
 }
 
+/* --- a child that looks like its parent -------------------------------------------------------------------------- */
+
+enum { NOT_PERMITTED = 77 };
+
+/* A child that no handler of fork() hears of, with a process number of its own or, in a new namespace, number 1. */
+static pid_t raw_fork(int flags) { return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL); }
+
+/* Bits, for it must not allocate: another thread may have been at it. */
+static int how_it_looks(pdk_client *mine, pdk_mutex *held)
+{
+    return (pdk_mutex_state(held) != PDK_LOST) | (pdk_mutex_unlock(held) != PDK_EFORKED) << 1 |
+           (pdk_client_state(mine) != PDK_SESSION_OVER) << 2 | (pdk_client_close(mine) != PDK_EFORKED) << 3;
+}
+
+/* Hold a lock in this process; its child, made with FLAGS, must not believe that it does. */
+static void hold_and_fork(int flags)
+{
+    pdk_client *mine;
+    CHECK_RC(pdk_client_new(&mine, ground.direct, NULL), 0);
+    pdk_mutex *held = ground_mutex(mine, ground_path());
+    CHECK_RC(pdk_mutex_lock(held), 0);
+    pid_t parent = getpid(), pid = raw_fork(flags);
+    if (pid == 0)
+        _exit(getpid() == parent || flags == 0 ? how_it_looks(mine, held) : 16);
+    CHECK(pid > 0);
+    CHECK_EQ(pdk__test_wait(pid), 0);
+    CHECK_EQ(pdk_mutex_state(held), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(held), 0);
+    ground_end(mine, held);
+}
+
+/* Number 1 of a namespace has a child that is number 1 of another. */
+static void hold_as_number_one(void)
+{
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(NOT_PERMITTED);
+    pid_t pid = fork(); /* its parent is out of its sight: pdk__test_fork() would take it for dead */
+    if (pid == 0) {
+        CHECK_EQ(getpid(), 1);
+        hold_and_fork(CLONE_NEWPID);
+        _exit(0);
+    }
+    _exit(pdk__test_wait(pid));
+}
+
+static void unlike_its_twin(void)
+{
+    CHILD_HAS_THREADS();
+#ifdef __SANITIZE_ADDRESS__
+    SKIP("AddressSanitizer's own locks may be held by a thread that is busy when the child is made");
+#endif
+    pid_t pid = pdk__test_fork();
+    if (pid == 0)
+        hold_as_number_one();
+    int status = pdk__test_wait(pid);
+    if (status == NOT_PERMITTED)
+        SKIP("new namespaces of processes are not permitted here");
+    CHECK_EQ(status, 0);
+}
+
+static void unlike_its_parent(void) { hold_and_fork(0); }
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"in a child every call is refused, and the parent notices nothing", refused},
         {"the end of a child does not hurt its parent's session", exits},
         {"a child can make a client of its own, whatever the parent was doing", makes_its_own},
+        {"a child with the number of its parent, in a namespace of its own, has no client", unlike_its_twin},
+        {"a child that was made without fork() has no client", unlike_its_parent},
         {0},
     };
     return pdk__test_main(

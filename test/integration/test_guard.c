@@ -83,10 +83,11 @@ static void refused_without_node(void)
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, false);
     CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
-    check_refused(&check); /* its path is the owner's until he unlocks */
+    check_refused(&check);
     check_record("first");
-    CHECK_RC(pdk_mutex_guard(m, &check), PDK_ELOST);
+    CHECK_RC(pdk_mutex_guard(m, &(zoo_op_t){0}), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    check_refused(&check);
     finish();
 }
 
@@ -143,6 +144,32 @@ static void each_grant_its_own(void)
     check_refused(&check);
     check_record("held");
     CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+/* Its memory is not used again while the object lives, whatever is guarded after it. */
+static void refused_after_unlock(void)
+{
+    zoo_op_t first, later;
+    char path[256];
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_guard(m, &first), 0);
+    snprintf(path, sizeof path, "%s", first.check_op.path);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    for (int i = 0; i < 3; i++) {
+        check_refused(&first);
+        CHECK_RC(pdk_mutex_lock(m), 0);
+        CHECK_RC(pdk_mutex_guard(m, &later), 0);
+        CHECK_STR(first.check_op.path, path);
+        check_refused(&first); /* also while the next grant stands */
+        check_written(&later, "later");
+        CHECK_RC(pdk_mutex_unlock(m), 0);
+    }
+    CHECK_RC(pdk_client_close(c), 0);
+    check_refused(&first);
+    check_refused(&later);
+    check_record("later");
     finish();
 }
 
@@ -214,6 +241,7 @@ int main(int argc, char **argv)
         {"it is refused once the node is gone, whether the holder knows or not", refused_without_node},
         {"it is refused once the session has expired", refused_after_expiry},
         {"a holder whose deadline has passed gets no guard", none_past_deadline},
+        {"it is refused after the unlock, and while the next grant stands", refused_after_unlock},
         {"the guard of one grant is none for the next", each_grant_its_own},
         {"a suspect holder can write behind his guard", suspect},
         {"under a chroot it works with a handle of the same chroot", same_chroot},

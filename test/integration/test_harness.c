@@ -1,4 +1,5 @@
 /* The tools of the other tests, on real servers. */
+#include "lib/server/handshake.h"
 #include "lib/server/throwaway.h"
 #include "test/lib/check.h"
 #include "test/lib/ensemble.h"
@@ -7,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +184,90 @@ static void waits_at_the_door(void)
     pdk__proxy_free(p);
 }
 
+/* Its port is open, and it answers nothing: a server that starts, as a client sees it. */
+static void no_session(void)
+{
+    int port = pdk__server_free_port();
+    int fd = pdk__server_hold_port(port);
+    CHECK(fd >= 0);
+    CHECK(!pdk__server_grants_session(port, 100));
+    CHECK_EQ(listen(fd, 8), 0);
+    CHECK(!pdk__server_grants_session(port, 100));
+    close(fd);
+    CHECK(pdk__server_grants_session(pdk__server_port(server), 60000));
+    CHECK_WITHIN(60000, pdk__ask_connections(server) == 0);
+}
+
+/* Dials all the time; the first time that it is let in, the server must grant a session. */
+static void *enter(void *arg)
+{
+    static const char no_password[PDK__PASSWORD_SIZE];
+    int64_t id = 0;
+    int fd;
+    CHECK_WITHIN(60000, (fd = pdk__server_dial(*(int *)arg, 60000)) >= 0);
+    CHECK_EQ(pdk__handshake(fd, &id, no_password), 0);
+    close(fd);
+    return NULL;
+}
+
+static void door_is_closed(void)
+{
+    pthread_t visitor;
+    pdk__ensemble *e = pdk__ensemble_new(&(struct pdk__ensemble_options){.own = true});
+    int port = pdk__proxy_port(e->door[0]);
+    pdk__server_kill(e->server[0]);
+    pdk__proxy_refuse(e->door[0], true);
+    CHECK_EQ(pthread_create(&visitor, NULL, enter, &port), 0);
+    pdk__ensemble_restart(e, 0);
+    CHECK_EQ(pthread_join(visitor, NULL), 0);
+    pdk__ensemble_free(e);
+}
+
+/* A count of none is no answer where a node is, whatever happened to the answer. */
+static void reads_are_answered(void)
+{
+    pdk__ensemble *e = pdk__ensemble_new(&(struct pdk__ensemble_options){.own = true});
+    zhandle_t *zh = pdk__zk_open(e->hosts, 30000);
+    struct String_vector names;
+    struct Stat stat;
+    CHECK_EQ(zoo_create(zh, "/read", "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    CHECK_EQ(zoo_create(zh, "/read/me", "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    int list = pdk__proxy_rule(e->proxy[0], &(struct pdk__rule){.op = PDK__OP_LIST, .act = PDK__CUT_BEFORE_REPLY});
+    int look = pdk__proxy_rule(e->proxy[0], &(struct pdk__rule){.op = PDK__OP_EXISTS, .act = PDK__CUT_BEFORE_REPLY});
+    CHECK_EQ(pdk__zk_list(zh, "/read", &names), ZOK);
+    CHECK_EQ(names.count, 1);
+    deallocate_String_vector(&names);
+    CHECK_EQ(pdk__zk_stat(zh, "/read", &stat), ZOK);
+    CHECK_EQ(stat.numChildren, 1);
+    CHECK_EQ(pdk__proxy_hits(e->proxy[0], list), 1);
+    CHECK_EQ(pdk__proxy_hits(e->proxy[0], look), 1);
+    CHECK_EQ(pdk__zk_list(zh, "/unread", &names), ZNONODE);
+    CHECK_EQ(pdk__zk_stat(zh, "/unread", &stat), ZNONODE);
+    zookeeper_close(zh);
+    pdk__ensemble_free(e);
+}
+
+/* One that may not be answered fails the test, and is not a path without nodes. */
+static void refusals_are_told(void)
+{
+    CHILD_HAS_THREADS();
+    char hosts[32];
+    struct String_vector names;
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
+    pid_t child = pdk__test_fork();
+    if (child == 0) {
+        zhandle_t *zh = pdk__zk_open(hosts, 30000);
+        CHECK_EQ(zoo_add_auth(zh, "digest", "keeper:secret", 13, NULL, NULL), ZOK);
+        CHECK_EQ(zoo_create(zh, "/private", "", 0, &ZOO_CREATOR_ALL_ACL, 0, NULL, 0), ZOK);
+        zookeeper_close(zh);
+        zh = pdk__zk_open(hosts, 30000);
+        close(STDERR_FILENO);
+        pdk__zk_list(zh, "/private", &names);
+        _exit(0);
+    }
+    CHECK_EQ(pdk__test_wait(child), 1);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -192,6 +278,10 @@ int main(int argc, char **argv)
         {"a freed server leaves nothing, even when it was paused", leaves_nothing},
         {"a missing jar or java names its Debian package", names_the_package},
         {"servers of somebody else are used, and left alone", borrowed},
+        {"a server that accepts connections and does not answer grants no session", no_session},
+        {"a server that starts is behind a closed door until it grants sessions", door_is_closed},
+        {"a read whose answer is lost is made again", reads_are_answered},
+        {"a read that is refused fails the test", refusals_are_told},
         {"a link's caller waits until the server listens", waits_at_the_door},
         {0},
     };

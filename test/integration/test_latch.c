@@ -220,7 +220,7 @@ static pid_t lead_in_child(void)
     CHECK_EQ(pipe(told), 0);
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
-        open_at(&c, ground.direct, 1000, "child");
+        open_at(&c, ground.direct, 4000, "child");
         CHECK_RC(pdk_leader_start(c.leader), 0);
         CHECK_RC(pdk_leader_wait(c.leader, PATIENCE_MS), 0);
         CHECK_EQ(write(told[1], "!", 1), 1);
@@ -475,6 +475,37 @@ static void resigned_async_in_vain(void)
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
     CHECK_EQ(n_resigned, 1);
     close_it(&a);
+}
+
+/* Two threads resign an idle leader, again and again; each call that is accepted has a callback of its own to count. */
+enum { N_RESIGNATIONS = 20000 };
+
+static struct resigner {
+    pthread_t thread;
+    atomic_int n_called[N_RESIGNATIONS];
+} resigners[2];
+
+static void count_call(int rc, void *arg) { *(atomic_int *)arg += rc == 0 ? 1 : 2; }
+
+static void *resign_often(void *arg)
+{
+    struct resigner *r = arg;
+    for (int i = 0, rc; i < N_RESIGNATIONS; i += rc == 0)
+        rc = pdk_leader_resign_async(a.leader, count_call, &r->n_called[i]);
+    return NULL;
+}
+
+static void resigned_by_threads(void)
+{
+    begin();
+    memset(resigners, 0, sizeof resigners);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&resigners[i].thread, NULL, resign_often, &resigners[i]), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_join(resigners[i].thread, NULL), 0);
+    close_it(&a); /* behind the last callback */
+    for (int i = 0; i < 2 * N_RESIGNATIONS; i++)
+        CHECK_EQ(resigners[i % 2].n_called[i / 2], 1);
 }
 
 /* --- callbacks and descriptors ----------------------------------------------------------------------------------- */
@@ -779,6 +810,7 @@ int main(int argc, char **argv)
         {"who stands again at once has one node at a time", start_behind_a_resignation},
         {"resigning without waiting", resigned_async},
         {"resigning without waiting is unknown in time", resigned_async_in_vain},
+        {"resigned by two threads at once: each accepted call is answered once", resigned_by_threads},
         {"in the callback whatever waits is refused, all else works", in_a_callback},
         {"it can be freed in its callback", freed_in_a_callback},
         {"changes can be polled for", polled},

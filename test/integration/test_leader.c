@@ -1,6 +1,6 @@
 /* The leader of the examples: it pauses in doubt, stands down when it may lead no more, and stands again. */
-#include "lib/server/throwaway.h"
 #include "program.h"
+#include "program_server.h"
 #include "test/lib/check.h"
 
 #include <limits.h>
@@ -10,9 +10,6 @@
 #include <zookeeper/zookeeper.h>
 
 enum { LIMIT_MS = 60000 };
-
-static pdk__server *server;
-static char hosts[32];
 
 static void a_leader_without_servers_stands_down(void)
 {
@@ -106,22 +103,6 @@ static void a_leader_that_waits_can_be_ended(void)
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
-static void set_up(void)
-{
-    struct pdk__server_options o = {0};
-    zoo_set_debug_level(0);
-    CHECK_EQ(pdk__server_new(&server, &o), 0);
-    CHECK_EQ(pdk__server_start(server), 0);
-    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
-    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__server_port(server));
-}
-
-static void tear_down(void)
-{
-    program_end();
-    pdk__server_free(server);
-}
-
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -132,5 +113,6 @@ int main(int argc, char **argv)
         {0}};
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "leader", .tests = tests, .setup = set_up, .teardown = tear_down});
+        &(struct pdk__test_suite){
+            .name = "leader", .tests = tests, .setup = program_server_start, .teardown = program_server_end});
 }

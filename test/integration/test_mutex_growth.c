@@ -49,11 +49,11 @@ static struct census count(void)
     };
 }
 
-/* What goes in the background goes soon. */
+/* What goes in the background goes soon. Paths of earlier tests, which are containers, may go at any time. */
 static bool settled(const struct census *before, struct census *after)
 {
     *after = count();
-    return after->znodes == before->znodes && after->watches == before->watches &&
+    return after->znodes <= before->znodes && after->watches == before->watches &&
            after->ephemerals == before->ephemerals && after->descriptors == before->descriptors &&
            after->threads == before->threads && after->bytes <= before->bytes + SLACK_BYTES;
 }
@@ -61,10 +61,10 @@ static bool settled(const struct census *before, struct census *after)
 static void check_same(const struct census *before)
 {
     struct census after;
-    int64_t until = pdk__test_now_ms() + PDK__LONG_MS / 2;
+    int64_t until = pdk__test_now_ms() + pdk__test_slowed(PDK__LONG_MS / 2);
     while (!settled(before, &after) && pdk__test_now_ms() < until)
         pdk__test_nap();
-    CHECK_EQ(after.znodes, before->znodes);
+    CHECK(after.znodes <= before->znodes);
     CHECK_EQ(after.ephemerals, before->ephemerals);
     CHECK_EQ(after.watches, before->watches);
     CHECK_EQ(after.descriptors, before->descriptors);

@@ -190,6 +190,38 @@ static void told_after_reconnect(void)
     CHECK_RC(pdk_mutex_unlock(actors[0].mutex), PDK_ELOST);
 }
 
+static void hold_links(bool on)
+{
+    for (int i = 0; i < pdk__field.e->n; i++) {
+        pdk__proxy_hold(pdk__field.e->proxy[i], PDK__TO_SERVER, on);
+        pdk__proxy_hold(pdk__field.e->proxy[i], PDK__TO_CLIENT, on);
+    }
+}
+
+static _Atomic int unlocked;
+
+static void on_unlocked(int rc, void *arg)
+{
+    (void)arg;
+    unlocked = rc;
+}
+
+/* The news of the deletion was still on its way when the holder unlocked. */
+static void told_by_the_unlock(void)
+{
+    begin(1);
+    unlocked = PDK__PENDING;
+    CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
+    hold_links(true);
+    delete_node_of(&actors[0]);
+    CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock_async(actors[0].mutex, on_unlocked, NULL), 0);
+    hold_links(false);
+    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, unlocked != PDK__PENDING);
+    CHECK_RC(unlocked, PDK_ELOST);
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -199,6 +231,7 @@ int main(int argc, char **argv)
         {"a holder whose node was deleted is told LOST at once", holder_is_told},
         {"an heir whose node was deleted is told LOST", heir_is_told},
         {"a holder whose node was deleted while it was away is told LOST when it is back", told_after_reconnect},
+        {"a holder whose node was deleted unheard is told LOST by its unlock", told_by_the_unlock},
         {"all of it can be closed", close_actors},
         {0},
     };

@@ -1,4 +1,5 @@
 /* Asking for a lock that is held: the word in the holder's node, and who is told of it. */
+#include "lib/zk/client.h"
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
 
@@ -90,6 +91,33 @@ static void exactly_the_word(void)
     CHECK_WITHIN(PDK__LONG_MS, told.n == 1);
     CHECK_RC(pdk_mutex_unlock(watched.mutex), PDK_OK);
     pdk__peer_free(&watched);
+    pdk__peer_free(&holder);
+}
+
+static void read_node_of(const struct pdk__peer *p, char *text, int size)
+{
+    char node[128], whole[256];
+    CHECK(pdk_mutex_node(p->mutex, node, sizeof node) > 0);
+    snprintf(whole, sizeof whole, "%s/%s", pdk__field.path, node);
+    size--;
+    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    CHECK_EQ(zoo_get(pdk__field.zh, whole, 0, text, &size, NULL), ZOK);
+    text[size > 0 ? size : 0] = '\0';
+}
+
+/* Curator's Revoker writes over what the node says of its owner; the holder writes that back, after the word. */
+static void owner_is_still_told(void)
+{
+    char before[512], after[600], wanted[600];
+    begin();
+    CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
+    read_node_of(&holder, before, sizeof before);
+    write_to_node_of(&holder, "__REVOKE__");
+    snprintf(wanted, sizeof wanted, "__REVOKE__ %s", before);
+    CHECK_WITHIN(PDK__LONG_MS, (read_node_of(&holder, after, sizeof after), strcmp(after, wanted) == 0));
+    CHECK_WITHIN(PDK__LONG_MS, told.n == 1);
+    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_EQ(told.n, 1);
     pdk__peer_free(&holder);
 }
 
@@ -248,6 +276,7 @@ static void a_node_that_came_after(void)
     pdk_contender_list *list = list_by(&holder);
     CHECK_EQ(zoo_delete(pdk__field.zh, path, -1), ZOK);
     CHECK_EQ(zoo_create(pdk__field.zh, path, "2", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+    pdk__observe_sync(pdk__client_zh(holder.client), path); /* its server may lag behind */
     CHECK_RC(pdk_contender_revoke(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
     CHECK_RC(pdk_contender_remove(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
     CHECK_EQ(zoo_exists(pdk__field.zh, path, 0, &stat), ZOK);
@@ -318,6 +347,7 @@ static void in_time(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"a holder that Curator asked still tells its owner", owner_is_still_told},
         {"a holder is asked, and goes on holding", holder_is_asked},
         {"exactly the word asks", exactly_the_word},
         {"each grant is asked once", once_per_grant},

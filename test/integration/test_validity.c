@@ -3,10 +3,11 @@
  * whatever else is.
  */
 #include "test/integration/ground.h"
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 3000, MARGIN_MS = SESSION_MS / 20, MIN_VALID_MS = SESSION_MS / 10 };
+enum { SESSION_MS = 6000, MARGIN_MS = SESSION_MS / 20, MIN_VALID_MS = SESSION_MS / 10 };
 
 static pdk_client *c;
 static pdk_mutex *m;
@@ -81,6 +82,101 @@ static void renewal_is_cheap(void)
     end();
 }
 
+/* --- slow links --------------------------------------------------------------------------------------------------- */
+
+static void delay(int round_trip_ms)
+{
+    pdk__proxy_delay(ground.proxy, PDK__TO_SERVER, round_trip_ms / 2);
+    pdk__proxy_delay(ground.proxy, PDK__TO_CLIENT, round_trip_ms / 2);
+}
+
+static void held_on_a_slow_link(void)
+{
+    enum { SLOW_SESSION_MS = 6000 };
+    pdk_client_options *o = ground_options(SLOW_SESSION_MS);
+    CHECK_RC(pdk_client_options_set_server_tick_ms(o, 600), 0);
+    path = ground_path();
+    pdk__proxy_clear(ground.proxy);
+    delay(SLOW_SESSION_MS * 3 / 20);
+    c = ground_client(o);
+    m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    int64_t until_ms = pdk__test_now_ms() + 3 * SLOW_SESSION_MS;
+    while (pdk__test_now_ms() < until_ms) {
+        CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+        pdk__test_nap();
+    }
+    pdk__proxy_clear(ground.proxy);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    end();
+}
+
+static void too_slow_is_told(void)
+{
+    char text[256], link[80], timeout[80];
+    path = ground_path();
+    pdk__proxy_clear(ground.proxy);
+    delay(SESSION_MS * 2 / 5);
+    c = ground_client(ground_options(SESSION_MS));
+    m = ground_mutex(c, path);
+    CHECK_RC(pdk_mutex_timedlock(m, 4 * SESSION_MS), PDK_ETIMEDOUT);
+    pdk_mutex_last_error(m, text, sizeof text);
+    snprintf(link, sizeof link, "the session cannot be confirmed in time: round trip %.1f",
+             SESSION_MS / 1000.0 * 2 / 5);
+    snprintf(timeout, sizeof timeout, "session timeout %d s", SESSION_MS / 1000);
+    CHECK(strstr(text, link) != NULL);
+    CHECK(strstr(text, timeout) != NULL);
+    end();
+}
+
+static atomic_int n_told; /* lines of the log that tell of the link */
+
+static void count_told(pdk_client *client, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
+{
+    (void)client, (void)at_ms, (void)arg;
+    if (strstr(text, ": not granted yet: connected, but the session cannot be confirmed in time: ") != NULL) {
+        CHECK_EQ(level, PDK_LOG_WARNING);
+        CHECK(strncmp(text, path, strlen(path)) == 0);
+        n_told++;
+    }
+}
+
+static bool told_of_the_link(void)
+{
+    char text[256];
+    pdk_mutex_last_error(m, text, sizeof text);
+    return strstr(text, "lock ") == text && strstr(text, "session cannot be confirmed in time: round trip") != NULL;
+}
+
+static void too_slow_is_told_without_a_deadline(void)
+{
+    pdk_client_options *o = ground_options(SESSION_MS);
+    struct locker locker;
+    n_told = 0;
+    path = ground_path();
+    pdk__proxy_clear(ground.proxy);
+    delay(SESSION_MS * 2 / 5);
+    CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, count_told, NULL), 0);
+    c = ground_client(o);
+    m = ground_mutex(c, path);
+    locker_start(&locker, m);
+    CHECK_WITHIN(PATIENCE_MS, n_told == 1);
+    CHECK(told_of_the_link() && !locker.settled);
+    int64_t until_ms = pdk__test_now_ms() + SESSION_MS;
+    CHECK_WITHIN(PATIENCE_MS, pdk__test_now_ms() >= until_ms);
+    CHECK_EQ(n_told, 1);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, n_told == 2); /* of another connection */
+    CHECK(!locker.settled);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, locker.settled);
+    CHECK_RC(locker.rc, 0);
+    CHECK(!told_of_the_link());
+    locker_finish(&locker);
+    CHECK_EQ(n_told, 2);
+    end();
+}
+
 /* --- the end of it ----------------------------------------------------------------------------------------------- */
 
 /* As from a server that lost its leader: whatever else is answered, writes are not. */
@@ -125,6 +221,79 @@ static void in_doubt_nothing_is_granted(void)
     end();
 }
 
+/* --- a caller that comes late ------------------------------------------------------------------------------------- */
+
+static int gate[2]; /* read by a thread that is to be kept from its work */
+
+static void keep_back(int signal)
+{
+    char go;
+    (void)signal;
+    while (read(gate[0], &go, 1) < 0)
+        continue;
+}
+
+/* The lock is granted, and lost, for want of proof. */
+static void grant_and_lose(const char *ahead)
+{
+    ground_delete_below(path, ahead);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    pdk__proxy_rule(ground.proxy,
+                    &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    pdk__proxy_clear(ground.proxy);
+    pdk__proxy_cut(ground.proxy);
+}
+
+static void woken_late(void)
+{
+    static const char ahead[] = "somebody-lock-0000000000";
+    struct locker locker;
+    begin(NULL);
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, ahead, "");
+    CHECK_EQ(pipe(gate), 0);
+    signal(SIGUSR1, keep_back);
+    locker_start(&locker, m);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* with the client's lock: the thread sleeps without it */
+    CHECK_EQ(pthread_kill(locker.thread, SIGUSR1), 0);
+    grant_and_lose(ahead);
+    CHECK(!locker.settled);
+    CHECK_EQ(write(gate[1], "", 1), 1);
+    CHECK_WITHIN(PATIENCE_MS, locker.settled);
+    CHECK_RC(locker.rc, 0);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD); /* another grant, and this one stands */
+    locker_finish(&locker);
+    CHECK_RC(locker.unlock_rc, 0);
+    signal(SIGUSR1, SIG_DFL);
+    close(gate[0]);
+    close(gate[1]);
+    end();
+}
+
+static void note_rc(int rc, void *arg) { *(int *)arg = rc; }
+
+static void called_late(void)
+{
+    static const char ahead[] = "somebody-lock-0000000000";
+    pdk_client_options *o = ground_options(SESSION_MS);
+    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
+    int rc = 1;
+    begin(o);
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, ahead, "");
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, &rc, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    grant_and_lose(ahead);
+    CHECK_EQ(rc, 1);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_dispatch(c) > 0 && rc != 1);
+    CHECK_RC(rc, PDK_ELOST);
+    CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* and there is nothing to unlock */
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    end();
+}
+
 static void an_old_session_is_proven_first(void)
 {
     path = ground_path();
@@ -156,7 +325,7 @@ static void a_child_has_no_time(void)
 
 static void options_count(void)
 {
-    pdk_client_options *o = ground_options(SESSION_MS);
+    pdk_client_options *o = ground_options(3000);
     CHECK_RC(pdk_client_options_set_drift_margin_ms(o, 1000), 0);
     CHECK_RC(pdk_client_options_set_min_valid_ms(o, 1900), 0);
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 1), 0);
@@ -200,8 +369,14 @@ int main(int argc, char **argv)
         {"an idle holder is renewed, and its deadline lies before the session's", renewed},
         {"renewal by sync writes nothing", renewed_by_sync},
         {"renewal costs a few requests in a timeout", renewal_is_cheap},
+        {"on a slow link a lock is held without a break", held_on_a_slow_link},
+        {"of a link that is too slow the incident tells, with both times", too_slow_is_told},
+        {"a lock without a deadline tells of the link while it waits, once per connection",
+         too_slow_is_told_without_a_deadline},
         {"where no writes are answered a lock is suspect, then lost in time", not_renewed_is_lost},
         {"after idleness nothing is granted before a proof", in_doubt_nothing_is_granted},
+        {"a lock whose grant was over before the caller woke is contended for again", woken_late},
+        {"a callback for a grant that is over is called with PDK_ELOST", called_late},
         {"an adopted handle's session is proven first", an_old_session_is_proven_first},
         {"a child of fork has no time", a_child_has_no_time},
         {"margin, least time and tick are what the program says", options_count},

@@ -11,18 +11,17 @@
 pdk__server *server;
 pdk_client *ours;
 
-void interop_set_up(void)
+void interop_open(void)
 {
     struct pdk__server_options o = {0};
     if (pdk__server_new(&server, &o) != 0)
         SKIP(pdk__server_error()); /* java or ZooKeeper's jar is missing */
-    peer_compile(pdk__server_dir(server));
     CHECK_EQ(pdk__server_start(server), 0);
     CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
     ours = new_client(LONG_SESSION_MS);
 }
 
-void interop_tear_down(void)
+void interop_close(void)
 {
     peer_end();
     if (ours)
@@ -64,6 +63,29 @@ size_t count(const char *path)
     size_t n = pdk_contender_list_size(l);
     pdk_contender_list_free(l);
     return n;
+}
+
+static void *wait_for_lock(void *arg)
+{
+    struct waiter *w = arg;
+    CHECK_RC(pdk_mutex_timedlock(w->mutex, LIMIT_MS), PDK_OK);
+    w->held = true;
+    CHECK_RC(pdk_mutex_unlock(w->mutex), PDK_OK);
+    return NULL;
+}
+
+void waiter_start(struct waiter *w, pdk_mutex *m)
+{
+    w->mutex = m;
+    w->held = false;
+    CHECK_EQ(pthread_create(&w->thread, NULL, wait_for_lock, w), 0);
+}
+
+void waiter_finish(struct waiter *w)
+{
+    CHECK_EQ(pthread_join(w->thread, NULL), 0);
+    CHECK(w->held);
+    CHECK_RC(pdk_mutex_free(w->mutex), PDK_OK);
 }
 
 long long last_zxid(void)

@@ -4,6 +4,8 @@
 
 #include "lib/server/throwaway.h"
 #include <paddock.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 /* LIMIT_MS is generous: only a test that fails spends it. */
 enum { LIMIT_MS = 60000, LONG_SESSION_MS = 20000, SHORT_SESSION_MS = 2000 };
@@ -11,8 +13,8 @@ enum { LIMIT_MS = 60000, LONG_SESSION_MS = 20000, SHORT_SESSION_MS = 2000 };
 extern pdk__server *server;
 extern pdk_client *ours;
 
-void interop_set_up(void);
-void interop_tear_down(void);
+void interop_open(void);
+void interop_close(void);
 
 /* A client that is connected. */
 pdk_client *new_client(int session_ms);
@@ -24,6 +26,18 @@ pdk_contender_list *list(const char *path);
 
 /* How many they are. */
 size_t count(const char *path);
+
+/* A thread that locks and unlocks. Static: it outlives a test that fails. */
+struct waiter {
+    pthread_t thread;
+    pdk_mutex *mutex;
+    _Atomic bool held; /* it held the lock, and may have released it */
+};
+
+void waiter_start(struct waiter *w, pdk_mutex *m);
+
+/* Wait until it held the lock and released it; frees the mutex. */
+void waiter_finish(struct waiter *w);
 
 /* Every transaction has a number: as long as this one does not move, nobody has written. */
 long long last_zxid(void);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define SHARE "/usr/share/java/"
+#define PYTHON "/usr/bin/python3" /* the one that Debian's packages are for */
 
 /* Generous: a virtual machine starts, on a machine that does other things too. */
 enum { LIMIT_MS = 60000 };
@@ -104,10 +105,26 @@ static void become_peer(int in, int out, char *const argv[])
     _exit(127);
 }
 
+static void start(char *const argv[])
+{
+    int in[2], out[2];
+    CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
+    CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
+    peer.pid = fork();
+    CHECK(peer.pid >= 0);
+    if (peer.pid == 0)
+        become_peer(in[0], out[1], argv);
+    close(in[0]);
+    close(out[1]);
+    peer.in = in[1];
+    peer.out = out[0];
+    peer.n = 0;
+    CHECK_STR(peer_hear(), "ready");
+}
+
 void peer_start(int port, const char *path, int session_ms)
 {
     char hosts[32], session[16], where[256];
-    int in[2], out[2];
     peer_end();
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
     snprintf(session, sizeof session, "%d", session_ms);
@@ -124,18 +141,28 @@ void peer_start(int port, const char *path, int session_ms)
                     where,
                     session,
                     NULL};
-    CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
-    CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
-    peer.pid = fork();
-    CHECK(peer.pid >= 0);
-    if (peer.pid == 0)
-        become_peer(in[0], out[1], argv);
-    close(in[0]);
-    close(out[1]);
-    peer.in = in[1];
-    peer.out = out[0];
-    peer.n = 0;
-    CHECK_STR(peer_hear(), "ready");
+    start(argv);
+}
+
+void peer_need_kazoo(void)
+{
+    char *argv[] = {PYTHON, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('kazoo') is None)",
+                    NULL};
+    signal(SIGPIPE, SIG_IGN); /* a peer that died shows by what it does not say */
+    if (run(argv) != 0)
+        SKIP("no kazoo: apt-get install python3-kazoo");
+}
+
+void peer_start_kazoo(int port, const char *path)
+{
+    char program[4096], hosts[32], where[256];
+    const char *srcdir = getenv("PADDOCK_SRCDIR");
+    peer_end();
+    snprintf(program, sizeof program, "%s/test/interop/kazoo_peer.py", srcdir ? srcdir : ".");
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
+    snprintf(where, sizeof where, "%s", path);
+    char *argv[] = {PYTHON, "-B", program, hosts, where, NULL};
+    start(argv);
 }
 
 /* --- talking to it ----------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /*
- * A process that speaks Curator (CuratorPeer.java), one at a time. A failing one ends the test that asks it.
+ * A process that speaks Curator (CuratorPeer.java) or kazoo (kazoo_peer.py), one at a time. A failing one ends the test
+ * that asks it.
  */
 #ifndef PDK__INTEROP_PEER_H
 #define PDK__INTEROP_PEER_H
@@ -13,8 +14,14 @@ const char *peer_class_path(const char *dir, const char *source, const char **wh
 /* Compile the peer into DIR; skips the tests when Java or one of Curator's jars is missing. In the setup. */
 void peer_compile(const char *dir);
 
-/* Start it: its contenders are of PATH, on the server at 127.0.0.1:PORT. Ends the one before. */
+/* Start Curator's: its contenders are of PATH, on the server at 127.0.0.1:PORT. Ends the one before. */
 void peer_start(int port, const char *path, int session_ms);
+
+/* Skips the tests when Debian's Python or its kazoo is missing. In the setup. */
+void peer_need_kazoo(void);
+
+/* Start kazoo's: its contenders are of PATH, on the server at 127.0.0.1:PORT. Ends the one before. */
+void peer_start_kazoo(int port, const char *path);
 
 /* Say a line to it: "ID COMMAND [ARGUMENT...]". */
 void peer_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

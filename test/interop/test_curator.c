@@ -5,27 +5,10 @@
 #include "test/lib/check.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A thread that waits for the lock, and holds it until told otherwise. */
-struct waiter {
-    pthread_t thread;
-    pdk_mutex *mutex;
-    _Atomic bool held;
-};
-
-static void *wait_for_lock(void *arg)
-{
-    struct waiter *w = arg;
-    CHECK_RC(pdk_mutex_timedlock(w->mutex, LIMIT_MS), PDK_OK);
-    w->held = true;
-    CHECK_RC(pdk_mutex_unlock(w->mutex), PDK_OK);
-    return NULL;
-}
 
 static void curator_waits_for_ours(void)
 {
@@ -49,19 +32,16 @@ static void curator_waits_for_ours(void)
 static void ours_waits_for_curator(void)
 {
     const char *path = "/interop/curator-first";
-    static struct waiter w; /* static: its thread outlives a test that fails */
-    w = (struct waiter){.mutex = new_mutex(ours, path)};
+    static struct waiter w;
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     peer_say("0 lock");
     CHECK_STR(peer_hear(), "0 locked");
-    CHECK_EQ(pthread_create(&w.thread, NULL, wait_for_lock, &w), 0);
+    waiter_start(&w, new_mutex(ours, path));
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     CHECK(!w.held);
     peer_say("0 unlock");
     CHECK_STR(peer_hear(), "0 unlocked");
-    CHECK_EQ(pthread_join(w.thread, NULL), 0);
-    CHECK(w.held);
-    CHECK_RC(pdk_mutex_free(w.mutex), PDK_OK);
+    waiter_finish(&w);
 }
 
 static void trylock_writes_nothing_while_curator_holds(void)
@@ -107,12 +87,11 @@ static void each_lists_the_contenders_of_the_other(void)
     pdk_client *second = new_client(LONG_SESSION_MS);
     pdk_mutex *m = new_mutex(ours, path);
     static struct waiter w;
-    w = (struct waiter){.mutex = new_mutex(second, path)};
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     peer_say("0 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-    CHECK_EQ(pthread_create(&w.thread, NULL, wait_for_lock, &w), 0);
+    waiter_start(&w, new_mutex(second, path));
     CHECK_WITHIN(LIMIT_MS, count(path) == 3);
     peer_say("1 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 4);
@@ -125,10 +104,9 @@ static void each_lists_the_contenders_of_the_other(void)
     CHECK_STR(peer_hear(), "0 locked");
     peer_say("0 unlock");
     CHECK_STR(peer_hear(), "0 unlocked");
-    CHECK_EQ(pthread_join(w.thread, NULL), 0);
+    waiter_finish(&w);
     CHECK_STR(peer_hear(), "1 locked");
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(w.mutex), PDK_OK);
     CHECK_RC(pdk_client_free(second), PDK_OK);
 }
 
@@ -216,6 +194,12 @@ static void a_killed_process_of_ours_lets_curator_in(void)
     CHECK_EQ(count(path), 1);
 }
 
+static void set_up(void)
+{
+    interop_open();
+    peer_compile(pdk__server_dir(server));
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -235,6 +219,5 @@ int main(int argc, char **argv)
         {0}};
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){
-            .name = "curator", .tests = tests, .setup = interop_set_up, .teardown = interop_tear_down});
+        &(struct pdk__test_suite){.name = "curator", .tests = tests, .setup = set_up, .teardown = interop_close});
 }

@@ -85,6 +85,85 @@ int64_t pdk__test_now_ms(void)
 
 void pdk__test_nap(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
 
+int64_t pdk__test_slowed(int64_t ms)
+{
+    const char *slow = getenv("PADDOCK_TEST_SLOW");
+    long factor = slow != NULL ? strtol(slow, NULL, 10) : 1;
+    return ms * (factor > 0 ? factor : 1);
+}
+
+/* --- what a wait has seen ---------------------------------------------------------------------------------------- */
+
+enum { SIGHTS_MAX = 10, NAME_SIZE = 80, VALUE_SIZE = 200 };
+
+/* Of this thread's wait, with those inside it: the last changes of what was looked at. */
+static _Thread_local struct {
+    int depth;
+    int64_t began_ms;
+    int n; /* all changes; the last SIGHTS_MAX are kept */
+    struct sight {
+        int64_t at_ms;
+        char what[NAME_SIZE], value[VALUE_SIZE];
+    } sight[SIGHTS_MAX];
+} history;
+
+int64_t pdk__test_wait_begins(int64_t ms)
+{
+    int64_t now_ms = pdk__test_now_ms();
+    if (history.depth++ == 0) {
+        history.n = 0;
+        history.began_ms = now_ms;
+    }
+    return now_ms + pdk__test_slowed(ms);
+}
+
+void pdk__test_wait_ends(void) { history.depth--; }
+
+static int oldest(void) { return history.n > SIGHTS_MAX ? history.n - SIGHTS_MAX : 0; }
+
+static void add(const struct sight *new)
+{
+    for (int i = history.n - 1; i >= oldest(); i--) {
+        const struct sight *old = &history.sight[i % SIGHTS_MAX];
+        if (strcmp(old->what, new->what) != 0)
+            continue;
+        if (strcmp(old->value, new->value) == 0)
+            return;
+        break;
+    }
+    history.sight[history.n++ % SIGHTS_MAX] = *new;
+}
+
+intmax_t pdk__test_saw(const char *what, intmax_t number)
+{
+    struct sight s = {.at_ms = pdk__test_now_ms()};
+    snprintf(s.what, sizeof s.what, "%s", what);
+    snprintf(s.value, sizeof s.value, "%jd", number);
+    add(&s);
+    return number;
+}
+
+void pdk__test_saw_text(const char *what, const char *text)
+{
+    struct sight s = {.at_ms = pdk__test_now_ms()};
+    size_t n = strlen(text), room = sizeof s.value - 6;
+    snprintf(s.what, sizeof s.what, "%s", what);
+    snprintf(s.value, sizeof s.value, "\"%s%s\"", n > room ? "..." : "", n > room ? text + n - room : text);
+    add(&s);
+}
+
+void pdk__test_late(const char *file, int line, int64_t ms, const char *cond)
+{
+    char text[2900];
+    int n = snprintf(text, sizeof text, "not within %jd ms: %.300s", (intmax_t)pdk__test_slowed(ms), cond);
+    for (int i = oldest(); i < history.n && n < (int)sizeof text; i++) {
+        const struct sight *s = &history.sight[i % SIGHTS_MAX];
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s %s was %s after %jd ms", i == oldest() ? "; seen:" : ",",
+                      s->what, s->value, (intmax_t)(s->at_ms - history.began_ms));
+    }
+    pdk__test_fail(file, line, "%s", text);
+}
+
 /* --- processes --------------------------------------------------------------------------------------------------- */
 
 pid_t pdk__test_fork(void)
@@ -128,9 +207,7 @@ static void bark(int signal)
 
 static void watch(int limit_ms)
 {
-    const char *slow = getenv("PADDOCK_TEST_SLOW");
-    long factor = slow != NULL ? strtol(slow, NULL, 10) : 1;
-    long ms = limit_ms * (factor > 0 ? factor : 1);
+    long ms = (long)pdk__test_slowed(limit_ms);
     struct itimerval t = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
     setitimer(ITIMER_REAL, &t, NULL);
 }
@@ -138,6 +215,7 @@ static void watch(int limit_ms)
 static void guarded(void (*function)(void))
 {
     own = pthread_self();
+    history.depth = 0;
     atomic_store(&failed, false);
     atomic_store(&skipped, false);
     if (setjmp(out) == 0)
@@ -181,7 +259,7 @@ static int run_all(int argc, char **argv, const struct pdk__test_suite *suite, s
         CU_pTest test = CU_add_test(cu, t->name, run_current);
         if (test == NULL)
             return 99;
-        watch(suite->limit_ms > 0 ? suite->limit_ms : 120000);
+        watch(suite->limit_ms > 0 ? suite->limit_ms : 300000);
         current = t;
         CU_run_test(cu, test);
         current = NULL;

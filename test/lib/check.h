@@ -32,7 +32,7 @@ struct pdk__test_suite {
     const struct pdk__test *tests; /* the last one has no name */
     void (*setup)(void);           /* once, before the first test; a failing check in it: the harness broke (99) */
     void (*teardown)(void);        /* once, after the last test, whatever happened */
-    int limit_ms;                  /* for one test; default 120000. PADDOCK_TEST_SLOW multiplies it */
+    int limit_ms;                  /* for one test; default 300000. PADDOCK_TEST_SLOW multiplies it */
 };
 
 /* Returns what main() should: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke. */
@@ -59,16 +59,27 @@ int pdk__test_wait(pid_t pid);
 /* Paddock's error codes. */
 #define CHECK_RC(call, rc) pdk__test_rc(__FILE__, __LINE__, #call, (call), (rc))
 
-/* Wait until COND is true; be generous with MS, it is only spent by a test that fails. */
+/*
+ * Wait until COND is true; be generous with MS, it is only spent by a test that fails. PADDOCK_TEST_SLOW multiplies it.
+ * COND is looked at once more when the time is up. A failure shows COND, and the history of what COND has SEEN: the
+ * last changes, each with its time since the wait began.
+ */
 #define CHECK_WITHIN(ms, cond)                                                                                         \
     do {                                                                                                               \
-        int64_t until_ = pdk__test_now_ms() + (ms);                                                                    \
+        int64_t until_ = pdk__test_wait_begins(ms);                                                                    \
+        bool late_ = false;                                                                                            \
         while (!(cond)) {                                                                                              \
-            if (pdk__test_now_ms() >= until_)                                                                          \
-                pdk__test_fail(__FILE__, __LINE__, "not within %d ms: %s", (int)(ms), #cond);                          \
+            if (late_)                                                                                                 \
+                pdk__test_late(__FILE__, __LINE__, ms, #cond);                                                         \
             pdk__test_nap();                                                                                           \
+            late_ = pdk__test_now_ms() >= until_;                                                                      \
         }                                                                                                              \
+        pdk__test_wait_ends();                                                                                         \
     } while (0)
+
+/* Inside a condition: the value of X, an integer, which the history then shows. Functions of the harness that ask a
+ * server or read what a program said do this themselves. */
+#define SEEN(x) pdk__test_saw(#x, (intmax_t)(x))
 
 /* Give this test up, as one that cannot be run here. From the test's own thread, or from the setup for all tests. */
 #define SKIP(reason) pdk__test_skip(reason)
@@ -86,6 +97,12 @@ noreturn void pdk__test_skip(const char *reason);
 void pdk__test_eq(const char *file, int line, const char *a, intmax_t av, const char *b, intmax_t bv);
 void pdk__test_str(const char *file, int line, const char *a, const char *av, const char *b, const char *bv);
 void pdk__test_rc(const char *file, int line, const char *call, int rc, int expected);
+int64_t pdk__test_wait_begins(int64_t ms);
+void pdk__test_wait_ends(void);
+noreturn void pdk__test_late(const char *file, int line, int64_t ms, const char *cond);
+intmax_t pdk__test_saw(const char *what, intmax_t value);
+void pdk__test_saw_text(const char *what, const char *text); /* its end, when it is long */
+int64_t pdk__test_slowed(int64_t ms);                        /* as often as PADDOCK_TEST_SLOW says */
 int64_t pdk__test_now_ms(void);
 void pdk__test_nap(void);
 

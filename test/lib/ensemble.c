@@ -96,17 +96,22 @@ static void borrow(pdk__ensemble *e, const char *names)
     pdk__ensemble_leader(e, e->n);
 }
 
+static void add_address(char *list, char address[32], pdk__proxy *p)
+{
+    snprintf(address, 32, "127.0.0.1:%d", pdk__proxy_port(p));
+    strcat(strcat(list, *list != '\0' ? "," : ""), address);
+}
+
 static void introduce(pdk__ensemble *e, bool quiet)
 {
-    char direct[sizeof e->hosts] = "";
     for (int i = 0; i < e->n; i++) {
         e->proxy[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
-        snprintf(e->address[i], sizeof e->address[i], "127.0.0.1:%d", pdk__proxy_port(e->proxy[i]));
-        strcat(strcat(e->hosts, i > 0 ? "," : ""), e->address[i]);
-        snprintf(direct + strlen(direct), 32, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(e->server[i]));
+        e->door[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
+        add_address(e->hosts, e->address[i], e->proxy[i]);
+        add_address(e->behind_all, e->behind[i], e->door[i]);
     }
     if (e->n > 1 && !quiet)
-        e->beat = pdk__beat_new(direct);
+        e->beat = pdk__beat_new(e->behind_all);
 }
 
 /* Another process can take a port between our choice and the server's: then all is made anew. */
@@ -138,18 +143,40 @@ void pdk__ensemble_free(pdk__ensemble *e)
     if (e == NULL)
         return;
     pdk__beat_free(e->beat);
-    for (int i = 0; i < e->n; i++)
+    for (int i = 0; i < e->n; i++) {
         pdk__proxy_free(e->proxy[i]);
+        pdk__proxy_free(e->door[i]);
+    }
     stop(e);
     free(e);
 }
 
 /* --- running ----------------------------------------------------------------------------------------------------- */
 
+static void admit(pdk__ensemble *e, int i, bool clients)
+{
+    pdk__proxy_refuse(e->proxy[i], !clients);
+    pdk__proxy_refuse(e->door[i], !clients);
+}
+
+static void start_closed(pdk__ensemble *e, int i)
+{
+    admit(e, i, false);
+    if (pdk__server_start(e->server[i]) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+}
+
+static void await_session(pdk__ensemble *e, int i)
+{
+    if (pdk__server_wait_ready(e->server[i], READY_MS) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+}
+
 void pdk__ensemble_restart(pdk__ensemble *e, int i)
 {
-    if (pdk__server_start(e->server[i]) != 0 || pdk__server_wait_ready(e->server[i], READY_MS) != 0)
-        pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+    start_closed(e, i);
+    await_session(e, i);
+    admit(e, i, true);
 }
 
 static int find_leader(const pdk__ensemble *e, int n_running)
@@ -173,16 +200,19 @@ int pdk__ensemble_leader(pdk__ensemble *e, int n_running)
 
 void pdk__ensemble_heal(pdk__ensemble *e)
 {
-    for (int i = 0; i < e->n; i++) {
-        pdk__proxy_clear(e->proxy[i]);
+    for (int i = 0; i < e->n; i++)
         for (int j = 0; j < e->n; j++)
             if (e->link[i][j] != NULL)
                 pdk__proxy_clear(e->link[i][j]);
-    }
     for (int i = 0; i < e->n; i++) {
         pdk__server_resume(e->server[i]);
-        if (!pdk__server_running(e->server[i]) && pdk__server_start(e->server[i]) != 0)
-            pdk__test_fail(__FILE__, __LINE__, "server %d: %s", i, pdk__server_error());
+        if (!pdk__server_running(e->server[i]))
+            start_closed(e, i);
+    }
+    for (int i = 0; i < e->n; i++) {
+        await_session(e, i);
+        pdk__proxy_clear(e->proxy[i]);
+        admit(e, i, true);
     }
     pdk__ensemble_leader(e, e->n);
 }
@@ -210,7 +240,7 @@ long pdk__ask_number(const pdk__server *s, const char *name)
         if (strncmp(line, name, n) == 0 && line[n] == '\t')
             number = strtol(line + n + 1, NULL, 10);
     free(text);
-    return number;
+    return (long)pdk__test_saw(name, number);
 }
 
 /* The lines that begin with a tab behind the line TITLE; "wchp" and "dump" answer so. */
@@ -226,7 +256,7 @@ static int count_under(const pdk__server *s, const char *word, const char *title
             in = strcmp(line, title) == 0;
     }
     free(text);
-    return count;
+    return (int)pdk__test_saw(word, count);
 }
 
 int pdk__ask_watchers(const pdk__server *s, const char *path) { return count_under(s, "wchp", path); }
@@ -245,5 +275,5 @@ int pdk__ask_connections(const pdk__server *s)
     for (const char *at = text; (at = strstr(at, "sid=0x")) != NULL; at++)
         count++;
     free(text);
-    return count;
+    return (int)pdk__test_saw("connections", count);
 }

@@ -29,22 +29,30 @@ typedef struct pdk__ensemble {
     pdk__proxy *relay[PDK__SERVER_MAX]; /* to servers that are not ours */
     pdk__server *server[PDK__SERVER_MAX];
     pdk__proxy *proxy[PDK__SERVER_MAX];                 /* before the client port of server [i] */
+    pdk__proxy *door[PDK__SERVER_MAX];                  /* the same, for the handles of the test itself: no rules */
     pdk__proxy *link[PDK__SERVER_MAX][PDK__SERVER_MAX]; /* [i][j]: how i reaches j as its leader; NULL without links */
     char address[PDK__SERVER_MAX][32];                  /* of the proxy [i], as clients want it */
     char hosts[PDK__SERVER_MAX * 32];                   /* all of them */
+    char behind[PDK__SERVER_MAX][32];                   /* of the door [i] */
+    char behind_all[PDK__SERVER_MAX * 32];
 } pdk__ensemble;
 
 /* Start all servers and wait until they serve. The caller frees. */
 pdk__ensemble *pdk__ensemble_new(const struct pdk__ensemble_options *o);
 void pdk__ensemble_free(pdk__ensemble *e);
 
-/* Start server I again, after it was stopped or killed, and wait until it serves. */
+/*
+ * Start server I again, after it was stopped or killed, and wait until it grants sessions. Proxy and door refuse until
+ * then. A server accepts connections before it serves, and ZooKeeper's client waits for the answer on such a connection
+ * for up to two thirds of its session timeout.
+ */
 void pdk__ensemble_restart(pdk__ensemble *e, int i);
 
 /* Wait until there is a leader, and return its index; all N_RUNNING servers must serve. */
 int pdk__ensemble_leader(pdk__ensemble *e, int n_running);
 
-/* Between tests: proxies without rules, all servers going and serving. */
+/* Between tests, and after an outage of several servers: proxies without rules, all servers running; each grants
+ * sessions before its proxy and its door accept connections. */
 void pdk__ensemble_heal(pdk__ensemble *e);
 
 /* --- what a server says about itself ----------------------------------------------------------------------------- */

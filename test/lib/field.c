@@ -18,12 +18,9 @@ static char root[64];
 
 static void setup(void)
 {
-    char direct[PDK__SERVER_MAX * 32], *end = direct;
     pdk__field.e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = n_servers, .own = own});
-    for (int i = 0; i < n_servers; i++)
-        end += sprintf(end, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__server_port(pdk__field.e->server[i]));
     pdk__field.hosts = pdk__field.e->hosts;
-    pdk__field.zh = pdk__zk_open(direct, LOOKER_MS);
+    pdk__field.zh = pdk__zk_open(pdk__field.e->behind_all, LOOKER_MS);
     snprintf(root, sizeof root, "/paddock-test-%ld", (long)getpid());
     CHECK_EQ(zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
 }
@@ -90,7 +87,8 @@ int pdk__field_nodes(void)
     struct Stat stat;
     zoo_async(pdk__field.zh, pdk__field.path, synced, NULL);
     int rc = zoo_exists(pdk__field.zh, pdk__field.path, 0, &stat);
-    return rc == ZOK ? stat.numChildren : rc == ZNONODE ? 0 : -1;
+    pdk__test_saw("the answer for the path", rc);
+    return rc == ZOK ? (int)pdk__test_saw("its nodes", stat.numChildren) : rc == ZNONODE ? 0 : -1;
 }
 
 void pdk__field_raze(void) { CHECK_EQ(zoo_delete(pdk__field.zh, pdk__field.path, -1), ZOK); }

@@ -24,7 +24,7 @@ enum {
 struct pdk__field {
     pdk__ensemble *e;
     const char *hosts; /* through its proxies */
-    zhandle_t *zh;     /* for looking, past the proxies; made once, of a long session */
+    zhandle_t *zh;     /* for looking, past the proxies, through the doors; made once, of a long session */
     char path[128];    /* the lock path of the test */
 };
 
@@ -36,7 +36,7 @@ int pdk__field_main(int argc, char **argv, const char *name, const struct pdk__t
 /* Every test begins so: all is well again, and the lock path is one that nobody has used. */
 void pdk__field_begin(void);
 
-/* How many children the lock path has. */
+/* How many children the lock path has; 0 when it does not exist; -1 when the server could not be asked. */
 int pdk__field_nodes(void);
 
 /* Delete the lock path, which must have no children left. */

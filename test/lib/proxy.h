@@ -29,6 +29,7 @@ typedef enum pdk__act {
     PDK__HOLD_REQUEST, /* this request and all behind it wait, on its connection, until pdk__proxy_release() */
     PDK__HOLD_REPLY,
     PDK__DELAY_REPLY, /* by MS; what comes behind it waits too */
+    PDK__ANSWER,      /* with ERROR, in its turn; the server sees a read of "/" instead */
     PDK__COUNT        /* nothing */
 } pdk__act;
 
@@ -39,6 +40,7 @@ struct pdk__rule {
     int nth;
     pdk__act act;
     int ms;
+    int error;
     bool every;
 };
 

@@ -31,10 +31,10 @@ static void note_event(struct pdk__proxy *p, const struct pdk__reply *r)
     tell(p, "!", r->event >= 1 && r->event <= 4 ? words[r->event] : "session", 0);
 }
 
-static void expect(struct connection *c, const struct pdk__request *r, int rule)
+static void expect(struct connection *c, const struct pdk__request *r, int rule, int error)
 {
     c->pending = pdk__test_grow(c->pending, c->n_pending + 1, &c->cap_pending, sizeof *c->pending);
-    c->pending[c->n_pending++] = (struct pending){.xid = r->xid, .type = r->type, .rule = rule};
+    c->pending[c->n_pending++] = (struct pending){.xid = r->xid, .type = r->type, .rule = rule, .error = error};
 }
 
 /* The reply with XID is here: what was it to? The oldest, when several have the same special xid. */
@@ -47,6 +47,32 @@ static struct pending answered(struct connection *c, int32_t xid)
             return found;
         }
     return (struct pending){.xid = xid, .rule = NO_RULE};
+}
+
+/* --- answers of our own ------------------------------------------------------------------------------------------ */
+
+/* In place of a request, so that its answer comes in its turn: a read that changes nothing. */
+static void push_substitute(struct pdk__proxy *p, struct connection *c, int32_t xid)
+{
+    enum { SIZE = 4 + 4 + 4 + 4 + 1 + 1 };
+    unsigned char frame[SIZE] = {0};
+    pdk__put32(frame, SIZE - 4);
+    pdk__put32(frame + 4, xid);
+    pdk__put32(frame + 8, PDK__OP_EXISTS);
+    pdk__put32(frame + 12, 1);
+    frame[16] = '/';
+    pdk__proxy_push(p, c, PDK__TO_SERVER, frame, SIZE, 0, NO_RULE);
+}
+
+static void push_error(struct pdk__proxy *p, struct connection *c, const struct pdk__reply *r, int error)
+{
+    enum { SIZE = 4 + 4 + 8 + 4 };
+    unsigned char frame[SIZE];
+    pdk__put32(frame, SIZE - 4);
+    pdk__put32(frame + 4, r->xid);
+    pdk__put64(frame + 8, r->zxid);
+    pdk__put32(frame + 16, error);
+    pdk__proxy_push(p, c, PDK__TO_CLIENT, frame, SIZE, 0, NO_RULE);
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
@@ -93,8 +119,11 @@ static void request(struct pdk__proxy *p, struct connection *c, const void *fram
     if (i != NO_RULE && act == PDK__HOLD_REQUEST)
         p->rules[i].holding = true;
     if (act != PDK__CUT_BEFORE && act != PDK__SWALLOW_REQUEST) {
-        expect(c, &r, at_once ? NO_RULE : i);
-        pdk__proxy_push(p, c, PDK__TO_SERVER, frame, size, 0, act == PDK__HOLD_REQUEST ? i : NO_RULE);
+        expect(c, &r, at_once ? NO_RULE : i, act == PDK__ANSWER ? p->rules[i].is.error : 0);
+        if (act == PDK__ANSWER)
+            push_substitute(p, c, r.xid);
+        else
+            pdk__proxy_push(p, c, PDK__TO_SERVER, frame, size, 0, act == PDK__HOLD_REQUEST ? i : NO_RULE);
     }
     if (act == PDK__CUT_BEFORE || act == PDK__CUT_AFTER_FORWARD)
         pdk__proxy_end(p, c);
@@ -118,14 +147,16 @@ static void reply(struct pdk__proxy *p, struct connection *c, const void *frame,
     struct pending to = answered(c, r.xid);
     ++*count(p->replies, to.type);
     if (to.type != PDK__OP_PING)
-        tell(p, "=", pdk__op_name(to.type), r.error);
+        tell(p, "=", pdk__op_name(to.type), to.error != 0 ? to.error : r.error);
     struct rule *rule = to.rule != NO_RULE && p->rules[to.rule].armed ? &p->rules[to.rule] : NULL;
     pdk__act act = rule != NULL ? rule->is.act : PDK__COUNT;
     if (rule != NULL)
         rule->hits++;
     if (act == PDK__HOLD_REPLY)
         rule->holding = true;
-    if (act != PDK__CUT_BEFORE_REPLY && act != PDK__SWALLOW_REPLY)
+    if (to.error != 0)
+        push_error(p, c, &r, to.error);
+    else if (act != PDK__CUT_BEFORE_REPLY && act != PDK__SWALLOW_REPLY)
         pdk__proxy_push(p, c, PDK__TO_CLIENT, frame, size, act == PDK__DELAY_REPLY ? rule->is.ms : 0,
                         act == PDK__HOLD_REPLY ? to.rule : NO_RULE);
     if (act == PDK__CUT_BEFORE_REPLY || act == PDK__CUT_AFTER_REPLY)

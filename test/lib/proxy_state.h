@@ -23,6 +23,7 @@ struct chunk {
 struct pending {
     int32_t xid, type;
     int rule;
+    int error; /* to answer with, whatever the server says; 0: what it says */
 };
 
 /* One way of a connection; way[d] reads fd[d] and writes fd[!d], with d a pdk__direction. */

@@ -1,13 +1,13 @@
 #include "test/lib/zk.h"
 
+#include "lib/server/handshake.h"
 #include "test/lib/check.h"
 #include "test/lib/frame.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
+
+enum { ANSWER_MS = 20000, CONNECTED_MS = 60000 };
 
 zhandle_t *pdk__zk_open(const char *hosts, int session_ms)
 {
@@ -16,27 +16,39 @@ zhandle_t *pdk__zk_open(const char *hosts, int session_ms)
     CHECK(zh != NULL);
     /* Else it looks names up all the time, and a child that is forked meanwhile finds the resolver's locks taken. */
     zoo_set_servers_resolution_delay(zh, -1);
-    CHECK_WITHIN(60000, zoo_state(zh) == ZOO_CONNECTED_STATE);
+    CHECK_WITHIN(CONNECTED_MS, SEEN(zoo_state(zh)) == ZOO_CONNECTED_STATE);
     return zh;
 }
 
-/* --- a session ended from outside -------------------------------------------------------------------------------- */
+/* --- reads that are answered ------------------------------------------------------------------------------------- */
 
-static int dial(int port)
+static bool is_answer(int rc, const char *path)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    struct timeval limit = {.tv_sec = 20};
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    if (rc == ZOK || rc == ZNONODE)
+        return true;
+    pdk__test_saw_text("the answer", zerror(rc));
+    if (rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT)
+        pdk__test_fail(__FILE__, __LINE__, "reading %s: %s", path, zerror(rc));
+    return false;
 }
+
+int pdk__zk_list(zhandle_t *zh, const char *path, struct String_vector *names)
+{
+    int rc;
+    CHECK_WITHIN(CONNECTED_MS, is_answer(rc = zoo_get_children(zh, path, 0, names), path));
+    if (rc != ZOK)
+        *names = (struct String_vector){0};
+    return rc;
+}
+
+int pdk__zk_stat(zhandle_t *zh, const char *path, struct Stat *stat)
+{
+    int rc;
+    CHECK_WITHIN(CONNECTED_MS, is_answer(rc = zoo_exists(zh, path, 0, stat), path));
+    return rc;
+}
+
+/* --- a session ended from outside -------------------------------------------------------------------------------- */
 
 /* One frame, at most SIZE bytes of it; its size, or -1. */
 static long hear(int fd, unsigned char *frame, size_t size)
@@ -50,21 +62,6 @@ static long hear(int fd, unsigned char *frame, size_t size)
         n += (size_t)got;
     }
     return whole > 0 ? whole : -1;
-}
-
-/* ConnectRequest: version, last zxid seen, timeout, session, password. The answer's timeout is 0 for a session that the
- * servers do not know. */
-static int attach(int fd, const clientid_t *id)
-{
-    unsigned char out[4 + 44] = {0}, in[512];
-    pdk__put32(out, 44);
-    pdk__put32(out + 16, 10000);
-    pdk__put64(out + 20, id->client_id);
-    pdk__put32(out + 28, 16);
-    memcpy(out + 32, id->passwd, 16);
-    if (send(fd, out, sizeof out, MSG_NOSIGNAL) != sizeof out || hear(fd, in, sizeof in) < 4 + 16)
-        return -1;
-    return pdk__get32(in + 8) > 0 && pdk__get64(in + 12) == id->client_id ? 0 : -1;
 }
 
 /* Notifications of the session's watches may come in between. */
@@ -84,10 +81,11 @@ static int end(int fd)
 int pdk__zk_kill_session(int port, const clientid_t *id)
 {
     int rc = -1;
-    int fd = dial(port);
+    int fd = pdk__server_dial(port, ANSWER_MS);
     if (fd < 0)
         return -1;
-    if (attach(fd, id) == 0)
+    int64_t session = id->client_id;
+    if (pdk__handshake(fd, &session, id->passwd) == 0)
         rc = end(fd);
     close(fd);
     return rc;

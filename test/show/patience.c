@@ -1,11 +1,11 @@
 /*
  * What an ensemble survives costs nobody the lock: a leader that freezes, one that dies, servers restarted one after
- * another; with sessions that are long enough. On three real servers: docker/show brings them up and runs this.
+ * another, or replaced by those of another release; with sessions that are long enough. On three real servers:
+ * docker/show brings them up and runs this.
  *
- * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (30000).
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (30000), PADDOCK_SHOW_UPGRADE (the release to upgrade to; none).
  */
-#include "test/docker/lab.h"
-#include "test/lib/check.h"
+#include "test/docker/scene.h"
 #include "test/show/cast.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SOON_MS = 120000 };
+enum { RETURN_MS = 120000, CONTENDERS = 4 };
 
 static struct role {
     const char *name, *verb;
@@ -50,7 +50,7 @@ static void begin_work(struct role *r)
         cast_command(&r->actor, r->verb, &seat, path);
     else
         cast_order(&r->actor, path, NULL);
-    CHECK_WITHIN(SOON_MS, cast_works(&r->actor));
+    CHECK_WITHIN(RETURN_MS, cast_works(&r->actor));
 }
 
 static void start_cast(void)
@@ -87,6 +87,7 @@ static void kill_leader(void)
 }
 
 static void restart_all(void) { pdk__fault("rolling-restart"); }
+static void upgrade_all(void) { pdk__fault("rolling-upgrade %s", getenv("PADDOCK_SHOW_UPGRADE")); }
 
 /* Does it work now that all is well again, and without a doubt? */
 static bool works_on(struct role *r, int64_t since_ns)
@@ -97,7 +98,7 @@ static bool works_on(struct role *r, int64_t since_ns)
 
 static void count_lost(struct role *r, int64_t begun_ns, int64_t since_ns)
 {
-    CHECK_WITHIN(SOON_MS, works_on(r, since_ns) || cast_ended(&r->actor));
+    CHECK_WITHIN(RETURN_MS, works_on(r, since_ns) || cast_ended(&r->actor));
     if (!cast_ended(&r->actor))
         return;
     r->lost++;
@@ -148,6 +149,28 @@ static void leader_paused(void) { show(pause_leader); }
 static void leader_killed(void) { show(kill_leader); }
 static void rolling_restart(void) { show(restart_all); }
 
+static size_t served(void)
+{
+    size_t n = 0;
+    for (int i = 0; i < CONTENDERS; i++)
+        n += pdk__crew_count(i, "released");
+    return n;
+}
+
+/* Once: there is no way back. */
+static void upgraded(void)
+{
+    if (getenv("PADDOCK_SHOW_UPGRADE") == NULL)
+        SKIP("that is what docker/show upgrade is for");
+    runs = 1;
+    scene_begin();
+    scene_contend(CONTENDERS, session_ms);
+    show(upgrade_all);
+    scene_contended(CONTENDERS);
+    printf("# %d contended, and were served %zu times in all\n", CONTENDERS, served());
+    scene_finish(0);
+}
+
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
 static void setup(void)
@@ -165,6 +188,7 @@ static void teardown(void)
 {
     end_cast();
     cast_end();
+    pdk__crew_abandon();
     pdk__lab_beat_stop();
 }
 
@@ -174,6 +198,7 @@ int main(int argc, char **argv)
         {"a leader is paused: nobody is told that the lock is lost", leader_paused},
         {"a leader is killed: nobody is told that the lock is lost", leader_killed},
         {"the servers are restarted in turn: nobody is told that the lock is lost", rolling_restart},
+        {"the servers are upgraded in turn: nobody is told that the lock is lost", upgraded},
         {0},
     };
     return pdk__test_main(

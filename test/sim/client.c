@@ -29,6 +29,18 @@ static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uin
 
 static struct claim *claim_of(struct client *c, uint64_t t) { return &c->claims[(t & 0xff) - 1]; }
 
+/* Those of strays come after those of claims. */
+static uint64_t stray_ticket(const struct client *c, const struct stray *stray, enum pdk__event_kind kind, uint64_t op)
+{
+    return op << 16 | (uint64_t)kind << 8 | (uint64_t)(CLAIMS_MAX + 1 + (stray - c->strays));
+}
+
+static struct stray *stray_of(struct client *c, uint64_t t)
+{
+    int i = (int)(t & 0xff) - CLAIMS_MAX - 1;
+    return i >= 0 ? &c->strays[i] : NULL;
+}
+
 /* --- actions ----------------------------------------------------------------------------------------------------- */
 
 static bool ask(struct claim *claim, enum request_kind request, const char *name, bool watch,
@@ -52,6 +64,8 @@ static bool send(struct claim *claim, const struct pdk__action *a)
         pdk__name_format(name, claim->machine.session, claim->machine.attempt, PDK__WORD_LOCK);
         return ask(claim, REQ_DELETE, name, false, PDK__EV_BARRIER, a->op) &&
                ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
+    case PDK__ACT_IDENTIFY:
+        return ask(claim, REQ_EXISTS, a->name, false, PDK__EV_IDENTIFIED, a->op);
     case PDK__ACT_LIST:
         return ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
     case PDK__ACT_WATCH:
@@ -63,14 +77,14 @@ static bool send(struct claim *claim, const struct pdk__action *a)
     case PDK__ACT_OWN:
         return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->machine.name, true, PDK__EV_OWN, a->op);
     case PDK__ACT_CONFIRM:
-        return ask(claim, REQ_SET, claim->machine.name, false, PDK__EV_CONFIRMED, a->op);
+        return ask(claim, a->revoked ? REQ_REVOKE : REQ_SET, claim->machine.name, false, PDK__EV_CONFIRMED, a->op);
     case PDK__ACT_READ:
         return ask(claim, REQ_READ_MARK, "", false, PDK__EV_READ, a->op);
     case PDK__ACT_MARK:
         return io_mark(claim->client, claim->path, claim->machine.name, a->version,
                        ticket(claim, PDK__EV_MARKED, a->op));
     case PDK__ACT_UNMARK:
-        io_mark(claim->client, claim->path, "", a->version, 0);
+        io_mark(claim->client, claim->path, "", a->version, ticket(claim, PDK__EV_UNMARKED, a->op));
         return true;
     case PDK__ACT_DELETE:
         return ask(claim, REQ_DELETE, claim->machine.name, false, PDK__EV_DELETED, a->op);
@@ -105,9 +119,9 @@ static void told(struct claim *claim, const struct pdk__action *a)
 {
     struct world *w = claim->client->world;
     static const char *const words[] = {
-        [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed", [PDK__ACT_SUSPECT] = "suspect",
-        [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",     [PDK__ACT_REVOKED] = "revoked",
-        [PDK__ACT_DONE] = "done"};
+        [PDK__ACT_STRAY] = "keeps a stray", [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed",
+        [PDK__ACT_SUSPECT] = "suspect",     [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",
+        [PDK__ACT_REVOKED] = "revoked",     [PDK__ACT_DONE] = "done"};
     STORY(w, "client %d claim %llu: %s%s%s", claim->client->id, (unsigned long long)claim->number, words[a->kind],
           a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
     for (const struct law *const *law = laws; *law != NULL; law++)
@@ -115,12 +129,16 @@ static void told(struct claim *claim, const struct pdk__action *a)
             (*law)->told(w, claim, a->kind);
 }
 
+static void stray_begin(const struct claim *claim, uint32_t attempt);
+
 static void tell(struct claim *claim, const struct pdk__action *a)
 {
     struct world *w = claim->client->world;
     if (a->kind == PDK__ACT_UNWATCH)
         unwatch(claim);
-    if (a->kind < PDK__ACT_GRANTED)
+    if (a->kind == PDK__ACT_STRAY)
+        stray_begin(claim, a->attempt);
+    if (a->kind < PDK__ACT_STRAY)
         return;
     told(claim, a);
     if (a->kind == PDK__ACT_GRANTED) {
@@ -144,6 +162,9 @@ static void tell(struct claim *claim, const struct pdk__action *a)
     } else if (a->kind == PDK__ACT_LOST) {
         claim->released = true;
         user_lost(claim);
+    } else if (a->kind == PDK__ACT_REVOKED) {
+        see(SIGHT_REVOKED);
+        claim->revoked = true;
     } else if (a->kind == PDK__ACT_HELD) {
         see(SIGHT_HELD_AGAIN);
     } else if (a->kind == PDK__ACT_DONE) {
@@ -166,8 +187,12 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
         see(SIGHT_GRANTED_BY_CHECK);
     else if (after == PDK__HELD && before == PDK__PROVING)
         see(SIGHT_GRANTED_BY_PROOF);
-    if (before == PDK__RECOVERING && ev->kind == PDK__EV_LISTED && after != before) {
-        see(claim->machine.node == PDK__NODE_YES ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
+    bool nothing = before == PDK__RECOVERING && after != before && after != PDK__IDENTIFYING;
+    bool found = before == PDK__IDENTIFYING && claim->machine.node == PDK__NODE_YES;
+    if (before == PDK__IDENTIFYING && after == PDK__RECOVERING)
+        see(SIGHT_RECOVERY_FOUND_ANOTHERS);
+    if ((ev->kind == PDK__EV_LISTED && nothing) || (ev->kind == PDK__EV_IDENTIFIED && found)) {
+        see(found ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
         if (!claim->machine.wanted)
             see(SIGHT_RECOVERY_FOR_NOBODY);
     }
@@ -193,18 +218,81 @@ static void see_branch(const struct claim *claim, const struct pdk__event *ev, e
         see(SIGHT_DELETE_REPEATED);
 }
 
-/* --- events ------------------------------------------------------------------------------------------------------ */
-
 static struct pdk__event unsent(const struct pdk__action *a)
 {
-    static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,    [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_BARRIER] = PDK__EV_BARRIER,   [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,     [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED, [PDK__ACT_READ] = PDK__EV_READ,
-        [PDK__ACT_MARK] = PDK__EV_MARKED,       [PDK__ACT_DELETE] = PDK__EV_DELETED};
+    static const enum pdk__event_kind reply[] = {[PDK__ACT_CREATE] = PDK__EV_CREATED,
+                                                 [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
+                                                 [PDK__ACT_BARRIER] = PDK__EV_BARRIER,
+                                                 [PDK__ACT_LIST] = PDK__EV_LISTED,
+                                                 [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
+                                                 [PDK__ACT_WATCH] = PDK__EV_WATCHED,
+                                                 [PDK__ACT_OWN] = PDK__EV_OWN,
+                                                 [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
+                                                 [PDK__ACT_READ] = PDK__EV_READ,
+                                                 [PDK__ACT_MARK] = PDK__EV_MARKED,
+                                                 [PDK__ACT_DELETE] = PDK__EV_DELETED};
     return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
 }
+
+/* --- strays ------------------------------------------------------------------------------------------------------ */
+
+static void feed_stray(struct client *c, struct stray *stray, struct pdk__event event);
+
+static bool send_for_stray(struct client *c, const struct stray *stray, const struct pdk__action *a)
+{
+    static const enum request_kind requests[] = {
+        [PDK__ACT_LIST] = REQ_LIST, [PDK__ACT_IDENTIFY] = REQ_EXISTS, [PDK__ACT_DELETE] = REQ_DELETE};
+    static const enum pdk__event_kind replies[] = {[PDK__ACT_LIST] = PDK__EV_LISTED,
+                                                   [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
+                                                   [PDK__ACT_DELETE] = PDK__EV_DELETED};
+    const char *name = a->kind == PDK__ACT_LIST ? "" : a->name;
+    return io_send(c, requests[a->kind], stray->path, name, false, stray_ticket(c, stray, replies[a->kind], a->op));
+}
+
+static void carry_out_for_stray(struct client *c, struct stray *stray, const struct pdk__action *a)
+{
+    if (a->kind == PDK__ACT_DONE) {
+        stray->used = false;
+        return;
+    }
+    if (a->kind == PDK__ACT_DELETE) {
+        STORY(c->world, "client %d deletes its stray %s", c->id, a->name);
+        see(SIGHT_STRAY_FOUND);
+    }
+    if (!send_for_stray(c, stray, a))
+        feed_stray(c, stray, unsent(a));
+}
+
+static void feed_stray(struct client *c, struct stray *stray, struct pdk__event event)
+{
+    struct pdk__actions actions;
+    event.now_ms = client_now_ms(c);
+    pdk__stray_step(&stray->machine, &event, &actions);
+    for (size_t i = 0; i < actions.n; i++)
+        carry_out_for_stray(c, stray, &actions.list[i]);
+    if (stray->used)
+        client_arm(c, pdk__stray_wake_ms(&stray->machine));
+}
+
+static void feed_strays(struct client *c, struct pdk__event event)
+{
+    for (int i = 0; i < STRAYS_MAX; i++)
+        if (c->strays[i].used)
+            feed_stray(c, &c->strays[i], event);
+}
+
+/* Where there is no room the oldest goes, as in the library. */
+static void stray_begin(const struct claim *claim, uint32_t attempt)
+{
+    struct client *c = claim->client;
+    struct stray *stray = &c->strays[c->n_strays++ % STRAYS_MAX];
+    *stray = (struct stray){.used = true, .path = claim->path};
+    pdk__stray_init(&stray->machine, &c->ops, claim->machine.session, attempt, draw(&c->world->random),
+                    client_now_ms(c));
+    client_arm(c, pdk__stray_wake_ms(&stray->machine));
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------ */
 
 static void feed(struct claim *claim, struct pdk__event event)
 {
@@ -234,6 +322,7 @@ static void feed_all(struct client *c, struct pdk__event event)
     for (int i = 0; i < CLAIMS_MAX; i++)
         if (c->claims[i].used)
             feed(&c->claims[i], event);
+    feed_strays(c, event);
 }
 
 static void session(struct client *c, struct pdk__session_event event);
@@ -292,6 +381,12 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
         if (!io_ask(c, REQ_EXISTS, 0, ""))
             session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
         break;
+    case PDK__SACT_LEAVE:
+        see(SIGHT_LEFT_SERVER);
+        STORY(c->world, "client %d leaves server %d", c->id, c->server);
+        if (c->io == IO_CONNECTED)
+            client_cut(c, true, false, false);
+        break;
     }
 }
 
@@ -343,8 +438,40 @@ static enum pdk__outcome outcome_of(enum zerror error)
     return error == Z_NONODE ? PDK__NO_NODE : PDK__REFUSED;
 }
 
+/* What a contender lists serves the strays of the path, too. */
+static void share_listing(struct client *c, int path, struct pdk__event event)
+{
+    event.op = 0;
+    for (int i = 0; i < STRAYS_MAX; i++)
+        if (c->strays[i].used && c->strays[i].path == path)
+            feed_stray(c, &c->strays[i], event);
+}
+
+static void stray_replied(struct client *c, struct stray *stray, uint64_t t, const struct answer *a)
+{
+    struct pdk__event event = {.kind = (enum pdk__event_kind)(t >> 8 & 0xff), .op = t >> 16, .outcome = PDK__UNKNOWN};
+    if (!stray->used)
+        return;
+    if (a != NULL) {
+        event.outcome = outcome_of(a->error);
+        event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
+        event.token = a->czxid;
+        event.children = a->children;
+        event.n_children = (size_t)a->n_children;
+    }
+    int path = stray->path;
+    bool shares = pdk__stray_shares(&stray->machine) && event.op == stray->machine.op;
+    feed_stray(c, stray, event);
+    if (shares && event.outcome == PDK__OK)
+        share_listing(c, path, event);
+}
+
 static void replied(struct client *c, uint64_t t, const struct answer *a)
 {
+    if (stray_of(c, t) != NULL) {
+        stray_replied(c, stray_of(c, t), t, a);
+        return;
+    }
     struct claim *claim = claim_of(c, t);
     enum pdk__event_kind kind = (enum pdk__event_kind)(t >> 8 & 0xff);
     if (!claim->used)
@@ -363,9 +490,14 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
         if (kind == PDK__EV_MARKED && a->error == Z_BADVERSION)
             event.outcome = PDK__CHANGED;
         event.version = a->version;
+        event.revoked = a->revoked;
         event.children = a->children;
         event.n_children = (size_t)a->n_children;
     }
+    if (kind == PDK__EV_WATCHED && event.outcome == PDK__NO_NODE)
+        claim->armed = false; /* a get sets no watch on a node that is not there */
+    if (kind == PDK__EV_LISTED && event.outcome == PDK__OK)
+        share_listing(c, claim->path, event);
     feed(claim, event);
 }
 
@@ -377,6 +509,7 @@ static void tell_session(struct client *c, const struct request *r, const struct
         event.sent_ms = r->sent_ms;
         event.agreed = r->writes;
         event.asked = r->asked;
+        event.wrote = r->writes;
     } else if (r->asked) {
         event.kind = PDK__SEV_UNASKED;
     }

@@ -8,9 +8,10 @@
 
 #include "lib/core/contender.h"
 #include "lib/core/session.h"
+#include "lib/core/stray.h"
 #include "test/sim/ensemble.h"
 
-enum { USERS_MAX = 2, CLAIMS_MAX = 8, OUTSTANDING_MAX = 64, CLIENT_WATCHES_MAX = 32 };
+enum { USERS_MAX = 2, CLAIMS_MAX = 8, OUTSTANDING_MAX = 64, CLIENT_WATCHES_MAX = 32, STRAYS_MAX = 64 };
 
 struct world;
 struct client;
@@ -31,9 +32,17 @@ struct claim {
     int done;
     bool granted;
     bool released; /* the user let go, or never held */
+    bool revoked;  /* it was told that the lock is wanted back */
     int64_t token;
     bool armed; /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
     instant asked, granted_at;
+};
+
+/* A create that left no node, and may land. */
+struct stray {
+    bool used;
+    int path;
+    struct pdk__stray machine;
 };
 
 struct user {
@@ -77,6 +86,8 @@ struct client {
     uint64_t ops;
     uint32_t last_attempt;
     struct claim claims[CLAIMS_MAX];
+    struct stray strays[STRAYS_MAX];
+    uint64_t n_strays; /* so far */
     struct pdk__delay delays[PATHS];
     int64_t wake_ms;
     unsigned alarms;

@@ -284,6 +284,7 @@ bool leader_revalidate(struct server *s, session_index session, int origin)
     if (!tracked(s, session))
         return false;
     s->owner[session] = origin;
+    world_owned_by(s->e->world, session, origin);
     leader_touch(s, session);
     return true;
 }
@@ -301,6 +302,15 @@ static void prepare_create(struct server *s, const struct request *r, struct txn
         txn->error = Z_EXISTS;
 }
 
+static void prepare_plant(struct server *s, const struct request *r, struct txn *txn)
+{
+    txn->kind = TXN_PLANT;
+    if (!s->prep.dirs[r->path].exists)
+        txn->error = Z_NONODE;
+    else if (tree_find(&s->prep, r->path, r->name) != NULL)
+        txn->error = Z_EXISTS;
+}
+
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
 {
     struct dir *dir = &s->prep.dirs[r->path];
@@ -309,13 +319,18 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     case REQ_CREATE:
         prepare_create(s, r, txn);
         break;
+    case REQ_PLANT:
+        prepare_plant(s, r, txn);
+        break;
     case REQ_MAKE_DIR:
         txn->kind = TXN_MAKE_DIR;
         txn->error = dir->exists ? Z_EXISTS : Z_OK;
         break;
     case REQ_DELETE:
     case REQ_SET:
-        txn->kind = r->kind == REQ_SET ? TXN_SET : TXN_DELETE;
+    case REQ_REVOKE:
+        txn->kind = r->kind == REQ_DELETE ? TXN_DELETE : TXN_SET;
+        txn->revokes = r->kind == REQ_REVOKE;
         txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
         break;
     case REQ_MARK:
@@ -385,7 +400,8 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
     if (e->leader < 0 || e->servers[e->leader].state != SERVER_LEADING)
         return false;
     const struct server *leader = &e->servers[e->leader];
-    if (leader->n_log - leader->n_committed > 50 || (kind == REQ_CREATE && leader->prep.dirs[path].n > NODES_MAX / 2))
+    if (leader->n_log - leader->n_committed > 50 ||
+        ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MAX / 2))
         return false; /* a leader that cannot commit would gather them */
     struct request *r = ensemble_request(e);
     r->kind = kind;

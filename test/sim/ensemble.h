@@ -19,10 +19,12 @@ enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, 
 
 enum request_kind {
     REQ_CREATE,
+    REQ_PLANT, /* not sequential */
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
-    REQ_MARK, /* the data of a lock path, for a version */
+    REQ_REVOKE, /* a set of the data that ask for the lock back */
+    REQ_MARK,   /* the data of a lock path, for a version */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
@@ -76,6 +78,7 @@ struct answer {
     int32_t version; /* of a lock path's data */
     int path;
     bool deleted;
+    bool revoked;
     int n_children;
     const char *const *children;
 };

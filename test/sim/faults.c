@@ -21,7 +21,11 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
                                             "takes back what was told to client",
                                             "deposes",
                                             "pauses the leader; not server",
-                                            "strands the server of client"};
+                                            "strands the server of client",
+                                            "forges a name on path",
+                                            "leaves junk on path",
+                                            "asks for the lock of path",
+                                            "replaces a node of path"};
 
 static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
 
@@ -201,6 +205,80 @@ static void contend(struct world *w, int path)
         agenda_add(&w->agenda, ms(a_while(w)), end_foreign, w, (uint64_t)path);
 }
 
+/* --- the hostile contender --------------------------------------------------------------------------------------- */
+
+/* A node of somebody who contends, borrowed; NULL when there is none. */
+static const struct node *victim(struct world *w, int path)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[path];
+    for (int i = 0, from = dir->n > 0 ? below(&w->fault_random, dir->n) : 0; i < dir->n; i++)
+        if (dir->nodes[(from + i) % dir->n].owner >= 0)
+            return &dir->nodes[(from + i) % dir->n];
+    return NULL;
+}
+
+static void plant(struct world *w, int path, const char *name)
+{
+    if (ensemble_administrate(&w->ensemble, REQ_PLANT, path, name))
+        agenda_add(&w->agenda, ms(a_while(w)), end_foreign, w, (uint64_t)path);
+}
+
+/* The number of a forged node: before, beside or after that of its victim, or the last there is. */
+static int64_t forged_sequence(struct world *w, int64_t sequence)
+{
+    struct random *r = &w->fault_random;
+    switch (below(r, 5)) {
+    case 0:
+        return 0;
+    case 1:
+        return sequence > 0 ? below(r, (int)sequence) : 0;
+    case 2:
+        see(SIGHT_FORGED_TIE);
+        return sequence;
+    case 3:
+        return sequence + between(r, 1, 5);
+    default:
+        return chance(r, 500) ? INT32_MAX : INT32_MAX - 1;
+    }
+}
+
+/* A name of the victim's session and attempt, or of an attempt soon to come: attempts are counted, and can be
+ * guessed. */
+static void forge(struct world *w, int path)
+{
+    static const char *const words[] = {"lock", "latch"};
+    const struct node *node = victim(w, path);
+    char name[PDK__NAME_MAX];
+    if (node == NULL)
+        return;
+    struct pdk__name parsed = pdk__name_parse(node->name);
+    unsigned attempt = parsed.attempt + (unsigned)(chance(&w->fault_random, 500) ? below(&w->fault_random, 6) : 0);
+    int64_t sequence = forged_sequence(w, parsed.sequence);
+    snprintf(name, sizeof name, "%016llx-%08x-%s-%010lld", (unsigned long long)parsed.session, attempt,
+             words[below(&w->fault_random, 4) == 0], (long long)sequence);
+    see(SIGHT_FORGED);
+    plant(w, path, name);
+}
+
+static void litter(struct world *w, int path)
+{
+    static const char *const junk[] = {"config", "lock-", "notes-000000012", "_c_-lock-0000000000", "-0000000001"};
+    plant(w, path, junk[below(&w->fault_random, sizeof junk / sizeof *junk)]);
+}
+
+/* Delete it, and be there in its place. */
+static void replace(struct world *w, int path)
+{
+    const struct node *node = victim(w, path);
+    char name[PDK__NAME_MAX];
+    if (node == NULL)
+        return;
+    strcpy(name, node->name);
+    see(SIGHT_REPLACED);
+    if (ensemble_administrate(&w->ensemble, REQ_DELETE, path, name))
+        plant(w, path, name);
+}
+
 static void kill_session(struct world *w, const struct client *c)
 {
     struct ensemble *e = &w->ensemble;
@@ -287,6 +365,18 @@ static void happen(struct world *w, enum fault fault, int whom)
     case FAULT_AHEAD:
         outrun(c);
         break;
+    case FAULT_FORGE:
+        forge(w, path);
+        break;
+    case FAULT_JUNK:
+        litter(w, path);
+        break;
+    case FAULT_REVOKE:
+        meddle(w, REQ_REVOKE, path);
+        break;
+    case FAULT_REPLACE:
+        replace(w, path);
+        break;
     default:
         if (w->ensemble.truth.dirs[path].used && w->lock_delay_ms == 0) /* with a lock delay it is no container */
             ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
@@ -310,7 +400,7 @@ static void strike(struct world *w, enum fault fault, int whom)
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
-        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0};
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 2, 2, 2, 2};
         int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;
@@ -373,20 +463,42 @@ static bool may_happen(const struct world *w, enum fault f)
     static const enum fault tense[] = {FAULT_CUT,   FAULT_BLACKHOLE,    FAULT_STRAND,      FAULT_DEPOSE,
                                        FAULT_PAUSE, FAULT_PAUSE_LEADER, FAULT_CLIENT_PAUSE};
     bool may = !w->tense;
+    if (w->cuts)
+        return f == FAULT_CUT;
     for (size_t i = 0; i < sizeof tense / sizeof *tense; i++)
         may |= f == tense[i];
     return may && !w->calm;
+}
+
+/* Half of them may delete as well as create; what the contender does comes on top of what goes wrong anyway. */
+static int hostility(struct world *w)
+{
+    struct random *r = &w->fault_random;
+    int sum = 0;
+    for (int f = FAULT_FORGE; f < N_FAULTS; f++)
+        w->weights[f] = 0;
+    if (!w->hostile)
+        return 0;
+    bool deletes = chance(r, 500);
+    for (int f = FAULT_FORGE; f < N_FAULTS; f++)
+        sum += w->weights[f] = f != FAULT_REPLACE || deletes ? between(r, 1, 10) : 0;
+    w->weights[FAULT_WRITE] += 2;
+    w->weights[FAULT_DELETE] += deletes ? 2 : 0;
+    return sum + 2 + (deletes ? 2 : 0);
 }
 
 void faults_begin(struct world *w)
 {
     struct random *r = &w->fault_random;
     int sum = 0;
-    for (int f = 0; f < N_FAULTS; f++)
-        sum += w->weights[f] = chance(r, 400) && may_happen(w, (enum fault)f) ? between(r, 1, 10) : 0;
+    for (int f = 0; f < FAULT_FORGE; f++)
+        sum += w->weights[f] = (w->cuts || chance(r, 400)) && may_happen(w, (enum fault)f) ? between(r, 1, 10) : 0;
     if (w->weights[FAULT_CLIENT_CRASH] > 1)
         w->weights[FAULT_CLIENT_CRASH] = 1;
     w->fault_gap_ms = between(r, 20, 2000);
+    if (w->cuts)
+        w->fault_gap_ms = between(r, 20, 120);
+    sum += hostility(w);
     if (sum > 0 && !w->plan.exhaustive)
         agenda_add(&w->agenda, ms(between(r, 1, 500)), go_wrong, w, 0);
 }

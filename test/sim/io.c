@@ -11,7 +11,7 @@ enum up_kind { UP_CONNECT, UP_REQUEST, UP_CLOSED };
 static instant travel(struct client *c, int delay)
 {
     const struct ensemble *e = &c->world->ensemble;
-    instant takes = 1 + below(&c->world->random, delay);
+    instant takes = c->world->way + 1 + below(&c->world->random, delay);
     return chance(e->random, e->hiccup_permille) ? takes + below(e->random, e->hiccup_delay) : takes;
 }
 
@@ -84,8 +84,9 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "make path", "delete", "set", "mark",      "remove path", "close",
-                                        "open",   "sync",      "list",   "get", "read mark", "exists",      "unwatch"};
+    static const char *const kinds[] = {"create", "plant",       "make path", "delete", "set",  "revoke",
+                                        "mark",   "remove path", "close",     "open",   "sync", "list",
+                                        "get",    "read mark",   "exists",    "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -437,7 +438,9 @@ void client_begin(struct client *c, struct world *w, int id)
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    pdk__session_init(&c->driver, true, w->policy, draw(&w->random), w->session_ms, c->clock_ms);
+    struct pdk__session_policy policy = w->policy;
+    policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0;
+    pdk__session_init(&c->driver, true, policy, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
     for (int i = 0; i < c->n_users; i++) {
         c->users[i] = (struct user){.client = c, .index = i, .claim = -1};

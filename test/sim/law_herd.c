@@ -1,4 +1,9 @@
-/* A release wakes one waiter. Who was deleted from the queue, and has not heard of it, does not count as one. */
+/*
+ * A release wakes one waiter. A waiter whose node was deleted from the queue, and that has not heard of it, does not
+ * count.
+ *
+ * Excused is the end of a node whose name has ended before: the hostile contender put another in its place.
+ */
 #include "test/sim/laws.h"
 #include <string.h>
 
@@ -32,7 +37,11 @@ static void hearing(struct world *w, const struct client *c, const struct answer
     if (!wakes || !event->deleted || n_woken == WOKEN_MAX)
         return;
     for (int i = 0; i < n_woken; i++)
-        if (woken[i].path == event->path && strcmp(woken[i].name, event->name) == 0 && woken[i].client != c->id)
+        if (woken[i].path != event->path || strcmp(woken[i].name, event->name) != 0 || woken[i].client == c->id)
+            continue;
+        else if (w->hostile && world_deletions(w, event->path, event->name) > 1)
+            see(SIGHT_EXCUSED_HERD);
+        else
             world_break(w, law_herd.name, "the end of %s wakes client %d and client %d", event->name, woken[i].client,
                         c->id);
     woken[n_woken].path = event->path;

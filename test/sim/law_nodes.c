@@ -1,9 +1,46 @@
-/* No double: an attempt never has two nodes. No orphan: when all is over, no node is left. */
+/*
+ * No double: an attempt never has two nodes, and none that was looked for and not found has one afterwards. No orphan:
+ * when all is over, no node is left.
+ *
+ * Excused is a create that lands after it was looked for, when the leader has heard the question of a server that the
+ * client had left: then the session is that server's again. (The client finds the node, and deletes it: it is not
+ * left.)
+ */
 #include "test/sim/laws.h"
 #include <string.h>
 
 /* Session and attempt. */
 enum { PREFIX = 16 + 1 + 8 };
+
+static void judge(struct world *w, session_index session, const char *name)
+{
+    if ((w->moved_back >> session & 1) != 0)
+        see(SIGHT_EXCUSED_LANDING);
+    else
+        world_break(w, law_nodes.name, "%s was looked for and not found", name);
+}
+
+static void check_landing(struct world *w, const struct txn *txn)
+{
+    const struct client *c = &w->clients[w->session_client[txn->session]];
+    for (int i = 0; i < STRAYS_MAX; i++)
+        if (c->strays[i].used && c->strays[i].path == txn->path &&
+            pdk__name_is(txn->name, c->strays[i].machine.session, c->strays[i].machine.attempt))
+            judge(w, txn->session, txn->name);
+}
+
+/* What was not found is not there. */
+static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
+{
+    const struct client *c = claim->client;
+    const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    if (what != PDK__ACT_STRAY)
+        return;
+    const struct pdk__stray *stray = &c->strays[(c->n_strays - 1) % STRAYS_MAX].machine;
+    for (int i = 0; i < dir->n; i++)
+        if (dir->nodes[i].owner >= 0 && pdk__name_is(dir->nodes[i].name, stray->session, stray->attempt))
+            judge(w, dir->nodes[i].owner, dir->nodes[i].name);
+}
 
 static void committed(struct world *w, const struct txn *txn)
 {
@@ -12,7 +49,8 @@ static void committed(struct world *w, const struct txn *txn)
     if (txn->kind != TXN_CREATE || txn->session < 0)
         return;
     for (int i = 0; i < dir->n; i++)
-        n += strncmp(dir->nodes[i].name, txn->name, PREFIX) == 0;
+        n += dir->nodes[i].owner >= 0 && strncmp(dir->nodes[i].name, txn->name, PREFIX) == 0;
+    check_landing(w, txn);
     if (n > 1)
         world_break(w, law_nodes.name, "two nodes of one attempt, %s the second", txn->name);
 }
@@ -25,4 +63,4 @@ static void finished(struct world *w)
                 world_break(w, law_nodes.name, "%s is left", w->ensemble.truth.dirs[p].nodes[i].name);
 }
 
-const struct law law_nodes = {.name = "nodes", .committed = committed, .finished = finished};
+const struct law law_nodes = {.name = "nodes", .told = told, .committed = committed, .finished = finished};

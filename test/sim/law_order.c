@@ -1,19 +1,23 @@
 /*
- * First made, first served: whoever is granted has the oldest node there is, whatever the recipe of the others. And a
- * try does not wait its turn: it watches nobody.
+ * First made, first served: a grant is for the oldest node there is, whatever the recipe of the others. And a try does
+ * not wait its turn: it watches nobody.
+ *
+ * Excused is a node whose number the server did not choose: it has no place in the order of making.
  */
 #include "test/sim/laws.h"
 
 static void granted(struct world *w, const struct claim *claim)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
-    const struct node *own = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
+    const struct node *own = world_node(w, claim);
     if (claim->machine.try_only && claim->has_predecessor)
         world_break(w, law_order.name, "%s was to try, and waited", claim->machine.name);
     if (own == NULL)
         return;
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].czxid < own->czxid)
+        if (dir->nodes[i].czxid < own->czxid && dir->nodes[i].planted)
+            see(SIGHT_EXCUSED_ORDER);
+        else if (dir->nodes[i].czxid < own->czxid)
             world_break(w, law_order.name, "%s is granted before %s", claim->machine.name, dir->nodes[i].name);
 }
 

@@ -3,6 +3,9 @@
  * by the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again
  * when his node was gone before his server took him in. And the node is of the session that the client has now: one
  * that a previous session left will go when that one expires, whatever its maker believes.
+ *
+ * Excused is a grant whose node was deleted, and another put under its name, between the create and the listing behind
+ * it.
  */
 #include "test/sim/laws.h"
 
@@ -27,10 +30,19 @@ static void received(struct world *w, const struct client *c)
     }
 }
 
+/* Another node is there under its name, or was. */
+static bool replaced(struct world *w, const struct claim *claim)
+{
+    bool there = tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
+    return w->hostile && (there || world_deletions(w, claim->path, claim->machine.name) > 1);
+}
+
 static void granted(struct world *w, const struct claim *claim)
 {
-    const struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
-    if (outlived(w, claim))
+    const struct node *node = world_node(w, claim);
+    if (outlived(w, claim) && replaced(w, claim))
+        see(SIGHT_EXCUSED_PRESENCE);
+    else if (outlived(w, claim))
         world_break(w, law_presence.name, "%s is granted, and gone", claim->machine.name);
     if (node != NULL && world_session_id(node->owner) != claim->client->driver.id)
         world_break(w, law_presence.name, "%s is granted, of a session that was", claim->machine.name);

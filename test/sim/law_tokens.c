@@ -13,7 +13,7 @@ static void begin(struct world *w)
 
 static void granted(struct world *w, const struct claim *claim)
 {
-    const struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
+    const struct node *node = world_node(w, claim);
     if (node == NULL)
         return; /* granted too late to matter: a resource that saw the next token refuses this one */
     if (!w->confirmed && claim->token != node->czxid)

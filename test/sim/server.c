@@ -132,6 +132,7 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
     if (node != NULL) {
         a->owner = node->owner;
         a->czxid = node->czxid;
+        a->revoked = node->revoked;
     } else {
         a->error = Z_NONODE;
     }

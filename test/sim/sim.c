@@ -3,6 +3,8 @@
  *
  *     sim --seeds 100000 [--first 1] [--jobs 2]    many seeds; a failing one is shrunk and told
  *     sim --seed 51 [--story]                      one, again
+ *     sim --cuts --hostile --seeds 1000            all in these regimes: nothing but cut connections, one after another,
+ *                                                  and late messages; a hostile contender
  *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at each request
  *     sim --acts 4:2,9:1 --seeds 50                act 2 (enum act) at the fourth request, act 1 at the ninth
  *
@@ -222,7 +224,7 @@ static bool parse_acts(struct plan *plan, const char *text)
 
 static int usage(void)
 {
-    fputs("usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse]\n"
+    fputs("usage: sim [--seeds N] [--first S] [--jobs J] [--coverage] [--terse] [--cuts] [--hostile]\n"
           "       sim --seed S [--story]\n"
           "       sim --exhaustive [--pairs] [--first S] [--seeds N]\n"
           "       sim --acts I:A[,J:B] [--first S] [--seeds N]\n",
@@ -243,6 +245,8 @@ int main(int argc, char **argv)
                                             {"terse", no_argument, NULL, 'q'},
                                             {"coverage", no_argument, NULL, 'c'},
                                             {"acts", required_argument, NULL, 'a'},
+                                            {"cuts", no_argument, NULL, 'C'},
+                                            {"hostile", no_argument, NULL, 'H'},
                                             {0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'n')
@@ -263,6 +267,10 @@ int main(int argc, char **argv)
             o.terse = true;
         else if (c == 'c')
             o.coverage = true;
+        else if (c == 'C')
+            o.plan.cuts = true;
+        else if (c == 'H')
+            o.plan.hostile = true;
         else if (c == 'a' && parse_acts(&o.plan, optarg))
             continue;
         else

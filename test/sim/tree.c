@@ -32,6 +32,8 @@ static void create(struct tree *t, const struct txn *txn)
     strcpy(node->name, txn->name);
     node->owner = txn->session;
     node->czxid = node->mzxid = txn->zxid;
+    node->planted = txn->kind == TXN_PLANT;
+    node->revoked = false;
     dir->used = true;
     if (dir->counter < INT32_MAX) /* where it sticks (ZOOKEEPER-3249) */
         dir->counter++;
@@ -57,6 +59,7 @@ void tree_apply(struct tree *t, const struct txn *txn)
     case TXN_ERROR:
         break;
     case TXN_CREATE:
+    case TXN_PLANT:
         create(t, txn);
         break;
     case TXN_DELETE:
@@ -64,7 +67,9 @@ void tree_apply(struct tree *t, const struct txn *txn)
         remove_node(&t->dirs[txn->path], (int)(node - t->dirs[txn->path].nodes));
         break;
     case TXN_SET:
-        tree_find(t, txn->path, txn->name)->mzxid = txn->zxid;
+        node = tree_find(t, txn->path, txn->name);
+        node->mzxid = txn->zxid;
+        node->revoked = txn->revokes;
         break;
     case TXN_MARK:
         strcpy(t->dirs[txn->path].mark, txn->name);

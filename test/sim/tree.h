@@ -19,6 +19,8 @@ struct node {
     session_index owner;
     int64_t czxid;
     int64_t mzxid;
+    bool planted; /* made under a name that its maker chose: no place in the queue */
+    bool revoked; /* its data ask for the lock back */
 };
 
 struct dir {
@@ -41,6 +43,7 @@ struct tree {
 enum txn_kind {
     TXN_ERROR, /* a request that was refused takes its turn like any other */
     TXN_CREATE,
+    TXN_PLANT, /* a create whose name is not numbered by the server */
     TXN_DELETE,
     TXN_SET,
     TXN_MARK,
@@ -68,6 +71,7 @@ struct txn {
     int origin;            /* the server it was asked at */
     uint64_t request;      /* the number of the request it answers, 0 for none */
     enum zerror error;
+    bool revokes; /* a write that asks for the lock back */
     int path;
     char name[PDK__NAME_MAX];
 };

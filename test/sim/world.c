@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCRATCH = 4 << 20 };
+enum { SCRATCH = 16 << 20 };
 
 /* The time that faults have, the time that everybody has to finish in after healing, and to leave no trace. */
-enum { LOCK_DELAY_MS = 1500, DISTURBED_MS = 25000, SERVED_MS = 60000, GONE_MS = 45000 };
+enum { LOCK_DELAY_MS = 1500, DISTURBED_MS = 25000, SERVED_MS = 60000, SLOWLY_SERVED_MS = 300000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
 uint64_t total_grants, total_faults, total_requests;
@@ -72,8 +72,8 @@ static void answer(void *world, int client, int server, enum answer_kind kind, c
 
 static void tell_txn(struct world *w, const struct txn *txn)
 {
-    static const char *const kinds[] = {"refused", "create", "delete",       "set",
-                                        "make",    "remove", "open session", "close session"};
+    static const char *const kinds[] = {"refused", "create", "plant",  "delete",       "set",
+                                        "mark",    "make",   "remove", "open session", "close session"};
     STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
           txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
 }
@@ -100,6 +100,7 @@ static void deleting(void *world, int path, const struct node *node)
                     (txn->kind == TXN_CLOSE_SESSION && (w->ended_by_order >> txn->session & 1) != 0);
     w->deleted[w->n_deleted].zxid = txn->zxid;
     w->deleted[w->n_deleted].by_order = by_order;
+    w->deleted[w->n_deleted].planted = node->planted;
     w->deleted[w->n_deleted].path = path;
     strcpy(w->deleted[w->n_deleted++].name, node->name);
     EACH_LAW(w, deleting, path, node);
@@ -119,19 +120,37 @@ session_index world_session(struct world *w, int client)
     return w->n_sessions++;
 }
 
-int64_t world_session_id(session_index s) { return INT64_C(0x100000) + s; }
-
-bool world_node_there(struct world *w, const struct claim *claim)
+void world_owned_by(struct world *w, session_index session, int server)
 {
-    return tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
+    if (w->clients[w->session_client[session]].server != server)
+        w->moved_back |= UINT64_C(1) << session;
 }
 
+int64_t world_session_id(session_index s) { return INT64_C(0x100000) + s; }
+
+struct node *world_node(struct world *w, const struct claim *claim)
+{
+    struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
+    return node != NULL && node->owner >= 0 ? node : NULL;
+}
+
+bool world_node_there(struct world *w, const struct claim *claim) { return world_node(w, claim) != NULL; }
+
+/* A node of a contender's, not one that was planted under its name. */
 static int find_deleted(const struct world *w, int path, const char *name)
 {
     int i = w->n_deleted - 1;
-    while (i >= 0 && (w->deleted[i].path != path || strcmp(w->deleted[i].name, name) != 0))
+    while (i >= 0 && (w->deleted[i].planted || w->deleted[i].path != path || strcmp(w->deleted[i].name, name) != 0))
         i--;
     return i;
+}
+
+int world_deletions(const struct world *w, int path, const char *name)
+{
+    int n = 0;
+    for (int i = 0; i < w->n_deleted; i++)
+        n += w->deleted[i].path == path && strcmp(w->deleted[i].name, name) == 0;
+    return n;
 }
 
 int64_t world_deleted(const struct world *w, int path, const char *name)
@@ -254,6 +273,31 @@ static void connect_ensemble(struct world *w)
     e->scratch = scratch;
 }
 
+/* One seed in ten each, so that the others keep their histories. */
+static void draw_regime(struct world *w)
+{
+    struct ensemble *e = &w->ensemble;
+    bool chosen = w->plan.cuts || w->plan.hostile;
+    w->hostile = chosen ? w->plan.hostile : w->plan.seed % 10 == 4 && !w->plan.exhaustive;
+    w->cuts = chosen ? w->plan.cuts : w->plan.seed % 10 == 9 && !w->plan.exhaustive;
+    if (w->cuts) {
+        w->tense = true;
+        w->calm = e->silent = false;
+        e->tick_ms = e->tick_ms < 500 ? 500 : e->tick_ms;
+    }
+    w->calm &= !w->hostile;
+}
+
+/* A slow link on which nothing is lost: a round trip of up to a tenth of the timeout, or, with a short tick that the
+ * clients know, of up to 0.15. */
+enum { SLOW_LEAST_MS = 2500 }; /* a client writes ten times a second at most */
+
+static int draw_way(struct world *w)
+{
+    bool known = w->policy.tick_ms > 0 && w->policy.tick_ms * 5 <= w->session_ms;
+    return (int)w->session_ms * between(&w->random, 1, known ? 75 : 50);
+}
+
 static void draw_ensemble(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
@@ -268,14 +312,21 @@ static void draw_ensemble(struct world *w)
     w->calm = chance(r, 60) && !w->plan.exhaustive;
     e->silent &= !w->calm;
     w->tense = chance(r, 400) && !w->calm && !w->plan.exhaustive && e->tick_ms >= 500;
+    draw_regime(w);
     w->hunt_proof_permille = w->hunt_write_permille = 0;
     w->sprints = false;
     draw_policy(w, e->tick_ms);
     draw_delays(w);
     if (w->calm)
         world_calm_down(w);
+    w->way = w->calm && chance(r, 500) && w->session_ms >= SLOW_LEAST_MS ? draw_way(w) : 0;
     if (w->tense)
         strain(w);
+    if (w->cuts) {
+        w->hunt_proof_permille = w->hunt_write_permille = 0;
+        e->hiccup_permille = between(r, 100, 300);
+        e->hiccup_delay = e->tick_ms * between(r, 50, 600);
+    }
     draw_clocks(w);
     ensemble_begin(e, chance(r, 200) && !w->tense ? 1 : 3);
 }
@@ -291,7 +342,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->n_sessions = w->n_requests = w->n_faults = w->n_deleted = 0;
     w->healed = false;
     w->n_claims = 0;
-    w->ended_by_order = 0;
+    w->ended_by_order = w->moved_back = 0;
     w->broken = NULL;
     memset(w->attached, 0, sizeof w->attached);
     memset(w->faults_done, 0, sizeof w->faults_done);
@@ -329,15 +380,27 @@ static void run_until(struct world *w, instant end, bool (*done)(const struct wo
             return;
 }
 
+/* Three round trips and the gap, which a proof takes, leave little of the timeout: grants are a matter of luck, or
+ * slow. */
+static bool slowly(const struct world *w)
+{
+    const struct ensemble *e = &w->ensemble;
+    int64_t trip_us = (w->up_delay + w->down_delay + w->inbox_delay + e->disk_delay) / 2 + e->link_delay +
+                      (int64_t)e->lag_permille * e->lag_delay / 2000;
+    int64_t tick_us = (w->policy.tick_ms > 0 ? w->policy.tick_ms : w->session_ms / 2) * 1000;
+    return w->way > 0 || 3 * trip_us + tick_us / 2 > w->session_ms * 1000 * 3 / 5;
+}
+
 const char *world_run(struct world *w, const struct plan *plan)
 {
     begin(w, plan);
     run_until(w, (instant)DISTURBED_MS * 1000, world_all_done);
     faults_heal(w);
     instant healed = w->agenda.now;
-    run_until(w, healed + (instant)SERVED_MS * 1000, world_all_done);
+    int served_ms = slowly(w) ? SLOWLY_SERVED_MS : SERVED_MS;
+    run_until(w, healed + (instant)served_ms * 1000, world_all_done);
     if (w->broken == NULL && !world_all_done(w))
-        world_break(w, law_service.name, "somebody is not served %d ms after healing", SERVED_MS);
+        world_break(w, law_service.name, "somebody is not served %d ms after healing", served_ms);
     run_until(w, w->agenda.now + (instant)GONE_MS * 1000, all_gone);
     if (w->broken == NULL) {
         EACH_LAW(w, finished);

@@ -25,6 +25,10 @@ enum fault {
     FAULT_DEPOSE,
     FAULT_PAUSE_LEADER,
     FAULT_STRAND,
+    FAULT_FORGE, /* the hostile contender's, from here on */
+    FAULT_JUNK,
+    FAULT_REVOKE,
+    FAULT_REPLACE,
     N_FAULTS
 };
 
@@ -42,6 +46,7 @@ struct plan {
     const bool *spared;
     /* for the exhaustive mode: what becomes of the K-th request, and of another; 0 for none. No other fault happens. */
     bool exhaustive;
+    bool cuts, hostile; /* these regimes, whatever the seed */
     int act_at[2];
     int act[2];
 };
@@ -62,6 +67,7 @@ struct world {
     int session_client[SESSIONS_MAX];
     bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
     uint64_t ended_by_order;          /* a bit per session */
+    uint64_t moved_back;              /* a bit per session: to a server that its client had left */
     int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
     int64_t session_ms;
@@ -69,9 +75,12 @@ struct world {
     int lock_delay_ms;                           /* after a holder that did not unlock */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int up_delay, down_delay, inbox_delay;
+    int way;      /* what the link between clients and servers takes at least, each way */
     bool calm;    /* nothing goes wrong, and nothing is slow */
     bool tense;   /* every bound of the session's life is reached, and what goes wrong is what puts it to the test */
     bool sprints; /* some ask again and again */
+    bool cuts;    /* nothing but connections break, one after another, and every message may be late */
+    bool hostile; /* a contender forges names, overwrites data and asks for locks back */
     int hunt_proof_permille, hunt_write_permille; /* how often the worst follows a proof, or a write */
     struct pdk__session_policy policy;
     bool renews_by_sync;
@@ -90,6 +99,7 @@ struct world {
         int path;
         char name[PDK__NAME_MAX];
         bool by_order;
+        bool planted;
     } deleted[LOG_MAX];
 
     size_t used;
@@ -119,6 +129,9 @@ void world_break(struct world *w, const char *law, const char *format, ...) __at
 session_index world_session(struct world *w, int client);
 int64_t world_session_id(session_index s);
 
+/* The claim's node, by the truth; NULL when it is not there, or somebody else's is under its name. */
+struct node *world_node(struct world *w, const struct claim *claim);
+
 /* Is the claim's node there, by the truth? */
 bool world_node_there(struct world *w, const struct claim *claim);
 
@@ -128,8 +141,14 @@ bool world_all_done(const struct world *w);
 /* Somebody who is no client of the library saw to it that the node is gone. */
 bool world_deleted_by_order(const struct world *w, int path, const char *name);
 
+/* How many nodes of this name were deleted. */
+int world_deletions(const struct world *w, int path, const char *name);
+
 /* Why the node is gone: the transaction that deleted it, or 0. */
 int64_t world_deleted(const struct world *w, int path, const char *name);
+
+/* The leader takes the session for one of this server's. */
+void world_owned_by(struct world *w, session_index session, int server);
 
 /* Nothing is slow any more, for anybody to notice. */
 void world_calm_down(struct world *w);
@@ -150,6 +169,7 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(GRANTED_BY_PROOF, "granted when the session was proven to live")                                                 \
     X(RECOVERY_FOUND, "recovery found the node")                                                                       \
     X(RECOVERY_FOUND_NOTHING, "recovery found no node")                                                                \
+    X(RECOVERY_FOUND_ANOTHERS, "recovery found the node of another, under our name")                                   \
     X(RECOVERY_FOR_NOBODY, "recovery for a caller who had given up")                                                   \
     X(EXPIRED_WAITING, "expired while waiting")                                                                        \
     X(EXPIRED_HOLDING, "expired while holding")                                                                        \
@@ -174,8 +194,18 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(TIMED_OUT, "a deadline passed")                                                                                  \
     X(CANCELLED, "a caller gave up")                                                                                   \
     X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
+    X(LEFT_SERVER, "a silent server was left")                                                                         \
     X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
     X(STARVED, "a request could not be sent")                                                                          \
+    X(FORGED, "a name was forged")                                                                                     \
+    X(FORGED_TIE, "a name was forged with the number of another")                                                      \
+    X(REPLACED, "a node was replaced by another of its name")                                                          \
+    X(REVOKED, "a holder was asked for its lock")                                                                      \
+    X(EXCUSED_ORDER, "excused: granted before an older node with a chosen number")                                     \
+    X(STRAY_FOUND, "a stray was found and deleted")                                                                    \
+    X(EXCUSED_LANDING, "excused: a create landed after it was looked for")                                             \
+    X(EXCUSED_HERD, "excused: two were woken by nodes of one name")                                                    \
+    X(EXCUSED_PRESENCE, "excused: granted, and the node replaced right before")                                        \
     X(DELAYED, "a holder that did not unlock delayed the next")                                                        \
     X(FALSE_BELIEF, "belief outlived the session, where it may")
 

@@ -18,12 +18,14 @@ __attribute__((format(printf, 2, 3))) static void tell(struct tale *t, const cha
 
 static void tell_action(struct tale *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create",  "parents", "barrier+list", "list",    "watch",  "unwatch", "own",
-                                        "confirm", "read",    "mark",         "unmark",  "delete", "granted", "failed",
-                                        "suspect", "held",    "lost",         "revoked", "done"};
+    static const char *const names[] = {"create",  "parents", "barrier+list", "list", "identify", "watch",   "unwatch",
+                                        "own",     "confirm", "read",         "mark", "unmark",   "delete",  "stray",
+                                        "granted", "failed",  "suspect",      "held", "lost",     "revoked", "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
+    if (a->kind == PDK__ACT_IDENTIFY)
+        tell(t, "(%s)", a->name + strlen(a->name) - 1);
     if (a->kind == PDK__ACT_OWN && a->by_exists)
         tell(t, "(exists)");
     if (a->kind == PDK__ACT_FAILED || (a->kind == PDK__ACT_DONE && a->error != 0))
@@ -40,6 +42,8 @@ static void remember(struct tale *t, const struct pdk__action *a)
 {
     if (a->kind == PDK__ACT_OWN)
         t->own_op = a->op;
+    else if (a->kind == PDK__ACT_UNMARK)
+        t->unmark_op = a->op;
     else if (a->op != 0)
         t->op = a->op;
     if (a->kind == PDK__ACT_WATCH) {
@@ -136,6 +140,13 @@ void listed(struct tale *t, const char *const *children)
     step(t, "listed", (struct pdk__event){.kind = PDK__EV_LISTED, .op = t->op, .children = children, .n_children = n});
 }
 
+void identified(struct tale *t, int64_t owner)
+{
+    step(t, owner == t->c.session ? "ours" : "not ours",
+         (struct pdk__event){
+             .kind = PDK__EV_IDENTIFIED, .op = t->op, .owner = owner, .token = t->token, .version = t->version});
+}
+
 void own_by(struct tale *t, int64_t owner)
 {
     step(t, "own",
@@ -167,13 +178,14 @@ void confirmed(struct tale *t, int64_t token) { confirmed_by(t, t->c.session, to
 
 void read_mark(struct tale *t, const char *name, int64_t token, int32_t version)
 {
+    t->mark_version = version;
     step(t, name != NULL ? "marked before" : "unmarked",
          (struct pdk__event){.kind = PDK__EV_READ, .op = t->op, .name = name, .token = token, .version = version});
 }
 
 void marked(struct tale *t)
 {
-    step(t, "marked", (struct pdk__event){.kind = PDK__EV_MARKED, .op = t->op, .version = t->c.mark_version});
+    step(t, "marked", (struct pdk__event){.kind = PDK__EV_MARKED, .op = t->op, .version = t->mark_version + 1});
 }
 
 static const char *name_of(enum pdk__event_kind kind)
@@ -187,6 +199,8 @@ static const char *name_of(enum pdk__event_kind kind)
         return "barrier";
     case PDK__EV_LISTED:
         return "listed";
+    case PDK__EV_IDENTIFIED:
+        return "identified";
     case PDK__EV_WATCHED:
         return "watched";
     case PDK__EV_OWN:
@@ -197,6 +211,8 @@ static const char *name_of(enum pdk__event_kind kind)
         return "read";
     case PDK__EV_MARKED:
         return "marked";
+    case PDK__EV_UNMARKED:
+        return "taken off";
     case PDK__EV_DELETED:
         return "deleted";
     default:
@@ -245,8 +261,8 @@ void own_fired(struct tale *t, bool deleted)
 
 static void session_step(struct tale *t, const char *name, struct pdk__session_event event)
 {
-    static const char *const names[] = {"up",      "down", "proven", "doubted", "presumed",
-                                        "expired", "over", "open",   "probe",   "touch"};
+    static const char *const names[] = {"up",   "down", "proven", "doubted", "presumed", "expired",
+                                        "over", "open", "probe",  "touch",   "leave"};
     struct pdk__session_actions actions;
     event.now_ms = t->now_ms;
     pdk__session_step(&t->s, &event, &actions);
@@ -284,8 +300,11 @@ void session_connected(struct tale *t, int64_t id, int64_t timeout_ms)
 void session_answered(struct tale *t, int64_t ago_ms, bool agreed)
 {
     session_step(t, agreed ? "agreed" : "answered",
-                 (struct pdk__session_event){
-                     .kind = PDK__SEV_ANSWERED, .sent_ms = t->now_ms - ago_ms, .agreed = agreed, .asked = t->s.asking});
+                 (struct pdk__session_event){.kind = PDK__SEV_ANSWERED,
+                                             .sent_ms = t->now_ms - ago_ms,
+                                             .agreed = agreed,
+                                             .asked = t->s.n_asked > 0,
+                                             .wrote = t->s.probed_ms == t->s.asked_ms});
 }
 
 void session_later(struct tale *t, int64_t ms)

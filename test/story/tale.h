@@ -29,11 +29,12 @@ struct tale {
     uint64_t ops;
     uint32_t attempts;
     int64_t now_ms;
-    int64_t token;   /* of our node, as the servers tell it */
-    int32_t version; /* of its data, likewise */
-    int64_t granted; /* the token of the grant */
-    uint64_t op;     /* of the last main question */
-    uint64_t own_op; /* of the last question about our own node */
+    int64_t token;              /* of our node, as the servers tell it */
+    int32_t version;            /* of its data, likewise */
+    int32_t mark_version;       /* of the lock path's data, as last read */
+    int64_t granted;            /* the token of the grant */
+    uint64_t op;                /* of the last main question */
+    uint64_t own_op, unmark_op; /* of the last question about our own node */
     char last_name[128];
     bool last_by_exists;
     size_t length;
@@ -65,6 +66,7 @@ void left(struct tale *t, int error);
 void created(struct tale *t, const char *name);
 void created_by(struct tale *t, const char *name, int64_t owner);
 void listed(struct tale *t, const char *const *children); /* NULL-terminated */
+void identified(struct tale *t, int64_t owner);
 void own(struct tale *t);
 void own_by(struct tale *t, int64_t owner);
 void confirmed(struct tale *t, int64_t token);

@@ -107,12 +107,33 @@ static void a_watch_that_fires_before_its_reply_counts(void)
     fired(&t, true);
     reply_to(&t, watch, PDK__EV_WATCHED, PDK__OK);
     listed(&t, LIST(OURS));
+    own(&t);
     CHECK_STR(t.trace, "acquire: create\n"
                        "created: -\n"
                        "listed: watch(4) own\n"
                        "gone: list\n"
                        "watched: -\n"
-                       "listed: granted\n");
+                       "listed: -\n"
+                       "own: granted\n");
+}
+
+static void a_watch_that_fires_after_the_grant_changes_nothing(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    fired(&t, true); /* nor does one under the number of another question */
+    CHECK_STR(t.trace, "acquire: create\n"
+                       "gone: -\n");
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    fired(&t, true);
+    tale_reset(&t);
+    fired(&t, true);
+    fired(&t, false);
+    CHECK_STR(t.trace, "gone: -\n"
+                       "changed: -\n");
 }
 
 static void a_predecessor_that_only_changed_is_watched_again(void)
@@ -283,13 +304,15 @@ static void a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_the
     reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
     later(&t, 5000);
     listed(&t, LIST(OURS));
+    own(&t);
     CHECK_STR(t.trace, "acquire: create\n"
                        "created: -\n"
                        "listed: watch(4) own\n"
                        "watched no auth: watch(exists)\n"
                        "watched no auth: -\n"
                        "later: list\n"
-                       "listed: granted\n");
+                       "listed: -\n"
+                       "own: granted\n");
 }
 
 static void a_watch_that_is_refused_ends_in_an_error(void)
@@ -530,6 +553,7 @@ int main(int argc, char **argv)
          the_own_node_is_seen_before_a_predecessors_end_grants},
         {"a predecessor gone between list and watch makes room", a_predecessor_gone_between_list_and_watch_makes_room},
         {"a watch that fires before its reply counts", a_watch_that_fires_before_its_reply_counts},
+        {"a watch that fires after the grant changes nothing", a_watch_that_fires_after_the_grant_changes_nothing},
         {"a predecessor that only changed is watched again", a_predecessor_that_only_changed_is_watched_again},
         {"missing parents are made", missing_parents_are_made},
         {"parents that vanish every time end in an error", parents_that_vanish_every_time_end_in_an_error},

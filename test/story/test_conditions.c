@@ -142,13 +142,15 @@ static void a_connection_lost_before_the_reply_lists_and_writes_again(void)
     down(&t);
     up(&t, TALE_SESSION);
     listed(&t, LIST(OURS));
+    own(&t);
     proven(&t);
     confirmed(&t, 92);
     CHECK_EQ(t.granted, 92);
     CHECK_STR(t.trace, "gone: confirm(version 0)\n"
                        "down: -\n"
                        "up: list\n"
-                       "listed: confirm(version 0) own\n"
+                       "listed: own\n"
+                       "own: confirm(version 0)\n"
                        "proven: -\n"
                        "confirmed: granted\n");
 }
@@ -340,8 +342,8 @@ static void a_disconnection_does_not_begin_the_delay_anew(void)
     CHECK_STR(t.trace, "later: -\n"
                        "down: -\n"
                        "up: list\n"
-                       "listed: read own\n"
-                       "own: -\n"
+                       "listed: own\n"
+                       "own: read\n"
                        "marked before: -\n"
                        "later: read\n"
                        "marked before: mark(version 4)\n");
@@ -449,15 +451,40 @@ static void who_gives_up_while_delayed_leaves_the_mark(void)
     CHECK_STR(t.trace, "release: delete\n");
 }
 
-static void who_gives_up_before_the_reply_takes_the_mark_off(void)
+/* Only the reply tells which version is ours to take off. */
+static void a_waiter_that_gives_up_awaits_its_mark(void)
 {
     come_first();
     read_mark(&t, NULL, 10, 4);
     release(&t);
+    marked(&t);
     ok(&t, PDK__EV_DELETED);
     CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
-                       "release: unmark(version 5) delete\n"
+                       "release: -\n"
+                       "marked: unmark(version 5) delete\n"
                        "deleted: done\n");
+}
+
+static void a_mark_that_may_be_of_another_is_left(void)
+{
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    release(&t);
+    reply(&t, PDK__EV_MARKED, PDK__CHANGED, 0);
+    later(&t, 1000);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "release: -\n"
+                       "marked changed: -\n"
+                       "later: delete\n");
+    come_first();
+    read_mark(&t, NULL, 10, 4);
+    release(&t);
+    reply(&t, PDK__EV_MARKED, PDK__UNKNOWN, 0);
+    later(&t, 1000);
+    CHECK_STR(t.trace, "unmarked: mark(version 4)\n"
+                       "release: -\n"
+                       "marked unknown: -\n"
+                       "later: delete\n");
 }
 
 static void a_mark_whose_reply_is_lost_is_found(void)
@@ -575,6 +602,25 @@ static void a_release_of_unknown_outcome_is_repeated_whole(void)
                        "deleted no node: done\n");
 }
 
+static void a_mark_that_is_not_taken_off_is_asked_about_until_the_delete_is_answered(void)
+{
+    hold_marked();
+    release(&t);
+    reply_to(&t, t.unmark_op, PDK__EV_UNMARKED, PDK__UNKNOWN);
+    reply_to(&t, t.unmark_op, PDK__EV_UNMARKED, PDK__UNKNOWN);
+    reply_to(&t, t.unmark_op - 1, PDK__EV_UNMARKED, PDK__UNKNOWN);
+    reply_to(&t, t.unmark_op, PDK__EV_UNMARKED, PDK__CHANGED);
+    ok(&t, PDK__EV_DELETED);
+    reply_to(&t, t.unmark_op, PDK__EV_UNMARKED, PDK__UNKNOWN);
+    CHECK_STR(t.trace, "release: unmark(version 5) delete\n"
+                       "taken off unknown: unmark(version 5)\n"
+                       "taken off unknown: unmark(version 5)\n"
+                       "taken off unknown: -\n"
+                       "taken off changed: -\n"
+                       "deleted: done\n"
+                       "taken off unknown: -\n");
+}
+
 static void a_holder_who_was_away_still_takes_the_mark_off(void)
 {
     hold_marked();
@@ -632,7 +678,9 @@ int main(int argc, char **argv)
         {"tries are busy while the delay runs, and get it then", a_try_is_busy_while_the_delay_runs_and_gets_it_then},
         {"a deadline ends the delay", a_deadline_ends_the_delay},
         {"who gives up while delayed leaves the mark of the one before", who_gives_up_while_delayed_leaves_the_mark},
-        {"who gives up before the reply takes the mark off", who_gives_up_before_the_reply_takes_the_mark_off},
+        {"a waiter that gives up awaits the reply to its mark, and takes it off",
+         a_waiter_that_gives_up_awaits_its_mark},
+        {"a mark that may be another contender's is left", a_mark_that_may_be_of_another_is_left},
         {"a mark whose reply is lost is found", a_mark_whose_reply_is_lost_is_found},
         {"the own node is seen behind the mark before it grants", the_own_node_is_seen_behind_the_mark},
         {"our own mark, found again, begins no delay", our_own_mark_begins_no_delay},
@@ -640,6 +688,8 @@ int main(int argc, char **argv)
         {"a path that may not be read or written fails", a_path_that_may_not_be_read_or_written_fails},
         {"a path that is gone when its mark is read is made anew", a_path_that_is_gone_is_made_anew},
         {"who lost leaves the mark", who_lost_leaves_the_mark},
+        {"a mark that is not taken off is asked about until the delete is answered",
+         a_mark_that_is_not_taken_off_is_asked_about_until_the_delete_is_answered},
         {"a release of unknown outcome is repeated whole", a_release_of_unknown_outcome_is_repeated_whole},
         {"a holder who was away still takes the mark off", a_holder_who_was_away_still_takes_the_mark_off},
         {"the delay comes before the confirmation, and failing takes the mark off",

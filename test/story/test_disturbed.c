@@ -38,11 +38,15 @@ static void a_create_whose_reply_was_lost_is_looked_for_behind_a_barrier_and_fou
     up(&t, TALE_SESSION);
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
+    identified(&t, TALE_SESSION);
+    listed(&t, LIST(OURS));
     own(&t);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "up: barrier+list\n"
                        "barrier: -\n"
+                       "listed: identify(5)\n"
+                       "ours: list\n"
                        "listed: own\n"
                        "own: granted\n");
 }
@@ -66,7 +70,7 @@ static void a_create_lost_on_its_way_is_made_once_more(void)
                        "listed unknown: -\n"
                        "up: barrier+list\n"
                        "barrier: -\n"
-                       "listed: create\n"
+                       "listed: stray create\n"
                        "created: -\n");
 }
 
@@ -97,10 +101,14 @@ static void an_unknown_create_on_a_standing_connection_is_looked_for_too(void)
     later(&t, 5000);
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_4, OURS));
+    identified(&t, TALE_SESSION);
+    listed(&t, LIST(OTHER_4, OURS));
     CHECK_STR(t.trace, "acquire: create\n"
                        "created unknown: -\n"
                        "later: barrier+list\n"
                        "barrier: -\n"
+                       "listed: identify(5)\n"
+                       "ours: list\n"
                        "listed: watch(4) own\n");
 }
 
@@ -135,13 +143,15 @@ static void a_lost_create_of_a_caller_who_gave_up_is_cleaned_up(void)
     up(&t, TALE_SESSION);
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_3, OURS));
+    identified(&t, TALE_SESSION);
     ok(&t, PDK__EV_DELETED);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "later: failed(PDK_ETIMEDOUT)\n"
                        "up: barrier+list\n"
                        "barrier: -\n"
-                       "listed: delete\n"
+                       "listed: identify(5)\n"
+                       "ours: delete\n"
                        "deleted: done\n");
 }
 
@@ -159,7 +169,7 @@ static void a_lost_create_of_a_caller_who_gave_up_may_be_nowhere(void)
                        "release: -\n"
                        "up: barrier+list\n"
                        "barrier: -\n"
-                       "listed no node: done\n");
+                       "listed no node: stray done\n");
 }
 
 static void a_delete_whose_reply_was_lost_is_repeated(void)
@@ -188,6 +198,28 @@ static void a_delete_of_unknown_outcome_is_repeated(void)
                        "deleted: done\n");
 }
 
+static void a_delete_that_finds_no_node_tells_a_loss(void)
+{
+    hold();
+    release(&t);
+    reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
+    CHECK_STR(t.trace, "release: delete\n"
+                       "deleted no node: done(PDK_ELOST)\n");
+}
+
+static void a_second_delete_that_finds_no_node_tells_nothing(void)
+{
+    hold();
+    release(&t);
+    reply(&t, PDK__EV_DELETED, PDK__UNKNOWN, 0);
+    later(&t, 5000);
+    reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
+    CHECK_STR(t.trace, "release: delete\n"
+                       "deleted unknown: -\n"
+                       "later: delete\n"
+                       "deleted no node: done\n");
+}
+
 static void a_delete_that_is_not_allowed_is_told(void)
 {
     hold();
@@ -205,11 +237,13 @@ static void a_lost_listing_is_asked_for_again(void)
     reply(&t, PDK__EV_LISTED, PDK__UNKNOWN, 0);
     later(&t, 5000);
     listed(&t, LIST(OURS));
+    own(&t);
     CHECK_STR(t.trace, "acquire: create\n"
                        "created: -\n"
                        "listed unknown: -\n"
                        "later: list\n"
-                       "listed: granted own\n");
+                       "listed: own\n"
+                       "own: granted\n");
 }
 
 static void a_node_that_cannot_be_looked_for_is_looked_for_until_it_can(void)
@@ -223,6 +257,7 @@ static void a_node_that_cannot_be_looked_for_is_looked_for_until_it_can(void)
     later(&t, 5000);
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
+    identified(&t, TALE_SESSION);
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "up: barrier+list\n"
@@ -230,7 +265,8 @@ static void a_node_that_cannot_be_looked_for_is_looked_for_until_it_can(void)
                        "listed no auth: failed(PDK_EACCES)\n"
                        "later: barrier+list\n"
                        "barrier: -\n"
-                       "listed: delete\n");
+                       "listed: identify(5)\n"
+                       "ours: delete\n");
 }
 
 static void a_lost_watch_is_set_again_after_a_new_listing(void)
@@ -248,6 +284,170 @@ static void a_lost_watch_is_set_again_after_a_new_listing(void)
                        "down: -\n"
                        "up: list\n"
                        "listed: watch(4) own\n");
+}
+
+/* --- forged names ------------------------------------------------------------------------------------------------ */
+
+/* Of our session and attempt, which every client that may list the path can read. */
+#define FORGED_0 "0000000000001000-0000002a-lock-0000000000"
+#define FORGED_9 "0000000000001000-0000002a-lock-0000000009"
+#define FORGER INT64_C(0x3000)
+
+static void a_forged_name_does_not_take_the_place_of_ours(void)
+{
+    wait_behind();
+    fired(&t, false);
+    listed(&t, LIST(FORGED_0, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    CHECK_STR(t.c.name, OURS);
+    CHECK_STR(t.trace, "changed: list\n"
+                       "listed: watch(4)\n"
+                       "watched: -\n");
+}
+
+static void a_forged_name_that_is_left_alone_is_waited_for_as_any_other(void)
+{
+    wait_behind();
+    fired(&t, false);
+    listed(&t, LIST(FORGED_0, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    fired(&t, true);
+    CHECK_STR(t.trace, "changed: list\n"
+                       "listed: watch(0)\n"
+                       "watched: -\n"
+                       "gone: granted\n");
+}
+
+static void a_waiter_whose_node_is_gone_queues_anew_beside_a_forged_one(void)
+{
+    wait_behind();
+    fired(&t, false);
+    listed(&t, LIST(FORGED_0, OTHER_4));
+    CHECK(t.c.attempt != TALE_ATTEMPT);
+    CHECK_STR(t.trace, "changed: list\n"
+                       "listed: create\n");
+}
+
+static void candidates_are_looked_at_one_after_another_until_ours(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    tale_reset(&t);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(FORGED_9, OURS, FORGED_0));
+    identified(&t, FORGER);
+    listed(&t, LIST(FORGED_9, OURS, FORGED_0));
+    identified(&t, TALE_SESSION);
+    listed(&t, LIST(FORGED_9, OURS, FORGED_0));
+    CHECK_STR(t.trace, "barrier: -\n"
+                       "listed: identify(0)\n"
+                       "not ours: list\n"
+                       "listed: identify(5)\n"
+                       "ours: list\n"
+                       "listed: watch(0) own\n");
+}
+
+static void a_forged_candidate_alone_is_no_node_of_ours(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    tale_reset(&t);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(FORGED_9));
+    identified(&t, FORGER);
+    listed(&t, LIST(FORGED_9));
+    CHECK(t.c.attempt != TALE_ATTEMPT);
+    CHECK_STR(t.trace, "barrier: -\n"
+                       "listed: identify(9)\n"
+                       "not ours: list\n"
+                       "listed: stray create\n");
+}
+
+static void a_candidate_gone_before_it_was_looked_at_is_passed_over(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    release(&t);
+    tale_reset(&t);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(FORGED_0, OURS));
+    reply(&t, PDK__EV_IDENTIFIED, PDK__NO_NODE, 0);
+    listed(&t, LIST(OURS));
+    identified(&t, TALE_SESSION);
+    CHECK_STR(t.trace, "barrier: -\n"
+                       "listed: identify(0)\n"
+                       "identified no node: list\n"
+                       "listed: identify(5)\n"
+                       "ours: delete\n");
+}
+
+static void a_candidate_of_unknown_owner_is_looked_for_again_behind_a_barrier(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    tale_reset(&t);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(FORGED_0, OURS));
+    reply(&t, PDK__EV_IDENTIFIED, PDK__UNKNOWN, 0);
+    later(&t, 5000);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(FORGED_0, OURS));
+    CHECK_STR(t.trace, "barrier: -\n"
+                       "listed: identify(0)\n"
+                       "identified unknown: -\n"
+                       "later: barrier+list\n"
+                       "barrier: -\n"
+                       "listed: identify(0)\n");
+}
+
+static void a_candidate_that_may_not_be_read_ends_in_an_error_and_is_looked_for_all_the_same(void)
+{
+    tale_begin(&t, true);
+    acquire(&t, -1);
+    down(&t);
+    up(&t, TALE_SESSION);
+    tale_reset(&t);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(OURS));
+    reply(&t, PDK__EV_IDENTIFIED, PDK__NO_AUTH, 0);
+    later(&t, 5000);
+    CHECK_STR(t.trace, "barrier: -\n"
+                       "listed: identify(5)\n"
+                       "identified no auth: failed(PDK_EACCES)\n"
+                       "later: barrier+list\n");
+}
+
+static void a_node_of_our_name_that_is_another_one_is_not_ours(void)
+{
+    hold();
+    down(&t);
+    up(&t, TALE_SESSION);
+    t.token++; /* it was deleted and made again, by this session even */
+    own(&t);
+    CHECK_STR(t.trace, "down: suspect\n"
+                       "up: own\n"
+                       "own: lost done\n");
+}
+
+static void a_node_replaced_while_disconnected_is_seen_before_the_grant(void)
+{
+    wait_behind();
+    down(&t);
+    up(&t, TALE_SESSION);
+    listed(&t, LIST(OURS));
+    own_by(&t, FORGER);
+    CHECK_STR(t.trace, "down: -\n"
+                       "up: list\n"
+                       "listed: own\n"
+                       "own: unwatch create\n");
 }
 
 /* --- holding ----------------------------------------------------------------------------------------------------- */
@@ -400,9 +600,11 @@ static void a_waiter_keeps_its_place_through_a_disconnection(void)
     down(&t);
     up(&t, TALE_SESSION);
     listed(&t, LIST(OURS));
+    own(&t);
     CHECK_STR(t.trace, "down: -\n"
                        "up: list\n"
-                       "listed: granted own\n");
+                       "listed: own\n"
+                       "own: granted\n");
 }
 
 static void a_waiter_whose_session_expired_queues_anew_in_the_next(void)
@@ -494,6 +696,8 @@ static void a_check_before_the_grant_that_fails_is_made_again(void)
     up(&t, TALE_SESSION);
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OURS));
+    identified(&t, TALE_SESSION);
+    listed(&t, LIST(OURS));
     tale_reset(&t);
     reply(&t, PDK__EV_OWN, PDK__UNKNOWN, 0);
     later(&t, 5000);
@@ -574,6 +778,23 @@ static void nothing_moves_what_is_done(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"a forged name does not take the place of ours", a_forged_name_does_not_take_the_place_of_ours},
+        {"a forged name that is left alone is waited for as any other",
+         a_forged_name_that_is_left_alone_is_waited_for_as_any_other},
+        {"a waiter whose node is gone queues anew beside a forged one",
+         a_waiter_whose_node_is_gone_queues_anew_beside_a_forged_one},
+        {"candidates are looked at one after another until ours",
+         candidates_are_looked_at_one_after_another_until_ours},
+        {"a forged candidate alone is no node of ours", a_forged_candidate_alone_is_no_node_of_ours},
+        {"a candidate gone before it was looked at is passed over",
+         a_candidate_gone_before_it_was_looked_at_is_passed_over},
+        {"a candidate of unknown owner is looked for again behind a barrier",
+         a_candidate_of_unknown_owner_is_looked_for_again_behind_a_barrier},
+        {"a candidate that may not be read ends in an error and is looked for all the same",
+         a_candidate_that_may_not_be_read_ends_in_an_error_and_is_looked_for_all_the_same},
+        {"a node of our name that is another one is not ours", a_node_of_our_name_that_is_another_one_is_not_ours},
+        {"a node replaced while disconnected is seen before the grant",
+         a_node_replaced_while_disconnected_is_seen_before_the_grant},
         {"a create whose reply was lost is looked for, behind a barrier, and found",
          a_create_whose_reply_was_lost_is_looked_for_behind_a_barrier_and_found},
         {"a create lost on its way is made once more", a_create_lost_on_its_way_is_made_once_more},
@@ -585,6 +806,8 @@ int main(int argc, char **argv)
         {"a lost create of a caller who gave up may be nowhere", a_lost_create_of_a_caller_who_gave_up_may_be_nowhere},
         {"a delete whose reply was lost is repeated", a_delete_whose_reply_was_lost_is_repeated},
         {"a delete of unknown outcome is repeated", a_delete_of_unknown_outcome_is_repeated},
+        {"a delete that finds no node tells a loss", a_delete_that_finds_no_node_tells_a_loss},
+        {"a second delete that finds no node tells nothing", a_second_delete_that_finds_no_node_tells_nothing},
         {"a delete that is not allowed is told", a_delete_that_is_not_allowed_is_told},
         {"a lost listing is asked for again", a_lost_listing_is_asked_for_again},
         {"a node that cannot be looked for is looked for until it can",

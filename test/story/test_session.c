@@ -1,6 +1,7 @@
 /* Stories of the session: when it may be spoken in, believed in, and given up. */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
+#include <string.h>
 
 static struct tale t;
 
@@ -183,6 +184,78 @@ static void a_connection_without_a_session_is_none(void)
                        "connected: -\n");
 }
 
+/* Of several servers; a lock is held. A fifth of the timeout is 600. */
+static void hold_of_several(void)
+{
+    connect_first(true);
+    t.s.policy.movable = true;
+    session_event(&t, PDK__SEV_WANTED);
+}
+
+static void a_silent_server_is_left_where_there_are_others(void)
+{
+    hold_of_several();
+    session_later(&t, 599);
+    session_later(&t, 1);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 3000);
+    CHECK_STR(t.trace, "wanted: probe\n"
+                       "later: -\n"
+                       "later: leave\n"
+                       "disconnected: down\n"
+                       "connected: up(a)\n");
+    connect_first(true);
+    session_event(&t, PDK__SEV_WANTED);
+    session_later(&t, 1500);
+    CHECK_STR(t.trace, "wanted: probe\n"
+                       "later: -\n");
+}
+
+static void a_server_that_was_asked_nothing_is_not_silent(void)
+{
+    connect_first(true);
+    t.s.policy.movable = true;
+    session_later(&t, 749);
+    session_later(&t, 1);
+    session_answered(&t, 1, false);
+    session_later(&t, 700);
+    CHECK_STR(t.trace, "later: -\n"
+                       "later: touch\n"
+                       "answered: -\n"
+                       "later: -\n");
+}
+
+static void where_all_servers_are_silent_they_are_left_less_and_less_often(void)
+{
+    int n_left = 0;
+    hold_of_several();
+    for (int i = 0; i < 100; i++) {
+        int before = t.s.n_left;
+        session_later(&t, 100);
+        n_left += t.s.n_left > before;
+        tale_reset(&t);
+        if (t.s.n_left == before)
+            continue;
+        session_event(&t, PDK__SEV_DISCONNECTED);
+        session_connected(&t, 0xa, 3000);
+        session_later(&t, 1);
+    }
+    CHECK_EQ(n_left, 3); /* in three timeouts; ZooKeeper's client gives up after two thirds of one */
+}
+
+static void on_a_link_with_a_long_way_silence_is_waited_for_longer(void)
+{
+    hold_of_several();
+    session_later(&t, 400);
+    session_answered(&t, 400, true);
+    tale_reset(&t);
+    for (int i = 0; i < 24; i++)
+        session_later(&t, 50);
+    CHECK(strstr(t.trace, "leave") == NULL);
+    session_later(&t, 50);
+    CHECK(strstr(t.trace, "leave") != NULL);
+}
+
 static void every_phase_has_a_name(void)
 {
     CHECK_STR(pdk__session_phase_name(PDK__SESSION_OVER), "over");
@@ -208,6 +281,12 @@ int main(int argc, char **argv)
         {"clients that expired together come back apart", clients_that_expired_together_come_back_apart},
         {"refused credentials, and a close, are final", refused_credentials_and_a_close_are_final},
         {"a connection without a session is none", a_connection_without_a_session_is_none},
+        {"a silent server is left, where there are others", a_silent_server_is_left_where_there_are_others},
+        {"a server that was asked nothing is not silent", a_server_that_was_asked_nothing_is_not_silent},
+        {"where all servers are silent they are left less and less often",
+         where_all_servers_are_silent_they_are_left_less_and_less_often},
+        {"on a link with a long way silence is waited for longer",
+         on_a_link_with_a_long_way_silence_is_waited_for_longer},
         {"every phase has a name", every_phase_has_a_name},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "session", .tests = tests});

@@ -55,6 +55,43 @@ static void waits(void)
     reached();
 }
 
+static int looked;
+
+static int look(void) { return (int)pdk__test_saw("the number", looked++ / 2); }
+
+/* The last changes, the oldest of which have gone; each once, and what was seen before the wait is not among them. */
+static void remembers(void)
+{
+    looked = 400;
+    look();
+    looked = 0;
+    CHECK_WITHIN(60000, look() == 20 && SEEN(looked) > 40);
+    CHECK_WITHIN(1, look() < 0);
+    reached();
+}
+
+static bool one_is_seen(void)
+{
+    int turns = 0;
+    CHECK_WITHIN(60000, ++turns == 2);
+    pdk__test_saw_text("the text", "a \"word\"");
+    return false;
+}
+
+static void waits_inside(void)
+{
+    CHECK_WITHIN(1, one_is_seen());
+    reached();
+}
+
+/* The limit is over before the condition is looked at for the first time. */
+static void looks_once_more(void)
+{
+    int turns = 0;
+    CHECK_WITHIN(0, ++turns == 2);
+    puts("# looked again");
+}
+
 static void *fail_there(void *arg)
 {
     CHECK(arg != NULL);
@@ -101,6 +138,9 @@ static int inside(int argc, char **argv)
         {"texts", texts},
         {"codes", codes},
         {"waits", waits},
+        {"seen", remembers},
+        {"nested", waits_inside},
+        {"once more", looks_once_more},
         {"thread", in_thread},
         {"child", in_child},
         {"skips", skips},
@@ -129,6 +169,10 @@ static int run(const char *setup, const char *test)
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
         setenv("PADDOCK_TEST_INSIDE", setup, 1);
+        if (strcmp(setup, "slow") == 0)
+            setenv("PADDOCK_TEST_SLOW", "3", 1);
+        else
+            unsetenv("PADDOCK_TEST_SLOW");
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
@@ -183,6 +227,20 @@ static void failing(void)
     }
 }
 
+static void a_late_wait(void)
+{
+    CHECK_EQ(run("", "seen"), 1);
+    says("not within 1 ms: look() < 0; seen: the number was 20 after ");
+    CHECK(strstr(said, "the number was 200") == NULL);
+    CHECK_EQ(run("", "nested"), 1);
+    says("not within 1 ms: one_is_seen(); seen: the text was \"a \"word\"\" after ");
+    CHECK(strstr(strstr(said, "the text") + 1, "the text") == NULL);
+    CHECK_EQ(run("slow", "waits"), 1);
+    says("not within 3 ms: turns == 0\n");
+    CHECK_EQ(run("", "once more"), 0);
+    says("# looked again\n");
+}
+
 static void failing_elsewhere(void)
 {
     CHECK_EQ(run("", "thread"), 1);
@@ -232,6 +290,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a passing test is one line, and the end another", passing},
         {"a failing check shows both sides and ends the test", failing},
+        {"a wait that is late shows what it saw, and looks once more before", a_late_wait},
         {"a check in a thread or a child fails the test", failing_elsewhere},
         {"a failed test does not keep others from running", the_rest_runs},
         {"tests that are all skipped, or their setup, make 77 and say why", skipping},

@@ -4,10 +4,7 @@
 
 #define OURS "0000000000001000-0000002a-lock-0000000005"
 
-static struct pdk__place place(const char *const *children, size_t n)
-{
-    return pdk__order_place(children, n, 0x1000, 0x2a);
-}
+static struct pdk__place place(const char *const *children, size_t n) { return pdk__order_place(children, n, OURS); }
 
 #define PLACE(...)                                                                                                     \
     place((const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
@@ -48,7 +45,7 @@ static void who_is_not_there_has_no_place(void)
     struct pdk__place p = PLACE("0000000000001000-0000002b-lock-0000000005",
                                 "0000000000001001-0000002a-lock-0000000006");
     CHECK(!p.present);
-    CHECK(!pdk__order_place(NULL, 0, 0x1000, 0x2a).present);
+    CHECK(!pdk__order_place(NULL, 0, OURS).present);
 }
 
 static void the_same_number_twice_is_a_tie(void)
@@ -57,11 +54,30 @@ static void the_same_number_twice_is_a_tie(void)
     CHECK(!PLACE(OURS, "lock-0000000004").tied);
 }
 
-static void of_two_nodes_of_one_attempt_the_lower_one_is_ours(void)
+static void a_node_of_our_session_and_attempt_is_a_contender_like_others(void)
 {
     struct pdk__place p = PLACE("0000000000001000-0000002a-lock-0000000007", OURS);
-    CHECK_STR(p.own, OURS);
+    CHECK(p.present && !p.tied);
     CHECK_EQ(p.ahead, 0);
+    p = PLACE("0000000000001000-0000002a-lock-0000000000", OURS);
+    CHECK_EQ(p.ahead, 1);
+    CHECK_STR(p.predecessor, "0000000000001000-0000002a-lock-0000000000");
+    CHECK(PLACE("0000000000001000-0000002a-latch-0000000005", OURS).tied);
+}
+
+static void candidates_are_all_of_our_session_and_attempt_from_the_lowest_on(void)
+{
+    const char *const children[] = {"0000000000001000-0000002a-lock-0000000007", "config", OURS,
+                                    "0000000000001000-0000002b-lock-0000000001",
+                                    "0000000000001000-0000002a-latch-0000000005"};
+    const char *first = pdk__order_candidate(children, 5, 0x1000, 0x2a, "");
+    CHECK_STR(first, "0000000000001000-0000002a-latch-0000000005");
+    const char *second = pdk__order_candidate(children, 5, 0x1000, 0x2a, first);
+    CHECK_STR(second, OURS);
+    const char *third = pdk__order_candidate(children, 5, 0x1000, 0x2a, second);
+    CHECK_STR(third, "0000000000001000-0000002a-lock-0000000007");
+    CHECK(pdk__order_candidate(children, 5, 0x1000, 0x2a, third) == NULL);
+    CHECK(pdk__order_candidate(children, 5, 0x1000, 0x2c, "") == NULL);
 }
 
 static int by_order(const void *a, const void *b)
@@ -98,7 +114,10 @@ int main(int argc, char **argv)
         {"the order is the numbers', not the names'", the_order_is_the_numbers_not_the_names},
         {"who is not there has no place", who_is_not_there_has_no_place},
         {"the same number twice is a tie", the_same_number_twice_is_a_tie},
-        {"of two nodes of one attempt the lower one is ours", of_two_nodes_of_one_attempt_the_lower_one_is_ours},
+        {"a node of our session and attempt is a contender like others",
+         a_node_of_our_session_and_attempt_is_a_contender_like_others},
+        {"candidates are all of our session and attempt, from the lowest on",
+         candidates_are_all_of_our_session_and_attempt_from_the_lowest_on},
         {"sorting puts the holder first and junk last", sorting_puts_the_holder_first_and_junk_last},
         {"the first is a contender, or there is none", the_first_is_a_contender_or_nobody},
         {0}};

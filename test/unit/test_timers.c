@@ -1,4 +1,5 @@
 /* Timers of a client whose thread is woken for other things, too. No server is needed: none is asked. */
+#include "lib/clock.h"
 #include "lib/zk/client.h"
 #include "test/lib/check.h"
 #include <paddock.h>
@@ -61,9 +62,24 @@ static void fired_while_waking(void)
     CHECK_EQ(pdk_client_free(c), 0);
 }
 
+/* With a time_t of 32 bits the seconds would overflow, and what is far away be long past. */
+static void far_deadlines(void)
+{
+    CHECK_EQ(pdk__timespec(0).tv_sec, 0);
+    CHECK_EQ(pdk__timespec(12345).tv_sec, 12);
+    CHECK_EQ(pdk__timespec(12345).tv_nsec, 345000000);
+    CHECK_EQ(pdk__timespec(INT64_C(1000) * INT32_MAX - 1).tv_sec, INT32_MAX - 1);
+    CHECK_EQ(pdk__timespec(INT64_C(1000) * INT32_MAX).tv_sec, INT32_MAX);
+    CHECK_EQ(pdk__timespec(INT64_MAX).tv_sec, INT32_MAX);
+    CHECK_EQ(pdk__timespec(INT64_MAX).tv_nsec, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"a timer that fires while its thread wakes for something else is heeded", fired_while_waking}, {0}};
+        {"a timer that fires while its thread wakes for something else is heeded", fired_while_waking},
+        {"a time that a time_t of 32 bits cannot hold is the last that it can", far_deadlines},
+        {0},
+    };
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "timers", .tests = tests});
 }

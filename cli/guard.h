@@ -1,0 +1,22 @@
+/*
+ * The third process of a lock: it kills the command's group when the other two cannot.
+ *
+ * The group to kill stands in the lease. Both other processes hold the writing end of a pipe; its end of file says that
+ * both are dead. The guard has a session of its own, no connection and none of the user's descriptors, and it blocks
+ * every signal that can be blocked.
+ */
+#ifndef PDK_CLI_GUARD_H
+#define PDK_CLI_GUARD_H
+
+#include "cli/lease.h"
+
+#include <sys/types.h>
+
+/* Fork it for process RUNNER. ON_LOST as in struct pdk__cli_lock. Call it after the other process was forked, with the
+ * pipe's two ENDS; the caller loses ends[0]. Returns its process id, or -1 with errno. */
+pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2], pid_t runner);
+
+/* Guard process group LEADER from now on; 0: none. WAKE is the writing end. */
+void pdk__cli_guard_tell(struct pdk__cli_lease *lease, int wake, pid_t leader);
+
+#endif

@@ -1,0 +1,26 @@
+/* The target of a command line: a path, in an ensemble. */
+#ifndef PDK_CLI_TARGET_H
+#define PDK_CLI_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Long enough for a person to know a path or a host list by; what is longer loses its middle. */
+enum { PDK__CLI_SHORT = 160 };
+const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT]);
+
+/* Is PATH one of a lock, as far as can be seen without servers? 0, or an exit status, explained in the name of
+ * COMMAND. */
+int pdk__cli_target_path(const char *command, const char *path);
+
+/* Is HOSTS a list of HOST:PORT? Likewise. */
+int pdk__cli_target_hosts(const char *command, const char *hosts);
+
+/* The parent of the chroot in HOSTS: its length in BUF, 0 when the chroot has none but the root. */
+size_t pdk__cli_target_chroot_parent(const char *hosts, char *buf, size_t size);
+
+/* Put the first host of HOSTS that cannot be resolved into HOST. False when all can, or the resolver takes longer than
+ * a second. */
+bool pdk__cli_target_unknown_host(const char *hosts, char host[PDK__CLI_SHORT]);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * loop: locks in a program that has one thread and an event loop.
+ *
+ *     loop HOST:PORT[,HOST:PORT...] /PATH [ROUNDS]
+ *
+ * The loop polls the client's descriptor beside its own, here standard input, and gives way to pdk_client_dispatch()
+ * when that is readable: every callback runs inside it, on this thread, so nothing needs a lock. Nothing that is called
+ * here waits. A line of input releases the lock early.
+ */
+#include <inttypes.h>
+#include <paddock.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HOLD_MS = 50, LIMIT_MS = 30000 };
+
+struct program {
+    pdk_client *client;
+    pdk_mutex *mutex;
+    int rounds; /* still to do */
+    int rc;
+    bool held, done;
+};
+
+static void granted(int rc, void *arg);
+
+static void say(const char *what, int64_t token)
+{
+    printf("%s, token %" PRId64 "\n", what, token);
+    fflush(stdout);
+}
+
+static void stop(struct program *p, int rc)
+{
+    p->done = true;
+    p->rc = rc;
+}
+
+static void begin_round(struct program *p)
+{
+    int rc = pdk_mutex_lock_async(p->mutex, LIMIT_MS, granted, p, NULL);
+    if (rc != 0)
+        stop(p, rc);
+}
+
+static void released(int rc, void *arg)
+{
+    struct program *p = arg;
+    if (rc != 0 && rc != PDK_ELOST)
+        stop(p, rc);
+    else if (--p->rounds == 0)
+        stop(p, 0);
+    else
+        begin_round(p);
+}
+
+static void release(struct program *p)
+{
+    p->held = false;
+    int rc = pdk_mutex_unlock_async(p->mutex, released, p);
+    if (rc == PDK_ELOST) /* unlocked all the same; no callback comes */
+        released(rc, p);
+    else if (rc != 0)
+        stop(p, rc);
+}
+
+static void granted(int rc, void *arg)
+{
+    struct program *p = arg;
+    int64_t token = 0;
+    if (rc != 0) {
+        stop(p, rc);
+        return;
+    }
+    p->held = true;
+    pdk_mutex_token(p->mutex, &token);
+    say("held", token);
+}
+
+/* Work pauses on SUSPECT, and ends on LOST. */
+static void changed(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    struct program *p = arg;
+    (void)m;
+    say(state == PDK_HELD ? "held again" : state == PDK_SUSPECT ? "in doubt" : "lost", token);
+    if (state == PDK_LOST && p->held)
+        release(p);
+}
+
+/* What a step of work would be: short, and begun only where the lock lasts for it. */
+static void work(struct program *p, bool asked)
+{
+    if (p->held && (asked || pdk_mutex_valid_ms(p->mutex) > HOLD_MS))
+        release(p);
+}
+
+static void run(struct program *p)
+{
+    struct pollfd fds[] = {{.fd = pdk_client_fd(p->client), .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    char line[64];
+    begin_round(p);
+    while (!p->done) {
+        bool asked = false;
+        int n = poll(fds, 2, p->held ? HOLD_MS : -1);
+        if (n > 0 && fds[1].revents != 0) {
+            asked = read(STDIN_FILENO, line, sizeof line) > 0;
+            if (!asked)
+                fds[1].fd = -1; /* there is no more */
+        }
+        if (n > 0 && (fds[0].revents & POLLIN) != 0)
+            pdk_client_dispatch(p->client);
+        else
+            work(p, asked);
+    }
+}
+
+static int make(struct program *p, const char *hosts, const char *path)
+{
+    pdk_client_options *o = pdk_client_options_new();
+    int rc = o != NULL ? pdk_client_options_set_dispatch(o, true) : PDK_ENOMEM;
+    if (rc == 0)
+        rc = pdk_client_new(&p->client, hosts, o);
+    pdk_client_options_free(o);
+    if (rc == 0)
+        rc = pdk_mutex_new(&p->mutex, p->client, path, NULL);
+    return rc != 0 ? rc : pdk_mutex_on_state(p->mutex, changed, p);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: loop HOST:PORT[,HOST:PORT...] /PATH [ROUNDS]\n");
+        return 64;
+    }
+    struct program p = {.rounds = argc == 4 ? atoi(argv[3]) : 3};
+    int rc = make(&p, argv[1], argv[2]);
+    if (rc == 0) {
+        run(&p);
+        rc = p.rc;
+    }
+    if (rc != 0)
+        fprintf(stderr, "loop: %s\n", pdk_strerror(rc));
+    pdk_client_close(p.client); /* calls what still waits to be called */
+    pdk_mutex_free(p.mutex);
+    pdk_client_free(p.client);
+    return rc != 0;
+}

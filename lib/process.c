@@ -1,0 +1,43 @@
+#include "lib/process.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The mark stays on this variable where there is no page. */
+static atomic_uint_least64_t spare_page;
+static atomic_uint_least64_t *page = &spare_page;
+
+/* A child inherits it, and so makes a mark that no ancestor has. */
+static atomic_uint_least64_t last_mark;
+
+static void wipe(void) { atomic_store(page, 0); }
+
+static void prepare(void)
+{
+    long size = sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) {
+        madvise(memory, (size_t)size, MADV_WIPEONFORK); /* EINVAL from an older kernel: wipe() is left */
+        page = memory;
+    }
+    pthread_atfork(NULL, NULL, wipe);
+}
+
+struct pdk__process pdk__process_self(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, prepare);
+    uint_least64_t mark = atomic_load(page);
+    if (mark == 0) {
+        uint_least64_t made = atomic_fetch_add(&last_mark, 1) + 1;
+        if (atomic_compare_exchange_strong(page, &mark, made))
+            mark = made;
+    }
+    return (struct pdk__process){.pid = getpid(), .mark = mark};
+}
+
+bool pdk__process_is_self(struct pdk__process process)
+{
+    return atomic_load(page) == process.mark && getpid() == process.pid;
+}

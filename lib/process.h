@@ -1,0 +1,27 @@
+/*
+ * Which process this is: the child of a fork must not take what it inherited for its own.
+ *
+ * A process number alone does not tell: in a new PID namespace the child can have its parent's. So there is a mark on a
+ * page that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), however it was made; and where the kernel does
+ * not, fork() itself wipes it.
+ */
+#ifndef PDK__PROCESS_H
+#define PDK__PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct pdk__process {
+    pid_t pid;
+    uint64_t mark;
+};
+
+/* The calling process. Any thread. */
+struct pdk__process pdk__process_self(void);
+
+/* Is PROCESS, of pdk__process_self(), the calling one? Any thread; writes nothing, so that it does no harm in a child
+ * that shares its parent's memory. */
+bool pdk__process_is_self(struct pdk__process process);
+
+#endif

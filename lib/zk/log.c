@@ -1,0 +1,337 @@
+#include "lib/zk/log.h"
+#include "lib/alloc.h"
+#include "lib/zk/client.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+enum { RING = 256, TEXT_MAX = 400, TROUBLE_MAX = 200 };
+
+struct line {
+    pdk_log_level level;
+    int64_t at_ms;
+    char text[TEXT_MAX];
+};
+
+struct pdk__log {
+    struct pdk_client *client;
+    struct pdk__notice notice;
+    int slot; /* whose function ZooKeeper's client was given; -1: none */
+
+    pthread_mutex_t lock; /* a leaf */
+    struct line *ring;    /* NULL: nobody listens */
+    size_t first, n;
+    unsigned lost;
+    bool wakes;
+    char trouble[TROUBLE_MAX];
+};
+
+/* --- the ring ---------------------------------------------------------------------------------------------------- */
+
+bool pdk__log_wants(const struct pdk_client *c, pdk_log_level level)
+{
+    return c->options.log_cb != NULL && level <= c->options.log_level;
+}
+
+static int64_t wall_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* With the log's lock. */
+static void put(struct pdk__log *log, pdk_log_level level, const char *text)
+{
+    if (log->n == RING) {
+        log->lost++;
+        return;
+    }
+    struct line *line = &log->ring[(log->first + log->n++) % RING];
+    line->level = level;
+    line->at_ms = wall_ms();
+    snprintf(line->text, sizeof line->text, "%s", text);
+    if (log->n == 1 && log->wakes)
+        eventfd_write(log->client->wake_fd, 1);
+}
+
+static void write_line(struct pdk_client *c, pdk_log_level level, const char *text)
+{
+    struct pdk__log *log = c->log;
+    if (!pdk__log_wants(c, level))
+        return;
+    pthread_mutex_lock(&log->lock);
+    put(log, level, text);
+    pthread_mutex_unlock(&log->lock);
+}
+
+void pdk__log(struct pdk_client *c, pdk_log_level level, const char *format, ...)
+{
+    char text[TEXT_MAX];
+    va_list args;
+    if (!pdk__log_wants(c, level))
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    write_line(c, level, text);
+}
+
+/* --- to the callback --------------------------------------------------------------------------------------------- */
+
+static bool take(struct pdk__log *log, struct line *line)
+{
+    bool any = true;
+    pthread_mutex_lock(&log->lock);
+    if (log->n > 0) {
+        *line = log->ring[log->first];
+        log->first = (log->first + 1) % RING;
+        log->n--;
+    } else if (log->lost > 0) {
+        *line = (struct line){.level = PDK_LOG_WARNING, .at_ms = wall_ms()};
+        snprintf(line->text, sizeof line->text, "log: %u lines were lost, for they were not taken in time", log->lost);
+        log->lost = 0;
+    } else {
+        any = false;
+    }
+    pthread_mutex_unlock(&log->lock);
+    return any;
+}
+
+/* Lines remain, and the line that would have woken the timers' thread was put before: wake it now. At the end of a
+ * close there is no such thread, and so no end of turns for a callback that makes lines. */
+static void wake_for_more(struct pdk__log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    if (log->wakes && (log->n > 0 || log->lost > 0))
+        eventfd_write(log->client->wake_fd, 1);
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* At most a ring of lines: a callback that makes more of them must leave the thread to others. */
+static void run(struct pdk__notice *notice)
+{
+    struct pdk__log *log = PDK__MEMBER(notice, struct pdk__log, notice);
+    struct pdk_client *c = log->client;
+    struct line line;
+    for (int i = 0; i <= RING && take(log, &line); i++)
+        c->options.log_cb(c, line.level, line.at_ms, line.text, c->options.log_arg);
+    wake_for_more(log);
+}
+
+static bool waiting(struct pdk__log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    bool any = log->n > 0 || log->lost > 0;
+    pthread_mutex_unlock(&log->lock);
+    return any;
+}
+
+void pdk__log_turn(struct pdk_client *c)
+{
+    if (waiting(c->log))
+        pdk__client_notify(c, &c->log->notice);
+}
+
+void pdk__log_flush(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    pdk__log_turn(c);
+    pdk__client_leave(c);
+}
+
+void pdk__log_wake(struct pdk_client *c, bool wake)
+{
+    pthread_mutex_lock(&c->log->lock);
+    c->log->wakes = wake;
+    pthread_mutex_unlock(&c->log->lock);
+}
+
+/* --- lines of ZooKeeper's client --------------------------------------------------------------------------------- */
+
+/* "2026-01-01 00:00:00,000:4711(0x7f):ZOO_INFO@function@42: message" */
+static const char *message_of(const char *line, pdk_log_level *level)
+{
+    const char *mark = strstr(line, ":ZOO_"), *message = NULL;
+    *level = PDK_LOG_DEBUG;
+    if (mark == NULL)
+        return line;
+    if (strncmp(mark, ":ZOO_ERROR@", 11) == 0 || strncmp(mark, ":ZOO_WARN@", 10) == 0)
+        *level = PDK_LOG_WARNING;
+    const char *function = strchr(mark, '@');
+    const char *number = function != NULL ? strchr(function + 1, '@') : NULL;
+    if (number != NULL)
+        message = strstr(number, ": ");
+    return message != NULL ? message + 2 : line;
+}
+
+/* "Socket [127.0.0.1:2181] zk retcode=-4, errno=111(Connection refused): server refused to accept the client" */
+static bool describe_socket(const char *message, char *text, size_t size)
+{
+    char address[100], error[80];
+    if (sscanf(message, "Socket %99s zk retcode=%*d, errno=%*d(%79[^)])", address, error) != 2)
+        return false;
+    size_t n = strlen(address);
+    bool bracketed = n > 2 && address[0] == '[' && address[n - 1] == ']';
+    error[0] = (char)tolower((unsigned char)error[0]);
+    snprintf(text, size, "%s by %.*s", error, (int)(bracketed ? n - 2 : n), address + bracketed);
+    return true;
+}
+
+static bool about_connecting(const char *message)
+{
+    static const char *const words[] = {"timed out", "getaddrinfo", "failed", "refused", "resolve"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(message, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Is MESSAGE a new one? The same trouble comes several times a second while no server can be reached. */
+static bool note_trouble(struct pdk__log *log, const char *message)
+{
+    char text[TROUBLE_MAX];
+    if (!describe_socket(message, text, sizeof text)) {
+        if (!about_connecting(message))
+            return strstr(message, "Delaying connection") == NULL;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(message, "\n"), message);
+    }
+    pthread_mutex_lock(&log->lock);
+    bool news = strcmp(log->trouble, text) != 0;
+    memcpy(log->trouble, text, sizeof text);
+    pthread_mutex_unlock(&log->lock);
+    return news;
+}
+
+static void hear(struct pdk_client *c, const char *line)
+{
+    char text[TEXT_MAX];
+    pdk_log_level level;
+    const char *message = message_of(line, &level);
+    if (level == PDK_LOG_WARNING && !note_trouble(c->log, message))
+        level = PDK_LOG_DEBUG;
+    if (!pdk__log_wants(c, level))
+        return;
+    snprintf(text, sizeof text, "zookeeper: %.*s", (int)strcspn(message, "\n"), message);
+    write_line(c, level, text);
+}
+
+/*
+ * ZooKeeper's client gives a line to a plain function, on any thread and without a context. So there are as many
+ * functions as clients may have one, and each is of one client at a time. A slot is given back when the client's last
+ * reference goes: its handle is closed by then, and the handle's threads are joined.
+ */
+enum { SLOTS = 64 };
+static atomic_uintptr_t slots[SLOTS];
+
+static void deliver(int slot, const char *line)
+{
+    int error = errno; /* which may be about to be returned by ZooKeeper's client */
+    struct pdk_client *c = pdk__registry_find(atomic_load(&slots[slot]));
+    if (c != NULL) {
+        hear(c, line);
+        pdk__client_unref(c);
+    }
+    errno = error;
+}
+
+#define ONE(hex)                                                                                                       \
+    static void slot_##hex(const char *line) { deliver(0x##hex, line); }
+#define EIGHT(X, high) X(high##0) X(high##1) X(high##2) X(high##3) X(high##4) X(high##5) X(high##6) X(high##7)
+#define OTHERS(X, high) X(high##8) X(high##9) X(high##a) X(high##b) X(high##c) X(high##d) X(high##e) X(high##f)
+#define SIXTEEN(X, high) EIGHT(X, high) OTHERS(X, high)
+SIXTEEN(ONE, 0)
+SIXTEEN(ONE, 1)
+SIXTEEN(ONE, 2)
+SIXTEEN(ONE, 3)
+
+#define NAME(hex) slot_##hex,
+static const log_callback_fn functions[SLOTS] = {SIXTEEN(NAME, 0) SIXTEEN(NAME, 1) SIXTEEN(NAME, 2) SIXTEEN(NAME, 3)};
+
+/* Without one, the lines are thrown away: ZooKeeper's client would write a paragraph to stderr for every connection. */
+static void ignore(const char *line) { (void)line; }
+
+log_callback_fn pdk__log_zookeeper(struct pdk_client *c)
+{
+    for (int i = 0; c->log->slot < 0 && i < SLOTS; i++) {
+        uintptr_t none = 0;
+        if (atomic_compare_exchange_strong(&slots[i], &none, c->id))
+            c->log->slot = i;
+    }
+    return c->log->slot >= 0 ? functions[c->log->slot] : ignore;
+}
+
+void pdk__log_trouble(struct pdk_client *c, char *buf, size_t size)
+{
+    pthread_mutex_lock(&c->log->lock);
+    snprintf(buf, size, "%s", c->log->trouble);
+    pthread_mutex_unlock(&c->log->lock);
+}
+
+void pdk__log_forget_trouble(struct pdk_client *c)
+{
+    pthread_mutex_lock(&c->log->lock);
+    c->log->trouble[0] = '\0';
+    pthread_mutex_unlock(&c->log->lock);
+}
+
+/* --- begin and end ----------------------------------------------------------------------------------------------- */
+
+int pdk__log_begin(struct pdk_client *c)
+{
+    struct pdk__log *log = pdk__alloc(sizeof *log);
+    if (log == NULL)
+        return PDK_ENOMEM;
+    if (c->options.log_cb != NULL && (log->ring = pdk__alloc(RING * sizeof *log->ring)) == NULL) {
+        pdk__free(log);
+        return PDK_ENOMEM;
+    }
+    log->client = c;
+    log->slot = -1;
+    log->notice.run = run;
+    pdk__list_init(&log->notice.link);
+    pthread_mutex_init(&log->lock, NULL);
+    c->log = log;
+    return 0;
+}
+
+void pdk__log_end(struct pdk_client *c)
+{
+    if (c->log->slot >= 0)
+        atomic_store(&slots[c->log->slot], 0);
+    pthread_mutex_destroy(&c->log->lock);
+    pdk__free(c->log->ring);
+    pdk__free(c->log);
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+static bool valid(pdk_log_level level) { return (int)level >= PDK_LOG_NONE && level <= PDK_LOG_DEBUG; }
+
+int pdk_client_options_set_log(pdk_client_options *o, pdk_log_level level, pdk_log_cb cb, void *arg)
+{
+    if (o == NULL || !valid(level))
+        return PDK_EINVAL;
+    o->log_level = level;
+    o->log_cb = level != PDK_LOG_NONE ? cb : NULL;
+    o->log_arg = arg;
+    return 0;
+}
+
+const char *pdk_log_level_name(pdk_log_level level)
+{
+    static const char *const names[] = {"none", "error", "warning", "info", "debug"};
+    return valid(level) ? names[level] : "?";
+}
+
+int pdk_log_zookeeper(pdk_log_level level)
+{
+    if (!valid(level))
+        return PDK_EINVAL;
+    zoo_set_debug_level((ZooLogLevel)level); /* 0 is none there, too: no line has that level */
+    return 0;
+}

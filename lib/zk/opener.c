@@ -1,0 +1,81 @@
+/*
+ * A thread that replaces the handle, or closes it, and ends. Host names are resolved in zookeeper_init, and by the
+ * handle's own thread before each attempt to connect, for which zookeeper_close waits: both can take longer than any
+ * timer, deadline or close may. The thread holds the client by a reference, so that it can outlive the client's close.
+ */
+#include "lib/clock.h"
+#include "lib/zk/client.h"
+
+/* With the lock. A client that is closed, or is just being made, needs no word about a failure. */
+static void finish(struct pdk_client *c, int rc, zhandle_t *zh)
+{
+    c->opening = c->open_wanted = false;
+    c->open_rc = rc;
+    pthread_cond_broadcast(&c->changed);
+    pdk__thread_wake(c); /* which joins */
+    if (rc == 0) {
+        pdk__handle_take(c, zh);
+    } else if (!c->closing && !c->launching) {
+        pdk__client_incident(c, "connect", c->hosts, rc);
+        pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPEN_FAILED, .now_ms = pdk__now_ms()});
+    }
+}
+
+static void *run(void *arg)
+{
+    struct pdk_client *c = arg;
+    zhandle_t *zh = NULL;
+    pdk__handle_close(c);
+    int rc = pdk__handle_wanted(c) ? pdk__handle_open(c, &zh) : PDK_ECLOSED;
+    pdk__client_lock(c);
+    if (c->closing && rc == 0)
+        rc = PDK_ECLOSED;
+    if (rc != 0 && zh != NULL) {
+        pdk__client_leave(c);
+        zookeeper_close(zh);
+        pdk__client_lock(c);
+    }
+    finish(c, rc, zh);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+    return NULL;
+}
+
+/* The last steps of an opener need no lock. */
+void pdk__opener_join(struct pdk_client *c)
+{
+    if (!c->opener_made || c->opening)
+        return;
+    pthread_join(c->opener, NULL);
+    c->opener_made = false;
+}
+
+void pdk__opener_start(struct pdk_client *c)
+{
+    pdk__opener_join(c);
+    pdk__client_ref(c);
+    c->opening = true;
+    int rc = pdk__thread_create(&c->opener, run, c);
+    c->opener_made = rc == 0;
+    if (rc == 0)
+        return;
+    pdk__client_unref(c);
+    finish(c, rc, NULL);
+}
+
+void pdk__opener_await(struct pdk_client *c, int64_t ms)
+{
+    int64_t deadline_ms = pdk__now_ms() + ms;
+    while (c->opening && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &c->changed, deadline_ms, false);
+}
+
+void pdk__opener_leave(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    pdk__opener_join(c);
+    if (c->opener_made)
+        pthread_detach(c->opener);
+    c->opener_made = false;
+    pdk__client_leave(c);
+}

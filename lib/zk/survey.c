@@ -1,0 +1,353 @@
+#include "lib/zk/survey.h"
+#include "lib/alloc.h"
+#include "lib/clock.h"
+#include "lib/core/order.h"
+#include "lib/zk/listing.h"
+#include "lib/zk/request.h"
+#include <stdlib.h>
+
+/* It is counted, since completions may come when the caller has left. */
+struct survey {
+    struct pdk_client *client;
+    unsigned refs; /* the caller's, and one per request in flight */
+    bool left;     /* the caller has: nothing more is asked */
+    int zrc;       /* of the listing, or the first that makes the whole worthless */
+    const char *path;
+    struct pdk_contender_list *list;
+    pthread_cond_t news; /* nothing is in flight */
+
+    /* the window */
+    unsigned in_flight;
+    size_t bytes_in_flight;
+
+    /* the items, in order: how many are to be looked at, were asked for their size, have told it, and were asked for
+     * their data or need not be */
+    size_t n, n_asked, n_sized, n_read;
+    size_t bytes; /* of data asked for altogether */
+};
+
+/* One request of it. */
+struct read {
+    struct pdk__request base;
+    struct survey *survey;
+    struct pdk__listing_item *item; /* that it is about; NULL: the listing */
+    size_t bytes;
+};
+
+static void unref(struct survey *s)
+{
+    if (--s->refs > 0)
+        return;
+    pdk_contender_list_free(s->list);
+    pthread_cond_destroy(&s->news);
+    pdk__free(s);
+}
+
+static void proceed(struct survey *s);
+
+static void end(struct read *read)
+{
+    struct survey *s = read->survey;
+    s->in_flight--;
+    s->bytes_in_flight -= read->bytes;
+    proceed(s);
+    if (s->in_flight == 0)
+        pthread_cond_broadcast(&s->news);
+    pdk__request_untrack(&read->base);
+    pdk__free(read);
+    unref(s);
+}
+
+static void spoil(struct survey *s, int zrc)
+{
+    if (s->zrc == ZOK)
+        s->zrc = zrc;
+}
+
+static void forget(struct pdk__request *base)
+{
+    struct read *read = PDK__MEMBER(base, struct read, base);
+    spoil(read->survey, ZCONNECTIONLOSS);
+    end(read);
+}
+
+/* NULL when it cannot be asked; then the survey knows why. */
+static struct read *begin(struct survey *s, struct pdk__listing_item *item, size_t bytes)
+{
+    struct read *read = s->client->zh != NULL ? pdk__alloc(sizeof *read) : NULL;
+    if (read == NULL) {
+        spoil(s, s->client->zh == NULL ? ZCONNECTIONLOSS : ZSYSTEMERROR);
+        return NULL;
+    }
+    read->survey = s;
+    read->item = item;
+    read->bytes = bytes;
+    s->refs++;
+    s->in_flight++;
+    s->bytes_in_flight += bytes;
+    pdk__request_track(&read->base, s->client, forget);
+    return read;
+}
+
+/* The call was made, or it was not. */
+static void sent(struct read *read, int zrc)
+{
+    if (zrc == ZOK)
+        return;
+    spoil(read->survey, zrc);
+    end(read);
+}
+
+static void arrived(struct read *read, struct pdk_client *c)
+{
+    end(read);
+    pdk__request_depart(c);
+}
+
+/* --- the listing ------------------------------------------------------------------------------------------------- */
+
+static struct pdk_contender_list *make_list(const struct String_vector *names)
+{
+    struct pdk_contender_list *list = pdk__alloc(sizeof *list);
+    if (list == NULL || names->count == 0)
+        return list;
+    list->items = pdk__alloc((size_t)names->count * sizeof *list->items);
+    bool whole = list->items != NULL;
+    for (int i = 0; whole && i < names->count; i++) {
+        struct pdk__listing_item *item = &list->items[list->n++];
+        item->name = pdk__strdup(names->data[i]);
+        item->parsed = pdk__name_parse(names->data[i]);
+        whole = item->name != NULL;
+    }
+    if (whole)
+        return list;
+    pdk_contender_list_free(list);
+    return NULL;
+}
+
+static void listed(int zrc, const struct String_vector *names, const void *data)
+{
+    static const struct String_vector none;
+    struct read *read = (struct read *)data;
+    bool answered = zrc == ZOK || zrc == ZNONODE;
+    struct pdk_contender_list *list = answered ? make_list(zrc == ZOK ? names : &none) : NULL; /* without the lock */
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
+    read->survey->list = list;
+    if (list == NULL)
+        spoil(read->survey, answered ? ZSYSTEMERROR : zrc);
+    arrived(read, c);
+}
+
+static void ask_list(struct survey *s)
+{
+    struct read *read = begin(s, NULL, 0);
+    if (read != NULL)
+        sent(read, zoo_aget_children(s->client->zh, s->path, 0, listed, read));
+}
+
+/* --- a node's size ----------------------------------------------------------------------------------------------- */
+
+/* A session's answers come in the order of its requests, so a number tells which items have theirs. */
+static void sized(int zrc, const struct Stat *stat, const void *data)
+{
+    struct read *read = (struct read *)data;
+    struct survey *s = read->survey;
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
+    s->n_sized++;
+    if (zrc == ZOK)
+        read->item->stat = *stat;
+    else if (zrc == ZNONODE)
+        read->item->vanished = true;
+    else if (zrc != ZNOAUTH)
+        spoil(s, zrc);
+    arrived(read, c);
+}
+
+static void ask_size(struct survey *s, struct pdk__listing_item *item)
+{
+    char *node = pdk__join(s->list->path, item->name);
+    struct read *read = node != NULL ? begin(s, item, 0) : NULL;
+    if (node == NULL)
+        spoil(s, ZSYSTEMERROR);
+    if (read != NULL)
+        sent(read, zoo_aexists(s->client->zh, node, 0, sized, read));
+    pdk__free(node);
+}
+
+/* --- its data ---------------------------------------------------------------------------------------------------- */
+
+static void keep(struct survey *s, struct pdk__listing_item *item, const char *value, int length)
+{
+    size_t size = length > 0 ? (size_t)length : 0; /* -1 for NULL data */
+    if (size > PDK_CONTENDER_DATA_MAX) {           /* it has grown since it was asked */
+        item->omitted = size;
+        return;
+    }
+    item->data = pdk__memdup(value, size);
+    item->size = size;
+    if (item->data == NULL)
+        spoil(s, ZSYSTEMERROR);
+}
+
+static void got(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    struct read *read = (struct read *)data;
+    struct survey *s = read->survey;
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
+    if (zrc == ZOK && !s->left) {
+        read->item->stat = *stat;
+        keep(s, read->item, value, length);
+    } else if (zrc == ZNONODE) {
+        read->item->vanished = true;
+    } else if (zrc == ZNOAUTH) {
+        read->item->omitted = (size_t)read->item->stat.dataLength;
+    } else {
+        spoil(s, zrc);
+    }
+    arrived(read, c);
+}
+
+static void ask_data(struct survey *s, struct pdk__listing_item *item)
+{
+    size_t bytes = (size_t)item->stat.dataLength;
+    char *node = pdk__join(s->list->path, item->name);
+    struct read *read = node != NULL ? begin(s, item, bytes) : NULL;
+    s->bytes += bytes;
+    if (node == NULL)
+        spoil(s, ZSYSTEMERROR);
+    if (read != NULL)
+        sent(read, zoo_aget(s->client->zh, node, 0, got, read));
+    pdk__free(node);
+}
+
+/* --- the window -------------------------------------------------------------------------------------------------- */
+
+/* Data that nobody wants, or that are too much, are passed over. */
+static void pass_over(struct survey *s)
+{
+    for (; s->n_read < s->n_sized; s->n_read++) {
+        struct pdk__listing_item *item = &s->list->items[s->n_read];
+        size_t bytes = (size_t)item->stat.dataLength; /* 0 of one that is gone, or may not be looked at */
+        bool too_large = bytes > PDK_CONTENDER_DATA_MAX || s->bytes + bytes > PDK_CONTENDERS_DATA_MAX;
+        if (too_large)
+            item->omitted = bytes;
+        else if (bytes > 0)
+            return;
+    }
+}
+
+/* One request more, if there is one that fits. */
+static bool step(struct survey *s)
+{
+    if (s->left || s->zrc != ZOK || s->in_flight >= PDK__SURVEY_REQUESTS)
+        return false;
+    pass_over(s);
+    struct pdk__listing_item *next = s->n_read < s->n_sized ? &s->list->items[s->n_read] : NULL;
+    size_t after = next != NULL ? s->bytes_in_flight + (size_t)next->stat.dataLength : 0;
+    if (next != NULL && (after <= PDK__SURVEY_BYTES || s->bytes_in_flight == 0)) {
+        s->n_read++;
+        ask_data(s, next);
+    } else if (s->n_asked < s->n) {
+        ask_size(s, &s->list->items[s->n_asked++]);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void proceed(struct survey *s)
+{
+    while (step(s))
+        ;
+}
+
+static int settle(struct survey *s, int64_t deadline_ms)
+{
+    while (s->in_flight > 0) {
+        int rc = pdk__client_may_wait(s->client);
+        if (rc != 0)
+            return rc;
+        if (pdk__now_ms() >= deadline_ms)
+            return PDK_ETIMEDOUT;
+        int64_t soon_ms = pdk__now_ms() + 100; /* whether it may still wait nobody signals */
+        pdk__client_await(s->client, &s->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
+    }
+    return s->zrc == ZSYSTEMERROR ? PDK_ENOMEM : pdk__error_of(s->zrc);
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    return pdk__order_compare(((const struct pdk__listing_item *)a)->name, ((const struct pdk__listing_item *)b)->name);
+}
+
+static void drop_tail(struct pdk_contender_list *list, size_t n)
+{
+    for (size_t i = n; i < list->n; i++)
+        pdk__free(list->items[i].name);
+    list->n = n;
+}
+
+/* Choose the nodes to be read, in order. Without the lock: nothing is in flight, and the list is the caller's alone. */
+static void choose(struct survey *s, const struct pdk__question *q)
+{
+    struct pdk_contender_list *list = s->list;
+    pdk__client_leave(s->client);
+    if (list->n > 0)
+        qsort(list->items, list->n, sizeof *list->items, compare);
+    if (q->first_only && list->n > 0)
+        drop_tail(list, list->items[0].parsed.kind != PDK__NAME_JUNK);
+    pdk__client_lock(s->client);
+    s->n = list->n < q->n_read ? list->n : q->n_read;
+}
+
+static int run(struct survey *s, const struct pdk__question *q)
+{
+    s->path = q->path;
+    ask_list(s);
+    int rc = settle(s, q->deadline_ms);
+    if (rc == 0 && (s->list->path = pdk__strdup(q->path)) == NULL)
+        rc = PDK_ENOMEM;
+    if (rc != 0)
+        return rc;
+    choose(s, q);
+    proceed(s);
+    return settle(s, q->deadline_ms);
+}
+
+static void tidy(struct pdk_contender_list *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        struct pdk__listing_item *item = &list->items[i];
+        if (!item->vanished) {
+            list->items[n++] = *item;
+            continue;
+        }
+        pdk__free(item->name);
+        pdk__free(item->data);
+    }
+    list->n = n;
+}
+
+int pdk__survey(struct pdk_client *c, const struct pdk__question *q, pdk_contender_list **list)
+{
+    struct survey *s = pdk__alloc(sizeof *s);
+    if (s == NULL)
+        return PDK_ENOMEM;
+    s->client = c;
+    s->refs = 1;
+    pdk__cond_init(&s->news);
+    int rc = run(s, q);
+    if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
+        rc = PDK_EUNKNOWN; /* another look tells which one is first now */
+    } else if (rc == 0) {
+        tidy(s->list);
+        *list = s->list;
+        s->list = NULL;
+    }
+    s->left = true;
+    unref(s);
+    return rc;
+}

@@ -1,0 +1,137 @@
+/* The smaller examples: a lock on an adopted handle, in an event loop, and many at once without waiting. */
+#include "program.h"
+#include "program_server.h"
+#include "test/lib/check.h"
+#include "test/lib/zk.h"
+
+#include <paddock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIMIT_MS = 60000 };
+
+static size_t contenders(pdk_client *c, const char *path)
+{
+    pdk_contender_list *l = NULL;
+    int rc = pdk_contenders(c, path, LIMIT_MS, &l);
+    size_t n = rc == PDK_OK ? pdk_contender_list_size(l) : 0;
+    CHECK(rc == PDK_OK || rc == PDK_ENOENT);
+    pdk_contender_list_free(l);
+    return n;
+}
+
+static pdk_client *client(void)
+{
+    pdk_client *c = NULL;
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
+    return c;
+}
+
+/* --- adopt ------------------------------------------------------------------------------------------------------- */
+
+static void adopted(void)
+{
+    char *argv[] = {"adopt", hosts, "/adopt", NULL}, value[64];
+    int length = sizeof value - 1;
+    program_start(NULL, argv);
+    int64_t token = program_await_number("held, token ");
+    program_await("written under the lock");
+    program_await("the handle is the application's: connected");
+    CHECK_EQ(program_ended(), 0);
+    zhandle_t *zh = pdk__zk_open(hosts, 10000);
+    CHECK_EQ(zoo_get(zh, "/adopt-result", 0, value, &length, NULL), ZOK);
+    zookeeper_close(zh);
+    value[length] = '\0';
+    CHECK_EQ(strtoll(value, NULL, 10), token);
+    pdk_client *c = client();
+    CHECK_EQ(contenders(c, "/adopt"), 0);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+}
+
+/* --- loop -------------------------------------------------------------------------------------------------------- */
+
+static void looped(void)
+{
+    char *argv[] = {"loop", hosts, "/loop", "4", NULL};
+    int64_t token = 0;
+    program_start(NULL, argv);
+    for (int i = 0; i < 4; i++) {
+        int64_t next = program_await_number("held, token ");
+        CHECK(next > token);
+        token = next;
+    }
+    CHECK_EQ(program_ended(), 0);
+}
+
+/* Its one thread is in poll(); the callbacks come all the same. */
+static void loop_waits(void)
+{
+    char *argv[] = {"loop", hosts, "/loop-waits", "1", NULL};
+    pdk_client *c = client();
+    pdk_mutex *m = NULL;
+    int64_t token = 0;
+    CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_token(m, &token), PDK_OK);
+    program_start(NULL, argv);
+    CHECK_WITHIN(LIMIT_MS, contenders(c, argv[2]) == 2);
+    CHECK_STR(program_said(), "");
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK(program_await_number("held, token ") > token);
+    CHECK_EQ(program_ended(), 0);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+}
+
+/* --- async ------------------------------------------------------------------------------------------------------- */
+
+static bool all_released(pdk_client *c, int n)
+{
+    char path[32];
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "/async/%d", i);
+        if (contenders(c, path) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* One of 21 is somebody else's: the others are held and released before it is, with the program still at work. */
+static void asynchronous(void)
+{
+    char *argv[] = {"async", hosts, "/async", "21", NULL}, words[32];
+    pdk_client *c = client();
+    pdk_mutex *m = NULL;
+    CHECK_RC(pdk_mutex_new(&m, c, "/async/20", NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    program_start(NULL, argv);
+    for (int i = 0; i < 20; i++)
+        program_await("held ");
+    for (int i = 0; i < 20; i++) {
+        snprintf(words, sizeof words, "held %d, token ", i);
+        CHECK(strstr(program_said(), words) != NULL);
+    }
+    CHECK_WITHIN(LIMIT_MS, all_released(c, 20));
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    program_await("held 20, token ");
+    CHECK_EQ(program_ended(), 0);
+    CHECK(strstr(program_said(), "refused") == NULL);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"adopt: a write goes out under a guard, and the handle outlives the client", adopted},
+        {"loop: rounds of callbacks on the one thread", looped},
+        {"loop: a grant wakes a program that waits in poll", loop_waits},
+        {"async: twenty locks are held and released, while one more is another's", asynchronous},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "examples", .tests = tests, .setup = program_server_start, .teardown = program_server_end});
+}

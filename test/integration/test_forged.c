@@ -1,0 +1,80 @@
+/* A client that may create nodes, and forges names of contenders: there is one holder, and every real node goes. */
+#include "test/integration/ground.h"
+#include <stdio.h>
+#include <string.h>
+
+static void setup(void) { ground_open(NULL); }
+
+/* The name of the waiter's node, with the sequence number that comes before all. */
+static void forge(const char *path, const char *victim)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s0000000000", (int)strlen(victim) - 10, victim);
+    ground_make_below(path, name, "");
+}
+
+static const char *name_of(pdk_client *c, const char *path)
+{
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "%016llx-", (unsigned long long)pdk_client_session_id(c));
+    return ground_find(path, prefix);
+}
+
+/* A reason to list again: the node before the waiter's changes. */
+static void write_to(const char *path, const char *name)
+{
+    char node[192];
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_set(ground.zh, node, "x", 1, -1), ZOK);
+}
+
+/* The first of the path's nodes is at number 1, so that a lower number can be forged. */
+static const char *path_with_a_past(void)
+{
+    const char *path = ground_path();
+    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(path, "past", "");
+    ground_delete_below(path, "past");
+    return path;
+}
+
+static void two_believers(void)
+{
+    const char *path = path_with_a_past();
+    pdk_client *a = ground_client(NULL), *b = ground_client(NULL);
+    pdk_mutex *holder = ground_mutex(a, path), *waiter = ground_mutex(b, path);
+    char held[64], waits[64], forged[64];
+    struct locker l;
+    CHECK_RC(pdk_mutex_lock(holder), PDK_OK);
+    snprintf(held, sizeof held, "%s", name_of(a, path));
+    locker_start(&l, waiter);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    snprintf(waits, sizeof waits, "%s", name_of(b, path));
+    pdk__proxy_reset_counters(ground.proxy);
+    forge(path, waits);
+    write_to(path, held);
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_LIST) > 0);
+    CHECK_RC(pdk_mutex_timedlock(waiter, 300),
+             PDK_ETIMEDOUT); /* the same object again, so what it heard it has acted on */
+    CHECK(!l.settled);
+    CHECK_EQ(pdk_mutex_state(holder), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(holder), PDK_OK);
+    CHECK(!l.settled);
+    snprintf(forged, sizeof forged, "%.*s0000000000", (int)strlen(waits) - 10, waits);
+    ground_delete_below(path, forged);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    locker_finish(&l);
+    CHECK_RC(l.unlock_rc, PDK_OK);
+    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    ground_end(a, holder);
+    ground_end(b, waiter);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a forged name makes no second believer, and leaves no node", two_believers}, {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "forged", .tests = tests, .setup = setup, .teardown = ground_close});
+}

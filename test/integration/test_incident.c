@@ -1,0 +1,405 @@
+/* What a failed call tells beyond its code, and what a success clears. */
+#include "lib/zk/client.h"
+#include "test/integration/ground.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static pdk_client *c, *d;
+static pdk_mutex *m, *n;
+static const char *lock;
+
+static void setup(void)
+{
+    ground_open(NULL);
+    CHECK_RC(pdk_log_zookeeper(PDK_LOG_INFO), 0); /* its default: the harness wants to hear nothing */
+}
+
+static pdk_client *client_with(pdk_client_options *options)
+{
+    pdk_client *made;
+    CHECK_RC(pdk_client_new(&made, ground.hosts, options), 0);
+    pdk_client_options_free(options);
+    return made;
+}
+
+static pdk_client *labelled(void)
+{
+    pdk_client_options *o = ground_options(10000);
+    CHECK_RC(pdk_client_options_set_label(o, "nightly"), 0);
+    return ground_client(o);
+}
+
+/* Two clients, with a mutex on one path each. */
+static void begin(void)
+{
+    pdk__proxy_clear(ground.proxy);
+    lock = ground_path();
+    c = labelled();
+    d = ground_client(NULL);
+    m = ground_mutex(c, lock);
+    n = ground_mutex(d, lock);
+}
+
+static void finish(void)
+{
+    ground_end(d, n);
+    ground_end(c, m);
+}
+
+static void check_text(const char *text, const char *first, const char *part)
+{
+    if (strncmp(text, first, strlen(first)) != 0 || strstr(text, part) == NULL)
+        pdk__test_fail(__FILE__, __LINE__, "\"%s\" is not \"%s…%s…\"", text, first, part);
+}
+
+static void check_mutex(pdk_mutex *mutex, const char *verb, const char *part)
+{
+    char text[600], first[100];
+    snprintf(first, sizeof first, "%s %s: ", verb, pdk_mutex_path(mutex));
+    size_t length = pdk_mutex_last_error(mutex, text, sizeof text);
+    CHECK_EQ(length, strlen(text));
+    check_text(text, first, part);
+}
+
+static void check_none(pdk_mutex *mutex)
+{
+    char text[600];
+    CHECK_EQ(pdk_mutex_last_error(mutex, text, sizeof text), 0);
+    CHECK_STR(text, "");
+}
+
+static bool knows(pdk_client *client, const char *part)
+{
+    char text[600];
+    CHECK_RC(pdk_client_wait(client, 1), PDK_ETIMEDOUT);
+    pdk_client_last_error(client, text, sizeof text);
+    return strstr(text, part) != NULL;
+}
+
+/* --- without a server -------------------------------------------------------------------------------------------- */
+
+static void never_reached(void)
+{
+    int fd;
+    char hosts[40], refusal[100];
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", ground_refusing_port(&fd));
+    snprintf(refusal, sizeof refusal, "no server reached (last: connection refused by %s)", hosts);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, knows(c, refusal));
+    m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
+    check_mutex(m, "lock", "timed out after 2");
+    check_mutex(m, "lock", refusal);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    check_mutex(m, "lock", refusal);
+    ground_end(c, m);
+    close(fd);
+}
+
+static void reached_before(void)
+{
+    begin();
+    pdk__proxy_refuse(ground.proxy, true);
+    pdk__proxy_cut(ground.proxy);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
+    CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
+    check_mutex(m, "lock", "no server reached for ");
+    pdk__proxy_refuse(ground.proxy, false);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    check_none(m);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
+    CHECK_EQ(pdk_client_last_error(c, (char[1]){0}, 1), 0);
+    finish();
+}
+
+static void not_made(void)
+{
+    char text[600];
+    CHECK_RC(pdk_client_new(&c, "127.0.0.1:nonsense", NULL), PDK_EINVAL);
+    pdk_client_last_error(NULL, text, sizeof text);
+    check_text(text, "connect to 127.0.0.1:nonsense: ", pdk_strerror(PDK_EINVAL));
+    CHECK_RC(pdk_client_new(&c, "no-such-host.invalid:2181", NULL), PDK_EHOST);
+    pdk_client_last_error(NULL, text, sizeof text);
+    check_text(text, "connect to no-such-host.invalid:2181: ", pdk_strerror(PDK_EHOST));
+    c = client_with(NULL);
+    CHECK_EQ(pdk_client_last_error(NULL, text, sizeof text), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+}
+
+/* --- with one ---------------------------------------------------------------------------------------------------- */
+
+static void held_by_another(void)
+{
+    char who[300], host[200];
+    begin();
+    gethostname(host, sizeof host);
+    snprintf(who, sizeof who, "held by %s pid %d (nightly), 1 ahead", host, (int)getpid());
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_timedlock(n, 300), PDK_ETIMEDOUT);
+    check_mutex(n, "lock", "timed out after ");
+    check_mutex(n, "lock", who);
+    CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
+    check_mutex(n, "trylock", ground_find(lock, "-lock-"));
+    CHECK_RC(pdk_mutex_unlock(n), PDK_EPERM);
+    check_mutex(n, "unlock", pdk_strerror(PDK_EPERM));
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    check_none(n);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    finish();
+}
+
+static void note_rc(int rc, void *arg) { *(_Atomic int *)arg = rc; }
+
+static void asynchronous(void)
+{
+    _Atomic int rc = 1;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, 300, note_rc, (void *)&rc, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, rc != 1);
+    CHECK_RC(rc, PDK_ETIMEDOUT);
+    check_mutex(n, "lock", "1 ahead");
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(n), 0);
+    check_none(n);
+    CHECK_RC(pdk_mutex_unlock(n), 0);
+    finish();
+}
+
+/* --- threads ----------------------------------------------------------------------------------------------------- */
+
+struct other {
+    pthread_t thread;
+    atomic_bool failed, go_on;
+    char text[600];
+};
+
+static void *fail(void *arg)
+{
+    struct other *o = arg;
+    pdk_mutex_trylock(m);
+    o->failed = true;
+    while (!o->go_on)
+        pdk__test_nap();
+    pdk_mutex_last_error(m, o->text, sizeof o->text);
+    return NULL;
+}
+
+static void per_thread(void)
+{
+    struct other o = {0};
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(pthread_create(&o.thread, NULL, fail, &o), 0);
+    CHECK_WITHIN(PATIENCE_MS, o.failed);
+    check_none(m);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    o.go_on = true;
+    CHECK_EQ(pthread_join(o.thread, NULL), 0);
+    check_text(o.text, "trylock ", pdk_strerror(PDK_EBUSY));
+    check_none(m);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+/* --- losses ------------------------------------------------------------------------------------------------------ */
+
+static void check_lost(const char *part)
+{
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    check_mutex(m, "hold", part);
+    CHECK_RC(pdk_mutex_lock(m), PDK_ELOST);
+    check_mutex(m, "lock", part);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    check_mutex(m, "unlock", part);
+    CHECK_WITHIN(PATIENCE_MS, pdk_client_wait(c, PATIENCE_MS) == 0);
+}
+
+static void node_deleted(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    ground_delete_below(lock, ground_find(lock, "-lock-"));
+    check_lost("its node is deleted");
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    check_none(m);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    finish();
+}
+
+static void session_expired(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    ground_expire(pdk__client_zh(c));
+    check_lost("the session expired: the servers ended the session");
+    finish();
+}
+
+/* Every answer comes, and none is what the session is renewed by. */
+static void path_without_delete(void)
+{
+    const int perms = ZOO_PERM_READ | ZOO_PERM_CREATE | ZOO_PERM_WRITE;
+    struct ACL acl = {.perms = perms, .id = ZOO_ANYONE_ID_UNSAFE};
+    begin();
+    ground_make(lock, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &acl});
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    check_mutex(m, "hold", "the path does not permit DELETE");
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_client_close(c), 0);
+    /* The session of the next one is as old as belief can be, and cannot be proven again either. */
+    CHECK_RC(pdk_mutex_timedlock(n, 1000), PDK_ETIMEDOUT);
+    check_mutex(n, "lock", "the path does not permit DELETE");
+    finish();
+}
+
+static void too_short(void)
+{
+    char text[600];
+    pdk_client_options *o = ground_options(10000);
+    pdk__proxy_clear(ground.proxy);
+    CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2000), 0);
+    CHECK_RC(pdk_client_options_set_drift_margin_ms(o, 300), 0);
+    CHECK_RC(pdk_client_options_set_min_valid_ms(o, 9000), 0);
+    c = client_with(o);
+    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), PDK_ESHORT);
+    const char *numbers =
+        "the servers granted 10000 ms, which must be more than 1110 ms for half a tick of 2000 ms, 300 ms of "
+        "drift margin and 9000 ms of least validity";
+    pdk_client_last_error(c, text, sizeof text);
+    check_text(text, "wait for the session: ", numbers);
+    CHECK(strstr(strstr(text, "too short") + 1, "too short") == NULL);
+    m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_mutex_lock(m), PDK_ESHORT);
+    check_mutex(m, "lock", numbers);
+    ground_end(c, m);
+}
+
+/* --- a leader ---------------------------------------------------------------------------------------------------- */
+
+static void leader(void)
+{
+    pdk_leader *first, *second;
+    char text[600];
+    int64_t ahead;
+    begin();
+    CHECK_RC(pdk_leader_new(&first, c, lock, NULL), 0);
+    CHECK_RC(pdk_leader_new(&second, d, lock, NULL), 0);
+    CHECK_RC(pdk_leader_start(first), 0);
+    CHECK_RC(pdk_leader_wait(first, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_start(second), 0);
+    CHECK_RC(pdk_leader_wait(second, 300), PDK_ETIMEDOUT);
+    pdk_leader_last_error(second, text, sizeof text);
+    check_text(text, "wait ", "1 ahead");
+    CHECK_RC(pdk_leader_ahead(second, &ahead), 0);
+    CHECK_EQ(ahead, 1);
+    CHECK_RC(pdk_leader_ahead(first, &ahead), PDK_EPERM);
+    ground_delete_below(lock, ground_find(lock, "-latch-0000000000"));
+    CHECK_WITHIN(PATIENCE_MS, pdk_leader_last_error(first, text, sizeof text) > 0);
+    check_text(text, "lead ", "its node is deleted");
+    CHECK_RC(pdk_leader_wait(second, PATIENCE_MS), 0);
+    CHECK_EQ(pdk_leader_last_error(second, text, sizeof text), 0);
+    CHECK_RC(pdk_leader_free(first), 0);
+    CHECK_RC(pdk_leader_free(second), 0);
+    finish();
+}
+
+/* --- what an object says of itself ------------------------------------------------------------------------------- */
+
+static void belongings(void)
+{
+    int one, two, three;
+    pdk_leader *l;
+    begin();
+    CHECK_RC(pdk_leader_new(&l, c, "/of/a/leader", NULL), 0);
+    CHECK_STR(pdk_mutex_path(m), lock);
+    CHECK(pdk_mutex_client(m) == c);
+    CHECK_STR(pdk_leader_path(l), "/of/a/leader");
+    CHECK(pdk_leader_client(l) == c);
+    CHECK(pdk_mutex_user(m) == NULL && pdk_leader_user(l) == NULL && pdk_client_user(c) == NULL);
+    pdk_mutex_set_user(m, &one);
+    pdk_leader_set_user(l, &two);
+    pdk_client_set_user(c, &three);
+    CHECK(pdk_mutex_user(m) == &one && pdk_leader_user(l) == &two && pdk_client_user(c) == &three);
+    CHECK_RC(pdk_leader_free(l), 0);
+    finish();
+}
+
+static void place_in_queue(void)
+{
+    struct locker l;
+    int64_t ahead = 99;
+    _Atomic int rc;
+    begin();
+    CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
+    ground_make(lock, "", ZOO_PERSISTENT, NULL);
+    ground_make_below(lock, "x-lock-0000000000", "");
+    ground_make_below(lock, "junk", "");
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, NULL), 0);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(m, &ahead) == 0 && ahead == 1);
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 2);
+    ground_delete_below(lock, "x-lock-0000000000");
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_ahead(m, &ahead), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_RC(l.rc, 0);
+    CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
+    locker_finish(&l);
+    finish();
+}
+
+/* The new node is to come behind whoever is in the queue by then. */
+static void no_place_without_a_node(void)
+{
+    struct locker l;
+    int64_t ahead = 99;
+    begin();
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    locker_start(&l, n);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 1);
+    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.path = lock, .act = PDK__HOLD_REQUEST});
+    ground_delete_below(lock, ground_find(lock, "-lock-0000000001"));
+    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) == 1);
+    CHECK_RC(pdk_mutex_ahead(n, &ahead), 0);
+    CHECK_EQ(ahead, -1);
+    ground_make_below(lock, "x-lock-0000000002", "");
+    pdk__proxy_release(ground.proxy, rule);
+    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead != -1);
+    CHECK_EQ(ahead, 2);
+    ground_delete_below(lock, "x-lock-0000000002");
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    locker_finish(&l);
+    finish();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a call that times out tells that no server was ever reached, and why", never_reached},
+        {"or since when", reached_before},
+        {"a client that is not made leaves its incident with the thread", not_made},
+        {"a call that times out tells the holder and the place; success clears it", held_by_another},
+        {"an asynchronous lock that failed leaves its incident until the next grant", asynchronous},
+        {"threads that share a mutex do not read each other's incidents", per_thread},
+        {"a lock whose node is deleted was lost for that", node_deleted},
+        {"a lock whose session expired was lost for that", session_expired},
+        {"a lock in a path without DELETE was lost for that", path_without_delete},
+        {"PDK_ESHORT comes with its numbers", too_short},
+        {"a leader tells its place, and why a term ended", leader},
+        {"every object knows its path, its client and the program's pointer", belongings},
+        {"a waiter knows how many are ahead", place_in_queue},
+        {"a waiter whose node is deleted has no place until its new node is listed", no_place_without_a_node},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "incident", .tests = tests, .setup = setup, .teardown = ground_close});
+}

@@ -1,0 +1,91 @@
+/* kazoo's Lock and ours on one path, on a real server: as it comes it does not exclude ours, and the subclass that
+ * README.md and the manual show does. */
+#include "interop.h"
+#include "peer.h"
+#include "test/lib/check.h"
+
+static void ask_peer(const char *question, const char *answer)
+{
+    peer_say("%s", question);
+    CHECK_STR(peer_hear(), answer);
+}
+
+static void the_default_is_granted_over_ours(void)
+{
+    const char *path = "/interop/kazoo-default";
+    pdk_mutex *m = new_mutex(ours, path);
+    peer_start_kazoo(pdk__server_port(server), path);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    ask_peer("default lock", "default locked");
+    CHECK_EQ(count(path), 2);
+    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    ask_peer("default unlock", "default unlocked");
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+static void the_subclass_waits_for_ours(void)
+{
+    const char *path = "/interop/kazoo-waits";
+    pdk_mutex *m = new_mutex(ours, path);
+    peer_start_kazoo(pdk__server_port(server), path);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    ask_peer("subclass trylock", "subclass busy");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 1);
+    peer_say("subclass lock");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK(peer_silent());
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_STR(peer_hear(), "subclass locked");
+    ask_peer("subclass unlock", "subclass unlocked");
+    CHECK_EQ(count(path), 0);
+    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+}
+
+static void ours_waits_for(const char *path, const char *lock, const char *locked, const char *unlock,
+                           const char *unlocked)
+{
+    static struct waiter w;
+    peer_start_kazoo(pdk__server_port(server), path);
+    ask_peer(lock, locked);
+    pdk_mutex *m = new_mutex(ours, path);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
+    waiter_start(&w, m);
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    CHECK(!w.held);
+    ask_peer(unlock, unlocked);
+    waiter_finish(&w);
+}
+
+static void ours_waits_for_the_subclass(void)
+{
+    ours_waits_for("/interop/kazoo-subclass-first", "subclass lock", "subclass locked", "subclass unlock",
+                   "subclass unlocked");
+}
+
+static void ours_waits_for_the_default(void)
+{
+    ours_waits_for("/interop/kazoo-default-first", "default lock", "default locked", "default unlock",
+                   "default unlocked");
+}
+
+static void set_up(void)
+{
+    peer_need_kazoo();
+    interop_open();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"kazoo's Lock, as it comes, is granted a lock that ours holds", the_default_is_granted_over_ours},
+        {"the documented subclass waits while ours holds, and gets the lock on our unlock",
+         the_subclass_waits_for_ours},
+        {"ours waits while the subclass holds, and gets the lock on its release", ours_waits_for_the_subclass},
+        {"ours waits while kazoo's Lock, as it comes, holds", ours_waits_for_the_default},
+        {0}};
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "kazoo", .tests = tests, .setup = set_up, .teardown = interop_close, .limit_ms = 30000});
+}

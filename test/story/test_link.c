@@ -1,0 +1,257 @@
+/*
+ * Stories of links: a session of 10 s with servers that answer at once, at the other end of a link whose round trip is
+ * given. A lock is asked for as soon as there is a connection, and kept for an hour of the story's time.
+ */
+#include "lib/core/contender.h"
+#include "lib/core/session.h"
+#include "test/lib/check.h"
+#include <stdlib.h>
+
+enum { TIMEOUT_MS = 10000, HOUR_MS = 3600000, UNDER_WAY_MAX = 64 };
+
+struct link {
+    struct pdk__session s;
+    int64_t now_ms;
+    int64_t lag_ms, jitter_ms;
+    uint32_t dice;
+    int n;
+    struct {
+        int64_t sent_ms, comes_ms;
+        bool asked, wrote;
+    } under_way[UNDER_WAY_MAX]; /* answered in this order */
+    bool proven;
+    int doubts, ends, writes;
+    int64_t proven_ms; /* when it was first, after a lock was wanted */
+};
+
+static struct link l;
+
+static int64_t trip_ms(void)
+{
+    l.dice = l.dice * 1664525u + 1013904223u;
+    return l.lag_ms + (l.jitter_ms > 0 ? (int64_t)(l.dice >> 8) % (2 * l.jitter_ms + 1) - l.jitter_ms : 0);
+}
+
+static void send(bool asked, bool wrote)
+{
+    int64_t comes_ms = l.now_ms + trip_ms();
+    CHECK(l.n < UNDER_WAY_MAX);
+    if (l.n > 0 && comes_ms < l.under_way[l.n - 1].comes_ms)
+        comes_ms = l.under_way[l.n - 1].comes_ms;
+    l.under_way[l.n].sent_ms = l.now_ms;
+    l.under_way[l.n].comes_ms = comes_ms;
+    l.under_way[l.n].asked = asked;
+    l.under_way[l.n++].wrote = wrote;
+    l.writes += wrote;
+}
+
+static void step(struct pdk__session_event event)
+{
+    struct pdk__session_actions actions;
+    event.now_ms = l.now_ms;
+    pdk__session_step(&l.s, &event, &actions);
+    for (size_t i = 0; i < actions.n; i++) {
+        enum pdk__session_action_kind kind = actions.list[i].kind;
+        if (kind == PDK__SACT_PROBE || kind == PDK__SACT_TOUCH)
+            send(true, kind == PDK__SACT_PROBE);
+        l.proven = kind == PDK__SACT_PROVEN || (l.proven && kind != PDK__SACT_DOUBTED);
+        l.doubts += kind == PDK__SACT_DOUBTED;
+        l.ends += kind == PDK__SACT_PRESUMED;
+    }
+    if (l.s.wanted && l.proven && l.proven_ms == 0)
+        l.proven_ms = l.now_ms;
+}
+
+static void answer(void)
+{
+    struct pdk__session_event event = {.kind = PDK__SEV_ANSWERED,
+                                       .sent_ms = l.under_way[0].sent_ms,
+                                       .agreed = l.under_way[0].wrote,
+                                       .asked = l.under_way[0].asked,
+                                       .wrote = l.under_way[0].wrote};
+    for (int i = 1; i < l.n; i++)
+        l.under_way[i - 1] = l.under_way[i];
+    l.n--;
+    step(event);
+    if (!event.asked && !l.s.wanted) /* it was the create, and nobody is ahead */
+        step((struct pdk__session_event){.kind = PDK__SEV_WANTED});
+}
+
+static void run_until(int64_t end_ms)
+{
+    while (l.now_ms < end_ms) {
+        int64_t wake_ms = pdk__session_wake_ms(&l.s);
+        int64_t next_ms = l.n > 0 && l.under_way[0].comes_ms < wake_ms ? l.under_way[0].comes_ms : wake_ms;
+        l.now_ms = next_ms < l.now_ms ? l.now_ms : next_ms < end_ms ? next_ms : end_ms;
+        if (l.n > 0 && l.under_way[0].comes_ms <= l.now_ms)
+            answer();
+        else
+            step((struct pdk__session_event){.kind = PDK__SEV_TIMER});
+    }
+}
+
+/* Connected after one round trip, by a handle that was opened at 1000. */
+static void begin(int64_t lag_ms, int64_t jitter_ms, int64_t tick_ms)
+{
+    l = (struct link){.now_ms = 1000, .lag_ms = lag_ms, .jitter_ms = jitter_ms, .dice = 7};
+    pdk__session_init(&l.s, true, (struct pdk__session_policy){.tick_ms = tick_ms}, 7, TIMEOUT_MS, l.now_ms);
+    l.now_ms += trip_ms();
+    step((struct pdk__session_event){.kind = PDK__SEV_CONNECTED, .session = 0xa, .timeout_ms = TIMEOUT_MS});
+    send(false, true);
+}
+
+static void hold_for_an_hour(int64_t lag_ms, int64_t jitter_ms, int64_t tick_ms)
+{
+    begin(lag_ms, jitter_ms, tick_ms);
+    run_until(1000 + 2 * TIMEOUT_MS);
+    CHECK(l.proven_ms != 0 && l.proven);
+    l.doubts = l.ends = 0;
+    run_until(1000 + HOUR_MS);
+    CHECK_EQ(l.doubts, 0);
+    CHECK_EQ(l.ends, 0);
+    CHECK(!pdk__session_unfit(&l.s));
+}
+
+static void a_fifth_of_the_timeout_holds_for_an_hour_with_the_tick_stated(void)
+{
+    for (int64_t lag_ms = 10; lag_ms <= 2000; lag_ms += 10)
+        hold_for_an_hour(lag_ms, 0, 2000);
+}
+
+static void a_round_trip_of_0_12_holds_for_an_hour_with_no_tick_stated(void)
+{
+    for (int64_t lag_ms = 10; lag_ms <= 1200; lag_ms += 10)
+        hold_for_an_hour(lag_ms, 0, 0);
+}
+
+static void a_round_trip_that_varies_by_a_tenth_does_as_well(void)
+{
+    for (int64_t lag_ms = 100; lag_ms <= 1800; lag_ms += 100)
+        hold_for_an_hour(lag_ms, lag_ms / 10, 2000);
+    for (int64_t lag_ms = 100; lag_ms <= 1200; lag_ms += 100)
+        hold_for_an_hour(lag_ms, lag_ms / 10, 0);
+}
+
+static void what_is_granted_stays_from_the_first_moment_on(void)
+{
+    for (int64_t lag_ms = 10; lag_ms <= 2000; lag_ms += 10) {
+        begin(lag_ms, 0, 2000);
+        while (l.proven_ms == 0)
+            run_until(l.now_ms + 1);
+        l.doubts = 0;
+        run_until(l.now_ms + 3 * TIMEOUT_MS);
+        CHECK_EQ(l.doubts, 0);
+    }
+}
+
+/* Wanted, or not any more. */
+static void want(bool wanted)
+{
+    step((struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
+}
+
+/* The session has been idle for as long as IDLE_MS, and its proof is as old. */
+static void grant_after_idleness(int64_t lag_ms, int64_t idle_ms)
+{
+    begin(lag_ms, 0, 2000);
+    run_until(1000 + 2 * TIMEOUT_MS);
+    want(false);
+    run_until(l.now_ms + idle_ms);
+    send(false, true); /* a create */
+    run_until(l.now_ms + lag_ms);
+    want(true);
+    while (!l.proven)
+        run_until(l.now_ms + 1);
+    l.doubts = 0;
+    run_until(l.now_ms + 2 * TIMEOUT_MS);
+    CHECK_EQ(l.doubts, 0);
+}
+
+static void what_is_granted_after_idleness_stays_too(void)
+{
+    for (int64_t lag_ms = 50; lag_ms <= 1600; lag_ms += 50)
+        for (int64_t idle_ms = 0; idle_ms <= TIMEOUT_MS; idle_ms += 250)
+            grant_after_idleness(lag_ms, idle_ms);
+}
+
+/* An idle holder writes five times in a timeout, or seven times where the tick is not stated. */
+static void a_fast_link_costs_no_more_writes_than_before(void)
+{
+    for (int64_t lag_ms = 1; lag_ms <= 50; lag_ms++) {
+        hold_for_an_hour(lag_ms, 0, 2000);
+        CHECK(l.writes <= HOUR_MS / (TIMEOUT_MS / 5) + 5);
+        hold_for_an_hour(lag_ms, 0, 0);
+        CHECK(l.writes <= HOUR_MS / (2760 * 11 / 20) + 5);
+    }
+}
+
+static void on_a_link_that_is_too_slow_nothing_is_granted_and_it_is_known_why(void)
+{
+    begin(3000, 0, 2000);
+    run_until(1000 + 4 * TIMEOUT_MS);
+    CHECK(!l.proven && l.proven_ms == 0);
+    CHECK(pdk__session_unfit(&l.s));
+    CHECK_EQ(pdk__session_lag_ms(&l.s), 3000);
+    CHECK(l.writes < 4 * TIMEOUT_MS / 200);
+}
+
+/* One answer may be late for a reason that is none of the link's. */
+static void of_a_link_nothing_is_said_before_three_answers(void)
+{
+    begin(3000, 0, 2000);
+    CHECK(!pdk__session_unfit(&l.s));
+    while (l.s.n_measured < 3) {
+        CHECK(!pdk__session_unfit(&l.s));
+        run_until(l.now_ms + 1);
+    }
+    CHECK(pdk__session_unfit(&l.s));
+}
+
+/* More writes would make slow servers slower. */
+static void a_pace_that_brings_nothing_is_eased_after_four_timeouts(void)
+{
+    begin(4000, 0, 2000);
+    run_until(3 * TIMEOUT_MS);
+    int before = l.writes;
+    run_until(4 * TIMEOUT_MS);
+    int fast = l.writes - before;
+    run_until(6 * TIMEOUT_MS);
+    before = l.writes;
+    run_until(7 * TIMEOUT_MS);
+    CHECK(!l.proven);
+    CHECK(l.writes - before < fast / 2);
+}
+
+static void a_link_that_becomes_slow_while_a_lock_is_held_keeps_it(void)
+{
+    begin(20, 0, 2000);
+    run_until(1000 + TIMEOUT_MS);
+    CHECK(l.proven);
+    l.doubts = 0;
+    for (; l.lag_ms < 1600; l.lag_ms += 20)
+        run_until(l.now_ms + 2000);
+    run_until(l.now_ms + 10 * TIMEOUT_MS);
+    CHECK_EQ(l.doubts, 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a round trip of a fifth of the timeout holds for an hour, with the tick stated",
+         a_fifth_of_the_timeout_holds_for_an_hour_with_the_tick_stated},
+        {"a round trip of 0.12 of the timeout holds for an hour, with no tick stated",
+         a_round_trip_of_0_12_holds_for_an_hour_with_no_tick_stated},
+        {"a round trip that varies by a tenth does as well", a_round_trip_that_varies_by_a_tenth_does_as_well},
+        {"what is granted stays, from the first moment on", what_is_granted_stays_from_the_first_moment_on},
+        {"what is granted after idleness stays, too", what_is_granted_after_idleness_stays_too},
+        {"a fast link costs no more writes than before", a_fast_link_costs_no_more_writes_than_before},
+        {"on a link that is too slow nothing is granted, and it is known why",
+         on_a_link_that_is_too_slow_nothing_is_granted_and_it_is_known_why},
+        {"of a link nothing is said before three answers", of_a_link_nothing_is_said_before_three_answers},
+        {"a pace that brings nothing is eased after four timeouts",
+         a_pace_that_brings_nothing_is_eased_after_four_timeouts},
+        {"a link that becomes slow while a lock is held keeps it",
+         a_link_that_becomes_slow_while_a_lock_is_held_keeps_it},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "link", .tests = tests});
+}

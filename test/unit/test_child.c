@@ -1,0 +1,80 @@
+/* The command's process looks at the lease itself, as the last thing before it becomes the command. */
+#include "cli/child.h"
+#include "cli/number.h"
+#include "test/lib/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char *touch[] = {"sh", "-c", "exit 5", NULL};
+static struct pdk__cli_lease *lease;
+static struct pdk__cli_child child;
+
+/* As the session leaves it when it has been granted the lock. */
+static void prepare(int signal)
+{
+    static sigset_t mask;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    if (lease == NULL)
+        lease = pdk__cli_lease_new();
+    CHECK(lease != NULL);
+    pdk__cli_lease_begin(lease, 3600000, 1000);
+    pdk__cli_lease_renew(lease, pdk__cli_now_ms(), 3600000);
+    struct pdk__cli_order order = {touch, &mask, lease, signal};
+    CHECK_EQ(pdk__cli_child_prepare(&child, &order), 0);
+}
+
+static void in_time(void)
+{
+    prepare(SIGTERM);
+    CHECK_EQ(pdk__cli_child_go(&child), 0);
+    CHECK_EQ(pdk__test_wait(child.pid), 5);
+}
+
+static void too_late(void)
+{
+    prepare(SIGTERM);
+    pdk__cli_lease_renew(lease, pdk__cli_now_ms() - 3600000, 1);
+    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK(pdk__test_wait(child.pid) != 5);
+}
+
+/* There is time for SIGKILL alone. */
+static void in_the_grace(void)
+{
+    prepare(SIGTERM);
+    lease->deadline = pdk__cli_now_ms() + lease->reserve_ms + lease->grace_ms - 1;
+    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK(pdk__test_wait(child.pid) != 5);
+}
+
+static void lost(void)
+{
+    prepare(SIGTERM);
+    lease->lost = true;
+    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK(pdk__test_wait(child.pid) != 5);
+}
+
+static void ignored(void)
+{
+    prepare(0);
+    lease->lost = true;
+    pdk__cli_lease_renew(lease, pdk__cli_now_ms() - 3600000, 1);
+    CHECK_EQ(pdk__cli_child_go(&child), 0);
+    CHECK_EQ(pdk__test_wait(child.pid), 5);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a command is started under a lease that covers it", in_time},
+        {"none is started after the deadline", too_late},
+        {"none is started when its end would be due", in_the_grace},
+        {"none is started under a lock that was lost", lost},
+        {"--on-lost=ignore starts it all the same", ignored},
+        {0},
+    };
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "child", .tests = tests});
+}
