@@ -26,6 +26,10 @@ enum { MEASURED_MAX = 8, MEASURED_MIN = 3 };
  * SOON_PART of the timeout comes soon. */
 enum { SILENCE_PART = 5, LEFT_MAX = 3, SOON_PART = 20 };
 
+/* While no server is connected, the one that is tried has a SEEK_PART of the timeout to answer, doubled each time, and
+ * is passed over at most PASSED_MAX times. */
+enum { SEEK_PART = 10, PASSED_MAX = 3 };
+
 /* A fleet whose sessions expired together must not come back together. */
 enum { RENEW_FLOOR_MS = 10, RENEW_CEILING_MS = 5000 };
 
@@ -364,20 +368,38 @@ static void on_wish(struct pdk__session *s, const struct pdk__session_event *ev,
 
 /* --- a silent server --------------------------------------------------------------------------------------------- */
 
+static int64_t patience_ms(const struct pdk__session *s, int part)
+{
+    return later(s->timeout_ms / part, 3 * pdk__session_lag_ms(s));
+}
+
+static bool seeks(const struct pdk__session *s)
+{
+    return s->phase == PDK__SESSION_SUSPENDED || (s->phase == PDK__SESSION_OPENING && s->away_ms != PDK__NEVER);
+}
+
 static int64_t leave_ms(const struct pdk__session *s)
 {
-    if (!s->policy.movable || s->phase != PDK__SESSION_CONNECTED || s->n_asked == 0)
+    if (!s->policy.movable)
         return PDK__NEVER;
-    int64_t patience = later(s->timeout_ms / SILENCE_PART, 3 * pdk__session_lag_ms(s)) << s->n_left;
-    return later(s->waited_ms + patience, s->left_ms + s->timeout_ms);
+    if (seeks(s) && s->n_passed < PASSED_MAX)
+        return s->sought_ms + (patience_ms(s, SEEK_PART) << s->n_passed);
+    if (s->phase != PDK__SESSION_CONNECTED || s->n_asked == 0)
+        return PDK__NEVER;
+    return later(s->waited_ms + (patience_ms(s, SILENCE_PART) << s->n_left), s->left_ms + s->timeout_ms);
 }
 
 static void leave_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
 {
     if (now_ms < leave_ms(s))
         return;
-    s->left_ms = now_ms;
-    s->n_left += s->n_left < LEFT_MAX;
+    if (seeks(s)) {
+        s->sought_ms = now_ms;
+        s->n_passed++;
+    } else {
+        s->left_ms = now_ms;
+        s->n_left += s->n_left < LEFT_MAX;
+    }
     push(out, PDK__SACT_LEAVE);
 }
 
@@ -401,8 +423,9 @@ static void end_session(struct pdk__session *s)
 
 static void seek(struct pdk__session *s, int64_t now_ms)
 {
-    if (s->phase == PDK__SESSION_OPENING)
-        s->away_ms = now_ms + 2 * s->timeout_ms;
+    s->away_ms = now_ms + 2 * s->timeout_ms;
+    s->sought_ms = now_ms;
+    s->n_passed = 0;
 }
 
 /* Until it is made, it cannot be away. */
@@ -426,7 +449,7 @@ static void on_disconnected(struct pdk__session *s, const struct pdk__session_ev
         return;
     s->phase = PDK__SESSION_SUSPENDED;
     hang_up(s);
-    s->away_ms = ev->now_ms + 2 * s->timeout_ms;
+    seek(s, ev->now_ms);
     push(out, PDK__SACT_DOWN);
 }
 
@@ -534,7 +557,8 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
         finish(s, out, PDK_EAUTH);
         break;
     case PDK__SEV_OPENED:
-        seek(s, ev->now_ms);
+        if (s->phase == PDK__SESSION_OPENING)
+            seek(s, ev->now_ms);
         break;
     case PDK__SEV_OPEN_FAILED:
         rest(s, ev->now_ms);
@@ -606,7 +630,7 @@ int64_t pdk__session_wake_ms(const struct pdk__session *s)
     if (s->phase == PDK__SESSION_RESTING)
         return s->rest_ms;
     if (s->phase == PDK__SESSION_OPENING)
-        return s->renewable ? s->away_ms : PDK__NEVER;
+        return sooner(s->renewable ? s->away_ms : PDK__NEVER, leave_ms(s));
     return s->phase == PDK__SESSION_OVER ? PDK__NEVER : wake_with_session(s);
 }
 

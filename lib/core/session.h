@@ -23,7 +23,9 @@
  *  - LEAVE: the server has answered nothing for a fifth of the timeout, though it was asked, and there are others.
  *    ZooKeeper's client stays for two thirds, and the session would be lost with its server. Not twice within a
  *    timeout; and the wait doubles each time, until a write was answered soon after it: where all servers are slow,
- *    leaving helps nobody.
+ *    leaving helps nobody. A server that is tried, and does not answer within a tenth of the timeout, is passed over:
+ *    its machine may be gone, or its process stopped, and the time is the session's. Three times at most, for the next
+ *    wait would be longer than that of ZooKeeper's client.
  *
  * And here is decided what is asked for the chain's sake: a write at an even pace while a contender holds, or is about
  * to (PROBE); a read otherwise (TOUCH), instead of the pings of ZooKeeper's client, whose answers it keeps to itself. A
@@ -86,7 +88,8 @@ enum pdk__session_action_kind {
     PDK__SACT_OPEN,  /* make a new handle, in place of the one there is */
     PDK__SACT_PROBE, /* write what changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
     PDK__SACT_TOUCH, /* read; the same follows */
-    PDK__SACT_LEAVE  /* break the connection, in the same session: DISCONNECTED follows, if it could be done */
+    PDK__SACT_LEAVE  /* break the connection, in the same session: DISCONNECTED follows, if it could be done; or end
+                      * the attempt to make one, and try the next server */
 };
 
 struct pdk__session_action {
@@ -136,6 +139,8 @@ struct pdk__session {
     int64_t heard_ms;  /* the last answer came */
     int64_t left_ms;   /* a server was left last; PDK__UNKNOWN_MS when none was */
     int n_left;        /* how often, without an answer soon after it */
+    int64_t sought_ms; /* while suspended or opening: since when a server is sought, or the last was passed over */
+    int n_passed;      /* how many were passed over since then */
     int64_t hush_ms;   /* what could not be asked is not asked again before */
     int64_t since_ms;  /* the handle was not opened before */
     int64_t away_ms;   /* while suspended or opening: when the handle is to be given up */

@@ -1,11 +1,13 @@
 /*
  * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that hear of both.
  */
+#include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How soon authentication is tried again. */
@@ -144,10 +146,37 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
 
 /* --- open and close ---------------------------------------------------------------------------------------------- */
 
+/*
+ * HOSTS, of which there is an odd number; NULL when there is no memory. ZooKeeper's client (3.5 to 3.9) takes two steps
+ * in its list after a failure. Where the number is even it never tries half of them again, and with two it tries the
+ * one some ten thousand times a second. So the first is named twice there. Names of several addresses are not counted.
+ */
+static char *make_odd(const char *hosts)
+{
+    size_t all = strcspn(hosts, "/"), begin = strspn(hosts, ","), first = strcspn(hosts + begin, ",/"), n = 0;
+    for (size_t i = begin; i < all; i += strcspn(hosts + i, ",/"), i += strspn(hosts + i, ","))
+        n++;
+    if (n % 2 != 0 || n == 0)
+        return pdk__strdup(hosts);
+    size_t size = strlen(hosts) + first + 2;
+    char *odd = pdk__alloc(size);
+    if (odd != NULL)
+        snprintf(odd, size, "%.*s,%s", (int)first, hosts + begin, hosts);
+    return odd;
+}
+
 static zhandle_t *init(struct pdk_client *c)
 {
-    zhandle_t *zh = zookeeper_init2(c->hosts, watch_session, c->options.session_timeout_ms, NULL, (void *)c->id,
+    char *hosts = make_odd(c->hosts);
+    if (hosts == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    zhandle_t *zh = zookeeper_init2(hosts, watch_session, c->options.session_timeout_ms, NULL, (void *)c->id,
                                     ZOO_NO_LOG_CLIENTENV, pdk__log_zookeeper(c));
+    int error = errno;
+    pdk__free(hosts);
+    errno = error;
     return zh;
 }
 

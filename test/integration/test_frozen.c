@@ -1,6 +1,6 @@
 /*
  * A holder whose own server is frozen, three servers: the holder goes to another one in the same session. Once for each
- * of PADDOCK_TEST_FREEZES (2).
+ * of PADDOCK_TEST_FREEZES (2). And a holder that loses its server and finds one first that does not answer.
  */
 #include "lib/zk/client.h"
 #include "test/lib/check.h"
@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { SESSION_MS = 10000, PATIENCE_MS = 60000 };
 
@@ -152,11 +154,79 @@ static void where_there_is_one_server_it_stays(void)
     let_go(PDK_ELOST);
 }
 
+/* A server that never answers: its process is stopped, and its system takes the connection; or its machine is gone,
+ * and nobody does: so it is when the queue of the listener is full. */
+struct deaf {
+    int listener, filler; /* who fills its queue, or -1 */
+    struct sockaddr_in address;
+};
+
+static void deafen(struct deaf *d, bool gone)
+{
+    socklen_t size = sizeof d->address;
+    *d = (struct deaf){.filler = -1, .address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}}};
+    d->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_EQ(bind(d->listener, (struct sockaddr *)&d->address, sizeof d->address), 0);
+    CHECK_EQ(listen(d->listener, gone ? 0 : 64), 0);
+    CHECK_EQ(getsockname(d->listener, (struct sockaddr *)&d->address, &size), 0);
+    if (!gone)
+        return;
+    d->filler = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_EQ(connect(d->filler, (struct sockaddr *)&d->address, sizeof d->address), 0);
+}
+
+static void bury(struct deaf *d)
+{
+    if (d->filler >= 0)
+        close(d->filler);
+    close(d->listener);
+}
+
+/* ZooKeeper's client tries the three in turn: it finds the deaf one once in two cuts. */
+static void lose_the_server_and_find(bool gone)
+{
+    struct deaf d;
+    char hosts[128];
+    deafen(&d, gone);
+    snprintf(hosts, sizeof hosts, "%s,%s,127.0.0.1:%d", e->address[0], e->address[1], ntohs(d.address.sin_port));
+    hold(hosts);
+    int64_t session = pdk_client_session_id(c);
+    for (int i = 0; i < 2; i++) {
+        CHECK_WITHIN(PATIENCE_MS, attached() >= 0);
+        pdk__proxy_cut(e->proxy[attached()]);
+        hold_on(SESSION_MS);
+    }
+    CHECK_EQ(pdk_client_session_id(c), session);
+    let_go(0);
+    bury(&d);
+}
+
+/* ZooKeeper's client would try one of two for ever: the dead one in half of the cases. */
+static void of_two_servers_each_is_tried(void)
+{
+    struct deaf d;
+    char hosts[128];
+    deafen(&d, false);
+    bury(&d);
+    snprintf(hosts, sizeof hosts, "%s,127.0.0.1:%d", e->address[0], ntohs(d.address.sin_port));
+    hold(hosts);
+    pdk__proxy_cut(e->proxy[0]);
+    hold_on(SESSION_MS);
+    let_go(0);
+}
+
+static void a_server_whose_process_is_stopped_is_passed_over(void) { lose_the_server_and_find(false); }
+
+static void a_server_whose_machine_is_gone_is_passed_over(void) { lose_the_server_and_find(true); }
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a holder whose server is frozen goes to another, and is not LOST", a_frozen_server_is_left},
         {"where there is one server, its end is the holder's", where_there_is_one_server_it_stays},
+        {"a server that is stopped is passed over by who seeks one", a_server_whose_process_is_stopped_is_passed_over},
+        {"a server whose machine is gone is passed over, too", a_server_whose_machine_is_gone_is_passed_over},
+        {"of two servers each is tried", of_two_servers_each_is_tried},
         {0}};
     return pdk__test_main(
         argc, argv,

@@ -382,10 +382,9 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
             session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
         break;
     case PDK__SACT_LEAVE:
-        see(SIGHT_LEFT_SERVER);
+        see(c->io == IO_CONNECTED ? SIGHT_LEFT_SERVER : SIGHT_PASSED_SERVER);
         STORY(c->world, "client %d leaves server %d", c->id, c->server);
-        if (c->io == IO_CONNECTED)
-            client_cut(c, true, false, false);
+        client_cut(c, true, false, false);
         break;
     }
 }

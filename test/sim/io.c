@@ -439,7 +439,8 @@ void client_begin(struct client *c, struct world *w, int id)
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
     struct pdk__session_policy policy = w->policy;
-    policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0;
+    bool one_name = chance(&w->random, 400); /* that stands for several servers: its client is not told to leave any */
+    policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !one_name;
     pdk__session_init(&c->driver, true, policy, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
     for (int i = 0; i < c->n_users; i++) {

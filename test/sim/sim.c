@@ -101,7 +101,8 @@ static int report(const struct sum *s, double took, const struct options *o)
     return s->status != 0 ? s->status : unseen > 0 ? 2 : 0;
 }
 
-/* An assertion of the core, or a bound of the model, ends the process: it must leave the seed. */
+/* An assertion of the core, a bound of the model, or actions without end (the stack overflows) ends the process: it must
+ * leave the seed. */
 static volatile uint64_t seed_at_hand;
 
 static void aborted(int signal)
@@ -111,6 +112,15 @@ static void aborted(int signal)
     if (write(STDOUT_FILENO, text, (size_t)n) == n)
         _exit(1);
     _exit(128 + signal);
+}
+
+static void catch_ends(void)
+{
+    static char other_stack[1 << 16];
+    struct sigaction action = {.sa_handler = aborted, .sa_flags = SA_ONSTACK};
+    sigaltstack(&(stack_t){.ss_sp = other_stack, .ss_size = sizeof other_stack}, NULL);
+    sigaction(SIGABRT, &action, NULL);
+    sigaction(SIGSEGV, &action, NULL);
 }
 
 /* --- many seeds -------------------------------------------------------------------------------------------------- */
@@ -278,6 +288,6 @@ int main(int argc, char **argv)
     }
     if (optind < argc || o.jobs < 1 || o.jobs > 64)
         return usage();
-    signal(SIGABRT, aborted);
+    catch_ends();
     return o.exhaustive ? run_exhaustively(&o) : run_seeds(&o);
 }

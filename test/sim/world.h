@@ -195,6 +195,7 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(CANCELLED, "a caller gave up")                                                                                   \
     X(GIVEN_UP_HANDLE, "a handle was given up")                                                                        \
     X(LEFT_SERVER, "a silent server was left")                                                                         \
+    X(PASSED_SERVER, "a server that did not answer was passed over")                                                   \
     X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
     X(STARVED, "a request could not be sent")                                                                          \
     X(FORGED, "a name was forged")                                                                                     \

@@ -256,6 +256,47 @@ static void on_a_link_with_a_long_way_silence_is_waited_for_longer(void)
     CHECK(strstr(t.trace, "leave") != NULL);
 }
 
+/* A tenth of the timeout is 300. The wait doubles, and no server is passed over for the fourth time. */
+static void check_passing(void)
+{
+    session_later(&t, 299);
+    session_later(&t, 1);
+    session_later(&t, 599);
+    session_later(&t, 1);
+    session_later(&t, 1200);
+    session_later(&t, 2400);
+}
+
+static void a_server_that_does_not_take_the_connection_is_passed_over(void)
+{
+    connect_first(true);
+    t.s.policy.movable = true;
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    tale_reset(&t);
+    check_passing();
+    CHECK_STR(t.trace, "later: -\n"
+                       "later: leave\n"
+                       "later: -\n"
+                       "later: leave\n"
+                       "later: leave\n"
+                       "later: doubted presumed\n");
+    session_connected(&t, 0xa, 3000);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    tale_reset(&t);
+    session_later(&t, 300);
+    CHECK_STR(t.trace, "later: leave\n");
+}
+
+static void at_the_first_connection_too_where_there_are_others(void)
+{
+    session_begin(&t, true);
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 6000);
+    t.s.policy.movable = true;
+    CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 300);
+    session_later(&t, 300);
+    CHECK_STR(t.trace, "later: leave\n");
+}
+
 static void every_phase_has_a_name(void)
 {
     CHECK_STR(pdk__session_phase_name(PDK__SESSION_OVER), "over");
@@ -287,6 +328,9 @@ int main(int argc, char **argv)
          where_all_servers_are_silent_they_are_left_less_and_less_often},
         {"on a link with a long way silence is waited for longer",
          on_a_link_with_a_long_way_silence_is_waited_for_longer},
+        {"a server that does not take the connection is passed over",
+         a_server_that_does_not_take_the_connection_is_passed_over},
+        {"at the first connection, too, where there are others", at_the_first_connection_too_where_there_are_others},
         {"every phase has a name", every_phase_has_a_name},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "session", .tests = tests});
