@@ -97,7 +97,7 @@ static int free_place(void)
     pdk__test_fail(__FILE__, __LINE__, "no place is free");
 }
 
-static void become(int place, int session_ms, int in, int out)
+static void become(int place, const char *hosts, int session_ms, int in, int out)
 {
     char program[4096], number[16], timeout[16];
     snprintf(program, sizeof program, "%s/test/docker/worker", env("PADDOCK_BUILDDIR"));
@@ -105,11 +105,11 @@ static void become(int place, int session_ms, int in, int out)
     snprintf(timeout, sizeof timeout, "%d", session_ms);
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
-    execl(env("PADDOCK_FAULT"), "fault", "in", number, program, env("PADDOCK_TEST_HOSTS"), timeout, path, (char *)NULL);
+    execl(env("PADDOCK_FAULT"), "fault", "in", number, program, hosts, timeout, path, (char *)NULL);
     _exit(127);
 }
 
-int pdk__crew_hire(int session_ms)
+int pdk__crew_hire_to(const char *hosts, int session_ms)
 {
     int in[2], out[2], who = n_workers, place = free_place();
     CHECK(who < PDK__CREW_MAX);
@@ -118,7 +118,7 @@ int pdk__crew_hire(int session_ms)
     CHECK_EQ(fcntl(out[0], F_SETFL, O_NONBLOCK), 0);
     pid_t pid = pdk__test_fork();
     if (pid == 0)
-        become(place, session_ms, in[0], out[1]);
+        become(place, hosts, session_ms, in[0], out[1]);
     close(in[0]);
     close(out[1]);
     CHECK(pid > 0);
@@ -128,6 +128,8 @@ int pdk__crew_hire(int session_ms)
     pdk__crew_await(who, "connected", 1, CONNECT_MS);
     return who;
 }
+
+int pdk__crew_hire(int session_ms) { return pdk__crew_hire_to(env("PADDOCK_TEST_HOSTS"), session_ms); }
 
 int pdk__crew_place(int who) { return workers[who].place; }
 

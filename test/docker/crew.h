@@ -24,6 +24,7 @@ void pdk__crew_begin(const char *path);
 
 /* Start a process with a session of SESSION_MS. Returns its number, from 0. Waits until it is connected. */
 int pdk__crew_hire(int session_ms);
+int pdk__crew_hire_to(const char *hosts, int session_ms); /* that knows no servers but HOSTS */
 
 /* The number of its place, for docker/fault. */
 int pdk__crew_place(int who);

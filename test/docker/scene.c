@@ -28,6 +28,13 @@ int scene_hire_at(const char *server, bool at, int session_ms)
     }
 }
 
+int scene_hire_only_at(const char *server, int session_ms)
+{
+    char host[64];
+    pdk__lab_hosts(server, true, host, sizeof host);
+    return pdk__crew_hire_to(host, session_ms);
+}
+
 int scene_queue_up(int who)
 {
     size_t before = scene_nodes();

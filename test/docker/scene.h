@@ -21,6 +21,9 @@ size_t scene_nodes(void);
 /* A new worker whose session is with the server of that name, or is not. */
 int scene_hire_at(const char *server, bool at, int session_ms);
 
+/* One that knows no other server. */
+int scene_hire_only_at(const char *server, int session_ms);
+
 /* Let WHO wait, as the last of the queue; its node is there when this returns. Returns WHO. */
 int scene_queue_up(int who);
 

@@ -161,14 +161,14 @@ static void follower_cut_off(void) { part_follower("cut-follower-from-leader"); 
 
 static void follower_deaf(void) { part_follower("deafen-follower"); }
 
-/* The follower still answers the holder's pings. Neither does the holder wait for the news, nor for a server that can
- * tell them: whether the leader ends its session, or it gets away in time, it has stopped before another begins. */
+/* The follower still answers the holder's pings, and the holder knows no other server. It waits neither for the news that
+ * its session has ended, nor for a server that can tell them. */
 static void follower_cut_off_for_long(void)
 {
     char follower[16];
     scene_begin();
     copy(follower, pdk__fault("server follower"));
-    int first = scene_queue_up(scene_hire_at(follower, true, BRIEF_MS));
+    int first = scene_queue_up(scene_hire_only_at(follower, BRIEF_MS));
     int next = scene_queue_up(scene_hire_at(follower, false, PATIENT_MS));
     struct pdk__event grant = scene_granted(first);
     pdk__fault("cut-follower-from-leader %s", follower);
