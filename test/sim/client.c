@@ -552,7 +552,8 @@ static void hear_session(struct client *c, const struct message *m)
     if (m->kind == IN_DISCONNECTED)
         event.kind = PDK__SEV_DISCONNECTED;
     if (m->kind == IN_CONNECTED) {
-        c->joined_zxid = ((const struct answer *)m->body)->zxid;
+        /* What an event told of, a server that is taken later may not know: an event carries no zxid to the client. */
+        c->heard_zxid = c->joined_zxid = ((const struct answer *)m->body)->zxid;
         event.kind = PDK__SEV_CONNECTED;
         event.session = world_session_id((session_index)m->a);
         event.timeout_ms = c->world->session_ms;
