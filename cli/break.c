@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The last look, too, may take its time. */
+/* The last look may take its time, too. */
 enum { LOOK_EVERY_MS = 100, SETTLE_MS = 1000 };
 
 static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
@@ -37,7 +37,7 @@ static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
 struct words {
     struct pdk__cli_options options; /* first */
     bool force, yes, json;
-    /* what came of it, for --json */
+    /* the result, for --json */
     bool asked, removed, gone;
 };
 
@@ -57,7 +57,7 @@ static int parse(struct words *w, int argc, char **argv)
     int status = pdk__cli_options_parse(&w->options, &verb, argc, argv);
     if (status != 0 || w->options.answered)
         return status;
-    w->options.at_once = false; /* -w is for the holder here */
+    w->options.at_once = false; /* -w limits the wait for the holder here */
     status = pdk__cli_options_path(&w->options, w->options.words[0]);
     if (status == 0 && w->options.words[1] != NULL)
         return pdk__cli_usage("break: one path at a time: '%s'", w->options.words[1]);
@@ -86,7 +86,7 @@ static void show(const struct words *w, const pdk_contender_list *list)
     fflush(stdout);
 }
 
-/* "yes", and nothing shorter: what is deleted here is a claim that somebody may still work under. */
+/* "yes", and nothing shorter: the claim that is deleted here may still be in use. */
 static bool confirmed(const struct words *w, const pdk_contender_list *list)
 {
     char owner[700], clean[700], line[16] = "";
@@ -110,7 +110,7 @@ static bool is_there(const pdk_contender_list *list, const pdk_contender_list *h
     return false;
 }
 
-/* Look until the node is gone, or until DEADLINE: 0, with `gone`, or an error. */
+/* Look until the node is deleted, or until DEADLINE: 0, with `gone`, or an error. */
 static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *holder, int64_t deadline)
 {
     struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};

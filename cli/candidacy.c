@@ -2,7 +2,7 @@
 
 #include "cli/number.h"
 
-/* The rest the claim sees by itself, on every turn of its loop: it is enough that pdk_client_fd() was readable. */
+/* The claim checks the rest on every turn of its loop: it is enough that pdk_client_fd() was readable. */
 static void note_change(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
 {
     struct pdk__cli_claim *c = arg;
@@ -33,18 +33,18 @@ static bool in_this_term(const struct pdk__cli_claim *c)
     return pdk_leader_token(c->leader, &token) == 0 && token == c->token;
 }
 
-/* The library stands again by itself, and may lead again, before the one who worked in the last term has ended. */
+/* The library is a candidate again unasked, and may lead again, before the last term's work has ended. */
 int64_t pdk__cli_candidacy_valid_ms(const struct pdk__cli_claim *c)
 {
     int64_t valid_ms = pdk_leader_valid_ms(c->leader);
-    return in_this_term(c) ? valid_ms : 0; /* asked last: a term does not come back */
+    return in_this_term(c) ? valid_ms : 0; /* checked last: a term does not come back */
 }
 
 static void await_term(struct pdk__cli_claim *c)
 {
     pdk_leadership state = pdk_leader_state(c->leader);
     if (state == PDK_LEADER_IDLE) {
-        pdk__cli_claim_end(c, pdk_leader_wait(c->leader, 0)); /* it tells why, and does not wait */
+        pdk__cli_claim_end(c, pdk_leader_wait(c->leader, 0)); /* this returns the reason, and does not wait */
     } else if (state == PDK_LEADER_LEADING && pdk_leader_token(c->leader, &c->token) == 0) {
         c->phase = CLAIM_HELD;
         c->state = PDK_HELD;
@@ -92,7 +92,7 @@ static void resigned(int rc, void *arg)
 {
     struct pdk__cli_claim *c = arg;
     c->resigning = false;
-    /* The loss may become known only now, as with a lock. */
+    /* As with a lock, the loss may become known only now. */
     if (rc == PDK_ELOST && c->phase == CLAIM_LEAVING)
         c->lost = true;
     if (c->phase == CLAIM_LEAVING)
@@ -123,11 +123,12 @@ void pdk__cli_candidacy_again(struct pdk__cli_claim *c, int64_t rest_ms)
 
 void pdk__cli_candidacy_leave(struct pdk__cli_claim *c)
 {
-    /* The library may know of a loss already, and be a candidate again: to resign from that says nothing of the term. */
+    /* The library may know of a loss already, and be a candidate again: resigning then reports nothing about the
+     * term. */
     if (c->phase == CLAIM_HELD)
         look_at_term(c);
     c->phase = CLAIM_LEAVING;
     c->deadline = -1;
     if (resign(c) != 0)
-        pdk__cli_claim_ended(c); /* closing the session takes the node away as well */
+        pdk__cli_claim_ended(c); /* closing the session deletes the node as well */
 }

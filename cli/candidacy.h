@@ -1,19 +1,19 @@
 /*
- * A claim that stands for election: what differs from one that waits for a lock. It is HELD for a term, and is taken up
- * again for the next one when whoever worked in the first has ended.
+ * A claim of a candidate, and how it differs from one that waits for a lock. It is HELD for a term, and becomes a
+ * candidate again for the next one when the last term's work has ended.
  */
 #ifndef PDK_CLI_CANDIDACY_H
 #define PDK_CLI_CANDIDACY_H
 
 #include "cli/claim.h"
 
-/* Instead of a mutex. */
+/* Create the leader object, in place of a mutex. */
 int pdk__cli_candidacy_make(struct pdk__cli_claim *c);
 
-/* See what became of it. */
+/* Check its progress. */
 void pdk__cli_candidacy_step(struct pdk__cli_claim *c);
 
-/* The term's work has ended: give up what is left of the term, and after REST_MS stand for another. */
+/* The term's work has ended: give up the rest of the term, and after REST_MS become a candidate again. */
 void pdk__cli_candidacy_again(struct pdk__cli_claim *c, int64_t rest_ms);
 
 /* Resign for good. */

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* In the child. Ends without a word when the parent died meanwhile. */
+/* In the child. Exits silently when the parent died meanwhile. */
 static void await_go(int go, pid_t parent)
 {
     char byte;
@@ -53,7 +53,7 @@ int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order
     c->go = go[1];
     c->failed = failed[0];
     if (c->pid > 0)
-        setpgid(c->pid, c->pid); /* both do it, so that neither depends on who is first */
+        setpgid(c->pid, c->pid); /* both processes do it, so that the order does not matter */
     errno = why;
     return c->pid < 0 ? -1 : 0;
 }

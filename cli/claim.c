@@ -32,18 +32,18 @@ void pdk__cli_claim_end(struct pdk__cli_claim *c, int rc)
 static void released(int rc, void *arg)
 {
     struct pdk__cli_claim *c = arg;
-    /* The loss may become known only now: the command had the path to itself for an unknown part of its time. */
+    /* The loss may become known only now: for an unknown part of its time the command had no lock. */
     if (rc == PDK_ELOST)
         c->lost = true;
     pdk__cli_claim_ended(c);
 }
 
-/* Servers that are gone for good confirm nothing: the library tells so after a session's time. */
+/* If no server comes back, the release is not confirmed: the library reports that after a session timeout. */
 static void release(struct pdk__cli_claim *c)
 {
     c->phase = CLAIM_LEAVING;
     int rc = pdk_mutex_unlock_async(c->mutex, released, c);
-    /* Closing the session takes the node away as well. */
+    /* Closing the session deletes the node as well. */
     if (rc != 0)
         released(rc, c);
 }
@@ -51,13 +51,13 @@ static void release(struct pdk__cli_claim *c)
 static void granted(int rc, void *arg)
 {
     struct pdk__cli_claim *c = arg;
-    /* A lock that nobody could be asked for is not busy. */
+    /* If no server could be asked for the lock, the result is not "busy". */
     if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
         rc = PDK_EDISCONNECTED;
     if (rc != 0) {
         pdk__cli_claim_end(c, rc);
     } else if (c->phase == CLAIM_LEAVING) {
-        release(c); /* the grant was faster than the cancellation */
+        release(c); /* the grant came before the cancellation */
     } else {
         c->phase = CLAIM_HELD;
         c->state = PDK_HELD;
@@ -113,7 +113,7 @@ static void make_object(struct pdk__cli_claim *c)
     }
 }
 
-/* The client is there, or cannot be. */
+/* The client has been created, or its creation has failed. */
 static void take_client(struct pdk__cli_claim *c)
 {
     int rc;
@@ -174,7 +174,7 @@ static void reach(struct pdk__cli_claim *c)
         ask(c);
         break;
     case PDK_SESSION_OVER:
-        pdk__cli_claim_end(c, pdk_client_wait(c->client, 0)); /* over already: it tells why, and does not wait */
+        pdk__cli_claim_end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)

@@ -61,7 +61,7 @@ static int permissions(const char *letters)
 int pdk__cli_credentials_acl(pdk_client_options *o, const char *text)
 {
     const char *first = strchr(text, ':'), *last = strrchr(text, ':');
-    /* The identity may hold colons of its own, as digest's does; it may be empty, as that of "auth" is. */
+    /* The identity may contain colons of its own, as digest's does; it may be empty, as that of "auth" is. */
     if (first == NULL || first == text || first == last || permissions(last + 1) == 0)
         return -1;
     char *scheme = strndup(text, (size_t)(first - text));

@@ -53,7 +53,7 @@ bool pdk__cli_group_step(struct pdk__cli_group *g)
     if (expires)
         begin(g, pdk__cli_lease_kill_at(g->lease));
     else if (g->lease->stopping)
-        pdk__cli_group_stop(g); /* the other has begun, and may not be there to end it */
+        pdk__cli_group_stop(g); /* another process has begun, and may have died since */
     kill_if_due(g);
     return expires;
 }

@@ -1,8 +1,9 @@
 /*
- * Stopping a process group: a polite signal, then SIGKILL; in time, that is before the lock under which it works can be
- * another's.
+ * Stopping a process group: a polite signal, then SIGKILL; in time, that is, before another client can hold the lock
+ * under which it works.
  *
- * Both processes of a lock have one of these for the same group, so that one of them can be stopped, hang or be dead.
+ * Both processes of a lock have one of these for the same group, so that one of the two may be stopped, hang or be
+ * dead.
  */
 #ifndef PDK_CLI_GROUP_H
 #define PDK_CLI_GROUP_H
@@ -15,15 +16,16 @@
 
 struct pdk__cli_group {
     struct pdk__cli_lease *lease;
-    int signal;      /* the polite one; 0: it is let go on, whatever happens */
-    pid_t leader;    /* 0: none. Its owner may not have been reaped while it stands here: the number stays its own */
+    int signal;      /* the polite one; 0: the group goes on, whatever happens */
+    pid_t leader;    /* 0: none. While it is set, its owner must not be reaped: the number stays its own */
     int64_t kill_at; /* when SIGKILL is due; -1: not due */
     bool stopping;
 };
 
 void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_lease *lease, int signal);
 
-/* The lock is lost, or nobody knows: begin to stop it now. Does nothing the second time, or without a leader. */
+/* The lock is lost, or its state is unknown: begin to stop the group now. Does nothing the second time, or without a
+ * leader. */
 void pdk__cli_group_stop(struct pdk__cli_group *g);
 
 /* Do what is due. True when the lease has just called for an end. */

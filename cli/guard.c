@@ -20,7 +20,7 @@ struct guard {
     int timer;
 };
 
-/* Keep nothing that the program was started with, as a pipe that its caller reads to the end. */
+/* Keep no descriptor that the program was started with, such as a pipe that its caller reads to the end. */
 static void withdraw(int ends)
 {
     sigset_t all;
@@ -86,5 +86,5 @@ pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2
 void pdk__cli_guard_tell(struct pdk__cli_lease *lease, int wake, pid_t leader)
 {
     lease->leader = leader;
-    (void)!write(wake, "", 1); /* does not block: one unread byte is as good as two */
+    (void)!write(wake, "", 1); /* does not block: one unread byte is enough */
 }

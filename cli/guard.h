@@ -1,7 +1,7 @@
 /*
  * The third process of a lock: it kills the command's group when the other two cannot.
  *
- * The group to kill stands in the lease. Both other processes hold the writing end of a pipe; its end of file says that
+ * The group to kill is in the lease. Both other processes hold the writing end of a pipe; its end of file means that
  * both are dead. The guard has a session of its own, no connection and none of the user's descriptors, and it blocks
  * every signal that can be blocked.
  */

@@ -48,8 +48,8 @@ struct hold {
     int gave_up;     /* the signal that came before the lock, or while the servers did not confirm its release */
     int64_t left_ms; /* when it began to leave; 0: not yet */
     bool told_wait;
-    bool abandoned; /* the servers are not waited for */
-    bool silent;    /* nobody reads the token */
+    bool abandoned; /* no longer wait for the servers */
+    bool silent;    /* no program reads the token */
     bool told_suspect;
     bool told_revoked;
 };
@@ -84,7 +84,7 @@ static void print_token(struct hold *h)
     leave(h);
 }
 
-/* Servers answer within that time, if at all; and the second of a pair of signals has come. */
+/* Servers answer within that time, if at all; and by then the second of a pair of signals has come. */
 static bool is_late(const struct hold *h)
 {
     return h->claim.phase == CLAIM_LEAVING && pdk__cli_now_ms() - h->left_ms >= LATE_MS;
@@ -112,7 +112,7 @@ static void tell_wait(struct hold *h)
                      h->options.path);
 }
 
-/* What is said on standard input does not matter, only that it ends. */
+/* The content of standard input does not matter, only its end. */
 static void take_input(struct hold *h)
 {
     char scrap[4096];
@@ -121,7 +121,7 @@ static void take_input(struct hold *h)
         leave(h);
 }
 
-/* Whoever feeds this process decides. */
+/* The process that feeds our standard input decides. */
 static void tell_revoked(struct hold *h)
 {
     if (h->claim.phase == CLAIM_HELD && h->claim.revoked && !h->told_revoked && !h->options.quiet)
@@ -129,7 +129,7 @@ static void tell_revoked(struct hold *h)
     h->told_revoked = h->claim.revoked;
 }
 
-/* From when it waits until it does not. */
+/* Watch the queue while the claim waits. */
 static void watch_queue(struct hold *h, enum pdk__cli_phase before)
 {
     if (before == CLAIM_CONNECTING && h->claim.phase == CLAIM_WAITING && h->options.wait_ms != 0)
@@ -141,8 +141,8 @@ static void watch_queue(struct hold *h, enum pdk__cli_phase before)
 static void turn(struct hold *h)
 {
     enum pdk__cli_phase before = h->claim.phase;
-    /* While waiting, a file or /dev/null at its end says nothing; a pipe whose writer is gone does (POLLHUP), and so
-     * does a pipe's writing end whose reader is gone (POLLERR). */
+    /* While waiting, a file or /dev/null at its end means nothing. A pipe whose writer has closed it does (POLLHUP),
+     * and so does a pipe's writing end whose reader has closed it (POLLERR). */
     struct pollfd fds[] = {{.fd = pdk__cli_claim_fd(&h->claim), .events = POLLIN},
                            {.fd = h->signals, .events = POLLIN},
                            {.fd = STDIN_FILENO, .events = before == CLAIM_HELD ? POLLIN : 0}};
@@ -200,7 +200,7 @@ static int run(struct hold *h)
     if (h->abandoned)
         return STATUS_SIGNAL + h->gave_up; /* without a close, which would wait for the servers as well */
     int status = pdk__cli_claim_status(&h->claim, text);
-    /* The queue's requests are answered by the close, and end before the client is freed. */
+    /* The close answers the queue's requests, so they end before the client is freed. */
     pdk__cli_queue_rest(h->queue);
     pdk_client_close(h->claim.client);
     pdk__cli_queue_free(h->queue);

@@ -6,7 +6,7 @@
 
 enum { PDK__CLI_INCIDENT = 2 * 160 + 360 }; /* a host list or path, shortened, and a reason */
 
-/* Explain why O's command failed with RC. WHY is what the library noted, "" when it noted nothing. */
+/* Explain why O's command failed with RC. WHY is the library's note, "" when there is none. */
 void pdk__cli_incident(const struct pdk__cli_options *o, int rc, const char *why, char text[PDK__CLI_INCIDENT]);
 
 #endif

@@ -36,7 +36,7 @@ void pdk__cli_job_bury(struct pdk__cli_runner *r)
     r->zombie = 0;
 }
 
-/* Since the session granted it, this process may have been stopped for any time. */
+/* Since the session granted it, this process may have been stopped for any length of time. */
 static void expired(struct pdk__cli_runner *r)
 {
     pdk__cli_say("%s: the servers have not confirmed the %s in time: the command is not started", r->lock->common.path,
@@ -44,7 +44,7 @@ static void expired(struct pdk__cli_runner *r)
     r->lost = true;
 }
 
-/* The other two must know what to kill before there is anything to kill. */
+/* The other two processes must know what to kill before it exists. */
 static void announce(struct pdk__cli_runner *r)
 {
     struct pdk__cli_note note = {.kind = NOTE_CHILD, .pid = r->child};
@@ -112,7 +112,7 @@ static bool runs(const struct pdk__cli_runner *r)
     return false;
 }
 
-/* A term that was lost is followed by another, as a rule; one whose command ended is not. */
+/* As a rule, a lost term is followed by another; a term whose command ended is not. */
 static bool stands_again(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
@@ -139,13 +139,13 @@ static void stand_again(struct pdk__cli_runner *r)
     r->zombie = r->child;
     r->child = 0;
     r->dead = r->lost = false;
-    r->status = 0; /* the term's end is no news of the next one */
+    r->status = 0; /* the status of this term does not count for the next */
     pdk__cli_wire_send(r->wire, &note);
 }
 
 /* --- its end ----------------------------------------------------------------------------------------------------- */
 
-/* A command that was killed has not put the terminal in order; and a key that killed it, while it alone was in the
+/* A command that was killed has not restored the terminal. And a key that killed it, while it alone was in the
  * foreground, was meant for the rest of this job as well. */
 static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
 {
@@ -164,11 +164,12 @@ static void died(struct pdk__cli_runner *r, const siginfo_t *info)
     take_back_terminal(r, info);
     if (r->status == 0)
         r->status = info->si_code == CLD_EXITED ? info->si_status : STATUS_SIGNAL + info->si_status;
-    /* What it left behind has no lock to work under. It cannot have a new group's number: the command is not reaped. */
+    /* Processes that the command left have no lock to work under. The group is still theirs: the command is not
+     * reaped. */
     if (r->lost && r->lock->on_lost != 0)
         kill(-r->child, SIGKILL);
     r->group.leader = 0;
-    r->relay = (struct pdk__cli_relay){0}; /* nothing is due for the dead */
+    r->relay = (struct pdk__cli_relay){0}; /* no signal is due for a dead command */
     pdk__cli_guard_tell(r->lock->lease, r->wake, 0);
     if (stands_again(r))
         stand_again(r);
@@ -191,8 +192,8 @@ static bool same_file(const char *a, const char *b)
     return na > 0 && na < sizeof in_a && na == nb && memcmp(in_a, in_b, na) == 0;
 }
 
-/* Service managers signal by control group. Others may have picked their processes by name. 0 is a sender outside of our
- * PID namespace. */
+/* Service managers signal by control group. Other senders may have picked their processes by name. 0 is a sender
+ * outside of our PID namespace. */
 static bool manages_services(pid_t pid)
 {
     char file[64], name[32] = "";
@@ -218,9 +219,9 @@ void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal)
 {
     kill(-r->child, signal);
     if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
-        kill(-r->child, SIGCONT); /* a stopped one acts on nothing else */
+        kill(-r->child, SIGCONT); /* a stopped command acts on nothing else */
     if (signal == SIGCONT && r->terminal.whole)
-        lend_terminal(r); /* the shell has it back, and gave it to us */
+        lend_terminal(r); /* the shell had it back, and gave it to us */
 }
 
 /* A signal that came by both ways. */
@@ -247,7 +248,7 @@ void pdk__cli_job_relay(struct pdk__cli_runner *r)
             pdk__cli_job_signal(r, signal);
 }
 
-/* Not SIGSTOP: that would stop an orphaned group too, which nothing continues. */
+/* Not SIGSTOP: that would stop an orphaned group too, which no shell continues. */
 bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
 {
     sigset_t set;
@@ -263,7 +264,8 @@ bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
 
 /*
  * The command stopped. In a pipeline, it is in the background of its terminal until it wants to read there (SIGTTIN) or
- * to set it (SIGTTOU): then it gets the foreground, if that is ours. The other processes, as a pager, so keep theirs.
+ * to set it (SIGTTOU). Then it gets the foreground, if that is ours. So the other processes, such as a pager, keep
+ * theirs.
  */
 static void stopped(struct pdk__cli_runner *r, int signal)
 {
@@ -274,17 +276,17 @@ static void stopped(struct pdk__cli_runner *r, int signal)
         kill(-r->child, SIGCONT);
         return;
     }
-    /* A key stopped the command alone: it was meant for the whole job. */
+    /* A key stopped the command alone, but was meant for the whole job. */
     bool rested = pdk__cli_job_rest(r, had);
-    pdk__cli_runner_watch(r); /* before it goes on: the rest may have been long */
+    pdk__cli_runner_watch(r); /* before it goes on: the stop may have been long */
     if (!rested && !had && signal != SIGTSTP)
-        return; /* a signal of another process stopped it, which may continue it; or there is no terminal to be had */
+        return; /* another process stopped it by a signal, and may continue it; or there is no terminal */
     if (had || r->terminal.whole)
         lend_terminal(r);
     kill(-r->child, SIGCONT);
 }
 
-/* The system gives orphans to process 1. */
+/* The system assigns orphans to process 1. */
 static void reap_strangers(struct pdk__cli_runner *r)
 {
     siginfo_t info = {0};
@@ -304,9 +306,9 @@ void pdk__cli_job_look(struct pdk__cli_runner *r)
     reap_strangers(r);
     if (r->child == 0 || r->dead)
         return;
-    /* Not reaped before the lock is given back: as long as it is a zombie, nobody else gets its number. */
+    /* Not reaped before the lock is released: as long as it is a zombie, no other process gets its number. */
     if (waitid(P_PID, (id_t)r->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == r->child) {
-        /* A loss that made the session stop the command was told before: it must be known when the end is judged. */
+        /* A loss that made the session stop the command was sent before. It must be known when the end is judged. */
         pdk__cli_runner_listen(r);
         died(r, &info);
         return;

@@ -1,8 +1,8 @@
 /*
- * How long the lock may be believed in: written by the session, acted upon by all three processes.
+ * How long the lock may be believed in: written by the session, and used by all three processes.
  *
- * In memory that they share. Notes on the wire would reach a runner that was stopped for an hour one by one, an hour's
- * oldest first.
+ * It is in memory that they share. After an hour's stop, a runner would read notes on the wire one by one, the oldest
+ * first.
  *
  *     ... believed in .......... stop_at ....... kill_at .. deadline
  *                                |   grace       | reserve  |
@@ -16,35 +16,35 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The grace is this part of the session timeout at most. A lock that is in good order is confirmed for a third of the
- * timeout at any time; what is left of that is for servers that take their time. */
+/* The grace is this part of the session timeout at most. A lock in good order is confirmed for a third of the
+ * timeout at any time; the remainder is for slow servers. */
 enum { PDK__CLI_GRACE_PART = 5 };
 
 struct pdk__cli_lease {
-    _Atomic int64_t deadline; /* on the clock of pdk__cli_now_ms(); 0: nothing is known, and nothing to be done */
+    _Atomic int64_t deadline; /* on the clock of pdk__cli_now_ms(); 0: unknown, and nothing is due */
     _Atomic int64_t timeout_ms;
     _Atomic int64_t grace_ms;
     _Atomic int64_t reserve_ms;
-    atomic_bool lost;     /* the session has seen the lock lost: no command is to be started any more */
+    atomic_bool lost;     /* the session has seen the loss: no command may be started any more */
     atomic_bool stopping; /* one of the three has sent the polite signal: once is enough */
     _Atomic pid_t leader; /* of the group that the guard kills; 0: none */
 };
 
-/* To be made before the fork. NULL with errno. */
+/* To be created before the fork. NULL with errno. */
 struct pdk__cli_lease *pdk__cli_lease_new(void);
 
-/* What a lock that is held under a session timeout of TIMEOUT_MS allows, of the GRACE_MS that are wanted; nothing is
- * known yet, nobody stops. */
+/* Set the limits that a session timeout of TIMEOUT_MS allows, of the requested GRACE_MS. No deadline is known yet,
+ * and no process stops. */
 void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t grace_ms);
 
-/* It may be believed in for VALID_MS from NOW; nothing happens when that is 0. */
+/* It may be believed in for VALID_MS from NOW; nothing happens when VALID_MS is 0. */
 void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_ms);
 
-/* How often the session is to look for something to tell. */
+/* How often the session is to renew the lease. */
 int64_t pdk__cli_lease_beat_ms(const struct pdk__cli_lease *l);
 
-/* May a command be started at NOW, under a lock that is not lost, and with time left before the polite SIGNAL is due? 0
- * as SIGNAL: it is never due, and the answer is yes. */
+/* May a command be started at NOW, under a lock that is not lost, and with time left before the polite SIGNAL is
+ * due? For SIGNAL 0 the signal is never due, and the answer is yes. */
 bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal);
 
 /* When the polite SIGNAL is due, and when SIGKILL is; -1: not known. */

@@ -80,7 +80,7 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
     put(r, 1, text);
 }
 
-/* By what rules of its own it is granted the lock. */
+/* The options of its own by which it is granted the lock. */
 static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char text[64], delay[32];
@@ -119,7 +119,7 @@ static void print(const struct row *r, const int *widths)
     putchar('\n');
 }
 
-/* Columns in which nobody has anything to say are left out. */
+/* Columns that are empty for all contenders are left out. */
 static void widen(int *widths, const struct row *r)
 {
     for (int c = 0; c < N_COLUMNS; c++)

@@ -4,20 +4,21 @@
 
 #include <paddock/contenders.h>
 
-/* A table of the first N, with a heading; nothing at all when that is nobody. */
+/* A table of the first N, with a heading; nothing at all when there are none. */
 void pdk__cli_listing_table(const pdk_contender_list *list, size_t n);
 
 /* One object in one line, as the manual says. Returns 0 or an exit status, already explained. */
 int pdk__cli_listing_json(const pdk_contender_list *list, const char *path);
 
-/* One of it as such an object has it; the caller's. */
+/* One contender in the form of such an object; the caller's. */
 struct json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i);
 
 /* "holds", "asked" for a holder that was asked to release the lock, "waits", or "junk" for a node that is no
  * contender's. */
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
 
-/* Milliseconds since the node was made; the clocks of the servers and of this machine may differ, so never negative. */
+/* Milliseconds since the node was created; the clocks of the servers and of this machine may differ, so never
+ * negative. */
 int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i);
 
 #endif

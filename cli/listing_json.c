@@ -8,7 +8,7 @@
 
 static void set_text(json_t *object, const char *key, const char *text)
 {
-    /* Not every name is UTF-8; a program is better told "unknown" than given half of it. */
+    /* Not every name is UTF-8. A program can handle "unknown", but not half a name. */
     json_t *value = json_string(text);
     json_object_set_new(object, key, value != NULL ? value : json_null());
 }

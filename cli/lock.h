@@ -1,16 +1,16 @@
 /*
  * `paddock lock` is three processes.
  *
- * The *runner* is the one the user started: it has one thread and no connection, runs the command, and speaks to the
+ * The *runner* is the one the user started. It has one thread and no connection, runs the command, and speaks to the
  * terminal. The *session*, forked from it before anything else, holds the ZooKeeper session. The *guard* (guard.h) does
  * nothing until both are dead, or the deadline is near. So
  *  - the command inherits the user's descriptors and nothing else, from a process that may fork safely;
- *  - a job that is stopped with Ctrl-Z keeps its lock, as under flock(1), since the session goes on;
- *  - when the runner is killed, the session kills the command's process group, and gives the lock back after that;
+ *  - a job that is stopped with Ctrl-Z keeps its lock, as under flock(1), because the session goes on;
+ *  - when the runner is killed, the session kills the command's process group, and then releases the lock;
  *  - when the session is killed, the runner stops the command;
  *  - when both are killed, the guard kills the command's process group;
  *  - each knows until when the lock may be believed in (lease.h), so that each stops the command in time, whatever
- *    holds up the other two, and the servers;
+ *    delays the other two, and the servers;
  *  - no two have the same name, in ps(1) and for pkill(1): a kill by name leaves two of them.
  */
 #ifndef PDK_CLI_LOCK_H
@@ -28,10 +28,10 @@ struct pdk__cli_lock {
     char *shell[4];
     struct pdk__cli_lease *lease;
     int on_lost;   /* the signal for a lost lock; 0: ignore it */
-    int on_revoke; /* the signal when somebody asks for it; 0: ignore it */
+    int on_revoke; /* the signal for a revocation request; 0: ignore it */
     int64_t grace_ms;
     bool grace_given; /* by --kill-after */
-    bool keep;        /* a leadership: stand again when the command has ended */
+    bool keep;        /* a leadership: be a candidate again when the command has ended */
     bool once;        /* one term, however it ends */
     bool live;        /* keep a line on the terminal while waiting */
 };
@@ -45,15 +45,15 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l);
 /* Options about the command. */
 extern const struct pdk__cli_option pdk__cli_command_options[];
 
-/* The signals that ask a lock to end, or that its command may want to know of, without those that are ignored; all
- * blocked, and read from a signalfd, in the runner and in the session. */
+/* The signals that ask a lock to end, or that its command may need, without those that are ignored; all blocked, and
+ * read from a signalfd, in the runner and in the session. */
 void pdk__cli_lock_signals(sigset_t *set);
 
 /* The session's life. WIRE leads to the runner, whose process id is RUNNER; WAKE, to the guard, is held open. Never
  * returns. */
 _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner);
 
-/* The processes beside the runner, and the ways to them. */
+/* The processes beside the runner, and the channels to them. */
 struct pdk__cli_crew {
     pid_t session, guard;
     int wire, wake;

@@ -32,7 +32,7 @@ static const struct pdk__cli_option own_options[] = {{"json", 0, NULL, offsetof(
                                                      {"recursive", 'R', NULL, offsetof(struct ls, recursive)},
                                                      {0}};
 
-/* Options may follow the path here: there is no command whose options they could be. */
+/* Options may follow the path here: there is no command to which they could belong. */
 static const struct pdk__cli_verb verb = {"ls", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
 
 static int parse(struct ls *l, int argc, char **argv)

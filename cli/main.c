@@ -56,8 +56,8 @@ static int dispatch(int argc, char **argv)
     return top(argv[0]);
 }
 
-/* Options of the ensemble may come before the command: move them to where it reads them. A "--" that ends them is left
- * out, for there it would end the command's own options too. */
+/* Options of the ensemble may come before the command: move them to where the command reads them. A "--" that ends
+ * them is left out, because there it would end the command's own options too. */
 static int run(int argc, char **argv)
 {
     bool leading = argc > 1 && argv[1][0] == '-' && !is_help(argv[1]) && !is_version(argv[1]);
@@ -74,8 +74,8 @@ static int run(int argc, char **argv)
     return dispatch(argc - first, argv + first);
 }
 
-/* A socket that took the number of a closed standard stream would be written to by whoever means the stream. What is
- * opened here closes again at exec: the command finds the stream as closed as we did. */
+/* If a socket took the number of a closed standard stream, writes to the stream would reach the socket. The
+ * descriptors opened here close again at exec: the command finds the stream as closed as we did. */
 static void fill_standard_streams(void)
 {
     int fd;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     }
     setlocale(LC_CTYPE, "");
     int status = run(argc, argv);
-    /* What was flushed before may have failed then. */
+    /* An earlier flush may have failed. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
         pdk__cli_say("cannot write to standard output");
         status = STATUS_INTERNAL;

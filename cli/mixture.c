@@ -13,7 +13,7 @@ void pdk__cli_mixture_add(struct pdk__cli_mixture *m, const pdk_contender_list *
 {
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     m->kazoo = m->kazoo || pdk__cli_is_kazoo(list, i);
-    /* Data of a program's own do not tell how it is granted the lock; an identity, which has a process, does. */
+    /* Data of a program's own do not show how it is granted the lock; an identity, which has a process, does. */
     bool known = dialect == PDK_DIALECT_CURATOR || (dialect == PDK_DIALECT_PADDOCK && pdk_contender_pid(list, i) != 0);
     if (known)
         pdk__cli_mixture_add_own(m, pdk_contender_confirmed(list, i), pdk_contender_lock_delay_ms(list, i) > 0);

@@ -12,7 +12,7 @@
 bool pdk__cli_number_seconds(const char *text, int64_t *ms)
 {
     char *end;
-    /* strtod() alone would take "nan", "inf" and "0x1p3". */
+    /* strtod() alone would accept "nan", "inf" and "0x1p3". */
     if (*text == '\0' || strspn(text, "0123456789.") != strlen(text) || strpbrk(text, "0123456789") == NULL)
         return false;
     double value = strtod(text, &end);
@@ -47,7 +47,7 @@ bool pdk__cli_number_token(const char *text, int64_t *token)
     return errno == 0;
 }
 
-/* No C library but glibc from 2.32 on tells these. */
+/* No C library but glibc from 2.32 on has these names. */
 static const struct {
     const char *name;
     int number;

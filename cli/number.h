@@ -20,7 +20,7 @@ bool pdk__cli_number_signal(const char *text, int *number);
 /* Milliseconds on a clock that counts suspended time. */
 int64_t pdk__cli_now_ms(void);
 
-/* How long until DEADLINE (-1: never), as poll() wants it. */
+/* How long until DEADLINE (-1: never), in the form of poll()'s timeout. */
 int pdk__cli_poll_ms(int64_t deadline);
 
 /* The earlier of two deadlines, -1 being never. */

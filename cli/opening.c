@@ -11,12 +11,12 @@
 struct pdk__cli_opening {
     const char *hosts;
     const pdk_client_options *options;
-    int done; /* an eventfd; 1 in it: the two below are there */
+    int done; /* an eventfd; 1 in it: the next two members are set */
     int rc;
     pdk_client *client;
 };
 
-/* The log of the client. The command itself reports grants and the wait for them, so -v adds what goes wrong. The log
+/* The log of the client. The command itself reports grants and the wait for them, so -v adds the failures. The log
  * runs in the loop that renews the lease, so a line is left out when it would have to wait for a reader. */
 static void say(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
 {
@@ -38,7 +38,7 @@ static void *run(void *arg)
 {
     struct pdk__cli_opening *opening = arg;
     opening->rc = pdk_client_new(&opening->client, opening->hosts, opening->options);
-    eventfd_write(opening->done, 1); /* the last touch: it may be freed from now on */
+    eventfd_write(opening->done, 1); /* the last access: it may be freed from now on */
     return NULL;
 }
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server that is asked for a lock that may be busy answers soon, or is not asked for long. */
+/* With a wait of 0 for the lock, a server must answer within CONNECT_AT_ONCE_MS. */
 enum { CONNECT_MS = 30000, CONNECT_AT_ONCE_MS = 5000 };
 
-/* Nothing to do but to make pdk_client_fd() readable: the claim looks at the session on every turn of its loop. */
+/* It only makes pdk_client_fd() readable: the claim checks the session on every turn of its loop. */
 static void wake(pdk_client *c, pdk_session_state state, void *arg)
 {
     (void)c;
@@ -100,7 +100,7 @@ static int take_auth(struct pdk__cli_options *o, const struct pdk__cli_option *r
 {
     (void)row;
     int rc = pdk__cli_credentials_take(o->client, value);
-    /* The process list shows arguments to everybody; what was read need not stay there. */
+    /* The process list shows arguments to every user; a value that was read need not stay there. */
     pdk__cli_title_hide(value);
     if (rc == 0)
         return 0;
@@ -231,7 +231,7 @@ static const struct pdk__cli_option asking[] = {{"help", 'h', NULL, offsetof(str
 
 enum { ROWS_MAX = 40, LONG = 256 };
 
-/* All rows of a verb, as getopt_long() wants them: row I is found by LONG + I, or by its letter. */
+/* All rows of a verb, in the form of getopt_long(): row I is found by LONG + I, or by its letter. */
 struct grammar {
     const struct pdk__cli_option *rows[ROWS_MAX];
     struct option longs[ROWS_MAX + 1];
@@ -272,7 +272,7 @@ static const struct pdk__cli_option *row_of(const struct grammar *g, int option)
 
 static int refuse(const char *command, int option, char **argv)
 {
-    const char *word = argv[optind - 1]; /* when it is long: optind leaves a word of letters after its last letter */
+    const char *word = argv[optind - 1]; /* when it is long: optind passes a word of letters after its last letter */
     bool is_long = optopt == 0 || optopt >= LONG;
     if (option == ':' && is_long)
         return pdk__cli_usage("%s: option '%s' needs a value", command, word);

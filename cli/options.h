@@ -16,8 +16,8 @@ struct pdk__cli_options {
     pdk_client_options *client;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
     bool at_once;          /* -n, or -w 0 */
-    int64_t connect_ms;    /* how long to look for a server; -1: not given, until there is a path */
-    int64_t session_ms;    /* that are asked for */
+    int64_t connect_ms;    /* how long to look for a server; -1: not given, until the path is taken */
+    int64_t session_ms;    /* the requested timeout */
     bool confirmed;        /* grants */
     int64_t lock_delay_ms; /* 0: none */
     int64_t min_token;     /* 0: none */
@@ -29,7 +29,7 @@ struct pdk__cli_options {
     bool debug; /* -v was given twice */
     bool quiet;
     bool help, version; /* asked for */
-    bool answered;      /* they were printed, and nothing is left to do */
+    bool answered;      /* they were printed, and nothing remains to do */
     char **words;       /* after the options */
 };
 
@@ -39,7 +39,7 @@ struct pdk__cli_option;
 typedef int pdk__cli_take(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value);
 
 /* One option: with a value, which `take` takes; or a flag, which becomes true. A sub-command with options of its own
- * puts the shared ones first in its struct, so that O leads to that. */
+ * puts the shared ones first in its struct, so that O points to that struct. */
 struct pdk__cli_option {
     const char *name;    /* the long one; NULL ends a table */
     char letter;         /* 0: none */
@@ -58,17 +58,17 @@ struct pdk__cli_verb {
 
 /* Shared tables. */
 extern const struct pdk__cli_option pdk__cli_ensemble_options[]; /* how to reach the servers; what to say */
-extern const struct pdk__cli_option pdk__cli_wait_options[];     /* -w, and -E for what is still busy then */
+extern const struct pdk__cli_option pdk__cli_wait_options[];     /* -w, and -E for a lock that is still busy then */
 extern const struct pdk__cli_option pdk__cli_nowait_options[];
-extern const struct pdk__cli_option pdk__cli_node_options[]; /* ACL of what is made; the status of a loss */
+extern const struct pdk__cli_option pdk__cli_node_options[]; /* ACL of created nodes; the status of a loss */
 extern const struct pdk__cli_option pdk__cli_label_options[];
-extern const struct pdk__cli_option pdk__cli_grant_options[]; /* by what rules a lock is granted */
+extern const struct pdk__cli_option pdk__cli_grant_options[]; /* the rules by which a lock is granted */
 
 /* Defaults, with the environment. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
 void pdk__cli_options_end(struct pdk__cli_options *o);
 
-/* Ask for this session timeout. PDK_EINVAL. */
+/* Request this session timeout. PDK_EINVAL. */
 int pdk__cli_options_session(struct pdk__cli_options *o, int ms);
 
 /* Take the options of ARGV, ARGV[0] being the verb's name, and leave the other words in `words`. Returns 0, or an exit
@@ -76,7 +76,8 @@ int pdk__cli_options_session(struct pdk__cli_options *o, int ms);
 int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);
 
 /* The index of the first word of ARGV after options of TABLE, which are not taken, or of --help or --version among
- * them. A "--" that ends them is such a word. ARGV[0] does not count. Negative, and already explained, when an option is not in TABLE. */
+ * them. A "--" that ends them is such a word. ARGV[0] does not count. Negative, and already explained, when an
+ * option is not in TABLE. */
 int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv);
 
 /* For "-V". Returns 0. */
@@ -88,7 +89,7 @@ int pdk__cli_options_seconds(const struct pdk__cli_options *o, const struct pdk_
 int pdk__cli_options_status(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
                             int *status);
 
-/* Take the PATH, and see that there is an ensemble to ask. Returns 0 or an exit status, already explained. */
+/* Take the PATH, and check that an ensemble is given. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 
 #endif

@@ -9,7 +9,7 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
     if (*host == '\0')
         snprintf(text, size, "%s", pdk_contender_name(list, i));
     else if (pdk_contender_pid(list, i) == 0)
-        snprintf(text, size, "%s", host); /* an address is all that some libraries leave */
+        snprintf(text, size, "%s", host); /* some libraries write only an address */
     else if (*label == '\0')
         snprintf(text, size, "%s pid %lld", host, (long long)pdk_contender_pid(list, i));
     else

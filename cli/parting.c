@@ -7,8 +7,8 @@
 
 /*
  * The command's status is known and true by now: the lease covered the command's whole life, or the status is that of a
- * lost lock. The session deletes the node in the background as well. A shell that gets its prompt back is worth
- * more than the certainty that the next contender need not wait.
+ * lost lock. The session deletes the node in the background as well. A prompt return to the shell is worth more than
+ * the certainty that the next contender need not wait.
  */
 enum { TELL_MS = 1000, PATIENCE_MS = 5000, IMPATIENT_MS = 1000 };
 
@@ -32,7 +32,7 @@ static bool waits(const struct pdk__cli_runner *r)
     return r->leaving && !r->abandoned && r->wire >= 0 && (r->child == 0 || r->dead);
 }
 
-/* Of a lost lock the loss was said. */
+/* For a lost lock, the loss was reported already. */
 static bool speaks(const struct pdk__cli_runner *r) { return !r->lost && !r->lock->common.quiet; }
 
 static int64_t tell_at(const struct pdk__cli_runner *r)
@@ -76,7 +76,7 @@ static void abandon(struct pdk__cli_runner *r)
     if (speaks(r))
         tell_abandoned(r);
     if (r->lost)
-        kill(r->session, SIGKILL); /* it hangs, or was stopped: nothing may renew what is lost */
+        kill(r->session, SIGKILL); /* it hangs, or was stopped: it must not renew a lost lock */
 }
 
 void pdk__cli_parting_step(struct pdk__cli_runner *r)

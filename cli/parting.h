@@ -1,16 +1,16 @@
-/* From the moment when the lock is needed no more to the end of the program: the servers may be away then. */
+/* From the moment when the lock is no longer needed to the end of the program: the servers may be unreachable then. */
 #ifndef PDK_CLI_PARTING_H
 #define PDK_CLI_PARTING_H
 
 #include "cli/runner.h"
 
-/* Tell the session that the lock is needed no more. */
+/* Tell the session that the lock is no longer needed. */
 void pdk__cli_parting_begin(struct pdk__cli_runner *r);
 
 /* A signal came meanwhile; FROM_TERMINAL: typed there. */
 void pdk__cli_parting_urge(struct pdk__cli_runner *r, bool from_terminal);
 
-/* Do what is due: say what is waited for, and end the wait. */
+/* Do what is due: report the wait, and end it. */
 void pdk__cli_parting_step(struct pdk__cli_runner *r);
 
 /* When a step is next of use; -1: never. */

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each look costs a listing and two requests, times all that wait: less and less often. */
+/* Each look costs a listing and two requests, for each waiter. So the looks become rarer, from FIRST_MS to LAST_MS. */
 enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, HOLDER = 320 };
 
 struct pdk__cli_queue {
@@ -26,11 +26,11 @@ struct pdk__cli_queue {
     int wire;
     int rest;
     struct pdk__cli_mixture told;
-    char said[HOLDER]; /* which holder was told last */
+    char said[HOLDER]; /* the last reported holder */
 };
 
-/* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender: it does not
- * count. */
+/* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender, so it
+ * does not count. */
 static long place(const pdk_contender_list *list, int64_t session, long *n)
 {
     char own[24];
@@ -47,8 +47,8 @@ static long place(const pdk_contender_list *list, int64_t session, long *n)
     return ours;
 }
 
-/* TEXT is the line, the place before the holder since a narrow terminal cuts its end; HOLDER is what -v says it again
- * for when it has changed. */
+/* TEXT is the line, the place before the holder because a narrow terminal cuts its end. HOLDER is the part whose
+ * change makes -v print the line again. */
 static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *list, char *text, size_t size,
                      char holder[HOLDER])
 {
@@ -83,7 +83,7 @@ static bool rested(const struct pdk__cli_queue *q, int64_t ms)
     return poll(&fd, 1, (int)ms) > 0;
 }
 
-/* On a terminal the line is drawn again; for -v without one, it is said when the holder has changed. */
+/* On a terminal the line is drawn again; for -v without one, it is printed when the holder has changed. */
 static void tell(struct pdk__cli_queue *q, const char *text, const char *holder)
 {
     struct pdk__cli_note note = {.kind = NOTE_QUEUE};
@@ -95,7 +95,7 @@ static void tell(struct pdk__cli_queue *q, const char *text, const char *holder)
     snprintf(q->said, sizeof q->said, "%s", holder);
 }
 
-/* Nothing is said once the wait is over. Returns whether to look again. */
+/* Nothing is printed once the wait is over. Returns whether to look again. */
 static bool look(struct pdk__cli_queue *q)
 {
     char text[700], path[PDK__CLI_SHORT], holder[HOLDER];

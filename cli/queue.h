@@ -1,4 +1,4 @@
-/* A line about the holder of a lock and our place in its queue, less and less often the longer the wait is. */
+/* A line about the holder of a lock and our place in its queue, less often the longer the wait is. */
 #ifndef PDK_CLI_QUEUE_H
 #define PDK_CLI_QUEUE_H
 
@@ -6,12 +6,12 @@
 
 struct pdk__cli_queue;
 
-/* Start to look, from a thread of its own since looking blocks. Lines go to WIRE as NOTE_QUEUE; with -1 they are said,
- * if O is verbose. A holder that goes by other rules than O causes a warning. NULL when there is no thread to be had:
- * the wait goes on without. */
+/* Start to look, from a thread of its own because looking blocks. Lines go to WIRE as NOTE_QUEUE; with -1 they are
+ * printed, if O is verbose. A holder with other rules than O causes a warning. NULL when no thread can be created:
+ * the wait goes on without lines. */
 struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int wire);
 
-/* No more lines, please; does not block. */
+/* Stop the lines; does not block. */
 void pdk__cli_queue_rest(struct pdk__cli_queue *q);
 
 /* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and above. */

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 
-/* Make a client, by DEADLINE. */
+/* Create a client, by DEADLINE. */
 static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client **c)
 {
     int rc;

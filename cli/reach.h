@@ -1,10 +1,10 @@
-/* A session for a sub-command that asks something and waits for the answer. */
+/* A session for a sub-command that makes a request and waits for the answer. */
 #ifndef PDK_CLI_REACH_H
 #define PDK_CLI_REACH_H
 
 #include "cli/options.h"
 
-/* Make a client and wait until it is connected. *C is the caller's, to be freed, also when this fails. */
+/* Create a client and wait until it is connected. *C is the caller's, to be freed, also when this fails. */
 int pdk__cli_reach(const struct pdk__cli_options *o, pdk_client **c);
 
 /* Explain why something failed with RC (C may be NULL). Returns the exit status. */

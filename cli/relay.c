@@ -6,8 +6,7 @@ enum { HOLD_MS = 100, ANSWER_MS = 1000, N = 32, BOTH = WAY_RUNNER | WAY_SESSION 
 
 static bool waits(const struct pdk__cli_held *h) { return h->stage == STAGE_HELD || h->stage == STAGE_ASKED; }
 
-/* One that was passed on is no first: what comes after it is another signal, for all anybody knows. Twice is better
- * than never. */
+/* A signal that was passed on is no first of a pair: the next one may be another signal. Twice is better than never. */
 static bool is_second(const struct pdk__cli_held *h, pid_t sender, enum pdk__cli_way way)
 {
     return waits(h) && h->sender == sender && (h->ways & (int)way) == 0;
@@ -22,7 +21,7 @@ void pdk__cli_relay_take(struct pdk__cli_relay *r, int signal, pid_t sender, enu
         h->ways |= (int)way;
         h->due = now;
     } else if (waits(h) && h->sender != sender) {
-        h->ways = 0; /* the command gets it, and one will do, as when the system merges signals */
+        h->ways = 0; /* the command gets it, and one is enough, as when the system merges signals */
     } else if (!waits(h)) {
         *h = (struct pdk__cli_held){STAGE_HELD, (int)way, sender, now + HOLD_MS};
     }

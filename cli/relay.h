@@ -2,9 +2,10 @@
  * Signals on their way to the command: each goes there once.
  *
  * A service manager that ends a unit signals every process in it: the runner, the session and the command. The first
- * two pass on what they get, so the command would get it three times. So the runner holds a signal for HOLD_MS, and
- * then asks the session for what it got. If that is the same signal of the same sender, every process was signalled;
- * or every one of a name, as by pidof(1), without the command. The sender tells which.
+ * two pass on their signals, so the command would get it three times. So the runner holds a signal for HOLD_MS, and
+ * then asks the session for its signals. If the session got the same signal of the same sender, there are two cases:
+ * every process was signalled, or every process of one name, as by pidof(1), without the command. The sender tells
+ * which.
  *
  *    HELD ── HOLD_MS ──► ASKED ── answer, or ANSWER_MS ──► due ──► PASSED
  *      └──────────────────┴── the session has it, too ──────┘
@@ -31,16 +32,16 @@ struct pdk__cli_relay {
 /* SIGNAL of SENDER came at NOW, by WAY. */
 void pdk__cli_relay_take(struct pdk__cli_relay *r, int signal, pid_t sender, enum pdk__cli_way way, int64_t now);
 
-/* Is the session to be asked, at NOW, for what it got? True once for each question. */
+/* Is the session to be asked, at NOW, for its signals? True once for each request. */
 bool pdk__cli_relay_asks(struct pdk__cli_relay *r, int64_t now);
 
-/* It has answered, or cannot. */
+/* The session has answered, or cannot. */
 void pdk__cli_relay_answered(struct pdk__cli_relay *r, int64_t now);
 
 /* A signal that is due at NOW; 0: none. *EVERYWHERE: it came by both ways, from *SENDER. Each is returned once. */
 int pdk__cli_relay_next(struct pdk__cli_relay *r, int64_t now, bool *everywhere, pid_t *sender);
 
-/* When there is something to ask, or due; -1: never. */
+/* When a request or a signal is due; -1: never. */
 int64_t pdk__cli_relay_due(const struct pdk__cli_relay *r);
 
 #endif

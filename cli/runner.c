@@ -76,13 +76,13 @@ static void take_signal(struct pdk__cli_runner *r)
     if (read(r->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
     int signal = (int)info.ssi_signo;
-    if (signal != SIGCHLD) /* looked at on every turn */
+    if (signal != SIGCHLD) /* checked on every turn */
         direct(r, signal, (pid_t)info.ssi_pid, WAY_RUNNER, info.ssi_code == SI_KERNEL);
 }
 
 /* --- the session --- */
 
-/* The servers may grant less than was asked for. */
+/* The servers may grant a shorter timeout than was requested. */
 static void tell_grace(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
@@ -118,7 +118,7 @@ static void take_loss(struct pdk__cli_runner *r)
     r->lost = true;
 }
 
-/* A request, and no more: the command ends in its own time, if at all, and the lock is given back after that. */
+/* Only a request: the command ends in its own time, if at all, and the lock is released after that. */
 static void take_revocation(struct pdk__cli_runner *r)
 {
     int signal = r->lock->on_revoke;
@@ -129,7 +129,7 @@ static void take_revocation(struct pdk__cli_runner *r)
     if (signal == 0)
         return;
     kill(-r->child, signal);
-    kill(-r->child, SIGCONT); /* a stopped one hears nothing */
+    kill(-r->child, SIGCONT); /* a stopped command receives nothing */
 }
 
 static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
@@ -148,7 +148,7 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
         pdk__cli_say("%s", note->text);
 }
 
-/* The session process is gone. Without its last word the lock is as good as lost: stop the command from here. */
+/* The session process has ended. Without its last note the lock counts as lost: stop the command from here. */
 static void take_silence(struct pdk__cli_runner *r)
 {
     close(r->wire);
@@ -238,7 +238,7 @@ static int outcome(const struct pdk__cli_runner *r)
     return r->status;
 }
 
-/* What may have to be killed comes first, for nobody knows how long ago poll() was called. */
+/* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
 static void turn(struct pdk__cli_runner *r)
 {
     struct pollfd fds[] = {
@@ -256,8 +256,8 @@ static void turn(struct pdk__cli_runner *r)
     pdk__cli_parting_step(r);
 }
 
-/* Without a command there is nothing to guard. A guard that was left to end by itself would be a zombie, for a time, in
- * a container whose process 1 reaps none. */
+/* Without a command there is nothing to guard. A guard that ended on its own would be a zombie, for a time, in a
+ * container whose process 1 reaps none. */
 static void bury_all(struct pdk__cli_runner *r)
 {
     if (!r->abandoned)
@@ -271,7 +271,7 @@ static void bury_all(struct pdk__cli_runner *r)
 
 static uint64_t seed(void)
 {
-    uint64_t seed = 0; /* the generator takes it, too */
+    uint64_t seed = 0; /* 0 is valid for the generator, too */
     (void)!getrandom(&seed, sizeof seed, 0);
     return seed;
 }

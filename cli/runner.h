@@ -1,4 +1,4 @@
-/* The runner of `paddock lock` and its job, the command: what runner.c and job.c share. */
+/* The runner of `paddock lock` and its job, the command: shared by runner.c and job.c. */
 #ifndef PDK_CLI_RUNNER_H
 #define PDK_CLI_RUNNER_H
 
@@ -19,16 +19,16 @@ struct pdk__cli_runner {
     pid_t session;
     pid_t guard;
     pid_t child;  /* 0: not yet */
-    pid_t zombie; /* that of the term before: its number must stay its own until the session has heard of its end */
-    bool quit;    /* a signal asked for the end of it all, when the command ends */
+    pid_t zombie; /* the last term's command: its number must stay its own until the session knows of its end */
+    bool quit;    /* a signal requested the end of the program, when the command ends */
     bool ran;     /* the command could be started */
     bool dead;    /* the command ended; not reaped yet */
     bool lost;
     bool suspended; /* there is no connection */
     bool leaving;
-    bool told_wait; /* it was said what is waited for */
-    bool abandoned; /* the servers are not waited for */
-    bool ended;     /* the session said its last word */
+    bool told_wait; /* the wait was reported */
+    bool abandoned; /* no longer wait for the servers */
+    bool ended;     /* the session sent its last note */
     int status;     /* of the command, or why there was none */
     int gave_up;    /* the signal that ended the wait */
     int wire;
@@ -46,27 +46,28 @@ const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r);
 /* Stop the command if it is time for that. */
 void pdk__cli_runner_watch(struct pdk__cli_runner *r);
 
-/* Act upon what the session has said by now. */
+/* Act upon the session's notes so far. */
 void pdk__cli_runner_listen(struct pdk__cli_runner *r);
 
-/* Run the command under GRANT. What goes wrong is explained, and becomes the status. */
+/* Run the command under GRANT. A failure is explained, and becomes the status. */
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant);
 
-/* Reap the command of the term before. */
+/* Reap the command of the last term. */
 void pdk__cli_job_bury(struct pdk__cli_runner *r);
 
-/* See whether it ended, or stopped; and reap what the system made our child, as it does with process 1. */
+/* Check whether the command ended, or stopped. Reap the children that the system assigned to us, as it does to
+ * process 1. */
 void pdk__cli_job_look(struct pdk__cli_runner *r);
 
-/* Send it SIGNAL. */
+/* Send the command SIGNAL. */
 void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal);
 
-/* It was sent the signals that are due, unless it got them with every other process. */
+/* Send the command the signals that are due, unless it got them with every other process. */
 void pdk__cli_job_relay(struct pdk__cli_runner *r);
 
 /*
- * Stop, as the shell's job that we are, until it continues us; with GROUP all of our process group. Returns false when
- * that is impossible, since no shell controls this job: the system stops no orphaned process group.
+ * Stop, as the shell's job that we are, until the shell continues us; with GROUP all of our process group. Returns
+ * false when that is impossible, because no shell controls this job: the system stops no orphaned process group.
  */
 bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group);
 

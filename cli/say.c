@@ -20,7 +20,7 @@ static void vsay(const char *format, va_list arguments)
         char *end = stpcpy(line, "paddock: ");
         pdk__cli_printable(end, (size_t)length + 1, length, text);
         end = stpcpy(end + strlen(end), "\n");
-        /* An error is left alone: standard error is where it would be told. */
+        /* An error is ignored: standard error is where it would be reported. */
         (void)!write(STDERR_FILENO, line, (size_t)(end - line));
     }
     free(line);
@@ -79,7 +79,7 @@ static bool rearranges(wchar_t c)
            c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/* One character of TEXT: its length in bytes, and its width, or -1 when it is none that can be shown. */
+/* One character of TEXT: its length in bytes, and its width, or -1 when it cannot be shown. */
 static size_t measure(const char *text, mbstate_t *state, int *width)
 {
     wchar_t c;

@@ -1,4 +1,4 @@
-/* What the command says to people: one line at a time, on standard error. */
+/* Messages of the command for people: one line at a time, on standard error. */
 #ifndef PDK_CLI_SAY_H
 #define PDK_CLI_SAY_H
 
@@ -25,11 +25,11 @@ void pdk__cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, and the status of bad usage, so that a parser can return it. */
 int pdk__cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The exit status for a code of the library. BUSY is the status for a lock that another holds. */
+/* The exit status for a code of the library. BUSY is the status for a lock that another contender holds. */
 int pdk__cli_status_of(int rc, int busy);
 
-/* Copy TEXT into OUT, at most SIZE bytes with the NUL and COLUMNS wide, with whatever a terminal would not show as
- * itself replaced by '?'. Returns the width. */
+/* Copy TEXT into OUT, at most SIZE bytes with the NUL and COLUMNS wide. Characters that a terminal would not show as
+ * themselves become '?'. Returns the width. */
 int pdk__cli_printable(char *out, size_t size, int columns, const char *text);
 
 #endif

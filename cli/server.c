@@ -86,7 +86,7 @@ static int parse(struct server *s, int argc, char **argv)
     return status;
 }
 
-/* Whoever reads our output to its end, as $(…) does, need not wait for ours. */
+/* A reader that reads our output to its end, as $(…) does, need not wait for our end. */
 static int announce(const pdk__server *server)
 {
     printf("export PADDOCK_HOSTS=127.0.0.1:%d\n", pdk__server_port(server));
@@ -119,8 +119,8 @@ static int await_end(const pdk__server *server, int parent, int signals)
     return STATUS_NO_ENSEMBLE;
 }
 
-/* Said before a server is started, which would end with a log that nobody sees. SO_REUSEADDR, as the server has it:
- * what remains of old connections does not count. */
+/* Checked before a server is started: the server would end with a message in a log that no user sees. SO_REUSEADDR,
+ * as the server has it: the remains of old connections do not count. */
 static bool is_taken(int port)
 {
     struct sockaddr_in address = {

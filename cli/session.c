@@ -34,8 +34,8 @@ struct session {
     int timer;
     int child; /* pidfd of the command; -1: none */
     pid_t runner;
-    int64_t connecting_at; /* when to say that a server is still looked for; -1: not any more */
-    int64_t renew_at;      /* when to ask again how long the lock is good for; -1: not held */
+    int64_t connecting_at; /* when to report that a server is still looked for; -1: no longer */
+    int64_t renew_at;      /* when to renew the lease; -1: not held */
 };
 
 static void tell(const struct session *s, enum pdk__cli_note_kind kind)
@@ -76,7 +76,7 @@ static struct pdk__cli_lease *lease(const struct session *s) { return s->lock->l
 
 static void renew(struct session *s)
 {
-    int64_t now = pdk__cli_now_ms(); /* before it is asked for: what passes in between only shortens it */
+    int64_t now = pdk__cli_now_ms(); /* before the query: time that passes in between only shortens the result */
     s->renew_at = -1;
     if (s->claim.phase != CLAIM_HELD)
         return;
@@ -92,7 +92,7 @@ static bool worth_starting(const struct session *s)
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
 
-/* The command is dead, or never was: its group is nobody to signal, its descriptor nothing to wait for. */
+/* The command is dead, or never existed: no group to signal, no descriptor to wait for. */
 static void unguard(struct session *s)
 {
     s->group.leader = 0;
@@ -107,7 +107,7 @@ static void release(struct session *s)
     pdk__cli_claim_leave(&s->claim);
 }
 
-/* What was told of the term that is over is no news of the next. */
+/* Reports about the last term do not count for the next. */
 static void stand_again(struct session *s, int64_t rest_ms)
 {
     unguard(s);
@@ -118,8 +118,8 @@ static void stand_again(struct session *s, int64_t rest_ms)
     s->renew_at = -1;
 }
 
-/* The page, not the notes, names the group: those of a runner that is gone by now may all be unread. The runner sets it
- * before it writes, and reaps after that. */
+/* The page, not the notes, names the group: the notes of a runner that has ended may all be unread. The runner sets
+ * the page before it writes a note, and reaps after that. */
 static void look(struct session *s)
 {
     if (s->group.leader != lease(s)->leader)
@@ -136,15 +136,15 @@ static void guard(struct session *s, pid_t child)
         pdk__cli_group_stop(&s->group);
 }
 
-/* The runner was killed. The command goes too, all of it, before anybody else may have the lock. Should the command
- * have ended in this very moment, its number can hardly have gone to another group yet. */
+/* The runner was killed. The command's whole group is killed too, before another client can have the lock. If the
+ * command ended in this very moment, its number can hardly have gone to another group yet. */
 static void orphaned(struct session *s)
 {
-    s->orphan = true; /* the descriptor stays: the queue's thread may be about to write there */
+    s->orphan = true; /* the descriptor stays open: the queue's thread may be about to write there */
     if (s->group.leader != 0)
         kill(-s->group.leader, SIGKILL);
     s->group.leader = 0;
-    lease(s)->leader = 0; /* the guard need not do it later, when the number may be another's */
+    lease(s)->leader = 0; /* so that the guard does not kill later, when the number may be another group's */
     /* The release may go on after the runner has returned. A pipe ends for its reader when no process holds it. */
     dup2(STDOUT_FILENO, STDERR_FILENO);
     if (s->child < 0)
@@ -190,7 +190,7 @@ static void hear(struct session *s)
     }
 }
 
-/* The library's grant is not the command's start: that waits until there is time for it, or the lock lost. */
+/* The library's grant is not the command's start: that waits until there is time for it, or the lock is lost. */
 static enum pdk__cli_phase phase_to_tell(struct session *s)
 {
     enum pdk__cli_phase phase = s->claim.phase;
@@ -221,7 +221,7 @@ static void tell_phase(struct session *s)
 
 static void tell_state(struct session *s)
 {
-    bool unknown = s->told != CLAIM_HELD; /* to the runner: no command was started */
+    bool unknown = s->told != CLAIM_HELD; /* to the runner, so no command was started */
     if (s->claim.lost && unknown && s->claim.leader != NULL) {
         stand_again(s, 0);
         return;
@@ -243,7 +243,7 @@ static void tell_state(struct session *s)
     }
 }
 
-/* To a runner that has a command to ask. */
+/* Only to a runner that has a command to signal. */
 static void tell_revoked(struct session *s)
 {
     if (s->claim.phase != CLAIM_HELD || s->told != CLAIM_HELD || !s->claim.revoked || s->told_revoked)
@@ -254,13 +254,13 @@ static void tell_revoked(struct session *s)
 
 static int64_t due(const struct session *s)
 {
-    /* After a rest the answer to the resignation is awaited; it makes the claim's descriptor readable. */
+    /* After a rest the answer to the resignation is awaited. It makes the claim's descriptor readable. */
     int64_t due = pdk__cli_earlier(s->claim.resigning ? -1 : s->claim.deadline, s->connecting_at);
     due = pdk__cli_earlier(due, s->renew_at);
     return pdk__cli_earlier(due, pdk__cli_group_due(&s->group));
 }
 
-/* What may have to be killed comes first, for nobody knows how long ago poll() was called. */
+/* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
 static void turn(struct session *s)
 {
     struct pollfd fds[] = {{.fd = s->orphan ? -1 : s->wire, .events = POLLIN},
@@ -286,8 +286,8 @@ static void turn(struct session *s)
         hear(s);
 }
 
-/* Of what the runner was started with, this process keeps standard error, for the day an assertion fails, until the
- * runner has ended: it must not hold a pipe open that somebody reads to its end, nor a file that flock(1) locked. */
+/* Of the runner's descriptors this process keeps only standard error, for a failed assertion, until the runner has
+ * ended. It must not hold a pipe open that another process reads to its end, nor a file that flock(1) locked. */
 static void withdraw(int wire, int wake)
 {
     int low = wire < wake ? wire : wake, high = wire < wake ? wake : wire;
@@ -325,7 +325,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int
     int status = pdk__cli_claim_status(&s.claim, text);
     if (s.claim.lost && s.told != CLAIM_HELD)
         status = never_started(&s, text, sizeof text);
-    /* The queue's requests are answered by the close, and end before the client is freed. */
+    /* The close answers the queue's requests, so they end before the client is freed. */
     pdk__cli_queue_rest(s.queue);
     pdk_client_close(s.claim.client);
     pdk__cli_queue_free(s.queue);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Longer than the library's: what ends a command in time must not end it whenever the servers elect a leader. */
+/* Longer than the library's: the deadline of a command must not pass at every leader election of the servers. */
 enum { SESSION_MS = 30000, GRACE_MS = 2000 };
 
 void pdk__cli_lock_signals(sigset_t *set)
@@ -33,7 +33,7 @@ int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 
 /* --- the options, as a whole -------------------------------------------------------------------------------------- */
 
-/* Arguments may hold secrets, and everybody may read the label: the command's name alone. */
+/* Arguments may hold secrets, and every client may read the label: the command's name alone. */
 static void set_label(struct pdk__cli_lock *l)
 {
     const char *slash = strrchr(l->argv[0], '/');
@@ -42,7 +42,7 @@ static void set_label(struct pdk__cli_lock *l)
         pdk_client_options_set_label(l->common.client, name);
 }
 
-/* A command that may take longer to end than the lock can be good for would outlive it. */
+/* A command that may take longer to end than the lock can be valid would outlive it. */
 static int check_grace(const struct pdk__cli_lock *l)
 {
     int64_t least = l->grace_ms * PDK__CLI_GRACE_PART;
@@ -54,8 +54,8 @@ static int check_grace(const struct pdk__cli_lock *l)
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
-/* As `unshare -p` without --fork leaves it: the children of this process have numbers of their own, by which it does
- * not know them, and when the first child has ended there can be no other. Before there is any child, the second link
+/* The state after `unshare -p` without --fork: the children of this process have process ids that it does not know
+ * them by, and when the first child has ended there can be no other. Before there is any child, the second link
  * exists (from Linux 4.12 on) and cannot be read. */
 static bool has_foreign_children(void)
 {
@@ -75,7 +75,7 @@ static void block_signals(sigset_t *mask)
     pdk__cli_lock_signals(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTTOU); /* so that the terminal can be taken back from the background */
-    sigaddset(&set, SIGPIPE); /* blocked, not ignored: the command's own disposition stays what it was */
+    sigaddset(&set, SIGPIPE); /* blocked, not ignored: the command's own disposition stays unchanged */
     sigprocmask(SIG_BLOCK, &set, mask);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would reap our children */
 }
@@ -95,7 +95,7 @@ static int start_crew(struct pdk__cli_lock *l, struct pdk__cli_crew *crew)
     crew->wake = pipe[1];
     if (crew->session > 0)
         crew->guard = pdk__cli_guard_start(l->lease, l->on_lost, pipe, runner);
-    return crew->session > 0 && crew->guard > 0 ? 0 : -1; /* a session whose runner exits ends by itself */
+    return crew->session > 0 && crew->guard > 0 ? 0 : -1; /* a session whose runner exits ends on its own */
 }
 
 static int run(struct pdk__cli_lock *l)

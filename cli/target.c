@@ -36,7 +36,7 @@ static bool is_plain(const char *path)
     return true;
 }
 
-/* The length of the UTF-8 character at AT, and in C which it is; 0: none of at most three bytes. */
+/* The length of the UTF-8 character at AT, and in C its code; 0: no character of at most three bytes. */
 static size_t decode(const char *at, unsigned *c)
 {
     const unsigned char *u = (const unsigned char *)at;
@@ -54,7 +54,7 @@ static size_t decode(const char *at, unsigned *c)
     return 0;
 }
 
-/* The servers refuse to make nodes with other characters (PathUtils.validatePath), but look for them, in vain. */
+/* The servers refuse to create nodes with other characters (PathUtils.validatePath), but look for them, in vain. */
 static bool is_text(const char *path)
 {
     size_t length = 1;
@@ -157,7 +157,8 @@ static void find_unknown(const char *hosts, char *host, size_t size)
         *host = '\0';
 }
 
-/* For the thread that asks; it owns this, since a resolver may hang for longer than its answer is waited for. */
+/* For the thread that asks; the thread owns this, because a resolver may hang for longer than the wait for its
+ * answer. */
 struct inquiry {
     int answer; /* a pipe's end */
     char hosts[];

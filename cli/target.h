@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Long enough for a person to know a path or a host list by; what is longer loses its middle. */
+/* Long enough for a person to recognize a path or a host list; a longer one loses its middle. */
 enum { PDK__CLI_SHORT = 160 };
 const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT]);
 
-/* Is PATH one of a lock, as far as can be seen without servers? 0, or an exit status, explained in the name of
+/* Is PATH one of a lock, as far as that can be seen without servers? 0, or an exit status, explained in the name of
  * COMMAND. */
 int pdk__cli_target_path(const char *command, const char *path);
 

@@ -8,7 +8,7 @@
 
 struct pdk__cli_terminal {
     int fd;     /* the controlling terminal; -1: none */
-    bool drawn; /* a live line stands there */
+    bool drawn; /* a live line is drawn there */
     bool whole; /* standard input and output are both that terminal: this is no part of a pipeline */
     bool saved;
     struct termios modes;
@@ -24,13 +24,13 @@ bool pdk__cli_terminal_foreground(const struct pdk__cli_terminal *t);
 void pdk__cli_terminal_show(struct pdk__cli_terminal *t, const char *text);
 void pdk__cli_terminal_erase(struct pdk__cli_terminal *t);
 
-/* Before a command may change them: remember the modes, if this process's group is in the foreground. */
+/* Remember the modes before a command can change them, if this process's group is in the foreground. */
 void pdk__cli_terminal_save(struct pdk__cli_terminal *t);
 
 /* Set these modes again, if this process's group is in the foreground. */
 void pdk__cli_terminal_restore(const struct pdk__cli_terminal *t);
 
-/* Give the foreground to GROUP, if it is ours to give. */
+/* Give the foreground to GROUP, if it is ours. */
 bool pdk__cli_terminal_lend(const struct pdk__cli_terminal *t, pid_t group);
 
 /* Take it back, if GROUP has it. The caller has SIGTTOU blocked. */

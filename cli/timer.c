@@ -10,7 +10,7 @@ void pdk__cli_timer_arm(int timer, int64_t at)
     struct itimerspec when = {0};
     if (at >= 0) {
         when.it_value.tv_sec = at / 1000;
-        when.it_value.tv_nsec = at % 1000 * 1000000 + 1; /* all zeros would be never */
+        when.it_value.tv_nsec = at % 1000 * 1000000 + 1; /* all zeros would disarm it */
     }
     if (timer >= 0)
         timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);

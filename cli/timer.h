@@ -1,11 +1,11 @@
-/* A descriptor that becomes readable at a time of pdk__cli_now_ms()'s clock: poll()'s own timeout does not count the time
- * that the machine was suspended, and would come that much too late. */
+/* A descriptor that becomes readable at a time of pdk__cli_now_ms()'s clock. poll()'s own timeout does not count the
+ * time that the machine was suspended, and would come late by that time. */
 #ifndef PDK_CLI_TIMER_H
 #define PDK_CLI_TIMER_H
 
 #include <stdint.h>
 
-/* -1 when there is none to be had: poll() does without. */
+/* -1 when none can be created: poll() works without. */
 int pdk__cli_timer_new(void);
 
 /* Readable from AT on, and not before; -1: never. */

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/* Put copies in place of the strings of ARGV, which are for pdk__cli_title_set() to overwrite. Call it first in main(),
- * while ARGV is as the system made it. -1 without memory. */
+/* Put copies in place of the strings of ARGV; pdk__cli_title_set() overwrites the originals. Call it first in
+ * main(), while ARGV is unchanged. -1 without memory. */
 int pdk__cli_title_begin(char **argv);
 
 /* Show NAME and the number of process OF in place of the command line. NAME has at most 15 bytes. */

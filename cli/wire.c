@@ -6,8 +6,8 @@
 
 int pdk__cli_wire_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
-/* A process that is stopped for long reads nothing. News must not keep the other from its work then, and the last word
- * tells of a loss again. */
+/* A process that is stopped for long reads nothing. Then state reports must not keep the other process from its
+ * work; the last note reports a loss again. */
 static bool is_news(enum pdk__cli_note_kind kind)
 {
     return kind == NOTE_QUEUE || kind == NOTE_SUSPECT || kind == NOTE_HELD || kind == NOTE_LOST ||

@@ -11,22 +11,22 @@
 
 enum pdk__cli_note_kind {
     /* from the session */
-    NOTE_QUEUE,     /* text: who holds, and our place */
+    NOTE_QUEUE,     /* text: the holder, and our place */
     NOTE_CONNECTED, /* the first time */
     NOTE_GRANTED,   /* token, session, text: the node's name */
     NOTE_SUSPECT,   /* the connection is lost */
-    NOTE_HELD,      /* it is back, and the lock is still ours */
+    NOTE_HELD,      /* it is restored, and the lock is still ours */
     NOTE_LOST,
-    NOTE_REVOKED,   /* another asks for it */
+    NOTE_REVOKED,   /* another client asks for it */
     NOTE_SIGNAL,    /* status: a signal came, pid: from there */
-    NOTE_SIGNALS,   /* the answer to NOTE_ASK: there are no more of them by now */
+    NOTE_SIGNALS,   /* the answer to NOTE_ASK: there are no more signals by now */
     NOTE_UNGUARDED, /* the answer to NOTE_AGAIN: the child's number is forgotten */
     NOTE_END,       /* status, text: why, or ""; lost. Nothing follows */
     /* to the session */
     NOTE_CHILD, /* pid: guard this process group */
-    NOTE_ASK,   /* for the signals that came */
+    NOTE_ASK,   /* request the signals that came */
     NOTE_AGAIN, /* the child is dead, and another term is wanted after rest_ms */
-    NOTE_LEAVE  /* the child is dead, or the lock is needed no more */
+    NOTE_LEAVE  /* the child is dead, or the lock is no longer needed */
 };
 
 struct pdk__cli_note {
@@ -43,11 +43,11 @@ struct pdk__cli_note {
 /* Two connected ends, close-on-exec. 0, or -1 with errno. */
 int pdk__cli_wire_pair(int ends[2]);
 
-/* Send; a note that the other end no longer takes is dropped, as its reader will see the end of file. So is one about
- * how things stand, when the other end has left too many unread. */
+/* Send. A note that the other end no longer accepts is dropped, because its reader will see the end of file. A note
+ * about the present state is dropped, too, when the other end has left too many unread. */
 void pdk__cli_wire_send(int fd, const struct pdk__cli_note *note);
 
-/* Receive, waiting if need be: 1, or 0 when the other end is gone. */
+/* Receive, waiting if necessary: 1, or 0 when the other end is closed. */
 int pdk__cli_wire_receive(int fd, struct pdk__cli_note *note);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * adopt: a lock on the application's own ZooKeeper handle, and a write that the servers take only while it is held.
+ * adopt: a lock on the application's own ZooKeeper handle, and a write that the servers accept only while it is held.
  *
  *     adopt HOST:PORT[,HOST:PORT...] /PATH
  *
- * The application made the handle and reads and writes with it; the lock adds no session. It links ZooKeeper's client
+ * The application opened the handle and reads and writes with it; the lock adds no session. It links ZooKeeper's client
  * itself: cc adopt.c $(pkg-config --cflags --libs paddock) -lzookeeper_mt. The write to PATH-result goes out in one
- * transaction with a guard: when the lock is lost before the servers see it, they refuse the whole of it.
+ * transaction with a guard: when the lock is lost before the servers get it, they refuse the whole transaction.
  */
 #include <inttypes.h>
 #include <paddock.h>
@@ -23,7 +23,7 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
         fprintf(stderr, "adopt: the session is over; make a new handle, and adopt that\n");
 }
 
-/* ZooKeeper's client calls this whether it is there or not. */
+/* ZooKeeper's client calls this whether the node exists or not. */
 static void on_made(int rc, const char *path, const void *data) { (void)rc, (void)path, (void)data; }
 
 static void on_written(int rc, const void *data)
@@ -36,7 +36,7 @@ static void on_written(int rc, const void *data)
     fflush(stdout);
 }
 
-/* PATH-result := VALUE, if the lock is held when the servers get to it. Results and operations outlive the call. */
+/* PATH-result := VALUE, if the lock is held when the servers process it. Results and operations outlive the call. */
 static int write_guarded(zhandle_t *zh, pdk_mutex *m, const char *result, const char *value)
 {
     static zoo_op_t ops[2];
@@ -50,7 +50,7 @@ static int write_guarded(zhandle_t *zh, pdk_mutex *m, const char *result, const 
     return zoo_amulti(zh, 2, ops, results, on_written, NULL) == ZOK ? 0 : PDK_EUNKNOWN;
 }
 
-/* Completions of one handle come in order: the unlock is answered after the write was. */
+/* Completions of one handle come in order: the unlock is answered after the write. */
 static int work(zhandle_t *zh, pdk_client *c, const char *path)
 {
     static char result[512], value[VALUE_MAX];

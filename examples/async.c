@@ -3,9 +3,9 @@
  *
  *     async HOST:PORT[,HOST:PORT...] /PATH [N]
  *
- * N locks (default 8) below PATH are asked for at once. Callbacks run on the client's thread, one at a time; they only
- * note what came, and what takes long is done elsewhere, here on the main thread. A lock that does not come within
- * LIMIT_MS says so by its callback; one that is not wanted any more is cancelled, and its callback still comes.
+ * N locks (default 8) below PATH are requested at once. Callbacks run on the client's thread, one at a time. They only
+ * note the answer; long work is done elsewhere, here on the main thread. A lock that does not come within LIMIT_MS is
+ * reported by its callback. A request that is no longer wanted is cancelled, and its callback still comes.
  */
 #include <inttypes.h>
 #include <paddock.h>
@@ -19,14 +19,14 @@ struct job {
     pdk_mutex *mutex;
     pdk_op *op;
     int rc;
-    struct job *next; /* among those that have come */
+    struct job *next; /* among the answered ones */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t come = PTHREAD_COND_INITIALIZER;
 static struct job *arrived;
 
-/* On the client's thread: note it, and leave. */
+/* On the client's thread: note the answer, and return. */
 static void on_answer(int rc, void *arg)
 {
     struct job *j = arg;

@@ -1,9 +1,9 @@
 /*
  * contest: several processes contend for one lock, and one of them is killed while it holds.
  *
- * It starts a ZooKeeper of its own, forks the workers (each makes a client of its own: a client does not survive a
- * fork), prints what they tell as it comes, and checks at the end that no two of them ever held at once and that the
- * tokens grew with every grant. Whatever ends it, it leaves no process, no directory and no lock behind.
+ * It starts a ZooKeeper of its own, and forks the workers (each creates a client of its own: a client does not survive
+ * a fork). It prints their reports as they come, and checks at the end that no two of them ever held at once and that
+ * the tokens grew with every grant. However it ends, it leaves no process, no directory and no lock.
  */
 #include "contest.h"
 
@@ -139,7 +139,7 @@ static int hold_contest(const struct options *o, const char *hosts)
         status = 128 + race_interrupted();
     else
         status = EXIT_UNAVAILABLE;
-    if (rc && rc != EINTR && rc != EPROTO) /* EPROTO: a worker failed, and was heard saying why */
+    if (rc && rc != EINTR && rc != EPROTO) /* EPROTO: a worker failed, and reported why */
         fprintf(stderr, "contest: %s\n", rc == ETIMEDOUT ? "nothing happens any more" : strerror(rc));
     diary_free(&diary);
     return status;

@@ -1,8 +1,8 @@
 /*
- * What the parts of the contest share.
+ * Shared by the parts of the contest.
  *
- * A worker is a process that locks and unlocks, and writes into a pipe what happened to it and when. The parent reads
- * those records, prints them, and judges them once everybody is done.
+ * A worker is a process that locks and unlocks, and writes each of its events into a pipe, with the time. The parent
+ * reads those records, prints them, and checks them once all workers are done.
  */
 #ifndef EXAMPLES_CONTEST_H
 #define EXAMPLES_CONTEST_H
@@ -49,14 +49,14 @@ struct hold {
     int64_t asked_ns, from_ns, to_ns, token;
     int worker;
     bool killed; /* it ended with its process */
-    bool ended;  /* false when nobody heard of its end */
+    bool ended;  /* false when its end was not recorded */
 };
 
 struct verdict {
     size_t grants, overlaps, disorder, unended, handovers, kills, takeovers;
     int64_t first_token, last_token;
     int64_t handover_median_ns, handover_p99_ns, takeover_ns; /* of the slowest takeover */
-    int heir;                                                 /* who took over last, or -1 */
+    int heir;                                                 /* the worker that took over last, or -1 */
     size_t by_worker[CONTEST_MAX_PROCESSES];
 };
 
@@ -71,18 +71,18 @@ struct report {
 
 int64_t now_ns(void);
 
-/* contest_worker.c: contend until done, telling DIARY; GO is at its end of file when all may start. Returns the exit
- * status of the process. */
+/* contest_worker.c: contend until done, with records to DIARY; GO is at its end of file when all may start. Returns
+ * the exit status of the process. */
 int worker_run(const struct plan *plan, int worker, int diary, int go);
 
-/* contest_race.c: fork the workers, hear them to the end, kill one on the way. Returns 0, EINTR when a signal came, or
- * another errno value; in any case no worker is left. */
+/* contest_race.c: fork the workers, read their records to the end, kill one on the way. Returns 0, EINTR when a
+ * signal came, or another errno value. In any case no worker is left. */
 int race_run(const struct plan *plan, struct report *report, struct diary *diary);
 void race_catch_signals(void);
 int race_interrupted(void); /* the signal that came, or 0 */
 void diary_free(struct diary *diary);
 
-/* contest_laws.c: did anybody hold the lock while another did, and do the tokens grow? False when memory is out. */
+/* contest_laws.c: did two workers hold the lock at once, and do the tokens grow? False when memory is out. */
 bool laws_check(struct diary *diary, struct verdict *verdict);
 bool laws_hold(const struct verdict *verdict);
 

@@ -1,4 +1,4 @@
-/* The same, for programs. */
+/* The report, for programs. */
 #include "contest.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * The laws of the contest, judged from the diaries: holds do not overlap, and tokens grow in the order of the grants.
+ * The laws of the contest, checked on the diaries: holds do not overlap, and tokens grow in the order of the grants.
  *
  * A hold is the time during which a worker believed that it held: from after lock() had returned until before unlock()
- * was called, until it was told LOST, or until its process was dead.
+ * was called, until it was notified of LOST, or until its process was dead.
  */
 #include "contest.h"
 
@@ -79,8 +79,8 @@ static int64_t percentile(const int64_t *sorted, size_t n, size_t percent)
     return n == 0 ? 0 : sorted[rank ? rank - 1 : 0];
 }
 
-/* From the release of one to the grant of the next, where the next was waiting by then; a kill counts apart, as the
- * servers first have to give up the session of the dead. */
+/* From the release of one to the grant of the next, where the next was waiting by then. A kill counts apart, because
+ * the servers first have to expire the session of the dead process. */
 static bool measure(const struct holds *h, struct verdict *v)
 {
     int64_t *spans = calloc(h->count + 1, sizeof *spans);

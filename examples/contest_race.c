@@ -1,4 +1,4 @@
-/* The parent's side: fork the workers, hear what they tell, kill one of them while it holds. */
+/* The parent's side: fork the workers, read their records, kill one of them while it holds. */
 #include "contest.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static int note(struct diary *d, const struct record *r)
 
 static _Noreturn void be_worker(const struct plan *plan, int index, pid_t parent, const int diary[2], const int go[2])
 {
-    /* The terminal's Ctrl-C reaches us too; the parent ends us. Should it be killed, the kernel does. */
+    /* The terminal's Ctrl-C reaches us too; the parent ends us. If the parent is killed, the kernel does. */
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
@@ -84,7 +84,7 @@ static int fork_all(struct race *race, const int diary[2], const int go[2])
     return 0;
 }
 
-/* Kill a holder: its hold ends here, long before the servers give its session up. */
+/* Kill a holder: its hold ends here, long before the servers expire its session. */
 static int kill_holder(struct race *race, const struct record *granted)
 {
     pid_t pid = race->pids[granted->worker];
@@ -109,7 +109,7 @@ static int take(struct race *race, const struct record *r)
     if (r->what == WHAT_READY) {
         if (++race->ready == race->plan->processes) {
             race->report->start_ns = now_ns();
-            close(race->go); /* end of file for everybody at once: go */
+            close(race->go); /* end of file for all workers at once: go */
             race->go = -1;
         }
         return 0;
@@ -118,7 +118,7 @@ static int take(struct race *race, const struct record *r)
     return rc == 0 && r->stays ? kill_holder(race, r) : rc;
 }
 
-/* Read what there is. EPIPE: every worker has gone. */
+/* Read the available records. EPIPE: every worker has ended. */
 static int hear(struct race *race)
 {
     struct record some[16];
@@ -135,7 +135,7 @@ static int hear(struct race *race)
     return 0;
 }
 
-/* Signals come only while we wait, so none is missed between a look at the flag and the wait. */
+/* Signals come only during the wait, so none is missed between a look at the flag and the wait. */
 static int listen_to_all(struct race *race, const sigset_t *open)
 {
     while (!interrupted) {
@@ -151,7 +151,7 @@ static int listen_to_all(struct race *race, const sigset_t *open)
     return EINTR;
 }
 
-/* End whoever is left (nobody, if all went well). Returns 0 when every worker had ended well by itself. */
+/* End the workers that are left (none, if all went well). Returns 0 when every worker had ended well on its own. */
 static int end_all(struct race *race, bool force)
 {
     int rc = 0;

@@ -1,10 +1,10 @@
-/* The table that fills while the contest runs, and what is said at its end. */
+/* The table that fills while the contest runs, and the summary at its end. */
 #include "contest.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A long contest shows how it begins, and what goes on around a kill; all of it with --all. */
+/* A long contest shows its beginning, and the rows around a kill; all of it with --all. */
 enum { FIRST_ROWS = 24, ROWS_AFTER = 8 };
 
 static const char *paint(const struct report *r, const char *code) { return r->colour ? code : ""; }
@@ -72,7 +72,7 @@ static const char *colour_of(const struct report *r, const struct record *e)
     return paint(r, DIM);
 }
 
-/* As it was started. In its build directory libtool starts it, from a directory of its own. */
+/* The name by which it was started. In its build directory libtool starts it, from a directory of its own. */
 static const char *own_name(char *buf, size_t size)
 {
     static const char inner[] = "/.libs/";
@@ -140,7 +140,7 @@ static void say_law(struct report *r, const char *name, size_t broken, const cha
         fprintf(r->out, "%s%s%s\n", paint(r, GREEN), good, paint(r, PLAIN));
 }
 
-/* Of each process, as long as that fits the line. */
+/* The grants of each process, as long as they fit the line. */
 static void say_grants(struct report *r, const struct verdict *v)
 {
     bool each = r->plan->processes <= 8 && r->plan->rounds < 1000;

@@ -31,7 +31,7 @@ static void tell(const struct worker *w, struct record r)
     r.worker = w->index;
     r.pid = (int32_t)getpid();
     if (write(w->diary, &r, sizeof r) != sizeof r)
-        _exit(2); /* the parent is gone, or the pipe is not what we think: nobody listens */
+        _exit(2); /* the parent has ended, or the pipe is broken: no reader is left */
 }
 
 static int fail(const struct worker *w, const char *doing, int rc)
@@ -86,7 +86,7 @@ static void sleep_ms(int ms)
         ;
 }
 
-/* What the lock is for. Nobody else is here, or the laws of the contest are broken. */
+/* The work under the lock. No other worker is in here, or the laws of the contest are broken. */
 static void work(const struct worker *w, int round)
 {
     if (w->index == w->plan->victim && round == w->plan->fatal_round)
@@ -97,15 +97,15 @@ static void work(const struct worker *w, int round)
 
 static int release(struct worker *w, int64_t since, int64_t token)
 {
-    /* Told before it is done: from here on we no longer believe that the lock is ours, and the parent reads of the
-     * release before it reads of the grant that follows. */
+    /* Recorded before it is done: from here on we no longer believe that the lock is ours, and the parent reads of
+     * the release before it reads of the next grant. */
     int64_t lost_at = atomic_load(&w->lost_at_ns), until = lost_at ? lost_at : now_ns();
     tell(w, (struct record){
                 .at_ns = until, .token = token, .span_ns = until - since, .what = lost_at ? WHAT_LOST : WHAT_RELEASED});
     int rc = pdk_mutex_unlock(w->mutex);
     if (rc && rc != PDK_ELOST && rc != PDK_EUNKNOWN)
         return fail(w, "unlock", rc);
-    return 0; /* lost: the servers gave it away; unknown: the library goes on deleting. We do not hold it either way. */
+    return 0; /* lost: the servers gave it away; unknown: the library goes on deleting. We do not hold it now. */
 }
 
 static int take_turn(struct worker *w, int round)

@@ -1,9 +1,9 @@
 /*
- * fenced_store: a resource that does not believe in locks. It keeps one record, and with it the largest fencing token
- * that ever came along; a write with a smaller one is refused. So whoever thinks that he still holds the lock, and does
- * not, cannot write over what his successor has written: however long he slept, whatever his clock says.
+ * fenced_store: a resource that does not rely on locks. It keeps one record, and with it the largest fencing token that
+ * it has ever received; a write with a smaller one is refused. So a client that wrongly believes that it holds the lock
+ * cannot overwrite its successor's record, however long it slept, whatever its clock shows.
  *
- * That needs two things. To compare and to write must be one step: here one process takes one request after another.
+ * That needs two things. Comparing and writing must be one step: here one process handles one request after another.
  * And the largest token must be as durable as the record: here they are one file, replaced as a whole.
  */
 #include "fenced_store.h"
@@ -64,7 +64,7 @@ static int write_whole(const char *file, const struct record *r)
     return fclose(f) || bad ? -1 : 0;
 }
 
-/* A new name is on the disk when its directory is. */
+/* A new name is on the disk once its directory is. */
 static int sync_directory(const char *file)
 {
     char path[PATH_MAX];
@@ -77,7 +77,7 @@ static int sync_directory(const char *file)
     return rc;
 }
 
-/* All of it or nothing, and on the disk before anybody is told. */
+/* All of it or nothing, and on the disk before any client is notified. */
 static int save(const char *file, const struct record *r)
 {
     char fresh[PATH_MAX];
@@ -146,7 +146,7 @@ int store_serve(const char *address, const char *file)
         int fd = accept4(s, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0)
             continue;
-        /* Who is stopped before he asks shall not stop the others. */
+        /* A client that is stopped before it sends its request must not stop the others. */
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 1}, sizeof(struct timeval));
         answer(fd, file, &r);
         close(fd);

@@ -1,7 +1,7 @@
 /*
  * The story: A takes a lock and is about to write when it is stopped, for longer than its session lives. B takes the
- * lock and writes. A goes on where it was, and writes, since it had made sure that it holds: the store refuses it by
- * its token, and ZooKeeper, where both write a node too, by the guard.
+ * lock and writes. A goes on where it was, and writes, because it had checked that it holds. The store refuses it by
+ * its token. ZooKeeper, where both write a node too, refuses it by the guard.
  */
 #include "fenced_store.h"
 
@@ -41,9 +41,9 @@ static int fail(const char *doing, const char *why)
     return EXIT_TROUBLE;
 }
 
-/* --- a transaction behind the guard ------------------------------------------------------------------------------ */
+/* --- a transaction under the guard ------------------------------------------------------------------------------- */
 
-/* A call of ZooKeeper's that is waited for. */
+/* A call of ZooKeeper's whose result is awaited. */
 struct call {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -70,7 +70,7 @@ static int wait_call(struct call *call)
     return call->rc;
 }
 
-/* Create the record or write it, all of it behind CHECK. */
+/* Create the record or write it, all of it under CHECK. */
 static int send_guarded(zhandle_t *zh, const zoo_op_t *check, bool create, const char *text)
 {
     struct call call = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
@@ -81,7 +81,7 @@ static int send_guarded(zhandle_t *zh, const zoo_op_t *check, bool create, const
         zoo_create_op_init(&ops[1], RECORD, text, length, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     else
         zoo_set_op_init(&ops[1], RECORD, text, length, -1, NULL);
-    if (zoo_state(zh) != ZOO_CONNECTED_STATE) /* with an expired handle zoo_amulti frees what is not its own */
+    if (zoo_state(zh) != ZOO_CONNECTED_STATE) /* with an expired handle zoo_amulti frees memory that is not its own */
         return ZCONNECTIONLOSS;
     int rc = zoo_amulti(zh, 2, ops, results, complete, &call);
     return rc == ZOK ? wait_call(&call) : rc;
@@ -94,7 +94,7 @@ static void connected(zhandle_t *zh, int type, int state, const char *path, void
         complete(ZOK, call);
 }
 
-/* On a handle of its own: the one who wakes has none left whose session is alive. */
+/* On a handle of its own: after the pause, the writer's own handle has no living session. */
 static int write_guarded(const struct stage *s, const zoo_op_t *check, bool create, const char *text)
 {
     struct call up = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
@@ -139,7 +139,7 @@ static int open_writer(struct writer *w)
 static void close_writer(struct writer *w)
 {
     if (w->mutex)
-        pdk_mutex_unlock(w->mutex); /* PDK_ELOST tells A what it knows by now */
+        pdk_mutex_unlock(w->mutex); /* PDK_ELOST: A knows that by now */
     if (w->client)
         pdk_client_close(w->client);
     pdk_mutex_free(w->mutex);
@@ -174,7 +174,7 @@ static int write_both(struct writer *w, bool create)
     return status == other ? status : EXIT_TROUBLE;
 }
 
-/* It writes once, makes sure that it holds, and sleeps just then. */
+/* It writes once, checks that it holds, and sleeps right then. */
 static int sleep_and_write(struct writer *w)
 {
     int status = write_both(w, true);
@@ -185,7 +185,7 @@ static int sleep_and_write(struct writer *w)
     return write_both(w, false);
 }
 
-/* A child's work: its exit status tells how the last write went. */
+/* A child's work: its exit status is the result of the last write. */
 static int work(const struct stage *s, const char *name, bool sleeper)
 {
     struct writer w = {.stage = s, .name = name};
@@ -262,7 +262,7 @@ static int tell(const struct stage *s)
     return status;
 }
 
-/* The server's directory goes with it, whatever ends us, and what lies in it too. */
+/* The server's directory and its contents are removed with it, however this process ends. */
 int demo(void)
 {
     struct pdk__server_options o = {.tick_ms = 250};

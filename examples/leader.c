@@ -1,11 +1,11 @@
 /*
- * leader: a daemon of which many run and one works: the one that leads.
+ * leader: a daemon that runs in many instances, of which one works: the leader.
  *
  * Everything happens on one thread, in a loop of its own: signals and changes of the leadership come through
- * descriptors, so there are no callbacks and no locks. It works in short steps and asks before each of them whether it
- * leads, and for long enough; when that is in doubt it pauses, and when a term is lost it goes on standing, for the next
- * one. Whoever asks it to resign (`paddock break`) is obliged: it goes to the end of the queue. SIGTERM ends it: it
- * resigns first, so the next one leads without waiting for a session to expire.
+ * descriptors, so there are no callbacks and no locks. The daemon works in short steps. Before each step it checks
+ * whether it leads, and for long enough. When that is in doubt it pauses, and when a term is lost it remains a
+ * candidate for the next one. On a resignation request (`paddock break`) it resigns, and goes to the end of the queue.
+ * SIGTERM ends it: it resigns first, so the next one leads without waiting for a session to expire.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,8 @@ static void say(const char *what, int64_t token)
     fflush(stdout);
 }
 
-/* What only a leader may do; short. The token goes along, for whoever is written to to refuse a smaller one. */
+/* Work that only a leader may do; short. The token goes along, so that the receiver of a write can refuse a smaller
+ * one. */
 static void work(pdk_leader *l)
 {
     int64_t token;
@@ -35,7 +36,7 @@ static void work(pdk_leader *l)
         say("working", token);
 }
 
-/* Make room for the next one. That it is not sure whether the servers have heard of it does not matter: they will. */
+/* Resign in favour of the next one. Whether the servers have received it yet does not matter: they will. */
 static int oblige(pdk_leader *l, int64_t token)
 {
     say("standing down: asked to resign", token);
@@ -59,7 +60,7 @@ static int take(pdk_leader *l, pdk_leader_change change, int64_t token)
         say("term over", token);
         return 0;
     case PDK_WITHDRAWN:
-        return pdk_leader_wait(l, 0); /* why */
+        return pdk_leader_wait(l, 0); /* the reason */
     case PDK_REVOKED:
         return oblige(l, token);
     }
@@ -84,7 +85,7 @@ static int end(pdk_leader *l)
     return pdk_leader_resign(l);
 }
 
-/* Returns when it was asked to end and has resigned, or when there is no point in going on. */
+/* Returns when it was asked to end and has resigned, or when it can no longer lead. */
 static int run(pdk_leader *l, int signals)
 {
     struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = pdk_leader_fd(l), .events = POLLIN}};
@@ -99,7 +100,7 @@ static int run(pdk_leader *l, int signals)
     return rc;
 }
 
-/* Before the client is made: its threads inherit the mask, and leave these signals to us. */
+/* Before the client is created: its threads inherit the mask, and leave these signals to us. */
 static int open_signals(void)
 {
     sigset_t set;

@@ -3,9 +3,9 @@
  *
  *     loop HOST:PORT[,HOST:PORT...] /PATH [ROUNDS]
  *
- * The loop polls the client's descriptor beside its own, here standard input, and gives way to pdk_client_dispatch()
- * when that is readable: every callback runs inside it, on this thread, so nothing needs a lock. Nothing that is called
- * here waits. A line of input releases the lock early.
+ * The loop polls the client's descriptor beside its own, here standard input, and calls pdk_client_dispatch() when that
+ * is readable. Every callback runs inside it, on this thread, so nothing needs a lock. No call here waits. A line of
+ * input releases the lock early.
  */
 #include <inttypes.h>
 #include <paddock.h>
@@ -90,7 +90,7 @@ static void changed(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
         release(p);
 }
 
-/* What a step of work would be: short, and begun only where the lock lasts for it. */
+/* A step of work would be here: short, and begun only where the lock lasts for it. */
 static void work(struct program *p, bool asked)
 {
     if (p->held && (asked || pdk_mutex_valid_ms(p->mutex) > HOLD_MS))
@@ -108,7 +108,7 @@ static void run(struct program *p)
         if (n > 0 && fds[1].revents != 0) {
             asked = read(STDIN_FILENO, line, sizeof line) > 0;
             if (!asked)
-                fds[1].fd = -1; /* there is no more */
+                fds[1].fd = -1; /* no more input */
         }
         if (n > 0 && (fds[0].revents & POLLIN) != 0)
             pdk_client_dispatch(p->client);
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     }
     if (rc != 0)
         fprintf(stderr, "loop: %s\n", pdk_strerror(rc));
-    pdk_client_close(p.client); /* calls what still waits to be called */
+    pdk_client_close(p.client); /* runs the callbacks that still wait */
     pdk_mutex_free(p.mutex);
     pdk_client_free(p.client);
     return rc != 0;

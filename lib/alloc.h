@@ -1,6 +1,6 @@
 /*
  * Our own allocations, all of them: a test can make the i-th fail. ZooKeeper's client and jansson keep theirs (the
- * client does not survive a failed malloc; nothing to be done about that from here).
+ * client does not survive a failed malloc, and we cannot change that from here).
  */
 #ifndef PDK__ALLOC_H
 #define PDK__ALLOC_H
@@ -10,7 +10,7 @@
 
 /* Zeroed memory, or NULL. Freed with pdk__free. */
 void *pdk__alloc(size_t size);
-void *pdk__memdup(const void *data, size_t size); /* with a NUL behind it */
+void *pdk__memdup(const void *data, size_t size); /* with a NUL after it */
 char *pdk__strdup(const char *text);
 char *pdk__join(const char *path, const char *name); /* "path/name" */
 void pdk__free(void *memory);

@@ -23,7 +23,7 @@ void pdk__identity_own(struct pdk__identity *identity, const char *label)
     identity->thread = (int64_t)syscall(SYS_gettid); /* glibc has gettid() from 2.30 on */
 }
 
-/* A label that is not UTF-8 must not keep anybody from locking: it becomes what of it is ASCII. */
+/* A label that is not UTF-8 must not make the lock fail: its ASCII part is kept. */
 static json_t *text(const char *value)
 {
     json_t *json = json_string(value);

@@ -1,5 +1,5 @@
 /*
- * Identity: what the data of a lock node tells people about who made it. A JSON object:
+ * Identity: the data of a lock node, which tell people which program created it. A JSON object:
  *
  *     {"host":"db7","pid":4711,"thread":4715,"label":"nightly","confirmed":true,"lock_delay_ms":5000}
  *
@@ -21,7 +21,7 @@ struct pdk__identity {
     char label[PDK__LABEL_MAX];
     int64_t pid;
     int64_t thread;
-    bool confirmed;        /* its grants are */
+    bool confirmed;        /* its grants are confirmed */
     int64_t lock_delay_ms; /* 0: none */
 };
 
@@ -31,7 +31,7 @@ void pdk__identity_own(struct pdk__identity *identity, const char *label);
 /* As the node's data; caller frees with pdk__free. NULL when memory is out. */
 char *pdk__identity_format(const struct pdk__identity *identity);
 
-/* Read the identity from DATA, which any client may have written: empty text and 0 for all that is missing. */
+/* Read the identity from DATA, which any client may have written. Missing members become empty text and 0. */
 void pdk__identity_parse(struct pdk__identity *identity, const char *data, size_t size);
 
 #endif

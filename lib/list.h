@@ -1,4 +1,4 @@
-/* A doubly linked list whose links live in its members; an empty list, or a member of none, points at itself. */
+/* A doubly linked list whose links are in its members; an empty list, or a member of none, points at itself. */
 #ifndef PDK__LIST_H
 #define PDK__LIST_H
 
@@ -12,7 +12,7 @@ struct pdk__list {
 /* The member of TYPE whose FIELD is LINK. */
 #define PDK__MEMBER(link, type, field) ((type *)(void *)((char *)(link)-offsetof(type, field)))
 
-/* For each LINK of LIST, in order; the one at hand may be removed, no other. */
+/* For each LINK of LIST, in order. Only the current one may be removed. */
 #define PDK__LIST_EACH(link, list)                                                                                     \
     for (struct pdk__list *link = (list)->next, *link##_next = link->next; link != (list);                             \
          link = link##_next, link##_next = link->next)

@@ -8,7 +8,7 @@
 static atomic_uint_least64_t spare_page;
 static atomic_uint_least64_t *page = &spare_page;
 
-/* A child inherits it, and so makes a mark that no ancestor has. */
+/* A child inherits it, and so its mark differs from that of every ancestor. */
 static atomic_uint_least64_t last_mark;
 
 static void wipe(void) { atomic_store(page, 0); }
@@ -18,7 +18,7 @@ static void prepare(void)
     long size = sysconf(_SC_PAGESIZE);
     void *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory != MAP_FAILED) {
-        madvise(memory, (size_t)size, MADV_WIPEONFORK); /* EINVAL from an older kernel: wipe() is left */
+        madvise(memory, (size_t)size, MADV_WIPEONFORK); /* EINVAL from an older kernel: wipe() remains */
         page = memory;
     }
     pthread_atfork(NULL, NULL, wipe);

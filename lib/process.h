@@ -1,9 +1,9 @@
 /*
- * Which process this is: the child of a fork must not take what it inherited for its own.
+ * Which process this is: the child of a fork must not use what it inherited.
  *
- * A process number alone does not tell: in a new PID namespace the child can have its parent's. So there is a mark on a
- * page that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), however it was made; and where the kernel does
- * not, fork() itself wipes it.
+ * A process number alone is not enough: in a new PID namespace the child can have its parent's. So there is a mark on a
+ * page that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), however the child was created. Where the kernel
+ * does not, fork() itself wipes it.
  */
 #ifndef PDK__PROCESS_H
 #define PDK__PROCESS_H
@@ -20,8 +20,8 @@ struct pdk__process {
 /* The calling process. Any thread. */
 struct pdk__process pdk__process_self(void);
 
-/* Is PROCESS, of pdk__process_self(), the calling one? Any thread; writes nothing, so that it does no harm in a child
- * that shares its parent's memory. */
+/* Is PROCESS, of pdk__process_self(), the calling one? Any thread. It writes nothing, so that it does no harm in a
+ * child that shares its parent's memory. */
 bool pdk__process_is_self(struct pdk__process process);
 
 #endif

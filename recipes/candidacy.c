@@ -14,7 +14,7 @@ static void move(struct pdk_leader *l, pdk_leadership state)
     pthread_cond_broadcast(&l->news);
 }
 
-/* It stands no more: because of RESULT. */
+/* It is no longer a candidate: because of RESULT. */
 static void stand_down(struct pdk_leader *l, int result)
 {
     if (pdk__in_term(l))
@@ -49,7 +49,7 @@ static void run_resigned(struct pdk__notice *notice)
     pdk__client_unref(c);
 }
 
-/* Told once: that the node is gone, or that nobody could say so in time. */
+/* Reported once: that the node is deleted, or that no server could confirm it in time. */
 static void tell_resigned(struct pdk_leader *l, int rc)
 {
     if (!l->resigned_wanted)
@@ -71,7 +71,7 @@ void pdk__candidacy_expect(struct pdk_leader *l, pdk_resign_cb cb, void *arg)
         pdk__claim_expect(&l->claim, pdk__deadline_ms(pdk__now_ms(), l->client->session.timeout_ms));
 }
 
-/* --- what the claim tells ---------------------------------------------------------------------------------------- */
+/* --- reports of the claim ---------------------------------------------------------------------------------------- */
 
 static void granted(struct pdk__claim *claim, int64_t token)
 {
@@ -85,7 +85,7 @@ static void granted(struct pdk__claim *claim, int64_t token)
 
 static void failed(struct pdk__claim *claim, int rc) { withdraw(leader_of(claim), rc); }
 
-/* It stands again when nothing of the term is left on the servers. */
+/* It is a candidate again when nothing of the term is left on the servers. */
 static void lose(struct pdk_leader *l)
 {
     pdk__leader_incident(l, "lead", PDK_ELOST);
@@ -148,7 +148,7 @@ static const struct pdk__claim_listener listener = {granted, failed, changed, du
 
 /* --- start and end ----------------------------------------------------------------------------------------------- */
 
-/* The claim is free to be used again: it is not touched after done(), in which this may be. */
+/* The claim is free to be used again: it is not touched after done(), in which this may run. */
 static int claim_anew(struct pdk_leader *l)
 {
     struct pdk__claim_spec spec = {
@@ -158,7 +158,7 @@ static int claim_anew(struct pdk_leader *l)
     int rc = pdk__claim_start(&l->claim, l->client, &listener, &spec);
     if (rc != 0) {
         l->claimed = false;
-        l->refs--; /* the caller has another */
+        l->refs--; /* the caller has another reference */
     }
     return rc;
 }

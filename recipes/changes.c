@@ -9,7 +9,7 @@
 static void put(struct pdk__change_queue *queue, const struct pdk__change *change)
 {
     if (queue->n == PDK__CHANGES_MAX)
-        queue->n--; /* the last one is replaced: what is so now must be told */
+        queue->n--; /* the last one is replaced: the present state must be reported */
     queue->list[queue->n++] = *change;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Changes that nobody asked for, on their way to the program: to its callback, and to a descriptor that it polls. Either
- * gets all of them, in order; a program that lets more than 16 wait loses those in the middle, never the last.
+ * Unrequested changes on their way to the program: to its callback, and to a descriptor that it polls. Each of the two
+ * gets all of them, in order. A program that lets more than 16 wait loses those in the middle, never the last.
  */
 #ifndef PDK__CHANGES_H
 #define PDK__CHANGES_H
@@ -21,11 +21,11 @@ struct pdk__change_queue {
 
 struct pdk__changes;
 
-/* A callback of the program's, whatever its type. */
+/* A callback of the program, of any type. */
 typedef void pdk__change_cb(void);
 
-/* The object that changes. It is held, with the lock, from the moment a change waits for the callback until that has
- * run. */
+/* The object that changes. It is held, with the lock, from the moment a change waits for the callback until the
+ * callback has run. */
 struct pdk__changes_owner {
     void (*call)(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
     void (*ref)(struct pdk__changes *changes);
@@ -39,7 +39,7 @@ struct pdk__changes {
     pdk__change_cb *cb;
     void *arg;
     struct pdk__change_queue to_call;
-    int fd; /* readable while TO_READ has something; -1 until it is asked for */
+    int fd; /* readable while TO_READ is not empty; -1 until the first request for it */
     struct pdk__change_queue to_read;
 };
 
@@ -48,19 +48,19 @@ void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, 
 
 /* All below with the client's lock held. */
 
-/* What changed, with its token. */
+/* Report the change WHAT, with its token. */
 void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token);
 
-/* Who is told from now on; NULL for nobody, and what still waits is forgotten. */
+/* Set the callback from now on. With NULL there is none, and changes that still wait for it are forgotten. */
 void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg);
 
-/* The descriptor, made when it is first asked for, or PDK_ESYSTEM. */
+/* The descriptor, opened at the first request for it, or PDK_ESYSTEM. */
 int pdk__changes_fd(struct pdk__changes *changes);
 
 /* Take the oldest change that waits to be read. False when there is none. */
 bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change);
 
-/* Nobody is told any more, and the descriptor is closed. */
+/* From now on no change is reported, and the descriptor is closed. */
 void pdk__changes_end(struct pdk__changes *changes);
 
 #endif

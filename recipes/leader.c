@@ -148,7 +148,7 @@ static int note(struct pdk_leader *l, const char *verb, int rc)
     return rc;
 }
 
-/* As in mutex.c: what is known comes first, and the object stays until the verb has left. */
+/* As in mutex.c: the known state is updated first, and the object stays until the verb has left. */
 static int enter(pdk_leader *l)
 {
     int rc = l != NULL ? pdk__client_enter(l->client) : PDK_EINVAL;
@@ -200,7 +200,7 @@ static int resign(struct pdk_leader *l)
 {
     struct pdk_client *c = l->client;
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    unsigned before = l->n_done; /* another thread may let it stand again */
+    unsigned before = l->n_done; /* another thread may start a candidacy again */
     pdk__candidacy_end(l);
     while (l->claimed && l->n_done == before && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &l->news, deadline_ms, false);
@@ -246,8 +246,8 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
 
 static void cancelled(void *arg) { leave(arg); }
 
-/* 0 when it leads, 1 when it may yet, or why it never will. The caller may be woken long after an election: time comes
- * first. */
+/* 0 when it leads, 1 when it may yet, or the error for which it never will. The caller may be woken long after an
+ * election, so the passing of time is processed first. */
 static int outlook(const struct pdk_leader *l)
 {
     pdk__client_heed(l->client);

@@ -123,12 +123,12 @@ void pdk__mutex_unref(struct pdk_mutex *m)
     pdk__free(m);
 }
 
-/* A closed client's locks are over: their owners' references go with the object. */
+/* A closed client's locks are over: their owners' references end with the object. */
 static void disown_all(struct pdk_mutex *m)
 {
     PDK__LIST_EACH (link, &m->ops) {
         struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
-        op->refs++; /* the one that abandoning takes */
+        op->refs++; /* the reference that pdk__op_abandon() takes */
         pdk__op_abandon(op);
     }
 }
@@ -207,7 +207,7 @@ int pdk__mutex_begin(pdk_mutex *m)
 int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc)
 {
     if (rc == 0)
-        pdk__incident_clear(m->number); /* of a grant that was over before it could be told */
+        pdk__incident_clear(m->number); /* the incident of a grant that was over before it could be reported */
     else if (pdk__incident_text(m->number)[0] == '\0')
         pdk__mutex_blame(m, verb, rc);
     pdk__mutex_leave(m);
@@ -216,7 +216,7 @@ int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc)
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
-/* An id of the system's can come back after its thread ended, with a lock still in its name. */
+/* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
 uint64_t pdk__thread_number(void)
 {
     static atomic_uint_least64_t last;

@@ -1,5 +1,5 @@
-/* The mutex, inside: what the files that speak to the user (the object, its options, locking, its state) and op.c, which
- * speaks to the driver, share. */
+/* The mutex, inside: shared by the files that serve the user (the object, its options, locking, its state) and op.c,
+ * which serves the driver. */
 #ifndef PDK__MUTEX_H
 #define PDK__MUTEX_H
 
@@ -13,8 +13,8 @@ struct pdk_mutex_options {
     struct pdk__conditions conditions;
 };
 
-/* A path that was lent with a check op. The program may use it long after the grant, and zoo_multi() frees what it does
- * not take for a path: so it goes with the mutex, and is never written to again. */
+/* A path that was lent with a check op. The program may use it long after the grant, and zoo_multi() frees a path
+ * that it rejects. So it is freed with the mutex, and is never written to again. */
 struct pdk__guard {
     struct pdk__guard *next;
     char *path;
@@ -27,7 +27,7 @@ struct pdk_mutex {
     struct pdk_mutex_options options;
     struct pdk__list ops;
     struct pdk__guard *guards;
-    uint64_t number;               /* for incidents */
+    uint64_t number;               /* its number in incidents */
     char error[PDK__INCIDENT_MAX]; /* the last incident that came without a call, since the last grant */
     _Atomic(void *) user;
     struct pdk__delay delay;
@@ -45,41 +45,42 @@ void pdk__op_unref(struct pdk_op *op);
 /* Give up, if it is pending: it fails with PDK_ECANCELED. */
 void pdk__op_cancel(struct pdk_op *op);
 
-/* The caller does not wait for it any more, or gives the lock back. Takes the caller's reference. */
+/* The caller no longer waits for it, or releases the lock. Takes the caller's reference. */
 void pdk__op_abandon(struct pdk_op *op);
 
 /* A number of the calling thread's own, never used by another. */
 uint64_t pdk__thread_number(void);
 
-/* Every public verb begins and ends so. What is known comes first: what one call finds out by it must hold for all that
- * follow, and the thread that brings the news may be late. And the object stays until the verb has left: it may be freed as
- * soon as nobody waits. */
+/* Every public verb begins and ends with these. The state is brought up to date first: the state that one call finds
+ * must hold for all later calls, and the thread that delivers the event may be late. The object stays until the verb
+ * has left: it may be freed as soon as no thread waits. */
 int pdk__mutex_enter(pdk_mutex *m);
 void pdk__mutex_leave(pdk_mutex *m);
 
-/* The grant of THREAD: 0 finds one that belongs to no thread. Several threads of one object can each have one, when all
- * but the last were lost. */
+/* The grant of THREAD; 0 finds one that belongs to no thread. Several threads of one object can each have a grant,
+ * when all but the last were lost. */
 struct pdk_op *pdk__mutex_find_owned(struct pdk_mutex *m, uint64_t thread);
 
-/* The grant that a question of the calling thread is about: its own, else the one that stands, else a lost one. */
+/* The grant that a question of the calling thread is about: its own, else the valid one, else a lost one. */
 struct pdk_op *pdk__mutex_find_asked(struct pdk_mutex *m);
 
 /* The path of the node of OP's grant, for a check op; NULL when memory is out. */
 const char *pdk__mutex_guard_path(struct pdk_op *op);
 
-/* That one stands. */
+/* Is there such a grant, and is it not lost? */
 bool pdk__mutex_held_here(struct pdk_mutex *m);
 
-/* Verbs that can fail begin and end so instead: the end notes why the call failed, if nothing closer to it has, or that
- * it did not. Returns RC. */
+/* Verbs that can fail begin and end with these instead. The end notes why the call failed, unless a callee has noted
+ * it already, or that it did not fail. Returns RC. */
 int pdk__mutex_begin(pdk_mutex *m);
 int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc);
 
-/* The calling thread's call fails with RC, which is returned: as far as the client knows why, or the op. */
+/* The calling thread's call fails with RC, which is returned. Notes the reason, as far as the client or the op knows
+ * it. */
 int pdk__mutex_blame(struct pdk_mutex *m, const char *verb, int rc);
 int pdk__op_blame(const struct pdk_op *op, const char *verb, int rc);
 
-/* Note what has failed without a call. */
+/* Note a failure that came without a call. */
 void pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc);
 void pdk__mutex_unref(struct pdk_mutex *m);
 

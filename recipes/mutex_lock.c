@@ -8,9 +8,7 @@
 static int relock(struct pdk_op *op)
 {
     if (op->stage == PDK__OP_LOST)
-        return pdk__op_blame(
-            op, "lock",
-            PDK_ELOST); /* what it protected was broken into: to go on as if it were whole would hide that */
+        return pdk__op_blame(op, "lock", PDK_ELOST); /* the protection was interrupted: to go on would hide that */
     if (op->count == UINT32_MAX)
         return PDK_EINVAL;
     op->count++;
@@ -25,7 +23,7 @@ static void cancelled(void *arg)
     pdk__mutex_leave(m);
 }
 
-/* The caller looks after its own deadline: the timers' thread may be late. */
+/* The caller checks its own deadline: the timers' thread may be late. */
 static void wait_settled(struct pdk_op *op, int64_t deadline_ms)
 {
     struct pdk_client *c = op->mutex->client;
@@ -75,7 +73,7 @@ static int contend(pdk_mutex *m, bool try_only, int64_t deadline_ms)
     return try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
-/* What all the blocking verbs check first; 1 when the lock is to be contended for. */
+/* The checks common to all blocking verbs; 1 when the lock is to be contended for. */
 static int prepare(pdk_mutex *m, bool try_only)
 {
     struct pdk_op *own = pdk__mutex_find_owned(m, pdk__thread_number());
@@ -111,7 +109,7 @@ static int timedlock(pdk_mutex *m, int64_t timeout_ms)
     return rc == 1 ? contend(m, false, pdk__deadline_ms(pdk__now_ms(), timeout_ms)) : rc;
 }
 
-/* One look, and no waiting for a connection that is not there. */
+/* One look, without waiting for a missing connection. */
 static int look(pdk_mutex *m)
 {
     int rc = prepare(m, true);
@@ -140,7 +138,7 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
         return rc;
     struct pdk_op *op;
     bool once = timeout_ms == 0;
-    /* One look lasts until its answer is there; without a connection it is over at once. */
+    /* One look lasts until its answer has come; without a connection it is over at once. */
     if (once && m->client->session.phase == PDK__SESSION_CONNECTED)
         timeout_ms = m->client->session.timeout_ms;
     rc = pdk__op_start(&op, m, once, pdk__deadline_ms(pdk__now_ms(), timeout_ms), 0, cb, arg);
@@ -160,7 +158,7 @@ static struct pdk_op *find_unlockable(struct pdk_mutex *m)
     return op != NULL ? op : pdk__mutex_find_owned(m, 0);
 }
 
-/* Give up one level; 1 when that was the last, and the lock is to be given away. */
+/* Release one level; 1 when that was the last, and the lock itself is to be released. */
 static int unwind(struct pdk_op *op)
 {
     bool lost = op->stage == PDK__OP_LOST;
@@ -168,7 +166,7 @@ static int unwind(struct pdk_op *op)
         return lost ? PDK_ELOST : 0;
     if (!lost)
         return 1;
-    op->refs++; /* the one that abandoning takes */
+    op->refs++; /* the reference that pdk__op_abandon() takes */
     pdk__op_blame(op, "unlock", PDK_ELOST);
     pdk__op_abandon(op);
     return PDK_ELOST;
@@ -178,7 +176,7 @@ static int give_away(struct pdk_op *op)
 {
     struct pdk_client *c = op->mutex->client;
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    op->refs += 2; /* the one that abandoning takes, and ours while we wait */
+    op->refs += 2; /* the reference that pdk__op_abandon() takes, and ours while we wait */
     pdk__op_abandon(op);
     while (!op->gone && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &op->news, deadline_ms, false);
@@ -205,7 +203,7 @@ int pdk_mutex_unlock(pdk_mutex *m)
     return pdk__mutex_end(m, "unlock", rc);
 }
 
-/* The callback of an unlock that has nothing to wait for. */
+/* The callback of an unlock that needs no wait. */
 struct late {
     struct pdk__notice notice;
     pdk_lock_cb cb;
@@ -238,7 +236,7 @@ static void give_away_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
     int64_t patience_ms = op->mutex->client->session.timeout_ms;
     op->gone_cb = cb;
     op->gone_arg = arg;
-    op->refs++; /* the one that abandoning takes */
+    op->refs++; /* the reference that pdk__op_abandon() takes */
     pdk__claim_expect(&op->claim, pdk__deadline_ms(pdk__now_ms(), patience_ms));
     pdk__op_abandon(op);
 }

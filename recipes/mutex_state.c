@@ -1,4 +1,4 @@
-/* What can be asked of a mutex, and what it tells by itself. */
+/* Queries of a mutex, and its unrequested reports. */
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "recipes/mutex.h"

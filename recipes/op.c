@@ -32,8 +32,8 @@ static void finish_notice(struct pdk_op *op)
     pdk__client_unref(c);
 }
 
-/* The callback may run long after the grant. A grant that is over by then is given back here, for the caller cannot
- * know that it had one. */
+/* The callback may run long after the grant. A grant that is over by then is released here, because the caller
+ * cannot know that it had one. */
 static int final_result(struct pdk_op *op)
 {
     if (op->result != 0)
@@ -41,7 +41,7 @@ static int final_result(struct pdk_op *op)
     pdk__client_heed(op->mutex->client);
     if (op->stage != PDK__OP_LOST)
         return 0;
-    op->refs++; /* the one that abandoning takes */
+    op->refs++; /* the reference that pdk__op_abandon() takes */
     pdk__op_abandon(op);
     return PDK_ELOST;
 }
@@ -62,7 +62,7 @@ static void run_gone(struct pdk__notice *notice)
     struct pdk_op *op = PDK__MEMBER(notice, struct pdk_op, gone_notice);
     struct pdk_client *c = op->mutex->client;
     pdk__client_lock(c);
-    int rc = op->release_result; /* may have become known since the callback was queued */
+    int rc = op->release_result; /* it may have become known since the callback was queued */
     pdk__client_leave(c);
     op->gone_cb(rc, op->gone_arg);
     finish_notice(op);
@@ -87,7 +87,7 @@ static void settle(struct pdk_op *op, int rc)
 
 /* --- incidents --------------------------------------------------------------------------------------------------- */
 
-/* The claim's present knowledge is soon about another request. */
+/* The claim's next request will soon overwrite its reason. */
 static void keep_reason(struct pdk_op *op)
 {
     pdk__free(op->why);
@@ -113,7 +113,7 @@ int pdk__op_blame(const struct pdk_op *op, const char *verb, int rc)
     return rc;
 }
 
-/* --- what the claim tells ---------------------------------------------------------------------------------------- */
+/* --- reports of the claim ---------------------------------------------------------------------------------------- */
 
 static void granted(struct pdk__claim *claim, int64_t token)
 {
@@ -155,14 +155,14 @@ static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
 {
     struct pdk_op *op = op_of(claim);
     if (op->stage != PDK__OP_GRANTED)
-        return; /* unlocked meanwhile: nobody believes any more */
+        return; /* unlocked meanwhile: no caller relies on it any more */
     if (state == PDK__ACT_LOST)
         lose(op);
     else
         pdk__changes_tell(&op->mutex->changes, state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD, op->token);
 }
 
-/* Whoever gave the lock away is told once: that the node is gone, or that nobody could say so in time. */
+/* The result of a release is reported once: that the node is deleted, or that no server could confirm it in time. */
 static void tell_gone(struct pdk_op *op)
 {
     if (op->gone_cb != NULL && !op->gone_told)
@@ -178,7 +178,7 @@ static void due(struct pdk__claim *claim)
     tell_gone(op);
 }
 
-/* The node of a request that failed stays on the servers: that belongs to the incident of the failure. */
+/* The node of a failed request may stay on the servers: the incident of the failure includes that. */
 static void note_leftover(struct pdk_op *op)
 {
     char *text = op->mutex->error;

@@ -1,9 +1,9 @@
 /*
- * An op: one request for a lock, from the call that made it to the last trace of it. Each has a contender of its own,
- * so the order among threads is the order among processes: the servers'.
+ * An op: one request for a lock, from its call until nothing of it is left on the servers. Each has a contender of its
+ * own, so the order among threads is the order among processes: the servers'.
  *
- * It is counted: the claim holds it until nothing is left on the servers, the caller until the lock is unlocked or the
- * wait over, the user's handle until pdk_op_free(), a queued callback until it has run.
+ * It is counted. The claim holds it until nothing is left on the servers. The caller holds it until the lock is
+ * unlocked or the wait is over, the user's handle until pdk_op_free(), a queued callback until it has run.
  */
 #ifndef PDK__OP_H
 #define PDK__OP_H
@@ -13,9 +13,9 @@
 
 enum pdk__op_stage {
     PDK__OP_PENDING,  /* contends */
-    PDK__OP_GRANTED,  /* held; the machine knows whether suspect */
+    PDK__OP_GRANTED,  /* held; the machine knows whether it is suspect */
     PDK__OP_LOST,     /* was held; its owner has not unlocked yet */
-    PDK__OP_RELEASED, /* unlocked; its node may not be gone yet */
+    PDK__OP_RELEASED, /* unlocked; its node may not be deleted yet */
     PDK__OP_FAILED    /* never held */
 };
 
@@ -25,15 +25,15 @@ struct pdk_op {
     struct pdk_mutex *mutex;
     unsigned refs;
     enum pdk__op_stage stage;
-    bool settled; /* it is known whether the lock was got, and `result` tells */
-    bool gone;    /* nothing is left on the servers, and `release_result` tells how that went */
+    bool settled; /* granted or failed, by `result` */
+    bool gone;    /* nothing is left on the servers; `release_result` is the outcome */
     int result;
     int release_result;
     int64_t token;
     char node[PDK__NAME_MAX];
-    const char *guard; /* the path of that node, once a check op was filled with it; the mutex has it */
+    const char *guard; /* the path of that node, once a check op was filled with it; owned by the mutex */
     char *data;
-    char *why; /* it failed, or was lost; NULL: nothing more is known than the code */
+    char *why; /* why it failed, or was lost; NULL: only the code is known */
     int64_t began_ms, waited_ms;
     pthread_cond_t news; /* settled, or gone */
 

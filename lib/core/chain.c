@@ -5,10 +5,10 @@ static const struct pdk__link nothing = {PDK__UNKNOWN_MS, PDK__UNKNOWN_MS};
 
 static bool known(const struct pdk__link *link) { return link->base_ms != PDK__UNKNOWN_MS; }
 
-/* Two moments in one millisecond: which came first cannot be told. */
+/* Of two moments in one millisecond, it cannot be known which came first. */
 enum { TELL_APART_MS = 1 };
 
-/* Would its proof let us believe for longer? */
+/* Would its proof extend our belief? */
 static bool gains(const struct pdk__chain *chain, const struct pdk__link *link)
 {
     return known(link) && link->base_ms > chain->proven_ms;
@@ -50,8 +50,8 @@ void pdk__chain_resume(struct pdk__chain *chain, int64_t now_ms)
 {
     forget(chain->touched);
     forget(chain->carried);
-    /* Not the moment at which we heard of the loss: whoever tells us may be late, and the connection have come back long
-     * before. But what was answered on the old one was sent before it broke. */
+    /* Not the moment at which we were notified of the loss: the notice may be late, and the connection may have come
+     * back long before. But each request answered on the old connection was sent before it broke. */
     keep(chain->carried, chain->latest_ms, now_ms);
 }
 
@@ -62,7 +62,7 @@ static void prove(struct pdk__chain *chain, int64_t sent_ms)
             chain->proven_ms = chain->carried[i].base_ms;
 }
 
-/* A client that writes all the time must not push out what waits for its proof: it would prove nothing. */
+/* Frequent writes must not push out the links that wait for their proof: then nothing would be proven. */
 static void carry(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, int64_t apart_ms)
 {
     const struct pdk__link *newest = &chain->carried[0], *oldest = &chain->carried[PDK__LINKS_KEPT - 1];

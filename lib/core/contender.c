@@ -7,11 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-/* A create that never arrives although every look for it is answered is one that the servers will never take: over
+/* A create may never arrive although every look for it is answered. Then the servers will never accept it: over
  * jute.maxbuffer they drop the connection, each time (-4, never an error code). */
 enum { LOST_CREATES_MAX = 8 };
 
-/* The path may be reaped or deleted between making it and creating in it; not that often. */
+/* The path may be reaped or deleted between its creation and a create in it; but not that often. */
 enum { PARENT_TRIES_MAX = 16 };
 
 enum { REST_FLOOR_MS = 10, REST_CEILING_MS = 1000 };
@@ -126,17 +126,17 @@ static void clean_up(struct pdk__contender *c, struct pdk__actions *out)
         ask_barrier(c, out);
         return;
     }
-    /* The watch is known to be gone when the delete, asked behind it, is answered: until then both are asked again. */
+    /* The watch is known to be removed once the delete, sent after it, is answered. Until then both are sent again. */
     if (c->watching)
         push(out, PDK__ACT_UNWATCH);
     forget_own(c);
-    if (c->mark == PDK__MARK_YES) /* of one that may be ours the version is not known, and could be that of another's */
+    if (c->mark == PDK__MARK_YES) /* a mark that MAY be ours has no known version: it could be another holder's */
         ask_unmark(c, out);
     ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
     c->n_deletes++;
 }
 
-/* Go on from what is known and wanted, wherever a disturbance has left us. */
+/* Continue from the known state of the node and from the request, whatever disturbance came before. */
 static void advance(struct pdk__contender *c, struct pdk__actions *out)
 {
     c->op = 0;
@@ -162,8 +162,8 @@ static void rest(struct pdk__contender *c, int64_t now_ms)
     set_timer(c, now_ms);
 }
 
-/* A create that may be on its way must be awaited, else the node could come after us. So must a mark: its reply tells
- * the version at which it is ours to take off. */
+/* A create that may be on its way must be awaited, or the node could appear after we have finished. The same holds
+ * for a mark: its reply carries the version at which we may clear it. */
 static bool awaits(const struct pdk__contender *c)
 {
     bool node = c->phase == PDK__CREATING || c->phase == PDK__RECOVERING || c->phase == PDK__IDENTIFYING;
@@ -184,7 +184,7 @@ static void fail(struct pdk__contender *c, struct pdk__actions *out, int error)
     give_up(c, out);
 }
 
-/* Who lost may be at work still: his mark stays. */
+/* After a loss the program may still be at work: the mark stays. */
 static void lose(struct pdk__contender *c, struct pdk__actions *out)
 {
     push(out, PDK__ACT_LOST);
@@ -212,8 +212,8 @@ static void hold(struct pdk__contender *c, struct pdk__actions *out)
         push(out, PDK__ACT_REVOKED);
 }
 
-/* Nobody is ahead. What else a grant has to come up to is seen to here, one after another. The own node is watched behind
- * the write, which would only set that watch off. */
+/* No contender is ahead. The other conditions of a grant are met here, one after another. The own node is watched
+ * after the write, because the write would only set that watch off. */
 static void grant(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->conditions.lock_delay_ms > 0 && c->mark != PDK__MARK_YES) {
@@ -230,7 +230,8 @@ static void grant(struct pdk__contender *c, struct pdk__actions *out)
         ask_own(c, out);
 }
 
-/* Nobody is ahead since some time, in which our node can have been deleted: its watch would have told, and first. */
+/* No contender has been ahead for some time, in which our node may have been deleted. Its watch would have fired
+ * first. */
 static void grant_if_there(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->own == PDK__OWN_WATCHED && c->verified && !c->own_by_exists) {
@@ -243,14 +244,14 @@ static void grant_if_there(struct pdk__contender *c, struct pdk__actions *out)
         ask_own(c, out);
 }
 
-/* The node that was there, or may have been, is gone for good: its name is not to come back. */
+/* The node that existed, or may have, is deleted for good: its name must not come back. */
 static void renew_name(struct pdk__contender *c)
 {
     c->attempt = c->spare;
     c->spare = 0;
 }
 
-/* Somebody else deleted our node: a holder has lost, a waiter queues anew. */
+/* Another client deleted our node: a holder has lost, a waiter queues again. */
 static void vanish(struct pdk__contender *c, struct pdk__actions *out)
 {
     bool held = granted(c);
@@ -282,15 +283,15 @@ static void on_release(struct pdk__contender *c, struct pdk__actions *out)
         give_up(c, out);
 }
 
-/* The own watch is not there, nothing is in the way of asking for it, and no other question will bring it. */
+/* The own watch is not set, nothing prevents asking for it, and no other request will bring it. */
 static bool own_missing(const struct pdk__contender *c)
 {
     bool settled = granted(c) || c->phase == PDK__PROVING || c->phase == PDK__DELAYED || c->phase == PDK__WAITING;
     return c->connected && c->own == PDK__OWN_UNWATCHED && settled;
 }
 
-/* Servers with the mend of CVE-2024-23944 take an exists-watch on a node that may not be read, and never tell: list now
- * and then all the same. */
+/* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it.
+ * So list at intervals. */
 static bool watch_doubtful(const struct pdk__contender *c) { return c->phase == PDK__WAITING && c->by_exists; }
 
 static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -339,7 +340,7 @@ static void on_session_expired(struct pdk__contender *c, struct pdk__actions *ou
 
 static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    /* Some servers that speak ZooKeeper's protocol hand out a new session without a word of the old one. */
+    /* Some servers that speak ZooKeeper's protocol grant a new session without a word about the old one. */
     if (c->session != ev->session && c->node != PDK__NODE_NO)
         on_session_expired(c, out);
     c->session = ev->session;
@@ -353,7 +354,7 @@ static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev,
 static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
 {
     c->connected = false;
-    forget_own(c); /* the client re-arms watches, but what they would have told until then is not known */
+    forget_own(c); /* the client re-arms watches, but events until then may be missed */
     if (c->phase == PDK__HELD) {
         c->phase = PDK__SUSPECT;
         push(out, PDK__ACT_SUSPECT);
@@ -362,7 +363,7 @@ static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
     }
 }
 
-/* Held again: there is time, and our node is there and watched. */
+/* Held again: there is time, and our node exists and is watched. */
 static void recover(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->phase != PDK__SUSPECT || !c->connected || !c->proven || c->own != PDK__OWN_WATCHED)
@@ -404,7 +405,7 @@ static void on_session_over(struct pdk__contender *c, const struct pdk__event *e
     on_session_expired(c, out);
 }
 
-/* The loss is told before the delete is asked for: by then nobody may believe to hold. */
+/* The loss is reported before the delete is requested: from then on no contender may count as the holder. */
 static void on_session_left(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (granted(c))
@@ -422,7 +423,7 @@ static int error_of(const struct pdk__event *ev)
     return ev->outcome == PDK__NO_NODE ? PDK_ENOENT : ev->error;
 }
 
-/* The node is not there, and nothing that could still make it is under way. */
+/* The node does not exist, and no request that could still create it is under way. */
 static void refused_create(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     forget_node(c);
@@ -470,17 +471,17 @@ static void on_made_parents(struct pdk__contender *c, const struct pdk__event *e
 static void on_barrier(struct pdk__contender *c, const struct pdk__event *ev)
 {
     if (ev->outcome != PDK__OK)
-        rest(c, ev->now_ms); /* without it the listing behind proves nothing */
+        rest(c, ev->now_ms); /* without it the listing after it proves nothing */
 }
 
 static void find_place(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
-    assert(c->wanted); /* without the wish a node that is known is deleted, and no listing is asked for */
+    assert(c->wanted); /* once the lock is not wanted, a known node is deleted, and no listing is requested */
     int64_t sequence = pdk__name_parse(c->name).sequence;
     if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0) {
         fail(c, out, PDK_EEXHAUSTED);
     } else if (place->ahead == 0 && c->phase == PDK__CREATING) {
-        grant(c, out); /* the node was made on this connection, right before the listing */
+        grant(c, out); /* the node was created on this connection, right before the listing */
     } else if (place->ahead == 0) {
         grant_if_there(c, out);
     } else if (c->try_only) {
@@ -502,8 +503,8 @@ static void looked(struct pdk__contender *c, const struct pdk__event *ev, struct
         advance(c, out);
 }
 
-/* The node is not there, and the servers have not committed its create by now. Only if they move the session back can
- * it come after all. */
+/* The node does not exist, and the servers have not committed its create by now. It can still appear only if they
+ * move the session back. */
 static void recovered_nothing(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     forget_node(c);
@@ -529,7 +530,7 @@ static void listed(struct pdk__contender *c, const struct pdk__event *ev, struct
         find_place(c, &place, out);
 }
 
-/* The lowest candidate that was not looked at yet; without one, the node is not there. */
+/* The lowest candidate that was not looked at yet. Without one, the node does not exist. */
 static void recovered(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     const char *candidate = NULL;
@@ -553,7 +554,7 @@ static void found(struct pdk__contender *c, const struct pdk__event *ev, struct 
     advance(c, out);
 }
 
-/* The node cannot be found, and can be there: go on asking, for the cleaner if no more for the caller. */
+/* The node cannot be found, and may exist: go on asking. If the caller has given up, its removal still needs it. */
 static void search_on(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (c->wanted)
@@ -591,11 +592,10 @@ static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, str
     }
 }
 
-/* The predecessor is gone. */
+/* The predecessor is deleted. */
 static void move_up(struct pdk__contender *c, struct pdk__actions *out)
 {
-    c->watching = c->watching &&
-                  c->by_exists; /* on a vanished node an exists-watch stays behind, a get-watch does not */
+    c->watching = c->watching && c->by_exists; /* on a deleted node an exists-watch stays, a get-watch does not */
     unwatch(c, out);
     if (c->next_in_line)
         grant_if_there(c, out);
@@ -616,7 +616,7 @@ static void on_watched(struct pdk__contender *c, const struct pdk__event *ev, st
     } else if (ev->outcome == PDK__REFUSED) {
         fail(c, out, ev->error);
     } else {
-        rest(c, ev->now_ms); /* nor by exists (servers from 3.8.4 on): list now and then */
+        rest(c, ev->now_ms); /* nor by exists (servers from 3.8.4 on): list at intervals */
     }
 }
 
@@ -631,8 +631,8 @@ static void on_fired(struct pdk__contender *c, const struct pdk__event *ev, stru
         advance(c, out);
 }
 
-/* The word for it stays in the node, and is read again with every change: the first time counts. Who does not hold yet
- * is told behind the grant. */
+/* The revocation word stays in the node, and is read again at every change: only the first time counts. A contender
+ * that does not hold yet reports it right after the grant. */
 static void heed_revocation(struct pdk__contender *c, bool revoked, struct pdk__actions *out)
 {
     if (revoked && !c->revoked && granted(c))
@@ -683,8 +683,8 @@ static void on_own_fired(struct pdk__contender *c, const struct pdk__event *ev, 
         ask_own(c, out);
 }
 
-/* The write is agreed on by a quorum, so the node was there, behind all that the holder before had written. When it is not
- * known whether it happened, or somebody else wrote meanwhile, the node is read again, and written again. */
+/* A quorum agreed on the write, so the node existed, after all that the last holder had written. If the outcome is
+ * unknown, or another client wrote meanwhile, the node is read again, and written again. */
 static void on_confirmed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__NO_NODE || (ev->outcome == PDK__OK && ev->owner != c->session)) {
@@ -709,7 +709,7 @@ static void ask_mark(struct pdk__contender *c, int32_t version, struct pdk__acti
     c->mark = PDK__MARK_MAYBE;
 }
 
-/* The delay runs from when somebody saw the mark first, on our clock. */
+/* The delay runs from the moment at which a contender that shares `delay` first saw the mark, on our clock. */
 static int64_t delay_end_ms(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     struct pdk__delay *delay = c->conditions.delay;
@@ -744,7 +744,7 @@ static void judge_mark(struct pdk__contender *c, const struct pdk__event *ev, st
     }
 }
 
-/* The path's own node is not there: neither is ours. Else what is not known is asked again. */
+/* The path's own node does not exist, so neither does ours. Otherwise the unknown part is requested again. */
 static void not_marked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__NO_NODE) {
@@ -793,7 +793,7 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     /* Refused: without DELETE on the path a session cannot remove its own node, and asking again will not help. */
     if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE)
         c->error = error_of(ev);
-    /* Another client deleted the node of a grant, and the news did not come before the release. */
+    /* Another client deleted the node of a grant, and its event did not come before the release. */
     if (ev->outcome == PDK__NO_NODE && c->given_back && c->n_deletes == 1)
         c->error = PDK_ELOST;
     c->watching = false;
@@ -801,7 +801,7 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     advance(c, out);
 }
 
-/* The delete was sent right behind, and is answered after it. If both outcomes are unknown, both are sent again. */
+/* The delete was sent right after, and is answered after it. If both outcomes are unknown, both are sent again. */
 static void on_unmarked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN && c->phase == PDK__DELETING)

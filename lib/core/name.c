@@ -9,7 +9,7 @@ enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, STEM_LENGTH = SESSION_DIGITS + 1
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Lower case only: it is what we write, and a peer's name should not pass for ours by accident. */
+/* Lower case only: we write no other, and a peer's name should not pass for ours by accident. */
 static int hex_value(char c)
 {
     if (is_digit(c))
@@ -30,10 +30,10 @@ static bool parse_hex(const char *text, int digits, uint64_t *value)
 }
 
 /*
- * Where the sequence number begins: the server writes %010d of a signed 32-bit counter, so ten digits, or a minus sign
+ * Where the sequence number begins. The server writes %010d of a signed 32-bit counter, so ten digits, or a minus sign
  * and nine or ten. Exactly that many are taken: digits before them belong to the name that the client chose. A minus
- * sign counts as one only behind the separator that every recipe puts there ("lock--000000003", "__lock__-000000003"):
- * a child called "backup-123456789" is nobody's contender, and must not block everybody for ever.
+ * sign counts only after the separator that every recipe puts there ("lock--000000003", "__lock__-000000003"). A child
+ * called "backup-123456789" is not a contender, and must not block the lock indefinitely.
  */
 static const char *find_sequence(const char *text, size_t length)
 {
@@ -56,7 +56,7 @@ static int64_t read_sequence(const char *text)
     return negative ? -value : value;
 }
 
-/* The stem of LENGTH, which is all that stands before the word. */
+/* The stem of LENGTH: all that precedes the word. */
 static bool parse_stem(const char *text, size_t length, struct pdk__name *name)
 {
     uint64_t session, attempt;

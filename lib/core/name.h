@@ -1,12 +1,12 @@
 /*
- * Names of contenders: what we call our nodes, and what other libraries call theirs.
+ * Names of contenders: of our nodes, and of those that other libraries create.
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that word, and each recipe has
- * its own. The session tells a node of ours from one that a previous session left; the attempt tells two requests of one
- * session apart. Both are in the name because the name is all a listing shows, and after a lost reply a listing is all
- * there is.
+ * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that word, and each recipe
+ * has its own. The session distinguishes our node from one that a previous session left. The attempt distinguishes two
+ * requests of one session. Both are in the name because a listing shows only names, and after a lost reply a listing is
+ * all we have.
  */
 #ifndef PDK__NAME_H
 #define PDK__NAME_H
@@ -24,7 +24,7 @@ enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */
     PDK__NAME_CURATOR, /* one of the words right before the sequence */
     PDK__NAME_FOREIGN, /* a sequence number after something else: a contender of another recipe */
-    PDK__NAME_JUNK     /* no sequence number: no lock library made it */
+    PDK__NAME_JUNK     /* no sequence number: no lock library created it */
 };
 
 struct pdk__name {
@@ -35,13 +35,13 @@ struct pdk__name {
     uint32_t attempt;    /* of ours */
 };
 
-/* Understand the name of any child of a lock path. */
+/* Parse the name of any child of a lock path. */
 struct pdk__name pdk__name_parse(const char *text);
 
-/* Write the name to ask the server for, to which it appends the sequence number. */
+/* Write the name to send in the create; the server appends the sequence number. */
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__word word);
 
-/* Is TEXT a node made by this session for this attempt, of whatever recipe? */
+/* Is TEXT a node that this session created for this attempt, of any recipe? */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);
 
 #endif

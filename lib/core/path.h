@@ -1,11 +1,11 @@
-/* Paths: which ones can carry a lock, by the rules of ZooKeeper's servers (PathUtils) for the part that concerns us. */
+/* Paths that can carry a lock, by the rules of ZooKeeper's servers (PathUtils) as far as they concern us. */
 #ifndef PDK__PATH_H
 #define PDK__PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Long enough for anybody, and far from jute.maxbuffer, which a server answers by dropping the connection. */
+/* Long enough for every program, and far from jute.maxbuffer, beyond which a server drops the connection. */
 enum { PDK__PATH_MAX = 4096 };
 
 /* Absolute, below the root, no empty, "." or ".." part, no trailing slash, no control characters. An invalid path

@@ -1,4 +1,5 @@
-/* Invariants hold in release builds too: a lock that goes on after one is broken is worse than one that stops. */
+/* Invariants are checked in release builds too: a lock that goes on after one is broken is worse than one that
+ * stops. */
 #undef NDEBUG
 
 #include "lib/core/phase.h"
@@ -66,7 +67,7 @@ bool pdk__phase_first(enum pdk__phase phase)
            phase == PDK__CONFIRMING || phase == PDK__PROVING;
 }
 
-/* A node that is known to be ours is the same one until it is forgotten: neither its name nor its token changes. */
+/* A node known to be ours is the same one until it is forgotten: neither its name nor its token changes. */
 static void check_identity(const struct pdk__contender *c, const struct pdk__contender *before)
 {
     if (c->node != PDK__NODE_YES || before->node != PDK__NODE_YES)

@@ -1,5 +1,5 @@
 /*
- * The phases of a contender: which may follow which, and what must be so in each. The diagram is in contender.h.
+ * The phases of a contender: which may follow which, and the invariants of each. The diagram is in contender.h.
  */
 #ifndef PDK__PHASE_H
 #define PDK__PHASE_H
@@ -36,14 +36,14 @@ enum pdk__phase {
 /* The phase's name, for traces and logs. */
 const char *pdk__phase_name(enum pdk__phase phase);
 
-/* Has it been granted, and neither been lost nor given back? */
+/* Has it been granted, and neither lost nor released? */
 bool pdk__phase_grants(enum pdk__phase phase);
 
-/* Is nobody ahead, and is it not granted yet? */
+/* Is no contender ahead, and is it not granted yet? */
 bool pdk__phase_first(enum pdk__phase phase);
 
-/* After every step: abort if C is in a state that cannot be, or has come from the state BEFORE in a way that is
- * none. */
+/* After every step: abort if C is in a state that cannot exist, or came from the state BEFORE by a move that does
+ * not exist. */
 void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contender *before);
 
 #endif

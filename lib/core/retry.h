@@ -18,7 +18,7 @@ void pdk__retry_init(struct pdk__retry *r, uint64_t seed);
 /* One more failure: how many milliseconds to wait, at least FLOOR and at most about CEILING. */
 int64_t pdk__retry_delay_ms(struct pdk__retry *r, int64_t floor_ms, int64_t ceiling_ms);
 
-/* It worked: begin anew. */
+/* It worked: begin again. */
 void pdk__retry_reset(struct pdk__retry *r);
 
 #endif

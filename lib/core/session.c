@@ -5,29 +5,29 @@
 #include "paddock/error.h"
 #include <assert.h>
 
-/* What the defaults are a part of the timeout by; half a tick is this part of the timeout at most, and taken for it. The
- * margin is for clocks that run apart. */
+/* The defaults, each as a part of the timeout. A tick is at most one TICK_PART of the timeout, and by default taken
+ * as that. The margin is for clocks that run apart. */
 enum { MARGIN_PART = 20, MIN_VALID_PART = 10, RESERVE_PART = 10, TICK_PART = 2, TOUCH_PART = 4 };
 
-/* How late the leader's pings may be: their interval is half a tick, and what it takes to send them. */
+/* How late the leader's pings may be: beyond their interval of half a tick, the time it takes to send them. */
 enum { PING_LATE_PART = 20, PING_LATE_MS = 10 };
 
-/* At most so many requests of ours are under way; and at most so many of a slow link's intervals make up the age of
+/* ASKED_MAX requests of ours are under way at most. At most STEPS_MAX of a slow link's intervals make up the age of
  * belief. */
 enum { ASKED_MAX = 16, STEPS_MAX = 24, RIPE_PART = 14, TURN_TIMEOUTS = 4 };
 
-/* However short the session: more writes are a load that makes them late. */
+/* However short the session is: more writes are a load that delays them. */
 enum { PACE_FLOOR_MS = 100 };
 
-/* The round trip is the least of the last so many answers, to twice as many. */
+/* The round trip is the least of the last MEASURED_MAX to 2 * MEASURED_MAX answers. */
 enum { MEASURED_MAX = 8, MEASURED_MIN = 3 };
 
 /* A server may be silent for one SILENCE_PART of the timeout, doubled at most LEFT_MAX times. An answer within one
- * SOON_PART of the timeout comes soon. */
+ * SOON_PART of the timeout counts as soon. */
 enum { SILENCE_PART = 5, LEFT_MAX = 3, SOON_PART = 20 };
 
-/* While no server is connected, the one that is tried has a SEEK_PART of the timeout to answer, doubled each time, and
- * is passed over at most PASSED_MAX times. */
+/* While no server is connected, the server that is tried has a SEEK_PART of the timeout to answer, doubled each
+ * time. At most PASSED_MAX servers are passed over. */
 enum { SEEK_PART = 10, PASSED_MAX = 3 };
 
 /* A fleet whose sessions expired together must not come back together. */
@@ -111,8 +111,8 @@ int64_t pdk__session_deadline_ms(const struct pdk__session *s)
 
 /* --- the link ---------------------------------------------------------------------------------------------------- */
 
-/* The least of some answers: what servers under load take beyond it is no matter of the link, and more writes make it
- * worse. */
+/* The least of the last answers. Additional time is the load of the servers, not the link, and more writes would add
+ * to it. */
 int64_t pdk__session_lag_ms(const struct pdk__session *s)
 {
     int64_t least = sooner(s->lag_ms, s->least_ms);
@@ -121,23 +121,23 @@ int64_t pdk__session_lag_ms(const struct pdk__session *s)
 
 static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* The age that belief comes to, right before the next proof, with a write in every PACE_MS. Each link waits for the
- * answer to the one before it, and for its turn. A sixth is added to the round trip, for it is not always the same. */
+/* The age of belief right before the next proof, with a write in every PACE_MS. Each link waits for the answer to
+ * the one before it, and for its turn. A sixth is added to the round trip, because it varies. */
 static int64_t oldest_ms(const struct pdk__session *s, int64_t pace_ms)
 {
     int64_t lag = pdk__session_lag_ms(s) * 7 / 6;
     return (ceiling(lag + gap_ms(s), pace_ms) + ceiling(lag + 1, pace_ms) + 1) * pace_ms + lag;
 }
 
-/* The age of belief at which a twentieth of the timeout is left before doubt. */
+/* The age of belief at which one RIPE_PART of the timeout is left before doubt. */
 static int64_t ripe_ms(const struct pdk__session *s)
 {
     return s->timeout_ms - margin_ms(s) - min_valid_ms(s) - s->timeout_ms / RIPE_PART;
 }
 
-/* The interval of an idle holder's writes on a fast link. Belief rests on a write that is three intervals old, if those
- * are longer than the gap, or four, if two of them are: six tenths of the timeout, with a tick that is half of it. A
- * tenth of the gap is left for the answer. */
+/* The interval of an idle holder's writes on a fast link. Belief rests on a write that is three intervals old, if
+ * those are longer than the gap, or four, if two of them are. That is six tenths of the timeout, with a tick of half
+ * the timeout. A tenth of the gap is left for the answer. */
 static int64_t fast_pace_ms(const struct pdk__session *s)
 {
     int64_t gap = gap_ms(s), timeout = s->timeout_ms;
@@ -146,8 +146,8 @@ static int64_t fast_pace_ms(const struct pdk__session *s)
     return gap * 11 / 5 <= timeout * 7 / 10 ? gap * 11 / 20 : gap * 11 / 40;
 }
 
-/* At the pace of a fast link belief would be over-ripe. Not where answers take half as long again as the quickest: then
- * it is the servers that are slow, and more writes make them slower. */
+/* At the pace of a fast link belief would be over-ripe. Not where answers take one and a half times as long as the
+ * quickest: then the servers are slow, and more writes make them slower. */
 static bool far(const struct pdk__session *s)
 {
     int64_t lag = pdk__session_lag_ms(s);
@@ -156,7 +156,7 @@ static bool far(const struct pdk__session *s)
 
 static bool slow(const struct pdk__session *s) { return far(s) && !s->eased; }
 
-/* The longest pace at which belief is not over-ripe; or else a short one, for as much as it brings. */
+/* The longest pace at which belief is not over-ripe; if there is none, a short one, for as much as it gains. */
 static int64_t slow_pace_ms(const struct pdk__session *s)
 {
     int64_t lag = pdk__session_lag_ms(s);
@@ -178,8 +178,8 @@ static int64_t spare_ms(const struct pdk__session *s)
     return s->timeout_ms - 3 * pdk__session_lag_ms(s) - gap_ms(s) - margin_ms(s) - min_valid_ms(s);
 }
 
-/* To begin on, more must be left than to go on with: or what is granted would be in doubt before the next proof, which
- * takes two round trips after idleness. But no more than a proof can bring. */
+/* A beginning needs more time left than continuing does. Otherwise a grant would be in doubt before the next proof,
+ * which takes two round trips after idleness. But never more than a proof can bring. */
 static int64_t begin_until_ms(const struct pdk__session *s)
 {
     int64_t wait = later(s->timeout_ms / RESERVE_PART, pdk__session_lag_ms(s) * 5 / 2);
@@ -187,7 +187,7 @@ static int64_t begin_until_ms(const struct pdk__session *s)
     return proven(s) ? pdk__session_deadline_ms(s) - min_valid_ms(s) - reserve : INT64_MIN;
 }
 
-/* On a slow link the next proof would come too late, if the writes for it were yet to begin. */
+/* On a slow link the next proof would come too late if its writes had not begun yet. */
 static bool may_begin(const struct pdk__session *s, int64_t now_ms)
 {
     return now_ms < begin_until_ms(s) && (s->flowing || !slow(s));
@@ -200,7 +200,7 @@ static int64_t doubt_ms(const struct pdk__session *s)
     return slow(s) ? INT64_MIN : begin_until_ms(s);
 }
 
-/* One late answer is no proof of a slow link. */
+/* One late answer does not prove a slow link. */
 static bool measured(const struct pdk__session *s) { return s->lag_ms != INT64_MAX || s->n_measured >= MEASURED_MIN; }
 
 bool pdk__session_unfit(const struct pdk__session *s)
@@ -210,8 +210,8 @@ bool pdk__session_unfit(const struct pdk__session *s)
     return doubted && measured(s) && far(s) && oldest_ms(s, pace) - pace > ripe_ms(s);
 }
 
-/* Where answers are late because the servers have much to do, the pace of a slow link makes it worse. So where that
- * pace has brought no proof for some timeouts, the other one is tried for as long, and so on. */
+/* Where answers are late because the servers are loaded, the pace of a slow link makes it worse. So where that pace
+ * has brought no proof for TURN_TIMEOUTS timeouts, the other pace is tried for as long, and so on. */
 static void reconsider(struct pdk__session *s, int64_t now_ms)
 {
     if (!s->wanted || !s->doubted || !far(s)) {
@@ -222,7 +222,7 @@ static void reconsider(struct pdk__session *s, int64_t now_ms)
     }
 }
 
-/* Whatever the event is: that time has passed comes before it, for whoever brings it may be late. */
+/* Before any event, the passing of time is taken into account, because the thread that brings the event may be late. */
 static void notice_time(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
 {
     if (!s->doubted && now_ms >= doubt_ms(s)) {
@@ -245,14 +245,14 @@ static void notice_proof(struct pdk__session *s, int64_t now_ms, struct pdk__ses
 
 /* --- asking for proof -------------------------------------------------------------------------------------------- */
 
-/* The next write, while proof is wanted: at its pace; or as soon as it continues a chain, where doubt would come first.
- * In doubt, with one request under way at a time, no other may be in the way of that. */
+/* When the next write is due while proof is wanted: at its pace; or as soon as it continues a chain, where doubt
+ * would come first. In doubt, with one request under way at a time, no other request may delay that write. */
 static int64_t probe_ms(const struct pdk__session *s)
 {
     int64_t turn = later(s->probed_ms, s->wrote_ms) + pace_ms(s);
     int64_t next = pdk__chain_next_ms(&s->chain, s->probed_ms);
     if (next == 0 && s->n_asked > 0)
-        next = PDK__NEVER; /* nothing is touched yet, and the request that will be the first link is under way */
+        next = PDK__NEVER; /* nothing is touched yet, and the request for the first link is under way */
     if (s->doubted)
         return !slow(s) && next != PDK__NEVER ? next : sooner(turn, next);
     return sooner(turn, later(next, doubt_ms(s) - pace_ms(s)));
@@ -264,7 +264,7 @@ static int64_t touch_ms(const struct pdk__session *s)
     return later(s->asked_ms, s->chain.latest_ms) + pace;
 }
 
-/* A write does not wait for the answer to a read: that would be a round trip lost for a grant. */
+/* A write does not wait for the answer to a read: that would cost a grant one round trip. */
 static int asked_max(const struct pdk__session *s)
 {
     bool read_last = s->asked_ms > s->probed_ms;
@@ -275,7 +275,7 @@ static int64_t due_ms(const struct pdk__session *s)
 {
     if (s->phase != PDK__SESSION_CONNECTED || s->n_asked >= asked_max(s))
         return PDK__NEVER;
-    /* In the millisecond of an answer a request would not count as sent after it. */
+    /* A request sent in the millisecond of an answer would not count as sent after it. */
     int64_t due = later(s->wanted ? probe_ms(s) : touch_ms(s), s->heard_ms + 1);
     return later(due, s->hush_ms);
 }
@@ -303,14 +303,14 @@ static void measure(struct pdk__session *s, int64_t took_ms)
     s->n_measured = 0;
 }
 
-/* The request is not under way any more. A request of an earlier connection is not counted. */
+/* The request is no longer under way. A request of an earlier connection is not counted. */
 static void settle(struct pdk__session *s)
 {
     if (s->n_asked > 0)
         s->n_asked--;
 }
 
-/* The first proof of a row may have been long in the making, and so may the second. */
+/* The first proof of a row may have taken long, and so may the second. */
 static void note_proof(struct pdk__session *s, int64_t now_ms)
 {
     bool soon = s->proof_ms != PDK__UNKNOWN_MS && now_ms - s->proof_ms <= 2 * pace_ms(s);
@@ -328,13 +328,13 @@ static void note_answer(struct pdk__session *s, const struct pdk__session_event 
 static void on_answered(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
 {
     if (s->phase != PDK__SESSION_CONNECTED)
-        return; /* of a connection that is known to be lost */
+        return; /* the answer is of a connection that is known to be lost */
     if (ev->asked)
         settle(s);
     note_answer(s, ev);
     measure(s, ev->now_ms - ev->sent_ms);
     if (ev->asked && ev->wrote && !ev->agreed)
-        s->hush_ms = ev->now_ms + pace_ms(s); /* servers that take no writes are not to be asked in a loop */
+        s->hush_ms = ev->now_ms + pace_ms(s); /* servers that refuse writes must not be asked in a loop */
     if (ev->agreed)
         s->wrote_ms = later(s->wrote_ms, ev->sent_ms);
     if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, ev->agreed)) {
@@ -347,11 +347,11 @@ static void on_answered(struct pdk__session *s, const struct pdk__session_event 
 static void on_unasked(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     settle(s);
-    s->probed_ms = PDK__UNKNOWN_MS; /* what it was to continue is to be asked about again */
+    s->probed_ms = PDK__UNKNOWN_MS; /* the link that it was to continue needs another request */
     s->hush_ms = ev->now_ms + pace_ms(s);
 }
 
-/* Proofs cease to come in a row. */
+/* Proofs no longer come in a row. */
 static void stem(struct pdk__session *s)
 {
     s->flowing = false;
@@ -428,7 +428,7 @@ static void seek(struct pdk__session *s, int64_t now_ms)
     s->n_passed = 0;
 }
 
-/* Until it is made, it cannot be away. */
+/* Until the handle exists, it cannot be away. */
 static void open_handle(struct pdk__session *s, int64_t now_ms)
 {
     s->phase = PDK__SESSION_OPENING;
@@ -473,8 +473,8 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
     rest(s, ev->now_ms);
 }
 
-/* What was asked before went to another server. A new connection is put to the proof at once: one write does it, and who
- * is cut off again and again would be proven never, if each connection waited for its turn. */
+/* Earlier requests went to another server. A new connection starts its proof at once: it takes one write. If each
+ * connection waited for its turn, a client that is cut off again and again would never be proven. */
 static void ask_anew(struct pdk__session *s)
 {
     s->asked_ms = s->probed_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS;
@@ -490,22 +490,23 @@ static void begin(struct pdk__session *s, const struct pdk__session_event *ev)
     ask_anew(s);
 }
 
-/* Servers with unlike limits grant unlike timeouts, and who ends the session may go by any of them. */
+/* Servers with different limits grant different timeouts, and the leader may expire the session by any of them. */
 static void resume(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     if (ev->timeout_ms < s->timeout_ms)
         s->timeout_ms = ev->timeout_ms;
     pdk__chain_resume(&s->chain, ev->now_ms);
     ask_anew(s);
-    s->hush_ms = ev->now_ms + 1; /* in the same millisecond it would prove nothing */
+    s->hush_ms = ev->now_ms + 1; /* a write in the same millisecond would prove nothing */
 }
 
 static void on_connected(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
 {
     if (s->phase == PDK__SESSION_RESTING || ev->session == 0 || ev->timeout_ms <= 0)
-        return; /* a last word of the handle that is being given up, or no session at all */
-    /* Some servers that speak the protocol hand out a new session silently. The old one's nodes are not ours; and what
-     * the client had queued under the old one's name it has sent in the new one, so that is not to be used either. */
+        return; /* a last event of the handle that is being given up, or no session at all */
+    /* Some servers that speak the protocol grant a new session silently. The old session's nodes are not ours.
+     * Requests that the client queued for the old session were sent in the new one, so the new one is not to be used
+     * either. */
     if (s->id != 0 && s->id != ev->session) {
         on_expired(s, ev, out);
         return;

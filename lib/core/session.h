@@ -1,5 +1,5 @@
 /*
- * The session: when the client may speak, when it must stop believing, when it needs a new handle.
+ * The session: when the client may send, when it must stop believing, when it needs a new handle.
  *
  *               connected                disconnected
  *     OPENING ---------------> CONNECTED <-----------> SUSPENDED
@@ -9,28 +9,28 @@
  *
  *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
  *
- * ZooKeeper's client learns of an expiry only from a server it can reach, and with dead servers, or servers that lost
- * their data, stays connecting for ever. And a server that lost its leader keeps its clients connected while the leader
- * ends their sessions. So four things are decided here, on our own clock:
+ * ZooKeeper's client learns of an expiry only from a server it can reach. With dead servers, or servers that lost their
+ * data, it stays connecting indefinitely. And a server that lost its leader keeps its clients connected while the
+ * leader ends their sessions. So four things are decided here, on our own clock:
  *
- *  - DOUBTED: so little time is left in which the session is known to live (chain.h) that nothing is to be granted on it,
- *    and who holds should get ready to stop. PROVEN: there is enough again.
- *  - PRESUMED: the time is up, and nobody may believe to hold any more; connected or not.
- *  - AWAY: the handle is given up for a new one, twice the timeout after the connection was lost, or was begun to be
- *    sought: the servers may have lost their data, and refuse a client that has seen more; or have moved, and only a
- *    new handle resolves their names anew.
+ *  - DOUBTED: the time for which the session is known to live (chain.h) is too short for a grant. A holder should get
+ *    ready to stop. PROVEN: there is enough time again.
+ *  - PRESUMED: the time is up, and no holder may believe any longer, connected or not.
+ *  - AWAY: the handle is replaced by a new one, twice the timeout after the connection was lost, or after the search
+ *    for one began. The servers may have lost their data, and refuse a client that has seen more. Or they may have
+ *    moved, and only a new handle resolves their names again.
  *
  *  - LEAVE: the server has answered nothing for a fifth of the timeout, though it was asked, and there are others.
  *    ZooKeeper's client stays for two thirds, and the session would be lost with its server. Not twice within a
- *    timeout; and the wait doubles each time, until a write was answered soon after it: where all servers are slow,
- *    leaving helps nobody. A server that is tried, and does not answer within a tenth of the timeout, is passed over:
- *    its machine may be gone, or its process stopped, and the time is the session's. Three times at most, for the next
- *    wait would be longer than that of ZooKeeper's client.
+ *    timeout. The wait doubles each time, until a write is answered soon after it: where all servers are slow, leaving
+ *    does not help. A server that is tried, and does not answer within a tenth of the timeout, is passed over: its
+ *    machine may be down, or its process stopped, and the wait uses up the session's time. Three times at most, because
+ *    the next wait would be longer than that of ZooKeeper's client.
  *
- * And here is decided what is asked for the chain's sake: a write at an even pace while a contender holds, or is about
- * to (PROBE); a read otherwise (TOUCH), instead of the pings of ZooKeeper's client, whose answers it keeps to itself. A
- * link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and several requests
- * are under way at a time. Nothing is granted on a slow link before proofs have begun to arrive at that pace.
+ * The requests for the chain are decided here, too. While a contender holds, or is about to, that is a write at an even
+ * pace (PROBE). Otherwise it is a read (TOUCH), in place of the pings of ZooKeeper's client, which does not report
+ * their answers. A link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and
+ * several requests are under way at a time. A slow link gets no grant before proofs have begun to arrive at that pace.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H
@@ -55,13 +55,13 @@ enum pdk__session_event_kind {
     PDK__SEV_DISCONNECTED,
     PDK__SEV_EXPIRED,
     PDK__SEV_AUTH_FAILED,
-    PDK__SEV_OPENED,      /* the handle is made, and begins to seek a server: names may have taken long to resolve */
-    PDK__SEV_OPEN_FAILED, /* no handle could be made */
+    PDK__SEV_OPENED,      /* the handle exists, and begins to seek a server: resolving names may have taken long */
+    PDK__SEV_OPEN_FAILED, /* no handle could be created */
     PDK__SEV_CLOSE,
     PDK__SEV_TIMER,
-    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked, wrote: a request of ours, in this connection */
-    PDK__SEV_UNASKED,  /* what was asked for the chain's sake has no answer, and will have none */
-    PDK__SEV_WANTED,   /* somebody holds, or is about to; UNWANTED: nobody any more */
+    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked, wrote: a request of ours, on this connection */
+    PDK__SEV_UNASKED,  /* a PROBE or TOUCH has no answer, and will have none */
+    PDK__SEV_WANTED,   /* a contender holds, or is about to; UNWANTED: none any more */
     PDK__SEV_UNWANTED,
     PDK__N_SESSION_EVENTS
 };
@@ -73,7 +73,7 @@ struct pdk__session_event {
     int64_t timeout_ms;
     int64_t sent_ms;
     bool agreed; /* it was a write, and a quorum took or refused it */
-    bool asked;  /* it was what a PROBE or a TOUCH had asked for */
+    bool asked;  /* it was requested by a PROBE or a TOUCH */
     bool wrote;  /* it was a write, whatever came of it */
 };
 
@@ -85,8 +85,8 @@ enum pdk__session_action_kind {
     PDK__SACT_PRESUMED,
     PDK__SACT_EXPIRED,
     PDK__SACT_OVER,  /* error */
-    PDK__SACT_OPEN,  /* make a new handle, in place of the one there is */
-    PDK__SACT_PROBE, /* write what changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
+    PDK__SACT_OPEN,  /* open a new handle, in place of the present one */
+    PDK__SACT_PROBE, /* make a write that changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
     PDK__SACT_TOUCH, /* read; the same follows */
     PDK__SACT_LEAVE  /* break the connection, in the same session: DISCONNECTED follows, if it could be done; or end
                       * the attempt to make one, and try the next server */
@@ -105,44 +105,44 @@ struct pdk__session_actions {
     struct pdk__session_action list[PDK__SESSION_ACTIONS_MAX];
 };
 
-/* What the program says about its servers, and wants. 0 is the default of each. */
+/* The program's statements about its servers, and its requirements. 0 is the default of each. */
 struct pdk__session_policy {
-    int64_t tick_ms;      /* the servers' tickTime; default half the timeout, which is the most it can be */
-    int64_t margin_ms;    /* that belief ends before the session can; default a twentieth of the timeout */
-    bool movable;         /* there are several servers, and the handle is ours to move between them */
+    int64_t tick_ms;   /* the servers' tickTime; default half the timeout, which is the most it can be */
+    int64_t margin_ms; /* how long before the session's possible end belief ends; default a twentieth of the timeout */
+    bool movable;      /* there are several servers, and we may move the handle between them */
     int64_t min_valid_ms; /* least time left to hold without doubt; default a tenth of the timeout */
 };
 
 struct pdk__session {
-    bool renewable; /* the handle is ours to replace */
+    bool renewable; /* we may replace the handle */
     struct pdk__session_policy policy;
     enum pdk__session_phase phase;
     int64_t id; /* 0 when there is none */
     int64_t timeout_ms;
     struct pdk__chain chain;
-    bool doubted;  /* what was told last: that there is little time, or none, left */
-    bool presumed; /* over by now, for all that this clock can tell */
+    bool doubted;  /* the last report said that little time, or none, is left */
+    bool presumed; /* over by now, as far as this clock can tell */
     bool wanted;
-    bool flowing;     /* wanted, and proofs have begun to come at the pace of the link since then, on this connection */
-    int64_t proof_ms; /* the last of them came; PDK__UNKNOWN_MS when none has */
-    int n_asked;      /* PROBEs and TOUCHes under way */
-    int64_t asked_ms; /* the last of them, answered or not */
-    int64_t probed_ms; /* the last PROBE */
-    int64_t wrote_ms;  /* the last write that was agreed on had been sent */
-    int64_t lag_ms;    /* the least round trip of some answers; INT64_MAX before there were as many */
-    int64_t least_ms;  /* of those after them, likewise */
+    bool flowing;      /* wanted, and since then proofs come at the pace of the link, on this connection */
+    int64_t proof_ms;  /* when the last of them came; PDK__UNKNOWN_MS when none has */
+    int n_asked;       /* PROBEs and TOUCHes under way */
+    int64_t asked_ms;  /* when the last of them was sent, answered or not */
+    int64_t probed_ms; /* when the last PROBE was sent */
+    int64_t wrote_ms;  /* when the last write that a quorum agreed on was sent */
+    int64_t lag_ms;    /* the least round trip of MEASURED_MAX answers; INT64_MAX before there were that many */
+    int64_t least_ms;  /* the same of the answers after them */
     int64_t mean_ms;   /* the smoothed round trip */
-    int n_measured;    /* how many these are */
-    bool eased;        /* the pace of a slow link has brought nothing: that of a fast one is tried */
-    int64_t turn_ms;   /* since when the pace at hand has brought nothing, while proof is wanted */
-    int64_t waited_ms; /* an answer has been waited for since then, while any is under way */
-    int64_t heard_ms;  /* the last answer came */
-    int64_t left_ms;   /* a server was left last; PDK__UNKNOWN_MS when none was */
+    int n_measured;    /* how many answers least_ms covers */
+    bool eased;        /* the pace of a slow link has brought no proof: that of a fast one is tried */
+    int64_t turn_ms;   /* since when the present pace has brought no proof, while proof is wanted */
+    int64_t waited_ms; /* since when an answer has been awaited, while any request is under way */
+    int64_t heard_ms;  /* when the last answer came */
+    int64_t left_ms;   /* when a server was left last; PDK__UNKNOWN_MS when none was */
     int n_left;        /* how often, without an answer soon after it */
     int64_t sought_ms; /* while suspended or opening: since when a server is sought, or the last was passed over */
     int n_passed;      /* how many were passed over since then */
-    int64_t hush_ms;   /* what could not be asked is not asked again before */
-    int64_t since_ms;  /* the handle was not opened before */
+    int64_t hush_ms;   /* no PROBE or TOUCH before then */
+    int64_t since_ms;  /* the handle was opened then or later */
     int64_t away_ms;   /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
     struct pdk__retry retry;
@@ -158,21 +158,21 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
 /* When a TIMER event is next of use; PDK__NEVER (contender.h) for never. */
 int64_t pdk__session_wake_ms(const struct pdk__session *s);
 
-/* Until when a holder may believe: it is over at this moment, before the TIMER event has come round to say so. INT64_MIN
- * when nobody may. */
+/* Until when a holder may believe: its belief ends at this moment, even before the TIMER event reports it. INT64_MIN
+ * when no holder may believe. */
 int64_t pdk__session_deadline_ms(const struct pdk__session *s);
 
-/* The round trip of the link, in milliseconds: the least of the latest; 0 before the first answer. */
+/* The round trip of the link, in milliseconds: the least of the latest answers; 0 before the first answer. */
 int64_t pdk__session_lag_ms(const struct pdk__session *s);
 
-/* Is this link too slow for the session: connected, and no proof can come in time to grant anything? Never before three
- * answers. */
+/* Is this link too slow for the session: connected, but no proof can come in time for a grant? Never before
+ * MEASURED_MIN answers. */
 bool pdk__session_unfit(const struct pdk__session *s);
 
 /* May a holder still believe, at this moment? */
 bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms);
 
-/* The parts that a timeout must have room for: it is too short when it is not longer than gap, margin and least
+/* The parts that a timeout must have room for: it is too short unless it is longer than gap, margin and least
  * validity together. */
 struct pdk__session_limits {
     int64_t timeout_ms, tick_ms, gap_ms, margin_ms, min_valid_ms;

@@ -6,9 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* The gaps between two looks: the age of the stray, within these bounds. Servers that have not heard of each other for
- * syncLimit ticks (10 s as shipped) part, and nothing is stuck between them any more: most strays that land do so
- * early. */
+/* The gaps between two looks: the age of the stray, within these bounds. Servers that have not heard of each other
+ * for syncLimit ticks (10 s as shipped) disconnect, and then nothing is stuck between them any more. So most strays
+ * that land do so early. */
 enum { GAP_FLOOR_MS = 200, GAP_CEILING_MS = 3600 * 1000 };
 
 static void ask(struct pdk__stray *s, struct pdk__actions *out, enum pdk__action_kind kind, enum pdk__stray_phase phase)
@@ -90,7 +90,7 @@ static void on_identified(struct pdk__stray *s, const struct pdk__event *ev, str
         look_later(s, ev->now_ms);
 }
 
-/* A node that is known to be there is not left to wait for long. */
+/* A node that is known to exist is not left waiting for long. */
 static void on_deleted(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
@@ -137,7 +137,7 @@ static void dispatch(struct pdk__stray *s, const struct pdk__event *ev, struct p
         on_reply(s, ev, out);
         break;
     default:
-        break; /* of the contender alone */
+        break; /* events of the contender alone */
     }
 }
 

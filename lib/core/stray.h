@@ -7,10 +7,10 @@
  * to that server, and a create that was stuck there, too, is committed. Its node belongs to no contender, its session
  * lives, and it blocks every contender after it.
  *
- * A stray lists its path until the session is over, first after 0.1 to 0.2 s, then with gaps that grow with its
- * age: a node that lands at age T is seen by 2T. A listing that another request of the same client brought serves as
- * well. Each child of our session and this attempt is looked at, and deleted when its owner is our session. One create
- * makes at most one node, so the stray ends with it.
+ * A stray lists its path until the session is over, first after 0.1 to 0.2 s, then at intervals that grow with its age:
+ * a node that lands at age T is seen by 2T. A listing that another request of the same client brought serves as well.
+ * Each child of our session and this attempt is looked at, and deleted when its owner is our session. One create
+ * creates at most one node, so the stray ends with it.
  *
  * Only attempts that were recorded are touched. Another client can share an adopted session; its attempts are others.
  *
@@ -53,14 +53,14 @@ void pdk__stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint3
                      int64_t now_ms);
 
 /*
- * Take one event, fill ACTIONS. Understood are SESSION_UP, SESSION_DOWN, SESSION_EXPIRED, SESSION_OVER, SESSION_LEFT,
- * TIMER, LISTED, IDENTIFIED and DELETED; a LISTED with op 0 is a listing that another request has brought. Asked for
- * are LIST, IDENTIFY and DELETE of `name`; DONE is the last action.
+ * Take one event, fill ACTIONS. The events it accepts are SESSION_UP, SESSION_DOWN, SESSION_EXPIRED, SESSION_OVER,
+ * SESSION_LEFT, TIMER, LISTED, IDENTIFIED and DELETED. A LISTED with op 0 is a listing that another request has
+ * brought. Its actions are LIST, IDENTIFY and DELETE of `name`; DONE is the last one.
  */
 void pdk__stray_step(struct pdk__stray *s, const struct pdk__event *event, struct pdk__actions *actions);
 
-/* Does the answer to its LIST serve other strays of the path, too? The first of a look does; the next ones, after a
- * candidate of another owner, do not: two strays would make each other look without end. */
+/* Does the answer to its LIST serve other strays of the path, too? The first listing of a look does. The next ones,
+ * after a candidate of another owner, do not: two strays would make each other look without end. */
 bool pdk__stray_shares(const struct pdk__stray *s);
 
 /* When a TIMER event is next of use; PDK__NEVER for never. */

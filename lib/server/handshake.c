@@ -39,7 +39,8 @@ static int64_t get64(const unsigned char *at)
 static bool hear(int fd, unsigned char *to, size_t size) { return recv(fd, to, size, MSG_WAITALL) == (ssize_t)size; }
 
 /* ConnectRequest: version, last zxid seen, timeout, session, password. ConnectResponse: version, timeout, session,
- * password, and perhaps a byte for read-only mode. Its timeout is 0 for a session that the servers do not know. */
+ * password, and from some servers a byte for read-only mode. Its timeout is 0 for a session that the servers do not
+ * know. */
 int pdk__handshake(int fd, int64_t *id, const char password[PDK__PASSWORD_SIZE])
 {
     unsigned char out[4 + REQUEST_SIZE] = {0}, in[ANSWER_MAX];

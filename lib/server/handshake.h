@@ -1,4 +1,5 @@
-/* The first and the last request of a ZooKeeper session, by hand: to see that a server grants one, or to end one. */
+/* The first and the last request of a ZooKeeper session, written by hand: to check that a server grants one, or to
+ * end one. */
 #ifndef PDK__SERVER_HANDSHAKE_H
 #define PDK__SERVER_HANDSHAKE_H
 

@@ -38,7 +38,7 @@ static bool find_java(char *path, size_t size)
     return false;
 }
 
-/* The jar's manifest names all it needs but a log. */
+/* The jar's manifest names everything it needs except a log. */
 static int find(const struct pdk__server_options *o, char java[PATH_MAX], char class_path[2 * PATH_MAX])
 {
     const char *jar = o->jar != NULL ? o->jar : SHARE "zookeeper.jar";
@@ -53,8 +53,8 @@ static int find(const struct pdk__server_options *o, char java[PATH_MAX], char c
     return 0;
 }
 
-/* -XX:-UsePerfData: a JVM that is killed leaves its /tmp/hsperfdata_* file behind. The relative names are right: the
- * server's working directory is its temporary one. */
+/* -XX:-UsePerfData: a JVM that is killed leaves its /tmp/hsperfdata_* file in place. The relative names are right:
+ * the server's working directory is its temporary one. */
 int pdk__java_open(struct pdk__keeper *k, const struct pdk__server_options *o)
 {
     char java[PATH_MAX], class_path[2 * PATH_MAX], heap[32];

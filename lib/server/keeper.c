@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* The child is not waited for before we ask: as a zombie it keeps its process id. */
+/* The child is not waited for before we request it: as a zombie it keeps its process id. */
 static const char script[] = "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-XXXXXX\") && dir=$(cd \"$dir\" && pwd)\n"
                              "test -n \"$dir\" || exit 1\n"
                              "echo \"$dir\"\n"
@@ -37,7 +37,7 @@ static const char script[] = "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-X
                              "test -z \"$pid\" || { kill -KILL \"$pid\"; wait \"$pid\"; }\n"
                              "rm -rf \"$dir\"\n";
 
-/* One line of the keeper, without its newline. A keeper that says nothing for ten seconds is broken. */
+/* One line of the keeper, without its newline. A keeper that is silent for ten seconds is broken. */
 static int hear(struct pdk__keeper *k, char *line, size_t size)
 {
     for (size_t n = 0; n + 1 < size; n++) {
@@ -59,7 +59,7 @@ static int hear(struct pdk__keeper *k, char *line, size_t size)
     return -1;
 }
 
-/* MSG_NOSIGNAL: a keeper that somebody killed must not take us along. */
+/* MSG_NOSIGNAL: after a kill of the keeper, SIGPIPE must not end our process too. */
 static int say(struct pdk__keeper *k, const char *word, const char *rest)
 {
     char line[4200];
@@ -85,8 +85,8 @@ static char **command(char *const argv[])
     return all;
 }
 
-/* A session of its own: what a terminal or a job-control shell sends to our process group is for us to act upon. All
- * descriptors but the three are closed: ZooKeeper's client has some that are not close-on-exec. */
+/* A session of its own: signals of a terminal or a job-control shell to our process group are for us to act upon.
+ * All descriptors but the three are closed: ZooKeeper's client has some that are not close-on-exec. */
 static int launch(struct pdk__keeper *k, int end, char **argv)
 {
     posix_spawn_file_actions_t files;

@@ -18,9 +18,9 @@ enum { SESSION_WAIT_MS = 2000 }; /* for the answer to one try */
 struct pdk__server {
     struct pdk__server_options o; /* its strings are not valid after pdk__server_new() */
     struct pdk__keeper keeper;
-    bool port_is_ours; /* to change, as long as nobody knows it */
+    bool port_is_ours; /* we may change it until a client knows it */
     bool is_foreign;
-    int held[3]; /* its ports are nobody else's while it is down, too; -1: not held */
+    int held[3]; /* they keep its ports while it is down, too; -1: not held */
     char data[PATH_MAX];
     char log[PATH_MAX];
 };
@@ -38,7 +38,7 @@ static void fill(struct pdk__server_options *o)
     o->durable = o->durable || o->data_dir != NULL;
 }
 
-/* The server has another working directory than we: absolute names. */
+/* The server has another working directory than ours: absolute names. */
 static int place(pdk__server *s, const struct pdk__server_options *o)
 {
     char here[PATH_MAX];
@@ -65,7 +65,7 @@ static void let_ports_go(pdk__server *s)
     }
 }
 
-/* One that cannot be held is somebody else's: the server will find out, and say so. */
+/* A port that cannot be held belongs to another process: the server will find out, and report it. */
 static void hold_ports(pdk__server *s)
 {
     let_ports_go(s);
@@ -185,8 +185,8 @@ static long long now_ms(void)
 
 static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL); }
 
-/* Ours, and not another one that took the port a moment before: it tells its data directory. Its role is known before
- * it grants sessions. */
+/* Ours, and not another server that took the port a moment before: it reports its data directory. Its role is known
+ * before it grants sessions. */
 static bool serves(const pdk__server *s)
 {
     char text[2 * PATH_MAX];

@@ -62,7 +62,8 @@ static int dial(const char *host, int port, long long until)
     return -1;
 }
 
-/* The server closes when it has said everything; what does not fit is read and dropped, lest it get a reset. */
+/* The server closes when it has sent everything. Bytes that do not fit are read and dropped, or it would get a
+ * reset. */
 static int gather(int fd, char *buf, size_t size, long long until)
 {
     size_t n = 0;
@@ -115,7 +116,7 @@ static int bind_to(int port, int reuse)
 
 int pdk__server_hold_port(int port) { return bind_to(port, 1); }
 
-/* Without SO_REUSEADDR: then a port that is merely held counts as taken. */
+/* Without SO_REUSEADDR: so a port that is merely held counts as taken. */
 static bool is_free(int port)
 {
     int fd = bind_to(port, 0);
@@ -126,7 +127,7 @@ static bool is_free(int port)
 
 /*
  * Not from the kernel's own range (bind to 0): it hands those to outgoing connections too. A client that tries again
- * and again to reach a stopped server there can be given the very port as its own, and is connected to itself; then the
+ * and again to reach a stopped server there can be given the very port as its own, and is connected to itself. Then the
  * server cannot come back.
  */
 int pdk__server_free_port(void)

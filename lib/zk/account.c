@@ -54,7 +54,7 @@ void pdk__account_connection(struct pdk_client *c, char *buf, size_t size)
         snprintf(buf, size, "no server reached%s", trouble);
 }
 
-/* The reason without the words for RC that it begins with; the incident has them already. */
+/* The reason without the leading words for RC: the incident contains them already. */
 static const char *beyond(const char *reason, int rc)
 {
     const char *words = pdk_strerror(rc);
@@ -126,7 +126,7 @@ static void over(struct pdk_client *c, int error)
     pdk__log(c, error == PDK_ECLOSED ? PDK_LOG_INFO : PDK_LOG_ERROR, "session: over: %s", c->reason);
 }
 
-/* 0 also before the session is proven to live. */
+/* The result is 0, too, before the session is proven to live. */
 static int64_t left_ms(const struct pdk_client *c, int64_t now_ms)
 {
     int64_t deadline_ms = pdk__session_deadline_ms(&c->session);
@@ -307,7 +307,7 @@ int64_t pdk__account_ahead(const struct pdk__claim *claim)
 
 /* --- why --------------------------------------------------------------------------------------------------------- */
 
-/* The permission that was wanting when EVENT told of a refusal. */
+/* The permission that was missing when EVENT reported a refusal. */
 static const char *permission(const struct pdk__event *event)
 {
     switch (event->kind) {
@@ -462,7 +462,7 @@ void pdk__account_claim(struct pdk__claim *claim, enum pdk__phase before, const 
         tell_phase(claim, before, event);
     for (size_t i = 0; i < actions->n; i++)
         tell(claim, before, event, &actions->list[i]);
-    if (claim->machine.node != PDK__NODE_YES) /* a node to come will be behind all that come until then */
+    if (claim->machine.node != PDK__NODE_YES) /* a later node will be after all nodes created until then */
         claim->standing.known = false;
     if (claim->client->unfit)
         pdk__account_link(claim);

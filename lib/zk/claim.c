@@ -8,7 +8,7 @@
 
 /*
  * Two limits of ZooKeeper's, one budget. A client re-sends the paths of all its watches in one packet when it
- * reconnects: over 1 MB the server drops the connection, for ever (ZOOKEEPER-706). A session whose ephemeral nodes'
+ * reconnects: over 1 MB the server drops the connection, each time (ZOOKEEPER-706). A session whose ephemeral nodes'
  * paths exceed about 2 MB leaves, when it closes, a log that no standalone server can read (ZOOKEEPER-4306). A claim
  * has one node and two watches, each under the lock's path.
  */
@@ -28,8 +28,8 @@ void pdk__claim_give_back(struct pdk_client *c, const char *path) { c->path_byte
 
 /*
  * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
- * begins somewhere, since a later process may attach to the same session with the first one's node still there. No
- * lock: the child of a fork() might find it taken.
+ * begins at a random number, because a later process may attach to the same session while the first one's node still
+ * exists. No lock: the child of a fork() might find it taken.
  */
 static atomic_uint_least32_t last_attempt;
 
@@ -47,7 +47,7 @@ static uint32_t next_attempt(void)
     pthread_once(&once, begin_somewhere);
     do
         attempt = atomic_fetch_add(&last_attempt, 1) + 1;
-    while (attempt == 0); /* to a machine, none */
+    while (attempt == 0); /* 0 means no attempt to a machine */
     return attempt;
 }
 
@@ -64,7 +64,7 @@ const char *pdk__claim_own(struct pdk__claim *claim)
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
 {
     char *path;
-    if (action->by_exists) /* asked again of the same node, with its whole path */
+    if (action->by_exists) /* requested again for the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
         path = pdk__join(claim->spec.path, action->name);
@@ -74,7 +74,8 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
     return path != NULL && pdk__request_watch(claim, action->op, action->by_exists) == 0;
 }
 
-/* Does anybody else of this client watch PATH? The servers know one watch per path and session, not one per claim. */
+/* Does another claim or observer of this client watch PATH? The servers know one watch per path and session, not one
+ * per claim. */
 static bool watched_by_others(struct pdk__claim *claim, const char *path)
 {
     PDK__LIST_EACH (link, &claim->client->claims) {
@@ -94,16 +95,17 @@ static bool watched_by_others(struct pdk__claim *claim, const char *path)
     return false;
 }
 
-/* An adopted handle may have watches of the application on the same node, and only all can be removed. */
+/* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
+ * removed. */
 static void unwatch_predecessor(struct pdk__claim *claim)
 {
     if (claim->predecessor != NULL && !claim->client->adopted && !watched_by_others(claim, claim->predecessor))
         pdk__request_unwatch(claim->client, claim->predecessor);
-    claim->unwatched = true; /* its path is kept: the request may be lost, and be made again */
+    claim->unwatched = true; /* its path is kept: the request may be lost and repeated */
 }
 
-/* Not without room for the stray that it may become. Both requests at once: per session the servers answer in order, so
- * the listing contains the node. */
+/* Not without memory for the stray that it may become. Both requests are sent at once: the servers answer a
+ * session's requests in order, so the listing contains the node. */
 static bool create(struct pdk__claim *claim, uint64_t op)
 {
     if (claim->stray == NULL)
@@ -111,7 +113,7 @@ static bool create(struct pdk__claim *claim, uint64_t op)
     return claim->stray != NULL && pdk__request_create(claim, op) == 0 && pdk__request_list(claim, op) == 0;
 }
 
-/* Put one action on its way; false if nothing was sent, and nothing will come back. */
+/* Send one action's request. False if nothing was sent, and no reply will come. */
 static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 {
     switch (action->kind) {
@@ -145,7 +147,8 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     }
 }
 
-/* The event that stands for a question which could not be put: whether part of it went out, nobody knows. */
+/* The event in place of the reply to a request that could not be sent. Part of it may have been sent, so the outcome
+ * is unknown. */
 static struct pdk__event unsent(const struct pdk__action *action)
 {
     static const enum pdk__event_kind reply[] = {
@@ -201,7 +204,7 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         unwatch_predecessor(claim);
         break;
     case PDK__ACT_STRAY:
-        if (claim->stray != NULL) /* without room for it no create was sent */
+        if (claim->stray != NULL) /* without memory for it no create was sent */
             pdk__stray_keep(claim->client, claim->stray, action->attempt);
         claim->stray = NULL;
         break;
@@ -213,7 +216,7 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     }
 }
 
-/* The session hears of it when the lock is left (client.c): not in the midst of a step. */
+/* The session is notified when the client's lock is released (client.c), not in the middle of a step. */
 static void count_wish(struct pdk__claim *claim)
 {
     bool wants = pdk__contender_wants_proof(&claim->machine);
@@ -238,7 +241,7 @@ void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
             failed.list[failed.n++] = *action;
         tell(claim, action);
     }
-    for (size_t i = 0; i < failed.n; i++) /* a machine that is asking is not done, so the claim is still there */
+    for (size_t i = 0; i < failed.n; i++) /* a machine that waits for a reply is not done, so the claim still exists */
         pdk__claim_feed(claim, unsent(&failed.list[i]));
 }
 

@@ -1,6 +1,6 @@
 /*
- * A claim: a contender of the core at work for a client. It owns the machine, carries out its actions, and tells a
- * listener what comes of it. A recipe embeds one in each request for a lock.
+ * A claim: a contender of the core at work for a client. It owns the machine, carries out its actions, and reports to a
+ * listener. A recipe embeds one in each request for a lock.
  */
 #ifndef PDK__CLAIM_H
 #define PDK__CLAIM_H
@@ -19,11 +19,11 @@ struct pdk__claim_listener {
     void (*changed)(struct pdk__claim *claim, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST */
     void (*due)(struct pdk__claim *claim);          /* the time of pdk__claim_expect() has come */
     void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
-    void (*revoked)(struct pdk__claim *claim);      /* somebody asks for the lock back; while granted, and once */
-    void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY says what is in its way */
+    void (*revoked)(struct pdk__claim *claim);      /* a client asks for the lock; once per grant, while granted */
+    void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY names the obstacle */
 };
 
-/* What is contended for, and how. PATH and DATA are borrowed until done. */
+/* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
 struct pdk__claim_spec {
     const char *path;
     enum pdk__word word;
@@ -40,30 +40,31 @@ struct pdk__claim {
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
-    bool wants_proof;               /* that the session lives: counted in the client */
-    int64_t due_ms;                 /* when the listener wants to be told so; PDK__NEVER for never */
+    bool wants_proof;               /* that the session lives; counted in the client */
+    int64_t due_ms;                 /* when to call the listener's due(); PDK__NEVER for never */
     char *predecessor;              /* the path that is watched */
-    bool unwatched;                 /* or was: its watch is being removed */
+    bool unwatched;                 /* the path was watched: its watch is being removed */
     char *own;                      /* the path of our own node, once it is known */
-    struct pdk__stray_entry *stray; /* room for one, while a create may become it */
+    struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
     struct pdk__standing standing;
 };
 
-/* Start to contend; with the client's lock held. The listener is told later or from inside the call. PDK_ELIMIT when
- * the session carries as many paths as ZooKeeper can bear, PDK_ECLOSED; then the listener is never called. */
+/* Start to contend, with the client's lock held. The listener is notified later or from inside the call. PDK_ELIMIT
+ * when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an error the listener is never
+ * called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
                      const struct pdk__claim_spec *spec);
 
-/* The caller's wish to hold is over. */
+/* The caller no longer wants to hold. */
 void pdk__claim_release(struct pdk__claim *claim);
 
 /* Time has passed. */
 void pdk__claim_tick(struct pdk__claim *claim);
 
-/* Tell the listener when AT_MS has come, unless all is done by then. */
+/* Call the listener's due() at AT_MS, unless all is done by then. */
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
 
-/* For the rest of the driver: what the session can carry, for as much as a claim on PATH takes. PDK_ELIMIT. */
+/* For the rest of the driver: can the session carry one more claim's worth of paths, on PATH? 0 or PDK_ELIMIT. */
 int pdk__claim_reserve(struct pdk_client *c, const char *path);
 void pdk__claim_give_back(struct pdk_client *c, const char *path);
 

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a close waits for the replies to what is in flight; then for the handle to be closed, which takes
- * ZooKeeper's client up to 4500 ms; or for one that is being made. How long the maker of a client waits for its first
- * handle. Host names that take longer are resolved without them. */
+/* How long a close waits for the replies to requests in flight; then for the handle to be closed, which takes
+ * ZooKeeper's client up to 4500 ms; or for a handle that is being opened. How long the client's creator waits for
+ * its first handle. Host names that take longer are resolved in the background. */
 enum { SETTLE_MS = 2000, CLOSE_MS = 5000, CLOSE_OPENING_MS = 500, LAUNCH_MS = 2000 };
 
 /* --- the lock and the count -------------------------------------------------------------------------------------- */
@@ -47,13 +47,13 @@ void pdk__client_lock(struct pdk_client *c)
 
 int pdk__client_enter(struct pdk_client *c)
 {
-    if (!pdk__process_is_self(c->process)) /* and touch nothing: the lock may have been held in the parent */
+    if (!pdk__process_is_self(c->process)) /* touch nothing: the lock may have been held in the parent */
         return PDK_EFORKED;
     pdk__client_lock(c);
     return 0;
 }
 
-/* What the claims want is known when all that a call has set off is done. */
+/* Report to the session whether any claim wants proof, once the effects of a call are complete. */
 static void pass_wish_on(struct pdk_client *c)
 {
     if (c->session.wanted == (c->n_wanting > 0))
@@ -74,8 +74,8 @@ void pdk__client_leave(struct pdk_client *c)
 
 static int over(const struct pdk_client *c) { return c->closing ? PDK_ECLOSED : c->over; }
 
-/* Which client the calling thread brings news to. Noted by the thread itself: the system gives the id of a thread that
- * has ended to a new one, which has nothing to do with us. */
+/* The client whose events the calling thread delivers. Each thread notes it itself: the system gives the id of an
+ * ended thread to a new one, which may have nothing to do with us. */
 static _Thread_local uintptr_t serves;
 
 void pdk__client_serve(struct pdk_client *c) { serves = c->id; }
@@ -96,11 +96,11 @@ int pdk__cond_init(pthread_cond_t *cond)
     return rc == 0 ? 0 : PDK_ESYSTEM;
 }
 
-/* With the lock, also when the waiting thread is cancelled: the waiter lies on its stack. */
+/* With the lock, also when the waiting thread is cancelled: the waiter is on its stack. */
 static void stop_waiting(void *waiter) { pdk__list_remove(&((struct pdk__waiter *)waiter)->link); }
 
 /* The timers' thread wakes it in time: the clock of a condition stands still while the machine is suspended. The
- * condition's own end is for when that thread has ended. */
+ * condition's own timeout is for when that thread has ended. */
 static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms)
 {
     int64_t left_ms = deadline_ms - pdk__now_ms();
@@ -129,7 +129,7 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     else
         wait_until(c, cond, deadline_ms);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    c->cancel_state = state; /* others have had the lock since */
+    c->cancel_state = state; /* other threads have had the lock since */
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
@@ -230,8 +230,8 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
 void pdk__client_heed(struct pdk_client *c)
 {
     int64_t now_ms = pdk__now_ms();
-    /* That the connection is lost the handle knows before its other thread comes to say so: an application may keep it.
-     * That it came back is only believed when told, behind all that was told before. */
+    /* The handle knows of a lost connection before its other thread reports it, because an application may delay
+     * that thread. A restored connection counts only when reported, after all earlier events. */
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     if (connected && c->zh != NULL && zoo_state(c->zh) != ZOO_CONNECTED_STATE)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED, .now_ms = now_ms});
@@ -239,7 +239,7 @@ void pdk__client_heed(struct pdk_client *c)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
 }
 
-/* The callback is told where the session stands when it runs; what came and went before that is not worth its time. */
+/* The callback gets the session's state at the time it runs. It does not get states that came and went before. */
 static void run_session_notice(struct pdk__notice *notice)
 {
     struct pdk_client *c = PDK__MEMBER(notice, struct pdk_client, session_notice);
@@ -260,8 +260,8 @@ static void run_session_notice(struct pdk__notice *notice)
 
 /* --- birth ------------------------------------------------------------------------------------------------------- */
 
-/* Making, closing and dispatching are no cancellation points: whoever is cancelled half-way would leave a client that
- * nobody can use or free. */
+/* Creating, closing and dispatching are no cancellation points. A cancellation half-way would leave a client that no
+ * thread can use or free. */
 static int forbid_cancel(void)
 {
     int before;
@@ -269,7 +269,7 @@ static int forbid_cancel(void)
     return before;
 }
 
-/* Names that stand for several servers each are not counted. */
+/* A name that stands for several servers counts once. */
 static bool several(const char *hosts) { return hosts != NULL && strchr(hosts, ',') != NULL; }
 
 /* HOSTS is NULL for a handle that is adopted. */
@@ -315,8 +315,8 @@ static struct pdk_client *make(const pdk_client_options *opts, const char *hosts
     return c;
 }
 
-/* The first handle: why it cannot be made, or 0 if it was made, or is still being made. The opener may end the launch
- * before it ends itself: how it ends is told by the session from then on. */
+/* The first handle: why it cannot be opened, or 0 if it was opened or is still being opened. The opener may end the
+ * launch before it ends itself. From then on the session reports its result. */
 static int open_first(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + LAUNCH_MS;
@@ -335,7 +335,7 @@ static int open_first(struct pdk_client *c)
     return rc;
 }
 
-/* The caller gets no client, so the incident is kept as that of no object. */
+/* The caller gets no client, so the incident is kept for no object. */
 static void note_birth(struct pdk_client *c, int rc)
 {
     char text[PDK__INCIDENT_MAX], trouble[200];
@@ -347,7 +347,7 @@ static void note_birth(struct pdk_client *c, int rc)
     pdk__incident_note(0, text);
 }
 
-/* The last steps of both ways to make a client; on failure nothing is left. */
+/* The last steps of both ways to create a client. On failure nothing is left. */
 static int launch(struct pdk_client *c, zhandle_t *adopted)
 {
     int rc = pdk__registry_add(c);
@@ -365,7 +365,7 @@ static int launch(struct pdk_client *c, zhandle_t *adopted)
     pdk__log_flush(c);
     pdk__callbacks_stop(c);
     pdk__client_lock(c);
-    pdk__callbacks_run(c); /* nobody has the client to dispatch them */
+    pdk__callbacks_run(c); /* no program has the client to dispatch them */
     pdk__client_leave(c);
 no_callbacks:
     pdk__thread_stop(c);
@@ -429,7 +429,7 @@ int pdk_client_adopt(pdk_client **out, zhandle_t *zh, const pdk_client_options *
 
 /* --- death ------------------------------------------------------------------------------------------------------- */
 
-/* An adopted handle's session goes on, so the nodes must be deleted one by one, while there is somebody to answer. */
+/* An adopted handle's session goes on, so the nodes must be deleted one by one, while a server is there to answer. */
 static int vacate(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + c->session.timeout_ms;
@@ -443,12 +443,13 @@ static int vacate(struct pdk_client *c)
 
 /*
  * ZooKeeper's client waits for something to read once it has sent the end of the session, and takes that for the
- * answer. With the replies to earlier requests out of the way, it is: the nodes are gone when the close returns.
+ * answer. Once the replies to earlier requests have come, it is the answer: the nodes are deleted when the close
+ * returns.
  */
 static void settle(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + SETTLE_MS;
-    /* What the session machine knows lags behind when a watcher of the application is slow. */
+    /* The session machine can lag when a watcher of the application is slow. */
     bool connected = c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
     while (connected && !pdk__list_empty(&c->requests) && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
@@ -469,7 +470,7 @@ static int shut(struct pdk_client *c)
     if (!c->adopted && !c->opening)
         pdk__opener_start(c);
     pdk__opener_await(c, patience_ms);
-    bool opening = c->opening; /* then it disposes of what it makes, and of what was in flight on the handle before */
+    bool opening = c->opening; /* then it disposes of its new handle, and of the requests in flight on the old one */
     pdk__client_leave(c);
     pdk__thread_stop(c);
     pdk__opener_leave(c);
@@ -479,7 +480,7 @@ static int shut(struct pdk_client *c)
     pdk__log_flush(c);
     pdk__callbacks_stop(c);
     pdk__client_lock(c);
-    while (c->calling) /* a program that dispatches is in the midst of it */
+    while (c->calling) /* a program that dispatches is still running one */
         pdk__client_await(c, &c->changed, PDK__NEVER, false);
     pdk__callbacks_run(c);
     c->closed = true;
@@ -594,7 +595,7 @@ static int dispatch(struct pdk_client *c)
     } else {
         uint64_t count;
         if (c->ready_fd >= 0 && read(c->ready_fd, &count, sizeof count) < 0)
-            rc = 0; /* nothing was due; there may be something by now */
+            rc = 0; /* nothing was due; a callback may be due by now */
         rc = pdk__callbacks_run(c);
     }
     pdk__client_leave(c);

@@ -1,16 +1,16 @@
 /*
  * The driver: actions of the core to asynchronous ZooKeeper calls, completions to events. It decides nothing.
  *
- * Threads. ZooKeeper's completion thread brings completions and watch events, the callers their wishes. Three threads
- * are our own: one for timers, which waits for nothing else (thread.c); one for the user's callbacks, unless the
- * program dispatches them (callbacks.c); and one that makes a new handle and ends (opener.c). One lock per client
- * covers its claims, its locks and its session; it is never held while a callback of the user runs, nor while a handle
- * is opened or closed.
+ * Threads. ZooKeeper's completion thread brings completions and watch events; the callers' threads bring requests.
+ * Three threads are our own: one for timers, which waits for nothing else (thread.c); one for the user's callbacks,
+ * unless the program dispatches them (callbacks.c); and one that opens a new handle and ends (opener.c). One lock per
+ * client covers its claims, its locks and its session. It is never held while a callback of the user runs, nor while a
+ * handle is opened or closed.
  *
- * Lifetimes. A client is counted: its maker, its locks, and each request in flight hold it. A request that ZooKeeper's
- * client forgets to complete (ZOOKEEPER-2894, and after an expiry ZOOKEEPER-2802) is let go when its handle has been
- * closed, whose threads are joined by then. Watch contexts are numbers, looked up: a watcher may be called after its
- * watch was removed.
+ * Lifetimes. A client is counted: its creator, its locks, and each request in flight hold it. A request that
+ * ZooKeeper's client forgets to complete (ZOOKEEPER-2894, and after an expiry ZOOKEEPER-2802) is dropped once its
+ * handle has been closed. The handle's threads are joined by then. Watch contexts are numbers, looked up: a watcher may
+ * be called after its watch was removed.
  */
 #ifndef PDK__CLIENT_H
 #define PDK__CLIENT_H
@@ -32,14 +32,14 @@ struct pdk__waiter {
     int64_t deadline_ms;
 };
 
-/* A callback of the user that waits for its turn; run once, with no lock held, then never touched again by the queue.
- */
+/* A callback of the user that waits for its turn. It runs once, with no lock held; then the queue never touches it
+ * again. */
 struct pdk__notice {
     struct pdk__list link;
     void (*run)(struct pdk__notice *notice);
 };
 
-/* Somebody who looks on, and does not contend. All called with the client's lock held. */
+/* An observer: follows a path without contending. All functions are called with the client's lock held. */
 struct pdk__follower {
     struct pdk__list link;
     void (*heed)(struct pdk__follower *f);                            /* the session has changed, or time has passed */
@@ -56,7 +56,7 @@ struct pdk__strays {
 
 struct pdk_client {
     atomic_int refs;
-    struct pdk__process process; /* that made it */
+    struct pdk__process process; /* that created it */
     pthread_mutex_t lock;
     int cancel_state;      /* of the thread that has the lock */
     struct pdk__list link; /* in the registry */
@@ -70,14 +70,14 @@ struct pdk_client {
     /* the handle */
     zhandle_t *zh;    /* NULL while it is replaced */
     zhandle_t *early; /* a handle that spoke before it was handed over, with all authentication queued */
-    int early_state;  /* and what it said last */
+    int early_state;  /* the last state that it reported */
     watcher_fn app_watcher;
     struct pdk__list requests;
 
     /* the session */
     struct pdk__session session;
     struct pdk__notice session_notice;
-    pdk_session_state told; /* what the session callback was last told */
+    pdk_session_state told; /* the state that the session callback got last */
 
     /* the contenders */
     int over; /* why no session will ever follow, or 0 */
@@ -97,19 +97,19 @@ struct pdk_client {
     struct pdk__list waiters;
     bool stopping;
 
-    /* the opener; while one is wanted or under way the handle there is has no more say */
+    /* the opener; while one is wanted or under way, events of the present handle are ignored */
     pthread_t opener;
     bool opener_made; /* and neither joined nor detached */
     bool open_wanted;
     bool opening;
-    bool launching; /* the client is being made, and its maker waits for the opener */
-    int open_rc;    /* of the last that ended */
+    bool launching; /* the client is being created, and its creator waits for the opener */
+    int open_rc;    /* of the last opener that ended */
 
     /* callbacks */
     pthread_t callbacks_thread; /* unless the caller dispatches */
     pthread_cond_t noticed;
     bool callbacks_stopping;
-    int ready_fd; /* readable while notices wait, for a caller who dispatches */
+    int ready_fd; /* readable while notices wait, for a caller that dispatches */
     struct pdk__list notices;
     bool calling;
     pthread_t calling_thread;
@@ -120,22 +120,22 @@ struct pdk_client {
     bool unfit;       /* the link is too slow for the session, and an incident says so */
     uint64_t n_links; /* connections so far */
 
-    /* what is told to people (account.c) */
+    /* reports for people (account.c) */
     struct pdk__log *log;
     uint64_t number;       /* for incidents */
     char error[512];       /* the last incident that came without a call */
-    char reason[320];      /* why the session is where it is */
-    char told_reason[320]; /* the same, for the session callback that runs */
-    bool telling;          /* it runs */
-    char server[80];       /* that the client was connected to last */
-    bool reached;          /* it was, once */
-    int64_t apart_ms;      /* since when it is not */
-    int renewal;           /* what the last request for the chain's sake was answered with */
+    char reason[320];      /* why the session is in its state */
+    char told_reason[320]; /* the same, for the session callback that is running */
+    bool telling;          /* that callback is running */
+    char server[80];       /* to which the client was connected last */
+    bool reached;          /* a server was connected at least once */
+    int64_t apart_ms;      /* since when none is connected */
+    int renewal;           /* the answer to the last request for the chain */
     _Atomic(void *) user;
 };
 
-/* Every public call: enter, do, leave. Entering refuses in a forked child, and keeps a cancellation from striking while
- * the lock is held. */
+/* Every public call: enter, work, leave. Entering refuses in a forked child, and prevents a cancellation while the
+ * lock is held. */
 int pdk__client_enter(struct pdk_client *c);
 void pdk__client_leave(struct pdk_client *c);
 
@@ -145,7 +145,7 @@ void pdk__client_lock(struct pdk_client *c);
 void pdk__client_ref(struct pdk_client *c);
 void pdk__client_unref(struct pdk_client *c);
 
-/* The calling thread is one that callbacks run on, and nothing of the client may wait on it. */
+/* Note that the calling thread runs callbacks: no call of the client may wait on it. */
 void pdk__client_serve(struct pdk_client *c);
 
 /* With the lock held, from here on. */
@@ -153,32 +153,33 @@ void pdk__client_serve(struct pdk_client *c);
 /* 0, or why a call that waits must not: closed, over, or on a thread that callbacks run on. */
 int pdk__client_may_wait(struct pdk_client *c);
 
-/* Wait on COND, with the lock, until DEADLINE_MS of our clock (PDK__NEVER for never). The only cancellation point there
- * is, if CANCELLABLE. */
+/* Wait on COND, with the lock, until DEADLINE_MS of our clock (PDK__NEVER for never). The only cancellation point,
+ * if CANCELLABLE. */
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable);
 
-/* Make COND suit pdk__client_await. */
+/* Initialize COND for pdk__client_await. */
 int pdk__cond_init(pthread_cond_t *cond);
 
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);
 
-/* What is known of the session by the clock and by the handle: let its machine know now, whoever is late. */
+/* Step the session machine with the current time and the handle's state, in case the thread that should have done so
+ * is late. */
 void pdk__client_heed(struct pdk_client *c);
 
-/* Somebody wants to be woken at WAKE_MS: see to it. */
+/* Set the timer so that the thread wakes at WAKE_MS. */
 void pdk__client_arm(struct pdk_client *c, int64_t wake_ms);
 
 /* Queue NOTICE, if it is not queued already. */
 void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice);
 
-/* A call on the client ends, with RC: note why it failed, for the calling thread, or that it did not. Returns RC. */
+/* A call on the client ends, with RC: note for the calling thread why it failed, or that it did not. Returns RC. */
 int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc);
 
-/* Note what has failed without a call. */
+/* Note a failure that came without a call. */
 void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc);
 
-/* Connected, and nothing can be granted: the link is too slow for the session. BUF tells so, with the numbers. */
+/* Connected, and no grant is possible: the link is too slow for the session. BUF gets the message, with the numbers. */
 bool pdk__client_unfit(const struct pdk_client *c, char *buf, size_t size);
 
 /* The handle, for tests. */
@@ -190,8 +191,8 @@ zhandle_t *pdk__client_zh(struct pdk_client *c);
  * lock. */
 void pdk__handle_leave(struct pdk_client *c);
 
-/* handle.c: open, adopt and close ZooKeeper's handle. An open one is the client's when it was taken, with the lock;
- * where open fails, there may be one to close. */
+/* handle.c: open, adopt and close ZooKeeper's handle. An open handle belongs to the client once it was taken, with
+ * the lock. Where open fails, there may be one to close. */
 int pdk__handle_open(struct pdk_client *c, zhandle_t **zh);
 bool pdk__handle_wanted(struct pdk_client *c); /* the client is not closing */
 void pdk__handle_take(struct pdk_client *c, zhandle_t *zh);
@@ -208,28 +209,28 @@ void pdk__thread_wake(struct pdk_client *c);
 /* A thread of ours, which gets no signals. PDK_ESYSTEM. */
 int pdk__thread_create(pthread_t *thread, void *(*run_it)(void *), struct pdk_client *c);
 
-/* callbacks.c: their thread, or the descriptor of a program that dispatches. Stop runs what still waits, where there is
- * a thread. */
+/* callbacks.c: their thread, or the descriptor of a program that dispatches. Where there is a thread, stop runs the
+ * callbacks that still wait. */
 int pdk__callbacks_start(struct pdk_client *c);
 void pdk__callbacks_stop(struct pdk_client *c);
 
-/* With the lock: run those that wait. Returns how many. */
+/* With the lock: run the callbacks that wait. Returns how many. */
 int pdk__callbacks_run(struct pdk_client *c);
 
-/* opener.c: a thread that replaces the handle; in a client that is closing, it only closes it. With the lock, and none
- * may be under way. */
+/* opener.c: a thread that replaces the handle; in a client that is closing, it only closes it. With the lock, and no
+ * other opener may be under way. */
 void pdk__opener_start(struct pdk_client *c);
 
-/* With the lock: wait for it, for MS at most. */
+/* With the lock: wait for the opener, for MS at most. */
 void pdk__opener_await(struct pdk_client *c, int64_t ms);
 
-/* With the lock: join it, if it has done its work. */
+/* With the lock: join the opener, if it has done its work. */
 void pdk__opener_join(struct pdk_client *c);
 
-/* Without the lock, in a client that is closing: its resources go, now or when it ends. */
+/* Without the lock, in a client that is closing: free the opener's resources, now or when it ends. */
 void pdk__opener_leave(struct pdk_client *c);
 
-/* registry.c: clients by the number that watchers are given. The answer is counted, and must be given back. */
+/* registry.c: clients by the number that watchers are given. The result is counted, and must be released. */
 int pdk__registry_add(struct pdk_client *c);
 void pdk__registry_remove(struct pdk_client *c);
 struct pdk_client *pdk__registry_find(uintptr_t id);

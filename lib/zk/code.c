@@ -29,13 +29,14 @@ struct row {
 /*
  * Beside each row its source, in ZooKeeper 3.8.0; 3.9.3 to 3.9.5 send no other codes, and from the same places.
  * "Client": the C client makes the code, and no server sends it. A code that both make is as unsure as the client's.
+ * "Unused": neither makes it.
  */
 static const struct row rows[] = {
     FINAL(ZOK, PDK__OK, 0),
     UNSURE(ZSYSTEMERROR), /* client: out of memory. No server */
     UNSURE(
-        ZRUNTIMEINCONSISTENCY), /* client: a reply to another request; PrepRequestProcessor.pRequestHelper, in a multi only */
-    FINAL(ZDATAINCONSISTENCY, PDK__REFUSED, PDK_EREFUSED), /* nobody */
+        ZRUNTIMEINCONSISTENCY), /* client: another request's reply; PrepRequestProcessor.pRequestHelper, multi only */
+    FINAL(ZDATAINCONSISTENCY, PDK__REFUSED, PDK_EREFUSED), /* unused */
     UNSURE(ZCONNECTIONLOSS),                               /* client */
     UNSURE(ZMARSHALLINGERROR), /* client: an unreadable reply; FinalRequestProcessor.processRequest, any exception */
     FINAL(ZUNIMPLEMENTED, PDK__REFUSED,
@@ -48,7 +49,7 @@ static const struct row rows[] = {
     FINAL(ZNEWCONFIGNOQUORUM, PDK__REFUSED, PDK_EREFUSED),  /* PrepRequestProcessor.pRequest2Txn, reconfig only */
     FINAL(ZRECONFIGINPROGRESS, PDK__REFUSED, PDK_EREFUSED), /* PrepRequestProcessor.pRequest2Txn, reconfig only */
     UNSURE(ZSSLCONNECTIONERROR),                            /* client: of a connection */
-    FINAL(ZAPIERROR, PDK__REFUSED, PDK_EREFUSED),           /* nobody */
+    FINAL(ZAPIERROR, PDK__REFUSED, PDK_EREFUSED),           /* unused */
     FINAL(ZNONODE, PDK__NO_NODE, PDK_ENOENT),       /* PrepRequestProcessor.getRecordForPath, FinalRequestProcessor */
     FINAL(ZNOAUTH, PDK__NO_AUTH, PDK_EACCES),       /* ZooKeeperServer.checkACL */
     FINAL(ZBADVERSION, PDK__CHANGED, PDK_EREFUSED), /* PrepRequestProcessor.checkAndIncVersion */
@@ -57,7 +58,7 @@ static const struct row rows[] = {
     FINAL(ZNODEEXISTS, PDK__REFUSED, PDK_EEXHAUSTED),
     FINAL(ZNOTEMPTY, PDK__REFUSED, PDK_EREFUSED), /* PrepRequestProcessor.pRequest2Txn, delete */
     UNSURE(ZSESSIONEXPIRED),                      /* client: in flight at the end; SessionTrackerImpl.checkSession */
-    FINAL(ZINVALIDCALLBACK, PDK__REFUSED, PDK_EREFUSED), /* nobody */
+    FINAL(ZINVALIDCALLBACK, PDK__REFUSED, PDK_EREFUSED), /* unused */
     FINAL(ZINVALIDACL, PDK__REFUSED, PDK_EACL),          /* PrepRequestProcessor.fixupACL */
     UNSURE(ZAUTHFAILED), /* client: in flight when ZooKeeperServer.processPacket refused the authentication */
     UNSURE(ZCLOSING),    /* client */
@@ -78,7 +79,7 @@ static const struct row rows[] = {
     NOT_DONE(ZTHROTTLEDOP),
 };
 
-/* A code that a later server adds is a refusal: asked again and again it might never end. */
+/* A code that a later server adds counts as a refusal: repeated requests might never end. */
 static const struct row unheard_of = FINAL(0, PDK__REFUSED, PDK_EREFUSED);
 
 static const struct row *find(int zrc)

@@ -1,11 +1,11 @@
-/* ZooKeeper's error codes: what a reply with one says about the request. */
+/* ZooKeeper's error codes: the meaning of a reply with one for the request. */
 #ifndef PDK__CODE_H
 #define PDK__CODE_H
 
 #include "lib/core/contender.h"
 
 enum pdk__meaning {
-    PDK__FINAL,   /* a server executed the request, or refused it; asked again it would answer the same */
+    PDK__FINAL,   /* a server executed the request, or refused it; it would answer a repetition likewise */
     PDK__UNSURE,  /* the request may have been executed, or may yet be */
     PDK__NOT_DONE /* the request was not executed and will not be; the same may be asked again */
 };
@@ -16,7 +16,7 @@ enum pdk__meaning pdk__meaning_of(int zrc);
  * core looks, and asks again. */
 enum pdk__outcome pdk__outcome_of(int zrc);
 
-/* The error that stands for a code: 0 for none, PDK_EUNKNOWN for what is not final. */
+/* The error that stands for a code: 0 for none, PDK_EUNKNOWN for a code that is not final. */
 int pdk__error_of(int zrc);
 
 #endif

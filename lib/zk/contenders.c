@@ -34,7 +34,7 @@ static int connect_and_survey(struct pdk_client *c, const struct pdk__question *
         if (c->session.phase == PDK__SESSION_CONNECTED) {
             rc = pdk__survey(c, q, list);
             if (rc != PDK_EUNKNOWN)
-                return rc; /* else the connection was lost, and the session will tell */
+                return rc; /* else the connection was lost, and the session will report it */
         }
         if (pdk__now_ms() >= q->deadline_ms)
             return PDK_ETIMEDOUT;
@@ -55,7 +55,7 @@ static int ask_locked(struct pdk_client *c, const struct pdk__question *q, struc
     return rc;
 }
 
-/* Data may be anything, and much: it is read without the lock, which the client's renewals need. */
+/* Data may be anything, and large: it is parsed without the lock, which the client's renewals need. */
 static void parse(struct pdk_contender_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {

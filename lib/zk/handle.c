@@ -1,5 +1,5 @@
 /*
- * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that hear of both.
+ * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that get its events.
  */
 #include "lib/alloc.h"
 #include "lib/clock.h"
@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How soon authentication is tried again. */
+/* The pause before authentication is tried again. */
 enum { AUTH_AGAIN_MS = 10 };
 
 /* --- what the watchers hear -------------------------------------------------------------------------------------- */
 
-/* STATE is the truth here; zoo_state() runs ahead of or behind it. Events of other kinds and states decide nothing. */
+/* STATE is authoritative here; zoo_state() can be ahead of it or late. Events of other kinds and states decide
+ * nothing. */
 static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
 {
     struct pdk__session_event event = {.now_ms = pdk__now_ms()};
@@ -35,8 +36,9 @@ static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
     pdk__client_session(c, &event);
 }
 
-/* The last words of a handle that was given up are about a session that was given up. And CONNECTED can come before
- * zookeeper_init has returned, or while the authentication is not queued yet: no request may go out before that. */
+/* The last events of a handle that was replaced are about the session that was given up. And CONNECTED can come
+ * before zookeeper_init has returned, or while the authentication is not queued yet: no request may go out before
+ * that. */
 static void hear_own(struct pdk_client *c, zhandle_t *zh, int state)
 {
     if (c->opening) {
@@ -63,8 +65,8 @@ static void watch_session(zhandle_t *zh, int type, int state, const char *path, 
 
 static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, void *context);
 
-/* The watcher of a handle that is adopted no more. There is no way to ask but to set another: ours, since an event may
- * pick it up meanwhile, and comes here again. */
+/* The watcher of a handle that is no longer adopted. The only way to read it is to set another. Ours is set, because
+ * an event may pick it up meanwhile, and then comes here again. */
 static watcher_fn watcher_of(zhandle_t *zh)
 {
     watcher_fn watcher = zoo_set_watcher(zh, watch_adopted);
@@ -72,7 +74,7 @@ static watcher_fn watcher_of(zhandle_t *zh)
     return watcher != watch_adopted ? watcher : NULL;
 }
 
-/* Put before the application's own watcher on an adopted handle. The context is the application's. */
+/* Set in front of the application's own watcher on an adopted handle. The context is the application's. */
 static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     struct pdk_client *c = pdk__registry_find_handle(zh);
@@ -122,8 +124,8 @@ static void hear(struct pdk_client *c, int type, const char *path)
 
 /*
  * All watches of a client share this function and one number for context, so that ZooKeeper's client keeps one entry
- * per path (it compares contexts pairwise, in quadratic time, at every session event), and whom a path concerns is
- * looked up here.
+ * per path (it compares contexts pairwise, in quadratic time, at every session event). The claims that a path concerns
+ * are looked up here.
  */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id)
 {
@@ -136,7 +138,8 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         return;
     pdk__client_lock(c);
     if (c->zh == zh) {
-        /* Whoever is granted something by this must not have slept through the end of the session. */
+        /* A grant by this event must not come after the end of the session, so the passing of time is processed
+         * first. */
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
         hear(c, type, path);
     }
@@ -149,7 +152,8 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
 /*
  * HOSTS, of which there is an odd number; NULL when there is no memory. ZooKeeper's client (3.5 to 3.9) takes two steps
  * in its list after a failure. Where the number is even it never tries half of them again, and with two it tries the
- * one some ten thousand times a second. So the first is named twice there. Names of several addresses are not counted.
+ * same one some ten thousand times a second. So the first is named twice there. A name of several addresses counts
+ * once.
  */
 static char *make_odd(const char *hosts)
 {
@@ -188,7 +192,7 @@ bool pdk__handle_wanted(struct pdk_client *c)
     return !closing;
 }
 
-/* The client is made, whatever becomes of its handle. */
+/* The client exists, whatever becomes of its handle. */
 static void end_launch(struct pdk_client *c)
 {
     pdk__client_lock(c);
@@ -197,9 +201,10 @@ static void end_launch(struct pdk_client *c)
     pdk__client_leave(c);
 }
 
-/* Queued now, and sent again first thing on every connection. It is refused between two attempts to connect
- * (ZINVALIDSTATE), a moment that passes, but without a server comes again and again: the client's maker does not wait.
- * Where the servers have refused an earlier one, the handle is taken as it is, for what it said to be heard. */
+/* Queued now, and sent again first on every connection. It is refused between two attempts to connect
+ * (ZINVALIDSTATE). That state is short, but without a server it recurs: the client's creator does not wait for it.
+ * Where the servers have refused an earlier authentication, the handle is taken as it is, so that its event is
+ * handled. */
 static int authenticate(struct pdk_client *c, zhandle_t *zh)
 {
     int64_t deadline_ms = pdk__now_ms() + 2 * c->options.session_timeout_ms;
@@ -221,7 +226,8 @@ static int authenticate(struct pdk_client *c, zhandle_t *zh)
     return 0;
 }
 
-/* Without the lock, for host names are resolved in here; on a thread of ours, whose signal mask its threads inherit. */
+/* Without the lock, because host names are resolved in here; on a thread of ours, whose signal mask its threads
+ * inherit. */
 int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
 {
     *zh = init(c);
@@ -231,8 +237,8 @@ int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
         return PDK_ESYSTEM;
     if (*zh == NULL)
         return errno == ENOMEM ? PDK_ENOMEM : PDK_EHOST;
-    /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. It still
-     * does so before each attempt to connect. */
+    /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. It
+     * still does so before each attempt to connect. */
     zoo_set_servers_resolution_delay(*zh, -1);
     return authenticate(c, *zh);
 }
@@ -248,7 +254,7 @@ void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
 
 /*
  * Without the lock: it joins the handle's threads, and they may want it. The return code proves nothing (it is ZOK
- * through a black hole), and completions may be missing (ZOOKEEPER-2894), so what was in flight is dropped here.
+ * through a black hole), and completions may be missing (ZOOKEEPER-2894), so requests in flight are dropped here.
  */
 void pdk__handle_close(struct pdk_client *c)
 {
@@ -259,7 +265,7 @@ void pdk__handle_close(struct pdk_client *c)
     if (zh != NULL)
         zookeeper_close(zh);
     pdk__client_lock(c);
-    c->early = NULL; /* another handle may come to lie where this one was */
+    c->early = NULL; /* another handle may get the same address */
     pdk__request_drop_all(c);
     pdk__client_leave(c);
 }
@@ -275,11 +281,12 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
         return PDK_EAUTH;
     pdk__client_lock(c);
     c->app_watcher = zoo_set_watcher(zh, watch_adopted);
-    /* Asked after the watcher is in place: a change in between is told twice, not never. */
+    /* Read after the watcher is in place: a change in between is reported twice, not never. */
     state = zoo_state(zh);
     if (state == ZOO_CONNECTED_STATE || state == ZOO_EXPIRED_SESSION_STATE)
         hear_session(c, zh, state);
-    /* With the answer the handle's thread knows that it serves us, before it comes to what the application asks now. */
+    /* By the answer the handle's thread knows that it serves us, before it processes the application's later
+     * requests. */
     pdk__request_nothing(c);
     pdk__client_leave(c);
     return 0;
@@ -290,6 +297,6 @@ void pdk__handle_release(struct pdk_client *c)
     watcher_fn ours = zoo_set_watcher(c->zh, c->app_watcher);
     if (ours != watch_adopted) /* the application has put another one there since */
         zoo_set_watcher(c->zh, ours);
-    /* Events on their way to our watcher come before the answer to this, while it still knows whom to hand them to. */
+    /* Events on their way to our watcher come before the answer to this, while it can still look up the client. */
     pdk__request_nothing(c);
 }

@@ -1,10 +1,10 @@
 /*
- * What somebody else may do about a contender: ask it to give the lock back, or take its node away.
+ * Interventions of another client in a contender: request its release, or delete its node.
  *
- * ZooKeeper can make a write depend on how often a node was written to, not on which node it is. So the node is read
- * first, and must be the one that was listed, by its czxid; then the write is tied to the version that was read. Only a
- * node of the same name that was made, and written to as often, between that answer and the write could be taken for it;
- * a name of ours never comes back.
+ * ZooKeeper can make a write depend on the number of writes to a node, not on the identity of the node. So the node is
+ * read first, and must be the one that was listed, by its czxid. Then the write is tied to the version that was read.
+ * Only a node of the same name that was created, and written to as often, between that answer and the write could be
+ * mistaken for it. A name of ours is never used again.
  */
 #include "lib/alloc.h"
 #include "lib/clock.h"
@@ -16,7 +16,7 @@
 #include "lib/zk/request.h"
 #include <string.h>
 
-/* One question and its answer. It is counted, since the answer may come when the caller has left. */
+/* One request and its answer. It is counted, because the answer may come when the caller has left. */
 struct exchange {
     struct pdk_client *client;
     unsigned refs; /* the caller's, and the request's */
@@ -66,7 +66,7 @@ static void arrived(int zrc, const struct Stat *stat, const void *data)
 
 static void removed(int zrc, const void *data) { arrived(zrc, NULL, data); }
 
-/* PDK_EUNKNOWN while the handle is being replaced: the session will tell. */
+/* PDK_EUNKNOWN while the handle is being replaced: the session will report the new one. */
 static int begin(struct pdk_client *c, struct question **out)
 {
     if (c->zh == NULL)
@@ -97,7 +97,7 @@ static int await_answer(struct question *q, int sent, int64_t deadline_ms, int *
         rc = pdk__client_may_wait(x->client);
         if (rc == 0 && pdk__now_ms() >= deadline_ms)
             rc = PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* whether it may still wait nobody signals */
+        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
         if (rc == 0)
             pdk__client_await(x->client, &x->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
     }
@@ -114,8 +114,8 @@ struct intervention {
     struct pdk_client *client;
     char *node;
     int64_t token;
-    bool remove; /* or ask */
-    char *word;  /* what is written, while the node is at the version that was listed; else the word alone */
+    bool remove; /* else request the release */
+    char *word;  /* the data to write, while the node is at the version that was listed; else the word alone */
     size_t size;
     int32_t listed_version;
     bool unsure; /* a write may have happened */
@@ -124,7 +124,7 @@ struct intervention {
 
 enum { AGAIN = 1 };
 
-/* Which version the node has, if it is still the one that is meant. */
+/* The version of the node, if it is still the intended one. */
 static int look(const struct intervention *v, int *version)
 {
     struct Stat stat;
@@ -166,7 +166,7 @@ static int attempt(struct intervention *v)
     int rc = look(v, &version);
     if (rc == 0)
         rc = put(v, version);
-    /* Gone after a delete whose answer was lost: by that one, or by itself. */
+    /* Deleted after a delete whose answer was lost: by that delete or otherwise. */
     return rc == PDK_ENOENT && v->remove && v->unsure ? 0 : rc;
 }
 
@@ -184,14 +184,14 @@ static int persist(struct intervention *v)
             break;
         }
         int64_t soon_ms = pdk__now_ms() + 100;
-        if (rc == PDK_EUNKNOWN) /* the connection was lost, and the session will tell */
+        if (rc == PDK_EUNKNOWN) /* the connection was lost, and the session will report it */
             pdk__client_await(c, &c->changed, v->deadline_ms < soon_ms ? v->deadline_ms : soon_ms, false);
     }
     return rc == PDK_ETIMEDOUT && v->unsure ? PDK_EUNKNOWN : rc;
 }
 
-/* One of ours hears the word with data after it, too, and goes on telling whose it is. Others compare it to the
- * byte. */
+/* A Paddock contender accepts the word with data after it, too, and its node still names its owner. Others compare
+ * all bytes. */
 static void compose(struct intervention *v, const struct pdk__listing_item *item)
 {
     bool ours = item->parsed.kind == PDK__NAME_OURS && item->data != NULL;

@@ -2,17 +2,17 @@
  * Leaving a server that is silent, in the same session.
  *
  * ZooKeeper's client has no call for it. zoo_set_servers() without that server closes the descriptor under the thread
- * that polls it, says nothing of the loss, and leaves what was asked on its list, where the next answer finds the wrong
+ * that polls it, does not report the loss, and leaves the requests on its list, where the next answer finds the wrong
  * head. A second handle of the same session would make the first one's close end that session. But when the connection
- * ends, as if the server had hung up, its own thread does all that is right: the event, the failed requests, the next
- * server. So the socket is shut down.
+ * ends, as if the server had hung up, the client's own thread does everything right: the event, the failed requests,
+ * the next server. So the socket is shut down.
  *
- * The handle does not tell its descriptor. It tells the address of the server that it is connected to, or tries; and if
+ * The handle does not report its descriptor. It reports the address of the server that it is connected to, or tries. If
  * exactly one socket of the process goes there, it is the one. When there are more, nothing is done. The socket is shut
  * down through a duplicate of the descriptor, checked again: the number itself may be closed and reused for another
  * file at any moment.
  *
- * A socket whose peer has not answered yet (SYN_SENT) does not tell where it goes. /proc/net/tcp does, by its inode.
+ * A socket whose peer has not answered yet (SYN_SENT) does not show its destination. /proc/net/tcp does, by its inode.
  */
 #include "lib/zk/client.h"
 #include <arpa/inet.h>
@@ -59,9 +59,9 @@ static bool parse(const char *text, struct peer *peer)
     return inet_pton(peer->address.ss_family, host, is_v6 ? (void *)&v6->sin6_addr : &v4->sin_addr) == 1;
 }
 
-/* ZooKeeper's client formats the address into a static buffer, which another handle's thread may write to: what comes
- * of that is the address of no socket, or is found to have changed. It takes the lock that it resolves names under, but
- * does that before it begins to connect. */
+/* ZooKeeper's client formats the address into a static buffer, which another handle's thread may write to. Such a
+ * mixture is the address of no socket, or is found to have changed. The client takes the lock under which it
+ * resolves names, but does that before it begins to connect. */
 static bool server_of(zhandle_t *zh, struct peer *peer)
 {
     int state = zoo_state(zh);
@@ -111,7 +111,7 @@ enum { WAITING_MAX = 64 };
 
 struct route {
     struct peer server;
-    bool tried; /* not reached yet: the socket is one of those that wait */
+    bool tried; /* not reached yet: the socket is one of those in `waiting` */
     ino_t waiting[WAITING_MAX];
     int n_waiting;
 };

@@ -11,7 +11,7 @@ struct pdk__listing_item {
     char *name;
     char *data;
     size_t size;
-    size_t foreign; /* bytes of it, at its begin, by which somebody asks for the lock */
+    size_t foreign; /* bytes at the beginning of the data that are a revocation request */
     size_t omitted; /* bytes of data that were not read */
     struct Stat stat;
     struct pdk__name parsed;

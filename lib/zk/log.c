@@ -20,10 +20,10 @@ struct line {
 struct pdk__log {
     struct pdk_client *client;
     struct pdk__notice notice;
-    int slot; /* whose function ZooKeeper's client was given; -1: none */
+    int slot; /* the number of the function that ZooKeeper's client was given; -1: none */
 
     pthread_mutex_t lock; /* a leaf */
-    struct line *ring;    /* NULL: nobody listens */
+    struct line *ring;    /* NULL: the program does not listen */
     size_t first, n;
     unsigned lost;
     bool wakes;
@@ -103,7 +103,7 @@ static bool take(struct pdk__log *log, struct line *line)
 }
 
 /* Lines remain, and the line that would have woken the timers' thread was put before: wake it now. At the end of a
- * close there is no such thread, and so no end of turns for a callback that makes lines. */
+ * close there is no such thread, so a callback that makes lines does not get endless turns. */
 static void wake_for_more(struct pdk__log *log)
 {
     pthread_mutex_lock(&log->lock);
@@ -112,7 +112,7 @@ static void wake_for_more(struct pdk__log *log)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* At most a ring of lines: a callback that makes more of them must leave the thread to others. */
+/* At most one ring of lines: a callback that makes more of them must leave the thread to others. */
 static void run(struct pdk__notice *notice)
 {
     struct pdk__log *log = PDK__MEMBER(notice, struct pdk__log, notice);
@@ -191,7 +191,7 @@ static bool about_connecting(const char *message)
     return false;
 }
 
-/* Is MESSAGE a new one? The same trouble comes several times a second while no server can be reached. */
+/* Is MESSAGE a new one? The same trouble is reported several times a second while no server can be reached. */
 static bool note_trouble(struct pdk__log *log, const char *message)
 {
     char text[TROUBLE_MAX];
@@ -221,16 +221,16 @@ static void hear(struct pdk_client *c, const char *line)
 }
 
 /*
- * ZooKeeper's client gives a line to a plain function, on any thread and without a context. So there are as many
- * functions as clients may have one, and each is of one client at a time. A slot is given back when the client's last
- * reference goes: its handle is closed by then, and the handle's threads are joined.
+ * ZooKeeper's client passes a line to a plain function, on any thread and without a context. So there are SLOTS
+ * functions, one for each client that may have one, and each belongs to one client at a time. A slot is released with
+ * the client's last reference: by then its handle is closed, and the handle's threads are joined.
  */
 enum { SLOTS = 64 };
 static atomic_uintptr_t slots[SLOTS];
 
 static void deliver(int slot, const char *line)
 {
-    int error = errno; /* which may be about to be returned by ZooKeeper's client */
+    int error = errno; /* ZooKeeper's client may be about to return it */
     struct pdk_client *c = pdk__registry_find(atomic_load(&slots[slot]));
     if (c != NULL) {
         hear(c, line);
@@ -252,7 +252,8 @@ SIXTEEN(ONE, 3)
 #define NAME(hex) slot_##hex,
 static const log_callback_fn functions[SLOTS] = {SIXTEEN(NAME, 0) SIXTEEN(NAME, 1) SIXTEEN(NAME, 2) SIXTEEN(NAME, 3)};
 
-/* Without one, the lines are thrown away: ZooKeeper's client would write a paragraph to stderr for every connection. */
+/* Without a function, the lines are thrown away: ZooKeeper's client would write a paragraph to stderr for every
+ * connection. */
 static void ignore(const char *line) { (void)line; }
 
 log_callback_fn pdk__log_zookeeper(struct pdk_client *c)

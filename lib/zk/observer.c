@@ -17,7 +17,7 @@
 #include "paddock/leader.h"
 #include <string.h>
 
-/* After a question that had no answer, or could not be put; and after one that was refused, for want of permission. */
+/* After a request that had no answer, or could not be sent; and after one that was refused, for want of permission. */
 enum { REST_MS = 100, REFUSED_MS = 1000 };
 
 struct pdk_leader_observer {
@@ -25,20 +25,20 @@ struct pdk_leader_observer {
     struct pdk_client *client;
     unsigned refs; /* the user's, one per request in flight, one for a waiting callback */
     char *path;
-    bool connected; /* when last heard of */
+    bool connected; /* by the last report */
     bool looking;   /* an answer is on its way */
-    bool again;     /* and will be out of date */
-    bool watching;  /* the listing asked for watches the path */
+    bool again;     /* that answer will be out of date */
+    bool watching;  /* the requested listing watches the path */
     int64_t rest_ms;
     char *node; /* the leader's, watched */
 
-    /* what is known, and what was told */
+    /* the known leader, and the last reported one */
     struct pdk__notice notice;
-    char *id; /* of a leader that is still to be told */
+    char *id; /* of a leader that is still to be reported */
     int64_t token;
     bool told;
     int64_t told_token;
-    pdk_observer_cb cb; /* NULL: the user has gone */
+    pdk_observer_cb cb; /* NULL: the user has closed it */
     void *arg;
 };
 
@@ -53,7 +53,7 @@ static struct pdk_leader_observer *observer_of(const struct pdk__follower *f)
     return PDK__MEMBER(f, struct pdk_leader_observer, follower);
 }
 
-/* With the lock of a client that the caller, too, holds by a reference. */
+/* With the lock of a client to which the caller, too, holds a reference. */
 static void unref(struct pdk_leader_observer *o)
 {
     if (--o->refs > 0)
@@ -96,7 +96,7 @@ static void run(struct pdk__notice *notice)
     pdk__client_unref(c);
 }
 
-/* Takes ID, NULL for nobody. */
+/* Takes ID; NULL for no leader. */
 static void learn(struct pdk_leader_observer *o, char *id, int64_t token)
 {
     pdk__free(o->id);
@@ -147,7 +147,7 @@ static void forget(struct pdk__request *base)
     end(look);
 }
 
-/* Nothing of it was sent. */
+/* The request was not sent. */
 static void sent(struct look *look, struct pdk_leader_observer *o, int zrc)
 {
     if (zrc == ZOK)
@@ -230,7 +230,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     struct pdk_client *c = pdk__request_arrive(&look->base, zrc);
     const char *first = zrc == ZOK ? pdk__order_first((const char *const *)names->data, (size_t)names->count) : NULL;
     if (o->cb == NULL) {
-        o->looking = false; /* nobody is there any more to be told */
+        o->looking = false; /* the user has closed it: there is no one to notify */
     } else if (first != NULL) {
         ask_node(o, first);
     } else if (zrc == ZOK && !o->watching) {
@@ -254,7 +254,7 @@ static void absent(int zrc, const struct Stat *stat, const void *data)
     (void)stat;
     if (zrc == ZNONODE)
         learn(o, NULL, 0);
-    o->again |= zrc == ZOK; /* made meanwhile */
+    o->again |= zrc == ZOK; /* created meanwhile */
     if (zrc == ZOK || zrc == ZNONODE)
         settle(o);
     else
@@ -274,7 +274,7 @@ static void read_node(int zrc, const char *value, int length, const struct Stat 
     char *id = zrc == ZOK ? pdk__memdup(value, size < PDK_CONTENDER_DATA_MAX ? size : PDK_CONTENDER_DATA_MAX) : NULL;
     if (id != NULL)
         learn(o, id, stat->czxid);
-    o->again |= zrc == ZNONODE; /* gone meanwhile */
+    o->again |= zrc == ZNONODE; /* deleted meanwhile */
     if (id != NULL || zrc == ZNONODE)
         settle(o);
     else

@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 #include "lib/zk/client.h"
 
-/* With the lock. A client that is closed, or is just being made, needs no word about a failure. */
+/* With the lock. A client that is closed, or is just being created, needs no report of a failure. */
 static void finish(struct pdk_client *c, int rc, zhandle_t *zh)
 {
     c->opening = c->open_wanted = false;

@@ -40,7 +40,7 @@ int pdk__options_copy(struct pdk_client_options *to, const struct pdk_client_opt
 /* Free what it owns, not itself. */
 void pdk__options_clear(struct pdk_client_options *o);
 
-/* The ACL for every node we make; borrowed from O. */
+/* The ACL for every node we create; borrowed from O. */
 struct ACL_vector pdk__options_acl(struct pdk_client_options *o);
 
 #endif

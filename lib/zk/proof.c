@@ -1,5 +1,5 @@
 /*
- * What is asked for nobody but the session: that it is proven to live (lib/core/chain.h).
+ * Requests for the session alone: to prove that it lives (lib/core/chain.h).
  */
 #include "lib/alloc.h"
 #include "lib/clock.h"
@@ -44,7 +44,7 @@ static void answered_string(int zrc, const char *value, const void *data)
     answered(zrc, data);
 }
 
-/* The path of anybody who wants the proof. */
+/* The path for the probe: of any claim that wants proof. */
 static char *nobody(struct pdk_client *c)
 {
     PDK__LIST_EACH (link, &c->claims) {
@@ -55,10 +55,10 @@ static char *nobody(struct pdk_client *c)
     return NULL;
 }
 
-/* A delete of what cannot be there: a node of ours without its sequence number. It is refused by a quorum, like any write
- * agreed on, and logged as an error; it changes nothing and fires no watch. A multi with one check of our node would do,
- * but aborts the process where the handle has a chroot and its session expires in that moment (zoo_amulti frees a path
- * twice); a set of it needs a permission that its owner may not have. */
+/* A delete of a node that cannot exist: one of ours without its sequence number. A quorum refuses it, like any write
+ * that is agreed on, and the server logs it as an error. It changes nothing and fires no watch. A multi with one
+ * check of our node would do, but can abort the process. Where the handle has a chroot and its session expires in
+ * that moment, zoo_amulti frees a path twice. A set of the node needs a permission that its owner may not have. */
 static int write(struct pdk_client *c, struct pdk__request *r)
 {
     r->path = nobody(c);

@@ -4,9 +4,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pdk__list clients = {&clients, &clients};
 static uintptr_t last_id;
 
-/* The child of a fork() may make clients of its own: it must not find this lock taken by a thread that it does not
- * have.
- */
+/* The child of a fork() may create clients of its own: it must not find this lock taken by a thread that it does not
+ * have. */
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 
 static void after_fork(void) { pthread_mutex_unlock(&lock); }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One of a claim's in flight. Its claim may go before it. */
+/* One request of a claim, in flight. Its claim may end before it. */
 struct request {
     struct pdk__request base;
     struct pdk__claim *claim;
@@ -36,11 +36,11 @@ void pdk__request_untrack(struct pdk__request *request)
     pdk__client_unref(request->client);
 }
 
-/* What only a leader answers, when a quorum has agreed to it. Not "no auth": with enableEagerACLCheck the server that we are
- * attached to says so by itself (ZooKeeperServer.authWriteRequest). */
+/* The codes that only a leader answers, once a quorum has agreed. Not "no auth": with enableEagerACLCheck the server
+ * that we are connected to answers so on its own (ZooKeeperServer.authWriteRequest). */
 static bool agreed(int zrc) { return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS; }
 
-/* What no server answers without having noted the session. */
+/* The codes that no server answers without having noted the session. */
 static bool noted(int zrc, bool writes) { return agreed(zrc) || (zrc == ZNOAUTH && !writes); }
 
 static void tell_session(const struct pdk__request *request, int zrc)
@@ -160,7 +160,7 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
     complete(r, PDK__EV_CREATED, zrc, event);
 }
 
-/* The path that is asked for, to which the server adds the sequence number. */
+/* The path of the create, to which the server adds the sequence number. */
 char *pdk__request_asked_path(struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
@@ -178,8 +178,8 @@ int pdk__request_create(struct pdk__claim *claim, uint64_t op)
         return PDK_ENOMEM;
     }
     struct ACL_vector acl = pdk__options_acl(&c->options);
-    /* create2, for the czxid is the token. Data of length 0 and not NULL: Curator's getParticipants dies of the latter.
-     */
+    /* create2, because the czxid is the token. Data of length 0 and not NULL: Curator's getParticipants dies of the
+     * latter. */
     int zrc = zoo_acreate2(c->zh, path, claim->spec.data, (int)claim->spec.data_size, &acl, ZOO_EPHEMERAL_SEQUENTIAL,
                            created, r);
     pdk__free(path);
@@ -188,7 +188,8 @@ int pdk__request_create(struct pdk__claim *claim, uint64_t op)
 
 /* --- the lock path and its ancestors ----------------------------------------------------------------------------- */
 
-/* Only the last of a chain decides. What an ancestor's create answers may be "not permitted" although it is there. */
+/* Only the last reply of a chain decides. An ancestor's create may answer "not permitted" although the ancestor
+ * exists. */
 static void made_parent(int zrc, const char *path, const void *data)
 {
     (void)path;
@@ -198,7 +199,7 @@ static void made_parent(int zrc, const char *path, const void *data)
         r->worst = zrc;
     if (zrc == ZNODEEXISTS)
         zrc = ZOK;
-    else if (zrc == ZNONODE) /* because an ancestor could not be made, and that is the reason to give */
+    else if (zrc == ZNONODE) /* because an ancestor could not be created, and that is the reason to report */
         zrc = r->worst;
     if (--r->n_parents == 0) {
         deliver(r, PDK__EV_MADE_PARENTS, zrc, (struct pdk__event){0});
@@ -209,8 +210,8 @@ static void made_parent(int zrc, const char *path, const void *data)
 
 static int make_parent(struct pdk_client *c, struct request *r, const char *path, struct ACL_vector *acl, int mode)
 {
-    /* Containers, so that the servers reap them when nobody uses them; and one by one, since a container inside a multi
-     * aborts the process (an assertion of ZooKeeper's client). */
+    /* Containers, so that the servers reap them when no client uses them. And one by one, because a container inside
+     * a multi aborts the process (an assertion of ZooKeeper's client). */
     int zrc = zoo_acreate(c->zh, path, "", 0, acl, mode, made_parent, r);
     r->n_parents += zrc == ZOK;
     return zrc;
@@ -236,13 +237,13 @@ int pdk__request_parents(struct pdk__claim *claim, uint64_t op)
     }
     pdk__free(path);
     if (r->n_parents > 0)
-        return 0; /* what is on its way will come back */
+        return 0; /* the requests under way will be answered */
     return sent(r, zrc);
 }
 
 /* --- the barrier, and listing ------------------------------------------------------------------------------------ */
 
-/* Whatever it was refused for, it was refused by agreement. */
+/* Whatever the reason of the refusal, a quorum agreed on it. */
 static void refused(int zrc, const void *data)
 {
     bool agreed = pdk__outcome_of(zrc) != PDK__UNKNOWN;
@@ -267,7 +268,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     }
     struct request *r = (struct request *)data;
     struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
-    if (zrc == ZOK && r->claim != NULL) /* first, for the claim may end with its event */
+    if (zrc == ZOK && r->claim != NULL) /* first, because the claim may end with its event */
         pdk__stray_listed(c, r->claim->spec.path, event.children, event.n_children);
     deliver(r, PDK__EV_LISTED, zrc, event);
     end(r);
@@ -335,7 +336,7 @@ int pdk__request_watch(struct pdk__claim *claim, uint64_t op, bool by_exists)
     void *id = (void *)c->id;
     if (r == NULL)
         return PDK_ENOMEM;
-    /* By getData: on a node that is gone it sets no watch, where exists would leave one for its creation. */
+    /* By getData: on a deleted node it sets no watch, where exists would leave one for its creation. */
     return sent(r, by_exists
                        ? zoo_awexists(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_exists, r)
                        : zoo_awget(c->zh, claim->predecessor, pdk__handle_watch_nodes, id, watched_by_get, r));
@@ -366,9 +367,9 @@ static void nothing(int zrc, const struct Stat *stat, const void *data)
     unheard((struct request *)data, zrc);
 }
 
-/* Curator's revoker has written the word over what our node says of its owner: say both. The machine remembers the
- * word, so it does not matter whether this arrives; it is for the version that was read, and overwrites nothing
- * newer. */
+/* Curator's revoker has overwritten the identity in our node with the word: write both. The machine remembers the
+ * word, so it does not matter whether this write arrives. It is for the version that was read, and overwrites
+ * nothing newer. */
 static void restore_identity(const struct pdk__claim *claim, const char *path, int32_t version)
 {
     size_t size;
@@ -427,9 +428,9 @@ void pdk__request_unwatch(struct pdk_client *c, const char *path)
 {
     struct request *r = begin(c, NULL, 0, false);
     if (r == NULL)
-        return; /* it stays until the node goes */
-    /* remove_watches would only forget it on our side (ZOOKEEPER-1910). The header declares a pointer to a completion
-     * where the code takes the completion. */
+        return; /* it stays until the node is deleted */
+    /* remove_watches would remove it on our side only (ZOOKEEPER-1910). The header declares a pointer to a
+     * completion where the code takes the completion. */
     sent(r, zoo_aremove_all_watches(c->zh, path, ZWATCHTYPE_DATA, 0, (void_completion_t *)unwatched, r));
 }
 
@@ -466,7 +467,7 @@ int pdk__request_confirm(struct pdk__claim *claim, uint64_t op, int32_t version,
 
 /* --- the mark of a lock delay ------------------------------------------------------------------------------------ */
 
-/* Whatever else may lie there is nobody's mark. */
+/* Any other data there are no client's mark. */
 static const char *mark_of(const char *value, int length, char name[PDK__NAME_MAX])
 {
     int n = (int)strlen(PDK__HELD_BY);
@@ -519,7 +520,7 @@ static void unmarked(int zrc, const struct Stat *stat, const void *data)
 void pdk__request_unmark(struct pdk__claim *claim, uint64_t op, int32_t version)
 {
     struct request *r = begin(claim->client, claim, op, true);
-    if (r != NULL) /* else it stays, and somebody waits in vain */
+    if (r != NULL) /* else the mark stays, and a successor waits in vain */
         sent(r, zoo_aset(claim->client->zh, claim->spec.path, PDK__FREE, (int)strlen(PDK__FREE), version, unmarked, r));
 }
 

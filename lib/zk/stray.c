@@ -5,7 +5,7 @@
 #include "lib/zk/request.h"
 #include <string.h>
 
-/* Beyond that many the oldest is forgotten: it had the longest time to land. */
+/* At most this many are kept. Beyond that, the oldest is forgotten: it had the longest time to land. */
 enum { STRAYS_MAX = 4096 };
 
 struct request;
@@ -50,13 +50,13 @@ static struct request *begin(struct pdk__stray_entry *entry, const struct pdk__a
     r->op = action->op;
     pdk__request_track(&r->base, entry->client, forget);
     r->base.writes = action->kind == PDK__ACT_DELETE;
-    if (entry->asked != NULL) /* of before a reconnect, still without an answer: it is not waited for */
+    if (entry->asked != NULL) /* a request from before a reconnect, still without an answer: do not wait for it */
         entry->asked->entry = NULL;
     entry->asked = r;
     return r;
 }
 
-/* EVENT has what the reply brought. A listing is shared with the other strays of the path. */
+/* EVENT carries the content of the reply. A listing is shared with the other strays of the path. */
 static void complete(struct request *r, int zrc, struct pdk__event event)
 {
     struct pdk_client *c = pdk__request_arrive(&r->base, zrc);
@@ -68,7 +68,7 @@ static void complete(struct request *r, int zrc, struct pdk__event event)
     if (entry != NULL) {
         bool shares = event.op == entry->machine.op && pdk__stray_shares(&entry->machine);
         feed(entry, event);
-        if (shares && zrc == ZOK) /* a listing ends no stray, so the path is still there */
+        if (shares && zrc == ZOK) /* a listing ends no stray, so `entry->path` is still valid */
             pdk__stray_listed(c, entry->path, event.children, event.n_children);
     }
     pdk__request_depart(c);
@@ -126,7 +126,7 @@ static void drop(struct pdk__stray_entry *entry)
     pdk__free(entry);
 }
 
-/* False when nothing was sent, and nothing will come back. */
+/* False when nothing was sent, and no reply will come. */
 static bool put(struct pdk__stray_entry *entry, const struct pdk__action *action)
 {
     if (entry->client->closing)
@@ -146,7 +146,7 @@ static void feed(struct pdk__stray_entry *entry, struct pdk__event event)
         pdk__client_arm(entry->client, pdk__stray_wake_ms(&entry->machine));
         return;
     }
-    const struct pdk__action *action = &actions.list[0]; /* one question at a time */
+    const struct pdk__action *action = &actions.list[0]; /* one request at a time */
     if (action->kind == PDK__ACT_DONE)
         drop(entry);
     else if (!put(entry, action))

@@ -9,11 +9,11 @@
 
 struct pdk__stray_entry;
 
-/* Memory for a stray under PATH, to be had before the create is sent: to keep a stray cannot fail. NULL when memory is
- * out. The caller frees it with pdk__free(), or gives it to pdk__stray_keep(). */
+/* Memory for a stray under PATH, reserved before the create is sent, so that keeping a stray cannot fail. NULL when
+ * memory is out. The caller frees it with pdk__free(), or passes it to pdk__stray_keep(). */
 struct pdk__stray_entry *pdk__stray_reserve(const char *path);
 
-/* The create of ATTEMPT in the session of now left no node. Takes ENTRY. */
+/* The create of ATTEMPT in the current session left no node. Takes ENTRY. */
 void pdk__stray_keep(struct pdk_client *c, struct pdk__stray_entry *entry, uint32_t attempt);
 
 /* A request of the client has listed PATH. */

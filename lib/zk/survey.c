@@ -6,12 +6,12 @@
 #include "lib/zk/request.h"
 #include <stdlib.h>
 
-/* It is counted, since completions may come when the caller has left. */
+/* It is counted, because completions may come when the caller has left. */
 struct survey {
     struct pdk_client *client;
     unsigned refs; /* the caller's, and one per request in flight */
-    bool left;     /* the caller has: nothing more is asked */
-    int zrc;       /* of the listing, or the first that makes the whole worthless */
+    bool left;     /* the caller has left: no more requests are sent */
+    int zrc;       /* of the listing, or the first that makes the survey useless */
     const char *path;
     struct pdk_contender_list *list;
     pthread_cond_t news; /* nothing is in flight */
@@ -20,17 +20,17 @@ struct survey {
     unsigned in_flight;
     size_t bytes_in_flight;
 
-    /* the items, in order: how many are to be looked at, were asked for their size, have told it, and were asked for
-     * their data or need not be */
+    /* The items, in order: how many are to be looked at, had their size requested, have it, and had their data
+     * requested or need not. */
     size_t n, n_asked, n_sized, n_read;
     size_t bytes; /* of data asked for altogether */
 };
 
-/* One request of it. */
+/* One request of the survey. */
 struct read {
     struct pdk__request base;
     struct survey *survey;
-    struct pdk__listing_item *item; /* that it is about; NULL: the listing */
+    struct pdk__listing_item *item; /* the item that it reads; NULL: the listing */
     size_t bytes;
 };
 
@@ -71,7 +71,7 @@ static void forget(struct pdk__request *base)
     end(read);
 }
 
-/* NULL when it cannot be asked; then the survey knows why. */
+/* NULL when it cannot be sent; then the survey has the reason. */
 static struct read *begin(struct survey *s, struct pdk__listing_item *item, size_t bytes)
 {
     struct read *read = s->client->zh != NULL ? pdk__alloc(sizeof *read) : NULL;
@@ -147,7 +147,7 @@ static void ask_list(struct survey *s)
 
 /* --- a node's size ----------------------------------------------------------------------------------------------- */
 
-/* A session's answers come in the order of its requests, so a number tells which items have theirs. */
+/* A session's answers come in the order of its requests, so a count shows which items have theirs. */
 static void sized(int zrc, const struct Stat *stat, const void *data)
 {
     struct read *read = (struct read *)data;
@@ -179,7 +179,7 @@ static void ask_size(struct survey *s, struct pdk__listing_item *item)
 static void keep(struct survey *s, struct pdk__listing_item *item, const char *value, int length)
 {
     size_t size = length > 0 ? (size_t)length : 0; /* -1 for NULL data */
-    if (size > PDK_CONTENDER_DATA_MAX) {           /* it has grown since it was asked */
+    if (size > PDK_CONTENDER_DATA_MAX) {           /* it has grown since its size was read */
         item->omitted = size;
         return;
     }
@@ -222,12 +222,12 @@ static void ask_data(struct survey *s, struct pdk__listing_item *item)
 
 /* --- the window -------------------------------------------------------------------------------------------------- */
 
-/* Data that nobody wants, or that are too much, are passed over. */
+/* Empty and too large data are passed over. */
 static void pass_over(struct survey *s)
 {
     for (; s->n_read < s->n_sized; s->n_read++) {
         struct pdk__listing_item *item = &s->list->items[s->n_read];
-        size_t bytes = (size_t)item->stat.dataLength; /* 0 of one that is gone, or may not be looked at */
+        size_t bytes = (size_t)item->stat.dataLength; /* 0 for a node that is deleted, or may not be looked at */
         bool too_large = bytes > PDK_CONTENDER_DATA_MAX || s->bytes + bytes > PDK_CONTENDERS_DATA_MAX;
         if (too_large)
             item->omitted = bytes;
@@ -236,7 +236,7 @@ static void pass_over(struct survey *s)
     }
 }
 
-/* One request more, if there is one that fits. */
+/* Send one more request, if one fits. */
 static bool step(struct survey *s)
 {
     if (s->left || s->zrc != ZOK || s->in_flight >= PDK__SURVEY_REQUESTS)
@@ -269,7 +269,7 @@ static int settle(struct survey *s, int64_t deadline_ms)
             return rc;
         if (pdk__now_ms() >= deadline_ms)
             return PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* whether it may still wait nobody signals */
+        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
         pdk__client_await(s->client, &s->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
     }
     return s->zrc == ZSYSTEMERROR ? PDK_ENOMEM : pdk__error_of(s->zrc);
@@ -341,7 +341,7 @@ int pdk__survey(struct pdk_client *c, const struct pdk__question *q, pdk_contend
     pdk__cond_init(&s->news);
     int rc = run(s, q);
     if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
-        rc = PDK_EUNKNOWN; /* another look tells which one is first now */
+        rc = PDK_EUNKNOWN; /* another look finds the present first one */
     } else if (rc == 0) {
         tidy(s->list);
         *list = s->list;

@@ -1,5 +1,5 @@
 /*
- * The thread of our own: it wakes for timers, and waits for nothing else.
+ * The timers' thread: it wakes for timers, and waits for nothing else.
  */
 #include "lib/clock.h"
 #include "lib/core/contender.h"
@@ -26,7 +26,7 @@ void pdk__client_arm(struct pdk_client *c, int64_t wake_ms)
 
 /* --- the loop ---------------------------------------------------------------------------------------------------- */
 
-/* A waiter whose deadline has come looks for itself. */
+/* A waiter whose deadline has come checks its own condition. */
 static void wake_waiters(struct pdk_client *c)
 {
     PDK__LIST_EACH (link, &c->waiters) {
@@ -51,7 +51,7 @@ static void tick(struct pdk_client *c)
     }
 }
 
-/* Was there anything? */
+/* Was anything there? */
 static bool drain(int fd)
 {
     uint64_t count;
