@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples as a stranger builds them: from an installed prefix, by what pkg-config says, with the shared library and
+# The examples as a stranger builds them: from an installed prefix, by pkg-config's answers, with the shared library and
 # with the static one; run against a server that the installed command starts.
 . "$(dirname "$0")/lib.sh"
 scratch
@@ -13,7 +13,7 @@ failed=0
 children=
 hosts=
 
-# What we started ends with us.
+# Everything that we started ends with us.
 finish() {
     # shellcheck disable=SC2086
     [ -z "$children" ] || kill $children 2>/dev/null || :
@@ -44,7 +44,7 @@ says() {
         sed -e "s,-I$PADDOCK_PREFIX,-I$root$PADDOCK_PREFIX,g" -e "s,-L$PADDOCK_LIBDIR,-L$root$PADDOCK_LIBDIR,g"
 }
 
-# Where the examples are for those who have installed the library.
+# The place of the examples in an installation of the library.
 examples=$root$PADDOCK_PREFIX/share/doc/paddock/examples
 
 # build NAME OUTPUT FLAG...: the flags are for the linker alone.

@@ -18,7 +18,7 @@ skip() {
     exit 77
 }
 
-# verdict FACT FILE: FILE lists what speaks against FACT.
+# verdict FACT FILE: FILE lists the evidence against FACT.
 verdict() {
     if [ -s "$2" ]; then
         echo "not ok - $1"

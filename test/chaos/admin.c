@@ -1,6 +1,6 @@
 /*
- * What an administrator does in a run. His calls end after a while, whatever the servers do: an ensemble of ZooKeeper
- * 3.8.0 can, after a leader change, keep its connections and answer pings, and commit nothing any more.
+ * The administrator of a run. Each call ends after CALL_MS at the latest, whatever the servers do. An ensemble of
+ * ZooKeeper 3.8.0 can, after a leader change, keep its connections and answer pings, and commit nothing any more.
  */
 #include "test/chaos/nemesis.h"
 
@@ -20,7 +20,7 @@ struct call {
     char made[256];
 };
 
-/* Of calls that nobody waits for any more: their answers may still come. */
+/* Calls that were given up: their answers may still come. */
 static struct call *lost[LOST_MAX];
 static size_t n_lost;
 
@@ -71,7 +71,7 @@ int admin_delete(struct nemesis *n, const char *path)
     return await(n, call, zoo_adelete(n->zh, path, -1, deleted, call), NULL);
 }
 
-/* What may have been made by a call that was given up goes with its session. */
+/* A call that was given up may have created a node. That node is deleted with the session. */
 void admin_renew(struct nemesis *n)
 {
     if (!n->unsure)
@@ -90,7 +90,7 @@ void admin_open(struct nemesis *n)
     n->zh = pdk__zk_open(direct, 600000);
 }
 
-/* --- an ensemble that stands still ------------------------------------------------------------------------------- */
+/* --- an ensemble that commits nothing ---------------------------------------------------------------------------- */
 
 /* The last transaction of any server: there is one many times a second, by the beat. */
 static int64_t newest(const struct nemesis *n)

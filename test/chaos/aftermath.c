@@ -1,4 +1,4 @@
-/* When the run is over: what stays behind on the servers, and their logs. */
+/* After the run: the nodes and watches that stay on the servers, and the servers' logs. */
 #include "test/chaos/nemesis.h"
 
 #include "test/lib/check.h"
@@ -30,7 +30,7 @@ static int children(const struct nemesis *n)
     return count;
 }
 
-/* Sessions of those who were killed end in their time. */
+/* The sessions of killed clients end when they time out. */
 void nemesis_count_leftovers(struct nemesis *n)
 {
     int64_t until = now_ns() + (4 * n->crew->session_ms + 10000) * INT64_C(1000000);

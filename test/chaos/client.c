@@ -1,10 +1,10 @@
 /*
- * One client of a run: locks, holds, asks how things stand, unlocks, over and over, until it is told to finish.
+ * One client of a run: it locks, holds, asks for its state and unlocks, again and again, until it must finish.
  *
  *     client HISTORY HOSTS SESSION_MS TICK_MS PATH SEED
  *
- * What it believes is stamped so that a belief never looks longer than it was: after the lock was granted, before
- * unlock is called, before a question is asked. Half of the clients know the servers' tick.
+ * A belief is stamped so that it never looks longer than it was: after the lock was granted, before unlock is called,
+ * before a question is asked. Half of the clients know the servers' tick.
  */
 #include "lib/zk/client.h"
 #include "test/chaos/dice.h"
@@ -46,7 +46,7 @@ static void on_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
     say(TOLD, (int)state, token);
 }
 
-/* For those who want to end our session: who we are. */
+/* The session's id and password, for the faults that end the session. */
 static void on_session(pdk_client *c, pdk_session_state state, void *arg)
 {
     (void)arg;
@@ -89,7 +89,7 @@ static bool await_answer(int ms)
     return is_there;
 }
 
-/* Some change their mind. */
+/* In 30 of 100 calls the caller cancels when no answer has come within 0 to 200 ms. */
 static int lock_async(int64_t timeout_ms)
 {
     pdk_op *op;

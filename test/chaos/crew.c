@@ -79,7 +79,7 @@ void crew_stop(struct crew *crew, int i)
     crew->places[i].stopped = true;
 }
 
-/* Written down before: what the client says after it woke comes after that in time. */
+/* The record is written first, so that all records of the client after it woke are later. */
 void crew_continue(struct crew *crew, int i)
 {
     if (crew->places[i].pid == 0 || !crew->places[i].stopped)

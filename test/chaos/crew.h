@@ -1,6 +1,6 @@
 /*
- * The clients of a run: processes in places. Each place has proxies of its own before every server, so that one client
- * alone can be cut off; who dies is followed by another, in the same place, with a history of its own.
+ * The clients of a run: processes in places. Each place has a proxy of its own for every server, so that one client
+ * alone can be cut off. A client that dies is followed by another in the same place, with a history of its own.
  */
 #ifndef CHAOS_CREW_H
 #define CHAOS_CREW_H
@@ -11,10 +11,10 @@
 enum { CREW_MAX = 16 };
 
 struct place {
-    pid_t pid; /* 0: nobody */
+    pid_t pid; /* 0: none */
     int generation;
     bool stopped;
-    struct history *history; /* of who is there, or was last */
+    struct history *history; /* of the client that is there, or was last */
     pdk__proxy *proxy[PDK__SERVER_MAX];
     char hosts[PDK__SERVER_MAX * 32];
 };
@@ -32,7 +32,7 @@ struct crew {
 /* Proxies and clients, for the N places of CREW. */
 void crew_begin(struct crew *crew);
 
-/* Somebody new in a place that is free. */
+/* Start a new client in a free place. */
 void crew_hire(struct crew *crew, int i);
 
 /* By signals, each written down. A client that is stopped may be killed. */
@@ -40,14 +40,14 @@ void crew_kill(struct crew *crew, int i);
 void crew_stop(struct crew *crew, int i);
 void crew_continue(struct crew *crew, int i);
 
-/* Fails the test when somebody died who was not killed. */
+/* Fails the test when a client died that was not killed. */
 void crew_check(struct crew *crew);
 
-/* Tell all to finish and wait for it; fails the test when one does not end well. Who does not end at all is left to the
- * judge. */
+/* Tell all clients to finish, and wait for them. The test fails when one does not end well. A client that does not end
+ * at all is left to the judge. */
 void crew_finish(struct crew *crew, int limit_ms);
 
-/* Whatever happened: no process, no proxy is left. */
+/* End every process and every proxy, whatever happened. */
 void crew_end(struct crew *crew);
 
 #endif

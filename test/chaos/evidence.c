@@ -62,7 +62,7 @@ void evidence_settle(struct evidence *e)
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
-/* By the nearest comparison of the clocks: somebody may be setting the wall's. */
+/* By the nearest comparison of the clocks, since the wall clock may be set during a run. */
 int64_t evidence_ns(const struct evidence *e, int64_t wall_ms)
 {
     if (wall_ms == NEVER)
@@ -94,7 +94,7 @@ struct told told(const struct request *r, size_t i)
 
 bool claims(const struct told *t) { return t->is_question && t->state != PDK_LOST; }
 
-/* Whoever ends a session from outside numbers his request so; a client begins at the time of day. */
+/* The number of a request that ends a session from outside. A client's numbers begin at the time of day. */
 enum { KILLER_CXID = 1 };
 
 bool was_ordered(const struct znode *z)

@@ -16,10 +16,10 @@ struct process {
     int32_t pid;
     int64_t killed_ns; /* NEVER: it was not */
     int64_t ended_ns;  /* NEVER: it did not end in order */
-    int n_strays;      /* outcomes that nothing was asked for */
+    int n_strays;      /* outcomes without a request */
 };
 
-/* What a holder was told, and when. */
+/* One report to a holder: its state and its remaining time, and when. */
 struct told {
     int64_t ns;
     int state; /* pdk_state */
@@ -36,7 +36,7 @@ struct request {
     int64_t token, session, valid_ms; /* when granted */
     char node[64];
     const struct znode *znode; /* with that token; NULL: there is none */
-    int64_t lost_ns;           /* told so, or answered */
+    int64_t lost_ns;           /* when LOST was reported, or answered */
     int64_t unlocking_ns, unlocked_ns;
     int n_unlocked, unlock_rc;
     struct told *told; /* in the order of time */
@@ -78,7 +78,7 @@ struct evidence {
     struct truth truth;
     int64_t seed, n_clients, session_ms, tick_ms, sync_limit;
     int64_t begin_ns, healed_ns, end_ns;         /* NEVER: not healed */
-    int64_t n_children, n_ephemerals, n_watches; /* when all are gone; -1: not told */
+    int64_t n_children, n_ephemerals, n_watches; /* after all clients have ended; -1: not recorded */
 };
 
 /* False, with a line on stderr, when it cannot be read. The caller gives it to evidence_free(), also then. */
@@ -97,12 +97,12 @@ int64_t evidence_ns(const struct evidence *e, int64_t wall_ms);
 /* When a grant ended for its holder: lost, unlock called, or killed. */
 int64_t grant_end_ns(const struct evidence *e, const struct request *r);
 
-/* What the holder was told: number 0 is the grant itself, and they go up to N_TOLD. It claims if he could believe then:
- * who was stopped before he could look at his grant had no time left when he did. */
+/* The reports to the holder: number 0 is the grant itself, the last is number N_TOLD. A report claims if the holder
+ * could believe then. A holder that was stopped before it looked at its grant had no time left when it did. */
 struct told told(const struct request *r, size_t i);
 bool claims(const struct told *t);
 
-/* Did somebody delete the node, or end its session, by hand? */
+/* Was the node deleted, or its session ended, from outside? */
 bool was_ordered(const struct znode *z);
 
 /* Was the process stopped, or not run by its machine, at any time between the two? */

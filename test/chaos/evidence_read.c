@@ -52,7 +52,7 @@ static void follow(struct evidence *e, int process, size_t first, const struct r
     }
 }
 
-/* News may come before the call that it is about has returned, or after the next one: the token tells. */
+/* A report may come before the call that it is about has returned, or after the next one. The token tells which. */
 static void tell(struct evidence *e, size_t first, const struct record *r)
 {
     for (size_t i = e->requests.n; i-- > first;) {

@@ -1,4 +1,5 @@
-/* What an administrator, or a stranger, can do to the lock itself. Only while the servers are well: blocking calls. */
+/* An administrator's, or a stranger's, faults against the lock itself. Only while the servers are well: blocking
+ * calls. */
 #include "test/chaos/nemesis.h"
 
 #include "test/lib/check.h"
@@ -44,7 +45,7 @@ static bool delete_node(struct nemesis *n, struct fault *f)
     return true;
 }
 
-/* Whoever comes in between is deleted with the rest, in the next try. */
+/* A contender that comes in between is deleted with the rest, in the next try. */
 static bool delete_path(struct nemesis *n, struct fault *f)
 {
     struct String_vector names = {0};
@@ -75,7 +76,7 @@ static bool create(struct nemesis *n, struct fault *f, const char *name, int mod
     return true;
 }
 
-/* Another library's, which queues, holds and goes. */
+/* A contender of another library, which queues, holds and goes. */
 static bool come(struct nemesis *n, struct fault *f)
 {
     char name[80];
@@ -96,7 +97,7 @@ static bool litter(struct nemesis *n, struct fault *f)
     return servers_are_well(n) && create(n, f, names[dice_below(&n->dice, 5)], ZOO_PERSISTENT);
 }
 
-/* It must not stay: a foreign contender blocks everybody. */
+/* It must not stay: a foreign contender blocks all others. */
 static bool is_gone(struct nemesis *n, const char *name)
 {
     char path[256];

@@ -1,4 +1,4 @@
-/* What can happen to one client: its network, its process, its session. */
+/* Faults against one client: its network, its process, its session. */
 #include "test/chaos/nemesis.h"
 
 #include "test/lib/zk.h"
@@ -56,8 +56,8 @@ static bool delay(struct nemesis *n, struct fault *f)
     return f->took = true;
 }
 
-/* Packets that were swallowed while a line was down are lost for good when the peers give up: half of the time what is
- * held arrives after all. */
+/* Packets of a line that was down are lost when the peers give up. Here the held packets are lost in half of the cases,
+ * and arrive after all in the other half. */
 static void restore(struct nemesis *n, struct fault *f)
 {
     if (dice_chance(&n->dice, 50))
@@ -103,8 +103,8 @@ static bool has_hit(struct nemesis *n, const struct fault *f)
     return false;
 }
 
-/* What was to happen once has happened: make room for the next. Or let nobody connect for the rest of the time: who does
- * not know what became of a request shall change his mind, too. */
+/* The rule has acted. In 60 of 100 cases the fault then ends, to make room for the next. Otherwise it refuses all
+ * connections for the rest of its time, so that a client gives up a request whose outcome it does not know. */
 static void rest(struct nemesis *n, struct fault *f)
 {
     if (f->took || !has_hit(n, f))

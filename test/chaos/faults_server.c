@@ -1,4 +1,4 @@
-/* What can happen to the servers, and between them. They must be well when it begins. */
+/* Faults against the servers, and between them. The servers must be well when a fault begins. */
 #include "test/chaos/nemesis.h"
 
 #include "test/lib/check.h"
@@ -11,7 +11,7 @@ static int leader(const struct nemesis *n)
     return -1;
 }
 
-/* One of the others: more often than not the one before which a holder is, if there is any. */
+/* A follower: one that a holder is connected to, if a holder is among four places chosen by chance; else any. */
 static int follower(struct nemesis *n, int lead)
 {
     for (int tries = 0; tries < 4; tries++) {
@@ -44,7 +44,7 @@ static bool kill_server(struct nemesis *n, struct fault *f, bool lead)
 static bool kill_follower(struct nemesis *n, struct fault *f) { return kill_server(n, f, false); }
 static bool kill_leader(struct nemesis *n, struct fault *f) { return kill_server(n, f, true); }
 
-/* All that do not run; nobody waits for them here. */
+/* Start all servers that do not run, without a wait until they serve. */
 static void restart(struct nemesis *n, struct fault *f)
 {
     (void)f;

@@ -1,4 +1,4 @@
-/* What the laws find: breaches, and what is counted rather than condemned. */
+/* The findings of the laws: breaches, and events that are counted rather than condemned. */
 #ifndef CHAOS_FINDINGS_H
 #define CHAOS_FINDINGS_H
 
@@ -6,9 +6,9 @@
 
 enum { TEXTS_MAX = 40, SAMPLES_MAX = 1 << 16 };
 
-/* What no client can know. */
+/* Events that no client can know of. */
 enum known {
-    KNOWN_ORDERED, /* belief: somebody deleted its node, or ended its session, and the news was on its way */
+    KNOWN_ORDERED, /* belief: its node was deleted, or its session ended, from outside, and the event was on its way */
     KNOWN_DEPOSED, /* no belief: a deposed leader told a client that its session was over, before it was */
     N_KNOWN
 };
@@ -35,11 +35,11 @@ struct findings {
     int n_notes;
     char note[TEXTS_MAX][360];
     struct samples hand_over, calm_hand_over; /* from first in the queue to granted; without faults around */
-    struct samples deadline;                  /* from the last deadline told to the session's end */
-    struct samples margin;                    /* from LOST told to the session's end; of those who ran */
-    struct samples regrant;                   /* from LOST told to the next grant; the same */
+    struct samples deadline;                  /* from the last deadline reported to the session's end */
+    struct samples margin;                    /* from LOST reported to the session's end; of processes that ran */
+    struct samples regrant;                   /* from LOST reported to the next grant; the same */
     struct samples lateness;                  /* of timed calls, beyond their time */
-    int64_t served_ns;                        /* from healing until everybody had the lock */
+    int64_t served_ns;                        /* from healing until every client had the lock */
 };
 
 void breach(struct findings *f, const char *law, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -63,16 +63,16 @@ double at(const struct evidence *e, int64_t ns);
 LAW(law_belief);   /* no two believe at once */
 LAW(law_tokens);   /* a token is its node's czxid, and increases */
 LAW(law_outcomes); /* every call has one outcome, an allowed one, in time */
-LAW(law_order);    /* granted is who is first */
-LAW(law_nodes);    /* no attempt has two nodes; none stays behind */
-LAW(law_service);  /* everybody is served */
-LAW(law_deadline); /* the session outlives the deadline that was told */
-LAW(law_margins);  /* nobody claims to hold after the session's end */
+LAW(law_order);    /* only the first in the queue is granted */
+LAW(law_nodes);    /* no attempt has two nodes; none is left at the end */
+LAW(law_service);  /* every client is served */
+LAW(law_deadline); /* the session outlives the deadline that was reported */
+LAW(law_margins);  /* no client claims to hold after its session's end */
 
 /* All of them. */
 void judge_evidence(const struct evidence *e, struct findings *f);
 
-/* What MORE found, into F, too. */
+/* Add the findings of MORE to F. */
 void findings_add(struct findings *f, const struct findings *more);
 
 /* The summary as text, under TITLE; the page. */

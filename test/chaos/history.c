@@ -75,7 +75,7 @@ void history_close(struct history *h)
         munmap(h, sizeof *h);
 }
 
-/* A full history would make every judgement worthless: nobody goes on then. */
+/* A full history would make every judgement worthless, so the process aborts. */
 void history_write(struct history *h, const struct record *r)
 {
     int i = atomic_fetch_add(&h->n, 1);

@@ -1,9 +1,8 @@
 /*
- * Histories: what one process of a run did and was told, in a mapped file that survives its death.
+ * Histories: the acts of one process of a run and the reports to it, in a mapped file that survives its death.
  *
- * A record is written once, by whatever thread has something to say, and counts when its event is set: a process that
- * is killed half-way leaves a blank behind, not a lie. One host has one CLOCK_MONOTONIC, so the records of all its
- * processes can be compared.
+ * A record is written once, by any thread, and counts when its event is set. A process that is killed half-way leaves a
+ * blank, not a wrong record. One host has one CLOCK_MONOTONIC, so the records of all its processes can be compared.
  */
 #ifndef CHAOS_HISTORY_H
 #define CHAOS_HISTORY_H
@@ -33,7 +32,7 @@ enum event {
     BORN,         /* PID works in place RC */
     WALL,         /* TOKEN is CLOCK_REALTIME in ns at NS */
     HEALED,       /* no fault from here on; all servers serve */
-    LEFTOVER,     /* when all clients are gone, the servers say: TOKEN of NODE */
+    LEFTOVER,     /* after all clients have ended, the servers have: TOKEN of NODE */
     SETTING,      /* TOKEN is the value of the setting NODE */
     N_EVENTS
 };
@@ -62,11 +61,11 @@ struct history {
     _Atomic int32_t n;
     _Atomic int32_t finish; /* the client shall unlock, close and end */
     _Atomic int32_t n_grants;
-    _Atomic int32_t holding; /* it believes to hold */
+    _Atomic int32_t holding; /* it believes that it holds */
     _Atomic int32_t linger;  /* the client shall not unlock of its own accord */
     _Atomic int32_t hasty;   /* the client shall give up soon */
     _Atomic uint32_t turn;   /* odd while the two below change */
-    int64_t session;         /* of now, with its password: for those who want to end it */
+    int64_t session;         /* the current one, with its password, for the faults that end it */
     char password[16];
     char pad[44];
     struct record records[RECORDS_MAX];

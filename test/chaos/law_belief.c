@@ -1,18 +1,19 @@
 /*
- * Mutual exclusion of belief: while one believes to hold, nobody else does.
+ * Mutual exclusion of belief: while one process believes that it holds, no other does.
  *
- * A belief begins with the grant and ends when LOST is told or answered, when unlock is called, or with the process. A
- * process that was stopped, or that its machine did not run, believes nothing meanwhile: it is judged by its first
- * question after it woke. Since a holder asks every few milliseconds, a silence is as good as a stop.
+ * A belief begins with the grant and ends when LOST is reported or answered, when unlock is called, or with the
+ * process. A process that was stopped, or that its machine did not run, believes nothing meanwhile: it is judged by its
+ * first question after it woke. Since a holder asks every few milliseconds, a silence is as good as a stop.
  *
- * One thing no clock can tell: that somebody deleted the older one's node, or ended its session. Its holder believes
- * until the news comes (see enum known). Any other two that believe at once are the worst that can happen.
+ * No clock can tell that the older holder's node was deleted, or its session ended, from outside. That holder believes
+ * until the event comes (see enum known). Any other two that believe at once are the worst breach of all.
  */
 #include "test/chaos/findings.h"
 
 #include <stdlib.h>
 
-/* The longest silence that is not a stop; and what two clocks read a moment apart may differ by. */
+/* The longest silence that is not a stop; and the largest difference of two clocks that are read one after the
+ * other. */
 enum { SILENCE_NS = 100000000, CLOCK_NS = 2000000 };
 
 /* A time of belief. */
@@ -41,7 +42,7 @@ static bool next_stretch(const struct evidence *e, const struct request *r, size
     ++*i;
     s->until_ns = next_claim_ns(r, i, end);
     if (s->until_ns - s->from_ns > SILENCE_NS)
-        s->until_ns = s->from_ns + 1; /* one word, and then a silence */
+        s->until_ns = s->from_ns + 1; /* one answer, and then a silence */
     return true;
 }
 
@@ -77,7 +78,7 @@ static void look(const struct evidence *e, struct findings *f, const struct requ
          who(e, b), at(e, b->answered_ns));
 }
 
-/* LATEST[i]: when the last of the first i grants ended. Nobody before needs to be looked at who ended earlier. */
+/* LATEST[i]: when the last of the first i grants ended. If that is before B's grant, none of them overlaps B. */
 void law_belief(const struct evidence *e, struct findings *f)
 {
     int64_t *latest = calloc(e->n_grants + 1, sizeof *latest);

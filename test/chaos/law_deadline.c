@@ -1,9 +1,10 @@
 /*
- * The deadline that a holder was told lies before the moment at which the servers ended his session. He may act on it
- * without another look: also one that is killed, or stopped, right after he looked.
+ * The deadline reported to a holder is before the time at which the servers ended its session. The holder may act on it
+ * without another look. This includes a holder that is killed, or stopped, right after its look.
  *
- * And it agrees with the state: who holds has time left, who lost has none. A process that was stopped for longer than
- * its session has it passed, whatever the servers did meanwhile: the first answer after it woke is LOST.
+ * The deadline agrees with the state: a holder has time left, and after LOST there is none. When a process was stopped
+ * for longer than its session, its deadline has passed, whatever the servers did meanwhile. The first answer after it
+ * woke is LOST.
  */
 #include "test/chaos/findings.h"
 
@@ -11,7 +12,7 @@
 
 enum { CLOCK_NS = 2000000, LATE_NS = 100000000 };
 
-/* The latest that was told; 0: none. */
+/* The latest that was reported; 0: none. */
 static int64_t deadline_ns(const struct request *r)
 {
     int64_t latest = 0;
@@ -36,7 +37,7 @@ static void look_at_end(const struct evidence *e, struct findings *f, const stru
                at(e, deadline), at(e, gone_ns));
 }
 
-/* The state is asked for first: with a stop in between, the time that was left can be over. */
+/* The state is asked for before the time that is left. After a stop in between, that time can be over. */
 static bool may_have_slept(const struct evidence *e, const struct request *r, size_t i)
 {
     int64_t ns = r->told[i].ns;
@@ -72,7 +73,7 @@ static void look_at_waking(const struct evidence *e, struct findings *f, const s
     }
 }
 
-/* It is noted that a process will be stopped, and it may run on for a moment. */
+/* A stop is recorded before its signal is sent, and the process may run on for a moment. */
 static void look_at_stops(const struct evidence *e, struct findings *f, const struct request *r)
 {
     for (size_t i = 0; i < e->stops.n; i++) {

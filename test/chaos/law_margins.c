@@ -1,9 +1,10 @@
 /*
- * Nobody claims to hold after the servers ended his session, whatever became of him or of them; nor for longer than a
- * session after somebody deleted his node: either he hears of it, or his deadline passes.
+ * No holder claims to hold after the servers ended its session, whatever happened to it or to them. Nor does it claim
+ * for longer than one session timeout after its node was deleted from outside: either it gets the event, or its
+ * deadline passes.
  *
- * For every holder that lost its lock to an expiry, how long before LOST was told, and how long before the next was
- * granted. Who was stopped was told when he woke: that is in no figure.
+ * For every holder that lost its lock to an expiry: the time from LOST to the session's end, and from LOST to the next
+ * grant. A process that was stopped was notified when it woke, and is in no figure.
  */
 #include "test/chaos/findings.h"
 

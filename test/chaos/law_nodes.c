@@ -1,5 +1,5 @@
-/* An attempt never has two nodes at once: a lost reply was not answered with a second create. And when everybody is
- * gone, so is everything of theirs: by the logs, and by what the servers say. */
+/* An attempt never has two nodes at once: a lost reply led to no second create. After all clients have ended, nothing
+ * of theirs is left, by the logs and by the servers' counts. */
 #include "test/chaos/findings.h"
 
 #include <stdlib.h>

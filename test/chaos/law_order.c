@@ -1,8 +1,8 @@
 /*
- * A grant is of the first in the queue: when it was answered, every contender's node with a lower czxid was gone. This
- * is FIFO, too, and mutual exclusion of those whose sessions live: the servers' order decides.
+ * A grant goes to the first in the queue: when it was answered, every contender's node with a lower czxid had been
+ * deleted. This is FIFO, too, and mutual exclusion of the contenders whose sessions live: the servers' order decides.
  *
- * The leader stamps a transaction when it proposes it: nobody can know of it earlier.
+ * The leader stamps a transaction when it proposes it. No client can know of it earlier.
  */
 #include "test/chaos/findings.h"
 

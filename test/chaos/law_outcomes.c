@@ -1,14 +1,14 @@
 /*
  * Every call to lock has exactly one outcome, and every grant is unlocked exactly once; only a process that was killed
- * may owe one. The outcome is one that the way of asking allows, and comes in time. After unlock said that the node is
- * gone, it is.
+ * may owe one. The outcome is one that the way of asking allows, and comes in time. After unlock reported that the node
+ * is deleted, it is.
  */
 #include "test/chaos/findings.h"
 
 #include "test/chaos/history.h"
 #include <paddock/error.h>
 
-/* Beyond its deadline, for a call on a busy machine; and what two clocks may differ by. */
+/* Beyond its deadline, for a call on a busy machine; and the largest difference of two clocks. */
 static const int64_t late_ns = INT64_C(15000000000);
 enum { CLOCK_NS = 2000000 };
 
@@ -54,8 +54,9 @@ static void look_at_lock(const struct evidence *e, struct findings *f, const str
         breach(f, "outcomes", "%s answered %.3f ms after its deadline", who(e, r), (double)late / 1e6);
 }
 
-/* Unlock said that the node is gone, and it was not. A leader that was deposed and does not know it yet ends sessions, too;
- * the client believes it, and has nothing to unlock any more. Nobody else is let in before the node goes. */
+/* Unlock reported that the node is deleted, and it was not. A leader that was deposed and does not know it yet ends
+ * sessions, too. The client believes it, and has nothing to unlock any more. No other contender is granted before the
+ * node is deleted. */
 static void look_at_stray(const struct evidence *e, struct findings *f, const struct request *r, int64_t gone_ns)
 {
     int64_t before = r->unlocked_ns - (2 * e->session_ms + 2000) * INT64_C(1000000);
@@ -82,7 +83,7 @@ static void look_at_unlock(const struct evidence *e, struct findings *f, const s
         breach(f, "outcomes", "%s: unlock answered 0 after LOST was told", who(e, r));
 }
 
-/* What a killed process owes is its last request. */
+/* A killed process may owe the outcome of its last request. */
 void law_outcomes(const struct evidence *e, struct findings *f)
 {
     for (size_t i = 0; i < e->requests.n; i++) {

@@ -1,11 +1,11 @@
-/* After the last fault everybody is served, and soon; nobody who is first waits for long while all is well; and what
- * nobody holds does not stay first. */
+/* After the last fault every client is served within limit_ns(). While all is well, a contender that is first waits for
+ * calm_ns at most. A node that no client was granted does not stay first. */
 #include "test/chaos/findings.h"
 
 /* A wake-up that is lost is lost for good; a busy machine is merely slow. */
 static const int64_t calm_ns = INT64_C(15000000000);
 
-/* For everybody, on a busy machine: twice the session, an election, and a turn for each. */
+/* For all clients, on a busy machine: twice the session, an election, and a turn for each. */
 static int64_t limit_ns(const struct evidence *e)
 {
     return (2 * e->session_ms + 30000 + e->n_clients * e->session_ms) * INT64_C(1000000);
@@ -29,8 +29,9 @@ static void look_at_hand_overs(struct findings *f)
         breach(f, "service", "a hand-over took %.3f s, though nothing was wrong", (double)longest / 1e9);
 }
 
-/* Nobody was granted it: who gave it up, and could not say so, has the time to find a server again, or its session ends.
- * An orphan of a living session would block everybody. */
+/* A node that no client was granted may be first for a limited time. A client that gave up, and could not delete the
+ * node, finds a server again in that time, or its session ends. An orphan of a living session would block all
+ * others. */
 static bool was_granted(const struct evidence *e, const struct znode *z)
 {
     for (size_t i = 0; i < e->n_grants; i++)
@@ -39,7 +40,7 @@ static bool was_granted(const struct evidence *e, const struct znode *z)
     return false;
 }
 
-/* Nodes are in the order of the queue; FIRST_MS is when the last of those before went. */
+/* Nodes are in the order of the queue; FIRST_MS is when the last of those before was deleted. */
 static void look_at_orphans(const struct evidence *e, struct findings *f)
 {
     int64_t first_ms = INT64_MIN, limit_ms = 2 * e->session_ms + 15000;

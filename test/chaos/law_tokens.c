@@ -1,7 +1,7 @@
 /*
  * The token of a grant is the czxid of its node, whose owner is the holder's session; no two grants share one; and
- * later grants have larger ones. A process that is stopped between its grant and its record of it comes late to the
- * book: its node must be gone by then.
+ * later grants have larger ones. A process that is stopped between its grant and its record of it writes the record
+ * late. Its node must have been deleted by then.
  */
 #include "test/chaos/findings.h"
 

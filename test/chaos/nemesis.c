@@ -47,7 +47,7 @@ static void note(struct nemesis *n, const struct fault *f, enum event event)
     history_write(n->log, &r);
 }
 
-/* As long as anything is going on that a holder should live through. */
+/* Holders do not unlock while a fault is active that they should live through. */
 static void linger(struct nemesis *n, bool more)
 {
     int wish = more;
@@ -73,7 +73,7 @@ static int holder(const struct nemesis *n)
     return -1;
 }
 
-/* One who holds, if there will be any in a moment: those are the more interesting ones. */
+/* In 65 of 100 cases a holder, if there is one within 200 ms, for faults against holders find more; else any place. */
 static int choose_place(struct nemesis *n)
 {
     int i = dice_below(&n->dice, n->crew->n), found = -1;
@@ -101,7 +101,7 @@ static void begin_chosen(struct nemesis *n, struct fault *f)
         n->well_ns = 0;
 }
 
-/* Who is to live through it must not unlock while the fault is being made. */
+/* A holder that is to live through the fault must not unlock while the fault begins. */
 static void begin(struct nemesis *n, enum fault_id id)
 {
     struct fault f = {.id = id, .victim = -1, .serial = n->serial + 1};
@@ -179,7 +179,7 @@ static void strike(struct nemesis *n)
         begin(n, choose_kind(n, sort));
 }
 
-/* Now and then a calm, in which hand-overs can be measured. */
+/* Six pauses in 100 are a calm of 4 to 7 s, in which hand-overs can be measured. */
 static int pause_ms(struct nemesis *n)
 {
     return dice_chance(&n->dice, 6) ? dice_between(&n->dice, 4000, 7000) : dice_between(&n->dice, 50, 1200);

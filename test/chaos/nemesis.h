@@ -1,8 +1,8 @@
 /*
  * The nemesis: faults by chance, from a seed, against clients, servers, and the lock itself.
  *
- * One fault at a time per client, one against the servers, one by an administrator; these three sorts together. What
- * begins is undone when its time is over.
+ * One fault at a time per client, one against the servers, one by an administrator; these three sorts together. A fault
+ * is undone when its time is over.
  */
 #ifndef CHAOS_NEMESIS_H
 #define CHAOS_NEMESIS_H
@@ -51,7 +51,8 @@ void nemesis_run(struct nemesis *n, int64_t ms);
 void nemesis_heal(struct nemesis *n);
 void nemesis_end(struct nemesis *n);
 
-/* All clients being gone: wait until the sessions of those who were killed are over, and write down what stays. */
+/* After all clients have ended: wait until the sessions of killed clients are over, and record the nodes and watches
+ * that stay. */
 void nemesis_count_leftovers(struct nemesis *n);
 
 /* Stop the servers and copy their transaction logs into the place of the evidence: they are the ground truth. */
@@ -68,8 +69,8 @@ int admin_delete(struct nemesis *n, const char *path);
 /* After a call that was given up: a new session. */
 void admin_renew(struct nemesis *n);
 
-/* To be called now and then: kill the leader of an ensemble that commits nothing though IS_WELL, as far as we did
- * anything to it. */
+/* To be called again and again: kill the leader of an ensemble that commits nothing though IS_WELL, that is, though no
+ * fault of ours is the reason. */
 void admin_mend(struct nemesis *n, bool is_well);
 
 /* --- the faults -------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--out DIR]
  *
  * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
- * evidence in DIR (made; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
+ * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
  * Exits 0 when the judge finds nothing, 1 when it does, 77 where there is no Java, 99 when the harness broke.
  */
 #include "test/chaos/crew.h"
@@ -89,7 +89,7 @@ static bool all_served(const int *before)
     return true;
 }
 
-/* If they are not, the judge says so, with what else he finds. */
+/* If they are not, the judge reports it with its other findings. */
 static void let_all_be_served(void)
 {
     int before[CREW_MAX];
@@ -215,7 +215,7 @@ static int run_and_judge(char **argv)
     return rc == 0 ? judge(o.out) : rc;
 }
 
-/* Whatever becomes of it, and whoever interrupts us, its servers and clients end with it: they look after that. */
+/* However the run ends, also by a signal to us, its servers and clients end with it: they look after that. */
 static int supervise(char **argv)
 {
     sigset_t signals, before;
@@ -241,7 +241,7 @@ static int supervise(char **argv)
     return WEXITSTATUS(status);
 }
 
-/* Evidence of a bad verdict, or of a run that broke, is what one wants to see. */
+/* The evidence of a bad verdict, or of a run that broke, is kept. */
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv))

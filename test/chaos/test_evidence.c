@@ -1,4 +1,4 @@
-/* What the judge reads: histories that outlive their writers, and the servers' transaction logs. */
+/* The judge's sources: histories that outlive their writers, and the servers' transaction logs. */
 #include "test/chaos/evidence.h"
 #include "test/chaos/history.h"
 #include "test/chaos/txnlog.h"

@@ -1,6 +1,6 @@
 /*
  * The judge of histories is judged: from a lawful history each test breaks one thing, and the law that forbids it must
- * say so, and no other; what no client can know must be counted and not condemned.
+ * say so, and no other. An event that no client can know of must be counted and not condemned.
  */
 #include "test/chaos/findings.h"
 #include "test/chaos/history.h"
@@ -512,7 +512,7 @@ static void something_left_behind(void)
     e.n_watches = 1;
     breaks("nodes");
     lawful();
-    e.n_watches = -1; /* nobody looked */
+    e.n_watches = -1; /* not recorded */
     breaks("nodes");
 }
 

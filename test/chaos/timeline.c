@@ -1,4 +1,5 @@
-/* The picture: who held when, a lane for each client, a row for each minute, faults as bands behind. */
+/* The picture: the times of holding, a lane for each client, a row for each minute, faults as bands in the
+ * background. */
 #include "test/chaos/report.h"
 
 #include <paddock/mutex.h>
@@ -16,7 +17,7 @@ static double lane_top(const struct drawing *d, int place) { return d->top + HEA
 
 static double bottom(const struct drawing *d) { return lane_top(d, (int)d->e->n_clients); }
 
-/* What of [FROM, UNTIL] lies in this row, as x and width; false: nothing. */
+/* The part of [FROM, UNTIL] that lies in this row, as x and width; false: none does. */
 static bool clip(const struct drawing *d, int64_t from_ns, int64_t until_ns, double *x, double *w)
 {
     double a = at(d->e, from_ns) - d->row_from_s,

@@ -1,11 +1,11 @@
 /*
- * What the ensemble did to one lock: every node under its path, when it came and when it went, by what.
+ * The ensemble's record of one lock: every node under its path, when it was created, when it was deleted, and by what.
  *
  * A transaction happened when two of the three logs have it: every committed one is in two. The converse does not hold.
  * A server can log what a deposed leader proposed after it has told its peers how far it got, and does not take it back
- * (ZOOKEEPER-4712). But a leader writes a snapshot when it begins, whose name is the last transaction it stands on: what
- * lies between that and its own first transaction never happened. Where a log is missing one, its server got it by a
- * snapshot.
+ * (ZOOKEEPER-4712). But a leader writes a snapshot when it begins, whose name is the last transaction that the leader
+ * had then: transactions between that one and its own first never happened. Where a log is missing one, its server got
+ * it by a snapshot.
  */
 #ifndef CHAOS_TRUTH_H
 #define CHAOS_TRUTH_H
@@ -15,17 +15,17 @@
 #include <stdint.h>
 
 enum ending {
-    STAYED,     /* it is there */
+    STAYED,     /* it still exists */
     BY_OWNER,   /* deleted by its own session */
     BY_ANOTHER, /* deleted by another session */
-    BY_CLOSE,   /* its session was closed by request: of its owner, or of somebody in its name */
+    BY_CLOSE,   /* its session was closed by request, of its owner or in its owner's name */
     BY_EXPIRY   /* its session expired */
 };
 
 struct znode {
     char name[128];
     bool is_contender; /* it has a sequence number, and counts in the order */
-    int64_t owner;     /* 0: nobody's */
+    int64_t owner;     /* 0: none */
     int64_t czxid, created_ms;
     int64_t gone_zxid, gone_ms; /* INT64_MAX while it stays */
     int32_t gone_cxid;          /* of the request that ended it */
@@ -37,7 +37,7 @@ struct truth {
     size_t n, cap;
     long n_txns;           /* that happened */
     long n_discarded;      /* that did not, though a log has them */
-    long n_contradictions; /* of what is there twice, or goes without being there */
+    long n_contradictions; /* of nodes that were created twice, or deleted without having been there */
 };
 
 /* Read the logs in DIR/server-0, DIR/server-1…, for children of PATH. False: there are none, or one is broken. The

@@ -87,7 +87,8 @@ static bool read_server(struct entries *all, const char *dir)
 
 static int64_t epoch(int64_t zxid) { return zxid >> 32; }
 
-/* Where the leader of the epoch that began with FIRST stood: the snapshot that was written last before that. */
+/* The last transaction that the leader of the epoch that began with FIRST had then: the snapshot that was written last
+ * before it. */
 static int64_t base_of(const struct entries *all, const struct txn *first)
 {
     const struct snapshot *last = NULL;
@@ -99,7 +100,8 @@ static int64_t base_of(const struct entries *all, const struct txn *first)
     return last != NULL ? last->zxid : INT64_MAX;
 }
 
-/* The entries of one transaction, from I on; in how many logs they are. One server can have it twice, too. */
+/* The entries of one transaction, from I on; in how many logs they are. One server can have a transaction twice,
+ * too. */
 static size_t same(const struct entries *all, size_t i, int *n_logs)
 {
     size_t end = i + 1;
@@ -110,7 +112,7 @@ static size_t same(const struct entries *all, size_t i, int *n_logs)
     return end;
 }
 
-/* From the end: each epoch that begins cuts off what it does not stand on. */
+/* From the end: each epoch that begins discards the transactions that its leader did not have. */
 static void discard(struct entries *all, int n_servers)
 {
     int64_t base = INT64_MAX, current = INT64_MAX;

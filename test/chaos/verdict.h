@@ -1,4 +1,4 @@
-/* The judge: reads the evidence of a run and says what laws were broken. */
+/* The judge: reads the evidence of a run and says which laws were broken. */
 #ifndef CHAOS_VERDICT_H
 #define CHAOS_VERDICT_H
 

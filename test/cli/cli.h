@@ -1,4 +1,4 @@
-/* The command as its users meet it: run, with what it says and how it ends; and the server it speaks to. */
+/* The command as its users meet it: its start, its output and its end; and the server that it speaks to. */
 #ifndef PDK__TEST_CLI_H
 #define PDK__TEST_CLI_H
 
@@ -14,7 +14,7 @@ struct cli {
     pid_t pid;
     int in; /* write to its standard input; -1: that is /dev/null */
     int out_file, err_file;
-    char out[16384], err[4096]; /* what it has said so far, after cli_look() or cli_wait() */
+    char out[16384], err[4096]; /* its output so far, after cli_look() or cli_wait() */
 };
 
 /* The server all tests of a program share; PADDOCK_HOSTS leads to it, through a door. For pdk__test_suite. */
@@ -29,7 +29,8 @@ void cli_server_start(void);
 /* "/NAME-N", new each time. */
 const char *cli_path(const char *name);
 
-/* At the start of a program: what it was started with ignored, as by nohup or in the background, is ignored no more. */
+/* At the start of a program: signals that it was started with ignored, as by nohup or in the background, are ignored no
+ * more. */
 void cli_as_by_hand(void);
 
 /* Start the program with ARGUMENTS (up to NULL); it dies with the test. */
@@ -80,28 +81,28 @@ int cli_nodes(void);
  * again, any other error fails the test. */
 int cli_children(const char *path);
 
-/* How many nodes were made or deleted under PATH since it was made. */
+/* How many nodes were created or deleted under PATH since it was created. */
 int cli_changes(const char *path);
 
 /* Delete the first contender of PATH, as an administrator would. */
 void cli_delete_holder(const char *path);
 
-/* Does the first contender's node say that somebody wants the lock back? */
+/* Does the first contender's node carry a revocation request? */
 bool cli_asked(const char *path);
 
-/* Write into the last contender's node that it is. */
+/* Write a revocation request into the last contender's node. */
 void cli_ask_last(const char *path);
 
-/* May the test, which is nobody in particular, change the holder's node? */
+/* May the test, which has no credentials, change the holder's node? */
 bool cli_may_write(const char *path);
 
-/* Make PATH, such that only somebody with the password may touch it (digest:keeper:secret). */
+/* Create PATH, so that only a client with the password may access it (digest:keeper:secret). */
 void cli_make_private(const char *path);
 
 /* Are DATA those of PATH itself? */
 bool cli_has_data(const char *path, const char *data);
 
-/* Make PATH/NAME with DATA. */
+/* Create PATH/NAME with DATA. */
 void cli_make(const char *path, const char *name, const char *data);
 
 #endif

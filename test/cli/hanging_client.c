@@ -1,4 +1,4 @@
-/* Preloaded: a client that is never made. */
+/* Preloaded: the creation of a client never ends. */
 #include <paddock/client.h>
 #include <unistd.h>
 

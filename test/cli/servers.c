@@ -83,7 +83,7 @@ static int count(const char *path)
         if (strcmp(child, "/zookeeper") == 0)
             continue;
         int below = count(child);
-        n += below >= 0 ? 1 + below : 0; /* it went while we counted */
+        n += below >= 0 ? 1 + below : 0; /* it was deleted while we counted */
     }
     deallocate_String_vector(&names);
     return n;

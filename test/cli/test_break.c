@@ -83,7 +83,7 @@ static void given_back(void)
     CHECK(strstr(c.err, "given back") != NULL);
 }
 
-/* The next in line has another node: the one that was asked is gone. */
+/* The next in the queue has another node: the one that was asked is deleted. */
 static void next_in_line(void)
 {
     struct cli next;
@@ -109,7 +109,7 @@ static void patience_ends(void)
     CHECK_EQ(cli_wait(&holder), 76);
 }
 
-/* --- what the one who is asked does ------------------------------------------------------------------------------ */
+/* --- the holder that is asked ------------------------------------------------------------------------------------ */
 
 static void command_ends(void)
 {
@@ -143,7 +143,7 @@ static void other_signal(void)
     CHECK_STR(holder.err, "");
 }
 
-/* Asked while it waited: the word was there before there was anything to give back. */
+/* Asked while it waited: the request was there before the grant. */
 static void asked_before(void)
 {
     struct cli next;
@@ -165,7 +165,7 @@ static void leader_resigns(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     CHECK_EQ(cli_run(&c, ARGS("break", "--wait", "60", path)), 0);
     CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
-    CHECK_WITHIN(GENEROUS, cli_children(path) == 2); /* it stands again */
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2); /* it is a candidate again */
     cli_close_input(&next);
     CHECK_EQ(cli_wait(&next), 1);
     CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\nin\n"));

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tells its term's token; ends when its input ends. */
+/* Prints its term's token; ends when its input ends. */
 #define TELL "echo $PADDOCK_TOKEN; read -r x; exit 5"
 #define SLEEP "echo $PADDOCK_TOKEN; exec sleep 600"
 
@@ -132,7 +132,7 @@ static void keep_cannot_run(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
-/* Nothing of it is in the queue while it rests: others may lead. */
+/* While it rests it has no node in the queue, so others may lead. */
 static void short_terms_rest(void)
 {
     cli_start(&c, ARGS("elect", "--keep", "-v", fresh("short"), "sh", "-c", "echo $PADDOCK_TOKEN; exit 3"));
@@ -144,7 +144,7 @@ static void short_terms_rest(void)
     int status = cli_wait(&c);
     CHECK(status == 3 || status == 128 + SIGTERM);
     CHECK_EQ(cli_children(path), 0);
-    /* The least there can be of it. */
+    /* The shortest rest that there can be. */
     int rests = 0;
     for (const char *at = c.err; (at = strstr(at, "a candidate again in ")) != NULL; at++) {
         CHECK(atof(at + strlen("a candidate again in ")) >= .25);
@@ -153,7 +153,7 @@ static void short_terms_rest(void)
     CHECK(rests >= 3);
 }
 
-/* What is to be told of the wait for a term is nothing that the term before has left. */
+/* The session ends during the wait for a term: the message is about that, not about the term before. */
 static void session_killed_while_it_waits(void)
 {
     cli_start_fed(&c, ARGS("elect", "--keep", fresh("waiting"), "sh", "-c", "echo $PADDOCK_TOKEN; read -r x; exit 3"));
@@ -182,7 +182,7 @@ static bool sleeps(pid_t pid)
     return n == 1 && state == 'S';
 }
 
-/* One that wakes up again and again is found awake. */
+/* A process that wakes up again and again is found awake. */
 static bool sleeps_on(pid_t pid)
 {
     for (int i = 0; i < 100; i++, usleep(1000))
@@ -191,7 +191,8 @@ static bool sleeps_on(pid_t pid)
     return true;
 }
 
-/* The command dies while a signal for it is held back. What is due at a time that is past lets nobody sleep. */
+/* The command dies while a signal for it is held back. A wake-up that stays due at a time in the past would keep its
+ * runner awake. */
 static void signal_outlives_command(void)
 {
     cli_start(&c, ARGS("elect", "--keep", fresh("outlives"), "sh", "-c", "echo $$; exec sleep 600"));
@@ -257,7 +258,7 @@ static void rest_passes_away(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
-/* Cut off, with a command that does not end for a word: whoever leads next looks for it. */
+/* Cut off, with a command that ignores SIGTERM: the next leader looks whether it has ended. */
 static void servers_vanish(void)
 {
     char hosts[64], look[256];
@@ -276,8 +277,8 @@ static void servers_vanish(void)
     pdk__proxy_free(proxy);
 }
 
-/* The session process is stopped for longer than the term lasts: the runner ends the command, and when it goes on, it
- * stands for another term. */
+/* The session process is stopped for longer than the term lasts. The runner ends the command. When the session process
+ * goes on, it is a candidate for another term. */
 static void session_stopped(void)
 {
     cli_start_fed(&c, ARGS("elect", "--session-timeout", "4", fresh("session"), "sh", "-c", TELL));

@@ -1,4 +1,4 @@
-/* paddock hold: a lock for as long as somebody keeps its standard input open. */
+/* paddock hold: a lock for as long as its standard input stays open. */
 #include "test/cli/cli.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void wait_given_up(void)
     CHECK_EQ(cli_wait(&d), 0);
 }
 
-/* Its input is the writing end of a pipe whose reader has gone. */
+/* Its input is the writing end of a pipe that has no reader any more. */
 static void input_without_reader(void)
 {
     static const char script[] =

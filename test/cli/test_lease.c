@@ -1,6 +1,6 @@
 /*
- * Who works under a lock is dead before another has it: whatever is stopped, killed or cut off on the way. The next
- * holder looks, at the very moment of its grant.
+ * A command that works under a lock is dead before another client has the lock, whatever is stopped, killed or cut off
+ * on the way. The next holder looks, at the very moment of its grant.
  */
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Does not end for a word, nor does what it has started. */
+/* Ignores SIGTERM, as does the process that it has started. */
 #define STUBBORN                                                                                                       \
     "trap '' TERM; sh -c 'while :; do sleep .05; done' 2>/dev/null & echo $$ $! in; while :; do sleep .05; done"
 
@@ -50,14 +50,14 @@ static void start_proxied(const char *name, const char *script)
     started();
 }
 
-/* The servers go on, only nothing of ours reaches them any more, nor anything of theirs us. */
+/* The servers go on, but no packet passes any more, in either direction. */
 static void vanish(void)
 {
     pdk__proxy_hold(proxy, PDK__TO_SERVER, true);
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, true);
 }
 
-/* Whoever gets the lock next finds nobody of the group at work: gone, or a zombie. */
+/* The next holder finds no process of the group at work: each has ended, or is a zombie. */
 static void next_finds_nobody(void)
 {
     struct cli next;
@@ -197,7 +197,7 @@ static void names(void)
     cli_wait(&c);
 }
 
-/* None of ours could do anything, so the command goes on while another holds the lock. Not longer than that. */
+/* None of our processes could act, so the command goes on while another client holds the lock. Not longer than that. */
 static void all_stopped(void)
 {
     struct cli next;
@@ -236,8 +236,8 @@ static pid_t stranger(pid_t number)
     return pid > 0 && setpgid((pid_t)pid, 0) == 0 ? (pid_t)pid : -1;
 }
 
-/* The session process is stopped before the command ends, and goes on after the deadline. The number of the command's
- * group is another's by then. */
+/* The session process is stopped before the command ends, and goes on after the deadline. By then the number of the
+ * command's group is another process's. */
 static void number_passed_on(void)
 {
     struct cli next;

@@ -1,4 +1,4 @@
-/* paddock ls: who holds, who waits, for people and for programs. */
+/* paddock ls: the holder and the waiters, for people and for programs. */
 #include "test/cli/cli.h"
 
 #include <jansson.h>
@@ -130,8 +130,8 @@ static void strangers(void)
     json_decref(top);
 }
 
-/* What a terminal would take for a command (C1), or show elsewhere (bidirectional marks), in a name that anybody
- * chose. */
+/* Any client may choose a name with characters that a terminal would take for a command (C1), or show elsewhere
+ * (bidirectional marks). */
 static void no_terminal_obeys(void)
 {
     static const char evil[] = "a\xc2\x9b"
@@ -152,7 +152,7 @@ static void no_terminal_obeys(void)
     json_decref(top);
 }
 
-/* Asked by ours, and as Curator's Revoker does it: the word alone. Either way the owner is still told. */
+/* Asked by our command, and as Curator's Revoker does it, with the word alone. Either way the owner is still listed. */
 static void asked(bool by_curator)
 {
     char host[256];
@@ -246,7 +246,7 @@ static int times(const char *word)
     return n;
 }
 
-/* Curator's contenders confirm nothing and have no delay; of the second one nothing more is said. */
+/* Curator's contenders confirm nothing and have no delay. The second one brings no second warning. */
 static void curators_rules(void)
 {
     const char *confirms = "tokens may come out of order", *delay = "a lock delay and some have none";

@@ -1,4 +1,4 @@
-/* paddock lock: what the command gets, how it ends, and who may run meanwhile. */
+/* paddock lock: what the command gets, how it ends, and which others may run meanwhile. */
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
 
@@ -187,7 +187,7 @@ static void acl(void)
     CHECK_EQ(cli_wait(&c), 1);
 }
 
-/* What is on the command line is seen by everybody in ps. */
+/* Every user sees the command line in ps. */
 static void secret(void)
 {
     char file[64], line[4096];

@@ -99,7 +99,7 @@ static void stopped_command(void)
     CHECK(!cli_alive(command));
 }
 
-/* The leader of the group ends at once; what it started does not care for SIGTERM. */
+/* The leader of the group ends at once; the process that it started ignores SIGTERM. */
 static void leftovers(void)
 {
     pid_t rest;

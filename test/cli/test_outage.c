@@ -28,7 +28,7 @@ static void short_outage(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
-/* The servers say nothing, and nobody could tell the command's session that it is over: its own clock does. */
+/* The servers are silent, so none can tell the session process that its session is over. Its own clock does. */
 static void long_outage(void)
 {
     pid_t command;
@@ -74,8 +74,8 @@ static void waits_through(void)
     CHECK_STR(c.out, "ran\n");
 }
 
-/* The servers go on answering the session's pings, so that it never ends by itself; only what the release came to is
- * never heard. */
+/* The servers go on answering the session's pings, so that it does not expire. Only the outcome of the release is never
+ * heard. */
 static void never_confirmed(void)
 {
     char hosts[64];
@@ -110,7 +110,7 @@ static void hold_away(void)
     CHECK_ONE_LINE(&c);
 }
 
-/* The status is known, and what is left can be done in the background. */
+/* The status is known, and the release can be done in the background. */
 static void ended_away(void)
 {
     cli_start_fed(&c,
@@ -133,7 +133,7 @@ static void ended_away(void)
     CHECK_WITHIN(GENEROUS, !cli_alive(session));
 }
 
-/* The command substitution of a shell ends when nobody holds its pipe open any more: standard error, here. */
+/* The command substitution of a shell ends when no process holds its pipe open any more: standard error, here. */
 static void ended_away_for_a_pipe(void)
 {
     static const char script[] = "exec 3>&1; x=$(\"$PADDOCK_BUILDDIR/paddock\" lock --session-timeout 300 "
@@ -157,7 +157,7 @@ static void ended_away_for_a_pipe(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
-/* That the lock is busy is more than anybody could know by then. */
+/* By then no client could know that the lock is busy. */
 static void timed_out_away(void)
 {
     struct cli holder;

@@ -1,4 +1,4 @@
-/* paddock server: there when it says so, gone with whoever needed it. */
+/* paddock server: it serves when it says so, and ends with the process that needed it. */
 #include "test/cli/cli.h"
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 static struct cli c, d;
 static char tmp[32];
 
-/* Servers make their directories here: what is left of them can be seen. */
+/* Servers make their directories here, so that leftovers can be seen. */
 static void setup(void)
 {
     cli_as_by_hand();

@@ -47,7 +47,7 @@ static void reaches_group(void)
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
 }
 
-/* As long as the command works on its end, nobody else has the lock. */
+/* As long as the command works on its end, no other client has the lock. */
 static void release_is_last(void)
 {
     cli_start(&c, ARGS("lock", fresh("last"), "sh", "-c",
@@ -89,7 +89,7 @@ static void given_up_unconnected(void)
     CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
 }
 
-/* The servers do not answer: giving back would take its time. */
+/* The servers do not answer, so the release would wait for them. */
 static void impatient(void)
 {
     pid_t session, command;
@@ -152,8 +152,8 @@ static void ignored_by_hold(void)
     CHECK_EQ(cli_wait(&d), 0);
 }
 
-/* As a service manager does it, by whose name this process goes: each process of the unit, while the runner is stopped,
- * so that it meets all of it at once. The second signal comes after all that the first one does. */
+/* A service manager, whose name this process takes, signals each process of the unit. The runner is stopped meanwhile,
+ * so that it gets all the signals at once. SIGUSR1 comes after all effects of SIGTERM. */
 static void once_only(void)
 {
     pid_t command;
@@ -228,7 +228,7 @@ static void foreign_children(void)
     CHECK_STR(c.out, "");
 }
 
-/* kill -9: the command and what it started die, then the lock is given back; not when the session runs out. */
+/* kill -9: the command and its children die, then the lock is released; not when the session expires. */
 static void runner_killed(void)
 {
     pid_t command, grandchild;

@@ -276,7 +276,7 @@ static void modes_restored(void)
     close_terminal();
 }
 
-/* What a command does to its terminal in good order, it means to do. */
+/* A command that ended in good order meant its changes to the terminal. */
 static void modes_kept(void)
 {
     char command[512];

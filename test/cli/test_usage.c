@@ -1,4 +1,4 @@
-/* What the command says when it is not used as it should be, and when there is nobody to speak to. */
+/* The command's messages when it is not used as it should be, and when no server can be reached. */
 #include "test/cli/cli.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void bad_path(void)
     REFUSED(64, "not a valid lock path", "hold", "/a\001b");
 }
 
-/* A server refuses to make a node there, and a look at it finds no node. */
+/* A server refuses to create a node there, and a look at it finds no node. */
 static void bad_characters(void)
 {
     static const char *const bad[] = {"/a\xff",         "/a\xc3",        "/\xc0\xaf",        "/a\xe2\x82/b",
@@ -161,7 +161,7 @@ static void bad_credentials(void)
     REFUSED(64, "/nonexistent", "lock", "--auth-file", "/nonexistent", "/a", "true");
 }
 
-/* Which schemes there are, only the servers know. */
+/* Only the servers know which schemes there are. */
 static void unknown_scheme(void)
 {
     REFUSED(64, "the servers do not take the ACL", "lock", "--acl", "kerberoz:someone:rwcda", cli_path("scheme"),
@@ -219,7 +219,7 @@ static void unknown_host(void)
             "127.0.0.1:1,no.such.host.invalid:2181", "/a");
 }
 
-/* What runs out, by how many there are, differs; the names are never to blame. */
+/* The number of descriptors decides which resource runs out. The names are never to blame. */
 static void few_descriptors(void)
 {
     static const char script[] =
@@ -241,7 +241,7 @@ static void unreachable(void)
     REFUSED(69, "within 0.3 s", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
 }
 
-/* How long is in the message, so that no clock needs to be read. */
+/* The message names the time limit, so that no clock needs to be read. */
 static void not_for_long(void)
 {
     REFUSED(69, "within 5 s", "lock", "-n", "-z", "127.0.0.1:1", "/a", "true");
@@ -250,7 +250,7 @@ static void not_for_long(void)
     REFUSED(69, "within 0.3 s", "lock", "-n", "-w", ".3", "-z", "127.0.0.1:1", "/a", "true"); /* the last one counts */
 }
 
-/* What is preloaded never answers, so what ends at all has kept its time. */
+/* The preloaded function never answers, so a command that ends at all has kept its time. */
 static void keeps_time(const char *module, const char *hosts)
 {
     char preload[4096];

@@ -56,7 +56,7 @@ void pdk__crew_end(void)
     n_workers = 0;
 }
 
-/* What one who reads of a failure wants to know. */
+/* For the reader of a failure: the first 13 events and the last 12, without repeated states. */
 static void tell_tail(const struct worker *w)
 {
     for (size_t i = 0; i < w->n_events; i++) {
@@ -82,7 +82,7 @@ void pdk__crew_abandon(void)
 void pdk__crew_begin(const char *lock_path)
 {
     pdk__crew_abandon();
-    signal(SIGPIPE, SIG_IGN); /* a worker that died is found out by its silence */
+    signal(SIGPIPE, SIG_IGN); /* a worker that died is noticed by its silence */
     snprintf(path, sizeof path, "%s", lock_path);
 }
 
@@ -133,7 +133,7 @@ int pdk__crew_hire(int session_ms) { return pdk__crew_hire_to(env("PADDOCK_TEST_
 
 int pdk__crew_place(int who) { return workers[who].place; }
 
-/* --- news -------------------------------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------------------------------ */
 
 static void note(struct worker *w)
 {

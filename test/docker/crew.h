@@ -2,7 +2,7 @@
  * The clients of a fault test: processes of test/docker/worker.c, each in a place of its own on the clients' network
  * (see docker/fault), that obey orders and write down what happens to them.
  *
- * Used by one thread. What cannot be done fails the test. MS is a limit, as in CHECK_WITHIN.
+ * Used by one thread. A call that cannot do its work fails the test. MS is a limit, as in CHECK_WITHIN.
  */
 #ifndef PDK__TEST_CREW_H
 #define PDK__TEST_CREW_H
@@ -19,7 +19,7 @@ struct pdk__event {
     int rc;
 };
 
-/* A crew on lock PATH, with nobody in it yet. One that a failed test left behind is ended. */
+/* A crew on lock PATH, with no worker in it yet. A crew that a failed test has left is ended. */
 void pdk__crew_begin(const char *path);
 
 /* Start a process with a session of SESSION_MS. Returns its number, from 0. Waits until it is connected. */
@@ -41,7 +41,7 @@ void pdk__crew_abandon(void);
 /* Give an order: "lock", "unlock", "state" or "run"; any ends a run. */
 void pdk__crew_order(int who, const char *order);
 
-/* How often WHAT happened to WHO so far; and the last time it did, or NULL. Borrowed until the next call. */
+/* How often WHAT has happened to the worker so far; and the last such event, or NULL. Borrowed until the next call. */
 size_t pdk__crew_count(int who, const char *what);
 const struct pdk__event *pdk__crew_last(int who, const char *what);
 

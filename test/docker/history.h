@@ -1,8 +1,8 @@
 /*
- * The laws of a mutex, judged from what its holders wrote down.
+ * The laws of a mutex, judged from the records of its holders.
  *
- * A span is a time during which a process believed that it held: from the grant, or from being told HELD again, until
- * it began to release or was told SUSPECT or LOST. One grant may have several.
+ * A span is a time during which a process believed that it held: from the grant, or from HELD reported again, until it
+ * began to release, or SUSPECT or LOST was reported. One grant may have several.
  */
 #ifndef PDK__TEST_HISTORY_H
 #define PDK__TEST_HISTORY_H

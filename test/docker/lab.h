@@ -1,7 +1,7 @@
 /*
  * The ensemble of a fault test: faults, by docker/fault; and the truth as its servers have it, past our library.
  *
- * What cannot be done fails the test.
+ * A call that cannot do its work fails the test.
  */
 #ifndef PDK__TEST_LAB_H
 #define PDK__TEST_LAB_H

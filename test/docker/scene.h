@@ -1,6 +1,6 @@
 /*
- * What the fault tests are made of: a lock path, a crew that contends for it, and looks at both sides: what the holder
- * believes, and what the servers have.
+ * The parts of the fault tests: a lock path, a crew that contends for it, and looks at both sides, the holder's belief
+ * and the servers' nodes.
  */
 #ifndef PDK__TEST_SCENE_H
 #define PDK__TEST_SCENE_H
@@ -12,7 +12,7 @@
 /* A limit that is only spent when something is wrong. */
 enum { SOON_MS = 60000 };
 
-/* A path nobody has used, nobody in the crew, and an ensemble that is whole again. */
+/* A path that no test has used, a crew without workers, and an ensemble that is whole again. */
 void scene_begin(void);
 
 /* How many contenders the servers have. */
@@ -21,36 +21,36 @@ size_t scene_nodes(void);
 /* A new worker whose session is with the server of that name, or is not. */
 int scene_hire_at(const char *server, bool at, int session_ms);
 
-/* One that knows no other server. */
+/* A new worker that knows no other server. */
 int scene_hire_only_at(const char *server, int session_ms);
 
-/* Let WHO wait, as the last of the queue; its node is there when this returns. Returns WHO. */
+/* Let a worker wait, as the last of the queue; its node exists when this returns. Returns the worker. */
 int scene_queue_up(int who);
 
-/* The grant that WHO has, or will soon have: the servers must agree that it is first. */
+/* The grant that the worker has, or will soon have: the servers must agree that it is first. */
 struct pdk__event scene_granted(int who);
 
 struct pdk__event scene_lock(int who);
 void scene_unlock(int who);
 
-/* WHO was without a server for a while, and has one again. */
+/* The worker has lost its server, and has one again. */
 void scene_reconnected(int who);
 
-/* WHO has left SERVER for another. It may have been so quick that it was told of no change. */
+/* The worker has left SERVER for another. It may have been so quick that no change was reported to it. */
 void scene_moved(int who, const char *server);
 
-/* GRANT stands as it did, for its holder and for the servers, and nobody of N others has got one. */
+/* GRANT is still valid, for its holder and for the servers, and none of N others has got one. */
 void scene_still_holds(int who, const struct pdk__event *grant, const int *others, size_t n);
 
 /* The queue is served in its order, to its end. */
 void scene_serve(const int *queue, size_t n);
 
-/* N new workers contend, over and over, and each has been served several times; and in the end: each is served several
- * times more, they stop, and nobody was refused a round, nor told that the lock was lost. */
+/* N new workers contend, over and over, and each has been served several times. At the end each is served several times
+ * more, and they stop. None was refused a round, nor notified that the lock was lost. */
 void scene_contend(int n, int session_ms);
 void scene_contended(int n);
 
-/* And after all this the lock is as good as new, and was never held twice. */
+/* After all this the lock can be used again, and was never held twice. */
 void scene_finish(int who);
 
 #endif

@@ -71,8 +71,8 @@ static void follower_killed(void)
     scene_finish(q[0]);
 }
 
-/* It wakes up believing that it leads; by then the lock has gone through other hands. Whoever asked it waits long until
- * he leaves it, so it is not the holder: two thirds of a session, for which nothing can be proven. */
+/* It wakes up believing that it leads; by then the lock has had other holders. A client of this leader leaves it only
+ * after two thirds of a session, in which nothing can be proven, so that client is not the holder. */
 static void leader_paused(void)
 {
     char leader[16];
@@ -108,7 +108,7 @@ static void client_cut_briefly(void)
     scene_finish(q[0]);
 }
 
-/* It hears from nobody that its session ends, and yet stops believing before the servers give its lock away. */
+/* No server tells it that its session ends, and yet it stops believing before the servers grant the lock to another. */
 static void client_cut_for_long(void)
 {
     scene_begin();
@@ -134,7 +134,7 @@ static void client_cut_for_long(void)
 
 /* --- a follower that is cut off, with clients that are not ------------------------------------------------------- */
 
-/* The last one asks for the lock through the follower after the cut: what became of its node it has to find out. */
+/* The last one asks for the lock through the follower after the cut, and has to find out whether its node exists. */
 static void part_follower(const char *fault)
 {
     char follower[16];
@@ -161,8 +161,8 @@ static void follower_cut_off(void) { part_follower("cut-follower-from-leader"); 
 
 static void follower_deaf(void) { part_follower("deafen-follower"); }
 
-/* The follower still answers the holder's pings, and the holder knows no other server. It waits neither for the news that
- * its session has ended, nor for a server that can tell them. */
+/* The follower still answers the holder's pings, and the holder knows no other server. The holder waits neither for the
+ * event that its session has ended, nor for a server that can send it. */
 static void follower_cut_off_for_long(void)
 {
     char follower[16];

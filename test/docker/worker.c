@@ -4,11 +4,10 @@
  *     worker HOSTS SESSION_MS PATH
  *
  * Reads commands, one a line: lock, unlock, state, run (lock, hold a moment, unlock, over and over, until the next
- * command), and ends at the end of its input. Writes what happens, one line each: when (CLOCK_MONOTONIC, in
- * nanoseconds), what, the token of the grant, the session, a result.
+ * command), and ends at the end of its input. Writes one line for each event: when (CLOCK_MONOTONIC, in nanoseconds),
+ * its name, the token of the grant, the session, a result.
  *
- * What it believes is stamped so that the belief never looks longer than it was: after the lock was granted, before
- * unlock is called.
+ * A belief is stamped so that it never looks longer than it was: after the lock was granted, before unlock is called.
  */
 #include <inttypes.h>
 #include <paddock.h>
@@ -107,8 +106,8 @@ static void obey(const char *command)
 }
 
 /*
- * Whoever gave the orders is gone: do not wait for a lock for ever. Where the network is entered through sudo, a signal
- * to the child that the test knows does not reach this process.
+ * The process that gave the orders has ended: do not wait for a lock indefinitely. Where the network is entered through
+ * sudo, a signal to the child that the test knows does not reach this process.
  */
 static void *watch_input(void *arg)
 {

@@ -1,4 +1,4 @@
-/* Listings: any names in any order, and where a contender stands among them. */
+/* Listings: any names in any order, and a contender's place among them. */
 #include "lib/core/name.h"
 #include "lib/core/order.h"
 #include "test/fuzz/fuzz.h"

@@ -1,8 +1,8 @@
 /*
- * The contender machine among liars: the bytes choose what the caller does, what becomes of the session, and what the
- * servers answer, be it true or not; late answers to old questions included. Each question is answered at most once,
- * and a create's or barrier's answer comes before the listing sent behind it: that much the driver promises. At the end
- * the world is mended, and the contender must come to its end.
+ * The contender machine among liars. The bytes choose the caller's acts, the session's fate, and the servers' answers,
+ * be they true or not; late answers to old questions included. Each question is answered at most once, and a create's
+ * or barrier's answer comes before the listing sent after it: that much the driver promises. At the end the world is
+ * mended, and the contender must come to its end.
  */
 #include "lib/core/contender.h"
 #include "paddock/error.h"
@@ -25,10 +25,10 @@ struct play {
     uint64_t op, own_op;
     int answers; /* that are still to come for the main question */
     bool own_open;
-    /* what the caller was told */
+    /* the reports to the caller */
     int outcomes;
     bool granted, suspect, lost, revoked, done;
-    /* what the servers said, true or not */
+    /* the servers' statements, true or not */
     int64_t vouched; /* the session that was said to own the node */
     bool unsure;     /* a create may have happened */
     bool agreed;     /* the last barrier was */
@@ -195,7 +195,7 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
     }
 }
 
-/* What an answer to the last question tells of the node. */
+/* Record the facts that an answer to the last question tells of the node. */
 static void learn(struct play *p, const struct pdk__event *event)
 {
     bool ok = event->outcome == PDK__OK;
@@ -455,7 +455,7 @@ static void mend(struct play *p, bool patient)
     MUST(p->done);
 }
 
-/* In a quarter of the plays more is asked for than to be the first. */
+/* In a quarter of the plays a grant can have further conditions than to be the first. */
 static void impose(struct play *p, uint8_t seed)
 {
     struct pdk__conditions *conditions = &p->c.conditions;

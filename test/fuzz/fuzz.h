@@ -40,7 +40,7 @@ static inline uint8_t take(struct bytes *b)
     return *b->at++;
 }
 
-/* A copy of all bytes with a NUL behind it; caller frees. */
+/* A copy of all bytes, NUL-terminated; caller frees. */
 static inline char *text_of(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);

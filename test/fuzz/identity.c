@@ -1,4 +1,4 @@
-/* The data of a lock's node, which anybody may have written. */
+/* The data of a lock's node, which any client may have written. */
 #include "lib/identity.h"
 #include "lib/alloc.h"
 #include "test/fuzz/fuzz.h"

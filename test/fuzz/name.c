@@ -1,4 +1,4 @@
-/* Names of nodes: what anybody may have called a child of a lock path. */
+/* Names of nodes: any client may have given a child of a lock path any name. */
 #include "lib/core/name.h"
 #include "lib/core/order.h"
 #include "test/fuzz/fuzz.h"
@@ -6,7 +6,7 @@
 
 const char pdk__fuzz_name[] = "name";
 
-/* What the header says, said in another way: the number at the end of TEXT, as a server would have written it. */
+/* The header's rule, in other words: the number at the end of TEXT, as a server would have written it. */
 static bool has_sequence(const char *text, int64_t *sequence)
 {
     size_t length = strlen(text), digits = 0;
@@ -41,7 +41,7 @@ static void check_kind(const char *text, struct pdk__name name)
         MUST(strstr(text, name.word == PDK__WORD_LOCK ? "lock-" : "latch-") != NULL);
 }
 
-/* What we ask for, with what a server appends, is found to be ours. */
+/* A name that we ask for, with the number that a server appends, is recognised as ours. */
 static void check_round_trip(struct bytes *b)
 {
     uint64_t session = 0;

@@ -41,7 +41,7 @@ static void check_seconds(const char *text)
         MUST((exact < 0 || exact > LARGEST_MS) && ms == -7);
         return;
     }
-    /* Behind some sixteen digits the number is a binary fraction a little beside the decimal one. */
+    /* After about 16 digits the number is a binary fraction beside the decimal one, by 1 ms at most. */
     MUST(exact >= 0 && ms >= exact - 1 && ms <= exact + 1);
     if (strlen(text) < 300)
         MUST((ms == 0) == (exact == 0));

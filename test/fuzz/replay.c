@@ -37,7 +37,7 @@ _Noreturn static void run(const char *path, FILE *said)
 {
     size_t size;
     uint8_t *data = load(path, &size);
-    /* What a target says is only of interest when it dies. */
+    /* A target's output is only of interest when it dies. */
     dup2(fileno(said), STDERR_FILENO);
     alarm(LIMIT);
     LLVMFuzzerTestOneInput(data, size);

@@ -8,7 +8,7 @@ const char pdk__fuzz_name[] = "session";
 struct life {
     struct pdk__session s;
     int64_t now_ms;
-    int64_t session; /* of the last UP; 0 after it was told over */
+    int64_t session; /* of the last UP; 0 after it was reported over */
     bool connected;
     bool presumed, proven, wanted;
     int asked;
@@ -78,14 +78,14 @@ static void step(struct life *l, struct pdk__session_event event)
         hear(l, &actions.list[i]);
     MUST((l->s.phase == PDK__SESSION_CONNECTED) == l->connected);
     MUST((l->s.phase == PDK__SESSION_OVER) == l->over);
-    /* Who may believe has a session that nobody said is over. */
+    /* A client that may believe has a session, and no report that it is over. */
     if (pdk__session_credible(&l->s, l->now_ms))
         MUST(l->session != 0 && !l->presumed && !l->over);
     if (l->proven)
         MUST(pdk__session_credible(&l->s, l->now_ms));
 }
 
-/* What it waits for comes, and is then no more waited for. */
+/* The time that it waits for comes, and is then no more waited for. */
 static void pass_time(struct life *l, int64_t ms)
 {
     int64_t wake = pdk__session_wake_ms(&l->s);
@@ -97,7 +97,7 @@ static void pass_time(struct life *l, int64_t ms)
         MUST(pdk__session_wake_ms(&l->s) != wake);
 }
 
-/* Of a request of some time ago; or of what was asked. */
+/* An answer: to a request of AGO_MS ago, or to one that the machine asked for. */
 static void answer(struct life *l, uint8_t what, int64_t ago_ms)
 {
     struct pdk__session_event event = {.kind = PDK__SEV_ANSWERED, .sent_ms = l->now_ms - ago_ms};

@@ -26,7 +26,7 @@ void ground_close(void)
 
 /* --- nodes ------------------------------------------------------------------------------------------------------- */
 
-/* Not by any other process either: the servers may be shared by several programs, one after another. */
+/* No other process has used the path either: several programs may share the servers, one after another. */
 const char *ground_path(void)
 {
     static char paths[4][32];
@@ -68,8 +68,8 @@ static int last_first(const void *a, const void *b)
     return strcmp(y + (m > 10 ? m - 10 : 0), x + (n > 10 ? n - 10 : 0));
 }
 
-/* In one transaction: nobody's node goes twice. The last in the queue goes first, since one that hears of the end of
- * its predecessor before its own is granted the lock, rightly, and loses it again. */
+/* In one transaction, so that no contender loses two nodes. The last in the queue is deleted first, since a contender
+ * that hears of its predecessor's end before its own is granted the lock, rightly, and loses it again. */
 static int delete_once(const char *path)
 {
     enum { MAX = 64 };
@@ -119,14 +119,14 @@ const char *ground_find(const char *path, const char *part)
     return found;
 }
 
-/* --- nobody ------------------------------------------------------------------------------------------------------ */
+/* --- no server --------------------------------------------------------------------------------------------------- */
 
 int ground_refusing_port(int *fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(*fd >= 0 && bind(*fd, (struct sockaddr *)&address, sizeof address) == 0); /* and nobody listens */
+    CHECK(*fd >= 0 && bind(*fd, (struct sockaddr *)&address, sizeof address) == 0); /* and no process listens */
     CHECK_EQ(getsockname(*fd, (struct sockaddr *)&address, &size), 0);
     return ntohs(address.sin_port);
 }

@@ -1,6 +1,6 @@
 /*
- * What the tests of the library on a real server stand on: one server behind a proxy, a handle of the test's own around
- * it, and a fresh path for each test. A failure fails the test.
+ * The common ground of the library's tests on a real server: one server with a proxy, a handle of the test's own around
+ * the proxy, and a fresh path for each test. A failure fails the test.
  */
 #ifndef PDK__TEST_GROUND_H
 #define PDK__TEST_GROUND_H
@@ -28,10 +28,10 @@ extern struct ground ground;
 void ground_open(const struct pdk__ensemble_options *o);
 void ground_close(void);
 
-/* A path nobody has used; borrowed until the fourth call from now. */
+/* A path that no test has used; borrowed until the fourth call from now. */
 const char *ground_path(void);
 
-/* Make PATH, or a node below it; ACL NULL: everybody may do everything. DATA NULL: no data at all. */
+/* Create PATH, or a node below it; ACL NULL: every client may do everything. DATA NULL: no data at all. */
 void ground_make(const char *path, const char *data, int mode, const struct ACL_vector *acl);
 void ground_make_below(const char *path, const char *name, const char *data);
 void ground_delete_below(const char *path, const char *name);
@@ -56,15 +56,15 @@ int ground_refusing_port(int *fd);
 /* Close both, in the order that users do. The mutex may be NULL. */
 void ground_end(pdk_client *c, pdk_mutex *m);
 
-/* A client that no longer knows what its servers know: its session is over, and it will be told so. */
+/* End the session of the handle, which does not know it yet and will be notified. */
 void ground_expire(zhandle_t *zh);
 
-/* --- a thread that locks, and unlocks when it is told ------------------------------------------------------------ */
+/* --- a thread that locks, and unlocks on request ----------------------------------------------------------------- */
 
 struct locker {
     pthread_t thread;
     pdk_mutex *m;
-    atomic_bool settled; /* it knows, and so does rc */
+    atomic_bool settled; /* its lock has returned, with rc */
     atomic_bool release;
     _Atomic int rc;
     _Atomic int unlock_rc;

@@ -1,4 +1,4 @@
-/* A client on the application's own handle: what the application goes on to hear and to own. */
+/* A client on the application's own handle: the application goes on to get its events and to own its handle. */
 #include "lib/alloc.h"
 #include "test/integration/ground.h"
 
@@ -106,7 +106,7 @@ static void hears_all(void)
     CHECK_WITHIN(PATIENCE_MS, told("connected connecting connected deleted "));
     CHECK_RC(pdk_mutex_unlock(m), 0);
     ground_end(c, m);
-    story[0] = '\0'; /* and afterwards, by itself */
+    story[0] = '\0'; /* and afterwards, without a client */
     cut_off("", "connecting ", "connecting connected ");
     CHECK(zoo_set_watcher(zh, watch) == watch);
     close_handle();
@@ -124,7 +124,7 @@ static void hears_the_last(void)
     CHECK_RC(pdk_mutex_unlock(m), 0);
     hold_watcher = true;
     pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; CONNECTED comes behind it */
+    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; CONNECTED comes after it */
     CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > 1);
     CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
     CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
@@ -137,13 +137,13 @@ static void hears_the_last(void)
     close_handle();
 }
 
-/* The same, on a handle that no question brings an answer from any more. */
+/* The same, on a handle that answers no request any more. */
 static void hears_the_end(void)
 {
     begin();
     hold_watcher = true;
     ground_expire(zh);
-    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; EXPIRED comes behind it */
+    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; EXPIRED comes after it */
     CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE);
     CHECK_RC(pdk_client_close(c), 0);
     hold_watcher = false;
@@ -160,7 +160,7 @@ static void hold_thread(int rc, const struct Stat *stat, const void *data)
         pdk__test_nap();
 }
 
-/* The application keeps the handle's thread, so nobody brings the news. */
+/* The application keeps the handle's thread, so no event is delivered. */
 static void believes_no_thread(void)
 {
     begin();
@@ -323,7 +323,7 @@ static bool refuse_one(size_t size)
     return n_refused++ > 0;
 }
 
-/* What could not be asked at once is asked a moment later, by the clock, which goes on during a close. */
+/* A request that could not be sent at once is sent later, by the clock, which goes on during a close. */
 static void deletes_later(void)
 {
     begin();

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* In place of the C library's: whatever asks for 32 bits without waiting for them begins near the end. */
+/* In place of the C library's: a caller that asks for 32 bits without waiting for them begins near the end. */
 ssize_t getrandom(void *to, size_t size, unsigned flags)
 {
     uint32_t near_the_end = UINT32_MAX - 11;

@@ -1,4 +1,4 @@
-/* Callbacks: what may be done in them, on which thread they run, and in what order. */
+/* Callbacks: the calls that they may make, their thread, and their order. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "lib/clock.h"
 #include "lib/zk/client.h"
@@ -36,7 +36,8 @@ static void count(int rc, void *arg)
     n_told++;
 }
 
-/* Whatever waits is refused; what does not wait works. Checks here would end the library's thread: count instead. */
+/* Calls that wait are refused; calls that do not wait work. Checks here would end the library's thread: count
+ * instead. */
 static void try_all(void)
 {
     pdk_contender_list *list;
@@ -110,7 +111,7 @@ static void refused_on_session(void)
     n_refused = 0;
     armed = true;
     was_suspended = false;
-    pdk__proxy_refuse(ground.proxy, true); /* what comes and goes at once is not told */
+    pdk__proxy_refuse(ground.proxy, true); /* a state that ends at once is not reported */
     pdk__proxy_cut(ground.proxy);
     CHECK_WITHIN(PATIENCE_MS, was_suspended);
     pdk__proxy_refuse(ground.proxy, false);
@@ -167,7 +168,7 @@ static void holds_nothing(void)
     end();
 }
 
-/* Nor does a callback that works for longer than a session lasts keep the session from being renewed. No verb is called
+/* A callback that works for longer than a session lasts does not keep the session from being renewed. No verb is called
  * meanwhile, for each would look after the session itself; the renewals are counted, a timeout has at least five. */
 static void works_long(void)
 {
@@ -343,7 +344,7 @@ static void last_word_of_a_handle(void)
     CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > connects);
     CHECK_WITHIN(PATIENCE_MS, zoo_state(old) == ZOO_CONNECTED_STATE);
     CHECK_EQ(zoo_aexists(old, "/", 0, note_answer, NULL), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 1); /* it was told behind the connection */
+    CHECK_WITHIN(PATIENCE_MS, n_told == 1); /* its answer came after the connection's event */
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
     keep_handles = false;
     let_go = true;
@@ -355,7 +356,7 @@ static void last_word_of_a_handle(void)
     end();
 }
 
-/* Nobody is there to bring the news: whoever asks finds out by the clock, and all that is asked after must agree. */
+/* No thread delivers the event. A caller that asks finds out by the clock, and all later calls must agree. */
 static void lost_by_the_clock(void)
 {
     begin(ground_options(2000));
@@ -396,8 +397,8 @@ static void note_time(pdk_mutex *mutex, pdk_state state, int64_t token, void *ar
     told_ms[state] = pdk__test_now_ms();
 }
 
-/* Granted by a notification, and from then on no server hears a word: whatever is heard, and whenever the silence is noticed,
- * belief ends before the session that was last heard of then. */
+/* Granted by a notification, and from then on no packet passes. Whenever the silence is noticed, belief ends before the
+ * session timeout, counted from the last packet, is over. */
 static void lost_with_the_silence(void)
 {
     enum { SESSION_MS = 6000 };
@@ -423,7 +424,7 @@ static void lost_with_the_silence(void)
     end();
 }
 
-/* Whoever closes runs what is left: each callback comes. */
+/* The thread that closes runs the callbacks that are left: each one comes. */
 static void closed_undispatched(void)
 {
     pdk_client_options *o = ground_options(10000);

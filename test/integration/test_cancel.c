@@ -1,4 +1,4 @@
-/* pthread_cancel: a thread that waits for a lock, or to lead, can be ended, and leaves nothing behind. */
+/* pthread_cancel: a thread that waits for a lock, or to lead, can be ended, and nothing of it remains. */
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
@@ -16,7 +16,7 @@ static pdk_client *c, *d;
 static pdk_mutex *m, *n;
 static const char *path;
 
-/* Nobody else's connections may be counted. */
+/* Connections of other programs must not be counted. */
 static void setup(void) { ground_open(&(struct pdk__ensemble_options){.n = 1, .own = true}); }
 
 static void begin(void)
@@ -48,7 +48,7 @@ static void waiter(void)
     CHECK_RC(pdk_mutex_lock(n), 0);
     locker_start(&first, m);
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
-    locker_start(&second, m); /* of the same object, behind it */
+    locker_start(&second, m); /* of the same object, after it */
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 3);
     CHECK_EQ(pthread_cancel(first.thread), 0);
     join_cancelled(first.thread);
@@ -64,7 +64,7 @@ static void waiter(void)
     end();
 }
 
-/* Its node is on the way when it goes; whoever made it deletes it. */
+/* Its node is being created when it is cancelled. The client that created the node deletes it. */
 static void creator(void)
 {
     struct locker l;

@@ -1,4 +1,5 @@
-/* The end of a client: whoever waits returns, whoever comes later is told, in whatever order things are freed. */
+/* The end of a client: calls that wait return, later calls say that it has ended, in whatever order objects are
+ * freed. */
 #include "recipes/mutex.h"
 #include "test/integration/ground.h"
 
@@ -200,7 +201,7 @@ static void holders_have_lost(void)
     ground_end(c, m);
 }
 
-/* Nobody answers: the close ends all the same, by the limits of ZooKeeper's client. */
+/* No server answers. The close ends all the same, by the limits of ZooKeeper's client. */
 static void closed_in_the_dark(void)
 {
     const char *path = ground_path();

@@ -1,4 +1,4 @@
-/* Grants that take more than to be the first. */
+/* Grants with further conditions than to be the first. */
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
@@ -360,7 +360,7 @@ static void lost_marks(void)
     ground_end(c, m);
 }
 
-/* Whatever lay there before is nobody's mark. */
+/* Data that the path had before are no client's mark. */
 static void other_data(void)
 {
     pdk_mutex *m = begin_delayed(HOUR_MS);

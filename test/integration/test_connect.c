@@ -1,4 +1,4 @@
-/* Clients that cannot be made, or find no server; what is asked for wrongly; and how much one session can carry. */
+/* Clients that cannot be created, or find no server; wrong arguments; and how much one session can carry. */
 #include "test/integration/ground.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void bad_hosts(void)
     CHECK(c == NULL);
 }
 
-/* RFC 6761: the name is in nobody's zone. */
+/* RFC 6761: the name is in no zone. */
 static void unknown_host(void)
 {
     pdk_client *c = NULL;
@@ -92,7 +92,7 @@ static void chroot_and_not(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
     CHECK_WITHIN(PATIENCE_MS, ground_children(deep) == 2);
-    ground_delete_below(deep, ground_find(deep, "-0000000000")); /* our node is told from others by its whole path */
+    ground_delete_below(deep, ground_find(deep, "-0000000000")); /* the whole path identifies our node */
     CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_WITHIN(PATIENCE_MS, l.settled);
     CHECK_RC(l.rc, 0);

@@ -226,7 +226,7 @@ static void stays_held(void)
     finish();
 }
 
-/* What the caller left behind ends with what was under way. */
+/* After the caller has given up, no requests are sent but those that were under way. */
 static void left_early(void)
 {
     pdk_contender_list *list = NULL;

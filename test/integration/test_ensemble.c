@@ -74,7 +74,7 @@ static void on_created(int rc, const char *value, const void *arg)
     created = rc;
 }
 
-/* The window in which a client believes too much: its server answers, and is not of the ensemble any more. */
+/* The window in which a client believes too much: its server answers, and is not part of the ensemble any more. */
 static void follower_cut_off(void)
 {
     begin();

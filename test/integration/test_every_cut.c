@@ -1,7 +1,7 @@
 /*
  * Every request of a round of lock and unlock is cut: before the server sees it, after it was forwarded, and before its
  * reply; one at a time, and in pairs. Whatever was cut, the round ends as it does without: one grant, a larger token
- * than the last, unlock answers 0, no node and no watch stays behind.
+ * than the last, unlock answers 0, no node and no watch is left.
  *
  * An uncut round is run first, to learn how many requests there are to cut. Of a pair, the second can be one of those
  * that only the recovery from the first sends.
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far behind the end of the uncut round the second cut of a pair is tried. */
+/* BEYOND: how many requests after the end of the uncut round the second cut of a pair is tried. */
 enum { SESSION_MS = 30000, BEYOND = 4, N_ACTS = 3, N_CUTS = 2, N_HOSTS = 64 };
 
 static const pdk__act acts[N_ACTS] = {PDK__CUT_BEFORE, PDK__CUT_AFTER_FORWARD, PDK__CUT_BEFORE_REPLY};
@@ -22,9 +22,9 @@ static const char *const act_names[N_ACTS] = {"before", "after forwarding", "bef
 struct kind {
     const char *name;
     bool fresh;   /* the path and its parents are not there yet */
-    bool held;    /* somebody holds the lock at first */
-    bool leaves;  /* and goes: when the cut was made, or else when we wait for it */
-    bool patient; /* and goes only when we wait for it */
+    bool held;    /* another client holds the lock at first */
+    bool leaves;  /* and releases it: after the cut, or else when we wait for it */
+    bool patient; /* and releases it only when we wait for it */
     bool try;
     bool cancelled; /* while it waits for the holder */
     bool marked;    /* with grants confirmed by a write, and a lock delay */
@@ -76,7 +76,7 @@ static void freshen(void)
     CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, NULL), PDK_OK);
 }
 
-/* A mark that is left, or not known for our own, keeps the lock longer than anybody waits. */
+/* A mark that is left, or not known for our own, keeps the lock longer than any contender waits. */
 static void impose(void)
 {
     pdk_mutex_options *o = pdk_mutex_options_new();
@@ -154,7 +154,7 @@ static void lock(const struct kind *k, const struct cut *cuts)
     CHECK_EQ(actor.n_answers, before + 1);
 }
 
-/* An answer to the client's own question comes behind all that it has asked before. */
+/* The answer to a request comes after those to all earlier requests of the client. */
 static void settle(void)
 {
     pdk_contender_list *list;
@@ -303,7 +303,7 @@ static void handshake(void)
         }
 }
 
-/* The server has told that the holder is gone, and the connection ends before that is heard. */
+/* The server has sent the event that the holder's node is deleted, and the connection ends before it arrives. */
 static void news(void)
 {
     begin();

@@ -98,7 +98,8 @@ static bool all_released(pdk_client *c, int n)
     return true;
 }
 
-/* One of 21 is somebody else's: the others are held and released before it is, with the program still at work. */
+/* One of 21 is held by another client: the others are held and released before it is, with the program still at
+ * work. */
 static void asynchronous(void)
 {
     char *argv[] = {"async", hosts, "/async", "21", NULL}, words[32];

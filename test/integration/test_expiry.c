@@ -1,6 +1,6 @@
 /*
- * Sessions that end under a lock: while it is waited for, held, made and given away. The victim is behind a proxy of
- * its own choice, everybody else goes around the proxies.
+ * Sessions that end under a lock: while it is waited for, held, created and released. The victim is connected through a
+ * proxy of its own choice, all other clients go around the proxies.
  */
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
@@ -50,7 +50,7 @@ static void queue(pdk__actor *a, int position)
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == position);
 }
 
-/* A has been granted; it is checked, and given away. Returns the token. */
+/* A has been granted; it is checked, and released. Returns the token. */
 static int64_t serve(pdk__actor *a)
 {
     CHECK_RC(pdk__actor_outcome(a), PDK_OK);
@@ -135,7 +135,7 @@ static void during_create(pdk__act act)
 static void before_create(void) { during_create(PDK__HOLD_REQUEST); }
 static void after_create(void) { during_create(PDK__HOLD_REPLY); }
 
-/* The reply was lost, and when the client is back to look for its node, both are gone. */
+/* The reply was lost, and when the client is back to look for its node, the node and its session no longer exist. */
 static void adrift(void)
 {
     begin(SESSION_MS);
@@ -198,14 +198,14 @@ static void cut(bool cut_off)
         pdk__proxy_cut(proxy);
 }
 
-/* The connection stands, and nothing goes through: noticed by the silence alone. */
+/* The connection is open, and no packet passes: noticed by the silence alone. */
 static void silence(bool cut_off)
 {
     pdk__proxy_hold(proxy, PDK__TO_SERVER, cut_off);
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, cut_off);
 }
 
-/* What it was told is in the order of things: SUSPECT, LOST, and only then can another be granted. */
+/* The reports come in order: SUSPECT, LOST, and only then can another be granted. */
 static void cut_off_for_good(void (*set)(bool))
 {
     begin(SHORT_MS);

@@ -14,7 +14,7 @@ static pdk_client *c;
 static pdk_mutex *m; /* held */
 static pdk_mutex *w; /* waited for, asynchronously */
 static pdk_op *op;
-static pdk_leader *l; /* stands behind a stranger */
+static pdk_leader *l; /* is a candidate, after a stranger */
 static pdk_leader_observer *o;
 static const char *path, *busy;
 static atomic_int told;
@@ -53,8 +53,8 @@ static void begin(void)
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 3);
     CHECK_RC(pdk_leader_observe(&o, c, busy, note_leader, NULL), 0);
-    /* Each has its own node watched, and those who wait the one ahead, and the observer the first: there is no more to
-     * ask. */
+    /* Each contender watches its own node, a waiter also the one ahead, and the observer the first. No other request is
+     * left. */
     CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) == 6 && n_leaders == 1);
     pdk__proxy_reset_counters(ground.proxy);
 }
@@ -193,7 +193,7 @@ static void exits(void)
     end();
 }
 
-/* The parent's threads may be anywhere in the library when the child is made. */
+/* The parent's threads may be anywhere in the library when the child is created. */
 static atomic_bool enough;
 
 static void *be_busy(void *arg)
@@ -248,7 +248,7 @@ static int how_it_looks(pdk_client *mine, pdk_mutex *held)
            (pdk_client_state(mine) != PDK_SESSION_OVER) << 2 | (pdk_client_close(mine) != PDK_EFORKED) << 3;
 }
 
-/* Hold a lock in this process; its child, made with FLAGS, must not believe that it does. */
+/* Hold a lock in this process; its child, created with FLAGS, must not believe that it does. */
 static void hold_and_fork(int flags)
 {
     pdk_client *mine;

@@ -154,10 +154,10 @@ static void where_there_is_one_server_it_stays(void)
     let_go(PDK_ELOST);
 }
 
-/* A server that never answers: its process is stopped, and its system takes the connection; or its machine is gone,
- * and nobody does: so it is when the queue of the listener is full. */
+/* A server that never answers. Either its process is stopped, and its system takes the connection. Or its machine is
+ * down, and no system does, as when the queue of the listener is full. */
 struct deaf {
-    int listener, filler; /* who fills its queue, or -1 */
+    int listener, filler; /* the connection that fills its queue, or -1 */
     struct sockaddr_in address;
 };
 
@@ -201,7 +201,7 @@ static void lose_the_server_and_find(bool gone)
     bury(&d);
 }
 
-/* ZooKeeper's client would try one of two for ever: the dead one in half of the cases. */
+/* ZooKeeper's client would try one of two indefinitely: the dead one in half of the cases. */
 static void of_two_servers_each_is_tried(void)
 {
     struct deaf d;

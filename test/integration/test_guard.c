@@ -24,7 +24,7 @@ static void begin(void)
 
 static void finish(void) { ground_end(c, m); }
 
-/* Write WORD behind the guard in CHECK; its own result in *REFUSAL. */
+/* Write WORD after the guard in CHECK, in one transaction; the guard's own result in *REFUSAL. */
 static int write_guarded(zhandle_t *zh, const char *path, const zoo_op_t *check, const char *word, int *refusal)
 {
     zoo_op_t ops[2] = {*check};
@@ -106,7 +106,7 @@ static void refused_after_expiry(void)
     finish();
 }
 
-/* The servers would still commit; the holder has stopped to believe. */
+/* The servers would still commit; the holder has stopped believing. */
 static void none_past_deadline(void)
 {
     zoo_op_t check;
@@ -162,7 +162,7 @@ static void refused_after_unlock(void)
         CHECK_RC(pdk_mutex_lock(m), 0);
         CHECK_RC(pdk_mutex_guard(m, &later), 0);
         CHECK_STR(first.check_op.path, path);
-        check_refused(&first); /* also while the next grant stands */
+        check_refused(&first); /* also while the next grant is held */
         check_written(&later, "later");
         CHECK_RC(pdk_mutex_unlock(m), 0);
     }

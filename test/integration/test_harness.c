@@ -65,7 +65,7 @@ static struct sockaddr_in loopback(int port)
     return at;
 }
 
-/* Nobody else can take it, and a client is refused. A server that nobody has talked to yet: connections that ended a
+/* No other process can take it, and a client is refused. The server has had no client yet: connections that ended a
  * moment ago would keep its port, too. */
 static void keeps_its_port(void)
 {
@@ -247,7 +247,7 @@ static void reads_are_answered(void)
     pdk__ensemble_free(e);
 }
 
-/* One that may not be answered fails the test, and is not a path without nodes. */
+/* A read that the server refuses fails the test, and is not a path without nodes. */
 static void refusals_are_told(void)
 {
     CHILD_HAS_THREADS();

@@ -1,4 +1,4 @@
-/* What a failed call tells beyond its code, and what a success clears. */
+/* The message of a failed call beyond its code, and the messages that a success clears. */
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
 
@@ -356,7 +356,7 @@ static void place_in_queue(void)
     finish();
 }
 
-/* The new node is to come behind whoever is in the queue by then. */
+/* The new node is to come after every contender that is in the queue by then. */
 static void no_place_without_a_node(void)
 {
     struct locker l;

@@ -1,4 +1,4 @@
-/* The leader latch: one of many leads, hands over, loses, and stands again. */
+/* The leader latch: one of many leads, hands over, loses, and is a candidate again. */
 #include "lib/core/name.h"
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A leader with a client of its own, and what it was told. */
+/* A leader with a client of its own, and the reports to it. */
 struct candidate {
     pdk_client *client;
     pdk_leader *leader;
@@ -383,7 +383,7 @@ static void resigned(void)
     CHECK(second > first);
     check_told(&a, 1, PDK_DEPOSED, first);
     check_told(&a, 2, PDK_ELECTED, second);
-    ground_make_below(path, "x-latch-0000000000", ""); /* before its node: it stands, and will not lead */
+    ground_make_below(path, "x-latch-0000000000", ""); /* before its node: it is a candidate, and will not lead */
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     CHECK_RC(pdk_leader_start(a.leader), 0);
     CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
@@ -503,7 +503,7 @@ static void resigned_by_threads(void)
         CHECK_EQ(pthread_create(&resigners[i].thread, NULL, resign_often, &resigners[i]), 0);
     for (int i = 0; i < 2; i++)
         CHECK_EQ(pthread_join(resigners[i].thread, NULL), 0);
-    close_it(&a); /* behind the last callback */
+    close_it(&a); /* after the last callback */
     for (int i = 0; i < 2 * N_RESIGNATIONS; i++)
         CHECK_EQ(resigners[i % 2].n_called[i / 2], 1);
 }
@@ -714,7 +714,7 @@ static void freed(void)
     close_it(&a);
 }
 
-/* Refused for good; and when that is mended, it can stand again. */
+/* Refused for good; and when that is mended, it can be a candidate again. */
 static void not_permitted(void)
 {
     struct ACL read_only = {ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE};
@@ -781,7 +781,7 @@ static void current(void)
     check_current("somebody", first);
     pdk__proxy_reset_counters(ground.proxy);
     check_current("somebody", first);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_GET), 1); /* however many stand */
+    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_GET), 1); /* however many candidates there are */
     close_it(&b);
     check_current("a", check_leads(&a));
     CHECK_RC(pdk_leader_resign(a.leader), 0);

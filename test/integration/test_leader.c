@@ -1,4 +1,4 @@
-/* The leader of the examples: it pauses in doubt, stands down when it may lead no more, and stands again. */
+/* The leader of the examples: it pauses in doubt, stands down when it may lead no more, and is a candidate again. */
 #include "program.h"
 #include "program_server.h"
 #include "test/lib/check.h"
@@ -28,7 +28,7 @@ static void a_leader_without_servers_stands_down(void)
     CHECK_EQ(program_ended(), 0);
 }
 
-/* Delete the node of whoever holds PATH, behind its back. */
+/* Delete the node of the holder of PATH, without its knowledge. */
 static void delete_holder(const char *path)
 {
     char node[PATH_MAX];
@@ -89,7 +89,7 @@ static void a_leader_that_waits_can_be_ended(void)
     CHECK_RC(pdk_leader_start(first), PDK_OK);
     CHECK_RC(pdk_leader_wait(first, LIMIT_MS), PDK_OK);
     pid_t pid = program_start(NULL, argv);
-    for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits behind us */
+    for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits after us */
         CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
         n = pdk_contender_list_size(l);
     }

@@ -13,7 +13,7 @@ static void setup(void)
 {
     const char *rounds = getenv("PADDOCK_TEST_ROUNDS");
     n_rounds = rounds != NULL && atoi(rounds) > 0 ? atoi(rounds) : 100;
-    /* It counts: what connects us to the servers of somebody else would count too. */
+    /* The test counts: connections to servers that others use would count, too. */
     ground_open(&(struct pdk__ensemble_options){.n = 1, .own = true});
     ground.hosts = ground.direct; /* the proxy has descriptors of its own */
 }
@@ -52,8 +52,8 @@ static void idle(void)
     CHECK_RC(pdk_client_free(c), 0);
 }
 
-/* ROUND, often: the second half leaves no more than the first. What the server does about connections that have ended,
- * it does a little later. */
+/* ROUND, often: the second half leaves no more than the first. The server cleans up after ended connections a little
+ * later. */
 static void leaves_nothing(void (*round)(void))
 {
     round();
@@ -63,7 +63,7 @@ static void leaves_nothing(void (*round)(void))
     after = count();
     CHECK_EQ(after.threads, before.threads);
     CHECK_EQ(after.descriptors, before.descriptors);
-    if (round != idle) /* the server may keep the connection of one that goes while its session is being made */
+    if (round != idle) /* the server may keep the connection of one that goes while its session is being created */
         CHECK_WITHIN(PATIENCE_MS, (after = count(), after.connections <= before.connections));
     CHECK_WITHIN(PATIENCE_MS, (after = count(), after.ephemerals == before.ephemerals));
     CHECK_WITHIN(PATIENCE_MS, (after = count(), after.watches == before.watches));
@@ -106,7 +106,7 @@ static void hopeless(void)
 {
     pdk_client *c;
     CHECK_RC(pdk_client_new(&c, "127.0.0.1", NULL), PDK_EINVAL);
-    CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", NULL), 0); /* nobody listens there */
+    CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", NULL), 0); /* no process listens there */
     pdk_mutex *m = ground_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
     CHECK_RC(pdk_client_free(c), 0);
@@ -144,7 +144,7 @@ static void adopted_test(void)
     zookeeper_close(zh);
 }
 
-/* Also in the middle: what a wait has set is taken back, while the session goes on. */
+/* Also in the middle of a session: the watches that a wait has set are removed. */
 static pdk_client *standing, *other;
 static pdk_mutex *held, *tried;
 

@@ -10,7 +10,7 @@
 
 enum { MANY = 400 };
 
-/* What a client has written. */
+/* The lines that a client has written. */
 struct log {
     pthread_mutex_t lock;
     char text[200000];
@@ -152,7 +152,7 @@ static void whose_line(void)
     for (int i = 0; i < 2; i++) {
         CHECK_RC(pdk_client_free(clients[i]), 0);
         CHECK_EQ(logs[i].count[PDK_LOG_DEBUG], 0);
-        CHECK_EQ(logs[i].count[PDK_LOG_WARNING], 1); /* whatever was said often is said once */
+        CHECK_EQ(logs[i].count[PDK_LOG_WARNING], 1); /* a repeated line is written once */
         close(fds[i]);
     }
 }
@@ -234,7 +234,7 @@ static void dispatched(void)
     CHECK(contains(&log, "session: over"));
 }
 
-/* A log that nobody takes in time loses lines, and says so, and costs no lock. */
+/* A log whose lines are not taken in time loses lines, reports it, and costs no lock. */
 static void slow(void)
 {
     static struct log log;
@@ -296,7 +296,7 @@ static void lines_that_remain(void)
     close(fd);
 }
 
-/* No client is made, so nobody could dispatch. */
+/* No client is created, so no caller could dispatch. */
 static void not_made(void)
 {
     static struct log log;

@@ -18,7 +18,7 @@ static int leader, old, other; /* indices in the ensemble of three; the latter t
 static void setup(void)
 {
     one = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = 1, .own = true});
-    /* A follower whose link is held is not given up while a test looks at what that does; and nobody else proposes. */
+    /* A follower whose link is held is not given up while a test looks at the effect. No other client writes. */
     three = pdk__ensemble_new(
         &(struct pdk__ensemble_options){.n = 3, .links = true, .sync_limit = 300, .own = true, .quiet = true});
 }
@@ -44,7 +44,7 @@ static void name_path(void)
     snprintf(path, sizeof path, "/create-%d", n++);
 }
 
-/* On the standalone server. The path is made first, so that a create does what it says. */
+/* On the standalone server. The path is created first, so that a create does what it says. */
 static pdk__proxy *begin(void)
 {
     end();
@@ -85,7 +85,7 @@ static int rule(pdk__proxy *p, int op, pdk__act act)
     return pdk__proxy_rule(p, &(struct pdk__rule){.op = op, .act = act});
 }
 
-/* The lock is there, once, and goes when it is given away. */
+/* The lock's node exists, once, and is deleted by the release. */
 static void ends_right(void)
 {
     CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
@@ -191,7 +191,7 @@ static void committed_late(void)
     pdk__proxy_hold(to_other, PDK__TO_SERVER, true);
     pdk__proxy_hold(to_other, PDK__TO_CLIENT, false);
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) > 0);
-    int n = pdk__observe_nodes(there, path, 0); /* what a list alone tells */
+    int n = pdk__observe_nodes(there, path, 0); /* the answer to a list alone */
     pdk__proxy_hold(to_other, PDK__TO_SERVER, false);
     pdk__proxy_hold(to_old, PDK__TO_CLIENT, false);
     zookeeper_close(there);
@@ -213,7 +213,7 @@ static void arrives_late(void)
     CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
     CHECK_EQ(pdk__proxy_requests(three->proxy[other], PDK__OP_CREATE2), 1);
     pdk__proxy_hold(three->link[old][leader], PDK__TO_SERVER, false);
-    zhandle_t *behind = pdk__observe(three, old); /* its session is made behind the late create, on the same link */
+    zhandle_t *behind = pdk__observe(three, old); /* its session is created after the late create, on the same link */
     pdk__observe_sync(behind, path);
     int n = pdk__observe_nodes(behind, path, 0);
     zookeeper_close(behind);

@@ -1,6 +1,6 @@
 /*
- * A delete whose outcome the client does not learn, and creates whose callers did not wait for the outcome: nothing is
- * left behind. On three servers the client is driven to another server by the fault.
+ * A delete whose outcome the client does not learn, and creates whose callers did not wait for the outcome: no node is
+ * left. On three servers the client is driven to another server by the fault.
  */
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
@@ -184,7 +184,7 @@ static void clean_up_cut(void)
     cleaned_up();
 }
 
-/* The connection stands, and the reply is under way for longer than the caller waits. */
+/* The connection is open, and the reply is under way for longer than the caller waits. */
 static void give_up_connected(pdk__act act, bool cancel)
 {
     begin();
@@ -207,7 +207,7 @@ static void cancelled_before_reply(void) { give_up_connected(PDK__HOLD_REPLY, tr
 static void timed_out_before_request(void) { give_up_connected(PDK__HOLD_REQUEST, false); }
 static void cancelled_before_request(void) { give_up_connected(PDK__HOLD_REQUEST, true); }
 
-/* Whoever queued behind the node that nobody wants is not kept waiting by it. */
+/* A contender that queued after an abandoned node is not kept waiting by it. */
 static void frees_the_next(void)
 {
     begin();

@@ -158,7 +158,7 @@ static void locks(void)
     end();
 }
 
-/* With a path that has to be made. */
+/* With a path that has to be created. */
 static void lock_new_path(void)
 {
     open_gate();
@@ -356,7 +356,7 @@ static void leaders(void)
     end();
 }
 
-/* Once it is made, nothing that it does can fail for want of memory; not even to stand again. */
+/* Once it is created, nothing that it does can fail for want of memory; not even a new candidacy. */
 static pdk_leader *candidate;
 
 static void lead_and_resign(void)

@@ -1,4 +1,4 @@
-/* Locks without waiting: cancelling, callbacks and who runs them, changes of state. */
+/* Locks without waiting: cancelling, callbacks and their threads, changes of state. */
 #include "lib/zk/client.h"
 #include "test/lib/field.h"
 #include "test/lib/zk.h"
@@ -80,7 +80,7 @@ static void times_out(void)
     pdk__peer_free(&b);
 }
 
-/* --- who runs callbacks ------------------------------------------------------------------------------------------ */
+/* --- the threads of callbacks ------------------------------------------------------------------------------------ */
 
 static pthread_t teller;
 static int n_calls;
@@ -98,7 +98,7 @@ static void note_call(int rc, void *arg)
     }
 }
 
-/* Behind the first proxy. */
+/* Connected through the first proxy. */
 static struct pdk__peer dispatching_peer(void)
 {
     pdk_client_options *opts = pdk_client_options_new();
@@ -116,7 +116,7 @@ static bool readable(int fd, int timeout_ms)
     return poll(&p, 1, timeout_ms) == 1;
 }
 
-/* So that the library's thread comes by, and could run what it should not. */
+/* So that the library's thread wakes, and could run callbacks that it should not. */
 static void let_timers_pass(struct pdk__peer *p)
 {
     pdk_mutex *twin;
@@ -136,7 +136,7 @@ static void dispatched(void)
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
     CHECK(readable(fd, PDK__LONG_MS));
     let_timers_pass(&a);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not told before the caller wants to be */
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not reported before the caller dispatches */
     CHECK_EQ(n_calls, 0);
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
     CHECK_EQ(n_calls, 1);
@@ -231,7 +231,7 @@ static void states_in_order(void)
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK_EQ(n_changes, 4); /* a grant and an unlock are no news to who asked for them */
+    CHECK_EQ(n_changes, 4); /* a grant and an unlock are not reported as changes to the caller that asked */
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     pdk__peer_free(&a);
 }
@@ -276,7 +276,7 @@ static void states_polled(void)
     pdk__peer_free(&a);
 }
 
-/* Both have happened when the first is told. */
+/* Both have happened when the first is reported. */
 static void states_that_waited(void)
 {
     pdk__field_begin();

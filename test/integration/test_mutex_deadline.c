@@ -5,9 +5,10 @@
 #include <stdatomic.h>
 
 /*
- * Nothing is asserted of how punctual the machine is. What a lock would wait for if it did not look at its deadline
- * does not happen before it is back: the server stays away, and more contenders are ahead than leave. GRACE_MS is for
- * the rest, and ends long before the client's own patience: it leaves a silent server after two thirds of SESSION_MS.
+ * Nothing is asserted of how punctual the machine is. A lock that did not look at its deadline would wait for an event
+ * that does not happen before it is back: the server stays away, and more contenders are ahead than leave. GRACE_MS is
+ * for the rest, and ends long before the client's own patience: it leaves a silent server after two thirds of
+ * SESSION_MS.
  */
 enum { TIMEOUT_MS = 1500, GRACE_MS = 15000, SESSION_MS = 60000, MAX_TIMEOUT_MS = 48000 };
 
@@ -70,8 +71,8 @@ static void begin_queued(struct timed *t, pdk_mutex *m, int timeout_ms, int n_no
 /* --- a queue that moves ------------------------------------------------------------------------------------------ */
 
 /*
- * Those ahead leave one by one, until it is back: one that began to wait anew each time would be back after the last of
- * them. The holder stays.
+ * Those ahead leave one by one, until it is back: a lock that began to wait again each time would be back after the
+ * last of them. The holder stays.
  */
 static void queue_moves(void)
 {
@@ -120,8 +121,8 @@ static void pause_server(void) { pdk__server_pause(server()); }
 
 static void resume_server(void) { pdk__server_resume(server()); }
 
-/* Somebody holds the lock; AWAY happens when the waiter is in the queue, or before it asks; BACK when it has returned.
- * False: the machine was so slow that the time was up before the server was away. */
+/* Another client holds the lock; AWAY happens when the waiter is in the queue, or before it asks; BACK when it has
+ * returned. False: the machine was so slow that the time was up before the server was away. */
 static bool while_away_for(int timeout_ms, bool queued, void (*away)(void), void (*back)(void))
 {
     struct timed t;

@@ -69,7 +69,7 @@ static void in_order(void)
 
 /* --- many, with a witness ---------------------------------------------------------------------------------------- */
 
-/* What the lock protects. The word names who is inside; the rest is only right when nobody else is. */
+/* The data that the lock protects. INSIDE names the contender inside; the rest is only right when no other is. */
 struct witness {
     atomic_int inside;
     atomic_int overlaps;

@@ -1,4 +1,4 @@
-/* A thousand rounds, and a thousand failed tries, leave behind what one leaves: nothing. */
+/* A thousand rounds, and a thousand failed tries, leave as much as one does: nothing. */
 #include "test/lib/field.h"
 
 #include <dirent.h>
@@ -49,7 +49,8 @@ static struct census count(void)
     };
 }
 
-/* What goes in the background goes soon. Paths of earlier tests, which are containers, may go at any time. */
+/* Resources that are freed in the background are freed soon. Paths of earlier tests, which are containers, may go at
+ * any time. */
 static bool settled(const struct census *before, struct census *after)
 {
     *after = count();
@@ -74,7 +75,7 @@ static void check_same(const struct census *before)
 
 static void check_no_growth(void (*round)(struct pdk__peer *p, int i), struct pdk__peer *p, int n_nodes)
 {
-    /* Whoever holds watches his node, and asks for that behind the grant. */
+    /* A holder watches its node, and asks for that after the grant. */
     CHECK_WITHIN(PDK__LONG_MS, pdk__ask_number(pdk__field.e->server[0], "zk_watch_count") >= n_nodes);
     /* Before the first round: a watch that stays on the holder's node is one, however often it is set. */
     long watches = pdk__ask_number(pdk__field.e->server[0], "zk_watch_count");
@@ -126,7 +127,7 @@ static void tries(void)
     pdk__peer_free(&p);
 }
 
-/* It begins to wait, and the one ahead gives the lock away: watches that fire. */
+/* It begins to wait, and the one ahead releases the lock: watches that fire. */
 static void hand_over(struct pdk__peer *two, int i)
 {
     struct pdk__want w;

@@ -1,4 +1,4 @@
-/* Who may unlock, how often a lock was taken, and what the tokens say. */
+/* The right to unlock, the number of times that a lock was taken, and the tokens. */
 #include "test/lib/field.h"
 
 #include <pthread.h>

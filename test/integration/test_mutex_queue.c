@@ -1,4 +1,4 @@
-/* The right one is next, whoever leaves, and nobody else is woken. */
+/* The right contender is next, whichever one leaves, and no other is woken. */
 #include "test/lib/field.h"
 
 #include <signal.h>
@@ -58,7 +58,7 @@ static void holder_killed(void)
     pdk__peer_free(&c);
 }
 
-/* Who waited for it waits for the one ahead of it. */
+/* The contender that waited for it waits for the one ahead of it. */
 static void waiter_killed(void)
 {
     struct pdk__want w;
@@ -100,7 +100,7 @@ static void gone_before_watched(void)
     wait_for_nodes(1);
     pdk__proxy_release(b.proxy, held);
     pdk__want_told(&w, 0);
-    if (pdk__field.e->n == 1) /* else its server may have been behind, and told it a little later */
+    if (pdk__field.e->n == 1) /* else its server may have lagged, and notified it later */
         CHECK_EQ(pdk__proxy_events(b.proxy, 0, NULL), 0);
     pdk__want_end(&w, 0);
     pdk__peer_free(&a);
@@ -139,7 +139,7 @@ static void middle_gone_before_watched(void)
 static struct pdk__peer peers[N_WAITERS + 1];
 static struct pdk__want wants[N_WAITERS + 1];
 
-/* What the peers from FIRST on were told by the servers, and asked them. */
+/* The peers from FIRST on got no event, and sent no request but the flush. */
 static void check_quiet(int first)
 {
     for (int i = first; i <= N_WAITERS; i++) {
@@ -150,7 +150,7 @@ static void check_quiet(int first)
     }
 }
 
-/* Peer I has the lock and gives it away: the one behind it hears of that, once, and no other. */
+/* Peer I has the lock and releases it: the next one is notified, once, and no other. */
 static void release(int i)
 {
     char node[128];
@@ -189,7 +189,7 @@ static void no_herd(void)
         pdk__peer_free(&peers[i]);
 }
 
-/* One in the middle gives up: the one behind it looks again, the others hear nothing. */
+/* One in the middle gives up: the one after it looks again, the others hear nothing. */
 static void quiet_departure(void)
 {
     line_up();

@@ -1,4 +1,4 @@
-/* What a lock costs on the wire, and what its nodes tell. */
+/* The cost of a lock on the wire, and the contents of its nodes. */
 #include "test/lib/field.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static void one_round_trip(void)
     pdk__peer_free(&a);
 }
 
-/* Nothing that comes later is waited for: it never arrives, and the lock is granted. */
+/* No later answer is waited for: it never arrives, and the lock is granted. */
 static void no_more_than_that(void)
 {
     pdk__field_begin();

@@ -1,4 +1,4 @@
-/* Observers: they are told who leads, whatever happens to the leader, to the path or to their own session. */
+/* Observers: they are notified of the leader, whatever happens to it, to the path or to their own session. */
 #include "lib/alloc.h"
 #include "lib/zk/client.h"
 #include "test/integration/ground.h"
@@ -149,7 +149,7 @@ static void path_comes_and_goes(void)
     end();
 }
 
-/* Not a request, whoever comes and goes behind the leader. */
+/* No request is sent, whichever candidates come and go after the leader. */
 static void no_herd(void)
 {
     begin();
@@ -171,7 +171,7 @@ static void no_herd(void)
     end();
 }
 
-/* One that stands in the observer's own session and gives up takes its watch on the leader off the server. */
+/* A candidate in the observer's own session that gives up takes its watch on the leader off the server. */
 static void not_deafened(void)
 {
     begin();

@@ -1,6 +1,6 @@
 /*
  * Servers that are away for longer than a session, and come back with everything as it was: the nodes of a previous
- * session of ours are still there, and no grant may stand on one of them (Curator's does, CURATOR-604).
+ * session of ours are still there, and no grant may rest on one of them (Curator's does, CURATOR-604).
  */
 #include "lib/zk/client.h"
 #include "test/lib/actor.h"
@@ -108,7 +108,7 @@ static bool outlive_the_handle(void)
     return true;
 }
 
-/* Wait until somebody waits for the first node of the path. */
+/* Wait until a contender waits for the first node of the path. */
 static bool first_is_watched(int64_t owner)
 {
     char name[128], child[512];
@@ -147,7 +147,7 @@ static void waiters_old_node(void)
     end();
 }
 
-/* The same, of a session that ends by itself. */
+/* The same, of a session that ends on its own. */
 static void waiters_old_node_expires(void)
 {
     set_scene();
@@ -175,7 +175,7 @@ static void session_outlived(void)
     end();
 }
 
-/* The holder stopped believing; its session lives on, and its node, until it cleans up behind itself. */
+/* The holder stopped believing; its session lives on, and its node, until the holder deletes it. */
 static void holders_old_node(void)
 {
     char story[64];

@@ -1,4 +1,4 @@
-/* A node of ours that somebody else deleted: a waiter queues anew, a holder is told that it has lost. */
+/* A node of ours that another client deleted: a waiter queues again, a holder is notified that it has lost. */
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
 
@@ -63,7 +63,7 @@ static void delete_node_of(const pdk__actor *a)
     pdk__observe_delete(pdk__field.zh, pdk__field.path, name);
 }
 
-/* A holds; its grant is checked, and given away. Returns its token. */
+/* A holds; its grant is checked, and released. Returns its token. */
 static int64_t serve(pdk__actor *a)
 {
     CHECK_RC(pdk__actor_outcome(a), PDK_OK);
@@ -89,7 +89,7 @@ static void waiter_to_the_tail(void)
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
-/* The next in line, whose node goes in the same moment as the holder's: no grant on a node that is gone. */
+/* The next in the queue, whose node is deleted in the same moment as the holder's: no grant on a deleted node. */
 static void waiter_and_holder_at_once(void)
 {
     begin(2);
@@ -157,7 +157,7 @@ static void holder_is_told(void)
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
-/* One who was granted by a release, not by a listing, watches its node no less. */
+/* A contender that was granted by a release, not by a listing, watches its node, too. */
 static void heir_is_told(void)
 {
     begin(2);
@@ -170,7 +170,7 @@ static void heir_is_told(void)
     CHECK_RC(pdk_mutex_unlock(actors[1].mutex), PDK_ELOST);
 }
 
-/* Deleted while the holder is away: it comes back as suspect, looks, and is told. */
+/* Deleted while the holder is away: it comes back as suspect, looks, and is notified. */
 static void told_after_reconnect(void)
 {
     char story[64];
@@ -178,7 +178,7 @@ static void told_after_reconnect(void)
     CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
     for (int i = 0; i < pdk__field.e->n; i++)
         pdk__proxy_refuse(pdk__field.e->proxy[i], true);
-    for (int i = 0; i < pdk__field.e->n; i++) /* not before: who is cut off from one server goes to the next */
+    for (int i = 0; i < pdk__field.e->n; i++) /* all refuse first: a cut client tries the next */
         pdk__proxy_cut(pdk__field.e->proxy[i]);
     CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_SUSPECT) >= 0);
     CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_SUSPECT);
@@ -206,7 +206,7 @@ static void on_unlocked(int rc, void *arg)
     unlocked = rc;
 }
 
-/* The news of the deletion was still on its way when the holder unlocked. */
+/* The event of the deletion was still on its way when the holder unlocked. */
 static void told_by_the_unlock(void)
 {
     begin(1);

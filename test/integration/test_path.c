@@ -1,4 +1,4 @@
-/* What may become of a lock's path: it is missing, deleted, reaped, below something that can have no children. */
+/* The fates of a lock's path: it is missing, deleted, reaped, or below a node that can have no children. */
 #include "test/integration/ground.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void reaped(void)
     ground_end(c, m);
 }
 
-/* The reaper comes between making the path and creating in it, or between two rounds: nobody notices. */
+/* The reaper comes between making the path and creating in it, or between two rounds: no caller notices. */
 static void reaped_in_between(void)
 {
     const char *path = ground_path();

@@ -1,4 +1,4 @@
-/* Access control: what a lock's path must allow, what its nodes allow others, and who one is. */
+/* Access control: what a lock's path must allow, what its nodes allow others, and credentials. */
 #include "test/integration/ground.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static void setup(void)
     CHECK_EQ(zoo_add_auth(ground.zh, "digest", "tim:secret", 10, NULL, NULL), ZOK);
 }
 
-/* A handle of somebody with a password, or of nobody in particular. */
+/* A handle with a password as its credentials, or with none. */
 static zhandle_t *stranger(const char *cred)
 {
     zhandle_t *zh = pdk__zk_open(ground.direct, 60000);
@@ -23,7 +23,7 @@ static zhandle_t *stranger(const char *cred)
     return zh;
 }
 
-/* PATH lets everybody do PERMS, and Tim everything. */
+/* PATH lets every client do PERMS, and Tim everything. */
 static void make_path(const char *path, int perms)
 {
     struct ACL acl[] = {{perms, {"world", "anyone"}}, {ZOO_PERM_ALL, {"digest", TIM}}};
@@ -99,7 +99,7 @@ static void no_ancestor(void)
     ground_end(c, NULL);
 }
 
-/* What a session may not delete stays until it ends. */
+/* A node that a session may not delete stays until the session ends. */
 static void no_delete(void)
 {
     const char *path = ground_path();
@@ -125,7 +125,7 @@ static void no_delete(void)
     CHECK_EQ(ground_children(path), 0);
 }
 
-/* The lines of the log that tell what PATH lacks, and what the state callback was told. */
+/* The lines of the log that tell what PATH lacks, and the reports to the state callback. */
 static const char *lacking;
 static atomic_int n_renewals, n_leftovers, n_suspect, n_lost;
 

@@ -1,4 +1,4 @@
-/* Asking for a lock that is held: the word in the holder's node, and who is told of it. */
+/* Asking for a lock that is held: the word in the holder's node, and the callback for it. */
 #include "lib/zk/client.h"
 #include "test/lib/actor.h"
 #include "test/lib/field.h"
@@ -18,7 +18,7 @@ static void note(pdk_mutex *m, int64_t token, void *arg)
     (void)arg;
     told.token = token;
     told.n++;
-    pdk_mutex_state(m); /* of any use inside, and not in the way */
+    pdk_mutex_state(m); /* may be called inside, and does not block */
 }
 
 static struct pdk__peer holder;
@@ -72,7 +72,7 @@ static void holder_is_asked(void)
     pdk__peer_free(&holder);
 }
 
-/* Whatever else is written is nobody's request: neither the word with something behind it, nor the half of it. */
+/* Any other data are no request: neither the word with something after it, nor the half of it. */
 static void exactly_the_word(void)
 {
     static const char *const others[] = {"", "__REVOKE", "__REVOKE__\n", "__revoke__", "{}"};
@@ -200,7 +200,7 @@ static void leader_is_asked(void)
 
 /* --- asking, and taking away ------------------------------------------------------------------------------------- */
 
-/* Its server may lag behind the one that we spoke to. */
+/* Its server may have an older state than the one that we spoke to. */
 static pdk_contender_list *list_by(const struct pdk__peer *p)
 {
     pdk_contender_list *list = NULL;
@@ -276,7 +276,7 @@ static void a_node_that_came_after(void)
     pdk_contender_list *list = list_by(&holder);
     CHECK_EQ(zoo_delete(pdk__field.zh, path, -1), ZOK);
     CHECK_EQ(zoo_create(pdk__field.zh, path, "2", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
-    pdk__observe_sync(pdk__client_zh(holder.client), path); /* its server may lag behind */
+    pdk__observe_sync(pdk__client_zh(holder.client), path); /* its server may lag */
     CHECK_RC(pdk_contender_revoke(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
     CHECK_RC(pdk_contender_remove(holder.client, list, 0, PDK__LONG_MS), PDK_ENOENT);
     CHECK_EQ(zoo_exists(pdk__field.zh, path, 0, &stat), ZOK);
@@ -309,7 +309,7 @@ static void written_to_in_between(void)
     pdk__peer_free(&holder);
 }
 
-/* The delete was done, and nobody heard. */
+/* The delete was done, and its answer was lost. */
 static void answer_lost(void)
 {
     begin();
@@ -325,7 +325,7 @@ static void answer_lost(void)
     pdk__peer_free(&holder);
 }
 
-/* In time, and with the truth: a write that nobody answered may have happened. */
+/* In time, and with the truth: a write that was not answered may have happened. */
 static void in_time(void)
 {
     begin();

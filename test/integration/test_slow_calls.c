@@ -30,7 +30,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     return rc;
 }
 
-/* The handle of this client is replaced as soon as anybody waits for something. */
+/* The handle of this client is replaced as soon as a thread waits on a condition. */
 static pdk_client *_Atomic robbed;
 static zhandle_t *_Atomic stolen;
 static atomic_int n_waits;
@@ -226,7 +226,7 @@ static void *ask_for_lock(void *arg)
     return NULL;
 }
 
-/* Between its question which node is meant and its write. */
+/* Between its request for the node that is meant and its write. */
 static void an_intervention_meanwhile(void)
 {
     const char *path = ground_path();

@@ -1,4 +1,5 @@
-/* Children of a lock's path that we did not make: who counts as ahead, who blocks nobody, what they may carry. */
+/* Children of a lock's path that we did not create: which count as ahead, which block no contender, what they may
+ * carry. */
 #include "test/integration/ground.h"
 
 #include <dlfcn.h>
@@ -113,7 +114,8 @@ static void queue_of_strangers(void)
     end();
 }
 
-/* Curator asks for a revocation by writing to the holder's node; whoever waits for that node goes on waiting. */
+/* Curator asks for a revocation by writing to the holder's node; a contender that waits for that node goes on
+ * waiting. */
 static void changes(void)
 {
     struct locker l;

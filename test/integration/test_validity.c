@@ -1,5 +1,5 @@
 /*
- * Until when a lock may be believed in, on a real server: renewed while writes are answered, over when they are not,
+ * How long a lock may be believed in, on a real server: renewed while writes are answered, over when they are not,
  * whatever else is.
  */
 #include "test/integration/ground.h"

@@ -71,7 +71,7 @@ public final class CuratorPeer {
         return "resigned";
     }
 
-    /** The ids in order, with a star behind the leader's. */
+    /** The ids in order, with a star after the leader's. */
     private String participants() throws Exception {
         StringBuilder all = new StringBuilder("participants");
         for (Participant participant : latch.getParticipants()) {
@@ -80,7 +80,7 @@ public final class CuratorPeer {
         return all.toString();
     }
 
-    /** Whoever holds makes the witness, so a second holder finds it; and adds its letter to the log. */
+    /** The holder creates the witness, so a second holder finds it; and adds its letter to the log. */
     private String contend(int rounds, Path witness, Path log) throws Exception {
         for (int i = 0; i < rounds; i++) {
             mutex.acquire();
@@ -99,7 +99,7 @@ public final class CuratorPeer {
         return "revocable";
     }
 
-    /** Asks whoever is first. */
+    /** Asks the first participant. */
     private String revoke() throws Exception {
         Revoker.attemptRevoke(client, mutex.getParticipantNodes().iterator().next());
         return "revoked";

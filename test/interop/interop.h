@@ -1,4 +1,4 @@
-/* What the interoperability tests share: a server, a client of ours, and a look at the queue. */
+/* The common parts of the interoperability tests: a server, a client of ours, and a look at the queue. */
 #ifndef PDK__INTEROP_INTEROP_H
 #define PDK__INTEROP_INTEROP_H
 
@@ -24,7 +24,7 @@ pdk_mutex *new_mutex(pdk_client *c, const char *path);
 /* The contenders of PATH; free the list. */
 pdk_contender_list *list(const char *path);
 
-/* How many they are. */
+/* The number of contenders of PATH. */
 size_t count(const char *path);
 
 /* A thread that locks and unlocks. Static: it outlives a test that fails. */
@@ -39,7 +39,7 @@ void waiter_start(struct waiter *w, pdk_mutex *m);
 /* Wait until it held the lock and released it; frees the mutex. */
 void waiter_finish(struct waiter *w);
 
-/* Every transaction has a number: as long as this one does not move, nobody has written. */
+/* Every transaction has a number: as long as this one does not change, no client has written. */
 long long last_zxid(void);
 
 /* turns.c */

@@ -35,7 +35,7 @@ bool peer_silent(void);
 /* kill -9. */
 void peer_kill(void);
 
-/* Let it end by itself. When there is none, nothing happens. */
+/* Let it end on its own. When there is none, nothing happens. */
 void peer_end(void);
 
 #endif

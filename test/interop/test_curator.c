@@ -61,7 +61,7 @@ static void trylock_writes_nothing_while_curator_holds(void)
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
 }
 
-/* Ours and Curator's in turn, the holder first. What Curator should say of them is left in NODES and SIZES. */
+/* Ours and Curator's in turn, the holder first. Curator's expected answers about them are left in NODES and SIZES. */
 static void check_list(const char *path, char nodes[1024], char sizes[256])
 {
     pdk_contender_list *l = list(path);

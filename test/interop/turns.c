@@ -1,4 +1,4 @@
-/* Contenders of both kinds: who holds makes a file that must not be there, so a second holder is caught at once. */
+/* Contenders of both kinds. The holder creates a file that must not exist, so a second holder is caught at once. */
 #include "interop.h"
 
 #include "peer.h"
@@ -26,7 +26,7 @@ static void *contend(void *arg)
     while (c->rounds < ROUNDS) {
         CHECK_RC(pdk_mutex_lock(c->mutex), PDK_OK);
         int witness = open(c->witness, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-        CHECK(witness >= 0); /* or somebody else holds the lock */
+        CHECK(witness >= 0); /* or another contender holds the lock */
         close(witness);
         int log = open(c->log, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
         CHECK(log >= 0);
