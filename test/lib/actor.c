@@ -121,7 +121,7 @@ static int sync_once(zhandle_t *zh, const char *path)
     return atomic_load(&rc);
 }
 
-/* One whose answer was lost is asked for again. */
+/* A sync whose answer was lost is sent again. */
 void pdk__observe_sync(zhandle_t *zh, const char *path)
 {
     int rc;
@@ -129,7 +129,7 @@ void pdk__observe_sync(zhandle_t *zh, const char *path)
     CHECK_EQ(rc, ZOK);
 }
 
-/* False when the node is gone by now. */
+/* False when the node has been deleted since. */
 static bool stat_child(zhandle_t *zh, const char *path, const char *name, struct Stat *stat)
 {
     char child[256];

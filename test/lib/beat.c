@@ -19,7 +19,7 @@ struct pdk__beat {
 
 static void ignore(int rc, const struct Stat *stat, const void *arg) { (void)rc, (void)stat, (void)arg; }
 
-/* Does it end meanwhile? */
+/* Sleep one period. True when the beat was stopped meanwhile. */
 static bool rest(struct pdk__beat *b)
 {
     struct timespec until;
@@ -35,7 +35,7 @@ static bool rest(struct pdk__beat *b)
     return stop;
 }
 
-/* Whatever the answer: a beat that is lost is followed by another. */
+/* Answers are ignored: a lost beat is followed by another. */
 static void *write_on(void *arg)
 {
     struct pdk__beat *b = arg;

@@ -1,8 +1,8 @@
 /*
- * A session that writes a little, all the time.
+ * A session that writes all the time.
  *
- * ZooKeeper 3.8.0 as an ensemble can leave the reply to its only client lying until somebody else writes
- * (ZOOKEEPER-4537); a test would take that for a stall of ours.
+ * An ensemble of ZooKeeper 3.8.0 can withhold the reply to its only client until another client writes
+ * (ZOOKEEPER-4537). A test would take that for a stall of ours.
  */
 #ifndef PDK__TEST_BEAT_H
 #define PDK__TEST_BEAT_H

@@ -96,7 +96,7 @@ int64_t pdk__test_slowed(int64_t ms)
 
 enum { SIGHTS_MAX = 10, NAME_SIZE = 80, VALUE_SIZE = 200 };
 
-/* Of this thread's wait, with those inside it: the last changes of what was looked at. */
+/* The last changes seen by this thread's wait, and by waits inside it. */
 static _Thread_local struct {
     int depth;
     int64_t began_ms;
@@ -175,7 +175,7 @@ pid_t pdk__test_fork(void)
         return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(1); /* it died before the line above */
+        _exit(1); /* the parent died before the line above */
     is_child = true;
     return 0;
 }
@@ -193,7 +193,7 @@ int pdk__test_wait(pid_t pid)
 
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
-/* A test that hangs: say which, and die at once; a debugger or a core file then shows where. */
+/* A test hangs: print its name and abort at once. A debugger or a core file then shows where. */
 static void bark(int signal)
 {
     static const char text[] = "not ok - (it hangs) ";
@@ -247,7 +247,7 @@ struct tally {
     int run, failed, skipped;
 };
 
-/* CUnit is asked for one test at a time: setup and teardown then are the program's, not each test's. */
+/* CUnit runs one test at a time, so that setup and teardown belong to the program, not to each test. */
 static int run_all(int argc, char **argv, const struct pdk__test_suite *suite, struct tally *tally)
 {
     CU_pSuite cu = CU_add_suite(suite->name, NULL, NULL);

@@ -9,9 +9,9 @@
  *         return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "mutex", .tests = tests});
  *     }
  *
- * Arguments choose the tests whose names contain one of them. A check that fails in another thread than the test's own
- * ends that thread, and the test fails when its function returns; in a child of pdk__test_fork() it ends the child with
- * status 1.
+ * Arguments choose the tests whose names contain one of them. A check that fails in a thread other than the test's own
+ * ends that thread; the test fails when its function returns. In a child of pdk__test_fork() a failing check ends the
+ * child with status 1.
  */
 #ifndef PDK__TEST_CHECK_H
 #define PDK__TEST_CHECK_H
@@ -35,11 +35,11 @@ struct pdk__test_suite {
     int limit_ms;                  /* for one test; default 300000. PADDOCK_TEST_SLOW multiplies it */
 };
 
-/* Returns what main() should: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke. */
+/* Returns the exit status: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke. */
 int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite);
 
-/* fork(), whose child gets SIGKILL when its parent dies, and whose checks end the child. It inherits no alarm. The
- * parent's thread must live as long as the child shall. */
+/* fork(). The child gets SIGKILL when the parent's thread ends, its failing checks end it, and it inherits no alarm.
+ * The parent's thread must therefore outlive the child. */
 pid_t pdk__test_fork(void);
 
 /* Wait for PID. Returns its exit status, or -N when signal N ended it. */
@@ -60,8 +60,8 @@ int pdk__test_wait(pid_t pid);
 #define CHECK_RC(call, rc) pdk__test_rc(__FILE__, __LINE__, #call, (call), (rc))
 
 /*
- * Wait until COND is true; be generous with MS, it is only spent by a test that fails. PADDOCK_TEST_SLOW multiplies it.
- * COND is looked at once more when the time is up. A failure shows COND, and the history of what COND has SEEN: the
+ * Wait until COND is true. MS may be generous, for only a failing test waits that long. PADDOCK_TEST_SLOW multiplies
+ * it. COND is evaluated once more when the time is up. A failure shows COND and the history of what COND has SEEN: the
  * last changes, each with its time since the wait began.
  */
 #define CHECK_WITHIN(ms, cond)                                                                                         \
@@ -77,11 +77,11 @@ int pdk__test_wait(pid_t pid);
         pdk__test_wait_ends();                                                                                         \
     } while (0)
 
-/* Inside a condition: the value of X, an integer, which the history then shows. Functions of the harness that ask a
- * server or read what a program said do this themselves. */
+/* Inside a condition: the value of X, an integer, which the history then shows. Functions of the harness that query a
+ * server or read a program's output record their result themselves. */
 #define SEEN(x) pdk__test_saw(#x, (intmax_t)(x))
 
-/* Give this test up, as one that cannot be run here. From the test's own thread, or from the setup for all tests. */
+/* Skip this test, or from the setup all tests. Only on the test's own thread. */
 #define SKIP(reason) pdk__test_skip(reason)
 
 /* First in a test whose child of pdk__test_fork() is to start threads: under ThreadSanitizer it cannot. */
@@ -91,7 +91,7 @@ int pdk__test_wait(pid_t pid);
 #define CHILD_HAS_THREADS() ((void)0)
 #endif
 
-/* What the macros call. */
+/* The macros call these. */
 noreturn void pdk__test_fail(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 noreturn void pdk__test_skip(const char *reason);
 void pdk__test_eq(const char *file, int line, const char *a, intmax_t av, const char *b, intmax_t bv);
@@ -101,8 +101,8 @@ int64_t pdk__test_wait_begins(int64_t ms);
 void pdk__test_wait_ends(void);
 noreturn void pdk__test_late(const char *file, int line, int64_t ms, const char *cond);
 intmax_t pdk__test_saw(const char *what, intmax_t value);
-void pdk__test_saw_text(const char *what, const char *text); /* its end, when it is long */
-int64_t pdk__test_slowed(int64_t ms);                        /* as often as PADDOCK_TEST_SLOW says */
+void pdk__test_saw_text(const char *what, const char *text); /* records the end of a long TEXT */
+int64_t pdk__test_slowed(int64_t ms);                        /* MS multiplied by PADDOCK_TEST_SLOW */
 int64_t pdk__test_now_ms(void);
 void pdk__test_nap(void);
 

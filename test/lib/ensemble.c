@@ -19,7 +19,7 @@ static void make_links(pdk__ensemble *e, int i, struct pdk__server_options *o)
     }
 }
 
-/* All are started before any is waited for: alone, a member never serves. */
+/* Start all servers before waiting for any: a server of an ensemble never serves alone. */
 static bool start(pdk__ensemble *e, const struct pdk__ensemble_options *o)
 {
     struct pdk__server_options all = {.tick_ms = o->tick_ms > 0 ? o->tick_ms : 200,
@@ -67,7 +67,7 @@ static bool name_server(const char **names, char address[64], int *port)
     return true;
 }
 
-/* The servers of somebody else, if there are any to be used; NULL otherwise. */
+/* The servers that PADDOCK_TEST_HOSTS names; NULL when it names none. */
 static const char *others(const struct pdk__ensemble_options *o)
 {
     char address[64];
@@ -84,7 +84,7 @@ static const char *others(const struct pdk__ensemble_options *o)
     return names;
 }
 
-/* Each of the servers gets a port of ours, so that nothing else needs to know. */
+/* Each of these servers gets a local port, so that the rest of the harness need not tell them apart. */
 static void borrow(pdk__ensemble *e, const char *names)
 {
     char address[64];
@@ -114,7 +114,7 @@ static void introduce(pdk__ensemble *e, bool quiet)
         e->beat = pdk__beat_new(e->behind_all);
 }
 
-/* Another process can take a port between our choice and the server's: then all is made anew. */
+/* Another process can take a port between our choice and the server's bind. Then everything is created again. */
 static void make(pdk__ensemble *e, const struct pdk__ensemble_options *o)
 {
     for (int tries = 0; !start(e, o); tries++) {
@@ -243,7 +243,7 @@ long pdk__ask_number(const pdk__server *s, const char *name)
     return (long)pdk__test_saw(name, number);
 }
 
-/* The lines that begin with a tab behind the line TITLE; "wchp" and "dump" answer so. */
+/* The number of lines after the line TITLE that begin with a tab, as in the answers to "wchp" and "dump". */
 static int count_under(const pdk__server *s, const char *word, const char *title)
 {
     char *text = ask(s, word), *rest = text, *line;

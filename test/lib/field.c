@@ -25,7 +25,7 @@ static void setup(void)
     CHECK_EQ(zoo_create(pdk__field.zh, root, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
 }
 
-/* Failed tests may have left nodes, and the servers may live on. */
+/* Failed tests may have left nodes, on servers that outlive the program. */
 static void remove_tree(const char *path)
 {
     struct String_vector children = {0};
@@ -81,7 +81,7 @@ void pdk__field_begin(void)
 
 static void synced(int rc, const char *path, const void *arg) { (void)rc, (void)path, (void)arg; }
 
-/* The sync is answered before what is behind it is asked: a server that lags would count nodes that are gone. */
+/* The server completes the sync before the read after it: a server that lags would count deleted nodes. */
 int pdk__field_nodes(void)
 {
     struct Stat stat;

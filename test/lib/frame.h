@@ -1,5 +1,5 @@
 /*
- * Frames of ZooKeeper's protocol, taken apart without trusting a byte: no I/O, no memory, no state.
+ * A parser of ZooKeeper's frames that trusts no byte: no I/O, no memory, no state.
  *
  * A frame is a length of four bytes and as many bytes. A request begins with xid and type, a reply with xid, zxid and
  * error; all numbers are big-endian. The first frame of each direction is the handshake and has neither.
@@ -53,8 +53,8 @@ struct pdk__reply {
     size_t path_size;
 };
 
-/* The size of the frame that begins at DATA, its length field included; 0: not all of it is there yet; -1: no frame can
- * have this length. */
+/* The size of the frame that begins at DATA, its length field included; 0: the frame is not complete yet; -1: no frame
+ * can have this length. */
 long pdk__frame_size(const void *data, size_t n);
 
 /* Take apart a whole frame of SIZE bytes. False when it is too short to be one. */

@@ -21,7 +21,7 @@ static noreturn void die(const char *what)
 
 /* --- the loop ---------------------------------------------------------------------------------------------------- */
 
-/* A port that was free a moment ago may be another process's by now: then another one. */
+/* A port that was just free may be another process's by now. Then choose another one. */
 static void choose_port(struct pdk__proxy *p)
 {
     for (int tries = 0; tries < 100; tries++) {
@@ -40,7 +40,7 @@ static void hold_port(struct pdk__proxy *p)
         die("proxy: port");
 }
 
-/* To refuse is to have no listener: then a client sees just what a dead server shows it. The port stays ours. */
+/* The proxy refuses by having no listener, so that a client sees what a dead server shows it. The port stays ours. */
 static void obey(struct pdk__proxy *p)
 {
     if (p->refuse && p->listens) {
@@ -62,7 +62,7 @@ static void obey(struct pdk__proxy *p)
     p->cut_all = false;
 }
 
-/* Send what is due; then tell when the next thing will be, in milliseconds as poll() wants them. */
+/* Send what is due. Returns the milliseconds until the next chunk is due, as poll() takes them. */
 static int work(struct pdk__proxy *p)
 {
     int64_t next = p->knock_ms != 0 ? p->knock_ms : INT64_MAX;
@@ -79,7 +79,7 @@ static int work(struct pdk__proxy *p)
     return next == INT64_MAX ? -1 : left > 1 ? (int)left : 1;
 }
 
-/* Two entries for each connection; -1 where nothing is to be waited for, since poll() tells a hang-up unasked. */
+/* Two entries for each connection; -1 where no event is wanted, since poll() reports a hang-up unasked. */
 static size_t watch(const struct pdk__proxy *p, struct pollfd **polled, size_t *cap)
 {
     size_t n = 2;
@@ -139,7 +139,7 @@ static void *loop(void *arg)
 
 /* --- making one -------------------------------------------------------------------------------------------------- */
 
-/* Signals are for the test's own threads. */
+/* The proxy's thread blocks all signals; they go to the test's threads. */
 static void start(struct pdk__proxy *p)
 {
     sigset_t all, before;
@@ -205,7 +205,7 @@ void pdk__proxy_free(pdk__proxy *p)
 
 static void begin(struct pdk__proxy *p) { pthread_mutex_lock(&p->lock); }
 
-/* Let the loop make a turn that knows the order: then it is obeyed. */
+/* Wait for a turn of the loop that began after the order: then it has taken effect. */
 static void carry_out(struct pdk__proxy *p)
 {
     uint64_t mine = ++p->asked;

@@ -1,4 +1,4 @@
-/* What the proxy has seen, for the test to ask. */
+/* The proxy's counters, and the functions by which a test reads them. */
 #include "test/lib/proxy_state.h"
 
 #include <stdlib.h>

@@ -33,7 +33,7 @@ int64_t pdk__proxy_now_ms(void)
 
 /* --- a connection begins and ends -------------------------------------------------------------------------------- */
 
-/* Waited for only a moment: a stopped server with a full queue would stop us. */
+/* Connect within DIAL_MS: a stopped server with a full queue would stop the proxy. */
 static int dial(const struct sockaddr_in *to)
 {
     struct pollfd p = {.events = POLLOUT};
@@ -55,9 +55,9 @@ static int dial(const struct sockaddr_in *to)
 }
 
 /*
- * A client that knocks at a dead server's proxy is hung up on. A member that knocks at its leader's may be early, for a
- * leader is elected before it listens: it waits at the door, and so finds the leader no later than without a proxy.
- * Hung up on, it would begin a new election, and the leader wait in vain for it.
+ * When the server is dead, a client's connection is closed. A follower may connect too early, for a leader is elected
+ * before it listens. Its connection therefore waits to be accepted, and reaches the leader no later than without a
+ * proxy. If it were closed, the follower would begin a new election, and the leader would wait for it in vain.
  */
 void pdk__proxy_accept(struct pdk__proxy *p)
 {

@@ -37,7 +37,7 @@ static void expect(struct connection *c, const struct pdk__request *r, int rule,
     c->pending[c->n_pending++] = (struct pending){.xid = r->xid, .type = r->type, .rule = rule, .error = error};
 }
 
-/* The reply with XID is here: what was it to? The oldest, when several have the same special xid. */
+/* Find the request that the reply with XID answers: the oldest, when several have the same special xid. */
 static struct pending answered(struct connection *c, int32_t xid)
 {
     for (size_t i = 0; i < c->n_pending; i++)
@@ -51,7 +51,7 @@ static struct pending answered(struct connection *c, int32_t xid)
 
 /* --- answers of our own ------------------------------------------------------------------------------------------ */
 
-/* In place of a request, so that its answer comes in its turn: a read that changes nothing. */
+/* Send a read in place of the request: it changes nothing, and its reply keeps the order of replies. */
 static void push_substitute(struct pdk__proxy *p, struct connection *c, int32_t xid)
 {
     enum { SIZE = 4 + 4 + 4 + 4 + 1 + 1 };
@@ -84,7 +84,7 @@ static bool matches(const struct pdk__rule *rule, const void *frame, size_t size
     return pdk__frame_mentions(frame, size, r, rule->path);
 }
 
-/* Every rule counts; the first whose turn it is acts. */
+/* Every matching rule counts the request; the first that is due acts. */
 static int choose(struct pdk__proxy *p, const void *frame, size_t size, const struct pdk__request *r)
 {
     int chosen = NO_RULE;
@@ -171,7 +171,7 @@ void pdk__proxy_frame(struct pdk__proxy *p, struct connection *c, pdk__direction
         reply(p, c, frame, size);
 }
 
-/* Replies that are still to come and chunks that wait may name a rule. */
+/* Pending replies and waiting chunks may refer to a rule. */
 void pdk__proxy_clear_rules(struct pdk__proxy *p)
 {
     for (struct connection *c = p->connections; c != NULL; c = c->next) {

@@ -1,4 +1,4 @@
-/* Inside the proxy: its parts share these. Everything is touched with the lock held; descriptors only by the thread. */
+/* Shared by the proxy's source files. Everything is accessed with the lock held; descriptors only by the thread. */
 #ifndef PDK__TEST_PROXY_STATE_H
 #define PDK__TEST_PROXY_STATE_H
 
@@ -9,7 +9,7 @@
 
 enum { MAX_RULES = 64, N_OPS = 256, NO_RULE = -1 };
 
-/* Bytes on their way in one direction, a frame or an end of stream. */
+/* Bytes in transit in one direction: a frame, or an end of stream. */
 struct chunk {
     struct chunk *next;
     int64_t due_ms;
@@ -19,21 +19,21 @@ struct chunk {
     unsigned char data[];
 };
 
-/* A request whose reply is to come. */
+/* A request that has no reply yet. */
 struct pending {
     int32_t xid, type;
     int rule;
-    int error; /* to answer with, whatever the server says; 0: what it says */
+    int error; /* replaces the server's answer; 0: the server's answer stays */
 };
 
-/* One way of a connection; way[d] reads fd[d] and writes fd[!d], with d a pdk__direction. */
+/* One direction of a connection; way[d] reads fd[d] and writes fd[!d], with d a pdk__direction. */
 struct way {
     unsigned char *in; /* read, not yet a whole frame */
     size_t n_in, cap_in;
     struct chunk *head, **tail;
     bool greeted; /* the handshake went by */
     bool ended;   /* nothing more is read */
-    bool broken;  /* nobody reads what we write */
+    bool broken;  /* the peer no longer reads */
 };
 
 struct connection {
@@ -42,7 +42,7 @@ struct connection {
     struct way way[2];
     struct pending *pending;
     size_t n_pending, cap_pending;
-    bool cut;        /* by a rule: send what is due, then end */
+    bool cut;        /* by a rule: send what is due, then close */
     int64_t give_up; /* when a cut connection is closed for good */
 };
 
@@ -62,11 +62,11 @@ struct pdk__proxy {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    uint64_t asked, answered; /* a turn of the loop that began after the question */
+    uint64_t asked, answered; /* orders given; orders obeyed by a turn of the loop that began after them */
     int wake, listener, port;
     struct sockaddr_in target;
     bool as_bytes, refuse, listens, cut_all, stop;
-    int64_t knock_ms; /* when to try the target again, for somebody who waits to be accepted; 0: nobody */
+    int64_t knock_ms; /* when to try the target again for a connection that waits to be accepted; 0: none waits */
     bool hold[2];
     int delay_ms[2];
     struct connection *connections;
@@ -93,7 +93,7 @@ void pdk__proxy_drop(struct connection *c);
 /* proxy_rules.c: what happens to a frame, and the book-keeping. */
 void pdk__proxy_frame(struct pdk__proxy *p, struct connection *c, pdk__direction d, const void *frame, size_t size);
 
-/* Forget all rules, and let go what they hold. */
+/* Delete all rules, and forward what they hold. */
 void pdk__proxy_clear_rules(struct pdk__proxy *p);
 
 /* proxy_count.c: all counters to zero. */

@@ -14,7 +14,7 @@ zhandle_t *pdk__zk_open(const char *hosts, int session_ms)
     zoo_set_debug_level((ZooLogLevel)0);
     zhandle_t *zh = zookeeper_init(hosts, NULL, session_ms, NULL, NULL, ZOO_NO_LOG_CLIENTENV);
     CHECK(zh != NULL);
-    /* Else it looks names up all the time, and a child that is forked meanwhile finds the resolver's locks taken. */
+    /* Otherwise the client resolves names all the time, and a child forked then finds the resolver's locks held. */
     zoo_set_servers_resolution_delay(zh, -1);
     CHECK_WITHIN(CONNECTED_MS, SEEN(zoo_state(zh)) == ZOO_CONNECTED_STATE);
     return zh;
@@ -50,7 +50,7 @@ int pdk__zk_stat(zhandle_t *zh, const char *path, struct Stat *stat)
 
 /* --- a session ended from outside -------------------------------------------------------------------------------- */
 
-/* One frame, at most SIZE bytes of it; its size, or -1. */
+/* Read one frame, at most SIZE bytes of it. Returns its size, or -1. */
 static long hear(int fd, unsigned char *frame, size_t size)
 {
     size_t n = 0;
@@ -64,7 +64,7 @@ static long hear(int fd, unsigned char *frame, size_t size)
     return whole > 0 ? whole : -1;
 }
 
-/* Notifications of the session's watches may come in between. */
+/* Notifications of the session's watches may come before the reply. */
 static int end(int fd)
 {
     unsigned char out[4 + 8], in[65536];

@@ -1,9 +1,9 @@
 /*
- * A client of ZooKeeper's own C library that does nothing: what a session costs that has no lock.
+ * A client of ZooKeeper's own C library that does nothing: it measures the cost of a session without a lock.
  *
  *     bare HOSTS SESSION_MS
  *
- * Ends with its input.
+ * Ends at the end of its input.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
- * Bounded belief, on three real servers: whoever works under a lock has stopped before the next one begins, by the
- * stamps of both, whatever is done to the network or to the process between. docker/show brings the servers up and
- * runs this; see there.
+ * Bounded belief, on three real servers: a holder stops working before the next holder begins, by the stamps of both,
+ * whatever fault the network or the process has in between. docker/show starts the servers and runs this; see there.
  *
- * Each run does one thing to several holders at once, each on a lock of its own with one who waits behind it: a program
- * of the library's, `paddock lock`, `paddock elect`, and a program of Curator's, which is not judged but compared.
+ * Each run does one thing to several holders at once. Each holder has a lock of its own, with one waiter after it. The
+ * holders are a program on the library, `paddock lock`, `paddock elect`, and a program on Curator, which is compared
+ * but not judged.
  *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
@@ -37,7 +37,7 @@ static struct role {
     char path[128];
     _Atomic int64_t gone_ns;
     bool is_struck;
-    int voids; /* runs in which it let go before the fault was complete */
+    int voids; /* runs in which it released before the fault was complete */
     int stuck; /* runs in which it did not begin */
     struct outcomes outcomes;
 } roles[] = {
@@ -56,10 +56,10 @@ static enum fault fault;
 static char follower[16], all_hosts[256];
 static struct seat holders, rivals;
 static struct actor keeper;
-static const char *store; /* the socket of a fenced store, where the library's holders write; NULL: none */
+static const char *store; /* the socket of the fenced store that the library's holders write to; NULL: none */
 static struct {
     int lost, guard_refused, fence_refused;
-} woke;                     /* runs in which it was so */
+} woke;                     /* runs in which each happened */
 static int still_connected; /* runs in which a server still had the library's connection when the next began */
 
 /* --- the cast ---------------------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static bool is_played(const struct role *r)
     return (r->kind != CURATOR || cast_has_curator()) && (r->kind != COMMAND || cast_can(r->verb));
 }
 
-/* Those who are cut off know no other server; those who wait do not know that one. */
+/* Holders to be cut off with a follower know only that server; their rivals know all servers but that one. */
 static void choose_seats(void)
 {
     static char here[64], elsewhere[256];
@@ -105,7 +105,7 @@ static void start_cast(void)
     }
 }
 
-/* A store of its own for each lock: its tokens are another's nothing. */
+/* Each lock has a store of its own, for the tokens of two locks cannot be compared. */
 static void renew_store(void)
 {
     static char socket[64];
@@ -125,7 +125,7 @@ static void contend(struct role *r, struct actor *a, const struct seat *seat)
         cast_order(a, r->path, r == roles ? store : NULL);
 }
 
-/* Who was asked to work, and does not: with what an ensemble may need after the fault before, and much more. */
+/* Wait up to BEGIN_MS, far more than an ensemble needs after the fault before. Report a holder that does not begin. */
 static bool begins(struct role *r)
 {
     int64_t until_ms = pdk__test_now_ms() + BEGIN_MS;
@@ -165,7 +165,7 @@ static void queue_up(void)
         CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2 || atomic_load(&r->gone_ns) != 0);
 }
 
-/* The fault comes at any moment of the pings and renewals. */
+/* The fault comes at a random moment between pings and renewals. */
 static void any_moment(void)
 {
     long ms = random() % 1000;
@@ -209,7 +209,7 @@ static void heal(void)
         wake_holders();
 }
 
-/* What the library's holder could do when it went on. */
+/* Count what the library's holder was still able to do after it had been stopped. */
 static void note_awakening(struct work *w)
 {
     int64_t guarded = atomic_load(&w->guarded), fenced = atomic_load(&w->fenced);
@@ -218,8 +218,8 @@ static void note_awakening(struct work *w)
     woke.fence_refused += fenced == EXIT_STALE;
 }
 
-/* A machine that is too busy to renew in time costs the lock, and it is handed on in peace: that shows nothing of the
- * fault. No session can end so soon after it. */
+/* A machine that is too busy to renew in time loses the lock, and releases it properly. Such a run shows nothing of the
+ * fault: no session can end so soon after it. */
 static bool let_go_before(const struct outcome *one) { return one->gone_ns != 0 && one->gone_ns < one->struck_ns; }
 
 static void note(struct role *r, struct outcome one)
@@ -342,10 +342,10 @@ static void judge(void)
         judge_role(r);
 }
 
-/* A follower may have become the leader, by an election that nobody asked for. */
+/* A follower may have become the leader, by an election that no fault of ours caused. */
 static bool must_recast(void) { return fault == FOLLOWER_CUT_OFF && !pdk__lab_follows(follower); }
 
-/* So many runs more, for each to have its number; not for ever. */
+/* The number of runs to add, so that each role has RUNS runs that count; at most RUNS. */
 static int most_voids(void)
 {
     int most = 0;

@@ -1,5 +1,5 @@
 /*
- * One of those who stand for a leadership: leads for a moment, resigns, stands again, until it is told to end.
+ * A candidate for a leadership: it leads for a moment, resigns and is a candidate again, until it is asked to end.
  *
  *     candidate FILE HOSTS SESSION_MS PATH MOST_MS
  *
@@ -56,7 +56,7 @@ static int make(const char *hosts, int session_ms, const char *path)
     return rc != 0 ? rc : pdk_leader_new(&leader, client, path, NULL);
 }
 
-/* A resignation that no server confirmed in time goes on by itself. */
+/* A resignation that no server confirmed in time continues unasked. */
 static int serve(int most_ms)
 {
     int rc = pdk_leader_start(leader);

@@ -15,7 +15,7 @@
 enum { ENDS_MS = 60000, WORDS_MAX = 32 };
 
 static char dir[64];
-static const char *curator_path; /* the class path; NULL: there is no Curator here */
+static const char *curator_path; /* the class path; NULL: Curator is not installed */
 
 static const char *env(const char *name)
 {
@@ -31,14 +31,14 @@ int cast_number(const char *name, int otherwise)
     return text != NULL && *text != '\0' ? atoi(text) : otherwise;
 }
 
-/* --- the place where they write ---------------------------------------------------------------------------------- */
+/* --- the directory of their records ------------------------------------------------------------------------------ */
 
 void cast_begin(void)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(dir, sizeof dir, "%s/paddock-show-XXXXXX", tmp != NULL ? tmp : P_tmpdir);
     CHECK(mkdtemp(dir) != NULL);
-    signal(SIGPIPE, SIG_IGN); /* one that died is found out by its silence */
+    signal(SIGPIPE, SIG_IGN); /* a program that died is noticed by its silence */
 }
 
 void cast_file(const char *name, char *file, size_t size) { snprintf(file, size, "%s/%s", dir, name); }
@@ -212,7 +212,7 @@ static bool is_gone(struct actor *a)
     return a->pid == 0;
 }
 
-/* A command has ended when it is gone: its child says nothing when it is killed. */
+/* A command has ended when its process has: its child writes nothing when it is killed. */
 bool cast_ended(struct actor *a) { return a->orders > 0 ? atomic_load(&a->work->ended_ns) != 0 : is_gone(a); }
 
 void cast_dismiss(struct actor *a)
@@ -250,7 +250,7 @@ static pid_t parent(pid_t pid)
     return is;
 }
 
-/* Of a command, the process that keeps the session: the other child of the parent of the child. */
+/* The process of a command that keeps the session: the other child of CHILD's parent. */
 static pid_t keeper(pid_t child)
 {
     char file[64];

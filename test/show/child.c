@@ -1,6 +1,6 @@
 /*
- * The command that `paddock lock` and `paddock elect` run in a show: it works as long as it lives, and heeds no signal
- * that it can ignore. Only its death ends its work, or the driver's wish.
+ * The command that `paddock lock` and `paddock elect` run in a show. It works until it is killed or the driver asks it
+ * to end, and ignores every signal that can be ignored.
  *
  *     child FILE
  */

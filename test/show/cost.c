@@ -1,9 +1,9 @@
 /*
- * What it costs to hold a lock and do nothing: requests as a server counts them, bytes and packets as the network
+ * The cost of holding a lock and doing nothing: requests as a server counts them, bytes and packets as the network
  * interface of the client's place counts them, the transactions of the ensemble. On three real servers: docker/show
- * brings them up and runs this.
+ * starts them and runs this.
  *
- * Each client is alone in its place, and asks one server; nobody else writes.
+ * Each client is alone in its place and uses one server. No other client writes.
  *
  * PADDOCK_SHOW_SECONDS (10), PADDOCK_SHOW_SESSION_MS (10000).
  */
@@ -30,7 +30,7 @@ struct counters {
 static struct client {
     const char *name;
     enum kind kind;
-    const char *lock; /* that it asks for; NULL: none */
+    const char *lock; /* that it requests; NULL: none */
     bool by_sync;
     struct actor actor;
     char address[64];
@@ -110,7 +110,7 @@ static void take_place(struct client *c)
     CHECK_WITHIN(SOON_MS, observer_count(path) == before + 1 && (before > 0 || cast_works(&c->actor)));
 }
 
-/* Not a wait for something: the time over which is counted. */
+/* The time over which requests are counted; not a wait for a condition. */
 static void let_pass(int s) { nanosleep(&(struct timespec){.tv_sec = s}, NULL); }
 
 static void tell(const struct client *c)
@@ -123,7 +123,7 @@ static void tell(const struct client *c)
            (double)(c->after.in_packets - c->before.in_packets) / s);
 }
 
-/* The servers' other sessions are closed or silent: what is written meanwhile, the holder wrote. */
+/* All other sessions are closed or silent, so that every write meanwhile is the holder's. */
 static void idle_holder(void)
 {
     snprintf(server, sizeof server, "%s", pdk__fault("server follower"));

@@ -1,14 +1,14 @@
 /*
- * A program that works under a lock of the library's, as its users write them: it asks before each step.
+ * A program that works under a lock of the library as its users do: it checks the lock before each step.
  *
  *     holder HOSTS SESSION_MS [sync]
  *
- * Reads orders, one a line, and ends with its input:
- *     work FILE PATH STORE    lock PATH, work until the lock is lost or the driver wishes the end, unlock
+ * Reads orders, one a line, until the end of its input:
+ *     work FILE PATH STORE    lock PATH, work until the lock is lost or the driver asks for the end, unlock
  *
- * STORE is the socket of an examples/fenced_store, or "-". Its first work is a write there, with its token. When it was
- * stopped, and then finds the lock lost, it tries what somebody would who does not ask: it writes there, and sends a
- * guarded transaction.
+ * STORE is the socket of an examples/fenced_store, or "-". Its first work is a write there, with its token. If it was
+ * stopped and then finds the lock lost, it does what a program without checks would do: it writes to the store, and
+ * sends a guarded transaction.
  */
 #include "test/show/work.h"
 
@@ -36,7 +36,7 @@ static int put(const char *store, int64_t token)
     snprintf(number, sizeof number, "%" PRId64, token);
     pid_t pid = fork();
     if (pid == 0) {
-        fclose(stderr); /* a refusal is no news here */
+        fclose(stderr); /* a refusal is expected */
         execl(program, program, "put", store, number, "written", (char *)NULL);
         _exit(127);
     }
@@ -49,7 +49,7 @@ static void ignore_event(zhandle_t *zh, int type, int state, const char *path, v
     (void)zh, (void)type, (void)state, (void)path, (void)arg;
 }
 
-/* On a handle of its own: that of a process that slept has expired. */
+/* On a handle of its own: the session of a process that was stopped has expired. */
 static int commit(const zoo_op_t *check, const char *path)
 {
     struct Stat stat;
@@ -74,7 +74,7 @@ static void write_late(struct work *w, const zoo_op_t *check, const char *path, 
 
 /* --- work -------------------------------------------------------------------------------------------------------- */
 
-/* The stamp is of the moment before the question: what it allows was allowed then. */
+/* The stamp is taken before the check: work that the check allows was allowed at that moment. */
 static bool may_work(struct work *w, pdk_mutex *m)
 {
     int64_t before = atomic_load(&w->last_ns), asked = work_now_ns();

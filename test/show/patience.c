@@ -1,7 +1,7 @@
 /*
- * What an ensemble survives costs nobody the lock: a leader that freezes, one that dies, servers restarted one after
- * another, or replaced by those of another release; with sessions that are long enough. On three real servers:
- * docker/show brings them up and runs this.
+ * No holder with a long enough session loses its lock to a fault that the ensemble survives: a leader that freezes, a
+ * leader that dies, servers restarted one after another, or replaced by those of another release. On three real
+ * servers: docker/show starts them and runs this.
  *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (30000), PADDOCK_SHOW_UPGRADE (the release to upgrade to; none).
  */
@@ -89,7 +89,7 @@ static void kill_leader(void)
 static void restart_all(void) { pdk__fault("rolling-restart"); }
 static void upgrade_all(void) { pdk__fault("rolling-upgrade %s", getenv("PADDOCK_SHOW_UPGRADE")); }
 
-/* Does it work now that all is well again, and without a doubt? */
+/* Does it work after the ensemble has recovered, with its lock HELD and not SUSPECT? */
 static bool works_on(struct role *r, int64_t since_ns)
 {
     struct work *w = r->actor.work;

@@ -1,6 +1,6 @@
 /*
- * Leadership that goes round among many processes, of which the one that leads is killed again and again: never two
- * leaders by their own stamps, and a successor soon. On three real servers: docker/show brings them up and runs this.
+ * Leadership that rotates among many processes, while the leader is killed repeatedly: by their own stamps there are
+ * never two leaders, and a successor begins soon. On three real servers: docker/show starts them and runs this.
  *
  * PADDOCK_SHOW_PROCESSES (20), PADDOCK_SHOW_TERMS (100), PADDOCK_SHOW_KILLS (5), PADDOCK_SHOW_SESSION_MS (1000),
  * ZK_TICK_MS (200), the servers' own.
@@ -23,7 +23,7 @@
 
 enum { MOST_MS = 20, SOON_MS = 60000, SLACK_MS = 1000, PROCESSES_MAX = 64 };
 
-/* Of one process; those of the dead are kept, for the judge. */
+/* The record of one process; those of killed processes are kept for the judge. */
 struct candidate {
     char name[24];
     pid_t pid; /* 0: dead */
@@ -82,7 +82,7 @@ static struct candidate *leader(void)
 
 /* --- kills ------------------------------------------------------------------------------------------------------- */
 
-/* One that had just stopped to lead is no leader: it does not count. */
+/* A process that had just stopped leading is no leader: killing it does not count. */
 static void kill_leader(void)
 {
     struct candidate *c;

@@ -1,6 +1,6 @@
 /*
- * The terms of one candidate, in a mapped file that survives its death: of each, when it began to lead, and when it did
- * so for the last time. It asks whether it leads, and only then says that it did at the moment before.
+ * The terms of one candidate, in a mapped file that survives its death: when each term began, and when it last led. The
+ * candidate takes a stamp, then asks whether it leads, and only then records the stamp.
  */
 #ifndef SHOW_TERMS_H
 #define SHOW_TERMS_H
@@ -12,7 +12,7 @@ enum { TERMS_MAX = 4096 };
 
 struct term {
     _Atomic int64_t token, first_ns, last_ns;
-    _Atomic int64_t ended_ns; /* it had stopped; 0: it leads, or was killed when it did */
+    _Atomic int64_t ended_ns; /* it had stopped; 0: it leads, or was killed while it led */
 };
 
 struct terms {
@@ -21,7 +21,7 @@ struct terms {
     struct term all[TERMS_MAX];
 };
 
-/* Make FILE and map it; or map one that exists. NULL with errno. */
+/* Create FILE and map it, or map an existing one. NULL with errno. */
 struct terms *terms_create(const char *file);
 struct terms *terms_open(const char *file);
 void terms_close(struct terms *t);

@@ -1,6 +1,6 @@
 /*
- * The agenda: what happens when, in virtual time. At one instant, what was put down first happens first, so a schedule
- * is the same every time.
+ * The agenda: a queue of happenings in virtual time. Happenings of one instant run in the order in which they were
+ * added, so a schedule is the same every time.
  */
 #ifndef SIM_AGENDA_H
 #define SIM_AGENDA_H
@@ -36,7 +36,7 @@ void agenda_clear(struct agenda *a);
 /* WHAT happens to SUBJECT after DELAY. */
 void agenda_add(struct agenda *a, instant delay, happening *what, void *subject, uint64_t detail);
 
-/* Let the next thing happen; false when there is none before END. */
+/* Run the next happening; false when there is none before END. */
 bool agenda_next(struct agenda *a, instant end);
 
 #endif

@@ -1,4 +1,4 @@
-/* The driver: what lib/zk does, with the model for ZooKeeper's client. */
+/* The driver: it does what lib/zk does, over the model of ZooKeeper's client. */
 #include "lib/core/order.h"
 #include "paddock/error.h"
 #include "test/sim/laws.h"
@@ -20,7 +20,7 @@ bool claim_believes(const struct claim *claim)
 
 static uint32_t next_attempt(struct client *c) { return (uint32_t)c->id << 24 | ++c->last_attempt; }
 
-/* --- tickets: which claim, which question ------------------------------------------------------------------------ */
+/* --- tickets: the claim and the request -------------------------------------------------------------------------- */
 
 static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uint64_t op)
 {
@@ -29,7 +29,7 @@ static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uin
 
 static struct claim *claim_of(struct client *c, uint64_t t) { return &c->claims[(t & 0xff) - 1]; }
 
-/* Those of strays come after those of claims. */
+/* The tickets of strays have numbers after those of claims. */
 static uint64_t stray_ticket(const struct client *c, const struct stray *stray, enum pdk__event_kind kind, uint64_t op)
 {
     return op << 16 | (uint64_t)kind << 8 | (uint64_t)(CLAIMS_MAX + 1 + (stray - c->strays));
@@ -111,7 +111,7 @@ static void unwatch(struct claim *claim)
 {
     if (claim->has_predecessor && !watched_by_others(claim))
         io_send(claim->client, REQ_UNWATCH, claim->path, claim->predecessor.name, false, 0);
-    claim->unwatched = true; /* its name is kept: the request may be lost, and be made again */
+    claim->unwatched = true; /* its name is kept: the request may be lost and repeated */
     claim->armed = false;
 }
 
@@ -281,7 +281,7 @@ static void feed_strays(struct client *c, struct pdk__event event)
             feed_stray(c, &c->strays[i], event);
 }
 
-/* Where there is no room the oldest goes, as in the library. */
+/* When the table is full, the oldest stray is dropped, as in the library. */
 static void stray_begin(const struct claim *claim, uint32_t attempt)
 {
     struct client *c = claim->client;
@@ -327,7 +327,7 @@ static void feed_all(struct client *c, struct pdk__event event)
 
 static void session(struct client *c, struct pdk__session_event event);
 
-/* By a delete of what cannot be there, under the path of somebody who wants the proof. */
+/* By the delete of a node that cannot exist, under the path of a contender that wants the proof. */
 static bool probe(struct client *c)
 {
     if (c->world->renews_by_sync)
@@ -362,7 +362,7 @@ static void carry_out(struct client *c, const struct pdk__session_action *a)
         if (c->io != IO_IDLE)
             see(SIGHT_GIVEN_UP_HANDLE);
         for (int i = 0; i < CLAIMS_MAX; i++)
-            c->claims[i].armed = false; /* watches go with their session */
+            c->claims[i].armed = false; /* watches end with their session */
         feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED});
         break;
     case PDK__SACT_OVER:
@@ -403,7 +403,7 @@ static void session(struct client *c, struct pdk__session_event event)
     client_arm(c, pdk__session_wake_ms(&c->driver));
 }
 
-/* Once all that a call or a message has set off is done. */
+/* Called after everything that a call or a message set off. */
 static void pass_wish_on(struct client *c)
 {
     bool wanted = false;
@@ -437,7 +437,7 @@ static enum pdk__outcome outcome_of(enum zerror error)
     return error == Z_NONODE ? PDK__NO_NODE : PDK__REFUSED;
 }
 
-/* What a contender lists serves the strays of the path, too. */
+/* The strays of a path use a contender's listing, too. */
 static void share_listing(struct client *c, int path, struct pdk__event event)
 {
     event.op = 0;
@@ -494,7 +494,7 @@ static void replied(struct client *c, uint64_t t, const struct answer *a)
         event.n_children = (size_t)a->n_children;
     }
     if (kind == PDK__EV_WATCHED && event.outcome == PDK__NO_NODE)
-        claim->armed = false; /* a get sets no watch on a node that is not there */
+        claim->armed = false; /* a get sets no watch on a node that does not exist */
     if (kind == PDK__EV_LISTED && event.outcome == PDK__OK)
         share_listing(c, claim->path, event);
     feed(claim, event);

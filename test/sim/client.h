@@ -1,7 +1,7 @@
 /*
- * A client process: ZooKeeper's C client as far as it matters (zookeeper.c: pings after a third of the timeout, a
+ * A client process. It has a model of ZooKeeper's C client (zookeeper.c: pings after a third of the timeout, a
  * connection given up after two thirds without a packet, watches set again on reconnect, requests failed with their
- * outcome unknown), a driver that translates for the real core as lib/zk does, and users who lock and unlock.
+ * outcome unknown), a driver that translates for the real core as lib/zk does, and users that lock and unlock.
  */
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
@@ -28,17 +28,17 @@ struct claim {
     bool has_predecessor;
     struct watched predecessor;
     bool unwatched; /* its watch is being removed */
-    int settled;    /* how often it was told granted or failed */
+    int settled;    /* how often it was notified of a grant or a failure */
     int done;
     bool granted;
-    bool released; /* the user let go, or never held */
-    bool revoked;  /* it was told that the lock is wanted back */
+    bool released; /* the user released, or never held */
+    bool revoked;  /* it was notified of a revocation request */
     int64_t token;
-    bool armed; /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
+    bool armed; /* the watch on the predecessor was requested, and has neither fired nor been removed */
     instant asked, granted_at;
 };
 
-/* A create that left no node, and may land. */
+/* A create that left no node yet, and may still be committed. */
 struct stray {
     bool used;
     int path;
@@ -49,8 +49,8 @@ struct user {
     struct client *client;
     int index;
     int rounds;   /* still to do */
-    bool sprints; /* it asks again and again, and holds for a moment */
-    int claim;    /* at work for it; -1 none */
+    bool sprints; /* it requests the lock again and again, and holds it briefly */
+    int claim;    /* the claim at work for it; -1 none */
 };
 
 enum io_state { IO_IDLE, IO_CONNECTING, IO_CONNECTED };
@@ -59,16 +59,16 @@ struct client {
     struct world *world;
     int id;
     bool paused, dead;
-    int64_t clock_ms; /* what its clock said at the beginning */
+    int64_t clock_ms; /* its clock's time at the beginning */
     int drift_ppm;
     unsigned hosts; /* a bit for each server it knows */
 
     /* ZooKeeper's client */
     enum io_state io;
-    int server;        /* it is, or tries to be, connected to */
-    unsigned attempts; /* connections tried: the number of the one at hand */
+    int server;        /* that it is connected to, or tries */
+    unsigned attempts; /* connections tried: the number of the present one */
     session_index session;
-    session_index offered; /* for the servers to give, if it has none */
+    session_index offered; /* the id that a server gives it, if it has none */
     int64_t seen_zxid;
     instant sent, received;
     bool wound; /* the io clock runs */
@@ -79,9 +79,9 @@ struct client {
     struct watched watches[CLIENT_WATCHES_MAX];
 
     /* the driver */
-    int64_t heard_zxid;  /* the newest state that a message told of */
+    int64_t heard_zxid;  /* the newest state in any message */
     int64_t joined_zxid; /* the state of its server when it was connected */
-    unsigned handle;     /* handles had: the number of the one at hand */
+    unsigned handle;     /* handles opened: the number of the present one */
     struct pdk__session driver;
     uint64_t ops;
     uint32_t last_attempt;
@@ -96,7 +96,7 @@ struct client {
     struct user users[USERS_MAX];
     int n_users;
 
-    /* last, for they are large, and need no clearing */
+    /* last, because they are large and need no clearing */
     struct pipe up[SERVERS_MAX], down[SERVERS_MAX];
     struct pipe inbox; /* from the thread that reads to the thread that completes */
 };
@@ -105,15 +105,16 @@ void client_begin(struct client *c, struct world *w, int id);
 void client_pause(struct client *c, bool paused);
 void client_crash(struct client *c);
 
-/* The connection breaks: the server learns of it if TOLD; what was on its way up or down is lost, or not. */
+/* The connection breaks. The server learns of it if TOLD. Messages in transit up or down are lost if LOSE_UP,
+ * LOSE_DOWN. */
 void client_cut(struct client *c, bool told, bool lose_up, bool lose_down);
 
-/* What a server sends down. */
+/* A server's answer is sent down. */
 void client_answer(struct client *c, int server, unsigned attempt, enum answer_kind kind, const struct answer *a);
 
 int64_t client_now_ms(const struct client *c);
 
-/* Does it believe, at this moment, that the claim holds? What pdk_mutex_state would say. */
+/* Does the client believe now that the claim holds? The answer of pdk_mutex_state(). */
 bool claim_believes(const struct claim *claim);
 
 /* --- between the files of the client ----------------------------------------------------------------------------- */
@@ -124,13 +125,13 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
 bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket);
 bool io_ask(struct client *c, enum request_kind kind, int path, const char *name); /* for the chain's sake */
 
-/* client.c: what the completion thread is handed. */
+/* client.c: the inputs of the completion thread. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
 void client_receive(void *receiver, const struct message *m);
 void client_arm(struct client *c, int64_t wake_ms);
 void client_feed(struct claim *claim, struct pdk__event event);
 
-/* What the library does first in every call: what the handle and the clock know is known. */
+/* Every call of the library does this first: step the session machine with the handle's state and the time. */
 void client_heed(struct client *c);
 
 /* users.c */

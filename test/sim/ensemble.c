@@ -1,4 +1,4 @@
-/* The servers among themselves: elections, proposals, commits, and the sessions at the leader. */
+/* The servers' protocol with each other: elections, proposals, commits, and the leader's sessions. */
 #include "test/sim/world.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void empty_links_from(struct ensemble *e, int i)
         pipe_empty(&e->links[i][j]);
 }
 
-/* Its connections end. What it had sent arrives, if anything does, and then their ends. */
+/* Its connections to its peers end. Its earlier messages arrive first, if they are not lost. */
 static void hang_up_on_peers(struct server *s)
 {
     empty_links_to(s->e, s->id);
@@ -86,7 +86,7 @@ static void apply_until(struct server *s, int n_committed)
     }
 }
 
-/* The newest leader has committed so much: from now on it is the truth. */
+/* The newest leader has committed N_COMMITTED transactions: they are the truth from now on. */
 static void tell_truth(struct server *s, int n_committed)
 {
     struct ensemble *e = s->e;
@@ -124,7 +124,7 @@ static void answer_syncs(struct server *s)
     s->n_waiting_syncs = kept;
 }
 
-/* What a quorum has logged is committed. */
+/* Commit the transactions that a quorum has logged. */
 static void leader_commit(struct server *s)
 {
     struct ensemble *e = s->e;
@@ -198,7 +198,7 @@ static void propose(struct server *s, struct txn txn)
 
 /* --- the leader's sessions --------------------------------------------------------------------------------------- */
 
-/* How long it takes, when so long goes by on a server's clock. */
+/* The world's time in which BY_ITS_CLOCK passes on the server's clock. */
 static instant lasting(const struct server *s, instant by_its_clock)
 {
     return by_its_clock * 1000000 / (1000000 + s->rate_ppm);
@@ -235,7 +235,7 @@ static void end_session(void *subject, uint64_t detail)
         propose(s, (struct txn){.kind = TXN_CLOSE_SESSION, .session = session, .origin = -1});
 }
 
-/* From now on it is refused, also to itself; its end is a request like others, and takes its turn. */
+/* The session is refused from now on, also to its client. Its close is a request and takes its turn. */
 static void close_session(struct server *s, session_index session)
 {
     s->closing |= UINT64_C(1) << session;
@@ -246,7 +246,7 @@ static void close_session(struct server *s, session_index session)
 
 static void track_sessions(void *subject, uint64_t number);
 
-/* No session that is opened or touched from now on expires before the one that does so first. */
+/* Wait for the first session to expire: one opened or touched later cannot expire before it. */
 static void await_expiry(struct server *s)
 {
     instant now = s->e->agenda->now, next = now + ms(s->e->tick_ms);
@@ -358,7 +358,7 @@ static void sync(struct server *s, const struct request *r, int origin)
     }
     s->e->requests[r->number - 1].server = origin;
     s->waiting_syncs[i].request = r;
-    s->waiting_syncs[i].after = s->n_log; /* what is proposed by now, not what a deposed leader does not know */
+    s->waiting_syncs[i].after = s->n_log; /* its own proposals so far; a deposed leader lacks the newer ones */
     answer_syncs(s);
 }
 
@@ -381,7 +381,7 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
     if (r->session >= 0 && r->kind != REQ_OPEN)
         txn.error = check_session(s, r->session, origin);
     if (txn.error == Z_EXPIRED && (origin == s->id || r->kind == REQ_CLOSE))
-        return; /* its own clients' are dropped without a word (ZooKeeperServer.submitRequest) */
+        return; /* its own clients' requests are dropped silently (ZooKeeperServer.submitRequest) */
     if (r->kind == REQ_CLOSE && txn.error == Z_OK)
         s->closing |= UINT64_C(1) << r->session;
     if (txn.error == Z_OK)
@@ -402,7 +402,7 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
     const struct server *leader = &e->servers[e->leader];
     if (leader->n_log - leader->n_committed > 50 ||
         ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MAX / 2))
-        return false; /* a leader that cannot commit would gather them */
+        return false; /* they would pile up at a leader that cannot commit */
     struct request *r = ensemble_request(e);
     r->kind = kind;
     r->path = path;
@@ -498,7 +498,7 @@ static void look(struct server *s)
     s->state = SERVER_LOOKING;
     s->reign++;
     s->following = -1;
-    if (s->n_log > s->n_logged) /* what its disk had not finished is gone, unless a quorum of others had it */
+    if (s->n_log > s->n_logged) /* transactions not yet on its disk are lost, unless a quorum of others had them */
         s->n_log = s->n_logged > s->n_committed ? s->n_logged : s->n_committed;
     s->n_logged = s->n_log;
     s->logged_paused = 0;
@@ -506,7 +506,7 @@ static void look(struct server *s)
     server_close_all(s);
 }
 
-/* Take over the leader's log as it is, and be part of its quorum. */
+/* Take over the leader's log as it is, and join its quorum. */
 static void join(struct server *s, struct server *leader)
 {
     s->reign++;
@@ -542,7 +542,7 @@ static void reign(struct server *s, const bool *voters)
     s->n_waiting_syncs = 0;
     s->half_ticks = 0;
     s->closing = 0;
-    /* A quorum has its log: all of it is committed. */
+    /* A quorum has its log, so all of it is committed. */
     tell_truth(s, s->n_log);
     apply_until(s, s->n_log);
     s->prep = s->tree;
@@ -567,7 +567,7 @@ static bool better(const struct server *a, const struct server *b)
     return za != zb ? za > zb : a->id > b->id;
 }
 
-/* Whoever looks votes; a candidate needs a quorum of voters that it reaches, and the newest log among them. */
+/* Every LOOKING server votes. A candidate needs a quorum of voters that it reaches, and the newest log among them. */
 static bool elect(struct ensemble *e)
 {
     for (int i = 0; i < e->n; i++) {
@@ -587,7 +587,7 @@ static bool elect(struct ensemble *e)
     return false;
 }
 
-/* Its own count of ticks says so, which stands still while it is stopped (LearnerHandler.synced). */
+/* By the leader's own count of ticks, which does not advance while it is stopped (LearnerHandler.synced). */
 static bool synced(const struct server *s, int i)
 {
     return s->acked[i] >= 0 && s->half_ticks / 2 <= s->heard_at[i] / 2 + s->e->sync_limit;
@@ -622,7 +622,7 @@ static void find_leader(struct server *s)
     struct server *leader = e->leader >= 0 ? &e->servers[e->leader] : NULL;
     if (leader != NULL && leader != s && leader->state == SERVER_LEADING && reaches(e, s->id, leader->id))
         join(s, leader);
-    else if (chance(e->random, 300)) /* an election takes its time */
+    else if (chance(e->random, 300)) /* an election takes several half ticks */
         elect(e);
 }
 
@@ -649,7 +649,7 @@ static void half_tick(void *subject, uint64_t detail)
 
 /* --- faults ------------------------------------------------------------------------------------------------------ */
 
-/* The process dies, and its system says so to its peers; or the machine does, and they have to find out. */
+/* The process dies, and its system notifies the peers; or the machine dies, and the peers notice by timeouts. */
 void server_crash(struct server *s)
 {
     if (s->state == SERVER_DOWN)
@@ -675,7 +675,7 @@ void server_start(struct server *s)
         s->state = SERVER_LOOKING;
 }
 
-/* A leader's wait for the next ping is over, and its sessions' too, before anything that has come meanwhile can be
+/* The leader's timers for the next ping and for session expiry are due before any message that came meanwhile can be
  * proposed and agreed on. */
 static void go_on(struct server *s)
 {

@@ -1,12 +1,12 @@
 /*
- * A model of a ZooKeeper ensemble, as far as a lock can see it: writes proposed, logged, committed and applied at
- * different moments on different servers; sessions that only the leader expires, by touches that followers ship in
- * their answers to its pings; a follower cut off from its leader that goes on answering pings and reads; a deposed
- * leader that has not noticed. Read off ZooKeeper 3.8's sources: Leader, LearnerHandler, Learner, CommitProcessor,
+ * A model of a ZooKeeper ensemble, as far as a lock can observe it: writes proposed, logged, committed and applied at
+ * different moments on different servers; sessions that only the leader expires, by touches that followers send in
+ * their answers to its pings; a follower cut off from its leader that keeps answering pings and reads; a deposed leader
+ * that has not noticed. Its sources are ZooKeeper 3.8's: Leader, LearnerHandler, Learner, CommitProcessor,
  * PrepRequestProcessor, SessionTrackerImpl, LearnerSessionTracker, ExpiryQueue, DataTree.
  *
- * Of a session's life the model takes the shortest that the sources allow: in half of the runs a leader does not round
- * up to its tick, and the touch that every learner gives a session whose creation it applies is left out.
+ * A session lives for the shortest time that the sources allow: in half of the runs a leader does not round up to its
+ * tick, and the model omits the touch that every learner gives a session whose creation it applies.
  */
 #ifndef SIM_ENSEMBLE_H
 #define SIM_ENSEMBLE_H
@@ -23,7 +23,7 @@ enum request_kind {
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
-    REQ_REVOKE, /* a set of the data that ask for the lock back */
+    REQ_REVOKE, /* a set of node data that requests revocation */
     REQ_MARK,   /* the data of a lock path, for a version */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
@@ -57,14 +57,14 @@ struct request {
     int n_watched;
     const struct watched *watched;
     /* the client's own */
-    int32_t version; /* that a mark is for */
+    int32_t version; /* the version that a mark expects */
     uint64_t ticket;
     int64_t sent_ms; /* on its clock */
-    bool writes;     /* a quorum answers it, for all that the client knows */
-    bool asked;      /* for the chain's sake */
+    bool writes;     /* a quorum answers it, as far as the client knows */
+    bool asked;      /* sent to renew the chain */
 };
 
-/* What comes down a connection. */
+/* The messages from a server to a client. */
 enum answer_kind { ANSWER_CONNECTED, ANSWER_EXPIRED, ANSWER_REPLY, ANSWER_EVENT, ANSWER_CLOSED, ANSWER_PONG };
 
 struct answer {
@@ -108,35 +108,35 @@ struct server {
     bool paused;
     uint32_t log[LOG_MAX]; /* indices of transactions */
     int n_log, n_logged, n_committed;
-    int logged_paused; /* what its disk was done with while it was paused: it says so when it goes on */
-    instant log_free;  /* when its disk is done with what it has */
-    int rate_ppm;      /* how fast its clock is */
-    instant phase;     /* what its clock said at the beginning */
+    int logged_paused; /* logged by its disk while it was paused; acknowledged when it resumes */
+    instant log_free;  /* when its disk has finished its queue */
+    int rate_ppm;      /* by which its clock is fast */
+    instant phase;     /* its clock's time at the beginning */
     struct tree tree;
     uint64_t touched;  /* a bit per session, since the last ping */
     instant heard;     /* from the leader */
-    bool mute_at_pong; /* what it says to its leader is held from its next answer to a ping on */
+    bool mute_at_pong; /* its messages to its leader are held, from its next answer to a ping on */
     struct connection connections[CLIENTS_MAX];
     int n_watches;
     struct watch watches[WATCHES_MAX];
     int following;  /* the leader it is a follower of */
     int64_t epoch;  /* the newest it was part of */
-    unsigned reign; /* counts its states: what was put down in an earlier one is void */
+    unsigned reign; /* counts its states: an agenda entry of an earlier state is void */
 
     /* as leader */
-    struct tree prep; /* with what is only proposed */
+    struct tree prep; /* with proposed transactions */
     int64_t next_zxid;
-    int acked[SERVERS_MAX];    /* by whom it takes for its learners; -1 no learner */
+    int acked[SERVERS_MAX];    /* by each server that it considers its learner; -1 no learner */
     int half_ticks;            /* of its reign */
     int heard_at[SERVERS_MAX]; /* half tick */
     instant expires[SESSIONS_MAX];
     uint64_t closing;        /* a bit per session: found expired, and touched no more */
-    unsigned expiries;       /* counts the alarms of its session tracker: only the newest is heeded */
+    unsigned expiries;       /* counts the alarms of its session tracker: only the newest counts */
     int owner[SESSIONS_MAX]; /* the server a session is attached to; -1 not known */
     int n_waiting_syncs;
     struct {
         const struct request *request;
-        int after; /* how much of the log must be committed */
+        int after; /* the number of log entries that must be committed */
     } waiting_syncs[PENDING_MAX];
 };
 
@@ -145,9 +145,9 @@ struct ensemble {
     struct random *random;
     int n;
     int tick_ms, sync_limit;
-    bool silent; /* an expired session is replaced by a new one without a word, as some servers do */
+    bool silent; /* an expired session is silently replaced by a new one, as some servers do */
     int64_t epoch;
-    int leader; /* who leads in the newest epoch; -1 nobody */
+    int leader; /* the leader of the newest epoch; -1 none */
     struct server servers[SERVERS_MAX];
     struct pipe links[SERVERS_MAX][SERVERS_MAX]; /* [from][to] */
     int n_txns;
@@ -162,9 +162,9 @@ struct ensemble {
 
     /* delays, in microseconds; drawn per run */
     int link_delay, disk_delay, lag_permille, lag_delay, ping_delay;
-    int hiccup_permille, hiccup_delay; /* of any message, and of all that is behind it */
+    int hiccup_permille, hiccup_delay; /* of any message, and of all after it */
 
-    /* the other side: what goes down to client C, and what is told to the laws */
+    /* upward: answers to client C, and events for the laws */
     void *world;
     void (*answer)(void *world, int client, int server, enum answer_kind kind, const struct answer *a);
     void (*committed)(void *world, const struct txn *txn);
@@ -183,15 +183,15 @@ void server_receive(struct server *s, int client, const struct request *r);
 /* A client connects, with a session or (-1) for a new one, which is then NEW_SESSION. */
 void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid);
 
-/* A client's connection is gone. */
+/* A client's connection has ended. */
 void server_disconnect(struct server *s, int client);
 
-/* Something that was asked for at no client: an administrator at the leader. False when there is none. */
+/* An administrator's request at the leader; no client sent it. False when there is no leader. */
 bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name);
 
 struct request *ensemble_request(struct ensemble *e);
 
-/* The leader finds it expired now, whoever touched it. */
+/* The leader finds the session expired now, whatever touched it. */
 void leader_expire(struct server *s, session_index session);
 
 /* Faults. */
@@ -199,11 +199,11 @@ void server_crash(struct server *s);
 void server_start(struct server *s);
 void server_pause(struct server *s, bool paused);
 
-/* One direction of two. What is on its way waits, or passes and what comes behind it waits. */
+/* Cut one direction. Messages in transit wait; or they pass, and the messages after them wait. */
 void ensemble_cut(struct ensemble *e, int from, int to, bool what_is_on_its_way_passes);
 void ensemble_mend(struct ensemble *e, int from, int to);
 
-/* Its connection to the leader breaks, on its side. */
+/* The follower's side of its connection to the leader breaks. */
 void server_leave(struct server *s);
 
 static inline bool server_serves(const struct server *s)

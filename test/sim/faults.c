@@ -1,5 +1,5 @@
-/* What goes wrong. Which kinds, and how often, each seed draws for itself; each fault has a number, by which it can be
- * left out. */
+/* The faults. Each seed draws which kinds happen, and how often. Each fault has a number, by which shrinking can omit
+ * it. */
 #include "test/sim/world.h"
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void end_isolation(void *subject, uint64_t detail)
         hold_link(c, i, true, true, false);
 }
 
-/* What waited for a server that went on. */
+/* Deliver the messages that waited for a paused server. */
 static void pump_clients(struct world *w, int server)
 {
     for (int i = 0; i < w->n_clients; i++)
@@ -89,7 +89,7 @@ static void end_client_pause(void *subject, uint64_t detail)
     client_pause(subject, false);
 }
 
-/* A contender of another library leaves; once all is healed, all of them do, also those still on their way. */
+/* A contender of another library leaves. After the healing all of them leave, also those not yet committed. */
 static void end_foreign(void *subject, uint64_t path)
 {
     struct world *w = subject;
@@ -120,8 +120,8 @@ static void crash_one(struct world *w, struct server *s, int for_ms)
     agenda_add(&w->agenda, ms(for_ms), end_crash, s, 0);
 }
 
-/* One, or the whole ensemble: then all sessions get a fresh timeout when it comes back, also those that their clients
- * have given up by then. */
+/* Crash one server, or the whole ensemble. When the ensemble is back, all sessions get a fresh timeout, also those that
+ * their clients have given up by then. */
 static void crash(struct world *w, struct server *s)
 {
     int for_ms = a_while(w);
@@ -131,7 +131,7 @@ static void crash(struct world *w, struct server *s)
             crash_one(w, &w->ensemble.servers[i], for_ms);
 }
 
-/* A part of what goes between two servers: one direction, or both. */
+/* The links between two servers: one direction, or both. */
 enum { TO = 1, FROM = 2 };
 
 static void cut(struct world *w, int a, int b, int which)
@@ -153,8 +153,8 @@ static void partition(struct world *w, int a)
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)a);
 }
 
-/* The server that a client is connected to loses its leader, or the leader all that follow it; wholly or in one
- * direction. */
+/* The server that a client is connected to is cut off from its leader; if it is the leader, from all its followers. In
+ * both directions, or in one. */
 static void strand(struct world *w, const struct client *c)
 {
     struct server *s = &w->ensemble.servers[c->server];
@@ -166,7 +166,7 @@ static void strand(struct world *w, const struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_partition, w, (uint64_t)s->id);
 }
 
-/* Its followers break with the leader, and elect another, while it notices nothing until syncLimit has passed. */
+/* The followers leave the leader and elect another. The old leader notices nothing until syncLimit has passed. */
 static void depose(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
@@ -207,7 +207,7 @@ static void contend(struct world *w, int path)
 
 /* --- the hostile contender --------------------------------------------------------------------------------------- */
 
-/* A node of somebody who contends, borrowed; NULL when there is none. */
+/* A contender's node, borrowed; NULL when there is none. */
 static const struct node *victim(struct world *w, int path)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[path];
@@ -223,7 +223,7 @@ static void plant(struct world *w, int path, const char *name)
         agenda_add(&w->agenda, ms(a_while(w)), end_foreign, w, (uint64_t)path);
 }
 
-/* The number of a forged node: before, beside or after that of its victim, or the last there is. */
+/* The number of a forged node: below, equal to or above its victim's, or one of the two highest. */
 static int64_t forged_sequence(struct world *w, int64_t sequence)
 {
     struct random *r = &w->fault_random;
@@ -266,7 +266,7 @@ static void litter(struct world *w, int path)
     plant(w, path, junk[below(&w->fault_random, sizeof junk / sizeof *junk)]);
 }
 
-/* Delete it, and be there in its place. */
+/* Delete a contender's node, and create another of its name. */
 static void replace(struct world *w, int path)
 {
     const struct node *node = victim(w, path);
@@ -295,7 +295,7 @@ static void hold_packets(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_blackhole, c, (uint64_t)c->server);
 }
 
-/* The servers were restored from a backup that is older than what the client has seen: they refuse it for ever. */
+/* The servers were restored from a backup older than the state that the client has seen: they always refuse it. */
 static void outrun(struct client *c)
 {
     if (c->io == IO_IDLE)
@@ -378,7 +378,7 @@ static void happen(struct world *w, enum fault fault, int whom)
         replace(w, path);
         break;
     default:
-        if (w->ensemble.truth.dirs[path].used && w->lock_delay_ms == 0) /* with a lock delay it is no container */
+        if (w->ensemble.truth.dirs[path].used && w->lock_delay_ms == 0) /* with a lock delay the path is no container */
             ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
     }
 }
@@ -409,7 +409,7 @@ static void strike(struct world *w, enum fault fault, int whom)
     w->fault_random = after;
 }
 
-/* Enough sessions must be left for everybody to come back. */
+/* No more faults when the sessions left may not suffice for every client to come back. */
 static bool enough(const struct world *w)
 {
     return w->healed || w->n_faults == FAULTS_MAX || w->n_sessions > SESSIONS_MAX - 8 * CLIENTS_MAX;
@@ -437,8 +437,8 @@ static bool hunts(struct world *w, int permille)
     return permille > 0 && !enough(w) && chance(&w->fault_random, permille);
 }
 
-/* The worst moment: what was touched last is proven, and nothing newer is on its way. Then the server goes astray; and
- * the client's connection soon after it, perhaps. */
+/* The worst moment: the last touch is proven, and no newer one is in transit. Then the server is stranded or its leader
+ * deposed, and the client's connection may break within a session timeout. */
 void faults_at_proof(struct world *w, const struct client *c)
 {
     if (!hunts(w, w->hunt_proof_permille))
@@ -451,7 +451,7 @@ void faults_at_proof(struct world *w, const struct client *c)
         agenda_add(&w->agenda, soon, cut_later, w, (uint64_t)c->id);
 }
 
-/* Or while a write is on its way that may become proof. */
+/* Or the moment when a write is in transit that may become proof. */
 void faults_at_write(struct world *w, const struct client *c)
 {
     if (hunts(w, w->hunt_write_permille))
@@ -470,7 +470,7 @@ static bool may_happen(const struct world *w, enum fault f)
     return may && !w->calm;
 }
 
-/* Half of them may delete as well as create; what the contender does comes on top of what goes wrong anyway. */
+/* Half of the hostile contenders may delete as well as create. Their faults come on top of the seed's others. */
 static int hostility(struct world *w)
 {
     struct random *r = &w->fault_random;
@@ -532,7 +532,7 @@ static enum act act_now(const struct world *w)
     return ACT_NONE;
 }
 
-/* The reply, and all behind it, is lost on its way down; then the client goes to the same server, or to another. */
+/* The reply and all messages after it are lost. Then the client connects to the same server, or to another. */
 static void lose_reply(void *subject, uint64_t detail)
 {
     struct client *c = subject;

@@ -15,7 +15,7 @@ static instant travel(struct client *c, int delay)
     return chance(e->random, e->hiccup_permille) ? takes + below(e->random, e->hiccup_delay) : takes;
 }
 
-/* --- what the server side does with what comes up ---------------------------------------------------------------- */
+/* --- messages that arrive at the server -------------------------------------------------------------------------- */
 
 struct hello {
     struct client *client;
@@ -111,7 +111,7 @@ static struct request *make(struct client *c, enum request_kind kind, int path, 
     return r;
 }
 
-/* It goes out; or waits for a connection, or fails with the next attempt at one. */
+/* The request is sent, waits for a connection, or fails with the next attempt to connect. */
 static void put_or_queue(struct client *c, struct request *r)
 {
     tell_request(c, r);
@@ -192,7 +192,7 @@ static void attempt(void *subject, uint64_t handle)
     if (handle != c->handle || c->dead || c->io != IO_CONNECTING)
         return;
     if (c->session < 0 && !w->healed && w->n_sessions > SESSIONS_MAX - 4 * CLIENTS_MAX) {
-        agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle); /* some must be left for the end */
+        agenda_add(&w->agenda, ms(w->session_ms), attempt, c, c->handle); /* some sessions must be left for the end */
         return;
     }
     c->server = next_host(c);
@@ -213,7 +213,7 @@ static void attempt(void *subject, uint64_t handle)
 static void reconnect(struct client *c, bool at_once)
 {
     c->io = IO_CONNECTING;
-    c->attempts++; /* what still comes down is of no connection any more */
+    c->attempts++; /* messages still coming down belong to no connection */
     c->received = c->world->agenda.now;
     instant pause = at_once ? 0 : ms(c->world->session_ms) / 60;
     agenda_add(&c->world->agenda, pause + 1 + below(&c->world->random, 3000), attempt, c, c->handle);
@@ -304,7 +304,7 @@ static void expired(struct client *c)
     STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
     c->io = IO_IDLE;
     hand_over(c, IN_EXPIRED, 0, NULL);
-    if (chance(&c->world->random, 500)) /* it may forget to complete what was outstanding (ZOOKEEPER-2802) */
+    if (chance(&c->world->random, 500)) /* it may forget to complete outstanding requests (ZOOKEEPER-2802) */
         fail_all(c);
     c->n_outstanding = c->n_queued = 0;
 }
@@ -389,7 +389,7 @@ static void ping(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
-/* When the silence is due, or the next ping; now and then at the least, for that may come to be due earlier. */
+/* When the end of the silence or the next ping is due; at most THIRD / 4, for either may become due earlier. */
 static instant next_look(const struct client *c, instant third)
 {
     instant now = c->world->agenda.now, left = third / 4;
@@ -430,7 +430,7 @@ void client_begin(struct client *c, struct world *w, int id)
     c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
     c->hosts = UINT_MAX;
-    if (!w->plan.exhaustive && chance(&w->random, w->tense ? 400 : 100)) /* not all of them, by its configuration */
+    if (!w->plan.exhaustive && chance(&w->random, w->tense ? 400 : 100)) /* its configuration may omit servers */
         c->hosts = 1U << below(&w->random, w->ensemble.n);
     for (int i = 0; i < w->ensemble.n; i++) {
         struct server *s = &w->ensemble.servers[i];
@@ -439,7 +439,7 @@ void client_begin(struct client *c, struct world *w, int id)
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
     struct pdk__session_policy policy = w->policy;
-    bool one_name = chance(&w->random, 400); /* that stands for several servers: its client is not told to leave any */
+    bool one_name = chance(&w->random, 400); /* for several servers: its client is never asked to leave one */
     policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !one_name;
     pdk__session_init(&c->driver, true, policy, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);

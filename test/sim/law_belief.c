@@ -1,11 +1,11 @@
 /*
- * Until the deadline, on the client's own clock, the ensemble considers his session alive; whether somebody holds by it
- * or not, and stopped, stranded or dead as the client may be. So who holds has stopped believing when the leader
- * decides to end it, before anybody else can be granted. And whoever has stopped is told.
+ * Until the deadline, by the client's own clock, the ensemble considers its session alive: whether the session holds a
+ * lock or not, and whether the client is stopped, stranded or dead. So a holder has stopped believing when the leader
+ * decides to end its session, before another contender can be granted. And a holder that has stopped is notified.
  *
- * Excused is what no client can know: that somebody ended the session, or deleted the node, by order; and what he was
- * told that he must not do: clocks that run apart by more than the margin, and renewal by sync where a leader that was
- * deposed can answer it.
+ * Excused is what no client can know: an order ended the session, or deleted the node. Excused, too, are forbidden
+ * configurations: clocks that run apart by more than the margin, and renewal by sync where a deposed leader can answer
+ * it.
  */
 #include "test/sim/laws.h"
 
@@ -62,7 +62,7 @@ static void committed(struct world *w, const struct txn *txn)
     ends(w, txn->session, "that is over");
 }
 
-/* Nor does he come to believe again. */
+/* Nor does a client believe in its session again. */
 static void received(struct world *w, const struct client *c)
 {
     if (believes(c) && (dead >> session_of(c) & 1) != 0)
@@ -77,7 +77,7 @@ static bool gone_by_order(const struct world *w, const struct claim *claim)
 static void granted(struct world *w, const struct claim *claim)
 {
     if (gone_by_order(w, claim))
-        return; /* it is late to hear */
+        return; /* its notification is late */
     for (int i = 0; i < w->n_clients; i++)
         for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];
@@ -87,7 +87,7 @@ static void granted(struct world *w, const struct claim *claim)
         }
 }
 
-/* Whose time is up is told so, connected or not. */
+/* A holder past its deadline is notified, connected or not. */
 static void rang(struct world *w, const struct client *c)
 {
     for (int i = 0; i < CLAIMS_MAX; i++) {

@@ -1,4 +1,5 @@
-/* Every request has exactly one outcome, and one end; nothing is told of a lock that was not granted, or was let go. */
+/* Every request has exactly one outcome, and one end. No event is reported for a lock that was not granted, or was
+ * released. */
 #include "test/sim/laws.h"
 
 #include <paddock/error.h>

@@ -1,6 +1,7 @@
 /*
- * Where a lock delay is set: after a holder that did not unlock nobody is granted before it has passed; and one that
- * unlocks takes its mark off before its node goes, so that nobody waits in vain, unless connections break.
+ * Where a lock delay is set: after a holder that did not unlock, no contender is granted before the delay has passed. A
+ * holder that unlocks removes its mark before its node is deleted, unless connections break, so that no contender waits
+ * in vain.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -10,7 +11,7 @@ static struct {
     const struct claim *claim;
     uint64_t number;
     char name[PDK__NAME_MAX];
-    bool lost; /* it was told so */
+    bool lost; /* it was notified */
     bool gone;
     instant gone_at;
 } last[PATHS];
@@ -21,7 +22,7 @@ static void begin(struct world *w)
     memset(last, 0, sizeof last);
 }
 
-/* Somebody whose node was there when it was granted. */
+/* Only a holder whose node existed when it was granted. */
 static void follow(struct world *w, const struct claim *claim)
 {
     int p = claim->path;
@@ -33,14 +34,14 @@ static void follow(struct world *w, const struct claim *claim)
     strcpy(last[p].name, claim->machine.name);
 }
 
-/* It may have unlocked after somebody else had deleted its node, which it did not know. */
+/* It may have unlocked after another client had deleted its node, without knowing of that. */
 static bool unlocked(int p)
 {
     bool over = last[p].claim == NULL || last[p].claim->number != last[p].number || last[p].claim->released;
     return over && !last[p].lost;
 }
 
-/* By the fastest clock there is: who waited may have given up then, and left the lock to the next. */
+/* By the fastest clock: a contender with that clock may have waited, given up, and left the lock to the next. */
 static bool too_early(const struct world *w, int p)
 {
     int64_t passed_us = (w->agenda.now - last[p].gone_at) * (1000000 + w->drift_ppm) / 1000000;
@@ -77,7 +78,7 @@ static bool connections_broke(const struct world *w)
     return w->plan.exhaustive;
 }
 
-/* The delete was its own; and no request was lost for want of memory. */
+/* Only a delete of its own counts, when no request was lost for want of memory. */
 static void check_mark(struct world *w, int p, const struct txn *txn)
 {
     bool own = txn->kind == TXN_DELETE && txn->session >= 0 && unlocked(p) && w->starved_permille == 0 &&

@@ -1,7 +1,7 @@
 /* Two sessions that the ensemble considers alive never both hold a path. */
 #include "test/sim/laws.h"
 
-/* It believes, and the ensemble would say so too. */
+/* The client believes that it holds, and the ensemble agrees. */
 static bool holds(struct world *w, const struct claim *claim)
 {
     return claim_believes(claim) && world_node_there(w, claim);
@@ -10,7 +10,7 @@ static bool holds(struct world *w, const struct claim *claim)
 static void granted(struct world *w, const struct claim *claim)
 {
     if (!world_node_there(w, claim))
-        return; /* it is late: its node is gone, and no other is kept from holding */
+        return; /* it is late: its node is deleted, and no other is kept from holding */
     for (int i = 0; i < w->n_clients; i++)
         for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];

@@ -1,8 +1,8 @@
 /*
- * A release wakes one waiter. A waiter whose node was deleted from the queue, and that has not heard of it, does not
+ * A release wakes one waiter. A waiter whose node was deleted from the queue, and that has not learned of it, does not
  * count.
  *
- * Excused is the end of a node whose name has ended before: the hostile contender put another in its place.
+ * Excused is the deletion of a node whose name was deleted before: the hostile contender created another of that name.
  */
 #include "test/sim/laws.h"
 #include <string.h>

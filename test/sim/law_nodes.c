@@ -1,10 +1,10 @@
 /*
- * No double: an attempt never has two nodes, and none that was looked for and not found has one afterwards. No orphan:
- * when all is over, no node is left.
+ * No double: an attempt never has two nodes, and an attempt whose node was looked for and not found has none
+ * afterwards. No orphan: at the end of the run no node is left.
  *
- * Excused is a create that lands after it was looked for, when the leader has heard the question of a server that the
- * client had left: then the session is that server's again. (The client finds the node, and deletes it: it is not
- * left.)
+ * Excused is a create that is committed after its node was looked for, when the leader has revalidated the session for
+ * a server that the client had left: then the session is that server's again. (The client finds the node and deletes
+ * it, so it is no orphan.)
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -29,7 +29,7 @@ static void check_landing(struct world *w, const struct txn *txn)
             judge(w, txn->session, txn->name);
 }
 
-/* What was not found is not there. */
+/* A node that was not found does not exist. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
     const struct client *c = claim->client;

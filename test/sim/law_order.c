@@ -1,8 +1,8 @@
 /*
- * First made, first served: a grant is for the oldest node there is, whatever the recipe of the others. And a try does
- * not wait its turn: it watches nobody.
+ * First created, first served: a grant is for the oldest node of the path, whatever the recipe of the others. And a try
+ * does not wait for its turn: it watches no predecessor.
  *
- * Excused is a node whose number the server did not choose: it has no place in the order of making.
+ * Excused is a node whose number the server did not choose: it has no place in the order of creation.
  */
 #include "test/sim/laws.h"
 

@@ -1,15 +1,16 @@
 /*
- * Who is told of a state in which his node is gone has been told that it is gone: before that, on the same connection,
- * by the watch on his own node. Nobody is granted a lock whose node he was told is gone, nor told that he holds again
- * when his node was gone before his server took him in. And the node is of the session that the client has now: one
- * that a previous session left will go when that one expires, whatever its maker believes.
+ * A client that receives a state in which its node is deleted has been notified of the deletion before, on the same
+ * connection, by the watch on its own node. No contender is granted a lock after it was notified that its node is
+ * deleted. No contender is notified that it holds again when its node was deleted before its server accepted the
+ * connection. And the node belongs to the client's present session: a node of a previous session is deleted when that
+ * one expires, whatever its client believes.
  *
- * Excused is a grant whose node was deleted, and another put under its name, between the create and the listing behind
- * it.
+ * Excused is a grant whose node was deleted, and another created under its name, between the create and the listing
+ * after it.
  */
 #include "test/sim/laws.h"
 
-/* What it has heard is of a time when its node was gone already. */
+/* The newest state it has received is one in which its node was already deleted. */
 static bool outlived(struct world *w, const struct claim *claim)
 {
     if (world_node_there(w, claim))
@@ -30,7 +31,7 @@ static void received(struct world *w, const struct client *c)
     }
 }
 
-/* Another node is there under its name, or was. */
+/* Another node of its name exists, or existed. */
 static bool replaced(struct world *w, const struct claim *claim)
 {
     bool there = tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;

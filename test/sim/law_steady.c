@@ -1,5 +1,5 @@
-/* Where nothing goes wrong nobody is told to stop believing, or to get ready for it: however long he holds, the least
- * time that he is promised is left. */
+/* Where nothing goes wrong, no holder is notified of LOST or SUSPECT: however long it holds, the promised least time is
+ * left. */
 #include "test/sim/laws.h"
 
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)

@@ -1,5 +1,5 @@
-/* Every grant has a token, and later grants of a path have larger ones, also after the path was deleted and made anew.
- */
+/* Every grant has a token. Later grants of a path have larger tokens, also after the path was deleted and created
+ * again. */
 #include "test/sim/laws.h"
 
 static int64_t last[PATHS];

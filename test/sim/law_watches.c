@@ -1,4 +1,4 @@
-/* Who leaves a queue takes his watch along; when all is over, no server keeps one. */
+/* A contender that leaves a queue removes its watch. At the end of the run no server keeps a watch. */
 #include "test/sim/laws.h"
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool wanted_by_others(const struct claim *claim)
     return false;
 }
 
-/* Else a lock that is tried often and held for long gathers them. */
+/* Otherwise watches would pile up on a lock that is tried often and held for long. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
     if (what == PDK__ACT_DONE && claim->armed && claim->client->driver.phase == PDK__SESSION_CONNECTED &&

@@ -24,8 +24,8 @@ static void pump(void *subject, uint64_t detail)
     (void)detail;
     struct pipe *p = subject;
     p->pumping = false;
-    /* One at a time: a delivery may empty the pipe, or pause its receiver. It may also have been emptied and filled
-     * again since this was put down: then its first message is not due yet. */
+    /* One at a time: a delivery may empty the pipe, or pause its receiver. The pipe may also have been emptied and
+     * filled again since this was scheduled. Then its first message is not due yet. */
     if (flows(p) && p->ring[p->first].at <= p->agenda->now) {
         struct message m = p->ring[p->first];
         p->first = (p->first + 1) % PIPE_MAX;

@@ -1,6 +1,6 @@
 /*
- * A pipe: messages in one direction, in order, each after a delay of its own. It can be blocked (what is in it waits,
- * or passes and what comes behind it waits) and emptied (what is in it is lost).
+ * A pipe: messages in one direction, in order, each after a delay of its own. A pipe can be blocked (its messages wait;
+ * or they pass, and the messages after them wait) and emptied (its messages are lost).
  */
 #ifndef SIM_PIPE_H
 #define SIM_PIPE_H
@@ -24,7 +24,7 @@ struct pipe {
     bool blocked;
     bool pumping;
     unsigned first, n;
-    unsigned passing; /* so many pass, though it is blocked */
+    unsigned passing; /* the number of messages that pass, though it is blocked */
     instant last;
     struct message ring[PIPE_MAX];
 };
@@ -35,7 +35,7 @@ void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, 
 void pipe_empty(struct pipe *p);
 void pipe_block(struct pipe *p, bool what_is_in_it_passes);
 
-/* Something that held it back is over: block it no more, or its receiver goes on. */
+/* Deliver again: the pipe is no longer blocked, or its receiver resumes. */
 void pipe_pump(struct pipe *p);
 
 #endif

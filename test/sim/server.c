@@ -85,7 +85,7 @@ static void watch(struct server *s, session_index session, int path, const char 
     strcpy(w->name, name);
 }
 
-/* One-shot: what fires is gone. */
+/* Watches are one-shot: one that fires is deleted. */
 static void fire(struct server *s, int path, const char *name, bool deleted)
 {
     int kept = 0;
@@ -198,7 +198,8 @@ static void pop(struct connection *c)
     memmove(c->pending, c->pending + 1, (size_t)c->n_pending * sizeof *c->pending);
 }
 
-/* A read waits for the writes of its session before it; what leads the queue and needs nobody else is answered. */
+/* A read waits for the writes of its session before it. Answer the requests at the head of the queue that wait for no
+ * other server. */
 static void proceed(struct server *s, struct connection *c)
 {
     while (c->open && c->n_pending > 0 && !is_write(c->pending[0]->kind) && c->pending[0]->kind != REQ_SYNC) {
@@ -272,7 +273,7 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
 
 void server_synced(struct server *s, const struct request *r) { answer_head(s, r, Z_OK, NULL); }
 
-/* A committed transaction reaches this server: first what it fires, then what it answers. */
+/* A committed transaction reaches this server. It fires watches first, then answers its request. */
 void server_apply(struct server *s, const struct txn *txn)
 {
     if (txn->kind == TXN_DELETE)
@@ -306,8 +307,8 @@ static void open_session(struct server *s, session_index session)
 
 void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid)
 {
-    close_connection(s, client); /* one that the client has given up, before this one is attached */
-    /* One and the same new session is not opened twice, by an earlier connection of the client's and this one. */
+    close_connection(s, client); /* a connection that the client has given up, before this one is attached */
+    /* A new session is not opened twice, by an earlier connection of the client and by this one. */
     bool taken = session < 0 && ((struct world *)s->e->world)->session_asked[new_session];
     if (!server_serves(s) || seen_zxid > s->tree.zxid || taken) {
         send_down(s, client, ANSWER_CLOSED, make(s, NULL));

@@ -7,7 +7,7 @@ static bool still_broken(struct world *w, const struct plan *plan, const char *l
     return broken != NULL && strcmp(broken, law) == 0;
 }
 
-/* Spare N faults from FIRST on, if that changes nothing. */
+/* Omit N faults from FIRST on, if the law is broken all the same. */
 static void try_without(struct world *w, const struct plan *plan, const char *law, bool *spared, int first, int n)
 {
     bool before[FAULTS_MAX];

@@ -1,9 +1,9 @@
 /*
  * The simulator: the real core against a model of an ensemble, one history per seed.
  *
- *     sim --seeds 100000 [--first 1] [--jobs 2]    many seeds; a failing one is shrunk and told
+ *     sim --seeds 100000 [--first 1] [--jobs 2]    many seeds; a failing one is shrunk and reported
  *     sim --seed 51 [--story]                      one, again
- *     sim --cuts --hostile --seeds 1000            all in these regimes: nothing but cut connections, one after another,
+ *     sim --cuts --hostile --seeds 1000            all in these regimes: only cut connections, one after another,
  *                                                  and late messages; a hostile contender
  *     sim --exhaustive [--pairs]                   every single fault, or pair of faults, at each request
  *     sim --acts 4:2,9:1 --seeds 50                act 2 (enum act) at the fourth request, act 1 at the ninth
@@ -101,8 +101,8 @@ static int report(const struct sum *s, double took, const struct options *o)
     return s->status != 0 ? s->status : unseen > 0 ? 2 : 0;
 }
 
-/* An assertion of the core, a bound of the model, or actions without end (the stack overflows) ends the process: it must
- * leave the seed. */
+/* An assertion of the core, a bound of the model, or endless actions (the stack overflows) end the process. Its last
+ * message must name the seed. */
 static volatile uint64_t seed_at_hand;
 
 static void aborted(int signal)

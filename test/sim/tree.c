@@ -35,11 +35,11 @@ static void create(struct tree *t, const struct txn *txn)
     node->planted = txn->kind == TXN_PLANT;
     node->revoked = false;
     dir->used = true;
-    if (dir->counter < INT32_MAX) /* where it sticks (ZOOKEEPER-3249) */
+    if (dir->counter < INT32_MAX) /* the counter stops there (ZOOKEEPER-3249) */
         dir->counter++;
 }
 
-/* The order of the children is not the order of their making: the server lists them as its hash table has them. */
+/* The children are not listed in the order of their creation: the server lists them in its hash table's order. */
 static void remove_node(struct dir *dir, int i) { dir->nodes[i] = dir->nodes[--dir->n]; }
 
 static void close_session(struct tree *t, session_index s)

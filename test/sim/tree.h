@@ -1,6 +1,6 @@
 /*
- * What every server keeps: the lock paths with their children, and which sessions live. A transaction changes it the
- * same way everywhere.
+ * The state that every server keeps: the lock paths with their children, and the live sessions. A transaction changes
+ * it the same way on every server.
  */
 #ifndef SIM_TREE_H
 #define SIM_TREE_H
@@ -11,7 +11,7 @@
 
 enum { PATHS = 2, NODES_MAX = 48, SESSIONS_MAX = 64 };
 
-/* A session's place in every table; -1 is nobody, as the owner of a node that is not ephemeral. */
+/* A session's index in every table; -1 is no session, as the owner of a node that is not ephemeral. */
 typedef int session_index;
 
 struct node {
@@ -19,17 +19,17 @@ struct node {
     session_index owner;
     int64_t czxid;
     int64_t mzxid;
-    bool planted; /* made under a name that its maker chose: no place in the queue */
-    bool revoked; /* its data ask for the lock back */
+    bool planted; /* created under a name that its client chose: no place in the queue */
+    bool revoked; /* its data request revocation */
 };
 
 struct dir {
     bool exists;
     bool used;       /* it has had a child: only then a container is reaped */
-    int32_t counter; /* what the next sequential child is called */
+    int32_t counter; /* the number of the next sequential child */
     int32_t version; /* of its data */
     int64_t mzxid;
-    char mark[PDK__NAME_MAX]; /* its data: who holds, "" for nobody */
+    char mark[PDK__NAME_MAX]; /* its data: the holder's name, "" for none */
     int n;
     struct node nodes[NODES_MAX];
 };
@@ -53,7 +53,7 @@ enum txn_kind {
     TXN_CLOSE_SESSION
 };
 
-/* What a request is refused for; 0 for nothing. As in ZooKeeper. */
+/* The error that a request is refused with, as in ZooKeeper; 0 when it is not. */
 enum zerror {
     Z_OK = 0,
     Z_NONODE = -101,
@@ -67,11 +67,11 @@ enum zerror {
 struct txn {
     enum txn_kind kind;
     int64_t zxid;
-    session_index session; /* who asked; -1: the servers themselves, or an administrator */
-    int origin;            /* the server it was asked at */
+    session_index session; /* the requester; -1: the servers themselves, or an administrator */
+    int origin;            /* the server that received it */
     uint64_t request;      /* the number of the request it answers, 0 for none */
     enum zerror error;
-    bool revokes; /* a write that asks for the lock back */
+    bool revokes; /* a write that requests revocation */
     int path;
     char name[PDK__NAME_MAX];
 };

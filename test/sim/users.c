@@ -1,4 +1,4 @@
-/* The users: they lock, hold a while, unlock; some try, some have a deadline, some lose patience. */
+/* The users lock, hold, and unlock. Some try, some have a deadline, some cancel. */
 #include "test/sim/world.h"
 
 enum { SPRINTS_MAX = 60 };
@@ -11,7 +11,7 @@ static int a_while(struct world *w, int least, int most)
     return between(&w->random, least, chance(&w->random, 700) ? least + most / 20 : most);
 }
 
-/* Which of a user's claims an appointment was about. */
+/* The claim that an agenda entry of the user is about. */
 static uint64_t about(const struct user *u) { return u->claim >= 0 ? u->client->claims[u->claim].number : 0; }
 
 static struct claim *claim_about(struct user *u, uint64_t number)
@@ -39,7 +39,7 @@ static void let_go(struct user *u, struct claim *claim)
     rest(u);
 }
 
-/* A process that is stopped does nothing; it goes on with this when it goes on. */
+/* A stopped process does nothing; it continues with this when it resumes. */
 static bool postponed(struct user *u, happening *what, uint64_t detail)
 {
     if (u->client->paused && !u->client->dead)
@@ -68,7 +68,7 @@ static void lose_patience(void *subject, uint64_t number)
         return;
     STORY(u->client->world, "client %d claim %llu: gives up", u->client->id, (unsigned long long)claim->number);
     see(SIGHT_CANCELLED);
-    claim->settled++; /* the caller knows: it was his wish */
+    claim->settled++; /* the caller's cancellation is the outcome */
     let_go(u, claim);
 }
 

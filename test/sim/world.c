@@ -5,7 +5,7 @@
 
 enum { SCRATCH = 16 << 20 };
 
-/* The time that faults have, the time that everybody has to finish in after healing, and to leave no trace. */
+/* How long faults happen; how long after the healing all clients may take to finish, and then to leave no trace. */
 enum { LOCK_DELAY_MS = 1500, DISTURBED_MS = 25000, SERVED_MS = 60000, SLOWLY_SERVED_MS = 300000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
@@ -25,7 +25,7 @@ const struct law *const laws[] = {&law_exclusion, &law_belief,  &law_tokens, &la
         if ((*law)->hook != NULL)                                                                                      \
     (*law)->hook(w, ##__VA_ARGS__)
 
-/* --- telling ----------------------------------------------------------------------------------------------------- */
+/* --- the story --------------------------------------------------------------------------------------------------- */
 
 void world_tell(struct world *w, const char *format, ...)
 {
@@ -307,7 +307,7 @@ static void draw_ensemble(struct world *w)
     e->sync_limit = between(r, 2, 5);
     e->silent = chance(r, 50);
     e->rounds = chance(r, 500);
-    e->ping_delay = e->tick_ms * 10; /* a hundredth of a tick: what the leader's round takes it */
+    e->ping_delay = e->tick_ms * 10; /* a hundredth of a tick: the time of the leader's round */
     w->session_ms = (int64_t)e->tick_ms * between(r, e->tick_ms < 500 ? 5 : 2, e->tick_ms < 500 ? 10 : 6);
     w->calm = chance(r, 60) && !w->plan.exhaustive;
     e->silent &= !w->calm;
@@ -357,7 +357,7 @@ static void begin(struct world *w, const struct plan *plan)
     faults_begin(w);
 }
 
-/* Nothing is left that a law could complain of. */
+/* Nothing is left that breaks a law. */
 static bool all_gone(const struct world *w)
 {
     const struct ensemble *e = &w->ensemble;
@@ -370,7 +370,7 @@ static bool all_gone(const struct world *w)
     return true;
 }
 
-/* To look for the end at each step would take longer than the step. */
+/* Checking for the end at each step would take longer than the step. */
 enum { STEPS = 16 };
 
 static void run_until(struct world *w, instant end, bool (*done)(const struct world *))

@@ -1,5 +1,5 @@
 /*
- * The world: an ensemble, its clients, what goes wrong, and who watches. One seed, one history.
+ * The world: an ensemble, its clients, the faults and the laws. One seed gives one history.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -34,17 +34,17 @@ enum fault {
 
 enum { FAULTS_MAX = 512 };
 
-/* Between two clocks, twice as much: a twentieth is what the deadline allows for. Beyond that they do what they must
- * not. */
+/* Two clocks differ by up to twice as much; the deadline allows for a twentieth. Clocks beyond that are a forbidden
+ * configuration. */
 enum { DRIFT_WITHIN_PPM = 24000, DRIFT_BEYOND_PPM = 150000 };
 
-/* What a run is asked to be. */
+/* The settings of a run. */
 struct plan {
     uint64_t seed;
-    FILE *story; /* NULL: untold */
-    /* for shrinking: the faults, by their number, that shall not happen */
+    FILE *story; /* NULL: none is printed */
+    /* for shrinking: the faults to omit, by their number */
     const bool *spared;
-    /* for the exhaustive mode: what becomes of the K-th request, and of another; 0 for none. No other fault happens. */
+    /* for the exhaustive mode: what happens to the K-th request, and to another; 0 for none. No other fault happens. */
     bool exhaustive;
     bool cuts, hostile; /* these regimes, whatever the seed */
     int act_at[2];
@@ -58,7 +58,7 @@ struct law;
 struct world {
     struct plan plan;
     struct random random;       /* of the schedule */
-    struct random fault_random; /* of what goes wrong: spared faults do not move the rest of them */
+    struct random fault_random; /* of the faults: omitted ones do not change the others */
     struct agenda agenda;
     struct ensemble ensemble;
     int n_clients;
@@ -67,21 +67,21 @@ struct world {
     int session_client[SESSIONS_MAX];
     bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
     uint64_t ended_by_order;          /* a bit per session */
-    uint64_t moved_back;              /* a bit per session: to a server that its client had left */
-    int drift_ppm;                    /* of a clock, at the most */
+    uint64_t moved_back;              /* a bit per session: moved to a server that its client had left */
+    int drift_ppm;                    /* of a clock, at most */
     int n_paths;
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     int lock_delay_ms;                           /* after a holder that did not unlock */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int up_delay, down_delay, inbox_delay;
-    int way;      /* what the link between clients and servers takes at least, each way */
+    int way;      /* the least delay of the link between clients and servers, each way */
     bool calm;    /* nothing goes wrong, and nothing is slow */
-    bool tense;   /* every bound of the session's life is reached, and what goes wrong is what puts it to the test */
-    bool sprints; /* some ask again and again */
-    bool cuts;    /* nothing but connections break, one after another, and every message may be late */
-    bool hostile; /* a contender forges names, overwrites data and asks for locks back */
-    int hunt_proof_permille, hunt_write_permille; /* how often the worst follows a proof, or a write */
+    bool tense;   /* every bound of the session's life is reached, and the faults are those that test it */
+    bool sprints; /* some users lock again and again */
+    bool cuts;    /* the only fault is that connections break, one after another, and every message may be late */
+    bool hostile; /* a contender forges names, overwrites data and requests revocations */
+    int hunt_proof_permille, hunt_write_permille; /* how often the worst fault follows a proof, or a write */
     struct pdk__session_policy policy;
     bool renews_by_sync;
     int starved_permille; /* how often a client has no memory for a request */
@@ -123,34 +123,34 @@ void world_free(struct world *w);
     } while (0)
 void world_tell(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A law is broken: the first one counts. */
+/* Record that a law is broken; the first one counts. */
 void world_break(struct world *w, const char *law, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 session_index world_session(struct world *w, int client);
 int64_t world_session_id(session_index s);
 
-/* The claim's node, by the truth; NULL when it is not there, or somebody else's is under its name. */
+/* The claim's node, by the truth; NULL when it does not exist, or another client's has its name. */
 struct node *world_node(struct world *w, const struct claim *claim);
 
-/* Is the claim's node there, by the truth? */
+/* Does the claim's node exist, by the truth? */
 bool world_node_there(struct world *w, const struct claim *claim);
 
-/* Everybody who was asked has finished. */
+/* All users have finished. */
 bool world_all_done(const struct world *w);
 
-/* Somebody who is no client of the library saw to it that the node is gone. */
+/* Was the node deleted by the order of something other than a client of the library? */
 bool world_deleted_by_order(const struct world *w, int path, const char *name);
 
 /* How many nodes of this name were deleted. */
 int world_deletions(const struct world *w, int path, const char *name);
 
-/* Why the node is gone: the transaction that deleted it, or 0. */
+/* The zxid of the transaction that deleted the node, or 0. */
 int64_t world_deleted(const struct world *w, int path, const char *name);
 
-/* The leader takes the session for one of this server's. */
+/* The leader considers the session attached to this server. */
 void world_owned_by(struct world *w, session_index session, int server);
 
-/* Nothing is slow any more, for anybody to notice. */
+/* End all delays that a client could notice. */
 void world_calm_down(struct world *w);
 
 /* faults.c */

@@ -1,4 +1,4 @@
-/* Stories of getting a lock: alone, behind others, by a try, against a clock. */
+/* Stories of acquiring a lock: alone, after others, by a try, against a deadline. */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
 
@@ -121,7 +121,7 @@ static void a_watch_that_fires_after_the_grant_changes_nothing(void)
 {
     tale_begin(&t, true);
     acquire(&t, -1);
-    fired(&t, true); /* nor does one under the number of another question */
+    fired(&t, true); /* nor does one with the number of another request */
     CHECK_STR(t.trace, "acquire: create\n"
                        "gone: -\n");
     created(&t, OURS);
@@ -161,7 +161,7 @@ static void missing_parents_are_made(void)
     acquire(&t, -1);
     uint64_t first = t.op;
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
-    reply_to(&t, first, PDK__EV_LISTED, PDK__NO_NODE); /* the one that was sent behind the create */
+    reply_to(&t, first, PDK__EV_LISTED, PDK__NO_NODE); /* the one that was sent after the create */
     ok(&t, PDK__EV_MADE_PARENTS);
     created(&t, OURS);
     listed(&t, LIST(OURS));

@@ -1,6 +1,6 @@
 /*
- * Stories of belief: how long the session is known to live, what is asked to know it, and what a contender makes of it.
- * A timeout of 3000 and a tick of 1000: see tale.h.
+ * Stories of belief: how long the session is known to live, which requests prove it, and how a contender uses it. The
+ * timeout is 3000 and the tick 1000: see tale.h.
  */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
@@ -8,7 +8,7 @@
 
 static struct tale t;
 
-/* A session that was made long ago, of which nothing is proven. */
+/* A session that was created long ago, of which nothing is proven. */
 static void begin_unproven(void)
 {
     session_begin(&t, false);
@@ -90,13 +90,13 @@ static void a_proof_sent_before_the_answer_it_builds_on_is_none(void)
     begin_unproven();
     ask(0, 5, false);
     ask(560, 20, true);
-    ask(-10, 10, true); /* had been on its way */
+    ask(-10, 10, true); /* it was in transit */
     CHECK(!pdk__session_credible(&t.s, t.now_ms));
     ask(1, 1, true);
     CHECK(pdk__session_credible(&t.s, t.now_ms));
 }
 
-/* There is always one under way when another is answered. */
+/* One write is always in transit when another is answered. */
 static void a_client_that_writes_all_the_time_is_proven_too(void)
 {
     begin_unproven();
@@ -112,7 +112,7 @@ static void on_another_connection_the_links_begin_anew(void)
     ask(0, 5, false);
     ask(565, 5, true); /* carried, on the old connection */
     session_event(&t, PDK__SEV_DISCONNECTED);
-    session_answered(&t, 1, true); /* its last words, late */
+    session_answered(&t, 1, true); /* its last answer, late */
     session_connected(&t, 0xa, 3000);
     CHECK(!pdk__session_credible(&t.s, t.now_ms));
     /* The leader was asked about the session after the last answer on the old one: a write proves that leader. */
@@ -120,7 +120,7 @@ static void on_another_connection_the_links_begin_anew(void)
     believe_at(last);
 }
 
-/* Who is cut off again and again would never be proven anew, if each connection waited for its turn. */
+/* A client cut off again and again would never be proven again if each connection waited for its turn. */
 static void a_new_connection_is_put_to_the_proof_at_once(void)
 {
     begin_proven();
@@ -135,7 +135,7 @@ static void a_new_connection_is_put_to_the_proof_at_once(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     tale_reset(&t);
     session_connected(&t, 0xa, 3000);
-    CHECK(t.s.n_asked == 0); /* what is sent in the same millisecond proves nothing */
+    CHECK(t.s.n_asked == 0); /* a write sent in the same millisecond proves nothing */
     session_later(&t, 1);
     CHECK(t.s.n_asked > 0 && t.s.probed_ms == t.now_ms);
     t.now_ms += 5;
@@ -161,7 +161,7 @@ static void what_was_proven_stays_so_without_a_connection(void)
                        "later: presumed\n");
 }
 
-/* Some time is proven, and too little to begin on. */
+/* Some time is proven, but too little to believe again. */
 static void who_was_told_that_it_is_over_may_not_believe_on_a_late_proof(void)
 {
     begin_proven();
@@ -176,7 +176,6 @@ static void who_was_told_that_it_is_over_may_not_believe_on_a_late_proof(void)
     CHECK(!pdk__session_credible(&t.s, t.now_ms));
 }
 
-/* Its server answers and answers, and no quorum does. */
 static void of_unlike_timeouts_the_least_counts(void)
 {
     begin_proven();
@@ -195,6 +194,7 @@ static void of_unlike_timeouts_the_least_counts(void)
                        "connected: up(a) doubted presumed\n");
 }
 
+/* Its server keeps answering, and no quorum does. */
 static void connected_or_not_belief_ends(void)
 {
     begin_proven();
@@ -270,7 +270,7 @@ static void on_a_slow_link_a_question_does_not_wait_for_the_answer_before(void)
     session_event(&t, PDK__SEV_WANTED);
     for (int i = 0; i < 200; i++)
         session_later(&t, 50);
-    CHECK_EQ(t.s.n_asked, 16); /* there is an end to it */
+    CHECK_EQ(t.s.n_asked, 16); /* the number of requests is bounded */
 }
 
 static void nobody_holding_a_read_now_and_then_keeps_the_first_link_young(void)
@@ -288,7 +288,7 @@ static void nobody_holding_a_read_now_and_then_keeps_the_first_link_young(void)
                        "later: touch\n");
 }
 
-/* An idle session lets go of its proof; two writes in a row bring it back, thanks to the reads. */
+/* An idle session lets its proof expire. Two writes in a row renew it, thanks to the reads. */
 static void after_idleness_proof_takes_one_write_more(void)
 {
     begin_proven();
@@ -298,7 +298,7 @@ static void after_idleness_proof_takes_one_write_more(void)
     }
     CHECK(t.s.presumed);
     tale_reset(&t);
-    ask(1, 1, true); /* somebody's create */
+    ask(1, 1, true); /* a contender's create */
     session_event(&t, PDK__SEV_WANTED);
     session_later(&t, 1);
     session_answered(&t, 0, true);
@@ -309,7 +309,7 @@ static void after_idleness_proof_takes_one_write_more(void)
     CHECK(left_ms() > 1300);
 }
 
-/* Or a grant on what was known would be in doubt before there is news. */
+/* Otherwise a grant on the old proof would be in doubt before the first renewal. */
 static void who_begins_to_hold_on_old_proof_gets_a_new_one_at_once(void)
 {
     begin_proven();
@@ -383,7 +383,7 @@ static void what_the_program_says_goes(void)
                        "later: doubted\n");
 }
 
-/* More often would renew nothing sooner than it has to be. */
+/* More writes would not renew it earlier than needed. */
 static void where_ticks_are_short_a_holder_writes_each_fifth_of_the_timeout(void)
 {
     session_begin(&t, true);
@@ -400,7 +400,7 @@ static void where_ticks_are_short_a_holder_writes_each_fifth_of_the_timeout(void
                        "later: probe\n");
 }
 
-/* Otherwise nothing would ever be granted, and nobody would know why. */
+/* Otherwise no lock would ever be granted, and no caller would learn why. */
 static void a_timeout_that_leaves_no_time_to_believe_in_is_refused(void)
 {
     struct pdk__session_policy policy = {.tick_ms = 4000};
@@ -416,7 +416,7 @@ static void a_timeout_that_leaves_no_time_to_believe_in_is_refused(void)
     CHECK(!t.s.doubted);
 }
 
-/* --- what a contender makes of it -------------------------------------------------------------------------------- */
+/* --- the contender's use of it ----------------------------------------------------------------------------------- */
 
 static void hold(void)
 {
@@ -446,7 +446,7 @@ static void nothing_is_granted_in_doubt(void)
                        "proven: granted\n");
 }
 
-/* While it was proven our node could be deleted. */
+/* Our node may have been deleted while the session was being proven. */
 static void what_is_proven_before_the_own_node_was_seen_waits_for_it(void)
 {
     tale_begin(&t, true);

@@ -1,4 +1,4 @@
-/* Stories of grants that take more than to be the first. */
+/* Stories of grants that need more than the first place. */
 #include "paddock/error.h"
 #include "test/lib/check.h"
 #include "test/story/tale.h"
@@ -103,7 +103,7 @@ static void a_write_of_unknown_outcome_is_made_again_when_the_node_was_read(void
     reply(&t, PDK__EV_CONFIRMED, PDK__UNKNOWN, 0);
     later(&t, 1000);
     listed(&t, LIST(OURS));
-    t.version = 1; /* it had happened */
+    t.version = 1; /* the write had been committed */
     own(&t);
     confirmed(&t, 91);
     CHECK_EQ(t.granted, 91);
@@ -451,7 +451,7 @@ static void who_gives_up_while_delayed_leaves_the_mark(void)
     CHECK_STR(t.trace, "release: delete\n");
 }
 
-/* Only the reply tells which version is ours to take off. */
+/* Only the reply tells which version is ours to remove. */
 static void a_waiter_that_gives_up_awaits_its_mark(void)
 {
     come_first();
@@ -523,7 +523,7 @@ static void the_own_node_is_seen_behind_the_mark(void)
                        "own: granted\n");
 }
 
-/* Known for our own, and lost only then: the delay is that of whoever comes next. */
+/* The mark was recognised as our own, and the lock lost only afterwards. Its delay begins with the next contender. */
 static void our_own_mark_begins_no_delay(void)
 {
     come_first();

@@ -1,11 +1,11 @@
-/* Stories of disturbance: replies lost, connections lost, sessions over, nodes deleted by others. */
+/* Stories of disturbance: lost replies, lost connections, ended sessions, nodes deleted by others. */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
 #include <string.h>
 
 static struct tale t;
 
-/* A holder whose own node is watched, nothing told so far. */
+/* A holder whose own node is watched; the trace is empty. */
 static void hold(void)
 {
     tale_begin(&t, true);
@@ -16,7 +16,7 @@ static void hold(void)
     tale_reset(&t);
 }
 
-/* One that waits behind OTHER_4, both watches set. */
+/* A waiter after OTHER_4, with both watches set. */
 static void wait_behind(void)
 {
     tale_begin(&t, true);
@@ -63,7 +63,7 @@ static void a_create_lost_on_its_way_is_made_once_more(void)
     ok(&t, PDK__EV_BARRIER);
     listed(&t, LIST(OTHER_3));
     created(&t, OURS);
-    CHECK(t.c.attempt != TALE_ATTEMPT); /* the first may have been made and deleted: its name is not to come back */
+    CHECK(t.c.attempt != TALE_ATTEMPT); /* the first may have been created and deleted: its name must not return */
     CHECK_STR(t.trace, "acquire: create\n"
                        "down: -\n"
                        "created unknown: -\n"
@@ -288,7 +288,7 @@ static void a_lost_watch_is_set_again_after_a_new_listing(void)
 
 /* --- forged names ------------------------------------------------------------------------------------------------ */
 
-/* Of our session and attempt, which every client that may list the path can read. */
+/* With our session and attempt, which every client that may list the path can read. */
 #define FORGED_0 "0000000000001000-0000002a-lock-0000000000"
 #define FORGED_9 "0000000000001000-0000002a-lock-0000000009"
 #define FORGER INT64_C(0x3000)
@@ -430,7 +430,7 @@ static void a_node_of_our_name_that_is_another_one_is_not_ours(void)
     hold();
     down(&t);
     up(&t, TALE_SESSION);
-    t.token++; /* it was deleted and made again, by this session even */
+    t.token++; /* it was deleted and created again, by the same session */
     own(&t);
     CHECK_STR(t.trace, "down: suspect\n"
                        "up: own\n"
@@ -614,7 +614,7 @@ static void a_waiter_whose_session_expired_queues_anew_in_the_next(void)
     expired(&t);
     up(&t, 0x1001);
     created(&t, fresh);
-    listed(&t, LIST(OURS, fresh)); /* the old session's node is still there, and in the way */
+    listed(&t, LIST(OURS, fresh)); /* the old session's node still exists, and is ahead */
     CHECK_STR(t.trace, "expired: -\n"
                        "up: create\n"
                        "created: -\n"
@@ -709,7 +709,7 @@ static void a_check_before_the_grant_that_fails_is_made_again(void)
                        "own refused: failed(PDK_EREFUSED) delete\n");
 }
 
-/* --- the end of it all ------------------------------------------------------------------------------------------- */
+/* --- the end ----------------------------------------------------------------------------------------------------- */
 
 static void a_session_that_no_other_follows_fails_the_waiter(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Stories of links: a session of 10 s with servers that answer at once, at the other end of a link whose round trip is
- * given. A lock is asked for as soon as there is a connection, and kept for an hour of the story's time.
+ * Stories of links: a session of 10 s with servers that answer at once, over a link with a given round trip. A lock is
+ * requested as soon as there is a connection, and held for an hour of the story's time.
  */
 #include "lib/core/contender.h"
 #include "lib/core/session.h"
@@ -21,7 +21,7 @@ struct link {
     } under_way[UNDER_WAY_MAX]; /* answered in this order */
     bool proven;
     int doubts, ends, writes;
-    int64_t proven_ms; /* when it was first, after a lock was wanted */
+    int64_t proven_ms; /* when it was first proven, after a lock was requested */
 };
 
 static struct link l;
@@ -73,7 +73,7 @@ static void answer(void)
         l.under_way[i - 1] = l.under_way[i];
     l.n--;
     step(event);
-    if (!event.asked && !l.s.wanted) /* it was the create, and nobody is ahead */
+    if (!event.asked && !l.s.wanted) /* it was the create, and no contender is ahead */
         step((struct pdk__session_event){.kind = PDK__SEV_WANTED});
 }
 
@@ -144,13 +144,13 @@ static void what_is_granted_stays_from_the_first_moment_on(void)
     }
 }
 
-/* Wanted, or not any more. */
+/* A lock is requested, or no longer. */
 static void want(bool wanted)
 {
     step((struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
 }
 
-/* The session has been idle for as long as IDLE_MS, and its proof is as old. */
+/* Grant a lock to a session that was idle for IDLE_MS; its proof is as old. */
 static void grant_after_idleness(int64_t lag_ms, int64_t idle_ms)
 {
     begin(lag_ms, 0, 2000);
@@ -195,7 +195,7 @@ static void on_a_link_that_is_too_slow_nothing_is_granted_and_it_is_known_why(vo
     CHECK(l.writes < 4 * TIMEOUT_MS / 200);
 }
 
-/* One answer may be late for a reason that is none of the link's. */
+/* One answer may be late for a reason other than the link. */
 static void of_a_link_nothing_is_said_before_three_answers(void)
 {
     begin(3000, 0, 2000);

@@ -1,13 +1,13 @@
-/* Stories of a holder who is asked to give the lock back. */
+/* Stories of a holder that is asked to release the lock. */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
 
-/* Our node after the first was deleted. */
+/* Our second node, after the first was deleted. */
 #define OURS_AGAIN "0000000000001000-0000002b-lock-0000000007"
 
 static struct tale t;
 
-/* A holder whose own node is watched, nothing told so far. */
+/* A holder whose own node is watched; the trace is empty. */
 static void hold(void)
 {
     tale_begin(&t, true);
@@ -18,7 +18,7 @@ static void hold(void)
     tale_reset(&t);
 }
 
-/* One that waits behind OTHER_4, both watches set. */
+/* A waiter after OTHER_4, with both watches set. */
 static void wait_behind(void)
 {
     tale_begin(&t, true);

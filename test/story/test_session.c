@@ -1,4 +1,4 @@
-/* Stories of the session: when it may be spoken in, believed in, and given up. */
+/* Stories of the session: when it may be used, believed in, and given up. */
 #include "test/lib/check.h"
 #include "test/story/tale.h"
 #include <string.h>
@@ -15,7 +15,7 @@ static void connect_first(bool renewable)
 static void a_session_comes_and_goes_and_comes_back(void)
 {
     session_begin(&t, true);
-    session_event(&t, PDK__SEV_DISCONNECTED); /* a first connect that failed is no news */
+    session_event(&t, PDK__SEV_DISCONNECTED); /* a failed first connect reports nothing */
     session_connected(&t, 0xa, 3000);
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 3000);
@@ -123,7 +123,7 @@ static void hosts_that_do_not_resolve_are_tried_again(void)
                        "later: open\n");
 }
 
-/* With short sessions and a resolver that is slow, resolving the names takes longer than a handle is given. */
+/* With short sessions and a slow resolver, resolving the names takes longer than the time a handle gets. */
 static void a_handle_long_in_the_making_has_all_its_time_from_then_on(void)
 {
     connect_first(true);
@@ -134,7 +134,7 @@ static void a_handle_long_in_the_making_has_all_its_time_from_then_on(void)
     session_event(&t, PDK__SEV_OPENED);
     CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 6000);
     session_later(&t, 5999);
-    session_connected(&t, 0xb, 3000); /* and that it was asked for just now, nobody knows */
+    session_connected(&t, 0xb, 3000); /* the client cannot know that it was requested only just now */
     session_event(&t, PDK__SEV_OPENED);
     CHECK(!pdk__session_credible(&t.s, t.now_ms));
     CHECK_STR(t.trace, "expired: expired\n"
@@ -184,7 +184,7 @@ static void a_connection_without_a_session_is_none(void)
                        "connected: -\n");
 }
 
-/* Of several servers; a lock is held. A fifth of the timeout is 600. */
+/* A client of several servers holds a lock. A fifth of the timeout is 600. */
 static void hold_of_several(void)
 {
     connect_first(true);

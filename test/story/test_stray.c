@@ -1,4 +1,4 @@
-/* Stories of strays: creates that left no node when they were looked for, and land after all. */
+/* Stories of strays: creates whose node was looked for and not found, and that are committed after all. */
 #include "lib/core/stray.h"
 #include "test/lib/check.h"
 #include "test/story/tale.h"
@@ -42,7 +42,7 @@ static void begin(void)
     pdk__stray_init(&stray, &ops, TALE_SESSION, TALE_ATTEMPT, 7, now_ms);
 }
 
-/* When it wants to be woken, and not before. */
+/* Advance to the stray's wake-up time, which must be in the future. */
 static void due(void)
 {
     CHECK(pdk__stray_wake_ms(&stray) > now_ms);

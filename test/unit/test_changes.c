@@ -1,4 +1,4 @@
-/* Changes on their way to the program's descriptor. What goes to its callback is seen in the tests of the recipes. */
+/* Changes on their way to the program's descriptor. The tests of the recipes check those given to its callback. */
 #include "recipes/changes.h"
 #include "test/lib/check.h"
 

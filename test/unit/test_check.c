@@ -1,6 +1,6 @@
 /*
- * The checks are checked: this program runs itself again, as a suite that fails, skips, hangs or breaks, and looks at
- * what that says and how it ends.
+ * The tests of the checks: this program runs itself again, as a suite that fails, skips, hangs or breaks, and examines
+ * its output and exit status.
  */
 #include "test/lib/check.h"
 
@@ -59,7 +59,7 @@ static int looked;
 
 static int look(void) { return (int)pdk__test_saw("the number", looked++ / 2); }
 
-/* The last changes, the oldest of which have gone; each once, and what was seen before the wait is not among them. */
+/* The history holds the last changes, each once; older ones, and those seen before the wait, are dropped. */
 static void remembers(void)
 {
     looked = 400;
@@ -84,7 +84,7 @@ static void waits_inside(void)
     reached();
 }
 
-/* The limit is over before the condition is looked at for the first time. */
+/* The limit has passed before the condition is evaluated for the first time. */
 static void looks_once_more(void)
 {
     int turns = 0;
@@ -159,7 +159,7 @@ static int inside(int argc, char **argv)
 
 static char said[8192];
 
-/* Run the tests inside that TEST chooses; what they said is in said[]. Returns the exit status, or minus the signal. */
+/* Run the inner tests that TEST chooses; their output is in said[]. Returns the exit status, or minus the signal. */
 static int run(const char *setup, const char *test)
 {
     int ends[2];
@@ -194,7 +194,7 @@ static void says(const char *text)
         pdk__test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", text, said);
 }
 
-/* The teardown says it once. */
+/* The teardown prints "# reached" once. */
 static void ends_at_once(void)
 {
     const char *once = strstr(said, "# reached");

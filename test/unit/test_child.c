@@ -1,4 +1,4 @@
-/* The command's process looks at the lease itself, as the last thing before it becomes the command. */
+/* The command's process checks the lease itself, as its last act before it becomes the command. */
 #include "cli/child.h"
 #include "cli/number.h"
 #include "test/lib/check.h"
@@ -11,7 +11,7 @@ static char *touch[] = {"sh", "-c", "exit 5", NULL};
 static struct pdk__cli_lease *lease;
 static struct pdk__cli_child child;
 
-/* As the session leaves it when it has been granted the lock. */
+/* The lease and the child as they are when the lock has just been granted. */
 static void prepare(int signal)
 {
     static sigset_t mask;
@@ -40,7 +40,7 @@ static void too_late(void)
     CHECK(pdk__test_wait(child.pid) != 5);
 }
 
-/* There is time for SIGKILL alone. */
+/* The time left suffices for SIGKILL only. */
 static void in_the_grace(void)
 {
     prepare(SIGTERM);

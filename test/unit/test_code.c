@@ -1,4 +1,4 @@
-/* ZooKeeper's error codes, row by row: what a reply with each says about the request. */
+/* ZooKeeper's error codes, row by row: what a reply with each code means for the request. */
 #include "lib/zk/code.h"
 #include "test/lib/check.h"
 #include <paddock/error.h>
@@ -38,7 +38,7 @@ static void refusals(void)
     EXPECT(ZRECONFIGINPROGRESS, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
     EXPECT(ZRECONFIGDISABLED, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
     EXPECT(-125 /* a quota is exceeded */, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
-    EXPECT(-1234 /* of a server to come */, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
+    EXPECT(-1234 /* of a future server */, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
 }
 
 static void unknown(void)

@@ -1,4 +1,4 @@
-/* The judge of the contest is judged: break each law on purpose, and it must say so. */
+/* The tests of the contest's judge: each law is broken on purpose, and the judge must report it. */
 #include "examples/contest.h"
 #include "test/lib/check.h"
 
@@ -17,7 +17,7 @@ static void tell(enum what what, int worker, int64_t at_ms, int64_t token, int64
         .at_ns = at_ms * NS_PER_MS, .token = token, .span_ns = span_ms * NS_PER_MS, .worker = worker, .what = what};
 }
 
-/* WORKER asked at ASKED, held from FROM to TO. */
+/* WORKER requested the lock at ASKED, and held it from FROM to TO. */
 static void held(int worker, int64_t asked, int64_t from, int64_t to, int64_t token)
 {
     tell(WHAT_GRANTED, worker, from, token, from - asked);
@@ -152,7 +152,7 @@ static void a_handover_needs_somebody_who_waits(void)
 {
     begin();
     held(0, 0, 1, 4, 10);
-    held(1, 50, 51, 55, 11); /* asked long after */
+    held(1, 50, 51, 55, 11); /* requested long after */
     held(1, 55, 56, 57, 12); /* again, alone */
     judge();
     CHECK(laws_hold(&verdict));

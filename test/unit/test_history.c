@@ -1,4 +1,4 @@
-/* The judge of the fault tests, judged. */
+/* The tests of the fault tests' judge. */
 #include "test/docker/history.h"
 #include "test/lib/check.h"
 
@@ -34,7 +34,7 @@ static void overlap(void)
     check_flaw(JUDGE({"a", 5, 10, INT64_MAX}, {"b", 7, 20, 30}), "two holders");
 }
 
-/* A neighbour that behaves does not hide it. */
+/* A correct span in between does not hide the overlap. */
 static void long_overlap(void)
 {
     check_flaw(JUDGE({"a", 5, 10, 45}, {"a", 5, 20, 30}, {"b", 7, 40, 50}), "two holders");

@@ -1,4 +1,4 @@
-/* Timers of a client whose thread is woken for other things, too. No server is needed: none is asked. */
+/* Timers of a client whose thread is woken for other reasons, too. No server is needed. */
 #include "lib/clock.h"
 #include "lib/zk/client.h"
 #include "test/lib/check.h"
@@ -26,7 +26,7 @@ static bool is_timer(int fd)
     return timerfd_gettime(fd, &t) == 0;
 }
 
-/* In place of the C library's: who was woken, but not by his timer, is kept until that has fired. */
+/* Replaces the C library's: a thread woken by something other than its timer is held until the timer has fired. */
 int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
     int rc = poll_now(fds, n, timeout_ms);
@@ -62,7 +62,7 @@ static void fired_while_waking(void)
     CHECK_EQ(pdk_client_free(c), 0);
 }
 
-/* With a time_t of 32 bits the seconds would overflow, and what is far away be long past. */
+/* With a time_t of 32 bits the seconds would overflow, and a far deadline would lie in the past. */
 static void far_deadlines(void)
 {
     CHECK_EQ(pdk__timespec(0).tv_sec, 0);
