@@ -2,7 +2,7 @@
  * Paddock: distributed locks on ZooKeeper.
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock) or <paddock/leader.h> (one of many); each
- * header tells its caveats first. All objects are opaque; options are set by setters; results are 0 or a negative
+ * header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or a negative
  * PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H

@@ -40,7 +40,7 @@ typedef struct pdk_client_options pdk_client_options;
 /* ZooKeeper's own handle, from zookeeper.h. */
 struct _zhandle;
 
-/* For ever, where a time in milliseconds is asked for. */
+/* No limit, in place of a time in milliseconds. */
 #define PDK_FOREVER ((int64_t)-1)
 
 /* Permissions, as in zookeeper.h. */
@@ -54,13 +54,14 @@ enum pdk_perm {
 };
 
 typedef enum pdk_session_state {
-    PDK_SESSION_CONNECTING = 0, /* no session yet, or a new one is being made after an expiry */
+    PDK_SESSION_CONNECTING = 0, /* no session yet, or a new one is being created after an expiry */
     PDK_SESSION_CONNECTED = 1,
     PDK_SESSION_SUSPENDED = 2, /* the connection is lost; the session may still live */
     PDK_SESSION_OVER = 3       /* closed, refused, or an adopted handle that expired: for good */
 } pdk_session_state;
 
-/* New options with their defaults, or NULL when memory is out. Caller frees; the client copies what it needs. */
+/* Create options with their defaults; NULL when memory is out. The caller frees them; the client copies what it
+ * needs. */
 pdk_client_options *pdk_client_options_new(void);
 void pdk_client_options_free(pdk_client_options *o);
 
@@ -72,17 +73,17 @@ int pdk_client_options_set_session_timeout_ms(pdk_client_options *o, int timeout
  * Wrong digest credentials are not refused by ZooKeeper: they merely have no rights. PDK_EINVAL, PDK_ENOMEM. */
 int pdk_client_options_add_auth(pdk_client_options *o, const char *scheme, const char *cred);
 
-/* Add an entry to the ACL of every node the client makes. Default, with no entry: everybody may do everything. The
- * peers that wait on a lock must be able to READ its nodes, and its path must let them READ, CREATE and DELETE.
+/* Add an entry to the ACL of every node the client creates. Default, with no entry: every client has all permissions.
+ * Contenders for a lock must be able to READ its nodes, and its path must permit them READ, CREATE and DELETE.
  * PDK_EINVAL, PDK_ENOMEM. */
 int pdk_client_options_add_acl(pdk_client_options *o, const char *scheme, const char *id, int perms);
 
-/* A text of at most 255 bytes that the nodes of this client carry, for people who ask who holds a lock. Default: the
- * program's name. PDK_EINVAL when it is longer. */
+/* A text of at most 255 bytes that the nodes of this client carry. Lists of contenders show it. Default: the program's
+ * name. PDK_EINVAL when it is longer. */
 int pdk_client_options_set_label(pdk_client_options *o, const char *label);
 
-/* Callbacks run inside pdk_client_dispatch(), called by the program's own event loop when pdk_client_fd() is readable,
- * and not on the client's thread. Default: false. */
+/* Run callbacks inside pdk_client_dispatch() instead of on the client's thread. The program's own event loop calls it
+ * when pdk_client_fd() is readable. Default: false. */
 int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
 /*
@@ -102,8 +103,8 @@ int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
  */
 int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
 
-/* How many milliseconds before the session's earliest possible end the deadline is, for clocks that do not run at the
- * same rate. Default: a twentieth of the session timeout. PDK_EINVAL as above. */
+/* The margin in milliseconds between the deadline and the session's earliest possible end. It covers clocks that do not
+ * run at the same rate. Default: a twentieth of the session timeout. PDK_EINVAL as above. */
 int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
 
 /*
@@ -118,17 +119,19 @@ int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms)
 
 typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;
 
-/* What the client asks the servers while a lock is held. By write (the default): refused by a quorum. By sync: cheaper for
- * the servers, who log nothing; but a leader that was deposed and has not noticed answers sync by itself, and its clients
- * believe for as long as it does. PDK_EINVAL. */
+/* The request that renews the session while a lock is held. PDK_EINVAL.
+ *
+ * By write (the default): a delete that cannot succeed; a quorum agrees on its refusal. By sync: cheaper for the
+ * servers, which log nothing. The trap of sync: a deposed leader that has not noticed answers it alone, and its clients
+ * believe for as long as it does. */
 int pdk_client_options_set_renewal(pdk_client_options *o, pdk_renewal renewal);
 
-/* Called when the session has changed. What came and went before the callback could run is not told. */
+/* Called when the session has changed. A state that ended before the callback could run is not reported. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);
 int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, void *arg);
 
 /*
- * Make a client and start to connect; the call does not wait for a server.
+ * Create a client and start to connect; the call does not wait for a server.
  *
  * HOSTS is ZooKeeper's list, "h1:2181,h2:2181/chroot". The call waits up to 2000 ms for the names to be resolved. It
  * answers PDK_EHOST when no name is known. When the name servers take longer, it returns 0 and the client goes on
@@ -139,24 +142,30 @@ int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, 
  * another server in the same session. The client does not do so on an adopted handle, nor when the process has another
  * socket to that server.
  *
- * OPTS may be NULL. On success *C is the caller's, to be given to pdk_client_free(). PDK_EINVAL (no port, no host),
- * PDK_EHOST, PDK_ENOMEM, PDK_ESYSTEM.
+ * OPTS may be NULL. On success *C is the caller's, to be given to pdk_client_free().
+ *
+ * PDK_EINVAL: HOSTS lacks a port or a host.
+ * PDK_EHOST: no name in HOSTS is known.
+ * PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *opts);
 
 /*
- * Make a client on the application's own handle. The program links ZooKeeper's threaded client itself: -lpaddock
+ * Create a client on the application's own handle. The program links ZooKeeper's threaded client itself: -lpaddock
  * -lzookeeper_mt. See examples/adopt.c.
  *
  * The client borrows ZH until pdk_client_close() has returned. It puts a watcher of its own before the handle's global
- * watcher, hands every event on to that one, and puts it back at close. When the session expires, every call answers
- * PDK_EEXPIRED: close the client, make a new handle, adopt that.
+ * watcher, hands every event on to that one, and restores it at close. When the session expires, every call answers
+ * PDK_EEXPIRED: close the client, create a new handle, adopt that.
  *
- * The age of an adopted session is unknown. So the first lock waits until the session is proven alive: a little more
- * than half a tick of the servers from this call on. Host list, timeout and authentication of OPTS are ignored.
+ * The age of an adopted session is unknown. So the first lock waits until the session is proven alive: 0.55 ticks of
+ * the servers, 10 ms and three round trips from this call on. Host list, timeout and authentication of OPTS are
+ * ignored.
  *
- * PDK_EBUSY when another client has adopted ZH, PDK_EEXPIRED when its session is over already, PDK_EAUTH when the
- * servers refused its authentication, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM.
+ * PDK_EBUSY: another client has adopted ZH.
+ * PDK_EEXPIRED: its session has expired already.
+ * PDK_EAUTH: the servers refused its authentication.
+ * PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_options *opts);
 
@@ -166,18 +175,19 @@ int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_optio
  *
  * The call waits for callbacks that are running. It takes at most about seven seconds when the servers do not answer,
  * most of them ZooKeeper's own limits; then the nodes are deleted when the session expires. An adopted handle stays
- * open; the nodes made through it are deleted first, within one session timeout.
+ * open; the nodes created through it are deleted first, within one session timeout.
  *
- * PDK_EDEADLK on a callback thread, PDK_EFORKED. PDK_EUNKNOWN, on an adopted handle: the servers did not confirm that
- * the nodes are deleted, or a create whose reply was lost less than a session timeout ago may still leave one. Such
- * nodes stay until the session ends.
+ * PDK_EDEADLK: the caller is a callback thread.
+ * PDK_EUNKNOWN, on an adopted handle: the servers did not confirm that the nodes are deleted, or a create whose reply
+ * was lost less than a session timeout ago may still leave one. Such nodes stay until the session ends.
+ * PDK_EFORKED.
  *
  * The trap: while a name server keeps the client waiting, one thread of the client outlives the close, and ends
  * unasked. Do not unload the library before.
  */
 int pdk_client_close(pdk_client *c);
 
-/* Close if need be, and give the memory back. Locks of the client may still be freed afterwards; nothing else. NULL is
+/* Close if need be, and free the client. Locks of the client may still be freed afterwards; nothing else. NULL is
  * allowed. No other thread may be using C. PDK_EDEADLK on a callback thread, PDK_EFORKED. */
 int pdk_client_free(pdk_client *c);
 
@@ -194,7 +204,7 @@ int pdk_client_free(pdk_client *c);
  */
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms);
 
-/* Where the session stands, without a request. Any thread. After fork: PDK_SESSION_OVER. */
+/* The state of the session. No request; any thread. After fork: PDK_SESSION_OVER. */
 pdk_session_state pdk_client_state(pdk_client *c);
 
 /* The id of the session, or 0 while there is none. */
@@ -203,12 +213,12 @@ int64_t pdk_client_session_id(pdk_client *c);
 /* The session timeout the servers granted, in milliseconds, or 0 while there is none. */
 int pdk_client_session_timeout_ms(pdk_client *c);
 
-/* A descriptor that is readable while callbacks wait to be run; -1 unless pdk_client_options_set_dispatch() asked for
- * it. Owned by the client, closed by pdk_client_close(). */
+/* A descriptor that is readable while callbacks are pending; -1 unless pdk_client_options_set_dispatch() asked for it.
+ * Owned by the client, closed by pdk_client_close(). */
 int pdk_client_fd(pdk_client *c);
 
-/* Run the callbacks that wait. Returns a positive number when some waited, 0 when none did; never blocks except in
- * those. PDK_EINVAL when the client's own thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
+/* Run the pending callbacks. Returns a positive number when there were any, 0 when there were none; blocks only in the
+ * callbacks. PDK_EINVAL when the client's own thread runs them, PDK_EDEADLK inside a callback, PDK_EFORKED. */
 int pdk_client_dispatch(pdk_client *c);
 
 /*

@@ -1,8 +1,8 @@
 /*
- * Who holds a lock, who waits for it, since when, from where.
+ * The contenders of a path: the holder of a lock and its waiters, since when, from where.
  *
- * The answer is a snapshot: it may be out of date when it arrives. Never build a lock on it. What may be done about a
- * contender, to ask it or to take its node away, is done to that very node or to none.
+ * The answer is a snapshot: it may be out of date when it arrives. Never build a lock on it. The calls that act on a
+ * contender, to ask it or to delete its node, act on the listed node or on none.
  */
 #ifndef PADDOCK_CONTENDERS_H
 #define PADDOCK_CONTENDERS_H
@@ -19,7 +19,7 @@ typedef enum pdk_dialect {
     PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>, for a leader -latch-<sequence> */
     PDK_DIALECT_CURATOR = 1, /* any other name with lock- or latch- before the number: Curator, go-zk */
     PDK_DIALECT_FOREIGN = 2, /* a contender of another recipe, by its sequence number; it counts in the order */
-    PDK_DIALECT_JUNK = 3     /* no lock library could have made it; it blocks nobody */
+    PDK_DIALECT_JUNK = 3     /* no lock library could have created it; it blocks no contender */
 } pdk_dialect;
 
 /* Bytes of data that are read of one contender, and of all contenders of a list together. */
@@ -40,7 +40,7 @@ typedef enum pdk_dialect {
  * PDK_EPATH: PATH is not an absolute path.
  * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *
- * The trap: data over the two limits above are left out, and pdk_contender_data_omitted() tells it.
+ * The trap: data over the two limits above are left out; pdk_contender_data_omitted() has their size.
  */
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 
@@ -51,8 +51,8 @@ int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t time
 
 void pdk_contender_list_free(pdk_contender_list *list);
 
-/* How many there are. Index I below is 0 for the holder, and less than this; strings are borrowed until the list is
- * freed. */
+/* The number of contenders in the list. Index I below is less than it, and 0 for the holder. Strings are borrowed until
+ * the list is freed. */
 size_t pdk_contender_list_size(const pdk_contender_list *list);
 
 /* The node's name under the path. */
@@ -62,13 +62,13 @@ pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i);
 /* The sequence number; -1 for junk. */
 int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i);
 
-/* The session that owns the node; 0 for a node that is not ephemeral, or that may not be looked at. */
+/* The session that owns the node; 0 for a node that is not ephemeral, or that this client may not look at. */
 int64_t pdk_contender_session(const pdk_contender_list *list, size_t i);
 
-/* The czxid of the node: the token of the grant it has or will have. 0 when it may not be looked at. */
+/* The czxid of the node: the token of the grant it has or will have. 0 when this client may not look at it. */
 int64_t pdk_contender_token(const pdk_contender_list *list, size_t i);
 
-/* When the node was made, in milliseconds since 1970 by the servers' clock. */
+/* The time at which the node was created, in milliseconds since 1970 by the servers' clock. */
 int64_t pdk_contender_since_ms(const pdk_contender_list *list, size_t i);
 
 /* The node's data, without a request for revocation: *SIZE bytes, and a NUL after them that does not count. SIZE may be
@@ -80,8 +80,8 @@ bool pdk_contender_revoked(const pdk_contender_list *list, size_t i);
 
 /* How many bytes of the node's data were not read, and are therefore missing from pdk_contender_data(). Data are left
  * out when they are over PDK_CONTENDER_DATA_MAX, when they are over PDK_CONTENDERS_DATA_MAX together with those before
- * them, or when the ACL does not permit to READ them. 0 when the data are whole. Also 0 when the node may not be looked
- * at (servers that refuse exists without READ): pdk_contender_token() is 0 then. */
+ * them, or when the ACL does not permit to READ them. 0 when the data are whole. Also 0 when this client may not look
+ * at the node (servers that refuse exists without READ): pdk_contender_token() is 0 then. */
 size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i);
 
 /* Identity, when the data carries it: "" and 0 otherwise. */
@@ -99,27 +99,35 @@ bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
 
 /*
- * Ask contender I of LIST to give the lock back: "__REVOKE__" becomes the data of its node, as Curator's Revoker does it.
- * The node of a pdk_mutex or pdk_leader keeps its own data after that word and a space, so that lists still tell its
- * owner; when Curator's Revoker has overwritten them, the contender writes them back so. Of other libraries' nodes the
- * data are overwritten. A holder reports the request to the program (pdk_mutex_on_revoke(), PDK_REVOKED), and so does a
- * Curator lock that was made revocable. Other libraries ignore it. Returns when the servers have it, within TIMEOUT_MS;
- * it does not wait for the contender.
+ * Ask contender I of LIST to release the lock: write "__REVOKE__" into its node's data, as Curator's Revoker does.
  *
- * PDK_ENOENT: that node is gone, and whatever may have its name now was left alone. PDK_EACCES: the ACL of the node does
- * not let this client WRITE, or did not let it READ when it was listed. PDK_ETIMEDOUT: nothing was written. PDK_EUNKNOWN:
- * it may have been. PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK,
- * PDK_ECLOSED, PDK_EFORKED.
+ * The call returns when the servers have the request, within TIMEOUT_MS. It does not wait for the contender.
+ *
+ * The node of a pdk_mutex or pdk_leader keeps its own data after that word and a space, so that lists still show its
+ * owner. When Curator's Revoker has overwritten the data, the contender writes them back in that form. The data of
+ * other libraries' nodes are overwritten. A holder reports the request to the program (pdk_mutex_on_revoke(),
+ * PDK_REVOKED), and so does a Curator lock that was made revocable. Other libraries ignore it.
+ *
+ * PDK_ENOENT: that node is deleted; a new node of its name was left alone.
+ * PDK_EACCES: the ACL of the node does not permit this client to WRITE, or did not permit to READ when it was listed.
+ * PDK_ETIMEDOUT: nothing was written.
+ * PDK_EUNKNOWN: the request may have been written.
+ * PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 
 /*
- * Delete the node of contender I of LIST, against its owner's will. A waiter queues anew; a holder has lost, and the next
- * in line is granted AT ONCE, while the one before may not have heard of it and goes on working: only tokens (mutex.h)
- * protect what they both write to. For a holder that is known to be dead, or that does not answer to being asked.
+ * Delete the node of contender I of LIST, against its owner's will. Use it for a holder that is known to be dead, or
+ * that does not answer a request.
  *
- * Errors as pdk_contender_revoke(), of the permission to DELETE in the lock's path. PDK_EREFUSED when the node has
- * children, as no contender has.
+ * A waiter queues again. A holder has lost its lock.
+ *
+ * PDK_EACCES: the lock's path does not permit this client to DELETE.
+ * PDK_EREFUSED: the node has children; a contender's node has none.
+ * Otherwise as pdk_contender_revoke().
+ *
+ * The trap: the next contender is granted the lock AT ONCE. The holder before it may not have been notified, and works
+ * on. Only tokens (mutex.h) protect a resource that both write to.
  */
 int pdk_contender_remove(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 

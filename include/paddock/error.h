@@ -1,7 +1,7 @@
 /*
  * Errors: every function that can fail returns 0 or one of these negative codes.
  *
- * A code is the class of what went wrong. pdk_client_last_error(), pdk_mutex_last_error() and pdk_leader_last_error()
+ * A code is the class of the failure. pdk_client_last_error(), pdk_mutex_last_error() and pdk_leader_last_error()
  * describe the incident. A caller has three questions, and a function answers each: may I simply try again? may it have
  * happened all the same? is this object finished?
  */
@@ -47,7 +47,7 @@ extern "C" {
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };
 #undef PDK__ENUMERATE
 
-/* What a code means, in one line without a full stop. Static text, never NULL; any thread, also after fork. */
+/* The meaning of a code, in one line without a full stop. Static text, never NULL; any thread, also after fork. */
 const char *pdk_strerror(int code);
 
 /* The code's name, as "PDK_EBUSY". Static text; "PDK_E?" for a number that is no code. */

@@ -1,15 +1,15 @@
 /*
- * A leader, chosen among all who stand for a path: a latch, as Curator calls it. One leads until it resigns, dies or
- * loses its session; then the next in line does.
+ * A leader, chosen among all candidates of a path: a latch, as Curator calls it. The leader leads until it resigns,
+ * dies or loses its session; then the next candidate does.
  *
  * Caveats, first:
- *  - To lead is a belief, as holding a lock is (mutex.h). Ask pdk_leader_is_leader() before each step that only a leader
- *    may take, and give the term's token to whatever is written to, for it to refuse a smaller one.
- *  - PDK_SUSPENDED is not yet the end of a term, and no longer a licence to work: stop, and wait for PDK_RESUMED, or for
+ *  - To lead is a belief, as holding a lock is (mutex.h). Ask pdk_leader_is_leader() before each step that only a
+ *    leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
+ *  - PDK_SUSPENDED is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_RESUMED or
  *    PDK_DEPOSED.
- *  - PDK_DEPOSED ends a term, not the candidacy: the object stands again by itself, at the end of the queue, with a new
- *    node and a new token, until it resigns or is freed.
- *  - It belongs to no thread: any thread may start it, ask it or make it resign.
+ *  - PDK_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the queue,
+ *    with a new node and a new token, until it resigns or is freed.
+ *  - The object belongs to no thread: any thread may start it, ask it or make it resign.
  *  - Curator's LeaderLatch on the same path and a pdk_leader exclude each other, and each reads the other's id. Its
  *    LeaderSelector, and locks of any kind, need paths of their own.
  */
@@ -27,94 +27,108 @@ typedef struct pdk_leader pdk_leader;
 typedef struct pdk_leader_options pdk_leader_options;
 
 typedef enum pdk_leadership {
-    PDK_LEADER_IDLE = 0,     /* does not stand */
-    PDK_LEADER_STANDING = 1, /* stands, and waits for its turn */
+    PDK_LEADER_IDLE = 0,     /* is no candidate */
+    PDK_LEADER_STANDING = 1, /* is a candidate, and waits for its turn */
     PDK_LEADER_LEADING = 2,  /* leads, as far as this process can know */
-    PDK_LEADER_SUSPENDED = 3 /* led when last heard of; the connection is lost, or being checked after it came back */
+    PDK_LEADER_SUSPENDED = 3 /* led until the connection was lost; it is still lost, or being checked again */
 } pdk_leadership;
 
 typedef enum pdk_leader_change {
     PDK_ELECTED = 1,   /* a term has begun */
-    PDK_SUSPENDED = 2, /* it is in doubt */
+    PDK_SUSPENDED = 2, /* the term is in doubt */
     PDK_RESUMED = 3,   /* the same term goes on */
-    PDK_DEPOSED = 4,   /* it is over: lost, or resigned */
-    PDK_WITHDRAWN = 5, /* it stands no more, without having resigned: the client is closed, or the servers refuse it for
+    PDK_DEPOSED = 4,   /* the term is over: lost, or resigned */
+    PDK_WITHDRAWN = 5, /* the candidacy ended without a resignation: the client is closed, or the servers refuse it for
                           good; pdk_leader_wait() with 0 tells why. Token 0 */
-    PDK_REVOKED = 6    /* somebody asks the leader to resign, as pdk_mutex_on_revoke() has it; once per term */
+    PDK_REVOKED = 6    /* a client asks the leader to resign, as in pdk_mutex_on_revoke(); once per term */
 } pdk_leader_change;
 
-/* New options with their defaults, or NULL when memory is out. Caller frees; the leader copies what it needs. */
+/* Create options with their defaults; NULL when memory is out. The caller frees them; the leader copies what it
+ * needs. */
 pdk_leader_options *pdk_leader_options_new(void);
 void pdk_leader_options_free(pdk_leader_options *o);
 
-/* The id that others read: the bytes that the node carries, Curator's participant id. "" is allowed. Default: the host's
- * name and the process, as "db7:4711". PDK_EINVAL when it is longer than 65536 bytes, PDK_ENOMEM. */
+/* The id that other clients read: the bytes that the node carries, Curator's participant id. "" is allowed. Default:
+ * the host's name and the process, as "db7:4711". PDK_EINVAL when it is longer than 65536 bytes, PDK_ENOMEM. */
 int pdk_leader_options_set_id(pdk_leader_options *o, const char *id);
 
 /*
- * Make a leader object for PATH, which does not stand yet; no request is sent. PATH as in pdk_mutex_new(). OPTS may be
- * NULL. On success *L is the caller's, to be given to pdk_leader_free(). PDK_EPATH, PDK_EINVAL, PDK_ENOMEM,
+ * Create a leader object for PATH, which is no candidate yet; no request is sent. PATH as in pdk_mutex_new(). OPTS may
+ * be NULL. On success *L is the caller's, to be given to pdk_leader_free(). PDK_EPATH, PDK_EINVAL, PDK_ENOMEM,
  * PDK_ESYSTEM, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, const pdk_leader_options *opts);
 
-/* Free the object, from any thread, also in a callback. If it stands it stands no more, and its node goes in the
- * background: to know that it is gone, resign before. Changes that have not been told are told no more; a callback that
- * runs in another thread ends in its own time. NULL is allowed. PDK_EFORKED. */
+/* Free the object. Any thread, also in a callback. Its candidacy ends, and its node is deleted in the background. A
+ * caller that must know that the node is deleted resigns before. Pending changes are not reported. A callback that runs
+ * in another thread ends in its own time. NULL is allowed. PDK_EFORKED. */
 int pdk_leader_free(pdk_leader *l);
 
 /*
- * Stand, without waiting for the outcome; when it stands already, nothing happens. From now on, through disconnections
- * and new sessions, it has one node in the queue, and leads when that is the first. PDK_ELIMIT, PDK_EAUTH, PDK_ESHORT,
- * PDK_EEXPIRED (adopted handle), PDK_ECLOSED, PDK_EFORKED: it does not stand.
+ * Become a candidate, without waiting for the outcome. Nothing happens when the object is a candidate already. From now
+ * on, through disconnections and new sessions, it has one node in the queue, and leads when that is the first.
+ *
+ * PDK_ELIMIT, PDK_EAUTH, PDK_ESHORT, PDK_EEXPIRED (adopted handle), PDK_ECLOSED, PDK_EFORKED: it is no candidate.
  */
 int pdk_leader_start(pdk_leader *l);
 
 /*
- * Stand no more. A term that was not over is from this moment, for every call on the object, and PDK_DEPOSED is told;
- * then its node is deleted, and waited for.
+ * End the candidacy, and the term if there is one. The term ends at once for every call on the object, and PDK_DEPOSED
+ * is reported.
  *
- * 0: the node is gone, or there was none. PDK_ELOST: another client had deleted the node of the term. PDK_EUNKNOWN: no
- * server confirmed within one session timeout; the library goes on deleting, or the session ends and takes the node
- * with it. PDK_EACCES: the path's ACL lets nobody DELETE; the node stays until the session ends. PDK_EDEADLK (on a
- * callback thread; nothing happens), PDK_ECLOSED, PDK_EFORKED.
+ * The call returns when the node is deleted, or after one session timeout.
+ *
+ * 0: the node is deleted, or there was none.
+ * PDK_ELOST: another client had deleted the node of the term.
+ * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
+ * takes the node with it.
+ * PDK_EACCES: the path's ACL does not permit to DELETE; the node stays until the session ends.
+ * PDK_EDEADLK: the caller is a callback thread; nothing happens.
+ * PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_resign(pdk_leader *l);
 
 /* The outcome of pdk_leader_resign_async(). */
 typedef void (*pdk_resign_cb)(int rc, void *arg);
 
-/* Resign without waiting: CB (may be NULL) is called exactly once, later, with what pdk_leader_resign() would have
- * returned; never from inside this call, and never if it returned an error. Any thread, also from a callback. PDK_EBUSY
- * while the callback of an earlier one is still to come, PDK_ECLOSED, PDK_EFORKED. */
+/* Resign without waiting. CB (may be NULL) is called exactly once, later, with the result that pdk_leader_resign()
+ * would have returned; never from inside this call, and never if it returned an error. Any thread, also from a
+ * callback. PDK_EBUSY while the callback of an earlier call is still to come, PDK_ECLOSED, PDK_EFORKED. */
 int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg);
 
 /*
- * Wait until it leads, at most TIMEOUT_MS milliseconds (PDK_FOREVER: as long as it takes), on a clock that counts
- * suspended time. With 0 it does not wait, and may be called from a callback. A cancellation point; a cancelled thread
- * leaves it standing.
+ * Wait until the object leads, at most TIMEOUT_MS milliseconds (PDK_FOREVER: no limit). The clock counts suspended
+ * time.
  *
- * 0: it leads. PDK_ETIMEDOUT. PDK_ECANCELED: it has resigned, before or meanwhile. PDK_EPERM: it never stood. PDK_EACCES,
- * PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral node),
- * PDK_ENOENT (an ancestor of the chroot is missing), PDK_ESHORT, PDK_ECLOSED: it stands no more for this reason.
- * PDK_EDEADLK, PDK_EFORKED.
+ * With 0 the call does not wait, and is allowed in a callback. The call is a cancellation point: the object of a
+ * cancelled thread stays a candidate.
+ *
+ * 0: it leads.
+ * PDK_ETIMEDOUT: it does not lead yet.
+ * PDK_ECANCELED: it has resigned, before or meanwhile.
+ * PDK_EPERM: it never was a candidate.
+ * PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral
+ * node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ESHORT, PDK_ECLOSED: its candidacy ended for this
+ * reason.
+ * PDK_EDEADLK: the caller is a callback thread, and TIMEOUT_MS is not 0.
+ * PDK_EFORKED.
  */
 int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms);
 
-/* Where it stands. No request; any thread. PDK_LEADER_IDLE after fork. */
+/* The state of the candidacy. No request; any thread. PDK_LEADER_IDLE after fork. */
 pdk_leadership pdk_leader_state(pdk_leader *l);
 
-/* May work be done that only a leader may do? True in PDK_LEADER_LEADING alone, and only before the deadline of
+/* May the caller do the work of a leader? True in PDK_LEADER_LEADING alone, and only before the deadline of
  * pdk_leader_valid_ms(). No request; any thread. */
 bool pdk_leader_is_leader(pdk_leader *l);
 
-/* For how many milliseconds more the term may be believed in: pdk_mutex_valid_ms(), for a leader. While it is suspended
- * it counts down. 0 without a term, also after fork. */
+/* The milliseconds that the term is still certain to last: pdk_mutex_valid_ms(), for a leader. They count down while
+ * the term is suspended. 0 without a term, also after fork. */
 int64_t pdk_leader_valid_ms(pdk_leader *l);
 
-/* The fencing token of the term: while it leads, or is suspended. Later terms of a path have larger ones, whoever led, in
- * whichever library; it is the czxid of the leader's node. Read it as an opaque signed 64-bit number. PDK_EPERM when
- * there is no term, PDK_EFORKED. */
+/* The fencing token of the term: the czxid of the leader's node. It is available while the object leads or is
+ * suspended. Later terms of a path have larger tokens, with every leader and every library. Read it as an opaque signed
+ * 64-bit number. PDK_EPERM when there is no term, PDK_EFORKED. */
 int pdk_leader_token(pdk_leader *l, int64_t *token);
 
 /* The name of the node of the term, under the path; "" without one. Copies as pdk_client_last_error(). No name is used
@@ -122,12 +136,11 @@ int pdk_leader_token(pdk_leader *l, int64_t *token);
  * not at all; pdk_mutex_guard() tells the traps. */
 size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size);
 
-/* How many contenders are ahead while it stands: pdk_mutex_ahead(), for a leader. PDK_EPERM when it does not stand, or
- * leads. PDK_EINVAL, PDK_EFORKED. */
+/* The number of contenders ahead of a candidate: pdk_mutex_ahead(), for a leader. PDK_EPERM when the object is no
+ * candidate, or leads. PDK_EINVAL, PDK_EFORKED. */
 int pdk_leader_ahead(pdk_leader *l, int64_t *ahead);
 
-/* The path and the client that the object was made with, borrowed until pdk_leader_free() has returned 0. Any thread.
- * */
+/* The path and the client of the object, borrowed until pdk_leader_free() has returned 0. Any thread. */
 const char *pdk_leader_path(pdk_leader *l);
 pdk_client *pdk_leader_client(pdk_leader *l);
 
@@ -135,21 +148,22 @@ pdk_client *pdk_leader_client(pdk_leader *l);
 void pdk_leader_set_user(pdk_leader *l, void *user);
 void *pdk_leader_user(pdk_leader *l);
 
-/* Called at each change, with the token of its term. In order; a program that lets more than 16 of them wait loses those
- * in the middle, never the last. By the time it is called more may have changed: pdk_leader_is_leader() tells how things
- * are now. */
+/* Called at each change, with the token of its term, in order. A program that lets more than 16 changes wait loses
+ * those in the middle, never the last. A later change may have happened: pdk_leader_is_leader() has the present
+ * state. */
 typedef void (*pdk_leader_cb)(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg);
 
-/* Set the callback for changes; NULL for none. Best before pdk_leader_start(): earlier changes are not told. */
+/* Set the callback for changes; NULL for none. Best before pdk_leader_start(): earlier changes are not reported. */
 int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg);
 
 /* A descriptor that is readable while changes wait for pdk_leader_next_change(): those since this function was first
- * called, whether there is a callback or not. For poll(), in any thread; nobody else reads or closes it. It is
- * close-on-exec, and closed by pdk_leader_free(). Not negative, or PDK_EINVAL, PDK_ESYSTEM, PDK_EFORKED. */
+ * called, with or without a callback. For poll(), in any thread. The library owns it: the program neither reads nor
+ * closes it. It is close-on-exec, and closed by pdk_leader_free(). Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM,
+ * PDK_EFORKED. */
 int pdk_leader_fd(pdk_leader *l);
 
-/* Take the oldest change that waits: 1 when there was one, 0 when there is none, never waiting. TOKEN may be NULL. Too
- * many are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
+/* Take the oldest change that waits, without blocking. Returns 1 when there was one, 0 when there was none. TOKEN may
+ * be NULL. Changes over 16 are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
 int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token);
 
 /*
@@ -163,16 +177,20 @@ int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *to
 size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size);
 
 /*
- * Who leads PATH now, for those who need not stand: a list of the leader alone, or of nobody. pdk_contender_data() is its
- * id, pdk_contender_token() the token of its term, pdk_contender_name() its node. A snapshot, with the errors of
- * pdk_contenders(), which lists all who stand. On a path of locks: who holds.
+ * List the leader of PATH alone, for a program that is no candidate. The list is empty when there is no leader.
+ *
+ * pdk_contender_data() is the leader's id, pdk_contender_token() the token of its term, pdk_contender_name() its node.
+ * The answer is a snapshot. On a path of locks the list has the holder. pdk_contenders() lists all candidates.
+ *
+ * Errors as pdk_contenders().
  */
 int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 
 typedef struct pdk_leader_observer pdk_leader_observer;
 
-/* There is a new leader, with its ID and the token of its term; or there is none: NULL and 0. ID is the data of the
- * leader's node, up to the first NUL byte and at most PDK_CONTENDER_DATA_MAX bytes, borrowed for the call. */
+/* Called with the ID of a new leader and the token of its term, or with NULL and 0 when there is no leader. ID is the
+ * data of the leader's node, up to the first NUL byte and at most PDK_CONTENDER_DATA_MAX bytes, borrowed for the
+ * call. */
 typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
 
 /*
@@ -189,8 +207,8 @@ typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
  */
 int pdk_leader_observe(pdk_leader_observer **o, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg);
 
-/* Observe no more. Any thread, also in the callback; one that runs in another thread ends in its own time. NULL is
- * allowed. PDK_EFORKED. */
+/* Stop observing. Any thread, also in the callback; a callback that runs in another thread ends in its own time. NULL
+ * is allowed. PDK_EFORKED. */
 int pdk_leader_observer_free(pdk_leader_observer *o);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /*
- * The log of a client: what the library and ZooKeeper's client do, and why, in lines for people.
+ * The log of a client: the actions of the library and of ZooKeeper's client, and their reasons, in lines for people.
  *
  * Caveats, first:
  *  - The wording of a line may change with any release. Programs decide by codes, states and callbacks.
- *  - A line is handed over by a queue of 256. A program that is slow to take them loses the newest ones, and one line
+ *  - Lines are handed over by a queue of 256. A program that takes them slowly loses the newest ones, and one line
  *    tells how many.
- *  - ZooKeeper's client takes one plain function for its lines, without a context. The library has 64 of those: in a
- *    process with more clients at a time, the lines of ZooKeeper's client are missing for those beyond.
+ *  - ZooKeeper's client takes one plain function for its lines, without a context. The library has 64 of those: the
+ *    65th client at a time in a process, and any further one, has no lines of ZooKeeper's client.
  */
 #ifndef PADDOCK_LOG_H
 #define PADDOCK_LOG_H
@@ -20,16 +20,16 @@ extern "C" {
 typedef enum pdk_log_level {
     PDK_LOG_NONE = 0,
     PDK_LOG_ERROR = 1, /* an object is finished: the client is over, a leader has withdrawn */
-    /* A lock or term was lost, the session expired, the connection was lost or could not be made. A lock is not granted,
-     * for the link is too slow for the session timeout: once per request and connection. A path does not permit
+    /* A lock or term was lost, the session expired, the connection was lost or could not be made. A lock is not granted
+     * because the link is too slow for the session timeout: once per request and connection. A path does not permit
      * DELETE. */
     PDK_LOG_WARNING = 2,
     PDK_LOG_INFO = 3, /* connections, requests for locks, grants, releases, the place in the queue */
     PDK_LOG_DEBUG = 4 /* each step of each request, and all lines of ZooKeeper's client */
 } pdk_log_level;
 
-/* A line of TEXT, borrowed for the call, without a newline. AT_MS is the time of the line, in milliseconds since 1970.
- * */
+/* A line of TEXT, borrowed for the call, without a newline. AT_MS is the time of the line, in milliseconds since
+ * 1970. */
 typedef void (*pdk_log_cb)(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg);
 
 /*
