@@ -59,7 +59,7 @@ static atomic_int n_refusals;
 static atomic_bool be_late, fail_first;
 
 /* Late: not before the session is there, and has had time for a first request, should it make one. Or refused, as
- * between two attempts to connect. Or, but for the scheme "nobody", not before the servers have refused another. */
+ * between two attempts to connect. Or, but for one scheme, not before the servers have refused another. */
 int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cred, int size, void_completion_t done,
                  const void *data)
 {

@@ -552,7 +552,7 @@ static void hear_session(struct client *c, const struct message *m)
     if (m->kind == IN_DISCONNECTED)
         event.kind = PDK__SEV_DISCONNECTED;
     if (m->kind == IN_CONNECTED) {
-        /* What an event told of, a server that is taken later may not know: an event carries no zxid to the client. */
+        /* The next server may be older than the state that an event told of: an event carries no zxid. */
         c->heard_zxid = c->joined_zxid = ((const struct answer *)m->body)->zxid;
         event.kind = PDK__SEV_CONNECTED;
         event.session = world_session_id((session_index)m->a);
