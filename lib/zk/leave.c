@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct peer {
@@ -88,7 +87,7 @@ static void print_as_in_proc(const struct peer *peer, char text[static 48])
 }
 
 /* The inodes of this machine's sockets that are in SYN_SENT to PEER; at most MAX. */
-static int waiting_for(const struct peer *peer, ino_t *inodes, int max)
+static int waiting_for(const struct peer *peer, uint64_t *inodes, int max)
 {
     enum { SYN_SENT = 2 };
     char wanted[48], remote[48], line[256];
@@ -102,7 +101,7 @@ static int waiting_for(const struct peer *peer, ino_t *inodes, int max)
     while (n < max && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, " %*s %*s %47s %x %*s %*s %*s %*s %*s %" SCNu64, remote, &state, &inode) == 3 &&
             state == SYN_SENT && strcmp(remote, wanted) == 0)
-            inodes[n++] = (ino_t)inode;
+            inodes[n++] = inode;
     fclose(file);
     return n;
 }
@@ -112,17 +111,24 @@ enum { WAITING_MAX = 64 };
 struct route {
     struct peer server;
     bool tried; /* not reached yet: the socket is one of those in `waiting` */
-    ino_t waiting[WAITING_MAX];
+    uint64_t waiting[WAITING_MAX];
     int n_waiting;
 };
 
+/* The descriptor may be another thread's: its name is read, and nothing is asked of the file itself. */
 static bool waits(int fd, const struct route *route)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode))
+    char path[64], target[64];
+    uint64_t inode;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return false;
+    target[length] = '\0';
+    if (sscanf(target, "socket:[%" SCNu64, &inode) != 1)
         return false;
     for (int i = 0; i < route->n_waiting; i++)
-        if (route->waiting[i] == st.st_ino)
+        if (route->waiting[i] == inode)
             return true;
     return false;
 }
