@@ -44,7 +44,7 @@ static void await_term(struct pdk__cli_claim *c)
 {
     pdk_leadership state = pdk_leader_state(c->leader);
     if (state == PDK_LEADER_IDLE) {
-        c->end(c, pdk_leader_wait(c->leader, 0)); /* this returns the reason, and does not wait */
+        pdk__cli_claim_end(c, pdk_leader_wait(c->leader, 0)); /* this returns the reason, and does not wait */
     } else if (state == PDK_LEADER_LEADING && pdk_leader_token(c->leader, &c->token) == 0) {
         c->phase = CLAIM_HELD;
         c->state = PDK_HELD;
@@ -67,7 +67,7 @@ static void stand(struct pdk__cli_claim *c)
     c->deadline = -1;
     int rc = pdk_leader_start(c->leader);
     if (rc != 0)
-        c->end(c, rc);
+        pdk__cli_claim_end(c, rc);
 }
 
 static bool rests(const struct pdk__cli_claim *c) { return c->deadline >= 0; }
@@ -118,7 +118,7 @@ void pdk__cli_candidacy_again(struct pdk__cli_claim *c, int64_t rest_ms)
     c->deadline = rest_ms > 0 ? pdk__cli_now_ms() + rest_ms : -1;
     int rc = stands ? 0 : resign(c);
     if (rc != 0)
-        c->end(c, rc);
+        pdk__cli_claim_end(c, rc);
 }
 
 void pdk__cli_candidacy_leave(struct pdk__cli_claim *c)

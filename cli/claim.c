@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void end(struct pdk__cli_claim *c, int rc)
+void pdk__cli_claim_ended(struct pdk__cli_claim *c)
+{
+    c->phase = CLAIM_ENDED;
+    c->deadline = -1;
+}
+
+void pdk__cli_claim_end(struct pdk__cli_claim *c, int rc)
 {
     pdk__cli_claim_ended(c);
     c->rc = rc;
@@ -49,7 +55,7 @@ static void granted(int rc, void *arg)
     if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
         rc = PDK_EDISCONNECTED;
     if (rc != 0) {
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
     } else if (c->phase == CLAIM_LEAVING) {
         release(c); /* the grant came before the cancellation */
     } else {
@@ -98,7 +104,7 @@ static void make_object(struct pdk__cli_claim *c)
 {
     int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_mutex(c);
     if (rc != 0) {
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
         return;
     }
     if (c->mutex != NULL) {
@@ -120,17 +126,17 @@ static void take_client(struct pdk__cli_claim *c)
     }
     if (rc == PDK_EINVAL)
         snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", c->options->hosts);
-    end(c, rc);
+    pdk__cli_claim_end(c, rc);
 }
 
 void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o)
 {
-    *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE, .end = end};
+    *c = (struct pdk__cli_claim){.options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
     c->opening = pdk__cli_opening_begin(o);
     if (c->opening == NULL)
-        end(c, PDK_ESYSTEM);
+        pdk__cli_claim_end(c, PDK_ESYSTEM);
 }
 
 int pdk__cli_claim_fd(const struct pdk__cli_claim *c)
@@ -151,13 +157,13 @@ static void ask(struct pdk__cli_claim *c)
     c->deadline = -1;
     int rc = c->leader != NULL ? pdk_leader_start(c->leader) : pdk_mutex_lock_async(c->mutex, left, granted, c, &c->op);
     if (rc != 0)
-        end(c, rc);
+        pdk__cli_claim_end(c, rc);
 }
 
 static void give_up_connecting(struct pdk__cli_claim *c)
 {
     double seconds = (double)(c->deadline - c->began_ms) / 1000;
-    end(c, PDK_EDISCONNECTED);
+    pdk__cli_claim_end(c, PDK_EDISCONNECTED);
     snprintf(c->why, sizeof c->why, "no server answered within %.3g s", seconds);
 }
 
@@ -168,7 +174,7 @@ static void reach(struct pdk__cli_claim *c)
         ask(c);
         break;
     case PDK_SESSION_OVER:
-        end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
+        pdk__cli_claim_end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)
@@ -220,7 +226,7 @@ void pdk__cli_claim_leave(struct pdk__cli_claim *c)
 {
     switch (c->phase) {
     case CLAIM_CONNECTING:
-        end(c, PDK_ECANCELED);
+        pdk__cli_claim_end(c, PDK_ECANCELED);
         break;
     case CLAIM_WAITING:
         (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);

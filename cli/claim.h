@@ -38,16 +38,7 @@ struct pdk__cli_claim {
     int64_t deadline; /* of CONNECTING, or of a rest; -1 otherwise: the library enforces the other limits */
     int rc;           /* the reason when it was never held; 0 when it was held */
     char why[256];    /* the incident */
-
-    void (*end)(struct pdk__cli_claim *c, int rc); /* it becomes ENDED, with an incident */
 };
-
-/* It has ended, without one. */
-static inline void pdk__cli_claim_ended(struct pdk__cli_claim *c)
-{
-    c->phase = CLAIM_ENDED;
-    c->deadline = -1;
-}
 
 /* Start. A claim that failed at once is ENDED. */
 void pdk__cli_claim_begin(struct pdk__cli_claim *c, const struct pdk__cli_options *o);
@@ -76,5 +67,9 @@ void pdk__cli_claim_close(struct pdk__cli_claim *c);
 
 /* The exit status for a claim that ended. When it is not 0, TEXT is the reason, or empty when no message is needed. */
 int pdk__cli_claim_status(const struct pdk__cli_claim *c, char text[PDK__CLI_INCIDENT]);
+
+/* For candidacy.c: it has ended, without or with an incident. */
+void pdk__cli_claim_ended(struct pdk__cli_claim *c);
+void pdk__cli_claim_end(struct pdk__cli_claim *c, int rc);
 
 #endif

@@ -8,8 +8,4 @@
  * script's background. A blocked signal reaches a signalfd although it is ignored, so an ignored one is not blocked. */
 void pdk__cli_heed(sigset_t *set, const int *signals);
 
-/* The signals that ask a lock to end, or that its command may need, without those that are ignored; all blocked, and
- * read from a signalfd, in the runner and in the session. */
-void pdk__cli_lock_signals(sigset_t *set);
-
 #endif

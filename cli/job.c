@@ -1,9 +1,8 @@
-#include "cli/job.h"
-
 #include "cli/child.h"
 #include "cli/guard.h"
 #include "cli/number.h"
 #include "cli/parting.h"
+#include "cli/runner.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -158,7 +157,7 @@ static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
         kill(0, info->si_status);
 }
 
-void pdk__cli_job_judge(struct pdk__cli_runner *r, const siginfo_t *info)
+static void died(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     r->dead = true;
     r->lost = r->lost || r->lock->lease->stopping;
@@ -263,16 +262,6 @@ bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
     return sigismember(&set, SIGCONT) == 1;
 }
 
-void pdk__cli_job_watch(struct pdk__cli_runner *r)
-{
-    if (!pdk__cli_group_step(&r->group))
-        return;
-    if (!r->lost && !r->lock->common.quiet)
-        pdk__cli_say("%s: the servers have not confirmed the %s in time: stopping the command", r->lock->common.path,
-                     pdk__cli_runner_noun(r));
-    r->lost = true;
-}
-
 /*
  * The command stopped. In a pipeline, it is in the background of its terminal until it wants to read there (SIGTTIN) or
  * to set it (SIGTTOU). Then it gets the foreground, if that is ours. So the other processes, such as a pager, keep
@@ -289,7 +278,7 @@ static void stopped(struct pdk__cli_runner *r, int signal)
     }
     /* A key stopped the command alone, but was meant for the whole job. */
     bool rested = pdk__cli_job_rest(r, had);
-    pdk__cli_job_watch(r); /* before it goes on: the stop may have been long */
+    pdk__cli_runner_watch(r); /* before it goes on: the stop may have been long */
     if (!rested && !had && signal != SIGTSTP)
         return; /* another process stopped it by a signal, and may continue it; or there is no terminal */
     if (had || r->terminal.whole)
@@ -311,17 +300,20 @@ static void reap_strangers(struct pdk__cli_runner *r)
     }
 }
 
-bool pdk__cli_job_look(struct pdk__cli_runner *r, siginfo_t *info)
+void pdk__cli_job_look(struct pdk__cli_runner *r)
 {
+    siginfo_t info = {0};
     reap_strangers(r);
     if (r->child == 0 || r->dead)
-        return false;
-    *info = (siginfo_t){0};
+        return;
     /* Not reaped before the lock is released: as long as it is a zombie, no other process gets its number. */
-    if (waitid(P_PID, (id_t)r->child, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid == r->child)
-        return true;
-    info->si_pid = 0;
-    if (waitid(P_PID, (id_t)r->child, info, WSTOPPED | WNOHANG) == 0 && info->si_pid == r->child)
-        stopped(r, info->si_status);
-    return false;
+    if (waitid(P_PID, (id_t)r->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == r->child) {
+        /* A loss that made the session stop the command was sent before. It must be known when the end is judged. */
+        pdk__cli_runner_listen(r);
+        died(r, &info);
+        return;
+    }
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)r->child, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == r->child)
+        stopped(r, info.si_status);
 }

@@ -45,6 +45,10 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l);
 /* Options about the command. */
 extern const struct pdk__cli_option pdk__cli_command_options[];
 
+/* The signals that ask a lock to end, or that its command may need, without those that are ignored; all blocked, and
+ * read from a signalfd, in the runner and in the session. */
+void pdk__cli_lock_signals(sigset_t *set);
+
 /* The session's life. WIRE leads to the runner, whose process id is RUNNER; WAKE, to the guard, is held open. Never
  * returns. */
 _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner);

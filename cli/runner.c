@@ -1,7 +1,5 @@
 #include "cli/runner.h"
 
-#include "cli/heed.h"
-#include "cli/job.h"
 #include "cli/number.h"
 #include "cli/parting.h"
 #include "cli/say.h"
@@ -14,10 +12,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r)
+{
+    return r->lock->common.elect ? "leadership" : "lock";
+}
+
 static void say_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
 {
     if (!r->lock->common.quiet)
         pdk__cli_say("%s: %s %s%s", r->lock->common.path, before, pdk__cli_runner_noun(r), behind);
+}
+
+/* --- the lease --- */
+
+static void take_expiry(struct pdk__cli_runner *r)
+{
+    if (!r->lost)
+        say_unless_quiet(r, "the servers have not confirmed the", " in time: stopping the command");
+    r->lost = true;
+}
+
+void pdk__cli_runner_watch(struct pdk__cli_runner *r)
+{
+    if (pdk__cli_group_step(&r->group))
+        take_expiry(r);
 }
 
 /* --- signals --- */
@@ -195,8 +213,7 @@ static void hear(struct pdk__cli_runner *r)
     }
 }
 
-/* Act upon the session's notes so far. */
-static void listen_to_session(struct pdk__cli_runner *r)
+void pdk__cli_runner_listen(struct pdk__cli_runner *r)
 {
     struct pollfd fd = {.events = POLLIN};
     while ((fd.fd = r->wire) >= 0 && poll(&fd, 1, 0) > 0)
@@ -221,16 +238,6 @@ static int outcome(const struct pdk__cli_runner *r)
     return r->status;
 }
 
-static void look_at_job(struct pdk__cli_runner *r)
-{
-    siginfo_t info;
-    if (!pdk__cli_job_look(r, &info))
-        return;
-    /* A loss that made the session stop the command was sent before. It must be known when the end is judged. */
-    listen_to_session(r);
-    pdk__cli_job_judge(r, &info);
-}
-
 /* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
 static void turn(struct pdk__cli_runner *r)
 {
@@ -240,11 +247,11 @@ static void turn(struct pdk__cli_runner *r)
     due = pdk__cli_earlier(due, pdk__cli_relay_due(&r->relay));
     pdk__cli_timer_arm(r->timer, due);
     poll(fds, 3, pdk__cli_poll_ms(due));
-    pdk__cli_job_watch(r);
+    pdk__cli_runner_watch(r);
     if (fds[1].revents != 0)
         take_signal(r);
-    look_at_job(r);
-    listen_to_session(r);
+    pdk__cli_job_look(r);
+    pdk__cli_runner_listen(r);
     pdk__cli_job_relay(r);
     pdk__cli_parting_step(r);
 }

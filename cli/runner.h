@@ -1,4 +1,4 @@
-/* The runner of `paddock lock`: what runner.c, job.c and parting.c know of one another. runner.c calls the other two. */
+/* The runner of `paddock lock` and its job, the command: shared by runner.c and job.c. */
 #ifndef PDK_CLI_RUNNER_H
 #define PDK_CLI_RUNNER_H
 
@@ -40,10 +40,35 @@ struct pdk__cli_runner {
     int64_t left_ms; /* when it began to leave */
 };
 
-/* The thing that is held. */
-static inline const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r)
-{
-    return r->lock->common.elect ? "leadership" : "lock";
-}
+/* The thing that is held: "lock" or "leadership". */
+const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r);
+
+/* Stop the command if it is time for that. */
+void pdk__cli_runner_watch(struct pdk__cli_runner *r);
+
+/* Act upon the session's notes so far. */
+void pdk__cli_runner_listen(struct pdk__cli_runner *r);
+
+/* Run the command under GRANT. A failure is explained, and becomes the status. */
+void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant);
+
+/* Reap the command of the last term. */
+void pdk__cli_job_bury(struct pdk__cli_runner *r);
+
+/* Check whether the command ended, or stopped. Reap the children that the system assigned to us, as it does to
+ * process 1. */
+void pdk__cli_job_look(struct pdk__cli_runner *r);
+
+/* Send the command SIGNAL. */
+void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal);
+
+/* Send the command the signals that are due, unless it got them with every other process. */
+void pdk__cli_job_relay(struct pdk__cli_runner *r);
+
+/*
+ * Stop, as the shell's job that we are, until the shell continues us; with GROUP all of our process group. Returns
+ * false when that is impossible, because no shell controls this job: the system stops no orphaned process group.
+ */
+bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group);
 
 #endif

@@ -1,6 +1,5 @@
 #include "cli/claim.h"
 #include "cli/group.h"
-#include "cli/heed.h"
 #include "cli/lock.h"
 #include "cli/number.h"
 #include "cli/queue.h"

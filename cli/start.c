@@ -14,6 +14,13 @@
 /* Longer than the library's: the deadline of a command must not pass at every leader election of the servers. */
 enum { SESSION_MS = 30000, GRACE_MS = 2000 };
 
+void pdk__cli_lock_signals(sigset_t *set)
+{
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,  SIGUSR2, SIGALRM,
+                                  SIGTERM, SIGCONT, SIGTSTP, SIGWINCH, 0};
+    pdk__cli_heed(set, signals);
+}
+
 int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 {
     l->on_lost = l->on_revoke = SIGTERM;

@@ -1,9 +1,5 @@
-/* Checked in release builds too: a recipe that goes on after an invariant is broken is worse than one that stops. */
-#undef NDEBUG
-
 #include "recipes/changes.h"
-#include "lib/zk/callbacks.h"
-#include <assert.h>
+#include "lib/zk/client.h"
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,7 +8,6 @@
 
 static void put(struct pdk__change_queue *queue, const struct pdk__change *change)
 {
-    assert(queue->n <= PDK__CHANGES_MAX);
     if (queue->n == PDK__CHANGES_MAX)
         queue->n--; /* the last one is replaced: the present state must be reported */
     queue->list[queue->n++] = *change;
@@ -41,18 +36,17 @@ static void run(struct pdk__notice *notice)
         pdk__change_cb *cb = changes->cb;
         void *arg = changes->arg;
         pdk__client_leave(c);
-        changes->owner->call(changes->object, cb, arg, &change);
+        changes->owner->call(changes, cb, arg, &change);
         pdk__client_lock(c);
     }
-    changes->owner->unref(changes->object);
+    changes->owner->unref(changes);
     pdk__client_leave(c);
     pdk__client_unref(c);
 }
 
-void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, struct pdk__object *object,
-                       const struct pdk__changes_owner *owner)
+void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, const struct pdk__changes_owner *owner)
 {
-    *changes = (struct pdk__changes){.client = client, .object = object, .owner = owner, .notice.run = run, .fd = -1};
+    *changes = (struct pdk__changes){.client = client, .owner = owner, .notice.run = run, .fd = -1};
     pdk__list_init(&changes->notice.link);
 }
 
@@ -60,7 +54,7 @@ static void queue_call(struct pdk__changes *changes, const struct pdk__change *c
 {
     put(&changes->to_call, change);
     if (pdk__list_empty(&changes->notice.link))
-        changes->owner->ref(changes->object);
+        changes->owner->ref(changes);
     pdk__client_notify(changes->client, &changes->notice);
 }
 
@@ -73,7 +67,6 @@ static void queue_read(struct pdk__changes *changes, const struct pdk__change *c
 void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
 {
     struct pdk__change change = {what, token};
-    assert(pdk__client_locked(changes->client));
     if (changes->cb != NULL)
         queue_call(changes, &change);
     if (changes->fd >= 0)
@@ -82,7 +75,6 @@ void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
 
 void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
 {
-    assert(pdk__client_locked(changes->client));
     changes->cb = cb;
     changes->arg = arg;
     if (cb == NULL)
@@ -93,7 +85,6 @@ void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *a
 
 int pdk__changes_fd(struct pdk__changes *changes)
 {
-    assert(pdk__client_locked(changes->client));
     if (changes->fd < 0)
         changes->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return changes->fd >= 0 ? changes->fd : PDK_ESYSTEM;
@@ -102,7 +93,6 @@ int pdk__changes_fd(struct pdk__changes *changes)
 bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change)
 {
     eventfd_t count;
-    assert(pdk__client_locked(changes->client));
     if (!take(&changes->to_read, change))
         return false;
     if (changes->to_read.n == 0)

@@ -326,13 +326,9 @@ bool pdk__contender_wants_proof(const struct pdk__contender *c)
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
 
-/* The node goes with its session. A release is confirmed by that only if the servers have ended the session, and not the
- * client. */
-static void on_session_expired(struct pdk__contender *c, bool confirmed, struct pdk__actions *out)
+static void on_session_expired(struct pdk__contender *c, struct pdk__actions *out)
 {
     bool held = granted(c);
-    if (c->given_back && c->node != PDK__NODE_NO && !confirmed)
-        c->error = PDK_EUNKNOWN;
     c->connected = c->proven = false;
     c->watching = false;
     forget_node(c);
@@ -346,7 +342,7 @@ static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev,
 {
     /* Some servers that speak ZooKeeper's protocol grant a new session without a word about the old one. */
     if (c->session != ev->session && c->node != PDK__NODE_NO)
-        on_session_expired(c, false, out);
+        on_session_expired(c, out);
     c->session = ev->session;
     c->connected = true;
     if (c->phase == PDK__ADRIFT)
@@ -406,7 +402,7 @@ static void on_session_over(struct pdk__contender *c, const struct pdk__event *e
         push(out, PDK__ACT_FAILED)->error = ev->error;
         c->wanted = false;
     }
-    on_session_expired(c, ev->error == PDK_EEXPIRED, out);
+    on_session_expired(c, out);
 }
 
 /* The loss is reported before the delete is requested: from then on no contender may count as the holder. */
@@ -885,7 +881,7 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
         on_session_presumed(c, out);
         break;
     case PDK__EV_SESSION_EXPIRED:
-        on_session_expired(c, ev->error == 0, out);
+        on_session_expired(c, out);
         break;
     case PDK__EV_SESSION_OVER:
         on_session_over(c, ev, out);

@@ -102,7 +102,7 @@ enum pdk__event_kind {
     PDK__EV_SESSION_PROVEN,   /* it is known to live for long enough for a grant */
     PDK__EV_SESSION_DOUBTED,  /* no longer, until it is proven again */
     PDK__EV_SESSION_PRESUMED, /* on our clock it may be over by now: no contender may count as the holder */
-    PDK__EV_SESSION_EXPIRED,  /* it is over, by the servers' word, or (error) given up; another may follow */
+    PDK__EV_SESSION_EXPIRED,  /* the servers say it is over; another may follow */
     PDK__EV_SESSION_OVER,     /* error: no session will follow */
     PDK__EV_SESSION_LEFT,     /* error: it goes on without us: no grant, no wait from now on, and nodes must go */
     /* from the servers: op, outcome, error when refused */

@@ -469,7 +469,7 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
     if (s->phase == PDK__SESSION_RESTING)
         return;
     end_session(s);
-    push(out, PDK__SACT_EXPIRED)->error = ev->kind == PDK__SEV_EXPIRED ? 0 : PDK_EUNKNOWN;
+    push(out, PDK__SACT_EXPIRED);
     rest(s, ev->now_ms);
 }
 
@@ -532,7 +532,7 @@ static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev
     bool away = s->renewable && ev->now_ms >= s->away_ms;
     if (suspended && away) {
         end_session(s);
-        push(out, PDK__SACT_EXPIRED)->error = PDK_EUNKNOWN;
+        push(out, PDK__SACT_EXPIRED);
         rest(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_OPENING && away) {
         rest(s, ev->now_ms);

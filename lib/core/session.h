@@ -83,7 +83,7 @@ enum pdk__session_action_kind {
     PDK__SACT_PROVEN,
     PDK__SACT_DOUBTED,
     PDK__SACT_PRESUMED,
-    PDK__SACT_EXPIRED, /* error: 0 by the servers' word, PDK_EUNKNOWN when it is given up */
+    PDK__SACT_EXPIRED,
     PDK__SACT_OVER,  /* error */
     PDK__SACT_OPEN,  /* open a new handle, in place of the present one */
     PDK__SACT_PROBE, /* make a write that changes nothing; ANSWERED or UNASKED follows, or the end of the connection */

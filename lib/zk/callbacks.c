@@ -1,6 +1,9 @@
-#include "lib/zk/callbacks.h"
+/*
+ * The user's callbacks, one at a time and with no lock held: on a thread that does nothing else, or where the program
+ * dispatches them. So a callback that takes long delays neither a timer nor a new handle.
+ */
 #include "lib/core/contender.h"
-#include "lib/zk/thread.h"
+#include "lib/zk/client.h"
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@ void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice)
         pthread_cond_signal(&c->noticed);
 }
 
+/* With the lock, which is released around each callback. A second caller leaves the callbacks to the first. */
 int pdk__callbacks_run(struct pdk_client *c)
 {
     int n = 0;

@@ -1,18 +1,15 @@
 /*
- * A claim: a contender of the core at work for a client, as a member of it. It owns the machine, carries out its
- * actions over a wire, and reports to a listener. A recipe embeds one in each request for a lock.
+ * A claim: a contender of the core at work for a client. It owns the machine, carries out its actions, and reports to a
+ * listener. A recipe embeds one in each request for a lock.
  */
 #ifndef PDK__CLAIM_H
 #define PDK__CLAIM_H
 
 #include "lib/core/contender.h"
+#include "lib/zk/account.h"
 #include "lib/zk/client.h"
-#include "lib/zk/member.h"
-#include "lib/zk/standing.h"
-#include "lib/zk/wire.h"
 
 struct pdk__claim;
-struct pdk__stray_entry;
 
 /* Called with the client's lock held; must not call back into the claim. After done() the claim is not touched again.
  */
@@ -38,8 +35,7 @@ struct pdk__claim_spec {
 };
 
 struct pdk__claim {
-    struct pdk__member member;
-    struct pdk__wire wire;
+    struct pdk__list link;
     struct pdk_client *client;
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
@@ -67,5 +63,15 @@ void pdk__claim_tick(struct pdk__claim *claim);
 
 /* Call the listener's due() at AT_MS, unless all is done by then. */
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
+
+/* For the rest of the driver: can the session carry one more claim's worth of paths, on PATH? 0 or PDK_ELIMIT. */
+int pdk__claim_reserve(struct pdk_client *c, const char *path);
+void pdk__claim_give_back(struct pdk_client *c, const char *path);
+
+/* An event for the machine. EVENT need not carry now_ms. */
+void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event);
+
+/* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
+const char *pdk__claim_own(struct pdk__claim *claim);
 
 #endif

@@ -1,9 +1,9 @@
-#include "lib/zk/handle.h"
+/*
+ * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that get its events.
+ */
 #include "lib/alloc.h"
 #include "lib/clock.h"
-#include "lib/zk/log.h"
-#include "lib/zk/member.h"
-#include "lib/zk/registry.h"
+#include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 #include <errno.h>
 #include <poll.h>
@@ -94,17 +94,38 @@ static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, 
         next(zh, type, state, path, context);
 }
 
-static enum pdk__node_change change_of(int type)
+static void hear_node(struct pdk__claim *claim, const char *path, bool deleted)
 {
-    if (type == ZOO_DELETED_EVENT)
-        return PDK__NODE_DELETED;
-    return type == ZOO_CHANGED_EVENT ? PDK__NODE_CHANGED : PDK__NODE_OTHER;
+    const char *own = pdk__claim_own(claim);
+    struct pdk__event event = {.deleted = deleted};
+    if (own != NULL && strcmp(own, path) == 0) {
+        event.kind = PDK__EV_OWN_FIRED;
+        event.op = claim->machine.own_op;
+    } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
+        event.kind = PDK__EV_FIRED;
+        event.op = claim->machine.op;
+    } else {
+        return;
+    }
+    pdk__claim_feed(claim, event);
+}
+
+static void hear(struct pdk_client *c, int type, const char *path)
+{
+    bool of_node = type == ZOO_DELETED_EVENT || type == ZOO_CHANGED_EVENT;
+    if (of_node)
+        PDK__LIST_EACH (link, &c->claims)
+            hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
+    PDK__LIST_EACH (link, &c->followers) {
+        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
+        f->hear(f, path);
+    }
 }
 
 /*
  * All watches of a client share this function and one number for context, so that ZooKeeper's client keeps one entry
- * per path (it compares contexts pairwise, in quadratic time, at every session event). The members know which paths
- * concern them.
+ * per path (it compares contexts pairwise, in quadratic time, at every session event). The claims that a path concerns
+ * are looked up here.
  */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id)
 {
@@ -120,7 +141,7 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         /* A grant by this event must not come after the end of the session, so the passing of time is processed
          * first. */
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
-        pdk__members_fired(c, path, change_of(type));
+        hear(c, type, path);
     }
     pdk__client_leave(c);
     pdk__client_unref(c);

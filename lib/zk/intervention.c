@@ -11,7 +11,7 @@
 #include "lib/core/contender.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
-#include "lib/zk/account.h"
+#include "lib/zk/client.h"
 #include "lib/zk/listing.h"
 #include "lib/zk/request.h"
 #include <string.h>

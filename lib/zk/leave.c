@@ -14,7 +14,7 @@
  *
  * A socket whose peer has not answered yet (SYN_SENT) does not show its destination. /proc/net/tcp does, by its inode.
  */
-#include "lib/zk/leave.h"
+#include "lib/zk/client.h"
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -160,7 +160,7 @@ static int find(const struct route *route)
     return n == 1 ? found : -1;
 }
 
-void pdk__leave(struct pdk_client *c)
+void pdk__handle_leave(struct pdk_client *c)
 {
     struct route route;
     struct peer now;

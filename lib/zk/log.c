@@ -1,12 +1,12 @@
 #include "lib/zk/log.h"
 #include "lib/alloc.h"
-#include "lib/zk/callbacks.h"
-#include "lib/zk/registry.h"
+#include "lib/zk/client.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 enum { RING = 256, TEXT_MAX = 400, TROUBLE_MAX = 200 };
@@ -56,7 +56,7 @@ static void put(struct pdk__log *log, pdk_log_level level, const char *text)
     line->at_ms = wall_ms();
     snprintf(line->text, sizeof line->text, "%s", text);
     if (log->n == 1 && log->wakes)
-        pdk__client_wake(log->client);
+        eventfd_write(log->client->wake_fd, 1);
 }
 
 static void write_line(struct pdk_client *c, pdk_log_level level, const char *text)
@@ -108,7 +108,7 @@ static void wake_for_more(struct pdk__log *log)
 {
     pthread_mutex_lock(&log->lock);
     if (log->wakes && (log->n > 0 || log->lost > 0))
-        pdk__client_wake(log->client);
+        eventfd_write(log->client->wake_fd, 1);
     pthread_mutex_unlock(&log->lock);
 }
 

@@ -1,8 +1,10 @@
-#include "lib/zk/opener.h"
+/*
+ * A thread that replaces the handle, or closes it, and ends. Host names are resolved in zookeeper_init, and by the
+ * handle's own thread before each attempt to connect, for which zookeeper_close waits: both can take longer than any
+ * timer, deadline or close may. The thread holds the client by a reference, so that it can outlive the client's close.
+ */
 #include "lib/clock.h"
-#include "lib/zk/account.h"
-#include "lib/zk/handle.h"
-#include "lib/zk/thread.h"
+#include "lib/zk/client.h"
 
 /* With the lock. A client that is closed, or is just being created, needs no report of a failure. */
 static void finish(struct pdk_client *c, int rc, zhandle_t *zh)
@@ -10,7 +12,7 @@ static void finish(struct pdk_client *c, int rc, zhandle_t *zh)
     c->opening = c->open_wanted = false;
     c->open_rc = rc;
     pthread_cond_broadcast(&c->changed);
-    pdk__client_wake(c); /* which joins */
+    pdk__thread_wake(c); /* which joins */
     if (rc == 0) {
         pdk__handle_take(c, zh);
     } else if (!c->closing && !c->launching) {

@@ -1,7 +1,9 @@
-#include "lib/zk/proof.h"
+/*
+ * Requests for the session alone: to prove that it lives (lib/core/chain.h).
+ */
 #include "lib/alloc.h"
 #include "lib/clock.h"
-#include "lib/zk/member.h"
+#include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 
 static void end(struct pdk__request *r)
@@ -42,13 +44,24 @@ static void answered_string(int zrc, const char *value, const void *data)
     answered(zrc, data);
 }
 
+/* The path for the probe: of any claim that wants proof. */
+static char *nobody(struct pdk_client *c)
+{
+    PDK__LIST_EACH (link, &c->claims) {
+        struct pdk__claim *claim = PDK__MEMBER(link, struct pdk__claim, link);
+        if (claim->wants_proof)
+            return pdk__request_asked_path(claim);
+    }
+    return NULL;
+}
+
 /* A delete of a node that cannot exist: one of ours without its sequence number. A quorum refuses it, like any write
  * that is agreed on, and the server logs it as an error. It changes nothing and fires no watch. A multi with one
  * check of our node would do, but can abort the process. Where the handle has a chroot and its session expires in
  * that moment, zoo_amulti frees a path twice. A set of the node needs a permission that its owner may not have. */
 static int write(struct pdk_client *c, struct pdk__request *r)
 {
-    r->path = pdk__members_vacant_path(c);
+    r->path = nobody(c);
     return r->path != NULL ? zoo_adelete(c->zh, r->path, -1, answered, r) : ZSYSTEMERROR;
 }
 
@@ -61,7 +74,7 @@ static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_UNASKED, .now_ms = pdk__now_ms()});
 }
 
-void pdk__proof_probe(struct pdk_client *c)
+void pdk__request_probe(struct pdk_client *c)
 {
     bool sync = c->options.renewal == PDK_RENEW_BY_SYNC;
     struct pdk__request *r = begin(c, true);
@@ -71,7 +84,7 @@ void pdk__proof_probe(struct pdk_client *c)
     settle(c, r, zrc);
 }
 
-void pdk__proof_touch(struct pdk_client *c)
+void pdk__request_touch(struct pdk_client *c)
 {
     struct pdk__request *r = begin(c, false);
     settle(c, r, r != NULL ? zoo_aexists(c->zh, "/", 0, answered_stat, r) : ZSYSTEMERROR);

@@ -1,4 +1,4 @@
-#include "lib/zk/registry.h"
+#include "lib/zk/client.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pdk__list clients = {&clients, &clients};

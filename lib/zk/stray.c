@@ -2,7 +2,6 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/stray.h"
-#include "lib/zk/member.h"
 #include "lib/zk/request.h"
 #include <string.h>
 
@@ -10,13 +9,6 @@
 enum { STRAYS_MAX = 4096 };
 
 struct request;
-
-struct pdk__strays {
-    struct pdk__member member;
-    struct pdk_client *client;
-    struct pdk__list list;
-    unsigned n;
-};
 
 struct pdk__stray_entry {
     struct pdk__list link;
@@ -129,7 +121,7 @@ static void drop(struct pdk__stray_entry *entry)
 {
     if (entry->asked != NULL)
         entry->asked->entry = NULL;
-    entry->client->strays->n--;
+    entry->client->strays.n--;
     pdk__list_remove(&entry->link);
     pdk__free(entry);
 }
@@ -173,14 +165,20 @@ static void heed_one(struct pdk__stray_entry *entry, const struct pdk_client *c)
     feed(entry, event);
 }
 
-static void heed(struct pdk__member *m)
+static void heed(struct pdk__follower *f)
 {
-    struct pdk__strays *strays = PDK__MEMBER(m, struct pdk__strays, member);
-    PDK__LIST_EACH (link, &strays->list)
-        heed_one(PDK__MEMBER(link, struct pdk__stray_entry, link), strays->client);
+    struct pdk_client *c = PDK__MEMBER(f, struct pdk_client, strays.follower);
+    PDK__LIST_EACH (link, &c->strays.list)
+        heed_one(PDK__MEMBER(link, struct pdk__stray_entry, link), c);
 }
 
-static const struct pdk__member_calls calls = {.changed = heed, .tick = heed};
+static void hear(struct pdk__follower *f, const char *path) { (void)f, (void)path; }
+
+static bool watches(const struct pdk__follower *f, const char *path)
+{
+    (void)f, (void)path;
+    return false;
+}
 
 struct pdk__stray_entry *pdk__stray_reserve(const char *path)
 {
@@ -193,41 +191,36 @@ struct pdk__stray_entry *pdk__stray_reserve(const char *path)
 
 void pdk__stray_keep(struct pdk_client *c, struct pdk__stray_entry *entry, uint32_t attempt)
 {
-    if (c->strays->n == STRAYS_MAX)
-        drop(PDK__MEMBER(c->strays->list.next, struct pdk__stray_entry, link));
+    if (c->strays.n == STRAYS_MAX)
+        drop(PDK__MEMBER(c->strays.list.next, struct pdk__stray_entry, link));
     entry->client = c;
     pdk__stray_init(&entry->machine, &c->ops, c->session.id, attempt, c->seed ^ attempt, pdk__now_ms());
-    pdk__list_append(&c->strays->list, &entry->link);
-    c->strays->n++;
+    pdk__list_append(&c->strays.list, &entry->link);
+    c->strays.n++;
     pdk__client_arm(c, pdk__stray_wake_ms(&entry->machine));
 }
 
 void pdk__stray_listed(struct pdk_client *c, const char *path, const char *const *children, size_t n)
 {
-    PDK__LIST_EACH (link, &c->strays->list) {
+    PDK__LIST_EACH (link, &c->strays.list) {
         struct pdk__stray_entry *entry = PDK__MEMBER(link, struct pdk__stray_entry, link);
         if (strcmp(entry->path, path) == 0)
             feed(entry, (struct pdk__event){.kind = PDK__EV_LISTED, .children = children, .n_children = n});
     }
 }
 
-int pdk__strays_begin(struct pdk_client *c)
+void pdk__strays_init(struct pdk_client *c)
 {
-    struct pdk__strays *strays = pdk__alloc(sizeof *strays);
-    if (strays == NULL)
-        return PDK_ENOMEM;
-    strays->client = c;
-    pdk__list_init(&strays->list);
-    pdk__member_join(c, &strays->member, &calls, NULL);
-    c->strays = strays;
-    return 0;
+    c->strays.follower = (struct pdk__follower){.heed = heed, .hear = hear, .watches = watches};
+    pdk__list_init(&c->strays.list);
+    pdk__list_append(&c->followers, &c->strays.follower.link);
 }
 
 bool pdk__strays_leave(struct pdk_client *c)
 {
     bool young = false;
     int64_t now_ms = pdk__now_ms();
-    PDK__LIST_EACH (link, &c->strays->list) {
+    PDK__LIST_EACH (link, &c->strays.list) {
         struct pdk__stray_entry *entry = PDK__MEMBER(link, struct pdk__stray_entry, link);
         young |= now_ms - entry->machine.since_ms < c->session.timeout_ms;
         drop(entry);
@@ -235,11 +228,8 @@ bool pdk__strays_leave(struct pdk_client *c)
     return young;
 }
 
-void pdk__strays_end(struct pdk_client *c)
+void pdk__strays_free(struct pdk_client *c)
 {
-    if (c->strays == NULL)
-        return;
-    PDK__LIST_EACH (link, &c->strays->list)
+    PDK__LIST_EACH (link, &c->strays.list)
         drop(PDK__MEMBER(link, struct pdk__stray_entry, link));
-    pdk__free(c->strays);
 }

@@ -18,7 +18,7 @@ static void refused(int line, int status, const char *word, const char *const *a
     if (!cli_one_line(&c) || strstr(c.err, word) == NULL)
         pdk__test_fail(__FILE__, line, "not one line about '%s': %s", word, c.err);
     CHECK_STR(c.out, "");
-    CHECK(cli_nodes() <= before); /* those of sessions that have ended may go meanwhile */
+    CHECK_EQ(cli_nodes(), before);
 }
 
 #define REFUSED(status, word, ...) refused(__LINE__, (status), (word), ARGS(__VA_ARGS__))

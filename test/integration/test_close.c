@@ -260,9 +260,9 @@ static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(a
 static bool cancelled(pdk_client *c, pdk_mutex *m)
 {
     pdk__client_lock(c);
-    bool waits = !pdk__list_empty(&m->holds.list);
+    bool waits = !pdk__list_empty(&m->ops);
     if (waits)
-        pdk__hold_cancel(&PDK__MEMBER(m->holds.list.next, struct pdk_op, link)->hold);
+        pdk__op_cancel(PDK__MEMBER(m->ops.next, struct pdk_op, link));
     pdk__client_leave(c);
     return waits;
 }

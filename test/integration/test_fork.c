@@ -1,7 +1,6 @@
 /* A client and fork(): the child has none, the parent notices nothing. */
 #define _GNU_SOURCE /* unshare */
 #include "lib/zk/client.h"
-#include "lib/zk/registry.h"
 #include "test/integration/ground.h"
 
 #include <sched.h>

@@ -365,7 +365,8 @@ static void no_place_without_a_node(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
     CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 1);
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.path = lock, .act = PDK__HOLD_REQUEST});
+    int rule = pdk__proxy_rule(ground.proxy,
+                               &(struct pdk__rule){.op = PDK__OP_CREATE2, .path = lock, .act = PDK__HOLD_REQUEST});
     ground_delete_below(lock, ground_find(lock, "-lock-0000000001"));
     CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) == 1);
     CHECK_RC(pdk_mutex_ahead(n, &ahead), 0);

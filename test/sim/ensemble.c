@@ -15,7 +15,7 @@ struct request *ensemble_request(struct ensemble *e)
         abort();
     }
     struct request *r = &e->requests[e->n_requests++];
-    *r = (struct request){.number = (uint64_t)e->n_requests, .session = -1, .version = -1};
+    *r = (struct request){.number = (uint64_t)e->n_requests, .session = -1};
     return r;
 }
 
@@ -311,13 +311,6 @@ static void prepare_plant(struct server *s, const struct request *r, struct txn 
         txn->error = Z_EXISTS;
 }
 
-static enum zerror refusal(const struct node *node, int32_t version)
-{
-    if (node == NULL)
-        return Z_NONODE;
-    return version >= 0 && version != node->version ? Z_BADVERSION : Z_OK;
-}
-
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
 {
     struct dir *dir = &s->prep.dirs[r->path];
@@ -338,7 +331,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     case REQ_REVOKE:
         txn->kind = r->kind == REQ_DELETE ? TXN_DELETE : TXN_SET;
         txn->revokes = r->kind == REQ_REVOKE;
-        txn->error = refusal(tree_find(&s->prep, r->path, r->name), r->version);
+        txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
         break;
     case REQ_MARK:
         txn->kind = TXN_MARK;

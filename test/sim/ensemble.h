@@ -57,8 +57,11 @@ struct request {
     int n_watched;
     const struct watched *watched;
     /* the client's own */
-    int32_t version; /* that a write is for; -1: any */
+    int32_t version; /* the version that a mark expects */
     uint64_t ticket;
+    int64_t sent_ms; /* on its clock */
+    bool writes;     /* a quorum answers it, as far as the client knows */
+    bool asked;      /* sent to renew the chain */
 };
 
 /* The messages from a server to a client. */

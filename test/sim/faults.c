@@ -310,15 +310,12 @@ static void stop(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
 }
 
-/* The candidates' path is the last. */
-static int faults_paths(const struct world *w) { return w->elects ? PATHS : w->n_paths; }
-
 static void happen(struct world *w, enum fault fault, int whom)
 {
     struct random *r = &w->fault_random;
     struct client *c = &w->clients[whom % w->n_clients];
     struct server *s = &w->ensemble.servers[whom % w->ensemble.n];
-    int path = whom % faults_paths(w);
+    int path = whom % w->n_paths;
     switch (fault) {
     case FAULT_CUT:
         client_cut(c, chance(r, 500), chance(r, 500), chance(r, 700));
@@ -404,7 +401,7 @@ static void strike(struct world *w, enum fault fault, int whom)
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
         static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 2, 2, 2, 2};
-        int n[] = {w->n_clients, w->ensemble.n, faults_paths(w)};
+        int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;
         happen(w, fault, whom);

@@ -91,12 +91,22 @@ static void tell_request(struct client *c, const struct request *r)
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
 
+static bool starves(struct world *w)
+{
+    if (w->starved_permille == 0 || w->healed || w->plan.exhaustive || !chance(&w->fault_random, w->starved_permille))
+        return false;
+    see(SIGHT_STARVED);
+    return true;
+}
+
 static struct request *make(struct client *c, enum request_kind kind, int path, const char *name)
 {
     struct request *r = ensemble_request(&c->world->ensemble);
     r->kind = kind;
     r->session = c->session;
     r->path = path;
+    r->sent_ms = client_now_ms(c);
+    r->writes = is_write(kind);
     strcpy(r->name, name);
     return r;
 }
@@ -107,13 +117,24 @@ static void put_or_queue(struct client *c, struct request *r)
     tell_request(c, r);
     if (c->io == IO_CONNECTED) {
         put(c, r);
-        if (is_write(r->kind))
+        if (r->writes)
             faults_at_write(c->world, c);
         return;
     }
     if (c->n_queued == OUTSTANDING_MAX)
         abort();
     c->queued[c->n_queued++] = r;
+}
+
+bool io_ask(struct client *c, enum request_kind kind, int path, const char *name)
+{
+    if (c->io == IO_IDLE || starves(c->world))
+        return false;
+    struct request *r = make(c, kind, path, name);
+    r->asked = true;
+    r->writes |= kind == REQ_SYNC;
+    put_or_queue(c, r);
+    return true;
 }
 
 static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket)
@@ -133,13 +154,21 @@ static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket
         faults_at_request(w, c, false);
 }
 
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
-             uint64_t ticket)
+bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
 {
-    if (c->io == IO_IDLE || world_starves(c->world))
+    if (c->io == IO_IDLE || starves(c->world))
         return false;
     struct request *r = make(c, kind, path, name);
     r->watch = watch;
+    disturb_and_put(c, r, ticket);
+    return true;
+}
+
+bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket)
+{
+    if (c->io == IO_IDLE || starves(c->world))
+        return false;
+    struct request *r = make(c, REQ_MARK, path, name);
     r->version = version;
     disturb_and_put(c, r, ticket);
     return true;
@@ -222,21 +251,11 @@ static void close_session(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
-void io_close(struct client *c)
+void io_open(struct client *c)
 {
     if (c->io == IO_CONNECTED)
         close_session(c);
-    c->io = IO_IDLE;
-    c->attempts++;
     c->handle++;
-    c->n_watches = c->n_outstanding = c->n_queued = 0;
-    pipe_empty(&c->inbox);
-}
-
-void io_open(struct client *c)
-{
-    c->handle++;
-    c->expired = false;
     c->session = -1;
     c->seen_zxid = 0;
     c->n_watches = c->n_outstanding = c->n_queued = 0;
@@ -284,7 +303,6 @@ static void expired(struct client *c)
 {
     STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
     c->io = IO_IDLE;
-    c->expired = true;
     hand_over(c, IN_EXPIRED, 0, NULL);
     if (chance(&c->world->random, 500)) /* it may forget to complete outstanding requests (ZOOKEEPER-2802) */
         fail_all(c);
@@ -409,6 +427,7 @@ void client_begin(struct client *c, struct world *w, int id)
     c->world = w;
     c->id = id;
     c->session = c->offered = -1;
+    c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
     c->hosts = UINT_MAX;
     if (!w->plan.exhaustive && chance(&w->random, w->tense ? 400 : 100)) /* its configuration may omit servers */
@@ -419,16 +438,18 @@ void client_begin(struct client *c, struct world *w, int id)
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    for (int i = 0; i < CLAIMS_MAX; i++)
-        c->claims[i].machine = &c->claims[i].ended;
-    c->dispatches = chance(&w->random, 200);
-    c->one_name = chance(&w->random, 400);
+    struct pdk__session_policy policy = w->policy;
+    bool one_name = chance(&w->random, 400); /* for several servers: its client is never asked to leave one */
+    policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !one_name;
+    pdk__session_init(&c->driver, true, policy, draw(&w->random), w->session_ms, c->clock_ms);
     c->n_users = between(&w->random, 1, USERS_MAX);
-    c->candidate.rounds = w->elects;
-    for (int i = 0; i < c->n_users; i++)
-        c->users[i] = (struct user){.client = c, .index = i, .rounds = 1};
+    for (int i = 0; i < c->n_users; i++) {
+        c->users[i] = (struct user){.client = c, .index = i, .claim = -1};
+        user_begin(&c->users[i]);
+    }
+    client_arm(c, pdk__session_wake_ms(&c->driver));
+    io_open(c);
     agenda_add(&w->agenda, ms(w->session_ms) / 12, io_clock, c, 0);
-    client_start(c);
 }
 
 void client_crash(struct client *c)

@@ -17,12 +17,9 @@ static void begin(struct world *w)
     dead = 0;
 }
 
-static session_index session_of(const struct client *c)
-{
-    return (session_index)(client_session(c)->id - world_session_id(0));
-}
+static session_index session_of(const struct client *c) { return (session_index)(c->driver.id - world_session_id(0)); }
 
-static bool believes(const struct client *c) { return pdk__session_credible(client_session(c), client_now_ms(c)); }
+static bool believes(const struct client *c) { return pdk__session_credible(&c->driver, client_now_ms(c)); }
 
 static bool excused(const struct world *w, session_index session)
 {
@@ -74,7 +71,7 @@ static void received(struct world *w, const struct client *c)
 
 static bool gone_by_order(const struct world *w, const struct claim *claim)
 {
-    return world_deleted_by_order(w, claim->path, claim->machine->name);
+    return world_deleted_by_order(w, claim->path, claim->machine.name);
 }
 
 static void granted(struct world *w, const struct claim *claim)
@@ -95,7 +92,7 @@ static void rang(struct world *w, const struct client *c)
 {
     for (int i = 0; i < CLAIMS_MAX; i++) {
         const struct claim *claim = &c->claims[i];
-        bool held = claim->machine->phase == PDK__HELD || claim->machine->phase == PDK__SUSPECT;
+        bool held = claim->machine.phase == PDK__HELD || claim->machine.phase == PDK__SUSPECT;
         if (claim->used && held && !claim->released && !believes(c))
             world_break(w, law_belief.name, "client %d is not told that its time is up", c->id);
     }

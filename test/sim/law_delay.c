@@ -31,7 +31,7 @@ static void follow(struct world *w, const struct claim *claim)
     last[p].claim = claim;
     last[p].number = claim->number;
     last[p].lost = last[p].gone = false;
-    strcpy(last[p].name, claim->machine->name);
+    strcpy(last[p].name, claim->machine.name);
 }
 
 /* It may have unlocked after another client had deleted its node, without knowing of that. */
@@ -51,7 +51,7 @@ static bool too_early(const struct world *w, int p)
 static void granted(struct world *w, const struct claim *claim)
 {
     int p = claim->path;
-    if (last[p].gone && !unlocked(p) && claim->delays) {
+    if (last[p].gone && !unlocked(p) && w->lock_delay_ms > 0) {
         if (too_early(w, p))
             world_break(w, law_delay.name, "client %d follows one that did not unlock", claim->client->id);
         see(SIGHT_DELAYED);

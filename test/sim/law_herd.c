@@ -24,7 +24,7 @@ static void begin(struct world *w)
 
 static bool waits_on(struct world *w, const struct claim *claim, const struct answer *event)
 {
-    bool waits = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__WATCHING;
+    bool waits = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__WATCHING;
     return claim->used && waits && world_node_there(w, claim) && claim->path == event->path && claim->has_predecessor &&
            strcmp(claim->predecessor.name, event->name) == 0;
 }

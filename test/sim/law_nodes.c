@@ -24,19 +24,21 @@ static void check_landing(struct world *w, const struct txn *txn)
 {
     const struct client *c = &w->clients[w->session_client[txn->session]];
     for (int i = 0; i < STRAYS_MAX; i++)
-        if (c->strays[i].machine != NULL && c->strays[i].path == txn->path &&
-            pdk__name_is(txn->name, c->strays[i].session, c->strays[i].attempt))
+        if (c->strays[i].used && c->strays[i].path == txn->path &&
+            pdk__name_is(txn->name, c->strays[i].machine.session, c->strays[i].machine.attempt))
             judge(w, txn->session, txn->name);
 }
 
 /* A node that was not found does not exist. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
+    const struct client *c = claim->client;
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
     if (what != PDK__ACT_STRAY)
         return;
+    const struct pdk__stray *stray = &c->strays[(c->n_strays - 1) % STRAYS_MAX].machine;
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].owner >= 0 && pdk__name_is(dir->nodes[i].name, claim->machine->session, claim->stray_attempt))
+        if (dir->nodes[i].owner >= 0 && pdk__name_is(dir->nodes[i].name, stray->session, stray->attempt))
             judge(w, dir->nodes[i].owner, dir->nodes[i].name);
 }
 

@@ -17,7 +17,7 @@ static bool wanted_by_others(const struct claim *claim)
         if (other != claim && other->used && other->path == claim->path &&
             ((other->has_predecessor && !other->unwatched &&
               strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
-             strcmp(other->machine->name, claim->predecessor.name) == 0))
+             strcmp(other->machine.name, claim->predecessor.name) == 0))
             return true;
     }
     return false;
@@ -26,7 +26,7 @@ static bool wanted_by_others(const struct claim *claim)
 /* Otherwise watches would pile up on a lock that is tried often and held for long. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
-    if (what == PDK__ACT_DONE && claim->armed && client_session(claim->client)->phase == PDK__SESSION_CONNECTED &&
+    if (what == PDK__ACT_DONE && claim->armed && claim->client->driver.phase == PDK__SESSION_CONNECTED &&
         tree_find(&w->ensemble.truth, claim->path, claim->predecessor.name) != NULL && !wanted_by_others(claim))
         world_break(w, law_watches.name, "client %d leaves its watch on %s", claim->client->id,
                     claim->predecessor.name);

@@ -132,8 +132,6 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
     if (node != NULL) {
         a->owner = node->owner;
         a->czxid = node->czxid;
-        a->mzxid = node->mzxid;
-        a->version = node->version;
         a->revoked = node->revoked;
     } else {
         a->error = Z_NONODE;
@@ -262,11 +260,8 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         a->owner = txn->session;
         a->czxid = txn->zxid;
     } else if (txn != NULL && txn->kind == TXN_SET) {
-        const struct node *node = tree_find(&s->tree, txn->path, txn->name);
-        a->owner = node->owner;
-        a->czxid = node->czxid;
+        a->owner = tree_find(&s->tree, txn->path, txn->name)->owner;
         a->mzxid = txn->zxid;
-        a->version = node->version;
     } else if (txn != NULL && txn->kind == TXN_MARK) {
         a->version = s->tree.dirs[txn->path].version;
     }

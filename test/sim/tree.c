@@ -70,7 +70,6 @@ void tree_apply(struct tree *t, const struct txn *txn)
         node = tree_find(t, txn->path, txn->name);
         node->mzxid = txn->zxid;
         node->revoked = txn->revokes;
-        node->version++;
         break;
     case TXN_MARK:
         strcpy(t->dirs[txn->path].mark, txn->name);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PATHS = 3, NODES_MAX = 48, SESSIONS_MAX = 64 };
+enum { PATHS = 2, NODES_MAX = 48, SESSIONS_MAX = 64 };
 
 /* A session's index in every table; -1 is no session, as the owner of a node that is not ephemeral. */
 typedef int session_index;
@@ -21,7 +21,6 @@ struct node {
     int64_t mzxid;
     bool planted; /* created under a name that its client chose: no place in the queue */
     bool revoked; /* its data request revocation */
-    int32_t version;
 };
 
 struct dir {

@@ -6,14 +6,7 @@
 enum { SCRATCH = 16 << 20 };
 
 /* How long faults happen; how long after the healing all clients may take to finish, and then to leave no trace. */
-enum {
-    LOCK_DELAY_MS = 1500,
-    DISTURBED_MS = 25000,
-    SERVED_MS = 60000,
-    SLOWLY_SERVED_MS = 300000,
-    GONE_MS = 45000,
-    CLOSED_MS = 60000
-};
+enum { LOCK_DELAY_MS = 1500, DISTURBED_MS = 25000, SERVED_MS = 60000, SLOWLY_SERVED_MS = 300000, GONE_MS = 45000 };
 
 uint64_t sights[N_SIGHTS];
 uint64_t total_grants, total_faults, total_requests;
@@ -96,7 +89,6 @@ static void expiring(void *world, const struct server *s, session_index session)
 {
     struct world *w = world;
     STORY(w, "server %d finds session %d expired", s->id, session);
-    w->ending |= UINT64_C(1) << session;
     EACH_LAW(w, expiring, s, session);
 }
 
@@ -138,7 +130,7 @@ int64_t world_session_id(session_index s) { return INT64_C(0x100000) + s; }
 
 struct node *world_node(struct world *w, const struct claim *claim)
 {
-    struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine->name);
+    struct node *node = tree_find(&w->ensemble.truth, claim->path, claim->machine.name);
     return node != NULL && node->owner >= 0 ? node : NULL;
 }
 
@@ -175,21 +167,11 @@ bool world_deleted_by_order(const struct world *w, int path, const char *name)
 
 /* --- a run ------------------------------------------------------------------------------------------------------- */
 
-bool world_starves(struct world *w)
-{
-    if (w->starved_permille == 0 || w->healed || w->plan.exhaustive || !chance(&w->fault_random, w->starved_permille))
-        return false;
-    see(SIGHT_STARVED);
-    return true;
-}
-
 static bool client_done(const struct client *c)
 {
     for (int i = 0; i < c->n_users && !c->dead; i++)
         if (c->users[i].rounds > 0)
             return false;
-    if (!c->dead && c->candidate.rounds > 0)
-        return false;
     for (int i = 0; i < CLAIMS_MAX && !c->dead; i++)
         if (c->claims[i].used)
             return false;
@@ -217,7 +199,7 @@ void world_calm_down(struct world *w)
     e->link_delay = e->disk_delay = w->up_delay = w->down_delay = 2000;
     e->lag_permille = e->hiccup_permille = 0;
     w->inbox_delay = 500;
-    w->starved_permille = w->late_permille = w->preempt_permille = 0;
+    w->starved_permille = 0;
 }
 
 /* Sessions as short as they may be, and delays that matter to them. */
@@ -257,9 +239,6 @@ static void draw_delays(struct world *w)
     w->up_delay = w->down_delay = between(r, 200, chance(r, 200) ? 50000 : 3000);
     w->inbox_delay = between(r, 10, chance(r, 100) ? 100000 : 500);
     w->starved_permille = chance(r, 150) ? between(r, 1, 50) : 0;
-    w->late_permille = chance(r, 300) ? between(r, 1, 50) : 0;
-    w->late_delay = between(r, 100, 20000);
-    w->preempt_permille = chance(r, 500) ? between(r, 1, 200) : 0;
 }
 
 static int to_the_limit(struct random *r, int limit) { return chance(r, 500) ? limit : -limit; }
@@ -363,21 +342,15 @@ static void begin(struct world *w, const struct plan *plan)
     w->n_sessions = w->n_requests = w->n_faults = w->n_deleted = 0;
     w->healed = false;
     w->n_claims = 0;
-    w->ended_by_order = w->moved_back = w->ending = 0;
+    w->ended_by_order = w->moved_back = 0;
     w->broken = NULL;
     memset(w->attached, 0, sizeof w->attached);
     memset(w->faults_done, 0, sizeof w->faults_done);
     agenda_clear(&w->agenda);
     connect_ensemble(w);
-    fibers_begin(w);
-    system_begin(w);
-    memory_begin(w);
-    registry_begin();
-    log_begin();
     draw_ensemble(w);
     w->n_paths = chance(&w->random, w->tense ? 500 : 150) ? 2 : 1;
     w->n_clients = between(&w->random, 2, 4);
-    w->elects = chance(&w->random, 250);
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);
@@ -395,49 +368,6 @@ static bool all_gone(const struct world *w)
         if (e->truth.dirs[p].n > 0)
             return false;
     return true;
-}
-
-static void close_all(struct world *w)
-{
-    for (int i = 0; i < w->n_clients && w->broken == NULL; i++) {
-        struct client *c = &w->clients[i];
-        if (!c->dead && !c->closes)
-            fiber_start(c, client_end, c);
-    }
-}
-
-static bool all_closed(const struct world *w)
-{
-    for (int i = 0; i < w->n_clients; i++)
-        if (!w->clients[i].dead && !w->clients[i].closed)
-            return false;
-    return true;
-}
-
-/* A process that dies leaves what it had. */
-static bool anyone_died(const struct world *w)
-{
-    for (int i = 0; i < w->n_clients; i++)
-        if (w->clients[i].dead)
-            return true;
-    return false;
-}
-
-/* A thread that resolves names can outlive the close. */
-static bool nothing_left(const struct world *w)
-{
-    return all_closed(w) && (anyone_died(w) || (memory_live() == 0 && system_open() == 0));
-}
-
-static void judge_end(struct world *w)
-{
-    if (!all_closed(w)) {
-        world_break(w, "leftover", "a client is not closed after %d ms", CLOSED_MS);
-    } else if (!nothing_left(w)) {
-        memory_tell();
-        world_break(w, "leftover", "%llu pieces of memory and %d descriptors are left",
-                    (unsigned long long)memory_live(), system_open());
-    }
 }
 
 /* Checking for the end at each step would take longer than the step. */
@@ -475,10 +405,6 @@ const char *world_run(struct world *w, const struct plan *plan)
     if (w->broken == NULL) {
         EACH_LAW(w, finished);
     }
-    close_all(w);
-    run_until(w, w->agenda.now + (instant)CLOSED_MS * 1000, nothing_left);
-    if (w->broken == NULL)
-        judge_end(w);
     total_virtual_ms += w->agenda.now / 1000;
     total_requests += (uint64_t)w->n_requests;
     total_faults += (uint64_t)w->n_faults;

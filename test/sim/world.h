@@ -67,11 +67,9 @@ struct world {
     int session_client[SESSIONS_MAX];
     bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
     uint64_t ended_by_order;          /* a bit per session */
-    uint64_t ending;                  /* a bit per session: a leader has decided that it ends */
-    uint64_t moved_back;              /* a bit per session: to a server that its client had left */
-    int drift_ppm;                    /* of a clock, at the most */
+    uint64_t moved_back;              /* a bit per session: moved to a server that its client had left */
+    int drift_ppm;                    /* of a clock, at most */
     int n_paths;
-    bool elects; /* each client has a candidate, on a path of their own */
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     int lock_delay_ms;                           /* after a holder that did not unlock */
@@ -86,9 +84,7 @@ struct world {
     int hunt_proof_permille, hunt_write_permille; /* how often the worst fault follows a proof, or a write */
     struct pdk__session_policy policy;
     bool renews_by_sync;
-    int starved_permille;          /* how often a client has no memory for a request */
-    int late_permille, late_delay; /* how often a thread that is woken runs late, and how late (us) */
-    int preempt_permille;          /* how often a thread loses the processor before it takes a lock */
+    int starved_permille; /* how often a client has no memory for a request */
     int weights[N_FAULTS];
     int fault_gap_ms;
     int n_faults;
@@ -154,23 +150,7 @@ int64_t world_deleted(const struct world *w, int path, const char *name);
 /* The leader considers the session attached to this server. */
 void world_owned_by(struct world *w, session_index session, int server);
 
-/* Has a client no memory now? */
-bool world_starves(struct world *w);
-
-/* system.c */
-void system_begin(struct world *w);
-int system_open(void); /* descriptors */
-
-/* registry.c, log.c */
-void registry_begin(void);
-void log_begin(void);
-
-/* memory.c */
-void memory_begin(struct world *w);
-uint64_t memory_live(void);
-void memory_tell(void); /* what is left */
-
-/* Nothing is slow any more, for anybody to notice. */
+/* End all delays that a client could notice. */
 void world_calm_down(struct world *w);
 
 /* faults.c */
@@ -227,7 +207,6 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(EXCUSED_LANDING, "excused: a create landed after it was looked for")                                             \
     X(EXCUSED_HERD, "excused: two were woken by nodes of one name")                                                    \
     X(EXCUSED_PRESENCE, "excused: granted, and the node replaced right before")                                        \
-    X(EXCUSED_WITHDRAWN, "excused: a candidate gave up after too many lost creates")                                   \
     X(DELAYED, "a holder that did not unlock delayed the next")                                                        \
     X(FALSE_BELIEF, "belief outlived the session, where it may")
 

@@ -114,11 +114,6 @@ void presumed(struct tale *t) { step(t, "presumed", (struct pdk__event){.kind = 
 
 void expired(struct tale *t) { step(t, "expired", (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED}); }
 
-void given_up(struct tale *t)
-{
-    step(t, "given up", (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED, .error = PDK_EUNKNOWN});
-}
-
 void over(struct tale *t, int error)
 {
     step(t, "over", (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = error});

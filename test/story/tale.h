@@ -59,7 +59,6 @@ void proven(struct tale *t);
 void doubted(struct tale *t);
 void presumed(struct tale *t);
 void expired(struct tale *t);
-void given_up(struct tale *t); /* by the client, not by the servers */
 void over(struct tale *t, int error);
 void left(struct tale *t, int error);
 

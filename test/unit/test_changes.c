@@ -14,7 +14,7 @@ static bool readable(void)
 
 static void begin(void)
 {
-    pdk__changes_init(&changes, NULL, NULL, NULL);
+    pdk__changes_init(&changes, NULL, NULL);
     CHECK(pdk__changes_fd(&changes) >= 0);
     CHECK_EQ(pdk__changes_fd(&changes), changes.fd);
 }
@@ -60,7 +60,7 @@ static void the_last_is_never_lost(void)
 static void nothing_before_it_was_asked_for(void)
 {
     struct pdk__change change;
-    pdk__changes_init(&changes, NULL, NULL, NULL);
+    pdk__changes_init(&changes, NULL, NULL);
     pdk__changes_tell(&changes, 1, 101);
     CHECK(pdk__changes_fd(&changes) >= 0);
     CHECK(!readable());

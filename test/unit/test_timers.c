@@ -53,7 +53,7 @@ static void fired_while_waking(void)
         atomic_store(&result, 1);
         CHECK_EQ(pdk_mutex_lock_async(m, TIMEOUT_MS, settled, NULL, NULL), 0);
         atomic_store(&may_be_late, true);
-        pdk__client_wake(c);
+        pdk__thread_wake(c);
         CHECK_WITHIN(LIMIT_MS, atomic_load(&result) == PDK_ETIMEDOUT);
     }
     CHECK(atomic_load(&was_late));

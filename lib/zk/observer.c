@@ -1,7 +1,7 @@
 /*
- * The leader of a path, for a program that is not a candidate: at one moment, or by an observer at each change.
+ * An observer: reports the leader of a path, at each change, to a program that is not a candidate.
  *
- * An observer lists the path, then reads the first contender's node and watches that alone: nothing lower can appear while it is
+ * It lists the path, then reads the first contender's node and watches that alone: nothing lower can appear while it is
  * there. It watches the path itself only while there is no candidate, and waits for the path's creation while there is
  * no path. Each watch event and each new connection causes another look; one request is under way at a time. The
  * watches are not removed at the end: there is at most one per node, which ends with the node, and one on the path.
@@ -12,11 +12,7 @@
 #include "lib/core/order.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
-#include "lib/zk/account.h"
-#include "lib/zk/callbacks.h"
-#include "lib/zk/contenders.h"
-#include "lib/zk/handle.h"
-#include "lib/zk/member.h"
+#include "lib/zk/claim.h"
 #include "lib/zk/request.h"
 #include "paddock/leader.h"
 #include <string.h>
@@ -25,7 +21,7 @@
 enum { REST_MS = 100, REFUSED_MS = 1000 };
 
 struct pdk_leader_observer {
-    struct pdk__member member;
+    struct pdk__follower follower;
     struct pdk_client *client;
     unsigned refs; /* the user's, one per request in flight, one for a waiting callback */
     char *path;
@@ -52,9 +48,9 @@ struct look {
     struct pdk_leader_observer *observer;
 };
 
-static struct pdk_leader_observer *observer_of(struct pdk__member *m)
+static struct pdk_leader_observer *observer_of(const struct pdk__follower *f)
 {
-    return PDK__MEMBER(m, struct pdk_leader_observer, member);
+    return PDK__MEMBER(f, struct pdk_leader_observer, follower);
 }
 
 /* With the lock of a client to which the caller, too, holds a reference. */
@@ -288,9 +284,9 @@ static void read_node(int zrc, const char *value, int length, const struct Stat 
 
 /* --- following --------------------------------------------------------------------------------------------------- */
 
-static void heed(struct pdk__member *m)
+static void heed(struct pdk__follower *f)
 {
-    struct pdk_leader_observer *o = observer_of(m);
+    struct pdk_leader_observer *o = observer_of(f);
     bool connected = o->client->session.phase == PDK__SESSION_CONNECTED;
     bool rested = pdk__now_ms() >= o->rest_ms;
     if (rested)
@@ -301,21 +297,18 @@ static void heed(struct pdk__member *m)
     pdk__client_arm(o->client, o->rest_ms);
 }
 
-static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
+static void hear(struct pdk__follower *f, const char *path)
 {
-    struct pdk_leader_observer *o = observer_of(m);
-    (void)change;
+    struct pdk_leader_observer *o = observer_of(f);
     if (strcmp(path, o->path) == 0 || (o->node != NULL && strcmp(path, o->node) == 0))
         look_anew(o);
 }
 
-static bool watches(struct pdk__member *m, const char *path)
+static bool watches(const struct pdk__follower *f, const char *path)
 {
-    const struct pdk_leader_observer *o = observer_of(m);
+    const struct pdk_leader_observer *o = observer_of(f);
     return o->node != NULL && strcmp(path, o->node) == 0;
 }
-
-static const struct pdk__member_calls calls = {.changed = heed, .tick = heed, .fired = fired, .watches = watches};
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -332,6 +325,7 @@ static struct pdk_leader_observer *make(struct pdk_client *c, const char *path)
     o->client = c;
     o->refs = 1;
     o->rest_ms = PDK__NEVER;
+    o->follower = (struct pdk__follower){.heed = heed, .hear = hear, .watches = watches};
     o->notice.run = run;
     pdk__list_init(&o->notice.link);
     pdk__client_ref(c);
@@ -340,11 +334,18 @@ static struct pdk_leader_observer *make(struct pdk_client *c, const char *path)
 
 static int observe(struct pdk_leader_observer **out, struct pdk_client *c, const char *path)
 {
-    int rc = pdk__member_may_join(c, path);
+    if (c->closing)
+        return PDK_ECLOSED;
+    if (c->over != 0)
+        return c->over;
+    int rc = pdk__claim_reserve(c, path);
     if (rc != 0)
         return rc;
     *out = make(c, path);
-    return *out != NULL ? 0 : PDK_ENOMEM;
+    if (*out != NULL)
+        return 0;
+    pdk__claim_give_back(c, path);
+    return PDK_ENOMEM;
 }
 
 int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg)
@@ -362,8 +363,8 @@ int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *pat
         *out = o;
         o->cb = cb;
         o->arg = arg;
-        pdk__member_join(c, &o->member, &calls, o->path);
-        heed(&o->member);
+        pdk__list_append(&c->followers, &o->follower.link);
+        heed(&o->follower);
     }
     pdk__client_end(c, "observe", path, rc);
     pdk__client_leave(c);
@@ -379,19 +380,11 @@ int pdk_leader_observer_free(pdk_leader_observer *o)
     if (rc != 0)
         return rc;
     pdk__client_ref(c);
-    pdk__member_leave(c, &o->member, o->path);
+    pdk__list_remove(&o->follower.link);
+    pdk__claim_give_back(c, o->path);
     o->cb = NULL;
     unref(o);
     pdk__client_leave(c);
     pdk__client_unref(c);
     return 0;
-}
-
-/* --- at one moment ----------------------------------------------------------------------------------------------- */
-
-int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
-{
-    struct pdk__question q = {.path = path, .n_read = 1, .first_only = true};
-    q.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    return pdk__contenders_ask(c, q, list);
 }
