@@ -187,8 +187,8 @@ zhandle_t *pdk__client_zh(struct pdk_client *c);
 
 /* --- the other files of the driver ------------------------------------------------------------------------------- */
 
-/* leave.c: break the connection of a handle of ours to a silent server, if its socket is known for sure; with the
- * lock. */
+/* leave.c: break the connection of a handle of ours to a silent server, or end its attempt at one, if its socket is
+ * known for sure; with the lock. */
 void pdk__handle_leave(struct pdk_client *c);
 
 /* handle.c: open, adopt and close ZooKeeper's handle. An open handle belongs to the client once it was taken, with
