@@ -1,11 +1,11 @@
 #include "cli/commands.h"
+#include "cli/connect.h"
 #include "cli/json.h"
 #include "cli/listing.h"
+#include "cli/message.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/owner.h"
-#include "cli/reach.h"
-#include "cli/say.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,10 +43,10 @@ struct words {
 
 /* --- the words --------------------------------------------------------------------------------------------------- */
 
-static const struct pdk__cli_option own_options[] = {{"force", 0, NULL, offsetof(struct words, force)},
-                                                     {"yes", 'y', NULL, offsetof(struct words, yes)},
-                                                     {"json", 0, NULL, offsetof(struct words, json)},
-                                                     {0}};
+#define AT(member) .at = offsetof(struct words, member)
+
+static const struct pdk__cli_option own_options[] = {
+    {"force", 0, KIND_FLAG, AT(force)}, {"yes", 'y', KIND_FLAG, AT(yes)}, {"json", 0, KIND_FLAG, AT(json)}, {0}};
 
 static const struct pdk__cli_verb verb = {
     "break", help, {pdk__cli_ensemble_options, pdk__cli_wait_options, own_options}, .ends = false};
@@ -68,10 +68,10 @@ static int parse(struct words *w, int argc, char **argv)
 
 /* --- the holder -------------------------------------------------------------------------------------------------- */
 
-static void tell(const struct words *w, const char *what)
+static void report(const struct words *w, const char *what)
 {
     if (!w->options.quiet)
-        pdk__cli_say("%s: %s", w->options.path, what);
+        pdk__cli_message("%s: %s", w->options.path, what);
 }
 
 static bool held(const pdk_contender_list *list)
@@ -86,7 +86,7 @@ static void show(const struct words *w, const pdk_contender_list *list)
     fflush(stdout);
 }
 
-/* "yes", and nothing shorter: the claim that is deleted here may still be in use. */
+/* "yes", and nothing shorter: the lock that is taken away here may still be in use. */
 static bool confirmed(const struct words *w, const pdk_contender_list *list)
 {
     char owner[700], clean[700], line[16] = "";
@@ -133,11 +133,11 @@ static int ask(struct words *w, pdk_client *c, const pdk_contender_list *holder)
     w->asked = rc == 0;
     w->gone = rc == PDK_ENOENT;
     if (w->asked)
-        tell(w, "the holder is asked to give it back");
+        report(w, "the holder is asked to give it back");
     if (w->asked && w->options.wait_ms > 0)
         rc = await_end(w, c, holder, deadline);
     if (w->gone)
-        tell(w, "it has been given back");
+        report(w, "it has been given back");
     return w->gone ? 0 : rc;
 }
 
@@ -147,7 +147,7 @@ static int remove_node(struct words *w, pdk_client *c, const pdk_contender_list 
     w->removed = rc == 0;
     w->gone = rc == 0 || rc == PDK_ENOENT;
     if (w->gone)
-        tell(w, w->removed ? "the holder's node is deleted" : "it had been given back");
+        report(w, w->removed ? "the holder's node is deleted" : "it had been given back");
     return w->gone ? 0 : rc;
 }
 
@@ -159,23 +159,23 @@ static int proceed(struct words *w, pdk_client *c, const pdk_contender_list *hol
     if (rc == 0 && w->force && !w->gone)
         rc = remove_node(w, c, holder);
     if (rc != 0)
-        return pdk__cli_unreached(&w->options, c, rc);
+        return pdk__cli_report_failure(&w->options, c, rc);
     if (w->options.wait_ms == 0 || w->gone)
         return 0;
-    tell(w, "it is still held");
+    report(w, "it is still held");
     return w->options.busy_status;
 }
 
 static int decide(struct words *w, pdk_client *c, const pdk_contender_list *list)
 {
     if (!held(list)) {
-        tell(w, "nobody holds it");
+        report(w, "nobody holds it");
         return STATUS_NOBODY;
     }
     show(w, list);
     if (!w->force || confirmed(w, list))
         return proceed(w, c, list);
-    tell(w, "nothing was done");
+    report(w, "nothing was done");
     return w->options.busy_status;
 }
 
@@ -196,10 +196,10 @@ static int run(struct words *w)
 {
     pdk_client *c = NULL;
     pdk_contender_list *list = NULL;
-    int rc = pdk__cli_reach(&w->options, &c);
+    int rc = pdk__cli_connect(&w->options, &c);
     if (rc == 0)
         rc = pdk_contenders(c, w->options.path, w->options.connect_ms, &list);
-    int status = rc == 0 ? decide(w, c, list) : pdk__cli_unreached(&w->options, c, rc);
+    int status = rc == 0 ? decide(w, c, list) : pdk__cli_report_failure(&w->options, c, rc);
     if (rc == 0 && w->json && print_json(w, list) != 0)
         status = STATUS_INTERNAL;
     pdk_contender_list_free(list);

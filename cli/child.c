@@ -1,7 +1,8 @@
 #include "cli/child.h"
 
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/say.h"
+#include "lib/assert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +35,7 @@ int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order
 {
     int go[2], failed[2];
     pid_t parent = getpid();
+    assert(order->argv[0] != NULL && order->signal >= 0);
     if (pipe2(go, O_CLOEXEC) < 0)
         return -1;
     if (pipe2(failed, O_CLOEXEC) < 0) {
@@ -61,6 +63,7 @@ int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order
 int pdk__cli_child_go(struct pdk__cli_child *c)
 {
     int why = 0;
+    assert(c->pid > 0);
     (void)!write(c->go, "", 1);
     close(c->go);
     if (read(c->failed, &why, sizeof why) != (ssize_t)sizeof why)

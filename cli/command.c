@@ -1,54 +1,16 @@
 #include "cli/lock.h"
-#include "cli/number.h"
-#include "cli/say.h"
+#include "cli/message.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* --- options about it -------------------------------------------------------------------------------------------- */
+#define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
-static int take_action(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
-                       int *signal)
-{
-    *signal = 0;
-    if (strcasecmp(value, "ignore") == 0 || pdk__cli_number_signal(value, signal))
-        return 0;
-    return pdk__cli_usage("%s: --%s takes term, kill, ignore or the name of a signal, not '%s'", o->command, row->name,
-                          value);
-}
-
-static int take_on_lost(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return take_action(o, row, value, &((struct pdk__cli_lock *)o)->on_lost);
-}
-
-static int take_on_revoke(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return take_action(o, row, value, &((struct pdk__cli_lock *)o)->on_revoke);
-}
-
-static int take_kill_after(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    struct pdk__cli_lock *l = (struct pdk__cli_lock *)o;
-    l->grace_given = true;
-    return pdk__cli_options_seconds(o, row, value, &l->grace_ms);
-}
-
-static int take_script(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
-    ((struct pdk__cli_lock *)o)->script = value;
-    return 0;
-}
-
-const struct pdk__cli_option pdk__cli_command_options[] = {{"command", 'c', take_script, 0},
-                                                           {"on-lost", 0, take_on_lost, 0},
-                                                           {"on-revoke", 0, take_on_revoke, 0},
-                                                           {"kill-after", 0, take_kill_after, 0},
+const struct pdk__cli_option pdk__cli_command_options[] = {{"command", 'c', KIND_TEXT, AT(script)},
+                                                           {"on-lost", 0, KIND_SIGNAL, AT(on_lost)},
+                                                           {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke)},
+                                                           {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
                                                            {0}};
-
-/* --- the words --------------------------------------------------------------------------------------------------- */
 
 static void use_shell(struct pdk__cli_lock *l)
 {

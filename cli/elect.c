@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 #include "cli/lock.h"
-#include "cli/say.h"
+#include "cli/message.h"
 
 static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]...\n"
                            "       paddock elect [OPTION]... PATH -c STR\n"
@@ -24,17 +24,10 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "SIGQUIT end it, and the candidacy. Other statuses as 'paddock lock'.\n"
                            "See paddock(1).\n";
 
-static int take_id(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
-    o->id = value;
-    return 0;
-}
+#define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
-static const struct pdk__cli_option own_options[] = {{"id", 0, take_id, 0},
-                                                     {"keep", 0, NULL, offsetof(struct pdk__cli_lock, keep)},
-                                                     {"once", 0, NULL, offsetof(struct pdk__cli_lock, once)},
-                                                     {0}};
+static const struct pdk__cli_option own_options[] = {
+    {"id", 0, KIND_TEXT, AT(common.id)}, {"keep", 0, KIND_FLAG, AT(keep)}, {"once", 0, KIND_FLAG, AT(once)}, {0}};
 
 static const struct pdk__cli_verb verb = {
     "elect",

@@ -1,11 +1,14 @@
 #include "cli/group.h"
 
 #include "cli/number.h"
+#include "lib/assert.h"
 
 #include <signal.h>
+#include <stddef.h>
 
 void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_lease *lease, int signal)
 {
+    assert(lease != NULL && signal >= 0);
     *g = (struct pdk__cli_group){.lease = lease, .signal = signal, .kill_at = -1};
 }
 
@@ -20,6 +23,7 @@ static void kill_if_due(struct pdk__cli_group *g)
 
 static void begin(struct pdk__cli_group *g, int64_t kill_at)
 {
+    assert(g->leader > 0 && g->signal != 0 && !g->stopping);
     g->stopping = true;
     g->kill_at = kill_at;
     if (!atomic_exchange(&g->lease->stopping, true) && pdk__cli_now_ms() < kill_at) {

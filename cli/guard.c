@@ -1,10 +1,11 @@
 #include "cli/guard.h"
 
 #include "cli/group.h"
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/say.h"
+#include "cli/process_title.h"
 #include "cli/timer.h"
-#include "cli/title.h"
+#include "lib/assert.h"
 #include "lib/server/descriptors.h"
 
 #include <poll.h>
@@ -21,7 +22,7 @@ struct guard {
 };
 
 /* Keep no descriptor that the program was started with, such as a pipe that its caller reads to the end. */
-static void withdraw(int ends)
+static void detach(int ends)
 {
     sigset_t all;
     sigfillset(&all);
@@ -36,7 +37,7 @@ static void withdraw(int ends)
 }
 
 /* The page, not the pipe, names the group: a guard that was stopped for long must not act on an old name. */
-static void look(struct guard *g)
+static void follow_page(struct guard *g)
 {
     struct pdk__cli_lease *lease = g->group.lease;
     pid_t leader = lease->leader;
@@ -47,7 +48,7 @@ static void look(struct guard *g)
 }
 
 /* Returns false when the other two are dead. */
-static bool hear(struct guard *g)
+static bool others_live(struct guard *g)
 {
     char scrap[64];
     return read(g->ends, scrap, sizeof scrap) != 0;
@@ -59,8 +60,9 @@ static void turn(struct guard *g)
     int64_t due = pdk__cli_group_due(&g->group);
     pdk__cli_timer_arm(g->timer, due);
     poll(fds, 2, pdk__cli_poll_ms(due));
-    look(g);
-    if (fds[0].revents != 0 && !hear(g)) {
+    follow_page(g);
+    if (fds[0].revents != 0 && !others_live(g)) {
+        assert(g->group.leader >= 0);
         if (g->group.leader != 0)
             kill(-g->group.leader, SIGKILL);
         _exit(0);
@@ -75,16 +77,17 @@ pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2
         close(ends[0]);
         return pid;
     }
-    pdk__cli_title_set("pdk-guard", runner);
-    withdraw(ends[0]);
+    pdk__cli_process_title_set("pdk-guard", runner);
+    detach(ends[0]);
     struct guard g = {.on_lost = on_lost, .ends = STDERR_FILENO + 1, .timer = pdk__cli_timer_new()};
     pdk__cli_group_init(&g.group, lease, on_lost);
     for (;;)
         turn(&g);
 }
 
-void pdk__cli_guard_tell(struct pdk__cli_lease *lease, int wake, pid_t leader)
+void pdk__cli_guard_set_group(struct pdk__cli_lease *lease, int wake, pid_t leader)
 {
+    assert(leader >= 0);
     lease->leader = leader;
     (void)!write(wake, "", 1); /* does not block: one unread byte is enough */
 }

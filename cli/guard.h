@@ -17,6 +17,6 @@
 pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2], pid_t runner);
 
 /* Guard process group LEADER from now on; 0: none. WAKE is the writing end. */
-void pdk__cli_guard_tell(struct pdk__cli_lease *lease, int wake, pid_t leader);
+void pdk__cli_guard_set_group(struct pdk__cli_lease *lease, int wake, pid_t leader);
 
 #endif

@@ -1,9 +1,10 @@
-#include "cli/claim.h"
+#include "cli/acquisition.h"
 #include "cli/commands.h"
-#include "cli/heed.h"
+#include "cli/message.h"
 #include "cli/number.h"
 #include "cli/queue.h"
-#include "cli/say.h"
+#include "cli/signals.h"
+#include "lib/assert.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -42,16 +43,16 @@ enum { LATE_MS = 1000 };
 
 struct hold {
     struct pdk__cli_options options;
-    struct pdk__cli_claim claim;
+    struct pdk__cli_acquisition acquisition;
     struct pdk__cli_queue *queue;
     int signals;
     int gave_up;     /* the signal that came before the lock, or while the servers did not confirm its release */
     int64_t left_ms; /* when it began to leave; 0: not yet */
-    bool told_wait;
+    bool reported_wait;
     bool abandoned; /* no longer wait for the servers */
     bool silent;    /* no program reads the token */
-    bool told_suspect;
-    bool told_revoked;
+    bool reported_suspect;
+    bool reported_revoked;
 };
 
 static int parse(struct hold *h, int argc, char **argv)
@@ -69,17 +70,18 @@ static void leave(struct hold *h)
 {
     if (h->left_ms == 0)
         h->left_ms = pdk__cli_now_ms();
-    pdk__cli_claim_leave(&h->claim);
+    pdk__cli_acquisition_leave(&h->acquisition);
 }
 
 static void print_token(struct hold *h)
 {
     int64_t token = 0;
-    pdk_mutex_token(h->claim.mutex, &token);
+    assert(h->acquisition.phase == PHASE_HELD);
+    pdk_mutex_token(h->acquisition.mutex, &token);
     printf("%lld\n", (long long)token);
     if (fflush(stdout) == 0)
         return;
-    pdk__cli_say("cannot write to standard output: %s", strerror(errno));
+    pdk__cli_message("cannot write to standard output: %s", strerror(errno));
     h->silent = true;
     leave(h);
 }
@@ -87,7 +89,7 @@ static void print_token(struct hold *h)
 /* Servers answer within that time, if at all; and by then the second of a pair of signals has come. */
 static bool is_late(const struct hold *h)
 {
-    return h->claim.phase == CLAIM_LEAVING && pdk__cli_now_ms() - h->left_ms >= LATE_MS;
+    return h->acquisition.phase == PHASE_LEAVING && pdk__cli_now_ms() - h->left_ms >= LATE_MS;
 }
 
 static void take_signal(struct hold *h)
@@ -95,21 +97,21 @@ static void take_signal(struct hold *h)
     struct signalfd_siginfo info;
     if (read(h->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
-    if (h->claim.phase != CLAIM_HELD && (h->claim.phase != CLAIM_LEAVING || is_late(h)))
+    if (h->acquisition.phase != PHASE_HELD && (h->acquisition.phase != PHASE_LEAVING || is_late(h)))
         h->gave_up = (int)info.ssi_signo;
     h->abandoned = is_late(h);
     leave(h);
 }
 
-static void tell_wait(struct hold *h)
+static void report_wait(struct hold *h)
 {
-    if (!is_late(h) || h->told_wait)
+    if (!is_late(h) || h->reported_wait)
         return;
-    h->told_wait = true;
+    h->reported_wait = true;
     if (!h->options.quiet)
-        pdk__cli_say("%s: waiting for a server to confirm; a signal ends that, and the lock is then free when its "
-                     "session has timed out",
-                     h->options.path);
+        pdk__cli_message("%s: waiting for a server to confirm; a signal ends that, and the lock is then free when its "
+                         "session has timed out",
+                         h->options.path);
 }
 
 /* The content of standard input does not matter, only its end. */
@@ -122,66 +124,67 @@ static void take_input(struct hold *h)
 }
 
 /* The process that feeds our standard input decides. */
-static void tell_revoked(struct hold *h)
+static void report_revoked(struct hold *h)
 {
-    if (h->claim.phase == CLAIM_HELD && h->claim.revoked && !h->told_revoked && !h->options.quiet)
-        pdk__cli_say("%s: somebody asks for the lock", h->options.path);
-    h->told_revoked = h->claim.revoked;
+    if (h->acquisition.phase == PHASE_HELD && h->acquisition.revoked && !h->reported_revoked && !h->options.quiet)
+        pdk__cli_message("%s: somebody asks for the lock", h->options.path);
+    h->reported_revoked = h->acquisition.revoked;
 }
 
-/* Watch the queue while the claim waits. */
+/* Watch the queue while the acquisition waits. */
 static void watch_queue(struct hold *h, enum pdk__cli_phase before)
 {
-    if (before == CLAIM_CONNECTING && h->claim.phase == CLAIM_WAITING && h->options.wait_ms != 0)
-        h->queue = pdk__cli_queue_watch(h->claim.client, &h->options, -1);
-    if (before == CLAIM_WAITING && h->claim.phase != before)
-        pdk__cli_queue_rest(h->queue);
+    if (before == PHASE_CONNECTING && h->acquisition.phase == PHASE_WAITING && h->options.wait_ms != 0)
+        h->queue = pdk__cli_queue_watch(h->acquisition.client, &h->options, -1);
+    if (before == PHASE_WAITING && h->acquisition.phase != before)
+        pdk__cli_queue_stop(h->queue);
 }
 
 static void turn(struct hold *h)
 {
-    enum pdk__cli_phase before = h->claim.phase;
+    enum pdk__cli_phase before = h->acquisition.phase;
     /* While waiting, a file or /dev/null at its end means nothing. A pipe whose writer has closed it does (POLLHUP),
      * and so does a pipe's writing end whose reader has closed it (POLLERR). */
-    struct pollfd fds[] = {{.fd = pdk__cli_claim_fd(&h->claim), .events = POLLIN},
+    struct pollfd fds[] = {{.fd = pdk__cli_acquisition_fd(&h->acquisition), .events = POLLIN},
                            {.fd = h->signals, .events = POLLIN},
-                           {.fd = STDIN_FILENO, .events = before == CLAIM_HELD ? POLLIN : 0}};
-    int64_t late_at = before == CLAIM_LEAVING && !h->told_wait ? h->left_ms + LATE_MS : -1;
-    poll(fds, before == CLAIM_LEAVING ? 2 : 3, pdk__cli_poll_ms(pdk__cli_earlier(h->claim.deadline, late_at)));
-    pdk__cli_claim_step(&h->claim);
+                           {.fd = STDIN_FILENO, .events = before == PHASE_HELD ? POLLIN : 0}};
+    int64_t late_at = before == PHASE_LEAVING && !h->reported_wait ? h->left_ms + LATE_MS : -1;
+    poll(fds, before == PHASE_LEAVING ? 2 : 3, pdk__cli_poll_ms(pdk__cli_earlier(h->acquisition.deadline, late_at)));
+    pdk__cli_acquisition_step(&h->acquisition);
     watch_queue(h, before);
-    if (before < CLAIM_HELD && h->claim.phase == CLAIM_HELD)
+    if (before < PHASE_HELD && h->acquisition.phase == PHASE_HELD)
         print_token(h);
-    tell_revoked(h);
-    tell_wait(h);
+    report_revoked(h);
+    report_wait(h);
     if (fds[1].revents != 0)
         take_signal(h);
-    if (before == CLAIM_HELD && fds[2].revents != 0)
+    if (before == PHASE_HELD && fds[2].revents != 0)
         take_input(h);
-    else if (before < CLAIM_HELD && (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 &&
-             h->claim.phase < CLAIM_HELD)
+    else if (before < PHASE_HELD && (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 &&
+             h->acquisition.phase < PHASE_HELD)
         leave(h);
-    if (h->claim.phase == CLAIM_HELD && h->claim.lost)
+    if (h->acquisition.phase == PHASE_HELD && h->acquisition.lost)
         leave(h);
 }
 
 static int outcome(struct hold *h, const char *text, int status)
 {
-    if (h->claim.lost) {
+    if (h->acquisition.lost) {
         if (!h->options.quiet)
-            pdk__cli_say("%s: the lock is lost", h->options.path);
+            pdk__cli_message("%s: the lock is lost", h->options.path);
         return h->options.lost_status;
     }
     if (h->gave_up != 0)
         return STATUS_SIGNAL + h->gave_up;
     if (h->silent)
         return STATUS_INTERNAL;
-    if (h->claim.rc == PDK_ECANCELED) {
-        pdk__cli_say("%s: standard input ended before the lock came", h->options.path);
+    if (h->acquisition.rc == PDK_ECANCELED) {
+        pdk__cli_message("%s: standard input ended before the lock came", h->options.path);
         return h->options.busy_status;
     }
     if (text[0] != '\0')
-        pdk__cli_say("%s", text);
+        pdk__cli_message("%s", text);
+    assert(status >= 0 && status <= 255);
     return status;
 }
 
@@ -190,21 +193,21 @@ static int run(struct hold *h)
     char text[PDK__CLI_INCIDENT];
     sigset_t set;
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
-    pdk__cli_heed(&set, signals);
+    pdk__cli_signals_not_ignored(&set, signals);
     h->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     sigaddset(&set, SIGPIPE);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    pdk__cli_claim_begin(&h->claim, &h->options);
-    while (h->claim.phase != CLAIM_ENDED && !h->abandoned)
+    pdk__cli_acquisition_begin(&h->acquisition, &h->options);
+    while (h->acquisition.phase != PHASE_ENDED && !h->abandoned)
         turn(h);
     if (h->abandoned)
         return STATUS_SIGNAL + h->gave_up; /* without a close, which would wait for the servers as well */
-    int status = pdk__cli_claim_status(&h->claim, text);
+    int status = pdk__cli_acquisition_status(&h->acquisition, text);
     /* The close answers the queue's requests, so they end before the client is freed. */
-    pdk__cli_queue_rest(h->queue);
-    pdk_client_close(h->claim.client);
+    pdk__cli_queue_stop(h->queue);
+    pdk_client_close(h->acquisition.client);
     pdk__cli_queue_free(h->queue);
-    pdk__cli_claim_close(&h->claim);
+    pdk__cli_acquisition_close(&h->acquisition);
     close(h->signals);
     return outcome(h, text, status);
 }

@@ -1,6 +1,6 @@
 #include "cli/incident.h"
 
-#include "cli/say.h"
+#include "cli/message.h"
 #include "cli/target.h"
 
 #include <stdio.h>

@@ -1,9 +1,11 @@
+#include "cli/job.h"
+
 #include "cli/child.h"
 #include "cli/guard.h"
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/parting.h"
-#include "cli/runner.h"
-#include "cli/say.h"
+#include "cli/shutdown.h"
+#include "lib/assert.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,11 +27,11 @@ static void set_environment(const struct pdk__cli_runner *r, const struct pdk__c
 
 static void cannot_run(struct pdk__cli_runner *r, int why)
 {
-    pdk__cli_say("cannot run %s: %s", r->lock->argv[0], strerror(why));
+    pdk__cli_message("cannot run %s: %s", r->lock->argv[0], strerror(why));
     r->status = why == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
 }
 
-void pdk__cli_job_bury(struct pdk__cli_runner *r)
+void pdk__cli_job_reap(struct pdk__cli_runner *r)
 {
     if (r->zombie != 0)
         waitpid(r->zombie, NULL, 0);
@@ -39,8 +41,8 @@ void pdk__cli_job_bury(struct pdk__cli_runner *r)
 /* Since the session granted it, this process may have been stopped for any length of time. */
 static void expired(struct pdk__cli_runner *r)
 {
-    pdk__cli_say("%s: the servers have not confirmed the %s in time: the command is not started", r->lock->common.path,
-                 pdk__cli_runner_noun(r));
+    pdk__cli_message("%s: the servers have not confirmed the %s in time: the command is not started",
+                     r->lock->common.path, pdk__cli_runner_noun(r));
     r->lost = true;
 }
 
@@ -49,9 +51,10 @@ static void announce(struct pdk__cli_runner *r)
 {
     struct pdk__cli_note note = {.kind = NOTE_CHILD, .pid = r->child};
     pdk__cli_group_init(&r->group, r->lock->lease, r->lock->on_lost);
+    assert(r->child > 0);
     r->group.leader = r->child;
-    pdk__cli_guard_tell(r->lock->lease, r->wake, r->child);
-    pdk__cli_wire_send(r->wire, &note);
+    pdk__cli_guard_set_group(r->lock->lease, r->wake, r->child);
+    pdk__cli_channel_send(r->channel, &note);
 }
 
 /* Give the command the foreground, if that is ours. */
@@ -62,7 +65,7 @@ static bool lend_terminal(struct pdk__cli_runner *r)
     return pdk__cli_terminal_lend(&r->terminal, r->child);
 }
 
-static void let_go(struct pdk__cli_runner *r, struct pdk__cli_child *child)
+static void start_command(struct pdk__cli_runner *r, struct pdk__cli_child *child)
 {
     pdk__cli_terminal_save(&r->terminal);
     if (r->terminal.whole)
@@ -75,32 +78,33 @@ static void let_go(struct pdk__cli_runner *r, struct pdk__cli_child *child)
     else if (why != 0)
         cannot_run(r, why);
     else if (r->lock->common.verbose)
-        pdk__cli_say("running %s", r->lock->argv[0]);
+        pdk__cli_message("running %s", r->lock->argv[0]);
 }
 
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
     struct pdk__cli_order order = {r->lock->argv, r->mask, r->lock->lease, r->lock->on_lost};
     struct pdk__cli_child child;
-    pdk__cli_job_bury(r);
+    assert(r->child == 0 && !r->dead && !r->leaving);
+    pdk__cli_job_reap(r);
     r->lost = false;
     r->status = 0;
     r->relay = (struct pdk__cli_relay){0};
     set_environment(r, grant);
     if (pdk__cli_child_prepare(&child, &order) < 0) {
-        pdk__cli_say("cannot start a process: %s", strerror(errno));
+        pdk__cli_message("cannot start a process: %s", strerror(errno));
         r->status = STATUS_INTERNAL;
-        pdk__cli_parting_begin(r);
+        pdk__cli_shutdown_begin(r);
         return;
     }
     r->child = child.pid;
     announce(r);
-    let_go(r, &child);
+    start_command(r, &child);
 }
 
 /* --- another term ------------------------------------------------------------------------------------------------ */
 
-enum { SHORT_MS = 10000, REST_MIN_MS = 250, REST_MAX_MS = 30000 };
+enum { SHORT_MS = 10000, PAUSE_MIN_MS = 250, PAUSE_MAX_MS = 30000 };
 
 /* A command that could not be run in one term cannot be run in the next. */
 static bool runs(const struct pdk__cli_runner *r)
@@ -108,39 +112,40 @@ static bool runs(const struct pdk__cli_runner *r)
     if (r->status != STATUS_CANNOT_RUN && r->status != STATUS_NOT_FOUND)
         return true;
     if (r->lock->keep && r->ran && !r->lock->common.quiet)
-        pdk__cli_say("%s: not a candidate any more: the command ended with %d", r->lock->common.path, r->status);
+        pdk__cli_message("%s: not a candidate any more: the command ended with %d", r->lock->common.path, r->status);
     return false;
 }
 
 /* As a rule, a lost term is followed by another; a term whose command ended is not. */
-static bool stands_again(const struct pdk__cli_runner *r)
+static bool wants_next_term(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
-    if (!l->common.elect || r->wire < 0 || r->quit || r->leaving)
+    if (!l->common.elect || r->channel < 0 || r->quit || r->leaving)
         return false;
     return r->lost ? !l->once : l->keep && runs(r);
 }
 
 /* A command that ends as soon as it is started must not keep the servers busy with elections. */
-static int64_t rest_ms(struct pdk__cli_runner *r)
+static int64_t pause_ms(struct pdk__cli_runner *r)
 {
     if (pdk__cli_now_ms() - r->term_ms < SHORT_MS)
-        return pdk__retry_delay_ms(&r->rests, REST_MIN_MS, REST_MAX_MS);
-    pdk__retry_reset(&r->rests);
+        return pdk__retry_delay_ms(&r->pauses, PAUSE_MIN_MS, PAUSE_MAX_MS);
+    pdk__retry_reset(&r->pauses);
     return 0;
 }
 
-static void stand_again(struct pdk__cli_runner *r)
+static void request_next_term(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_note note = {.kind = NOTE_AGAIN, .rest_ms = rest_ms(r)};
-    if (r->lock->common.verbose && note.rest_ms > 0)
-        pdk__cli_say("%s: a short term: a candidate again in %.3g s", r->lock->common.path,
-                     (double)note.rest_ms / 1000);
+    struct pdk__cli_note note = {.kind = NOTE_AGAIN, .pause_ms = pause_ms(r)};
+    if (r->lock->common.verbose && note.pause_ms > 0)
+        pdk__cli_message("%s: a short term: a candidate again in %.3g s", r->lock->common.path,
+                         (double)note.pause_ms / 1000);
+    assert(r->dead && r->zombie == 0);
     r->zombie = r->child;
     r->child = 0;
     r->dead = r->lost = false;
     r->status = 0; /* the status of this term does not count for the next */
-    pdk__cli_wire_send(r->wire, &note);
+    pdk__cli_channel_send(r->channel, &note);
 }
 
 /* --- its end ----------------------------------------------------------------------------------------------------- */
@@ -157,8 +162,9 @@ static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
         kill(0, info->si_status);
 }
 
-static void died(struct pdk__cli_runner *r, const siginfo_t *info)
+void pdk__cli_job_ended(struct pdk__cli_runner *r, const siginfo_t *info)
 {
+    assert(r->child != 0 && !r->dead);
     r->dead = true;
     r->lost = r->lost || r->lock->lease->stopping;
     take_back_terminal(r, info);
@@ -170,11 +176,11 @@ static void died(struct pdk__cli_runner *r, const siginfo_t *info)
         kill(-r->child, SIGKILL);
     r->group.leader = 0;
     r->relay = (struct pdk__cli_relay){0}; /* no signal is due for a dead command */
-    pdk__cli_guard_tell(r->lock->lease, r->wake, 0);
-    if (stands_again(r))
-        stand_again(r);
+    pdk__cli_guard_set_group(r->lock->lease, r->wake, 0);
+    if (wants_next_term(r))
+        request_next_term(r);
     else
-        pdk__cli_parting_begin(r);
+        pdk__cli_shutdown_begin(r);
 }
 
 /* --- signals, and stops ------------------------------------------------------------------------------------------ */
@@ -217,6 +223,7 @@ static bool shares_cgroup(pid_t pid)
 
 void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal)
 {
+    assert(r->child > 0 && !r->dead && signal > 0);
     kill(-r->child, signal);
     if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
         kill(-r->child, SIGCONT); /* a stopped command acts on nothing else */
@@ -225,7 +232,7 @@ void pdk__cli_job_signal(struct pdk__cli_runner *r, int signal)
 }
 
 /* A signal that came by both ways. */
-static bool got_it(const struct pdk__cli_runner *r, pid_t sender)
+static bool reached_command(const struct pdk__cli_runner *r, pid_t sender)
 {
     return manages_services(sender) && shares_cgroup(r->child);
 }
@@ -237,19 +244,19 @@ void pdk__cli_job_relay(struct pdk__cli_runner *r)
     pid_t sender;
     int signal;
     if (pdk__cli_relay_asks(&r->relay, pdk__cli_now_ms())) {
-        if (r->wire >= 0)
-            pdk__cli_wire_send(r->wire, &note);
+        if (r->channel >= 0)
+            pdk__cli_channel_send(r->channel, &note);
         else
             pdk__cli_relay_answered(&r->relay, pdk__cli_now_ms());
     }
     while (r->child != 0 && !r->dead &&
            (signal = pdk__cli_relay_next(&r->relay, pdk__cli_now_ms(), &everywhere, &sender)) != 0)
-        if (!everywhere || !got_it(r, sender))
+        if (!everywhere || !reached_command(r, sender))
             pdk__cli_job_signal(r, signal);
 }
 
 /* Not SIGSTOP: that would stop an orphaned group too, which no shell continues. */
-bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
+bool pdk__cli_job_suspend(struct pdk__cli_runner *r, bool group)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -262,6 +269,16 @@ bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
     return sigismember(&set, SIGCONT) == 1;
 }
 
+void pdk__cli_job_enforce_lease(struct pdk__cli_runner *r)
+{
+    if (!pdk__cli_group_step(&r->group))
+        return;
+    if (!r->lost && !r->lock->common.quiet)
+        pdk__cli_message("%s: the servers have not confirmed the %s in time: stopping the command",
+                         r->lock->common.path, pdk__cli_runner_noun(r));
+    r->lost = true;
+}
+
 /*
  * The command stopped. In a pipeline, it is in the background of its terminal until it wants to read there (SIGTTIN) or
  * to set it (SIGTTOU). Then it gets the foreground, if that is ours. So the other processes, such as a pager, keep
@@ -269,6 +286,7 @@ bool pdk__cli_job_rest(struct pdk__cli_runner *r, bool group)
  */
 static void stopped(struct pdk__cli_runner *r, int signal)
 {
+    assert(r->child > 0 && !r->dead);
     bool had = pdk__cli_terminal_return(&r->terminal, r->child);
     if (r->terminal.fd < 0)
         return;
@@ -277,9 +295,9 @@ static void stopped(struct pdk__cli_runner *r, int signal)
         return;
     }
     /* A key stopped the command alone, but was meant for the whole job. */
-    bool rested = pdk__cli_job_rest(r, had);
-    pdk__cli_runner_watch(r); /* before it goes on: the stop may have been long */
-    if (!rested && !had && signal != SIGTSTP)
+    bool continued = pdk__cli_job_suspend(r, had);
+    pdk__cli_job_enforce_lease(r); /* before it goes on: the stop may have been long */
+    if (!continued && !had && signal != SIGTSTP)
         return; /* another process stopped it by a signal, and may continue it; or there is no terminal */
     if (had || r->terminal.whole)
         lend_terminal(r);
@@ -287,7 +305,7 @@ static void stopped(struct pdk__cli_runner *r, int signal)
 }
 
 /* The system assigns orphans to process 1. */
-static void reap_strangers(struct pdk__cli_runner *r)
+static void reap_orphans(struct pdk__cli_runner *r)
 {
     siginfo_t info = {0};
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
@@ -300,20 +318,17 @@ static void reap_strangers(struct pdk__cli_runner *r)
     }
 }
 
-void pdk__cli_job_look(struct pdk__cli_runner *r)
+bool pdk__cli_job_check(struct pdk__cli_runner *r, siginfo_t *info)
 {
-    siginfo_t info = {0};
-    reap_strangers(r);
+    reap_orphans(r);
     if (r->child == 0 || r->dead)
-        return;
+        return false;
+    *info = (siginfo_t){0};
     /* Not reaped before the lock is released: as long as it is a zombie, no other process gets its number. */
-    if (waitid(P_PID, (id_t)r->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == r->child) {
-        /* A loss that made the session stop the command was sent before. It must be known when the end is judged. */
-        pdk__cli_runner_listen(r);
-        died(r, &info);
-        return;
-    }
-    info.si_pid = 0;
-    if (waitid(P_PID, (id_t)r->child, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == r->child)
-        stopped(r, info.si_status);
+    if (waitid(P_PID, (id_t)r->child, info, WEXITED | WNOHANG | WNOWAIT) == 0 && info->si_pid == r->child)
+        return true;
+    info->si_pid = 0;
+    if (waitid(P_PID, (id_t)r->child, info, WSTOPPED | WNOHANG) == 0 && info->si_pid == r->child)
+        stopped(r, info->si_status);
+    return false;
 }

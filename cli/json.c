@@ -1,7 +1,9 @@
 #include "cli/json.h"
 
-#include "cli/say.h"
+#include "cli/message.h"
 
+#include <paddock/error.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,10 +18,10 @@ int pdk__cli_json_print(json_t *object)
         else
             fputs("\\u007f", stdout);
     putchar('\n');
-    int status = text != NULL && !ferror(stdout) ? 0 : STATUS_INTERNAL;
-    if (status != 0)
-        pdk__cli_say("cannot write the answer");
+    bool written = text != NULL && fflush(stdout) == 0 && !ferror(stdout);
+    if (!written)
+        pdk__cli_message("%s", text != NULL ? "cannot write to standard output" : pdk_strerror(PDK_ENOMEM));
     free(text);
     json_decref(object);
-    return status;
+    return written ? 0 : STATUS_INTERNAL;
 }

@@ -1,4 +1,5 @@
 #include "cli/lease.h"
+#include "lib/assert.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ static int64_t reserve_ms(int64_t timeout_ms)
 
 void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t grace_ms)
 {
+    assert(timeout_ms > 0 && grace_ms >= 0);
     int64_t most = timeout_ms / PDK__CLI_GRACE_PART;
     l->deadline = 0;
     l->timeout_ms = timeout_ms;
@@ -32,6 +34,7 @@ void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t 
 
 void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_ms)
 {
+    assert(l->timeout_ms > 0 && valid_ms >= 0);
     if (valid_ms > 0)
         l->deadline = now + valid_ms;
 }

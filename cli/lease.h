@@ -1,8 +1,8 @@
 /*
  * How long the lock may be believed in: written by the session, and used by all three processes.
  *
- * It is in memory that they share. After an hour's stop, a runner would read notes on the wire one by one, the oldest
- * first.
+ * It is in memory that they share. After an hour's stop, a runner would read notes on the channel one by one, the
+ * oldest first.
  *
  *     ... believed in .......... stop_at ....... kill_at .. deadline
  *                                |   grace       | reserve  |

@@ -1,8 +1,9 @@
 #include "cli/listing.h"
 
+#include "cli/message.h"
 #include "cli/number.h"
 #include "cli/owner.h"
-#include "cli/say.h"
+#include "lib/assert.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
 
 static void put(struct row *r, int column, const char *text)
 {
+    assert(column >= 0 && column < N_COLUMNS);
     r->width[column] = pdk__cli_printable(r->cell[column], CELL, CELL, *text != '\0' ? text : "-");
 }
 
@@ -131,6 +133,7 @@ void pdk__cli_listing_table(const pdk_contender_list *list, size_t n)
 {
     static struct row row; /* large */
     int widths[N_COLUMNS] = {0};
+    assert(n <= pdk_contender_list_size(list));
     for (size_t i = 0; i < n; i++) {
         fill(&row, list, i);
         widen(widths, &row);

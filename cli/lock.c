@@ -1,7 +1,7 @@
 #include "cli/lock.h"
 
 #include "cli/commands.h"
-#include "cli/say.h"
+#include "cli/message.h"
 
 static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG]...\n"
                            "       paddock lock [OPTION]... PATH -c STR\n"
@@ -31,9 +31,11 @@ struct words {
     bool shared, exclusive;
 };
 
-static const struct pdk__cli_option own_options[] = {{"shared", 's', NULL, offsetof(struct words, shared)},
-                                                     {"exclusive", 'x', NULL, offsetof(struct words, exclusive)},
-                                                     {"exclusive", 'e', NULL, offsetof(struct words, exclusive)},
+#define AT(member) .at = offsetof(struct words, member)
+
+static const struct pdk__cli_option own_options[] = {{"shared", 's', KIND_FLAG, AT(shared)},
+                                                     {"exclusive", 'x', KIND_FLAG, AT(exclusive)},
+                                                     {"exclusive", 'e', KIND_FLAG, AT(exclusive)},
                                                      {0}};
 
 static const struct pdk__cli_verb verb = {"lock",

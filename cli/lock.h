@@ -27,13 +27,13 @@ struct pdk__cli_lock {
     char *script; /* for the shell, instead of words; NULL: none */
     char *shell[4];
     struct pdk__cli_lease *lease;
-    int on_lost;   /* the signal for a lost lock; 0: ignore it */
-    int on_revoke; /* the signal for a revocation request; 0: ignore it */
+    int on_lost;           /* the signal for a lost lock; 0: ignore it */
+    int on_revoke;         /* the signal for a revocation request; 0: ignore it */
+    int64_t kill_after_ms; /* the requested grace; -1: not given */
     int64_t grace_ms;
-    bool grace_given; /* by --kill-after */
-    bool keep;        /* a leadership: be a candidate again when the command has ended */
-    bool once;        /* one term, however it ends */
-    bool live;        /* keep a line on the terminal while waiting */
+    bool keep; /* a leadership: be a candidate again when the command has ended */
+    bool once; /* one term, however it ends */
+    bool live; /* keep a line on the terminal while waiting */
 };
 
 /* A sub-command that runs a command begins with the defaults, parses the options, takes the command from the WORDS
@@ -45,21 +45,18 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l);
 /* Options about the command. */
 extern const struct pdk__cli_option pdk__cli_command_options[];
 
-/* The signals that ask a lock to end, or that its command may need, without those that are ignored; all blocked, and
- * read from a signalfd, in the runner and in the session. */
-void pdk__cli_lock_signals(sigset_t *set);
-
-/* The session's life. WIRE leads to the runner, whose process id is RUNNER; WAKE, to the guard, is held open. Never
+/* The session's life. CHANNEL leads to the runner, whose process id is RUNNER; WAKE, to the guard, is held open. Never
  * returns. */
-_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner);
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, int wake, pid_t runner);
 
 /* The processes beside the runner, and the channels to them. */
-struct pdk__cli_crew {
+struct pdk__cli_processes {
     pid_t session, guard;
-    int wire, wake;
+    int channel, wake;
 };
 
 /* The runner's life; MASK is the signal mask that the command gets. Returns the exit status. */
-int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_crew *crew, const sigset_t *mask);
+int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_processes *processes,
+                        const sigset_t *mask);
 
 #endif

@@ -1,10 +1,10 @@
 #include "cli/listing.h"
 
 #include "cli/commands.h"
-#include "cli/mixture.h"
+#include "cli/conflicts.h"
+#include "cli/connect.h"
+#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/reach.h"
-#include "cli/say.h"
 
 #include <stdio.h>
 
@@ -27,9 +27,11 @@ struct ls {
     bool recursive;
 };
 
-static const struct pdk__cli_option own_options[] = {{"json", 0, NULL, offsetof(struct ls, json)},
-                                                     {"recursive", 'r', NULL, offsetof(struct ls, recursive)},
-                                                     {"recursive", 'R', NULL, offsetof(struct ls, recursive)},
+#define AT(member) .at = offsetof(struct ls, member)
+
+static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(json)},
+                                                     {"recursive", 'r', KIND_FLAG, AT(recursive)},
+                                                     {"recursive", 'R', KIND_FLAG, AT(recursive)},
                                                      {0}};
 
 /* Options may follow the path here: there is no command to which they could belong. */
@@ -50,12 +52,12 @@ static int parse(struct ls *l, int argc, char **argv)
 
 static void note(const struct ls *l, const pdk_contender_list *list)
 {
-    struct pdk__cli_mixture mixture = {0}, told = {0};
+    struct pdk__cli_conflicts conflicts = {0}, reported = {0};
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_mixture_add(&mixture, list, i);
+        pdk__cli_conflicts_add(&conflicts, list, i);
     fflush(stdout);
     if (!l->options.quiet)
-        pdk__cli_mixture_say(&mixture, &told, l->options.path);
+        pdk__cli_conflicts_report(&conflicts, &reported, l->options.path);
 }
 
 static int show(const struct ls *l, const pdk_contender_list *list)
@@ -63,7 +65,7 @@ static int show(const struct ls *l, const pdk_contender_list *list)
     if (l->json)
         return pdk__cli_listing_json(list, l->options.path);
     if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
-        pdk__cli_say("%s: nobody holds it, nobody waits", l->options.path);
+        pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(list, pdk_contender_list_size(list));
     note(l, list);
     return 0;
@@ -73,10 +75,10 @@ static int run(const struct ls *l)
 {
     pdk_client *c = NULL;
     pdk_contender_list *list = NULL;
-    int rc = pdk__cli_reach(&l->options, &c);
+    int rc = pdk__cli_connect(&l->options, &c);
     if (rc == 0)
         rc = pdk_contenders(c, l->options.path, l->options.connect_ms, &list);
-    int status = rc == 0 ? show(l, list) : pdk__cli_unreached(&l->options, c, rc);
+    int status = rc == 0 ? show(l, list) : pdk__cli_report_failure(&l->options, c, rc);
     pdk_contender_list_free(list);
     pdk_client_free(c);
     return status;

@@ -1,7 +1,7 @@
 #include "cli/commands.h"
+#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/say.h"
-#include "cli/title.h"
+#include "cli/process_title.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -89,15 +89,15 @@ static void fill_standard_streams(void)
 int main(int argc, char **argv)
 {
     fill_standard_streams();
-    if (pdk__cli_title_begin(argv) != 0) {
-        pdk__cli_say("%s", pdk_strerror(PDK_ENOMEM));
+    if (pdk__cli_process_title_begin(argv) != 0) {
+        pdk__cli_message("%s", pdk_strerror(PDK_ENOMEM));
         return STATUS_INTERNAL;
     }
     setlocale(LC_CTYPE, "");
     int status = run(argc, argv);
     /* An earlier flush may have failed. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-        pdk__cli_say("cannot write to standard output");
+        pdk__cli_message("cannot write to standard output");
         status = STATUS_INTERNAL;
     }
     return status;

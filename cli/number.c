@@ -1,4 +1,5 @@
 #include "cli/number.h"
+#include "lib/assert.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -28,6 +29,7 @@ bool pdk__cli_number_seconds(const char *text, int64_t *ms)
 bool pdk__cli_number_whole(const char *text, int low, int high, int *value)
 {
     char *end;
+    assert(low >= 0 && low <= high);
     if (*text == '\0' || strspn(text, "0123456789") != strlen(text))
         return false;
     errno = 0;

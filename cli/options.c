@@ -1,21 +1,23 @@
 #include "cli/options.h"
 
 #include "cli/credentials.h"
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/say.h"
+#include "cli/process_title.h"
 #include "cli/target.h"
-#include "cli/title.h"
+#include "lib/assert.h"
 
 #include <getopt.h>
 #include <paddock/version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* With a wait of 0 for the lock, a server must answer within CONNECT_AT_ONCE_MS. */
 enum { CONNECT_MS = 30000, CONNECT_AT_ONCE_MS = 5000 };
 
-/* It only makes pdk_client_fd() readable: the claim checks the session on every turn of its loop. */
+/* It only makes pdk_client_fd() readable: the acquisition checks the session on every turn of its loop. */
 static void wake(pdk_client *c, pdk_session_state state, void *arg)
 {
     (void)c;
@@ -36,7 +38,7 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
         .client = pdk_client_options_new(),
     };
     if (o->client == NULL) {
-        pdk__cli_say("%s", pdk_strerror(PDK_ENOMEM));
+        pdk__cli_message("%s", pdk_strerror(PDK_ENOMEM));
         return STATUS_INTERNAL;
     }
     pdk_client_options_set_dispatch(o->client, true);
@@ -49,67 +51,20 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
 
 void pdk__cli_options_end(struct pdk__cli_options *o) { pdk_client_options_free(o->client); }
 
-int pdk__cli_options_session(struct pdk__cli_options *o, int ms)
+/* --- the shared options ------------------------------------------------------------------------------------------ */
+
+static int take_auth(struct pdk__cli_options *o, char *value)
 {
-    o->session_ms = ms;
-    return pdk_client_options_set_session_timeout_ms(o->client, ms);
-}
-
-/* --- values ------------------------------------------------------------------------------------------------------ */
-
-int pdk__cli_options_seconds(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
-                             int64_t *ms)
-{
-    if (pdk__cli_number_seconds(value, ms))
-        return 0;
-    return pdk__cli_usage("%s: --%s takes a number of seconds, not '%s'", o->command, row->name, value);
-}
-
-int pdk__cli_options_status(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
-                            int *status)
-{
-    if (pdk__cli_number_whole(value, 0, 255, status))
-        return 0;
-    return pdk__cli_usage("%s: --%s takes a number from 0 to 255, not '%s'", o->command, row->name, value);
-}
-
-/* --- the ensemble ------------------------------------------------------------------------------------------------ */
-
-static int take_hosts(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
-    o->hosts = value;
-    return 0;
-}
-
-static int take_session_timeout(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    int64_t ms;
-    (void)row;
-    if (pdk__cli_number_seconds(value, &ms) && ms <= 86400000 && pdk__cli_options_session(o, (int)ms) == 0)
-        return 0;
-    return pdk__cli_usage("%s: --session-timeout takes seconds from 0.1 to 86400, not '%s'", o->command, value);
-}
-
-static int take_connect_timeout(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return pdk__cli_options_seconds(o, row, value, &o->connect_ms);
-}
-
-static int take_auth(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
     int rc = pdk__cli_credentials_take(o->client, value);
     /* The process list shows arguments to every user; a value that was read need not stay there. */
-    pdk__cli_title_hide(value);
+    pdk__cli_process_title_hide(value);
     if (rc == 0)
         return 0;
     return pdk__cli_usage("%s: --auth takes SCHEME:CREDENTIALS, as digest:user:password", o->command);
 }
 
-static int take_auth_file(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+static int take_auth_file(struct pdk__cli_options *o, char *value)
 {
-    (void)row;
     int rc = pdk__cli_credentials_read(o->client, value);
     if (rc == 0)
         return 0;
@@ -118,116 +73,138 @@ static int take_auth_file(struct pdk__cli_options *o, const struct pdk__cli_opti
     return pdk__cli_usage("%s: --auth-file %s: line %d is not SCHEME:CREDENTIALS", o->command, value, rc);
 }
 
-const struct pdk__cli_option pdk__cli_ensemble_options[] = {
-    {"hosts", 'z', take_hosts, 0},
-    {"session-timeout", 0, take_session_timeout, 0},
-    {"connect-timeout", 0, take_connect_timeout, 0},
-    {"auth", 0, take_auth, 0},
-    {"auth-file", 0, take_auth_file, 0},
-    {"quiet", 'q', NULL, offsetof(struct pdk__cli_options, quiet)},
-    {"verbose", 'v', NULL, offsetof(struct pdk__cli_options, verbose)},
-    {0},
-};
-
-/* --- the wait ---------------------------------------------------------------------------------------------------- */
-
-static int take_wait(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+static int take_acl(struct pdk__cli_options *o, char *value)
 {
-    o->at_once = false; /* the last one counts */
-    return pdk__cli_options_seconds(o, row, value, &o->wait_ms);
-}
-
-static int take_busy_status(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return pdk__cli_options_status(o, row, value, &o->busy_status);
-}
-
-const struct pdk__cli_option pdk__cli_wait_options[] = {
-    {"wait", 'w', take_wait, 0},
-    {"timeout", 0, take_wait, 0},
-    {"conflict-exit-code", 'E', take_busy_status, 0},
-    {0},
-};
-
-const struct pdk__cli_option pdk__cli_nowait_options[] = {
-    {"nb", 'n', NULL, offsetof(struct pdk__cli_options, at_once)},
-    {"nonblock", 0, NULL, offsetof(struct pdk__cli_options, at_once)},
-    {0},
-};
-
-/* --- the nodes --------------------------------------------------------------------------------------------------- */
-
-static int take_label(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
-    o->labelled = true;
-    if (pdk_client_options_set_label(o->client, value) == 0)
-        return 0;
-    return pdk__cli_usage("%s: --label takes at most 255 bytes", o->command);
-}
-
-static int take_acl(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
     if (pdk__cli_credentials_acl(o->client, value) == 0)
         return 0;
     return pdk__cli_usage("%s: --acl takes SCHEME:ID:PERMS with PERMS of the letters rwcda, not '%s'", o->command,
                           value);
 }
 
-static int take_lost_status(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return pdk__cli_options_status(o, row, value, &o->lost_status);
-}
+#define AT(member) .at = offsetof(struct pdk__cli_options, member)
 
-const struct pdk__cli_option pdk__cli_node_options[] = {
-    {"acl", 0, take_acl, 0}, {"lost-exit-code", 0, take_lost_status, 0}, {0}};
+enum { DAY_MS = 86400000 };
 
-const struct pdk__cli_option pdk__cli_label_options[] = {{"label", 0, take_label, 0}, {0}};
-
-/* --- the grant --------------------------------------------------------------------------------------------------- */
-
-static int take_lock_delay(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    if (pdk__cli_number_seconds(value, &o->lock_delay_ms) && o->lock_delay_ms <= 86400000)
-        return 0;
-    return pdk__cli_usage("%s: --%s takes seconds up to 86400, not '%s'", o->command, row->name, value);
-}
-
-static int take_min_token(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    if (pdk__cli_number_token(value, &o->min_token))
-        return 0;
-    return pdk__cli_usage("%s: --%s takes a token, as PADDOCK_TOKEN has it, not '%s'", o->command, row->name, value);
-}
-
-static int take_data(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    o->data = value;
-    if (strlen(value) <= 65536)
-        return 0;
-    return pdk__cli_usage("%s: --%s takes at most 65536 bytes", o->command, row->name);
-}
-
-const struct pdk__cli_option pdk__cli_grant_options[] = {
-    {"confirmed", 0, NULL, offsetof(struct pdk__cli_options, confirmed)},
-    {"lock-delay", 0, take_lock_delay, 0},
-    {"min-token", 0, take_min_token, 0},
-    {"data", 0, take_data, 0},
+const struct pdk__cli_option pdk__cli_ensemble_options[] = {
+    {"hosts", 'z', KIND_TEXT, AT(hosts)},
+    {"session-timeout", 0, KIND_SECONDS, AT(session_ms), .low = 100, .high = DAY_MS},
+    {"connect-timeout", 0, KIND_SECONDS, AT(connect_ms)},
+    {"auth", 0, KIND_OTHER, .take = take_auth},
+    {"auth-file", 0, KIND_OTHER, .take = take_auth_file},
+    {"quiet", 'q', KIND_FLAG, AT(quiet)},
+    {"verbose", 'v', KIND_COUNT, AT(verbose)},
     {0},
 };
 
-int pdk__cli_version(void)
+const struct pdk__cli_option pdk__cli_wait_options[] = {
+    {"wait", 'w', KIND_SECONDS, AT(wait_ms)},
+    {"timeout", 0, KIND_SECONDS, AT(wait_ms)},
+    {"conflict-exit-code", 'E', KIND_NUMBER, AT(busy_status), .high = 255},
+    {0},
+};
+
+/* Of these and --wait, the last one counts. */
+const struct pdk__cli_option pdk__cli_nowait_options[] = {
+    {"nb", 'n', KIND_SECONDS, AT(wait_ms), .implied = "0"},
+    {"nonblock", 0, KIND_SECONDS, AT(wait_ms), .implied = "0"},
+    {0},
+};
+
+const struct pdk__cli_option pdk__cli_node_options[] = {
+    {"acl", 0, KIND_OTHER, .take = take_acl},
+    {"lost-exit-code", 0, KIND_NUMBER, AT(lost_status), .high = 255},
+    {0},
+};
+
+const struct pdk__cli_option pdk__cli_label_options[] = {{"label", 0, KIND_TEXT, AT(label), .high = 255}, {0}};
+
+const struct pdk__cli_option pdk__cli_grant_options[] = {
+    {"confirmed", 0, KIND_FLAG, AT(confirmed)},
+    {"lock-delay", 0, KIND_SECONDS, AT(lock_delay_ms), .high = DAY_MS},
+    {"min-token", 0, KIND_TOKEN, AT(min_token)},
+    {"data", 0, KIND_TEXT, AT(data), .high = 65536},
+    {0},
+};
+
+static const struct pdk__cli_option general_options[] = {
+    {"help", 'h', KIND_FLAG, AT(help)}, {"version", 'V', KIND_FLAG, AT(version)}, {0}};
+
+/* --- values ------------------------------------------------------------------------------------------------------ */
+
+static bool within(const struct pdk__cli_option *row, int64_t number)
 {
-    printf("paddock %s\n", pdk_version());
-    return 0;
+    return number >= row->low && (row->high == 0 || number <= row->high);
+}
+
+static bool store_text(const struct pdk__cli_option *row, char *value, void *at)
+{
+    memcpy(at, &value, sizeof value);
+    return within(row, (int64_t)strlen(value));
+}
+
+static bool store_signal(const char *value, int *signal)
+{
+    *signal = 0;
+    return strcasecmp(value, "ignore") == 0 || pdk__cli_number_signal(value, signal);
+}
+
+/* Put VALUE to AT, as ROW says. False when it is not such a value. */
+static bool store(const struct pdk__cli_option *row, char *value, void *at)
+{
+    switch (row->kind) {
+    case KIND_FLAG:
+        return *(bool *)at = true;
+    case KIND_COUNT:
+        return ++*(int *)at;
+    case KIND_TEXT:
+        return store_text(row, value, at);
+    case KIND_NUMBER:
+        return pdk__cli_number_whole(value, (int)row->low, (int)row->high, at);
+    case KIND_SECONDS:
+        return pdk__cli_number_seconds(value, at) && within(row, *(int64_t *)at);
+    case KIND_TOKEN:
+        return pdk__cli_number_token(value, at);
+    default:
+        return store_signal(value, at);
+    }
+}
+
+/* Put the values that ROW takes into TEXT, for a message. */
+static void describe(const struct pdk__cli_option *row, char text[64])
+{
+    double low = (double)row->low / 1000, high = (double)row->high / 1000;
+    if (row->kind == KIND_TEXT)
+        snprintf(text, 64, "at most %d bytes", (int)row->high);
+    else if (row->kind == KIND_NUMBER)
+        snprintf(text, 64, "a number from %d to %d", (int)row->low, (int)row->high);
+    else if (row->kind == KIND_SECONDS && row->low > 0)
+        snprintf(text, 64, "seconds from %g to %g", low, high);
+    else if (row->kind == KIND_SECONDS && row->high > 0)
+        snprintf(text, 64, "seconds up to %g", high);
+    else
+        strcpy(text, row->kind == KIND_SECONDS ? "a number of seconds"
+                     : row->kind == KIND_TOKEN ? "a token, as PADDOCK_TOKEN has it"
+                                               : "term, kill, ignore or the name of a signal");
+}
+
+static int refuse_value(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value)
+{
+    char text[64];
+    assert(value != NULL && row->low <= row->high);
+    describe(row, text);
+    if (row->kind == KIND_TEXT)
+        return pdk__cli_usage("%s: --%s takes %s", o->command, row->name, text);
+    return pdk__cli_usage("%s: --%s takes %s, not '%s'", o->command, row->name, text, value);
+}
+
+static int take(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
+{
+    if (row->kind == KIND_OTHER)
+        return row->take(o, value);
+    return store(row, value, (char *)o + row->at) ? 0 : refuse_value(o, row, value);
 }
 
 /* --- reading them ------------------------------------------------------------------------------------------------ */
-
-static const struct pdk__cli_option asking[] = {{"help", 'h', NULL, offsetof(struct pdk__cli_options, help)},
-                                                {"version", 'V', NULL, offsetof(struct pdk__cli_options, version)},
-                                                {0}};
 
 enum { ROWS_MAX = 40, LONG = 256 };
 
@@ -239,14 +216,20 @@ struct grammar {
     size_t n;
 };
 
+static bool has_value(const struct pdk__cli_option *row)
+{
+    return row->kind != KIND_FLAG && row->kind != KIND_COUNT && row->implied == NULL;
+}
+
 static void add(struct grammar *g, const struct pdk__cli_option *table)
 {
-    for (const struct pdk__cli_option *row = table; row->name != NULL && g->n < ROWS_MAX; row++, g->n++) {
+    for (const struct pdk__cli_option *row = table; row->name != NULL; row++, g->n++) {
+        assert(g->n < ROWS_MAX);
         g->rows[g->n] = row;
-        g->longs[g->n] = (struct option){row->name, row->take != NULL, NULL, LONG + (int)g->n};
+        g->longs[g->n] = (struct option){row->name, has_value(row), NULL, LONG + (int)g->n};
         size_t at = strlen(g->letters);
         if (row->letter != 0)
-            snprintf(g->letters + at, sizeof g->letters - at, "%c%s", row->letter, row->take != NULL ? ":" : "");
+            snprintf(g->letters + at, sizeof g->letters - at, "%c%s", row->letter, has_value(row) ? ":" : "");
     }
 }
 
@@ -255,7 +238,7 @@ static void begin(struct grammar *g, bool ends)
     *g = (struct grammar){.letters = ":"};
     if (ends)
         strcpy(g->letters, "+:");
-    add(g, asking);
+    add(g, general_options);
     opterr = 0;
     optind = 0; /* glibc: from the start */
 }
@@ -285,13 +268,9 @@ static int refuse(const char *command, int option, char **argv)
     return pdk__cli_usage("%s: no such option: '-%c'", command, optopt);
 }
 
-static int take(struct pdk__cli_options *o, const struct pdk__cli_option *row)
+int pdk__cli_version(void)
 {
-    if (row->take != NULL)
-        return row->take(o, row, optarg);
-    bool *flag = (bool *)((char *)o + row->flag);
-    o->debug = o->debug || (flag == &o->verbose && *flag);
-    *flag = true;
+    printf("paddock %s\n", pdk_version());
     return 0;
 }
 
@@ -313,11 +292,10 @@ int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_ver
         add(&g, verb->tables[i]);
     while (status == 0 && !o->answered && (option = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
         const struct pdk__cli_option *row = row_of(&g, option);
-        status = row != NULL ? take(o, row) : refuse(o->command, option, argv);
+        status = row == NULL ? refuse(o->command, option, argv)
+                             : take(o, row, row->implied != NULL ? (char *)row->implied : optarg);
         answer(o, verb);
     }
-    if (o->at_once)
-        o->wait_ms = 0;
     o->at_once = o->wait_ms == 0;
     o->words = argv + optind;
     return status;
@@ -331,7 +309,7 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
     add(&g, table);
     while ((option = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
         const struct pdk__cli_option *row = row_of(&g, option);
-        if (row == &asking[0] || row == &asking[1])
+        if (row == &general_options[0] || row == &general_options[1])
             return optind - 1;
         if (row == NULL) {
             refuse("before the command", option, argv);
@@ -357,6 +335,9 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     if (status != 0)
         return status;
     o->path = path;
+    pdk_client_options_set_session_timeout_ms(o->client, (int)o->session_ms);
+    if (o->label != NULL)
+        pdk_client_options_set_label(o->client, o->label);
     if (o->connect_ms < 0)
         o->connect_ms = o->at_once ? CONNECT_AT_ONCE_MS : CONNECT_MS;
     return 0;

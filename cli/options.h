@@ -15,36 +15,44 @@ struct pdk__cli_options {
     const char *id; /* of the candidate; NULL: the library's */
     pdk_client_options *client;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
-    bool at_once;          /* -n, or -w 0 */
+    bool at_once;          /* it is 0, by -n or -w */
     int64_t connect_ms;    /* how long to look for a server; -1: not given, until the path is taken */
     int64_t session_ms;    /* the requested timeout */
     bool confirmed;        /* grants */
     int64_t lock_delay_ms; /* 0: none */
     int64_t min_token;     /* 0: none */
     const char *data;      /* of the node; NULL: an identity */
+    const char *label;     /* NULL: none */
     int busy_status;
     int lost_status;
-    bool labelled;
-    bool verbose;
-    bool debug; /* -v was given twice */
+    int verbose; /* 2: with the library's debugging */
     bool quiet;
     bool help, version; /* asked for */
     bool answered;      /* they were printed, and nothing remains to do */
     char **words;       /* after the options */
 };
 
-struct pdk__cli_option;
+/* The kind of an option's value, and the type of the member that it is put into. */
+enum pdk__cli_kind {
+    KIND_FLAG,    /* bool: there is no value, and it becomes true */
+    KIND_COUNT,   /* int: there is no value, and it grows by one */
+    KIND_TEXT,    /* char *: of at most HIGH bytes */
+    KIND_NUMBER,  /* int: from LOW to HIGH */
+    KIND_SECONDS, /* int64_t: a duration from LOW to HIGH, in milliseconds */
+    KIND_TOKEN,   /* int64_t */
+    KIND_SIGNAL,  /* int: by name or number; 0 for "ignore" */
+    KIND_OTHER    /* `take` takes it */
+};
 
-/* Take VALUE for ROW. Returns 0 or an exit status, already explained. */
-typedef int pdk__cli_take(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value);
-
-/* One option: with a value, which `take` takes; or a flag, which becomes true. A sub-command with options of its own
- * puts the shared ones first in its struct, so that O points to that struct. */
+/* One option. A sub-command with options of its own puts the shared struct first in its own. */
 struct pdk__cli_option {
-    const char *name;    /* the long one; NULL ends a table */
-    char letter;         /* 0: none */
-    pdk__cli_take *take; /* NULL: a flag */
-    size_t flag;         /* where its bool is in the sub-command's struct */
+    const char *name; /* the long one; NULL ends a table */
+    char letter;      /* 0: none */
+    enum pdk__cli_kind kind;
+    size_t at;           /* where its member is in the sub-command's struct */
+    int64_t low, high;   /* limits; a HIGH of 0: none */
+    const char *implied; /* the option takes no value, and stands for this one; NULL: it takes one */
+    int (*take)(struct pdk__cli_options *o, char *value); /* returns 0 or an exit status, already explained */
 };
 
 enum { PDK__CLI_TABLES_MAX = 8 };
@@ -68,9 +76,6 @@ extern const struct pdk__cli_option pdk__cli_grant_options[]; /* the rules by wh
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
 void pdk__cli_options_end(struct pdk__cli_options *o);
 
-/* Request this session timeout. PDK_EINVAL. */
-int pdk__cli_options_session(struct pdk__cli_options *o, int ms);
-
 /* Take the options of ARGV, ARGV[0] being the verb's name, and leave the other words in `words`. Returns 0, or an exit
  * status, already explained. */
 int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);
@@ -83,13 +88,8 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
 /* For "-V". Returns 0. */
 int pdk__cli_version(void);
 
-/* Values, for a row's `take`. */
-int pdk__cli_options_seconds(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
-                             int64_t *ms);
-int pdk__cli_options_status(const struct pdk__cli_options *o, const struct pdk__cli_option *row, const char *value,
-                            int *status);
-
-/* Take the PATH, and check that an ensemble is given. Returns 0 or an exit status, already explained. */
+/* Take the PATH, check that an ensemble is given, and pass to `client` what the options say of the session. Returns 0 or
+ * an exit status, already explained. */
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 
 #endif

@@ -1,10 +1,11 @@
 #include "cli/queue.h"
 
-#include "cli/mixture.h"
+#include "cli/channel.h"
+#include "cli/conflicts.h"
+#include "cli/message.h"
 #include "cli/owner.h"
-#include "cli/say.h"
 #include "cli/target.h"
-#include "cli/wire.h"
+#include "lib/assert.h"
 
 #include <paddock/contenders.h>
 #include <poll.h>
@@ -23,10 +24,10 @@ struct pdk__cli_queue {
     pthread_t thread;
     pdk_client *client;
     const struct pdk__cli_options *options;
-    int wire;
-    int rest;
-    struct pdk__cli_mixture told;
-    char said[HOLDER]; /* the last reported holder */
+    int channel;
+    int stop;
+    struct pdk__cli_conflicts reported;
+    char reported_holder[HOLDER]; /* the last reported holder */
 };
 
 /* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender, so it
@@ -60,6 +61,7 @@ static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *l
         snprintf(text, size, "waiting for %s", path);
         return;
     }
+    assert(ours < n && n > 0);
     pdk__cli_owner(list, 0, holder, HOLDER);
     if (ours > 0)
         snprintf(position, sizeof position, "place %ld of %ld, ", ours, n - 1);
@@ -69,30 +71,30 @@ static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *l
 
 static void warn(struct pdk__cli_queue *q, const pdk_contender_list *list)
 {
-    struct pdk__cli_mixture mixture = {0};
-    pdk__cli_mixture_add_own(&mixture, q->options->confirmed, q->options->lock_delay_ms > 0);
+    struct pdk__cli_conflicts conflicts = {0};
+    pdk__cli_conflicts_add_own(&conflicts, q->options->confirmed, q->options->lock_delay_ms > 0);
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_mixture_add(&mixture, list, i);
+        pdk__cli_conflicts_add(&conflicts, list, i);
     if (!q->options->quiet)
-        pdk__cli_mixture_say(&mixture, &q->told, q->options->path);
+        pdk__cli_conflicts_report(&conflicts, &q->reported, q->options->path);
 }
 
-static bool rested(const struct pdk__cli_queue *q, int64_t ms)
+static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
 {
-    struct pollfd fd = {.fd = q->rest, .events = POLLIN};
+    struct pollfd fd = {.fd = q->stop, .events = POLLIN};
     return poll(&fd, 1, (int)ms) > 0;
 }
 
 /* On a terminal the line is drawn again; for -v without one, it is printed when the holder has changed. */
-static void tell(struct pdk__cli_queue *q, const char *text, const char *holder)
+static void report(struct pdk__cli_queue *q, const char *text, const char *holder)
 {
     struct pdk__cli_note note = {.kind = NOTE_QUEUE};
     snprintf(note.text, sizeof note.text, "paddock: %s", text);
-    if (q->wire >= 0)
-        pdk__cli_wire_send(q->wire, &note);
-    else if (q->options->verbose && strcmp(q->said, holder) != 0)
-        pdk__cli_say("%s", text);
-    snprintf(q->said, sizeof q->said, "%s", holder);
+    if (q->channel >= 0)
+        pdk__cli_channel_send(q->channel, &note);
+    else if (q->options->verbose && strcmp(q->reported_holder, holder) != 0)
+        pdk__cli_message("%s", text);
+    snprintf(q->reported_holder, sizeof q->reported_holder, "%s", holder);
 }
 
 /* Nothing is printed once the wait is over. Returns whether to look again. */
@@ -101,7 +103,7 @@ static bool look(struct pdk__cli_queue *q)
     char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
     pdk_contender_list *list = NULL;
     int rc = pdk_contenders_first(q->client, q->options->path, 1, PATIENCE_MS, &list);
-    bool over = rested(q, 0) || pdk_err_fatal(rc);
+    bool over = stopped(q, 0) || pdk_err_fatal(rc);
     if (rc == 0) {
         describe(q, list, text, sizeof text, holder);
     } else {
@@ -111,7 +113,7 @@ static bool look(struct pdk__cli_queue *q)
     if (rc == 0 && !over && !q->options->elect)
         warn(q, list);
     if (!over)
-        tell(q, text, holder);
+        report(q, text, holder);
     pdk_contender_list_free(list);
     return !over;
 }
@@ -120,30 +122,30 @@ static void *watch(void *arg)
 {
     struct pdk__cli_queue *q = arg;
     unsigned seed = (unsigned)(getpid() ^ time(NULL));
-    bool again = !rested(q, FIRST_MS) && look(q);
+    bool again = !stopped(q, FIRST_MS) && look(q);
     for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
-        again = !rested(q, ms / 2 + rand_r(&seed) % ms) && look(q); /* not all at the same time */
+        again = !stopped(q, ms / 2 + rand_r(&seed) % ms) && look(q); /* not all at the same time */
     return NULL;
 }
 
-struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int wire)
+struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int channel)
 {
     struct pdk__cli_queue *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
-    *q = (struct pdk__cli_queue){.client = c, .options = o, .wire = wire, .rest = eventfd(0, EFD_CLOEXEC)};
-    if (q->rest >= 0 && pthread_create(&q->thread, NULL, watch, q) == 0)
+    *q = (struct pdk__cli_queue){.client = c, .options = o, .channel = channel, .stop = eventfd(0, EFD_CLOEXEC)};
+    if (q->stop >= 0 && pthread_create(&q->thread, NULL, watch, q) == 0)
         return q;
-    if (q->rest >= 0)
-        close(q->rest);
+    if (q->stop >= 0)
+        close(q->stop);
     free(q);
     return NULL;
 }
 
-void pdk__cli_queue_rest(struct pdk__cli_queue *q)
+void pdk__cli_queue_stop(struct pdk__cli_queue *q)
 {
     if (q != NULL)
-        eventfd_write(q->rest, 1);
+        eventfd_write(q->stop, 1);
 }
 
 void pdk__cli_queue_free(struct pdk__cli_queue *q)
@@ -151,6 +153,6 @@ void pdk__cli_queue_free(struct pdk__cli_queue *q)
     if (q == NULL)
         return;
     pthread_join(q->thread, NULL);
-    close(q->rest);
+    close(q->stop);
     free(q);
 }

@@ -6,13 +6,13 @@
 
 struct pdk__cli_queue;
 
-/* Start to look, from a thread of its own because looking blocks. Lines go to WIRE as NOTE_QUEUE; with -1 they are
+/* Start to look, from a thread of its own because looking blocks. Lines go to CHANNEL as NOTE_QUEUE; with -1 they are
  * printed, if O is verbose. A holder with other rules than O causes a warning. NULL when no thread can be created:
  * the wait goes on without lines. */
-struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int wire);
+struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int channel);
 
 /* Stop the lines; does not block. */
-void pdk__cli_queue_rest(struct pdk__cli_queue *q);
+void pdk__cli_queue_stop(struct pdk__cli_queue *q);
 
 /* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and above. */
 void pdk__cli_queue_free(struct pdk__cli_queue *q);

@@ -1,6 +1,7 @@
 #include "cli/relay.h"
 
 #include "cli/number.h"
+#include "lib/assert.h"
 
 enum { HOLD_MS = 100, ANSWER_MS = 1000, N = 32, BOTH = WAY_RUNNER | WAY_SESSION };
 
@@ -17,6 +18,7 @@ void pdk__cli_relay_take(struct pdk__cli_relay *r, int signal, pid_t sender, enu
     if (signal <= 0 || signal >= N)
         return;
     struct pdk__cli_held *h = &r->of[signal];
+    assert(way == WAY_RUNNER || way == WAY_SESSION);
     if (is_second(h, sender, way)) {
         h->ways |= (int)way;
         h->due = now;
@@ -54,6 +56,7 @@ int pdk__cli_relay_next(struct pdk__cli_relay *r, int64_t now, bool *everywhere,
         struct pdk__cli_held *h = &r->of[i];
         if (!waits(h) || now < h->due || (h->stage == STAGE_HELD && h->ways != BOTH))
             continue;
+        assert(h->ways == BOTH || h->stage == STAGE_ASKED);
         h->stage = STAGE_PASSED;
         *everywhere = h->ways == BOTH;
         *sender = h->sender;

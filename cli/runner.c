@@ -1,9 +1,12 @@
 #include "cli/runner.h"
 
+#include "cli/job.h"
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/parting.h"
-#include "cli/say.h"
+#include "cli/shutdown.h"
+#include "cli/signals.h"
 #include "cli/timer.h"
+#include "lib/assert.h"
 
 #include <poll.h>
 #include <string.h>
@@ -12,30 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r)
-{
-    return r->lock->common.elect ? "leadership" : "lock";
-}
-
-static void say_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
+static void message_unless_quiet(const struct pdk__cli_runner *r, const char *before, const char *behind)
 {
     if (!r->lock->common.quiet)
-        pdk__cli_say("%s: %s %s%s", r->lock->common.path, before, pdk__cli_runner_noun(r), behind);
-}
-
-/* --- the lease --- */
-
-static void take_expiry(struct pdk__cli_runner *r)
-{
-    if (!r->lost)
-        say_unless_quiet(r, "the servers have not confirmed the", " in time: stopping the command");
-    r->lost = true;
-}
-
-void pdk__cli_runner_watch(struct pdk__cli_runner *r)
-{
-    if (pdk__cli_group_step(&r->group))
-        take_expiry(r);
+        pdk__cli_message("%s: %s %s%s", r->lock->common.path, before, pdk__cli_runner_noun(r), behind);
 }
 
 /* --- signals --- */
@@ -44,14 +27,15 @@ static bool ends(int signal) { return signal != SIGCONT && signal != SIGWINCH &&
 
 static void give_up(struct pdk__cli_runner *r, int signal, bool typed)
 {
+    assert(r->child == 0 || r->dead);
     if (r->gave_up == 0 && r->child == 0)
         r->gave_up = signal;
     if (r->leaving) {
-        pdk__cli_parting_urge(r, typed);
+        pdk__cli_shutdown_hurry(r, typed);
         return;
     }
     pdk__cli_terminal_erase(&r->terminal);
-    pdk__cli_parting_begin(r);
+    pdk__cli_shutdown_begin(r);
 }
 
 /* SIGNAL is for the command, as long as it runs. TYPED: at the terminal, to this process group and no other. */
@@ -62,7 +46,7 @@ static void direct(struct pdk__cli_runner *r, int signal, pid_t sender, enum pdk
         if (ends(signal))
             give_up(r, signal, typed);
         else if (signal == SIGTSTP)
-            pdk__cli_job_rest(r, false);
+            pdk__cli_job_suspend(r, false);
     } else if (typed || !ends(signal)) {
         pdk__cli_job_signal(r, signal);
     } else {
@@ -83,12 +67,12 @@ static void take_signal(struct pdk__cli_runner *r)
 /* --- the session --- */
 
 /* The servers may grant a shorter timeout than was requested. */
-static void tell_grace(const struct pdk__cli_runner *r)
+static void report_grace(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
-    if (l->grace_given && l->on_lost != 0 && l->lease->grace_ms < l->grace_ms && !l->common.quiet)
-        pdk__cli_say("--kill-after is %.3g s, a fifth of the session timeout that the servers grant",
-                     (double)l->lease->grace_ms / 1000);
+    if (l->kill_after_ms >= 0 && l->on_lost != 0 && l->lease->grace_ms < l->grace_ms && !l->common.quiet)
+        pdk__cli_message("--kill-after is %.3g s, a fifth of the session timeout that the servers grant",
+                         (double)l->lease->grace_ms / 1000);
 }
 
 static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
@@ -97,10 +81,10 @@ static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *no
     r->suspended = false;
     if (r->leaving)
         return;
-    tell_grace(r);
+    report_grace(r);
     if (r->lock->common.verbose)
-        pdk__cli_say("%s: got the %s after %.3f s, token %lld", r->lock->common.path, pdk__cli_runner_noun(r),
-                     (double)(pdk__cli_now_ms() - r->began_ms) / 1000, (long long)note->token);
+        pdk__cli_message("%s: got the %s after %.3f s, token %lld", r->lock->common.path, pdk__cli_runner_noun(r),
+                         (double)(pdk__cli_now_ms() - r->began_ms) / 1000, (long long)note->token);
     pdk__cli_job_start(r, note);
 }
 
@@ -114,7 +98,7 @@ static const char *what_follows(const struct pdk__cli_runner *r)
 static void take_loss(struct pdk__cli_runner *r)
 {
     if (!r->lost && r->child != 0)
-        say_unless_quiet(r, "the", what_follows(r));
+        message_unless_quiet(r, "the", what_follows(r));
     r->lost = true;
 }
 
@@ -124,8 +108,8 @@ static void take_revocation(struct pdk__cli_runner *r)
     int signal = r->lock->on_revoke;
     if (r->child == 0 || r->dead || r->lost)
         return;
-    say_unless_quiet(r, "somebody asks for the",
-                     signal == 0 ? "; the command goes on" : ": the command is asked to end");
+    message_unless_quiet(r, "somebody asks for the",
+                         signal == 0 ? "; the command goes on" : ": the command is asked to end");
     if (signal == 0)
         return;
     kill(-r->child, signal);
@@ -135,9 +119,10 @@ static void take_revocation(struct pdk__cli_runner *r)
 static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
 {
     pdk__cli_terminal_erase(&r->terminal);
+    assert(!r->ended);
     r->ended = true;
     if (note->lost && !r->lost && r->child != 0) {
-        say_unless_quiet(r, "the", what_follows(r));
+        message_unless_quiet(r, "the", what_follows(r));
         r->lost = true;
     }
     if (r->child != 0 || r->gave_up != 0)
@@ -145,19 +130,20 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
     if (r->status == 0)
         r->status = note->status;
     if (note->text[0] != '\0')
-        pdk__cli_say("%s", note->text);
+        pdk__cli_message("%s", note->text);
 }
 
 /* The session process has ended. Without its last note the lock counts as lost: stop the command from here. */
-static void take_silence(struct pdk__cli_runner *r)
+static void take_channel_end(struct pdk__cli_runner *r)
 {
-    close(r->wire);
-    r->wire = -1;
+    assert(r->channel >= 0);
+    close(r->channel);
+    r->channel = -1;
     if (r->ended)
         return;
     pdk__cli_terminal_erase(&r->terminal);
     if (r->gave_up == 0)
-        pdk__cli_say("%s: the process that keeps the session was killed", r->lock->common.path);
+        pdk__cli_message("%s: the process that keeps the session was killed", r->lock->common.path);
     if (r->child == 0 && r->status == 0)
         r->status = STATUS_INTERNAL;
     r->lost = true;
@@ -165,11 +151,11 @@ static void take_silence(struct pdk__cli_runner *r)
         pdk__cli_group_stop(&r->group);
 }
 
-static void hear(struct pdk__cli_runner *r)
+static void take_note(struct pdk__cli_runner *r)
 {
     struct pdk__cli_note note;
-    if (pdk__cli_wire_receive(r->wire, &note) == 0) {
-        take_silence(r);
+    if (pdk__cli_channel_receive(r->channel, &note) == 0) {
+        take_channel_end(r);
         return;
     }
     switch (note.kind) {
@@ -183,12 +169,12 @@ static void hear(struct pdk__cli_runner *r)
     case NOTE_SUSPECT:
         r->suspended = true;
         if (r->lock->common.verbose)
-            pdk__cli_say("%s: connection lost; the %s may follow", r->lock->common.path, pdk__cli_runner_noun(r));
+            pdk__cli_message("%s: connection lost; the %s may follow", r->lock->common.path, pdk__cli_runner_noun(r));
         break;
     case NOTE_HELD:
         r->suspended = false;
         if (r->lock->common.verbose)
-            pdk__cli_say("%s: connected again, still held", r->lock->common.path);
+            pdk__cli_message("%s: connected again, still held", r->lock->common.path);
         break;
     case NOTE_LOST:
         take_loss(r);
@@ -203,7 +189,7 @@ static void hear(struct pdk__cli_runner *r)
         pdk__cli_relay_answered(&r->relay, pdk__cli_now_ms());
         break;
     case NOTE_UNGUARDED:
-        pdk__cli_job_bury(r);
+        pdk__cli_job_reap(r);
         break;
     case NOTE_END:
         take_end(r, &note);
@@ -213,11 +199,12 @@ static void hear(struct pdk__cli_runner *r)
     }
 }
 
-void pdk__cli_runner_listen(struct pdk__cli_runner *r)
+/* Act upon the session's notes so far. */
+static void take_notes(struct pdk__cli_runner *r)
 {
     struct pollfd fd = {.events = POLLIN};
-    while ((fd.fd = r->wire) >= 0 && poll(&fd, 1, 0) > 0)
-        hear(r);
+    while ((fd.fd = r->channel) >= 0 && poll(&fd, 1, 0) > 0)
+        take_note(r);
 }
 
 /* --- the loop --- */
@@ -226,11 +213,12 @@ static bool finished(const struct pdk__cli_runner *r)
 {
     if (r->child != 0 && !r->dead)
         return false;
-    return r->wire < 0 || r->abandoned;
+    return r->channel < 0 || r->abandoned;
 }
 
 static int outcome(const struct pdk__cli_runner *r)
 {
+    assert(finished(r) && r->gave_up >= 0);
     if (r->gave_up != 0)
         return STATUS_SIGNAL + r->gave_up;
     if (r->child != 0 && r->lost && r->lock->on_lost != 0)
@@ -238,31 +226,42 @@ static int outcome(const struct pdk__cli_runner *r)
     return r->status;
 }
 
+static void check_job(struct pdk__cli_runner *r)
+{
+    siginfo_t info;
+    assert(!r->dead || r->child != 0);
+    if (!pdk__cli_job_check(r, &info))
+        return;
+    /* A loss that made the session stop the command was sent before. It must be known when the end is judged. */
+    take_notes(r);
+    pdk__cli_job_ended(r, &info);
+}
+
 /* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
 static void turn(struct pdk__cli_runner *r)
 {
     struct pollfd fds[] = {
-        {.fd = r->wire, .events = POLLIN}, {.fd = r->signals, .events = POLLIN}, {.fd = r->timer, .events = POLLIN}};
-    int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), pdk__cli_parting_due(r));
+        {.fd = r->channel, .events = POLLIN}, {.fd = r->signals, .events = POLLIN}, {.fd = r->timer, .events = POLLIN}};
+    int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), pdk__cli_shutdown_due(r));
     due = pdk__cli_earlier(due, pdk__cli_relay_due(&r->relay));
     pdk__cli_timer_arm(r->timer, due);
     poll(fds, 3, pdk__cli_poll_ms(due));
-    pdk__cli_runner_watch(r);
+    pdk__cli_job_enforce_lease(r);
     if (fds[1].revents != 0)
         take_signal(r);
-    pdk__cli_job_look(r);
-    pdk__cli_runner_listen(r);
+    check_job(r);
+    take_notes(r);
     pdk__cli_job_relay(r);
-    pdk__cli_parting_step(r);
+    pdk__cli_shutdown_step(r);
 }
 
 /* Without a command there is nothing to guard. A guard that ended on its own would be a zombie, for a time, in a
  * container whose process 1 reaps none. */
-static void bury_all(struct pdk__cli_runner *r)
+static void reap_all(struct pdk__cli_runner *r)
 {
     if (!r->abandoned)
         waitpid(r->session, NULL, 0);
-    pdk__cli_job_bury(r);
+    pdk__cli_job_reap(r);
     if (r->child != 0)
         waitpid(r->child, NULL, 0);
     if (r->guard != 0 && kill(r->guard, SIGKILL) == 0)
@@ -276,17 +275,17 @@ static uint64_t seed(void)
     return seed;
 }
 
-int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_crew *crew, const sigset_t *mask)
+int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_processes *processes, const sigset_t *mask)
 {
     struct pdk__cli_runner r = {.lock = l,
-                                .wire = crew->wire,
-                                .wake = crew->wake,
-                                .session = crew->session,
-                                .guard = crew->guard,
+                                .channel = processes->channel,
+                                .wake = processes->wake,
+                                .session = processes->session,
+                                .guard = processes->guard,
                                 .mask = mask,
                                 .began_ms = pdk__cli_now_ms()};
     sigset_t set;
-    pdk__retry_init(&r.rests, seed());
+    pdk__retry_init(&r.pauses, seed());
     pdk__cli_lock_signals(&set);
     sigaddset(&set, SIGCHLD);
     r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -296,6 +295,6 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_cre
     while (!finished(&r))
         turn(&r);
     pdk__cli_terminal_erase(&r.terminal);
-    bury_all(&r);
+    reap_all(&r);
     return outcome(&r);
 }

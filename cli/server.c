@@ -1,10 +1,9 @@
 #include "lib/server/throwaway.h"
 
 #include "cli/commands.h"
-#include "cli/heed.h"
-#include "cli/number.h"
+#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/say.h"
+#include "cli/signals.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,40 +40,15 @@ struct server {
     int parent; /* 0: none */
 };
 
-static int take_number(const struct pdk__cli_option *row, const char *text, int low, int high, int *value)
-{
-    if (pdk__cli_number_whole(text, low, high, value))
-        return 0;
-    return pdk__cli_usage("server: --%s takes a number from %d to %d, not '%s'", row->name, low, high, text);
-}
+#define AT(member) .at = offsetof(struct server, member)
 
-static int take_port(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return take_number(row, value, 1, 65535, &((struct server *)o)->wanted.client_port);
-}
-
-static int take_tick(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return take_number(row, value, 10, 3600000, &((struct server *)o)->wanted.tick_ms);
-}
-
-static int take_parent(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    return take_number(row, value, 0, INT_MAX, &((struct server *)o)->parent);
-}
-
-static int take_data(struct pdk__cli_options *o, const struct pdk__cli_option *row, char *value)
-{
-    (void)row;
-    ((struct server *)o)->wanted.data_dir = value;
-    return 0;
-}
-
-static const struct pdk__cli_option own_options[] = {{"port", 0, take_port, 0},
-                                                     {"tick", 0, take_tick, 0},
-                                                     {"data", 0, take_data, 0},
-                                                     {"parent", 0, take_parent, 0},
-                                                     {0}};
+static const struct pdk__cli_option own_options[] = {
+    {"port", 0, KIND_NUMBER, AT(wanted.client_port), .low = 1, .high = 65535},
+    {"tick", 0, KIND_NUMBER, AT(wanted.tick_ms), .low = 10, .high = 3600000},
+    {"data", 0, KIND_TEXT, AT(wanted.data_dir)},
+    {"parent", 0, KIND_NUMBER, AT(parent), .high = INT_MAX},
+    {0},
+};
 
 static const struct pdk__cli_verb verb = {"server", help, {own_options}, .ends = false};
 
@@ -91,7 +65,7 @@ static int announce(const pdk__server *server)
 {
     printf("export PADDOCK_HOSTS=127.0.0.1:%d\n", pdk__server_port(server));
     if (fflush(stdout) != 0) {
-        pdk__cli_say("cannot write to standard output: %s", strerror(errno));
+        pdk__cli_message("cannot write to standard output: %s", strerror(errno));
         return STATUS_INTERNAL;
     }
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -115,7 +89,7 @@ static int await_end(const pdk__server *server, int parent, int signals)
         close(fds[2].fd);
     if (fds[0].revents != 0 || fds[1].revents != 0)
         return 0;
-    pdk__cli_say("the server ended by itself");
+    pdk__cli_message("the server ended by itself");
     return STATUS_NO_ENSEMBLE;
 }
 
@@ -137,7 +111,7 @@ static bool is_taken(int port)
 static int serve(pdk__server *server, int parent, int signals)
 {
     if (pdk__server_start(server) != 0 || pdk__server_wait_ready(server, READY_MS) != 0) {
-        pdk__cli_say("%s", pdk__server_error());
+        pdk__cli_message("%s", pdk__server_error());
         return STATUS_NO_ENSEMBLE;
     }
     int status = announce(server);
@@ -151,7 +125,7 @@ static int block_signals(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
     sigset_t set;
-    pdk__cli_heed(&set, signals);
+    pdk__cli_signals_not_ignored(&set, signals);
     int fd = signalfd(-1, &set, SFD_CLOEXEC);
     sigaddset(&set, SIGPIPE);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -165,7 +139,7 @@ static int run(const struct server *s)
     if (s->parent > 0 && parent < 0)
         return pdk__cli_usage("server: there is no process %d to live as long as", s->parent);
     if (s->wanted.client_port != 0 && is_taken(s->wanted.client_port)) {
-        pdk__cli_say("server: port %d is in use", s->wanted.client_port);
+        pdk__cli_message("server: port %d is in use", s->wanted.client_port);
         return STATUS_NO_ENSEMBLE;
     }
     int signals = block_signals();
@@ -174,7 +148,7 @@ static int run(const struct server *s)
         status = serve(server, parent, signals);
         pdk__server_free(server);
     } else {
-        pdk__cli_say("%s", pdk__server_error());
+        pdk__cli_message("%s", pdk__server_error());
     }
     close(signals);
     if (parent >= 0)

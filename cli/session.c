@@ -1,12 +1,14 @@
-#include "cli/claim.h"
+#include "cli/acquisition.h"
+#include "cli/channel.h"
 #include "cli/group.h"
 #include "cli/lock.h"
+#include "cli/message.h"
 #include "cli/number.h"
+#include "cli/process_title.h"
 #include "cli/queue.h"
-#include "cli/say.h"
+#include "cli/signals.h"
 #include "cli/timer.h"
-#include "cli/title.h"
-#include "cli/wire.h"
+#include "lib/assert.h"
 #include "lib/server/descriptors.h"
 
 #include <poll.h>
@@ -21,15 +23,15 @@ enum { CONNECTING_MS = 500 };
 
 struct session {
     const struct pdk__cli_lock *lock;
-    struct pdk__cli_claim claim;
+    struct pdk__cli_acquisition acquisition;
     struct pdk__cli_group group;
     struct pdk__cli_queue *queue;
-    enum pdk__cli_phase told;
-    pdk_state told_state;
-    bool told_lost;
-    bool told_revoked;
+    enum pdk__cli_phase reported;
+    pdk_state reported_state;
+    bool reported_lost;
+    bool reported_revoked;
     bool orphan; /* the runner is dead */
-    int wire;
+    int channel;
     int signals;
     int timer;
     int child; /* pidfd of the command; -1: none */
@@ -38,36 +40,37 @@ struct session {
     int64_t renew_at;      /* when to renew the lease; -1: not held */
 };
 
-static void tell(const struct session *s, enum pdk__cli_note_kind kind)
+static void report(const struct session *s, enum pdk__cli_note_kind kind)
 {
     struct pdk__cli_note note = {.kind = kind};
+    assert(kind < NOTE_CHILD);
     if (kind == NOTE_GRANTED) {
-        pdk__cli_claim_grant(&s->claim, &note.token, note.text, sizeof note.text);
-        note.session = pdk_client_session_id(s->claim.client);
+        pdk__cli_acquisition_grant(&s->acquisition, &note.token, note.text, sizeof note.text);
+        note.session = pdk_client_session_id(s->acquisition.client);
     }
     if (!s->orphan)
-        pdk__cli_wire_send(s->wire, &note);
+        pdk__cli_channel_send(s->channel, &note);
 }
 
-static void tell_end(const struct session *s, int status, const char *text)
+static void report_end(const struct session *s, int status, const char *text)
 {
-    struct pdk__cli_note note = {.kind = NOTE_END, .status = status, .lost = s->claim.lost};
+    struct pdk__cli_note note = {.kind = NOTE_END, .status = status, .lost = s->acquisition.lost};
     snprintf(note.text, sizeof note.text, "%s", text);
     if (!s->orphan)
-        pdk__cli_wire_send(s->wire, &note);
+        pdk__cli_channel_send(s->channel, &note);
 }
 
 /* A terminal that shows nothing for long looks broken. */
-static void tell_connecting(struct session *s)
+static void report_connecting(struct session *s)
 {
     struct pdk__cli_note note = {.kind = NOTE_QUEUE};
     if (s->connecting_at < 0 || pdk__cli_now_ms() < s->connecting_at)
         return;
     s->connecting_at = -1;
-    if (s->claim.phase != CLAIM_CONNECTING || s->orphan)
+    if (s->acquisition.phase != PHASE_CONNECTING || s->orphan)
         return;
     snprintf(note.text, sizeof note.text, "paddock: connecting to %s", s->lock->common.hosts);
-    pdk__cli_wire_send(s->wire, &note);
+    pdk__cli_channel_send(s->channel, &note);
 }
 
 /* --- the lease --------------------------------------------------------------------------------------------------- */
@@ -78,9 +81,9 @@ static void renew(struct session *s)
 {
     int64_t now = pdk__cli_now_ms(); /* before the query: time that passes in between only shortens the result */
     s->renew_at = -1;
-    if (s->claim.phase != CLAIM_HELD)
+    if (s->acquisition.phase != PHASE_HELD)
         return;
-    pdk__cli_lease_renew(lease(s), now, pdk__cli_claim_valid_ms(&s->claim));
+    pdk__cli_lease_renew(lease(s), now, pdk__cli_acquisition_valid_ms(&s->acquisition));
     s->renew_at = now + pdk__cli_lease_beat_ms(lease(s));
 }
 
@@ -104,23 +107,23 @@ static void unguard(struct session *s)
 static void release(struct session *s)
 {
     unguard(s);
-    pdk__cli_claim_leave(&s->claim);
+    pdk__cli_acquisition_leave(&s->acquisition);
 }
 
 /* Reports about the last term do not count for the next. */
-static void stand_again(struct session *s, int64_t rest_ms)
+static void begin_next_term(struct session *s, int64_t pause_ms)
 {
     unguard(s);
-    pdk__cli_claim_again(&s->claim, rest_ms);
-    s->told = CLAIM_WAITING;
-    s->told_state = PDK_FREE;
-    s->told_lost = s->told_revoked = false;
+    pdk__cli_acquisition_again(&s->acquisition, pause_ms);
+    s->reported = PHASE_WAITING;
+    s->reported_state = PDK_FREE;
+    s->reported_lost = s->reported_revoked = false;
     s->renew_at = -1;
 }
 
 /* The page, not the notes, names the group: the notes of a runner that has ended may all be unread. The runner sets
  * the page before it writes a note, and reaps after that. */
-static void look(struct session *s)
+static void check_group(struct session *s)
 {
     if (s->group.leader != lease(s)->leader)
         s->group.leader = 0;
@@ -128,11 +131,12 @@ static void look(struct session *s)
 
 static void guard(struct session *s, pid_t child)
 {
+    assert(child > 0 && s->child < 0);
     pdk__cli_group_init(&s->group, lease(s), s->lock->on_lost);
     s->group.leader = child;
-    look(s);
+    check_group(s);
     s->child = (int)syscall(SYS_pidfd_open, child, 0);
-    if (s->claim.lost)
+    if (s->acquisition.lost)
         pdk__cli_group_stop(&s->group);
 }
 
@@ -140,6 +144,7 @@ static void guard(struct session *s, pid_t child)
  * command ended in this very moment, its number can hardly have gone to another group yet. */
 static void orphaned(struct session *s)
 {
+    assert(!s->orphan);
     s->orphan = true; /* the descriptor stays open: the queue's thread may be about to write there */
     if (s->group.leader != 0)
         kill(-s->group.leader, SIGKILL);
@@ -163,26 +168,26 @@ static void pass_signals(struct session *s)
         if (info.ssi_signo == SIGCONT)
             kill(s->runner, SIGCONT);
         else
-            pdk__cli_wire_send(s->wire, &note);
+            pdk__cli_channel_send(s->channel, &note);
     }
 }
 
 static void answer(struct session *s)
 {
     pass_signals(s);
-    tell(s, NOTE_SIGNALS);
+    report(s, NOTE_SIGNALS);
 }
 
-static void hear(struct session *s)
+static void take_note(struct session *s)
 {
     struct pdk__cli_note note;
-    if (pdk__cli_wire_receive(s->wire, &note) == 0) {
+    if (pdk__cli_channel_receive(s->channel, &note) == 0) {
         orphaned(s);
     } else if (note.kind == NOTE_CHILD) {
         guard(s, note.pid);
     } else if (note.kind == NOTE_AGAIN) {
-        stand_again(s, note.rest_ms);
-        tell(s, NOTE_UNGUARDED);
+        begin_next_term(s, note.pause_ms);
+        report(s, NOTE_UNGUARDED);
     } else if (note.kind == NOTE_ASK) {
         answer(s);
     } else if (note.kind == NOTE_LEAVE) {
@@ -191,71 +196,73 @@ static void hear(struct session *s)
 }
 
 /* The library's grant is not the command's start: that waits until there is time for it, or the lock is lost. */
-static enum pdk__cli_phase phase_to_tell(struct session *s)
+static enum pdk__cli_phase phase_to_report(struct session *s)
 {
-    enum pdk__cli_phase phase = s->claim.phase;
-    if (phase != CLAIM_HELD || s->told == CLAIM_HELD)
+    enum pdk__cli_phase phase = s->acquisition.phase;
+    if (phase != PHASE_HELD || s->reported == PHASE_HELD)
         return phase;
     if (s->renew_at < 0)
-        pdk__cli_lease_begin(lease(s), pdk_client_session_timeout_ms(s->claim.client), s->lock->grace_ms);
+        pdk__cli_lease_begin(lease(s), pdk_client_session_timeout_ms(s->acquisition.client), s->lock->grace_ms);
     renew(s);
-    return worth_starting(s) ? CLAIM_HELD : CLAIM_WAITING;
+    return worth_starting(s) ? PHASE_HELD : PHASE_WAITING;
 }
 
-static void tell_phase(struct session *s)
+static void report_phase(struct session *s)
 {
-    enum pdk__cli_phase phase = phase_to_tell(s);
-    if (s->told == phase)
+    enum pdk__cli_phase phase = phase_to_report(s);
+    if (s->reported == phase)
         return;
-    if (s->told == CLAIM_CONNECTING && (phase == CLAIM_WAITING || phase == CLAIM_HELD)) {
-        tell(s, NOTE_CONNECTED);
+    if (s->reported == PHASE_CONNECTING && (phase == PHASE_WAITING || phase == PHASE_HELD)) {
+        report(s, NOTE_CONNECTED);
         if (s->lock->common.wait_ms != 0)
-            s->queue = pdk__cli_queue_watch(s->claim.client, &s->lock->common, s->lock->live ? s->wire : -1);
+            s->queue = pdk__cli_queue_watch(s->acquisition.client, &s->lock->common, s->lock->live ? s->channel : -1);
     }
-    if (phase == CLAIM_HELD) {
-        pdk__cli_queue_rest(s->queue);
-        tell(s, NOTE_GRANTED);
+    if (phase == PHASE_HELD) {
+        assert(s->renew_at >= 0 && s->child < 0);
+        pdk__cli_queue_stop(s->queue);
+        report(s, NOTE_GRANTED);
     }
-    s->told = phase;
+    s->reported = phase;
 }
 
-static void tell_state(struct session *s)
+static void report_state(struct session *s)
 {
-    bool unknown = s->told != CLAIM_HELD; /* to the runner, so no command was started */
-    if (s->claim.lost && unknown && s->claim.leader != NULL) {
-        stand_again(s, 0);
+    bool unknown = s->reported != PHASE_HELD; /* to the runner, so no command was started */
+    if (s->acquisition.lost && unknown && s->acquisition.leader != NULL) {
+        begin_next_term(s, 0);
         return;
     }
-    if (s->claim.lost && !s->told_lost) {
-        s->told_lost = true;
+    if (s->acquisition.lost && !s->reported_lost) {
+        s->reported_lost = true;
         lease(s)->lost = true;
         if (unknown)
-            pdk__cli_claim_leave(&s->claim);
-        tell(s, NOTE_LOST);
+            pdk__cli_acquisition_leave(&s->acquisition);
+        report(s, NOTE_LOST);
         pdk__cli_group_stop(&s->group);
     }
-    if (s->claim.phase == CLAIM_HELD && !s->told_lost && s->claim.state != s->told_state) {
-        if (s->claim.state == PDK_SUSPECT)
-            tell(s, NOTE_SUSPECT);
-        else if (s->told_state == PDK_SUSPECT)
-            tell(s, NOTE_HELD);
-        s->told_state = s->claim.state;
+    if (s->acquisition.phase == PHASE_HELD && !s->reported_lost && s->acquisition.state != s->reported_state) {
+        if (s->acquisition.state == PDK_SUSPECT)
+            report(s, NOTE_SUSPECT);
+        else if (s->reported_state == PDK_SUSPECT)
+            report(s, NOTE_HELD);
+        s->reported_state = s->acquisition.state;
     }
 }
 
 /* Only to a runner that has a command to signal. */
-static void tell_revoked(struct session *s)
+static void report_revoked(struct session *s)
 {
-    if (s->claim.phase != CLAIM_HELD || s->told != CLAIM_HELD || !s->claim.revoked || s->told_revoked)
+    if (s->acquisition.phase != PHASE_HELD || s->reported != PHASE_HELD || !s->acquisition.revoked ||
+        s->reported_revoked)
         return;
-    s->told_revoked = true;
-    tell(s, NOTE_REVOKED);
+    s->reported_revoked = true;
+    report(s, NOTE_REVOKED);
 }
 
 static int64_t due(const struct session *s)
 {
-    /* After a rest the answer to the resignation is awaited. It makes the claim's descriptor readable. */
-    int64_t due = pdk__cli_earlier(s->claim.resigning ? -1 : s->claim.deadline, s->connecting_at);
+    /* After a pause the answer to the resignation is awaited. It makes the acquisition's descriptor readable. */
+    int64_t due = pdk__cli_earlier(s->acquisition.resigning ? -1 : s->acquisition.deadline, s->connecting_at);
     due = pdk__cli_earlier(due, s->renew_at);
     return pdk__cli_earlier(due, pdk__cli_group_due(&s->group));
 }
@@ -263,34 +270,34 @@ static int64_t due(const struct session *s)
 /* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
 static void turn(struct session *s)
 {
-    struct pollfd fds[] = {{.fd = s->orphan ? -1 : s->wire, .events = POLLIN},
-                           {.fd = pdk__cli_claim_fd(&s->claim), .events = POLLIN},
+    struct pollfd fds[] = {{.fd = s->orphan ? -1 : s->channel, .events = POLLIN},
+                           {.fd = pdk__cli_acquisition_fd(&s->acquisition), .events = POLLIN},
                            {.fd = s->signals, .events = POLLIN},
                            {.fd = s->orphan ? s->child : -1, .events = POLLIN},
                            {.fd = s->timer, .events = POLLIN}};
     pdk__cli_timer_arm(s->timer, due(s));
     poll(fds, 5, pdk__cli_poll_ms(due(s)));
     renew(s);
-    look(s);
+    check_group(s);
     pdk__cli_group_step(&s->group);
-    pdk__cli_claim_step(&s->claim);
-    tell_connecting(s);
-    tell_phase(s);
-    tell_state(s);
-    tell_revoked(s);
+    pdk__cli_acquisition_step(&s->acquisition);
+    report_connecting(s);
+    report_phase(s);
+    report_state(s);
+    report_revoked(s);
     if (fds[2].revents != 0)
         pass_signals(s);
     if (fds[3].revents != 0)
         release(s);
     if (fds[0].revents != 0)
-        hear(s);
+        take_note(s);
 }
 
 /* Of the runner's descriptors this process keeps only standard error, for a failed assertion, until the runner has
  * ended. It must not hold a pipe open that another process reads to its end, nor a file that flock(1) locked. */
-static void withdraw(int wire, int wake)
+static void detach(int channel, int wake)
 {
-    int low = wire < wake ? wire : wake, high = wire < wake ? wake : wire;
+    int low = channel < wake ? channel : wake, high = channel < wake ? wake : channel;
     setsid(); /* signals from the terminal go to the runner */
     for (int fd = STDERR_FILENO + 1; fd < high; fd++)
         if (fd != low)
@@ -306,30 +313,30 @@ static int never_started(const struct session *s, char *text, size_t size)
     return s->lock->common.lost_status;
 }
 
-_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int wire, int wake, pid_t runner)
+_Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, int wake, pid_t runner)
 {
-    struct session s = {.lock = l, .wire = wire, .child = -1, .runner = runner, .renew_at = -1};
+    struct session s = {.lock = l, .channel = channel, .child = -1, .runner = runner, .renew_at = -1};
     char text[PDK__CLI_INCIDENT];
     sigset_t set;
-    pdk__cli_title_set("pdk-session", runner);
-    withdraw(wire, wake);
+    pdk__cli_process_title_set("pdk-session", runner);
+    detach(channel, wake);
     pdk__cli_lock_signals(&set);
     s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     s.timer = pdk__cli_timer_new();
     pdk__cli_group_init(&s.group, l->lease, l->on_lost);
     s.connecting_at = l->live ? pdk__cli_now_ms() + CONNECTING_MS : -1;
-    pdk__cli_claim_begin(&s.claim, &l->common);
-    while (s.claim.phase != CLAIM_ENDED)
+    pdk__cli_acquisition_begin(&s.acquisition, &l->common);
+    while (s.acquisition.phase != PHASE_ENDED)
         turn(&s);
-    tell_state(&s);
-    int status = pdk__cli_claim_status(&s.claim, text);
-    if (s.claim.lost && s.told != CLAIM_HELD)
+    report_state(&s);
+    int status = pdk__cli_acquisition_status(&s.acquisition, text);
+    if (s.acquisition.lost && s.reported != PHASE_HELD)
         status = never_started(&s, text, sizeof text);
     /* The close answers the queue's requests, so they end before the client is freed. */
-    pdk__cli_queue_rest(s.queue);
-    pdk_client_close(s.claim.client);
+    pdk__cli_queue_stop(s.queue);
+    pdk_client_close(s.acquisition.client);
     pdk__cli_queue_free(s.queue);
-    pdk__cli_claim_close(&s.claim);
-    tell_end(&s, status, text);
+    pdk__cli_acquisition_close(&s.acquisition);
+    report_end(&s, status, text);
     exit(0);
 }

@@ -1,9 +1,9 @@
+#include "cli/channel.h"
 #include "cli/guard.h"
-#include "cli/heed.h"
 #include "cli/lock.h"
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/say.h"
-#include "cli/wire.h"
+#include "cli/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,20 +14,12 @@
 /* Longer than the library's: the deadline of a command must not pass at every leader election of the servers. */
 enum { SESSION_MS = 30000, GRACE_MS = 2000 };
 
-void pdk__cli_lock_signals(sigset_t *set)
-{
-    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,  SIGUSR2, SIGALRM,
-                                  SIGTERM, SIGCONT, SIGTSTP, SIGWINCH, 0};
-    pdk__cli_heed(set, signals);
-}
-
 int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 {
     l->on_lost = l->on_revoke = SIGTERM;
-    l->grace_ms = GRACE_MS;
+    l->kill_after_ms = -1;
     int status = pdk__cli_options_begin(&l->common, command);
-    if (status == 0)
-        pdk__cli_options_session(&l->common, SESSION_MS);
+    l->common.session_ms = SESSION_MS;
     return status;
 }
 
@@ -38,18 +30,18 @@ static void set_label(struct pdk__cli_lock *l)
 {
     const char *slash = strrchr(l->argv[0], '/');
     const char *name = slash != NULL ? slash + 1 : l->argv[0];
-    if (!l->common.labelled && strlen(name) < 256)
+    if (l->common.label == NULL && strlen(name) < 256)
         pdk_client_options_set_label(l->common.client, name);
 }
 
 /* A command that may take longer to end than the lock can be valid would outlive it. */
 static int check_grace(const struct pdk__cli_lock *l)
 {
-    int64_t least = l->grace_ms * PDK__CLI_GRACE_PART;
-    if (!l->grace_given || l->on_lost == 0 || l->on_lost == SIGKILL || least <= l->common.session_ms)
+    int64_t least = l->kill_after_ms * PDK__CLI_GRACE_PART;
+    if (l->kill_after_ms < 0 || l->on_lost == 0 || l->on_lost == SIGKILL || least <= l->common.session_ms)
         return 0;
     return pdk__cli_usage("%s: --kill-after %.3g s needs a --session-timeout of %.3g s or more", l->common.command,
-                          (double)l->grace_ms / 1000, (double)least / 1000);
+                          (double)l->kill_after_ms / 1000, (double)least / 1000);
 }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
@@ -81,35 +73,35 @@ static void block_signals(sigset_t *mask)
 }
 
 /* The session first: it keeps the writing end of the guard's pipe, and must not keep the reading one. */
-static int start_crew(struct pdk__cli_lock *l, struct pdk__cli_crew *crew)
+static int start_processes(struct pdk__cli_lock *l, struct pdk__cli_processes *processes)
 {
-    int wire[2], pipe[2];
+    int channel[2], pipe[2];
     pid_t runner = getpid();
-    if (pdk__cli_wire_pair(wire) != 0 || pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (pdk__cli_channel_pair(channel) != 0 || pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
-    crew->session = fork();
-    if (crew->session == 0)
-        pdk__cli_session_run(l, wire[1], pipe[1], runner);
-    close(wire[1]);
-    crew->wire = wire[0];
-    crew->wake = pipe[1];
-    if (crew->session > 0)
-        crew->guard = pdk__cli_guard_start(l->lease, l->on_lost, pipe, runner);
-    return crew->session > 0 && crew->guard > 0 ? 0 : -1; /* a session whose runner exits ends on its own */
+    processes->session = fork();
+    if (processes->session == 0)
+        pdk__cli_session_run(l, channel[1], pipe[1], runner);
+    close(channel[1]);
+    processes->channel = channel[0];
+    processes->wake = pipe[1];
+    if (processes->session > 0)
+        processes->guard = pdk__cli_guard_start(l->lease, l->on_lost, pipe, runner);
+    return processes->session > 0 && processes->guard > 0 ? 0 : -1; /* a session whose runner exits ends on its own */
 }
 
 static int run(struct pdk__cli_lock *l)
 {
-    struct pdk__cli_crew crew = {0};
+    struct pdk__cli_processes processes = {0};
     sigset_t mask;
     l->live = isatty(STDERR_FILENO) && !l->common.quiet && l->common.wait_ms != 0;
     block_signals(&mask);
     l->lease = pdk__cli_lease_new();
-    if (l->lease == NULL || start_crew(l, &crew) != 0) {
-        pdk__cli_say("cannot start a process: %s", strerror(errno));
+    if (l->lease == NULL || start_processes(l, &processes) != 0) {
+        pdk__cli_message("cannot start a process: %s", strerror(errno));
         return STATUS_INTERNAL;
     }
-    return pdk__cli_runner_run(l, &crew, &mask);
+    return pdk__cli_runner_run(l, &processes, &mask);
 }
 
 int pdk__cli_lock_run(struct pdk__cli_lock *l)
@@ -117,8 +109,9 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l)
     int status = check_grace(l);
     if (status != 0)
         return status;
+    l->grace_ms = l->kill_after_ms >= 0 ? l->kill_after_ms : GRACE_MS;
     if (has_foreign_children()) {
-        pdk__cli_say("cannot work with children in another PID namespace; give unshare(1) its --fork");
+        pdk__cli_message("cannot work with children in another PID namespace; give unshare(1) its --fork");
         return STATUS_INTERNAL;
     }
     set_label(l);

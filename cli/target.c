@@ -1,7 +1,8 @@
 #include "cli/target.h"
 
+#include "cli/message.h"
 #include "cli/number.h"
-#include "cli/say.h"
+#include "lib/assert.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -16,6 +17,7 @@ const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT])
 {
     enum { HALF = PDK__CLI_SHORT / 2 - 2 };
     size_t length = strlen(text);
+    assert(text != buf);
     if (length < PDK__CLI_SHORT)
         snprintf(buf, PDK__CLI_SHORT, "%s", text);
     else

@@ -1,6 +1,6 @@
 #include "cli/terminal.h"
 
-#include "cli/say.h"
+#include "cli/message.h"
 
 #include <fcntl.h>
 #include <stdio.h>

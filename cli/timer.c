@@ -1,4 +1,5 @@
 #include "cli/timer.h"
+#include "lib/assert.h"
 
 #include <stddef.h>
 #include <sys/timerfd.h>
@@ -8,6 +9,7 @@ int pdk__cli_timer_new(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC
 void pdk__cli_timer_arm(int timer, int64_t at)
 {
     struct itimerspec when = {0};
+    assert(at >= -1);
     if (at >= 0) {
         when.it_value.tv_sec = at / 1000;
         when.it_value.tv_nsec = at % 1000 * 1000000 + 1; /* all zeros would disarm it */

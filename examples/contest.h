@@ -71,9 +71,9 @@ struct report {
 
 int64_t now_ns(void);
 
-/* contest_worker.c: contend until done, with records to DIARY; GO is at its end of file when all may start. Returns
- * the exit status of the process. */
-int worker_run(const struct plan *plan, int worker, int diary, int go);
+/* contest_worker.c: contend until done, with records to DIARY. GO is at its end of file when all may start, VICTIM
+ * when the victim has ended. Returns the exit status of the process. */
+int worker_run(const struct plan *plan, int worker, int diary, int go, int victim);
 
 /* contest_race.c: fork the workers, read their records to the end, kill one on the way. Returns 0, EINTR when a
  * signal came, or another errno value. In any case no worker is left. */

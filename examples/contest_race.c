@@ -13,6 +13,9 @@
 /* Longer than any session on a sensible ensemble: silence for this long means that the contest is stuck. */
 enum { SILENCE_MS = 60000 };
 
+/* Only the victim holds the write end of VICTIM, and it writes nothing: end of file is its end. */
+enum { DIARY, GO, VICTIM, PIPES };
+
 struct race {
     const struct plan *plan;
     struct report *report;
@@ -52,7 +55,7 @@ static int note(struct diary *d, const struct record *r)
     return 0;
 }
 
-static _Noreturn void be_worker(const struct plan *plan, int index, pid_t parent, const int diary[2], const int go[2])
+static _Noreturn void be_worker(const struct plan *plan, int index, pid_t parent, int pipes[PIPES][2])
 {
     /* The terminal's Ctrl-C reaches us too; the parent ends us. If the parent is killed, the kernel does. */
     signal(SIGINT, SIG_IGN);
@@ -64,12 +67,14 @@ static _Noreturn void be_worker(const struct plan *plan, int index, pid_t parent
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    close(diary[0]);
-    close(go[1]);
-    _exit(worker_run(plan, index, diary[1], go[0]));
+    close(pipes[DIARY][0]);
+    close(pipes[GO][1]);
+    if (index != plan->victim)
+        close(pipes[VICTIM][1]);
+    _exit(worker_run(plan, index, pipes[DIARY][1], pipes[GO][0], pipes[VICTIM][0]));
 }
 
-static int fork_all(struct race *race, const int diary[2], const int go[2])
+static int fork_all(struct race *race, int pipes[PIPES][2])
 {
     pid_t parent = getpid();
     fflush(NULL);
@@ -78,7 +83,7 @@ static int fork_all(struct race *race, const int diary[2], const int go[2])
         if (pid < 0)
             return errno;
         if (pid == 0)
-            be_worker(race->plan, i, parent, diary, go);
+            be_worker(race->plan, i, parent, pipes);
         race->pids[i] = pid;
     }
     return 0;
@@ -169,22 +174,34 @@ static int end_all(struct race *race, bool force)
     return rc;
 }
 
-static int with_pipes(struct race *race, const sigset_t *open)
+static int open_pipes(int pipes[PIPES][2])
 {
-    int diary[2], go[2];
-    if (pipe(diary))
-        return errno;
-    if (pipe(go)) {
+    for (int i = 0; i < PIPES; i++) {
+        if (pipe(pipes[i]) == 0)
+            continue;
         int rc = errno;
-        close(diary[0]);
-        close(diary[1]);
+        while (i-- > 0) {
+            close(pipes[i][0]);
+            close(pipes[i][1]);
+        }
         return rc;
     }
-    int rc = fork_all(race, diary, go);
-    close(diary[1]);
-    close(go[0]);
-    race->hear = diary[0];
-    race->go = go[1];
+    return 0;
+}
+
+static int with_workers(struct race *race, const sigset_t *open)
+{
+    int pipes[PIPES][2];
+    int rc = open_pipes(pipes);
+    if (rc)
+        return rc;
+    rc = fork_all(race, pipes);
+    close(pipes[DIARY][1]);
+    close(pipes[GO][0]);
+    close(pipes[VICTIM][0]);
+    close(pipes[VICTIM][1]);
+    race->hear = pipes[DIARY][0];
+    race->go = pipes[GO][1];
     if (rc == 0)
         rc = listen_to_all(race, open);
     int ended = end_all(race, rc != 0);
@@ -203,7 +220,7 @@ int race_run(const struct plan *plan, struct report *report, struct diary *diary
     sigaddset(&closed, SIGTERM);
     sigaddset(&closed, SIGHUP);
     sigprocmask(SIG_BLOCK, &closed, &open);
-    int rc = with_pipes(&race, &open);
+    int rc = with_workers(&race, &open);
     sigprocmask(SIG_SETMASK, &open, NULL);
     return rc;
 }

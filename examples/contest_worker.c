@@ -128,18 +128,26 @@ static int take_turn(struct worker *w, int round)
     return release(w, since, token);
 }
 
-int worker_run(const struct plan *plan, int worker, int diary, int go)
+static void await_end_of_file(int pipe)
+{
+    char nothing;
+    while (read(pipe, &nothing, 1) < 0 && errno == EINTR)
+        ;
+}
+
+int worker_run(const struct plan *plan, int worker, int diary, int go, int victim)
 {
     struct worker w = {.plan = plan, .index = worker, .diary = diary};
-    char nothing;
     int rc = prepare(&w);
     if (rc == 0) {
         tell(&w, (struct record){.at_ns = now_ns(), .what = WHAT_READY});
-        while (read(go, &nothing, 1) < 0 && errno == EINTR)
-            ;
+        await_end_of_file(go);
     }
-    for (int round = 0; rc == 0 && round < plan->rounds; round++)
+    for (int round = 0; rc == 0 && round < plan->rounds; round++) {
+        if (round == plan->rounds - 1 && worker != plan->victim)
+            await_end_of_file(victim); /* so that the victim has a successor */
         rc = take_turn(&w, round);
+    }
     if (w.client)
         pdk_client_close(w.client);
     pdk_mutex_free(w.mutex);

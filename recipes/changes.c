@@ -1,5 +1,6 @@
 #include "recipes/changes.h"
-#include "lib/zk/client.h"
+#include "lib/assert.h"
+#include "lib/zk/callbacks.h"
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 static void put(struct pdk__change_queue *queue, const struct pdk__change *change)
 {
+    assert(queue->n <= PDK__CHANGES_MAX);
     if (queue->n == PDK__CHANGES_MAX)
         queue->n--; /* the last one is replaced: the present state must be reported */
     queue->list[queue->n++] = *change;
@@ -25,9 +27,9 @@ static bool take(struct pdk__change_queue *queue, struct pdk__change *change)
 /* --- the callback ------------------------------------------------------------------------------------------------ */
 
 /* With no lock; the owner, or even its client, may be freed in the callback. */
-static void run(struct pdk__notice *notice)
+static void run(struct pdk__callback *callback)
 {
-    struct pdk__changes *changes = PDK__MEMBER(notice, struct pdk__changes, notice);
+    struct pdk__changes *changes = PDK__MEMBER(callback, struct pdk__changes, callback);
     struct pdk_client *c = changes->client;
     struct pdk__change change;
     pdk__client_ref(c);
@@ -36,26 +38,27 @@ static void run(struct pdk__notice *notice)
         pdk__change_cb *cb = changes->cb;
         void *arg = changes->arg;
         pdk__client_leave(c);
-        changes->owner->call(changes, cb, arg, &change);
+        changes->owner->call(changes->object, cb, arg, &change);
         pdk__client_lock(c);
     }
-    changes->owner->unref(changes);
+    changes->owner->unref(changes->object);
     pdk__client_leave(c);
     pdk__client_unref(c);
 }
 
-void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, const struct pdk__changes_owner *owner)
+void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, struct pdk__object *object,
+                       const struct pdk__changes_owner *owner)
 {
-    *changes = (struct pdk__changes){.client = client, .owner = owner, .notice.run = run, .fd = -1};
-    pdk__list_init(&changes->notice.link);
+    *changes = (struct pdk__changes){.client = client, .object = object, .owner = owner, .callback.run = run, .fd = -1};
+    pdk__list_init(&changes->callback.link);
 }
 
 static void queue_call(struct pdk__changes *changes, const struct pdk__change *change)
 {
     put(&changes->to_call, change);
-    if (pdk__list_empty(&changes->notice.link))
-        changes->owner->ref(changes);
-    pdk__client_notify(changes->client, &changes->notice);
+    if (pdk__list_empty(&changes->callback.link))
+        changes->owner->ref(changes->object);
+    pdk__client_queue_callback(changes->client, &changes->callback);
 }
 
 static void queue_read(struct pdk__changes *changes, const struct pdk__change *change)
@@ -67,6 +70,7 @@ static void queue_read(struct pdk__changes *changes, const struct pdk__change *c
 void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
 {
     struct pdk__change change = {what, token};
+    assert(pdk__client_locked(changes->client));
     if (changes->cb != NULL)
         queue_call(changes, &change);
     if (changes->fd >= 0)
@@ -75,6 +79,7 @@ void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
 
 void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
 {
+    assert(pdk__client_locked(changes->client));
     changes->cb = cb;
     changes->arg = arg;
     if (cb == NULL)
@@ -85,6 +90,7 @@ void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *a
 
 int pdk__changes_fd(struct pdk__changes *changes)
 {
+    assert(pdk__client_locked(changes->client));
     if (changes->fd < 0)
         changes->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return changes->fd >= 0 ? changes->fd : PDK_ESYSTEM;
@@ -93,6 +99,7 @@ int pdk__changes_fd(struct pdk__changes *changes)
 bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change)
 {
     eventfd_t count;
+    assert(pdk__client_locked(changes->client));
     if (!take(&changes->to_read, change))
         return false;
     if (changes->to_read.n == 0)

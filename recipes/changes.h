@@ -19,23 +19,24 @@ struct pdk__change_queue {
     struct pdk__change list[PDK__CHANGES_MAX];
 };
 
-struct pdk__changes;
+struct pdk__object;
 
 /* A callback of the program, of any type. */
 typedef void pdk__change_cb(void);
 
-/* The object that changes. It is held, with the lock, from the moment a change waits for the callback until the
- * callback has run. */
+/* Functions of the object that changes. It is held, with the lock, from the moment at which a change waits for the
+ * callback until the callback has run. */
 struct pdk__changes_owner {
-    void (*call)(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
-    void (*ref)(struct pdk__changes *changes);
-    void (*unref)(struct pdk__changes *changes);
+    void (*call)(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
+    void (*ref)(struct pdk__object *o);
+    void (*unref)(struct pdk__object *o);
 };
 
 struct pdk__changes {
     struct pdk_client *client;
+    struct pdk__object *object;
     const struct pdk__changes_owner *owner;
-    struct pdk__notice notice;
+    struct pdk__callback callback;
     pdk__change_cb *cb;
     void *arg;
     struct pdk__change_queue to_call;
@@ -43,8 +44,9 @@ struct pdk__changes {
     struct pdk__change_queue to_read;
 };
 
-/* CLIENT is borrowed for as long as the owner lives. */
-void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, const struct pdk__changes_owner *owner);
+/* CLIENT is borrowed for as long as OBJECT lives. */
+void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, struct pdk__object *object,
+                       const struct pdk__changes_owner *owner);
 
 /* All below with the client's lock held. */
 

@@ -1,12 +1,32 @@
-#include "recipes/leader.h"
+/*
+ * The leader latch. There is one hold, used again for each term. So no two nodes of one candidate are ever in the
+ * queue, and a new candidacy after a loss can neither fail nor need memory.
+ */
+
+#include "paddock/leader.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/core/path.h"
 #include "lib/identity.h"
+#include "lib/zk/session.h"
+#include "recipes/grant.h"
+#include "recipes/hold.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { ID_MAX = 65536 };
+
+struct pdk_leader_options {
+    char *id;
+};
+
+struct pdk_leader {
+    struct pdk__object object;
+    struct pdk__hold hold;
+    char *id;
+    pdk_leadership state;
+    int result; /* why it is no candidate, or 0: it never was one */
+};
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
@@ -32,23 +52,129 @@ int pdk_leader_options_set_id(pdk_leader_options *o, const char *id)
     return 0;
 }
 
+/* --- states ------------------------------------------------------------------------------------------------------ */
+
+#define TO(state) (UINT32_C(1) << PDK_LEADER_##state)
+
+static const uint32_t moves[] = {
+    [PDK_LEADER_IDLE] = TO(STANDING),
+    [PDK_LEADER_STANDING] = TO(LEADING) | TO(IDLE),
+    [PDK_LEADER_LEADING] = TO(SUSPENDED) | TO(STANDING) | TO(IDLE),
+    [PDK_LEADER_SUSPENDED] = TO(LEADING) | TO(STANDING) | TO(IDLE),
+};
+
+static void move(struct pdk_leader *l, pdk_leadership state)
+{
+    assert(pdk__client_locked(l->object.client));
+    assert((moves[l->state] & UINT32_C(1) << state) != 0);
+    l->state = state;
+    pthread_cond_broadcast(&l->hold.moved);
+}
+
+static bool in_term(const struct pdk_leader *l)
+{
+    return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
+}
+
+static void tell(struct pdk_leader *l, pdk_leader_change change, int64_t token)
+{
+    pdk__changes_tell(&l->object.changes, (int)change, token);
+}
+
+/* It is no longer a candidate: because of RESULT. */
+static void stand_down(struct pdk_leader *l, int result)
+{
+    assert(result != 0);
+    if (in_term(l))
+        tell(l, PDK_DEPOSED, l->hold.token);
+    l->result = result;
+    move(l, PDK_LEADER_IDLE);
+}
+
+static void withdraw(struct pdk_leader *l, int rc)
+{
+    stand_down(l, rc);
+    tell(l, PDK_WITHDRAWN, 0);
+}
+
+static const struct pdk__rule rule = {.tag = PDK__TAG_LATCH, .admits = 1};
+
+/* --- the candidacy ----------------------------------------------------------------------------------------------- */
+
+/* Become a candidate with a new node. */
+static int stand(struct pdk_leader *l)
+{
+    assert(l->state == PDK_LEADER_STANDING);
+    struct pdk__claim_spec spec = {.rule = &rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
+    int rc = pdk__hold_start(&l->hold, spec);
+    return rc == 0 ? 0 : pdk__object_incident(&l->object, l->hold.kind->acquire, rc);
+}
+
+static void end_candidacy(struct pdk_leader *l)
+{
+    if (l->state == PDK_LEADER_IDLE)
+        return;
+    stand_down(l, PDK_ECANCELED);
+    pdk__hold_release(&l->hold);
+    assert(!in_term(l) && !pdk__hold_owned(&l->hold));
+}
+
+/* --- reports of the hold ----------------------------------------------------------------------------------------- */
+
+static struct pdk_leader *leader_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_leader, hold); }
+
+static void granted(struct pdk__hold *hold)
+{
+    move(leader_of(hold), PDK_LEADER_LEADING);
+    tell(leader_of(hold), PDK_ELECTED, hold->token);
+}
+
+static void failed(struct pdk__hold *hold, int rc)
+{
+    pdk__hold_incident(hold, hold->kind->acquire, rc);
+    withdraw(leader_of(hold), rc);
+}
+
+/* After a loss it is a candidate again when nothing of the term is left on the servers. */
+static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
+{
+    struct pdk_leader *l = leader_of(hold);
+    assert(in_term(l));
+    if (state == PDK__ACT_LOST) {
+        tell(l, PDK_DEPOSED, hold->token);
+        move(l, PDK_LEADER_STANDING);
+    } else {
+        bool suspect = state == PDK__ACT_SUSPECT;
+        move(l, suspect ? PDK_LEADER_SUSPENDED : PDK_LEADER_LEADING);
+        tell(l, suspect ? PDK_SUSPENDED : PDK_RESUMED, hold->token);
+    }
+}
+
+static void revoked(struct pdk__hold *hold) { tell(leader_of(hold), PDK_REVOKED, hold->token); }
+
+static void done(struct pdk__hold *hold)
+{
+    struct pdk_leader *l = leader_of(hold);
+    assert(!in_term(l));
+    int rc = l->state == PDK_LEADER_STANDING ? stand(l) : 0;
+    if (rc != 0)
+        withdraw(l, rc);
+}
+
+static const struct pdk__hold_kind hold_kind = {.acquire = "stand",
+                                                .keep = "lead",
+                                                .release = "resign",
+                                                .granted = granted,
+                                                .failed = failed,
+                                                .changed = changed,
+                                                .revoked = revoked,
+                                                .done = done};
+
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-static struct pdk_leader *leader_of(struct pdk__changes *changes)
-{
-    return PDK__MEMBER(changes, struct pdk_leader, changes);
-}
+static struct pdk__object *object_of(pdk_leader *l) { return l != NULL ? &l->object : NULL; }
 
-static void call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    ((pdk_leader_cb)cb)(leader_of(changes), (pdk_leader_change)change->what, change->token, arg);
-}
-
-static void hold(struct pdk__changes *changes) { leader_of(changes)->refs++; }
-
-static void let_go(struct pdk__changes *changes) { pdk__leader_unref(leader_of(changes)); }
-
-static const struct pdk__changes_owner owner = {call, hold, let_go};
+static struct pdk_leader *leader_at(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_leader, object); }
 
 static char *default_id(void)
 {
@@ -59,198 +185,139 @@ static char *default_id(void)
     return pdk__strdup(id);
 }
 
-static void destroy(struct pdk_leader *l)
+static int init(struct pdk__object *o, const void *options)
 {
-    pdk__free(l->id);
-    pdk__free(l->path);
-    pdk__free(l);
+    struct pdk_leader *l = leader_at(o);
+    const pdk_leader_options *opts = options;
+    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
+    int rc = l->id != NULL ? pdk__hold_init(&l->hold, o, &hold_kind) : PDK_ENOMEM;
+    if (rc != 0)
+        pdk__free(l->id);
+    return rc;
 }
 
-static int make(struct pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
+static void clear(struct pdk__object *o)
 {
-    struct pdk_leader *l = pdk__alloc(sizeof *l);
-    if (l == NULL)
-        return PDK_ENOMEM;
-    l->path = pdk__strdup(path);
-    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
-    int rc = l->path != NULL && l->id != NULL ? pdk__cond_init(&l->news) : PDK_ENOMEM;
-    if (rc != 0) {
-        destroy(l);
-        return rc;
-    }
-    l->client = c;
-    l->number = pdk__incident_object();
-    l->refs = 1;
-    pdk__changes_init(&l->changes, c, &owner);
-    pdk__candidacy_init(l);
-    pdk__client_ref(c);
-    *out = l;
-    return 0;
+    struct pdk_leader *l = leader_at(o);
+    assert(l->state == PDK_LEADER_IDLE);
+    pdk__hold_clear(&l->hold);
+    pdk__free(l->id);
 }
+
+static struct pdk__hold *asked(struct pdk__object *o)
+{
+    struct pdk_leader *l = leader_at(o);
+    assert(in_term(l) == (l->hold.stage == PDK__HOLD_GRANTED));
+    return in_term(l) ? &l->hold : NULL;
+}
+
+static struct pdk__hold *waiting(struct pdk__object *o)
+{
+    struct pdk_leader *l = leader_at(o);
+    return l->state == PDK_LEADER_STANDING && l->hold.at_work ? &l->hold : NULL;
+}
+
+static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_leader_cb)cb)(leader_at(o), (pdk_leader_change)change->what, change->token, arg);
+}
+
+static const struct pdk__object_kind kind = {.making = "make a leader for",
+                                             .size = sizeof(struct pdk_leader),
+                                             .init = init,
+                                             .clear = clear,
+                                             .asked = asked,
+                                             .waiting = waiting,
+                                             .changes = {call, pdk__object_ref, pdk__object_unref}};
 
 int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
 {
-    if (out == NULL || c == NULL || path == NULL)
-        return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    rc = c->closing ? PDK_ECLOSED : make(out, c, path, opts);
-    pdk__client_end(c, "make a leader for", path, rc);
-    pdk__client_leave(c);
+    struct pdk__object *o;
+    int rc = out != NULL ? pdk__object_new(&o, c, path, &kind, opts) : PDK_EINVAL;
+    if (rc == 0)
+        *out = leader_at(o);
     return rc;
-}
-
-/* With the lock of a client that the caller, too, holds by a reference. */
-void pdk__leader_unref(struct pdk_leader *l)
-{
-    if (--l->refs > 0)
-        return;
-    pdk__client_unref(l->client);
-    pthread_cond_destroy(&l->news);
-    destroy(l);
-}
-
-/* --- incidents --------------------------------------------------------------------------------------------------- */
-
-int pdk__leader_incident(struct pdk_leader *l, const char *verb, int rc)
-{
-    char why[PDK__REASON_MAX];
-    pdk__account_error(l->client, rc, why, sizeof why);
-    bool claim_knows = why[0] == '\0' && l->claim.client != NULL;
-    pdk__incident_format(l->error, verb, l->path, rc, claim_knows ? l->claim.standing.why : why);
-    return rc;
-}
-
-static void describe_timeout(struct pdk_leader *l, char why[PDK__REASON_MAX])
-{
-    if (l->claimed)
-        pdk__account_situation(&l->claim, why, PDK__REASON_MAX);
-    else
-        pdk__account_connection(l->client, why, PDK__REASON_MAX);
-}
-
-/* A call ends, with RC. The end of the candidacy was reported without a call, and is the reason why this one fails. */
-static int note(struct pdk_leader *l, const char *verb, int rc)
-{
-    char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX] = "";
-    pdk__incident_clear(l->number);
-    if (rc == 0 || (rc == l->result && l->error[0] != '\0'))
-        return rc;
-    if (rc == PDK_ETIMEDOUT)
-        describe_timeout(l, why);
-    else
-        pdk__account_error(l->client, rc, why, sizeof why);
-    pdk__incident_format(text, verb, l->path, rc, why);
-    pdk__incident_note(l->number, text);
-    return rc;
-}
-
-/* As in mutex.c: the known state is updated first, and the object stays until the verb has left. */
-static int enter(pdk_leader *l)
-{
-    int rc = l != NULL ? pdk__client_enter(l->client) : PDK_EINVAL;
-    if (rc != 0)
-        return rc;
-    l->refs++;
-    pdk__client_heed(l->client);
-    return 0;
-}
-
-static void leave(pdk_leader *l)
-{
-    struct pdk_client *c = l->client;
-    pdk__client_ref(c);
-    pdk__leader_unref(l);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
 }
 
 int pdk_leader_free(pdk_leader *l)
 {
     if (l == NULL)
         return 0;
-    int rc = enter(l);
+    int rc = pdk__object_enter(&l->object);
     if (rc != 0)
         return rc;
-    pdk__changes_end(&l->changes);
-    pdk__candidacy_end(l);
-    pdk__leader_unref(l);
-    leave(l);
+    pdk__object_retire(&l->object);
+    end_candidacy(l);
+    pdk__object_leave(&l->object);
     return 0;
 }
 
 /* --- stand and resign -------------------------------------------------------------------------------------------- */
 
-int pdk_leader_start(pdk_leader *l)
+/* A call ends, with RC. The end of the candidacy was reported without a call, and is the reason why this one fails. */
+static int end(struct pdk_leader *l, const char *verb, int rc)
 {
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    if (l->state == PDK_LEADER_IDLE)
-        rc = pdk__candidacy_start(l);
-    note(l, "stand", rc);
-    leave(l);
+    struct pdk__object *o = &l->object;
+    if (rc == 0 || rc != l->result || o->error[0] == '\0')
+        return pdk__object_end(o, verb, rc);
+    pdk__object_leave(o);
     return rc;
 }
 
-static int resign(struct pdk_leader *l)
+int pdk_leader_start(pdk_leader *l)
 {
-    struct pdk_client *c = l->client;
-    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    unsigned before = l->n_done; /* another thread may start a candidacy again */
-    pdk__candidacy_end(l);
-    while (l->claimed && l->n_done == before && pdk__now_ms() < deadline_ms)
-        pdk__client_await(c, &l->news, deadline_ms, false);
-    if (l->claimed && l->n_done == before)
-        return PDK_EUNKNOWN;
-    return l->release_result;
+    int rc = pdk__object_begin(object_of(l));
+    if (rc != 0)
+        return rc;
+    if (l->state == PDK_LEADER_IDLE) {
+        move(l, PDK_LEADER_STANDING);
+        rc = l->hold.at_work ? 0 : stand(l); /* else when it is done */
+    }
+    if (rc != 0)
+        stand_down(l, rc);
+    return end(l, "stand", rc);
 }
 
 int pdk_leader_resign(pdk_leader *l)
 {
-    int rc = enter(l);
+    int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    if (l->claimed || l->state != PDK_LEADER_IDLE)
-        rc = pdk__client_may_wait(l->client);
-    if (rc == 0 && l->claimed)
-        rc = resign(l);
-    note(l, "resign", rc);
-    leave(l);
-    return rc;
+    if (l->hold.at_work || l->state != PDK_LEADER_IDLE)
+        rc = pdk__client_may_wait(l->object.client);
+    if (rc == 0 && l->hold.at_work) {
+        end_candidacy(l);
+        rc = pdk__hold_await_done(&l->hold);
+    }
+    return end(l, "resign", rc);
 }
 
 int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
 {
-    int rc = enter(l);
+    int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    if (l->resigned_pending) {
+    if (l->hold.released_pending) {
         rc = PDK_EBUSY;
-    } else if (l->client->closing && !l->claimed) {
+    } else if (l->object.client->closing && !l->hold.at_work) {
         rc = PDK_ECLOSED;
     } else {
         if (cb != NULL)
-            pdk__candidacy_expect(l, cb, arg);
-        pdk__candidacy_end(l);
+            pdk__hold_expect(&l->hold, cb, arg);
+        end_candidacy(l);
     }
-    note(l, "resign", rc);
-    leave(l);
-    return rc;
+    return end(l, "resign", rc);
 }
 
 /* --- wait -------------------------------------------------------------------------------------------------------- */
 
-static void cancelled(void *arg) { leave(arg); }
+static void cancelled(void *object) { pdk__object_leave(object); }
 
 /* 0 when it leads, 1 when it may yet, or the error for which it never will. The caller may be woken long after an
  * election, so the passing of time is processed first. */
 static int outlook(const struct pdk_leader *l)
 {
-    pdk__client_heed(l->client);
+    pdk__client_refresh(l->object.client);
     if (l->state == PDK_LEADER_LEADING)
         return 0;
     if (l->state != PDK_LEADER_IDLE)
@@ -258,157 +325,95 @@ static int outlook(const struct pdk_leader *l)
     return l->result != 0 ? l->result : PDK_EPERM;
 }
 
+static int timed_out(struct pdk_leader *l)
+{
+    char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
+    if (l->hold.at_work)
+        pdk__standing_situation(&l->hold.claim.standing, why, sizeof why);
+    else
+        pdk__account_connection(l->object.client, why, sizeof why);
+    pdk__incident_format(text, "wait", l->object.path, PDK_ETIMEDOUT, why);
+    pdk__incident_note(l->object.number, text);
+    return PDK_ETIMEDOUT;
+}
+
 static int await(struct pdk_leader *l, int64_t deadline_ms)
 {
-    struct pdk_client *c = l->client;
     int rc;
-    pthread_cleanup_push(cancelled, l);
+    pthread_cleanup_push(cancelled, &l->object);
     while ((rc = outlook(l)) == 1 && pdk__now_ms() < deadline_ms)
-        pdk__client_await(c, &l->news, deadline_ms, true);
+        pdk__client_await(l->object.client, &l->hold.moved, deadline_ms, true);
     pthread_cleanup_pop(0);
-    return rc == 1 ? PDK_ETIMEDOUT : rc;
+    return rc == 1 ? timed_out(l) : rc;
 }
 
 int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms)
 {
-    int rc = enter(l);
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->client) : 0;
+    rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->object.client) : 0;
     if (rc == 0)
-        rc = await(l, pdk__deadline_ms(pdk__now_ms(), timeout_ms));
-    note(l, "wait", rc);
-    leave(l);
-    return rc;
+        rc = await(l, deadline_ms);
+    return end(l, "wait", rc);
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
 pdk_leadership pdk_leader_state(pdk_leader *l)
 {
-    if (enter(l) != 0)
+    if (pdk__object_enter(object_of(l)) != 0)
         return PDK_LEADER_IDLE;
     pdk_leadership state = l->state;
-    leave(l);
+    pdk__object_leave(&l->object);
     return state;
-}
-
-static int64_t left_ms(const struct pdk_leader *l)
-{
-    int64_t left = pdk__session_deadline_ms(&l->client->session) - pdk__now_ms();
-    return left > 0 ? left : 0;
 }
 
 bool pdk_leader_is_leader(pdk_leader *l)
 {
-    if (enter(l) != 0)
+    if (pdk__object_enter(object_of(l)) != 0)
         return false;
-    bool leads = l->state == PDK_LEADER_LEADING && left_ms(l) > 0;
-    leave(l);
+    bool leads = l->state == PDK_LEADER_LEADING && pdk__hold_valid_ms(&l->hold) > 0;
+    pdk__object_leave(&l->object);
     return leads;
 }
 
-int64_t pdk_leader_valid_ms(pdk_leader *l)
+int64_t pdk_leader_valid_ms(pdk_leader *l) { return pdk__grant_valid_ms(object_of(l)); }
+
+int pdk_leader_token(pdk_leader *l, int64_t *token) { return pdk__grant_token(object_of(l), token); }
+
+size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size) { return pdk__grant_node(object_of(l), buf, size); }
+
+int pdk_leader_ahead(pdk_leader *l, int64_t *ahead) { return pdk__grant_ahead(object_of(l), ahead); }
+
+/* --- as of every object ------------------------------------------------------------------------------------------ */
+
+const char *pdk_leader_path(pdk_leader *l) { return l->object.path; }
+
+pdk_client *pdk_leader_client(pdk_leader *l) { return l->object.client; }
+
+void pdk_leader_set_user(pdk_leader *l, void *user) { l->object.user = user; }
+
+void *pdk_leader_user(pdk_leader *l) { return l->object.user; }
+
+int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
 {
-    if (enter(l) != 0)
-        return 0;
-    int64_t left = pdk__in_term(l) ? left_ms(l) : 0;
-    leave(l);
-    return left;
+    return pdk__object_on_change(object_of(l), (pdk__change_cb *)cb, arg);
 }
 
-int pdk_leader_token(pdk_leader *l, int64_t *token)
+int pdk_leader_fd(pdk_leader *l) { return pdk__object_fd(object_of(l)); }
+
+int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token)
 {
-    if (token == NULL)
-        return PDK_EINVAL;
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    if (pdk__in_term(l))
-        *token = l->token;
-    else
-        rc = PDK_EPERM;
-    leave(l);
+    int what;
+    int rc = change != NULL ? pdk__object_next_change(object_of(l), &what, token) : PDK_EINVAL;
+    if (rc == 1)
+        *change = (pdk_leader_change)what;
     return rc;
-}
-
-size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size)
-{
-    if (enter(l) != 0)
-        return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__incident_copy(buf, size, pdk__in_term(l) ? l->node : "");
-    leave(l);
-    return length;
 }
 
 size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size)
 {
-    if (enter(l) != 0)
-        return pdk__incident_copy(buf, size, "");
-    const char *own = pdk__incident_text(l->number);
-    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : l->error);
-    leave(l);
-    return length;
-}
-
-int pdk_leader_ahead(pdk_leader *l, int64_t *ahead)
-{
-    if (ahead == NULL)
-        return PDK_EINVAL;
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    bool waits = l->state == PDK_LEADER_STANDING && l->claimed;
-    if (waits)
-        *ahead = pdk__account_ahead(&l->claim);
-    leave(l);
-    return waits ? 0 : PDK_EPERM;
-}
-
-const char *pdk_leader_path(pdk_leader *l) { return l->path; }
-
-pdk_client *pdk_leader_client(pdk_leader *l) { return l->client; }
-
-void pdk_leader_set_user(pdk_leader *l, void *user) { l->user = user; }
-
-void *pdk_leader_user(pdk_leader *l) { return l->user; }
-
-/* --- changes ----------------------------------------------------------------------------------------------------- */
-
-int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
-{
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    pdk__changes_call(&l->changes, (pdk__change_cb *)cb, arg);
-    leave(l);
-    return 0;
-}
-
-int pdk_leader_fd(pdk_leader *l)
-{
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    rc = pdk__changes_fd(&l->changes);
-    leave(l);
-    return rc;
-}
-
-int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token)
-{
-    struct pdk__change next;
-    if (change == NULL)
-        return PDK_EINVAL;
-    int rc = enter(l);
-    if (rc != 0)
-        return rc;
-    bool taken = pdk__changes_read(&l->changes, &next);
-    leave(l);
-    if (!taken)
-        return 0;
-    *change = (pdk_leader_change)next.what;
-    if (token != NULL)
-        *token = next.token;
-    return 1;
+    return pdk__object_last_error(object_of(l), buf, size);
 }

@@ -1,258 +1,160 @@
 #include "recipes/mutex.h"
 #include "lib/alloc.h"
-#include "lib/core/path.h"
-#include <stdio.h>
-#include <string.h>
+#include "recipes/grant.h"
+#include "recipes/lock.h"
 
-/* --- the object -------------------------------------------------------------------------------------------------- */
+enum { LOCK_DELAY_MAX_MS = 86400000 };
 
-static struct pdk_mutex *mutex_of(struct pdk__changes *changes)
+static const struct pdk__rule rule = {.tag = PDK__TAG_LOCK, .admits = 1};
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+pdk_mutex_options *pdk_mutex_options_new(void) { return pdk__alloc(sizeof(pdk_mutex_options)); }
+
+void pdk_mutex_options_free(pdk_mutex_options *o)
 {
-    return PDK__MEMBER(changes, struct pdk_mutex, changes);
-}
-
-static void call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    ((pdk_state_cb)cb)(mutex_of(changes), (pdk_state)change->what, change->token, arg);
-}
-
-static void hold(struct pdk__changes *changes) { mutex_of(changes)->refs++; }
-
-static void let_go(struct pdk__changes *changes) { pdk__mutex_unref(mutex_of(changes)); }
-
-static const struct pdk__changes_owner owner = {call, hold, let_go};
-
-static struct pdk_mutex *revoked_mutex(struct pdk__changes *revocations)
-{
-    return PDK__MEMBER(revocations, struct pdk_mutex, revocations);
-}
-
-static void call_revoke(struct pdk__changes *changes, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    ((pdk_revoke_cb)cb)(revoked_mutex(changes), change->token, arg);
-}
-
-static void hold_revoked(struct pdk__changes *changes) { revoked_mutex(changes)->refs++; }
-
-static void let_revoked_go(struct pdk__changes *changes) { pdk__mutex_unref(revoked_mutex(changes)); }
-
-static const struct pdk__changes_owner revocations_owner = {call_revoke, hold_revoked, let_revoked_go};
-
-static struct pdk_mutex *make(pdk_client *c, const char *path, const pdk_mutex_options *opts)
-{
-    struct pdk_mutex *m = pdk__alloc(sizeof *m);
-    if (m == NULL)
-        return NULL;
-    m->path = pdk__strdup(path);
-    bool copied = true;
-    if (m->path != NULL && opts != NULL && opts->data != NULL)
-        copied = pdk_mutex_options_set_data(&m->options, opts->data, opts->data_size) == 0;
-    if (m->path == NULL || !copied) {
-        pdk__free(m->path);
-        pdk__free(m);
-        return NULL;
-    }
-    if (opts != NULL)
-        m->options.conditions = opts->conditions;
-    m->options.conditions.delay = &m->delay;
-    m->client = c;
-    m->number = pdk__incident_object();
-    m->refs = 1;
-    pdk__list_init(&m->ops);
-    pdk__changes_init(&m->changes, c, &owner);
-    pdk__changes_init(&m->revocations, c, &revocations_owner);
-    pdk__client_ref(c);
-    return m;
-}
-
-int pdk_mutex_new(pdk_mutex **out, pdk_client *c, const char *path, const pdk_mutex_options *opts)
-{
-    if (out == NULL || c == NULL || path == NULL)
-        return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    struct pdk_mutex *m = NULL;
-    if (c->closing)
-        rc = PDK_ECLOSED;
-    else if ((m = make(c, path, opts)) == NULL)
-        rc = PDK_ENOMEM;
-    pdk__client_end(c, "make a mutex for", path, rc);
-    pdk__client_leave(c);
-    if (rc == 0)
-        *out = m;
-    return rc;
-}
-
-const char *pdk__mutex_guard_path(struct pdk_op *op)
-{
-    struct pdk_mutex *m = op->mutex;
-    if (op->guard != NULL)
-        return op->guard;
-    struct pdk__guard *guard = pdk__alloc(sizeof *guard);
-    if (guard == NULL || (guard->path = pdk__join(m->path, op->node)) == NULL) {
-        pdk__free(guard);
-        return NULL;
-    }
-    guard->next = m->guards;
-    m->guards = guard;
-    return op->guard = guard->path;
-}
-
-static void free_guards(struct pdk_mutex *m)
-{
-    while (m->guards != NULL) {
-        struct pdk__guard *guard = m->guards;
-        m->guards = guard->next;
-        pdk__free(guard->path);
-        pdk__free(guard);
-    }
-}
-
-/* With the lock of a client that the caller, too, holds by a reference. */
-void pdk__mutex_unref(struct pdk_mutex *m)
-{
-    if (--m->refs > 0)
+    if (o == NULL)
         return;
-    pdk__client_unref(m->client);
-    free_guards(m);
-    pdk__free(m->options.data);
-    pdk__free(m->path);
-    pdk__free(m);
+    pdk__free(o->shared.data);
+    pdk__free(o);
 }
 
-/* A closed client's locks are over: their owners' references end with the object. */
-static void disown_all(struct pdk_mutex *m)
+int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t size)
 {
-    PDK__LIST_EACH (link, &m->ops) {
-        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
-        op->refs++; /* the reference that pdk__op_abandon() takes */
-        pdk__op_abandon(op);
-    }
+    return o != NULL ? pdk__holds_set_data(&o->shared, data, size) : PDK_EINVAL;
 }
 
-int pdk_mutex_free(pdk_mutex *m)
+int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token)
 {
-    if (m == NULL)
-        return 0;
-    struct pdk_client *c = m->client;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    pdk__client_ref(c);
-    if (!c->closed && !pdk__list_empty(&m->ops)) {
-        rc = PDK_EBUSY;
-        pdk__mutex_blame(m, "free", rc);
-    } else {
-        disown_all(m);
-        pdk__changes_end(&m->changes);
-        pdk__changes_end(&m->revocations);
-        pdk__mutex_unref(m);
-    }
-    pdk__client_leave(c);
-    pdk__client_unref(c);
-    return rc;
-}
-
-/* --- incidents --------------------------------------------------------------------------------------------------- */
-
-static void describe(struct pdk_mutex *m, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
-{
-    char why[PDK__REASON_MAX];
-    pdk__account_error(m->client, rc, why, sizeof why);
-    pdk__incident_format(text, verb, m->path, rc, why);
-}
-
-void pdk__mutex_incident(struct pdk_mutex *m, const char *verb, int rc) { describe(m, verb, rc, m->error); }
-
-int pdk__mutex_blame(struct pdk_mutex *m, const char *verb, int rc)
-{
-    char text[PDK__INCIDENT_MAX];
-    describe(m, verb, rc, text);
-    pdk__incident_note(m->number, text);
-    return rc;
-}
-
-/* --- every verb -------------------------------------------------------------------------------------------------- */
-
-int pdk__mutex_enter(pdk_mutex *m)
-{
-    int rc = m != NULL ? pdk__client_enter(m->client) : PDK_EINVAL;
-    if (rc != 0)
-        return rc;
-    m->refs++;
-    pdk__client_heed(m->client);
+    if (o == NULL || min_token < 0)
+        return PDK_EINVAL;
+    o->shared.conditions.min_token = min_token;
     return 0;
 }
 
-void pdk__mutex_leave(pdk_mutex *m)
+int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed)
 {
-    struct pdk_client *c = m->client;
-    pdk__client_ref(c);
-    pdk__mutex_unref(m);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.conditions.confirmed = confirmed;
+    return 0;
 }
 
-int pdk__mutex_begin(pdk_mutex *m)
+int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms)
 {
-    int rc = pdk__mutex_enter(m);
+    if (o == NULL || delay_ms < 0 || delay_ms > LOCK_DELAY_MAX_MS)
+        return PDK_EINVAL;
+    o->shared.conditions.lock_delay_ms = delay_ms;
+    return 0;
+}
+
+/* --- the object -------------------------------------------------------------------------------------------------- */
+
+static struct pdk__holds *holds_of(pdk_mutex *m) { return m != NULL ? &m->holds : NULL; }
+
+static struct pdk__object *object_of(pdk_mutex *m) { return m != NULL ? &m->holds.object : NULL; }
+
+static pdk_mutex *mutex_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_mutex, holds.object); }
+
+static int init(struct pdk__object *o, const void *options)
+{
+    const pdk_mutex_options *opts = options;
+    return pdk__holds_init(&mutex_of(o)->holds, &rule, opts != NULL ? &opts->shared : NULL);
+}
+
+static void clear(struct pdk__object *o) { pdk__holds_clear(&mutex_of(o)->holds); }
+
+static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_state_cb)cb)(mutex_of(o), (pdk_state)change->what, change->token, arg);
+}
+
+static void call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_revoke_cb)cb)(mutex_of(o), change->token, arg);
+}
+
+static const struct pdk__object_kind kind = {.making = "make a mutex for",
+                                             .size = sizeof(struct pdk_mutex),
+                                             .init = init,
+                                             .clear = clear,
+                                             .asked = pdk__holds_asked,
+                                             .waiting = pdk__holds_waiting,
+                                             .changes = {call, pdk__object_ref, pdk__object_unref},
+                                             .revocations = {call_revoked, pdk__object_ref, pdk__object_unref}};
+
+int pdk_mutex_new(pdk_mutex **out, pdk_client *c, const char *path, const pdk_mutex_options *opts)
+{
+    struct pdk__object *o;
+    int rc = out != NULL ? pdk__object_new(&o, c, path, &kind, opts) : PDK_EINVAL;
     if (rc == 0)
-        pdk__incident_clear(m->number);
+        *out = mutex_of(o);
     return rc;
 }
 
-int pdk__mutex_end(pdk_mutex *m, const char *verb, int rc)
+int pdk_mutex_free(pdk_mutex *m) { return pdk__holds_free(holds_of(m)); }
+
+/* --- verbs ------------------------------------------------------------------------------------------------------- */
+
+int pdk_mutex_lock(pdk_mutex *m) { return pdk__lock(holds_of(m), PDK_FOREVER); }
+
+int pdk_mutex_trylock(pdk_mutex *m) { return pdk__trylock(holds_of(m)); }
+
+int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms) { return pdk__lock(holds_of(m), timeout_ms); }
+
+int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op)
 {
-    if (rc == 0)
-        pdk__incident_clear(m->number); /* the incident of a grant that was over before it could be reported */
-    else if (pdk__incident_text(m->number)[0] == '\0')
-        pdk__mutex_blame(m, verb, rc);
-    pdk__mutex_leave(m);
+    return pdk__lock_async(holds_of(m), timeout_ms, cb, arg, op);
+}
+
+int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m)); }
+
+int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg) { return pdk__unlock_async(holds_of(m), cb, arg); }
+
+pdk_state pdk_mutex_state(pdk_mutex *m) { return pdk__grant_state(object_of(m)); }
+
+int64_t pdk_mutex_valid_ms(pdk_mutex *m) { return pdk__grant_valid_ms(object_of(m)); }
+
+int pdk_mutex_token(pdk_mutex *m, int64_t *token) { return pdk__grant_token(object_of(m), token); }
+
+size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size) { return pdk__grant_node(object_of(m), buf, size); }
+
+int pdk_mutex_ahead(pdk_mutex *m, int64_t *ahead) { return pdk__grant_ahead(object_of(m), ahead); }
+
+int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *check) { return pdk__grant_guard(object_of(m), check); }
+
+/* --- as of every object ------------------------------------------------------------------------------------------ */
+
+const char *pdk_mutex_path(pdk_mutex *m) { return object_of(m)->path; }
+
+pdk_client *pdk_mutex_client(pdk_mutex *m) { return object_of(m)->client; }
+
+void pdk_mutex_set_user(pdk_mutex *m, void *user) { object_of(m)->user = user; }
+
+void *pdk_mutex_user(pdk_mutex *m) { return object_of(m)->user; }
+
+int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg)
+{
+    return pdk__object_on_change(object_of(m), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg)
+{
+    return pdk__object_on_revoke(object_of(m), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_mutex_fd(pdk_mutex *m) { return pdk__object_fd(object_of(m)); }
+
+int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token)
+{
+    int what;
+    int rc = state != NULL ? pdk__object_next_change(object_of(m), &what, token) : PDK_EINVAL;
+    if (rc == 1)
+        *state = (pdk_state)what;
     return rc;
 }
 
-/* --- whose ------------------------------------------------------------------------------------------------------- */
-
-/* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
-uint64_t pdk__thread_number(void)
+size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size)
 {
-    static atomic_uint_least64_t last;
-    static _Thread_local uint64_t number;
-    if (number == 0)
-        number = atomic_fetch_add(&last, 1) + 1;
-    return number;
-}
-
-static bool owned(const struct pdk_op *op) { return op->stage == PDK__OP_GRANTED || op->stage == PDK__OP_LOST; }
-
-struct pdk_op *pdk__mutex_find_owned(struct pdk_mutex *m, uint64_t thread)
-{
-    PDK__LIST_EACH (link, &m->ops) {
-        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
-        if (owned(op) && op->thread == thread)
-            return op;
-    }
-    return NULL;
-}
-
-struct pdk_op *pdk__mutex_find_asked(struct pdk_mutex *m)
-{
-    struct pdk_op *found = pdk__mutex_find_owned(m, pdk__thread_number());
-    if (found != NULL)
-        return found;
-    PDK__LIST_EACH (link, &m->ops) {
-        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
-        if (owned(op) && (found == NULL || op->stage == PDK__OP_GRANTED))
-            found = op;
-    }
-    return found;
-}
-
-bool pdk__mutex_held_here(struct pdk_mutex *m)
-{
-    struct pdk_op *op = pdk__mutex_find_asked(m);
-    return op != NULL && op->stage == PDK__OP_GRANTED;
+    return pdk__object_last_error(object_of(m), buf, size);
 }

@@ -1,4 +1,5 @@
 #include "lib/core/chain.h"
+#include "lib/assert.h"
 #include <string.h>
 
 static const struct pdk__link nothing = {PDK__UNKNOWN_MS, PDK__UNKNOWN_MS};
@@ -28,6 +29,7 @@ static void forget(struct pdk__link *links)
 
 static void keep(struct pdk__link *links, int64_t base_ms, int64_t known_ms)
 {
+    assert(base_ms <= known_ms);
     memmove(links + 1, links, (PDK__LINKS_KEPT - 1) * sizeof *links);
     links[0] = (struct pdk__link){base_ms, known_ms};
 }
@@ -41,13 +43,16 @@ void pdk__chain_init(struct pdk__chain *chain)
 
 void pdk__chain_begin(struct pdk__chain *chain, int64_t gap_ms, int64_t since_ms)
 {
+    assert(gap_ms > 0);
     pdk__chain_init(chain);
     chain->gap_ms = gap_ms;
     chain->latest_ms = chain->proven_ms = since_ms;
 }
 
-void pdk__chain_resume(struct pdk__chain *chain, int64_t now_ms)
+void pdk__chain_resume(struct pdk__chain *chain, int64_t gap_ms, int64_t now_ms)
 {
+    assert(gap_ms > 0);
+    chain->gap_ms = gap_ms;
     forget(chain->touched);
     forget(chain->carried);
     /* Not the moment at which we were notified of the loss: the notice may be late, and the connection may have come
@@ -87,6 +92,7 @@ static void touch(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, int
 
 bool pdk__chain_answered(struct pdk__chain *chain, int64_t sent_ms, int64_t now_ms, bool agreed)
 {
+    assert(sent_ms <= now_ms);
     int64_t before_ms = chain->proven_ms;
     int64_t apart_ms = (chain->gap_ms + now_ms - sent_ms) / (PDK__LINKS_KEPT - 2);
     if (agreed) {
@@ -96,6 +102,7 @@ bool pdk__chain_answered(struct pdk__chain *chain, int64_t sent_ms, int64_t now_
     touch(chain, sent_ms, now_ms, apart_ms);
     if (sent_ms > chain->latest_ms)
         chain->latest_ms = sent_ms;
+    assert(before_ms <= chain->proven_ms && chain->proven_ms <= chain->latest_ms);
     return chain->proven_ms > before_ms;
 }
 

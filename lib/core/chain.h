@@ -39,7 +39,7 @@ struct pdk__link {
 enum { PDK__LINKS_KEPT = 16 };
 
 struct pdk__chain {
-    int64_t gap_ms;    /* half a tick and an allowance for late pings (session.c) */
+    int64_t gap_ms;    /* half a tick and an allowance for late pings (limits.c) */
     int64_t latest_ms; /* when the newest request that was answered had been sent */
     struct pdk__link touched[PDK__LINKS_KEPT];
     struct pdk__link carried[PDK__LINKS_KEPT];
@@ -54,8 +54,9 @@ void pdk__chain_init(struct pdk__chain *chain);
 void pdk__chain_begin(struct pdk__chain *chain, int64_t gap_ms, int64_t since_ms);
 
 /* Connected again: the touched links are of another server. The leader, as this server knows it, was asked about the
- * session after the last answer on the previous connection. */
-void pdk__chain_resume(struct pdk__chain *chain, int64_t now_ms);
+ * session after the last answer on the previous connection. The gap of a session that has become shorter is shorter,
+ * too. */
+void pdk__chain_resume(struct pdk__chain *chain, int64_t gap_ms, int64_t now_ms);
 
 /* A request that was sent at SENT_MS was answered, on this connection. AGREED: by a quorum. True when more is proven
  * now. */

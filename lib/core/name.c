@@ -1,10 +1,11 @@
 #include "lib/core/name.h"
+#include "lib/assert.h"
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[PDK__N_WORDS] = {"lock-", "latch-"};
+static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-"};
 
-/* "<16>-<8>-", before the word */
+/* "<16>-<8>-", before the tag */
 enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, STEM_LENGTH = SESSION_DIGITS + 1 + ATTEMPT_DIGITS + 1 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -49,6 +50,7 @@ static const char *find_sequence(const char *text, size_t length)
 
 static int64_t read_sequence(const char *text)
 {
+    assert(is_digit(*text) || *text == '-');
     bool negative = *text == '-';
     int64_t value = 0;
     for (const char *c = text + negative; *c != '\0'; c++)
@@ -56,7 +58,7 @@ static int64_t read_sequence(const char *text)
     return negative ? -value : value;
 }
 
-/* The stem of LENGTH: all that precedes the word. */
+/* The stem of LENGTH: all that precedes the tag. */
 static bool parse_stem(const char *text, size_t length, struct pdk__name *name)
 {
     uint64_t session, attempt;
@@ -70,11 +72,11 @@ static bool parse_stem(const char *text, size_t length, struct pdk__name *name)
 
 static enum pdk__name_kind parse_prefix(const char *text, size_t prefix, struct pdk__name *name)
 {
-    for (int word = 0; word < PDK__N_WORDS; word++) {
-        size_t length = strlen(words[word]);
-        if (prefix < length || memcmp(text + prefix - length, words[word], length) != 0)
+    for (int tag = 0; tag < PDK__N_TAGS; tag++) {
+        size_t length = strlen(tags[tag]);
+        if (prefix < length || memcmp(text + prefix - length, tags[tag], length) != 0)
             continue;
-        name->word = (enum pdk__word)word;
+        name->tag = (enum pdk__tag)tag;
         return parse_stem(text, prefix - length, name) ? PDK__NAME_OURS : PDK__NAME_CURATOR;
     }
     return PDK__NAME_FOREIGN;
@@ -87,13 +89,15 @@ struct pdk__name pdk__name_parse(const char *text)
     if (sequence == NULL)
         return name;
     name.sequence = read_sequence(sequence);
+    assert(name.sequence > -INT64_C(10000000000) && name.sequence < INT64_C(10000000000));
     name.kind = parse_prefix(text, (size_t)(sequence - text), &name);
     return name;
 }
 
-void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__word word)
+void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag)
 {
-    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt, words[word]);
+    assert(tag < PDK__N_TAGS);
+    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt, tags[tag]);
 }
 
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt)

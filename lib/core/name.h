@@ -3,7 +3,7 @@
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that word, and each recipe
+ * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that tag, and each recipe
  * has its own. The session distinguishes our node from one that a previous session left. The attempt distinguishes two
  * requests of one session. Both are in the name because a listing shows only names, and after a lost reply a listing is
  * all we have.
@@ -17,29 +17,29 @@
 /* Large enough for a name of ours, its sequence being at most "-2147483648", and the NUL. */
 enum { PDK__NAME_MAX = 64 };
 
-/* The word right before the sequence number. */
-enum pdk__word { PDK__WORD_LOCK, PDK__WORD_LATCH, PDK__N_WORDS };
+/* The tag right before the sequence number. */
+enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__N_TAGS };
 
 enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */
-    PDK__NAME_CURATOR, /* one of the words right before the sequence */
+    PDK__NAME_CURATOR, /* one of the tags right before the sequence */
     PDK__NAME_FOREIGN, /* a sequence number after something else: a contender of another recipe */
     PDK__NAME_JUNK     /* no sequence number: no lock library created it */
 };
 
 struct pdk__name {
     enum pdk__name_kind kind;
-    int64_t sequence;    /* signed: servers before 3.6 wrap; 0 for junk */
-    enum pdk__word word; /* of ours and Curator's */
-    int64_t session;     /* of ours */
-    uint32_t attempt;    /* of ours */
+    int64_t sequence;  /* signed: servers before 3.6 wrap; 0 for junk */
+    enum pdk__tag tag; /* of ours and Curator's */
+    int64_t session;   /* of ours */
+    uint32_t attempt;  /* of ours */
 };
 
 /* Parse the name of any child of a lock path. */
 struct pdk__name pdk__name_parse(const char *text);
 
 /* Write the name to send in the create; the server appends the sequence number. */
-void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__word word);
+void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag);
 
 /* Is TEXT a node that this session created for this attempt, of any recipe? */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);

@@ -1,4 +1,5 @@
 #include "lib/core/retry.h"
+#include "lib/assert.h"
 
 void pdk__retry_init(struct pdk__retry *r, uint64_t seed)
 {
@@ -17,6 +18,7 @@ static uint64_t draw(struct pdk__retry *r)
 
 int64_t pdk__retry_delay_ms(struct pdk__retry *r, int64_t floor_ms, int64_t ceiling_ms)
 {
+    assert(r->random != 0 && 0 < floor_ms && floor_ms <= ceiling_ms);
     int64_t span = floor_ms;
     for (unsigned i = 0; i < r->failures && span < ceiling_ms; i++)
         span *= 2;

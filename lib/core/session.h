@@ -5,7 +5,8 @@
  *     OPENING ---------------> CONNECTED <-----------> SUSPENDED
  *        ^                         |      connected        |
  *        | time                    | expired               | expired, or away for too long
- *     RESTING <--------------------+-----------------------'
+ *     BACKOFF <--------------------+-----------------------'
+ *        '--- connected, its first session ---> CONNECTED
  *
  *     any phase --closed, authentication failed; expired, where the handle is not ours to renew--> OVER
  *
@@ -13,12 +14,13 @@
  * data, it stays connecting indefinitely. And a server that lost its leader keeps its clients connected while the
  * leader ends their sessions. So four things are decided here, on our own clock:
  *
- *  - DOUBTED: the time for which the session is known to live (chain.h) is too short for a grant. A holder should get
- *    ready to stop. PROVEN: there is enough time again.
- *  - PRESUMED: the time is up, and no holder may believe any longer, connected or not.
+ *  - LEASE_LOW: the time for which the session is known to live (chain.h) is too short for a grant. A holder should get
+ *    ready to stop. LEASE_OK: there is enough time again.
+ *  - LEASE_EXPIRED: the time is up, and no holder may believe any longer, connected or not.
  *  - AWAY: the handle is replaced by a new one, twice the timeout after the connection was lost, or after the search
  *    for one began. The servers may have lost their data, and refuse a client that has seen more. Or they may have
- *    moved, and only a new handle resolves their names again.
+ *    moved, and only a new handle resolves their names again. A handle that never had a session is used, should it
+ *    connect before the opening of the next one begins.
  *
  *  - LEAVE: the server has answered nothing for a fifth of the timeout, though it was asked, and there are others.
  *    ZooKeeper's client stays for two thirds, and the session would be lost with its server. Not twice within a
@@ -28,7 +30,7 @@
  *    the next wait would be longer than that of ZooKeeper's client.
  *
  * The requests for the chain are decided here, too. While a contender holds, or is about to, that is a write at an even
- * pace (PROBE). Otherwise it is a read (TOUCH), in place of the pings of ZooKeeper's client, which does not report
+ * pace (RENEW). Otherwise it is a read (KEEPALIVE), in place of the pings of ZooKeeper's client, which does not report
  * their answers. A link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and
  * several requests are under way at a time. A slow link gets no grant before proofs have begun to arrive at that pace.
  */
@@ -36,7 +38,10 @@
 #define PDK__SESSION_H
 
 #include "lib/core/chain.h"
+#include "lib/core/limits.h"
+#include "lib/core/pace.h"
 #include "lib/core/retry.h"
+#include "lib/core/silence.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +50,7 @@ enum pdk__session_phase {
     PDK__SESSION_OPENING,
     PDK__SESSION_CONNECTED,
     PDK__SESSION_SUSPENDED,
-    PDK__SESSION_RESTING,
+    PDK__SESSION_BACKOFF,
     PDK__SESSION_OVER,
     PDK__N_SESSION_PHASES
 };
@@ -55,14 +60,15 @@ enum pdk__session_event_kind {
     PDK__SEV_DISCONNECTED,
     PDK__SEV_EXPIRED,
     PDK__SEV_AUTH_FAILED,
-    PDK__SEV_OPENED,      /* the handle exists, and begins to seek a server: resolving names may have taken long */
-    PDK__SEV_OPEN_FAILED, /* no handle could be created */
+    PDK__SEV_OPENED,      /* since_ms; the handle exists, in the place of any earlier one, and begins to seek a server:
+                           * resolving names may have taken long */
+    PDK__SEV_OPEN_FAILED, /* no handle could be created; the earlier one is closed, or not even that could be begun */
     PDK__SEV_CLOSE,
     PDK__SEV_TIMER,
-    PDK__SEV_ANSWERED, /* sent_ms, agreed, asked, wrote: a request of ours, on this connection */
-    PDK__SEV_UNASKED,  /* a PROBE or TOUCH has no answer, and will have none */
-    PDK__SEV_WANTED,   /* a contender holds, or is about to; UNWANTED: none any more */
-    PDK__SEV_UNWANTED,
+    PDK__SEV_ANSWERED,     /* sent_ms, agreed, asked, wrote: a request of ours, on this connection */
+    PDK__SEV_UNASKED,      /* a RENEW or KEEPALIVE has no answer, and will have none */
+    PDK__SEV_LEASE_NEEDED, /* a contender holds, or is about to; LEASE_UNNEEDED: none any more */
+    PDK__SEV_LEASE_UNNEEDED,
     PDK__N_SESSION_EVENTS
 };
 
@@ -71,24 +77,25 @@ struct pdk__session_event {
     int64_t now_ms;
     int64_t session;
     int64_t timeout_ms;
+    int64_t since_ms; /* when it was begun to open the handle */
     int64_t sent_ms;
     bool agreed; /* it was a write, and a quorum took or refused it */
-    bool asked;  /* it was requested by a PROBE or a TOUCH */
+    bool asked;  /* it was requested by a RENEW or a KEEPALIVE */
     bool wrote;  /* it was a write, whatever came of it */
 };
 
 enum pdk__session_action_kind {
     PDK__SACT_UP, /* session */
     PDK__SACT_DOWN,
-    PDK__SACT_PROVEN,
-    PDK__SACT_DOUBTED,
-    PDK__SACT_PRESUMED,
-    PDK__SACT_EXPIRED,
-    PDK__SACT_OVER,  /* error */
-    PDK__SACT_OPEN,  /* open a new handle, in place of the present one */
-    PDK__SACT_PROBE, /* make a write that changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
-    PDK__SACT_TOUCH, /* read; the same follows */
-    PDK__SACT_LEAVE  /* break the connection, in the same session: DISCONNECTED follows, if it could be done; or end
+    PDK__SACT_LEASE_OK,
+    PDK__SACT_LEASE_LOW,
+    PDK__SACT_LEASE_EXPIRED,
+    PDK__SACT_EXPIRED, /* error: 0 by the servers' word, PDK_EUNKNOWN when it is given up */
+    PDK__SACT_OVER,    /* error */
+    PDK__SACT_OPEN,    /* open a new handle, in place of the present one */
+    PDK__SACT_RENEW, /* make a write that changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
+    PDK__SACT_KEEPALIVE, /* read; the same follows */
+    PDK__SACT_LEAVE      /* break the connection, in the same session: DISCONNECTED follows, if it could be done; or end
                       * the attempt to make one, and try the next server */
 };
 
@@ -105,45 +112,30 @@ struct pdk__session_actions {
     struct pdk__session_action list[PDK__SESSION_ACTIONS_MAX];
 };
 
-/* The program's statements about its servers, and its requirements. 0 is the default of each. */
-struct pdk__session_policy {
-    int64_t tick_ms;   /* the servers' tickTime; default half the timeout, which is the most it can be */
-    int64_t margin_ms; /* how long before the session's possible end belief ends; default a twentieth of the timeout */
-    bool movable;      /* there are several servers, and we may move the handle between them */
-    int64_t min_valid_ms; /* least time left to hold without doubt; default a tenth of the timeout */
-};
-
 struct pdk__session {
     bool renewable; /* we may replace the handle */
     struct pdk__session_policy policy;
     enum pdk__session_phase phase;
     int64_t id; /* 0 when there is none */
     int64_t timeout_ms;
+    struct pdk__session_limits limits; /* the parts of that timeout */
     struct pdk__chain chain;
-    bool doubted;  /* the last report said that little time, or none, is left */
-    bool presumed; /* over by now, as far as this clock can tell */
-    bool wanted;
-    bool flowing;      /* wanted, and since then proofs come at the pace of the link, on this connection */
-    int64_t proof_ms;  /* when the last of them came; PDK__UNKNOWN_MS when none has */
-    int n_asked;       /* PROBEs and TOUCHes under way */
-    int64_t asked_ms;  /* when the last of them was sent, answered or not */
-    int64_t probed_ms; /* when the last PROBE was sent */
-    int64_t wrote_ms;  /* when the last write that a quorum agreed on was sent */
-    int64_t lag_ms;    /* the least round trip of MEASURED_MAX answers; INT64_MAX before there were that many */
-    int64_t least_ms;  /* the same of the answers after them */
-    int64_t mean_ms;   /* the smoothed round trip */
-    int n_measured;    /* how many answers least_ms covers */
-    bool eased;        /* the pace of a slow link has brought no proof: that of a fast one is tried */
-    int64_t turn_ms;   /* since when the present pace has brought no proof, while proof is wanted */
-    int64_t waited_ms; /* since when an answer has been awaited, while any request is under way */
-    int64_t heard_ms;  /* when the last answer came */
-    int64_t left_ms;   /* when a server was left last; PDK__UNKNOWN_MS when none was */
-    int n_left;        /* how often, without an answer soon after it */
-    int64_t sought_ms; /* while suspended or opening: since when a server is sought, or the last was passed over */
-    int n_passed;      /* how many were passed over since then */
-    int64_t hush_ms;   /* no PROBE or TOUCH before then */
-    int64_t since_ms;  /* the handle was opened then or later */
-    int64_t away_ms;   /* while suspended or opening: when the handle is to be given up */
+    struct pdk__pace pace;
+    struct pdk__silence silence;
+    bool lease_low;     /* the last report said that little time, or none, is left */
+    bool lease_expired; /* over by now, as far as this clock can tell */
+    bool lease_needed;
+    bool flowing;       /* wanted, and since then proofs come at the pace of the link, on this connection */
+    int64_t proof_ms;   /* when the last of them came; PDK__UNKNOWN_MS when none has */
+    int n_asked;        /* RENEWs and KEEPALIVEs under way */
+    int64_t asked_ms;   /* when the last of them was sent; PDK__UNKNOWN_MS after one that could not be sent */
+    int64_t renewed_ms; /* when the last RENEW was sent */
+    int64_t wrote_ms;   /* when the last write that a quorum agreed on was sent */
+    int64_t heard_ms;   /* when the last answer came */
+    int64_t hush_ms;    /* no RENEW or KEEPALIVE before then */
+    int64_t since_ms;   /* the handle was opened then or later */
+    bool spent;         /* the session of the handle at hand has ended, or was given up: until OPENED */
+    int64_t away_ms;    /* while suspended or opening: when the handle is to be given up */
     int64_t rest_ms;
     struct pdk__retry retry;
 };
@@ -155,7 +147,7 @@ void pdk__session_init(struct pdk__session *s, bool renewable, struct pdk__sessi
 void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *event,
                        struct pdk__session_actions *actions);
 
-/* When a TIMER event is next of use; PDK__NEVER (contender.h) for never. */
+/* When a TIMER event is next of use; PDK__NEVER (event.h) for never. */
 int64_t pdk__session_wake_ms(const struct pdk__session *s);
 
 /* Until when a holder may believe: its belief ends at this moment, even before the TIMER event reports it. INT64_MIN
@@ -170,14 +162,7 @@ int64_t pdk__session_lag_ms(const struct pdk__session *s);
 bool pdk__session_unfit(const struct pdk__session *s);
 
 /* May a holder still believe, at this moment? */
-bool pdk__session_credible(const struct pdk__session *s, int64_t now_ms);
-
-/* The parts that a timeout must have room for: it is too short unless it is longer than gap, margin and least
- * validity together. */
-struct pdk__session_limits {
-    int64_t timeout_ms, tick_ms, gap_ms, margin_ms, min_valid_ms;
-};
-struct pdk__session_limits pdk__session_limits(const struct pdk__session *s);
+bool pdk__session_lease_valid(const struct pdk__session *s, int64_t now_ms);
 
 const char *pdk__session_phase_name(enum pdk__session_phase phase);
 

@@ -1,9 +1,6 @@
-/* Assertions hold in release builds too. */
-#undef NDEBUG
-
 #include "lib/core/stray.h"
+#include "lib/assert.h"
 #include "lib/core/order.h"
-#include <assert.h>
 #include <string.h>
 
 /* The gaps between two looks: the age of the stray, within these bounds. Servers that have not heard of each other
@@ -38,6 +35,7 @@ static void look_later(struct pdk__stray *s, int64_t now_ms) { await(s, now_ms, 
 
 static void end(struct pdk__stray *s, struct pdk__actions *out)
 {
+    assert(s->phase != PDK__STRAY_OVER);
     s->phase = PDK__STRAY_OVER;
     s->op = 0;
     out->list[out->n++] = (struct pdk__action){.kind = PDK__ACT_DONE};
@@ -155,6 +153,7 @@ void pdk__stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint3
                      int64_t now_ms)
 {
     *s = (struct pdk__stray){.ops = ops, .session = session, .attempt = attempt, .connected = true, .since_ms = now_ms};
+    assert(ops != NULL && session != 0 && attempt != 0);
     pdk__retry_init(&s->retry, seed);
     look_later(s, now_ms);
 }

@@ -1,37 +1,37 @@
-/*
- * The user's callbacks, one at a time and with no lock held: on a thread that does nothing else, or where the program
- * dispatches them. So a callback that takes long delays neither a timer nor a new handle.
- */
+#include "lib/zk/callbacks.h"
+#include "lib/assert.h"
 #include "lib/core/contender.h"
-#include "lib/zk/client.h"
+#include "lib/zk/thread.h"
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-void pdk__client_notify(struct pdk_client *c, struct pdk__notice *notice)
+void pdk__client_queue_callback(struct pdk_client *c, struct pdk__callback *callback)
 {
-    if (!pdk__list_empty(&notice->link))
+    assert(pdk__client_locked(c) && callback->run != NULL);
+    if (!pdk__list_empty(&callback->link))
         return;
-    pdk__list_append(&c->notices, &notice->link);
+    pdk__list_append(&c->callbacks, &callback->link);
     if (c->options.dispatch_by_caller)
         eventfd_write(c->ready_fd, 1);
     else
-        pthread_cond_signal(&c->noticed);
+        pthread_cond_signal(&c->callback_queued);
 }
 
-/* With the lock, which is released around each callback. A second caller leaves the callbacks to the first. */
 int pdk__callbacks_run(struct pdk_client *c)
 {
     int n = 0;
+    assert(pdk__client_locked(c));
     if (c->calling)
         return 0;
     c->calling = true;
     c->calling_thread = pthread_self();
-    for (; !pdk__list_empty(&c->notices); n++) {
-        struct pdk__notice *notice = PDK__MEMBER(c->notices.next, struct pdk__notice, link);
-        pdk__list_remove(&notice->link);
+    for (; !pdk__list_empty(&c->callbacks); n++) {
+        struct pdk__callback *callback = PDK__MEMBER(c->callbacks.next, struct pdk__callback, link);
+        pdk__list_remove(&callback->link);
         pdk__client_leave(c);
-        notice->run(notice);
+        callback->run(callback);
         pdk__client_lock(c);
+        assert(c->calling && pthread_equal(c->calling_thread, pthread_self()));
     }
     c->calling = false;
     pthread_cond_broadcast(&c->changed);
@@ -45,9 +45,9 @@ static void *run(void *arg)
     struct pdk_client *c = arg;
     pdk__client_serve(c);
     pdk__client_lock(c);
-    while (!c->callbacks_stopping || !pdk__list_empty(&c->notices)) {
-        if (pdk__list_empty(&c->notices))
-            pdk__client_await(c, &c->noticed, PDK__NEVER, false);
+    while (!c->callbacks_stopping || !pdk__list_empty(&c->callbacks)) {
+        if (pdk__list_empty(&c->callbacks))
+            pdk__client_await(c, &c->callback_queued, PDK__NEVER, false);
         else
             pdk__callbacks_run(c);
     }
@@ -68,7 +68,7 @@ void pdk__callbacks_stop(struct pdk_client *c)
 {
     pdk__client_lock(c);
     c->callbacks_stopping = true;
-    pthread_cond_broadcast(&c->noticed);
+    pthread_cond_broadcast(&c->callback_queued);
     pdk__client_leave(c);
     if (!c->options.dispatch_by_caller)
         pthread_join(c->callbacks_thread, NULL);

@@ -1,30 +1,11 @@
 #include "lib/zk/claim.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/zk/request.h"
 #include "lib/zk/stray.h"
 #include <string.h>
 #include <sys/random.h>
-
-/*
- * Two limits of ZooKeeper's, one budget. A client re-sends the paths of all its watches in one packet when it
- * reconnects: over 1 MB the server drops the connection, each time (ZOOKEEPER-706). A session whose ephemeral nodes'
- * paths exceed about 2 MB leaves, when it closes, a log that no standalone server can read (ZOOKEEPER-4306). A claim
- * has one node and two watches, each under the lock's path.
- */
-enum { PATH_BUDGET = 900 * 1024 };
-
-static size_t cost(const char *path) { return 2 * (strlen(path) + 1 + PDK__NAME_MAX); }
-
-int pdk__claim_reserve(struct pdk_client *c, const char *path)
-{
-    if (c->path_bytes + cost(path) > PATH_BUDGET)
-        return PDK_ELIMIT;
-    c->path_bytes += cost(path);
-    return 0;
-}
-
-void pdk__claim_give_back(struct pdk_client *c, const char *path) { c->path_bytes -= cost(path); }
 
 /*
  * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
@@ -51,15 +32,36 @@ static uint32_t next_attempt(void)
     return attempt;
 }
 
-const char *pdk__claim_own(struct pdk__claim *claim)
+static struct pdk__claim *claim_of(struct pdk__member *m) { return PDK__MEMBER(m, struct pdk__claim, member); }
+
+/* --- paths ------------------------------------------------------------------------------------------------------- */
+
+/* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
+static const char *own_path(struct pdk__claim *claim)
 {
-    if (claim->machine.node != PDK__NODE_YES)
+    if (claim->machine.node.exists != PDK__NODE_YES)
         return NULL;
-    if (claim->own != NULL && strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.name) == 0)
+    if (claim->own != NULL && strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.node.name) == 0)
         return claim->own;
     pdk__free(claim->own);
-    return claim->own = pdk__join(claim->spec.path, claim->machine.name);
+    return claim->own = pdk__join(claim->spec.path, claim->machine.node.name);
 }
+
+/* The path of a create, to which the server adds the sequence number: no node has exactly this path. NULL when memory
+ * is out; the caller frees. */
+static char *asked_path(const struct pdk__claim *claim)
+{
+    char name[PDK__NAME_MAX];
+    pdk__name_format(name, claim->machine.session.id, claim->machine.attempt, claim->spec.rule->tag);
+    return pdk__join(claim->spec.path, name);
+}
+
+static struct pdk__node_data data_of(const struct pdk__claim *claim)
+{
+    return (struct pdk__node_data){claim->spec.data, claim->spec.data_size};
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
 
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
 {
@@ -71,37 +73,18 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
     pdk__free(claim->predecessor);
     claim->predecessor = path;
     claim->unwatched = false;
-    return path != NULL && pdk__request_watch(claim, action->op, action->by_exists) == 0;
-}
-
-/* Does another claim or observer of this client watch PATH? The servers know one watch per path and session, not one
- * per claim. */
-static bool watched_by_others(struct pdk__claim *claim, const char *path)
-{
-    PDK__LIST_EACH (link, &claim->client->claims) {
-        struct pdk__claim *other = PDK__MEMBER(link, struct pdk__claim, link);
-        if (other == claim)
-            continue;
-        const char *own = pdk__claim_own(other);
-        const char *watched = other->unwatched ? NULL : other->predecessor;
-        if ((watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0))
-            return true;
-    }
-    PDK__LIST_EACH (link, &claim->client->followers) {
-        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
-        if (f->watches(f, path))
-            return true;
-    }
-    return false;
+    return path != NULL && pdk__wire_watch(&claim->wire, action->op, path, action->by_exists) == 0;
 }
 
 /* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
- * removed. */
-static void unwatch_predecessor(struct pdk__claim *claim)
+ * removed. On a node that is gone no neighbour relies on one. */
+static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
 {
-    if (claim->predecessor != NULL && !claim->client->adopted && !watched_by_others(claim, claim->predecessor))
-        pdk__request_unwatch(claim->client, claim->predecessor);
-    claim->unwatched = true; /* its path is kept: the request may be lost and repeated */
+    struct pdk_client *c = claim->client;
+    const char *path = claim->predecessor;
+    if (path != NULL && !c->adopted && (gone || !pdk__members_watch(c, path, &claim->member)))
+        pdk__request_unwatch(c, path);
+    claim->unwatched = true;
 }
 
 /* Not without memory for the stray that it may become. Both requests are sent at once: the servers answer a
@@ -110,38 +93,73 @@ static bool create(struct pdk__claim *claim, uint64_t op)
 {
     if (claim->stray == NULL)
         claim->stray = pdk__stray_reserve(claim->spec.path);
-    return claim->stray != NULL && pdk__request_create(claim, op) == 0 && pdk__request_list(claim, op) == 0;
+    char *path = claim->stray != NULL ? asked_path(claim) : NULL;
+    bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim)) == 0 &&
+                pdk__wire_list(&claim->wire, op, claim->spec.path) == 0;
+    pdk__free(path);
+    return sent;
+}
+
+static bool barrier(struct pdk__claim *claim, uint64_t op)
+{
+    char *path = asked_path(claim);
+    bool sent = path != NULL && pdk__wire_barrier(&claim->wire, op, path) == 0 &&
+                pdk__wire_list(&claim->wire, op, claim->spec.path) == 0;
+    pdk__free(path);
+    return sent;
+}
+
+static bool identify(struct pdk__claim *claim, uint64_t op, const char *name)
+{
+    char *node = pdk__join(claim->spec.path, name);
+    bool sent = node != NULL && pdk__wire_identify(&claim->wire, op, node) == 0;
+    pdk__free(node);
+    return sent;
+}
+
+/* Send the request of an action about our own node. */
+static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
+{
+    struct pdk__wire *wire = &claim->wire;
+    const char *node = own_path(claim);
+    if (node == NULL)
+        return false;
+    if (action->kind == PDK__ACT_OWN)
+        return pdk__wire_own(wire, action->op, node, action->by_exists) == 0;
+    if (action->kind == PDK__ACT_CONFIRM)
+        return pdk__wire_confirm(wire, action->op, node, data_of(claim), action->version, action->revoked) == 0;
+    return pdk__wire_delete(wire, action->op, node) == 0;
 }
 
 /* Send one action's request. False if nothing was sent, and no reply will come. */
 static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 {
+    struct pdk__wire *wire = &claim->wire;
+    const char *path = claim->spec.path;
     switch (action->kind) {
     case PDK__ACT_CREATE:
         return create(claim, action->op);
-    case PDK__ACT_PARENTS:
-        return pdk__request_parents(claim, action->op) == 0;
+    case PDK__ACT_PARENTS: /* the path stays if it will have a record */
+        return pdk__wire_parents(wire, action->op, path, claim->spec.conditions.lock_delay_ms > 0) == 0;
     case PDK__ACT_BARRIER:
-        return pdk__request_barrier(claim, action->op) == 0 && pdk__request_list(claim, action->op) == 0;
+        return barrier(claim, action->op);
     case PDK__ACT_IDENTIFY:
-        return pdk__request_identify(claim, action->op, action->name) == 0;
+        return identify(claim, action->op, action->name);
     case PDK__ACT_LIST:
-        return pdk__request_list(claim, action->op) == 0;
+        return pdk__wire_list(wire, action->op, path) == 0;
     case PDK__ACT_WATCH:
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:
-        return pdk__request_own(claim, action->op, action->by_exists) == 0;
     case PDK__ACT_CONFIRM:
-        return pdk__request_confirm(claim, action->op, action->version, action->revoked) == 0;
-    case PDK__ACT_READ:
-        return pdk__request_read(claim, action->op) == 0;
-    case PDK__ACT_MARK:
-        return pdk__request_mark(claim, action->op, action->version) == 0;
-    case PDK__ACT_UNMARK:
-        pdk__request_unmark(claim, action->op, action->version);
-        return true;
     case PDK__ACT_DELETE:
-        return pdk__request_delete(claim, action->op) == 0;
+        return put_own(claim, action);
+    case PDK__ACT_READ_RECORD:
+        return pdk__wire_read(wire, action->op, path) == 0;
+    case PDK__ACT_RECORD:
+        return pdk__wire_record(wire, action->op, path, claim->machine.node.name, action->version) == 0;
+    case PDK__ACT_CLEAR: /* the machine does not wait for the answer */
+        pdk__wire_clear(wire, action->op, path, action->version);
+        return true;
     default:
         return true;
     }
@@ -160,26 +178,26 @@ static struct pdk__event unsent(const struct pdk__action *action)
         [PDK__ACT_WATCH] = PDK__EV_WATCHED,
         [PDK__ACT_OWN] = PDK__EV_OWN,
         [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
-        [PDK__ACT_READ] = PDK__EV_READ,
-        [PDK__ACT_MARK] = PDK__EV_MARKED,
+        [PDK__ACT_READ_RECORD] = PDK__EV_RECORD_READ,
+        [PDK__ACT_RECORD] = PDK__EV_RECORDED,
         [PDK__ACT_DELETE] = PDK__EV_DELETED,
     };
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
 }
 
+/* --- actions ----------------------------------------------------------------------------------------------------- */
+
 static void finish(struct pdk__claim *claim, int rc)
 {
     struct pdk_client *c = claim->client;
-    pdk__request_orphan(claim);
-    pdk__list_remove(&claim->link);
-    pdk__claim_give_back(c, claim->spec.path);
+    assert(!claim->needs_lease && claim->machine.node.exists != PDK__NODE_YES);
+    pdk__wire_end(&claim->wire);
+    pdk__member_leave(c, &claim->member, claim->spec.path);
     pdk__free(claim->predecessor);
     pdk__free(claim->own);
     pdk__free(claim->stray);
     claim->predecessor = claim->own = NULL;
     claim->stray = NULL;
-    if (pdk__list_empty(&c->claims))
-        pthread_cond_broadcast(&c->changed);
     claim->listener->done(claim, rc);
 }
 
@@ -187,9 +205,11 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
 {
     switch (action->kind) {
     case PDK__ACT_GRANTED:
+        assert(action->token > 0 && claim->machine.node.exists == PDK__NODE_YES && claim->needs_lease);
         claim->listener->granted(claim, action->token);
         break;
     case PDK__ACT_FAILED:
+        assert(action->error != 0);
         claim->listener->failed(claim, action->error);
         break;
     case PDK__ACT_SUSPECT:
@@ -201,9 +221,10 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         claim->listener->revoked(claim);
         break;
     case PDK__ACT_UNWATCH:
-        unwatch_predecessor(claim);
+        unwatch_predecessor(claim, action->gone);
         break;
     case PDK__ACT_STRAY:
+        assert(action->attempt != 0);
         if (claim->stray != NULL) /* without memory for it no create was sent */
             pdk__stray_keep(claim->client, claim->stray, action->attempt);
         claim->stray = NULL;
@@ -216,24 +237,36 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     }
 }
 
-/* The session is notified when the client's lock is released (client.c), not in the middle of a step. */
-static void count_wish(struct pdk__claim *claim)
+static void note_link(struct pdk__claim *claim)
 {
-    bool wants = pdk__contender_wants_proof(&claim->machine);
-    claim->client->n_wanting += (unsigned)wants - (unsigned)claim->wants_proof;
-    claim->wants_proof = wants;
+    char why[PDK__REASON_MAX];
+    if (pdk__standing_slow(&claim->standing, why))
+        claim->listener->hindered(claim, why);
 }
 
-void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
+/* The session is notified when the client's lock is released (client.c), not in the middle of a step. */
+static void count_need(struct pdk__claim *claim)
+{
+    bool wants = pdk__contender_needs_lease(&claim->machine);
+    assert(claim->client->n_needing_lease >= (unsigned)claim->needs_lease);
+    claim->client->n_needing_lease += (unsigned)wants - (unsigned)claim->needs_lease;
+    claim->needs_lease = wants;
+}
+
+/* EVENT need not carry now_ms. */
+static void feed(struct pdk__claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
     enum pdk__phase before = claim->machine.phase;
+    assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
     event.now_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
         claim->machine.spare = next_attempt();
     pdk__contender_step(&claim->machine, &event, &actions);
-    pdk__account_claim(claim, before, &event, &actions);
-    count_wish(claim);
+    pdk__standing_step(&claim->standing, before, &event, &actions);
+    if (claim->client->unfit)
+        note_link(claim);
+    count_need(claim);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
@@ -242,35 +275,106 @@ void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event)
         tell(claim, action);
     }
     for (size_t i = 0; i < failed.n; i++) /* a machine that waits for a reply is not done, so the claim still exists */
-        pdk__claim_feed(claim, unsent(&failed.list[i]));
+        feed(claim, unsent(&failed.list[i]));
 }
+
+/* --- as a wire's owner, and as a member -------------------------------------------------------------------------- */
+
+static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
+{
+    struct pdk__claim *claim = PDK__MEMBER(wire, struct pdk__claim, wire);
+    struct pdk__event event = reply->event;
+    assert(event.op != 0);
+    if (event.kind == PDK__EV_LISTED && event.outcome == PDK__OK) /* first, because the claim may end with its event */
+        pdk__stray_listed(claim->client, claim->spec.path, event.children, event.n_children);
+    if (event.kind == PDK__EV_WATCHED) {
+        pdk__standing_predecessor(&claim->standing, reply->who);
+        event.name = claim->predecessor;
+    }
+    const char *own = reply->bare && claim->spec.data_size > 0 ? own_path(claim) : NULL;
+    if (own != NULL)
+        pdk__wire_restore(wire, own, data_of(claim), event.version);
+    feed(claim, event);
+}
+
+static void session(struct pdk__member *m, const struct pdk__event *event) { feed(claim_of(m), *event); }
+
+static void tick(struct pdk__member *m) { pdk__claim_tick(claim_of(m)); }
+
+static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
+{
+    struct pdk__claim *claim = claim_of(m);
+    struct pdk__event event = {.deleted = change == PDK__NODE_DELETED};
+    if (change == PDK__NODE_OTHER)
+        return;
+    const char *own = own_path(claim);
+    if (own != NULL && strcmp(own, path) == 0) {
+        event.kind = PDK__EV_OWN_FIRED;
+        event.op = claim->machine.node.watch_op;
+    } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
+        event.kind = PDK__EV_FIRED;
+        event.op = claim->machine.op;
+    } else {
+        return;
+    }
+    feed(claim, event);
+}
+
+static bool watches(struct pdk__member *m, const char *path)
+{
+    struct pdk__claim *claim = claim_of(m);
+    const char *own = own_path(claim);
+    const char *watched = claim->machine.queue.watching && !claim->unwatched ? claim->predecessor : NULL;
+    return (watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0);
+}
+
+static void hindered(struct pdk__member *m, enum pdk__hindrance what, const char *why)
+{
+    struct pdk__claim *claim = claim_of(m);
+    if (what == PDK__LINK_SLOW)
+        note_link(claim);
+    else if (claim->needs_lease)
+        claim->listener->hindered(claim, why);
+}
+
+static char *vacant_path(struct pdk__member *m)
+{
+    struct pdk__claim *claim = claim_of(m);
+    return claim->needs_lease ? asked_path(claim) : NULL;
+}
+
+static const struct pdk__member_calls calls = {.session = session,
+                                               .tick = tick,
+                                               .fired = fired,
+                                               .watches = watches,
+                                               .hindered = hindered,
+                                               .vacant_path = vacant_path,
+                                               .awaited = true};
+
+/* --- what the recipes call --------------------------------------------------------------------------------------- */
 
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struct pdk__claim_listener *listener,
                      const struct pdk__claim_spec *spec)
 {
-    if (c->closing)
-        return PDK_ECLOSED;
-    if (c->over != 0)
-        return c->over;
-    int rc = pdk__claim_reserve(c, spec->path);
+    assert(spec->path[0] == '/' && (spec->data != NULL || spec->data_size == 0));
+    int rc = pdk__member_may_join(c, spec->path);
     if (rc != 0)
         return rc;
     *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
-    pdk__list_append(&c->claims, &claim->link);
+    claim->wire = (struct pdk__wire){.client = c, .reply = replied};
+    claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
+    pdk__member_join(c, &claim->member, &calls, spec->path);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = next_attempt();
-    pdk__contender_init(&claim->machine, &c->ops, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id, connected,
-                        !c->session.doubted);
+    pdk__contender_init(&claim->machine, &c->ops, spec->rule, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
+                        connected, !c->session.lease_low);
     claim->machine.conditions = spec->conditions;
-    pdk__claim_feed(claim, (struct pdk__event){
-                               .kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
+    feed(claim,
+         (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;
 }
 
-void pdk__claim_release(struct pdk__claim *claim)
-{
-    pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
-}
+void pdk__claim_release(struct pdk__claim *claim) { feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE}); }
 
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms)
 {
@@ -285,5 +389,5 @@ void pdk__claim_tick(struct pdk__claim *claim)
         claim->listener->due(claim);
     }
     pdk__client_arm(claim->client, claim->due_ms);
-    pdk__claim_feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER});
+    feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER});
 }

@@ -1,15 +1,18 @@
 /*
- * A claim: a contender of the core at work for a client. It owns the machine, carries out its actions, and reports to a
- * listener. A recipe embeds one in each request for a lock.
+ * A claim: a contender of the core at work for a client, as a member of it. It owns the machine, carries out its
+ * actions over a wire, and reports to a listener. A recipe embeds one in each request for a lock.
  */
 #ifndef PDK__CLAIM_H
 #define PDK__CLAIM_H
 
 #include "lib/core/contender.h"
-#include "lib/zk/account.h"
 #include "lib/zk/client.h"
+#include "lib/zk/member.h"
+#include "lib/zk/standing.h"
+#include "lib/zk/wire.h"
 
 struct pdk__claim;
+struct pdk__stray_entry;
 
 /* Called with the client's lock held; must not call back into the claim. After done() the claim is not touched again.
  */
@@ -26,7 +29,7 @@ struct pdk__claim_listener {
 /* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
 struct pdk__claim_spec {
     const char *path;
-    enum pdk__word word;
+    const struct pdk__rule *rule; /* borrowed, too */
     const char *data;
     size_t data_size;
     bool try_only;
@@ -35,15 +38,16 @@ struct pdk__claim_spec {
 };
 
 struct pdk__claim {
-    struct pdk__list link;
+    struct pdk__member member;
+    struct pdk__wire wire;
     struct pdk_client *client;
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
-    bool wants_proof;               /* that the session lives; counted in the client */
+    bool needs_lease;               /* it holds, or is about to; counted in the client */
     int64_t due_ms;                 /* when to call the listener's due(); PDK__NEVER for never */
-    char *predecessor;              /* the path that is watched */
-    bool unwatched;                 /* the path was watched: its watch is being removed */
+    char *predecessor;              /* the path that is watched, while queue.watching; or was */
+    bool unwatched;                 /* the watch is being removed; the request may be lost and repeated */
     char *own;                      /* the path of our own node, once it is known */
     struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
     struct pdk__standing standing;
@@ -63,15 +67,5 @@ void pdk__claim_tick(struct pdk__claim *claim);
 
 /* Call the listener's due() at AT_MS, unless all is done by then. */
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
-
-/* For the rest of the driver: can the session carry one more claim's worth of paths, on PATH? 0 or PDK_ELIMIT. */
-int pdk__claim_reserve(struct pdk_client *c, const char *path);
-void pdk__claim_give_back(struct pdk_client *c, const char *path);
-
-/* An event for the machine. EVENT need not carry now_ms. */
-void pdk__claim_feed(struct pdk__claim *claim, struct pdk__event event);
-
-/* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
-const char *pdk__claim_own(struct pdk__claim *claim);
 
 #endif

@@ -1,9 +1,10 @@
-/*
- * ZooKeeper's handle: opening it, adopting the application's, closing it; and the watchers that get its events.
- */
+#include "lib/zk/handle.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/zk/claim.h"
+#include "lib/zk/log.h"
+#include "lib/zk/member.h"
+#include "lib/zk/registry.h"
 #include "lib/zk/request.h"
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +21,7 @@ enum { AUTH_AGAIN_MS = 10 };
 static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
 {
     struct pdk__session_event event = {.now_ms = pdk__now_ms()};
+    assert(pdk__client_locked(c));
     if (state == ZOO_CONNECTED_STATE) {
         event.kind = PDK__SEV_CONNECTED;
         event.session = zoo_client_id(zh)->client_id;
@@ -94,38 +96,17 @@ static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, 
         next(zh, type, state, path, context);
 }
 
-static void hear_node(struct pdk__claim *claim, const char *path, bool deleted)
+static enum pdk__node_change change_of(int type)
 {
-    const char *own = pdk__claim_own(claim);
-    struct pdk__event event = {.deleted = deleted};
-    if (own != NULL && strcmp(own, path) == 0) {
-        event.kind = PDK__EV_OWN_FIRED;
-        event.op = claim->machine.own_op;
-    } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
-        event.kind = PDK__EV_FIRED;
-        event.op = claim->machine.op;
-    } else {
-        return;
-    }
-    pdk__claim_feed(claim, event);
-}
-
-static void hear(struct pdk_client *c, int type, const char *path)
-{
-    bool of_node = type == ZOO_DELETED_EVENT || type == ZOO_CHANGED_EVENT;
-    if (of_node)
-        PDK__LIST_EACH (link, &c->claims)
-            hear_node(PDK__MEMBER(link, struct pdk__claim, link), path, type == ZOO_DELETED_EVENT);
-    PDK__LIST_EACH (link, &c->followers) {
-        struct pdk__follower *f = PDK__MEMBER(link, struct pdk__follower, link);
-        f->hear(f, path);
-    }
+    if (type == ZOO_DELETED_EVENT)
+        return PDK__NODE_DELETED;
+    return type == ZOO_CHANGED_EVENT ? PDK__NODE_CHANGED : PDK__NODE_OTHER;
 }
 
 /*
  * All watches of a client share this function and one number for context, so that ZooKeeper's client keeps one entry
- * per path (it compares contexts pairwise, in quadratic time, at every session event). The claims that a path concerns
- * are looked up here.
+ * per path (it compares contexts pairwise, in quadratic time, at every session event). The members know which paths
+ * concern them.
  */
 void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *path, void *id)
 {
@@ -141,7 +122,7 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
         /* A grant by this event must not come after the end of the session, so the passing of time is processed
          * first. */
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
-        hear(c, type, path);
+        pdk__members_fired(c, path, change_of(type));
     }
     pdk__client_leave(c);
     pdk__client_unref(c);
@@ -245,8 +226,10 @@ int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
 
 void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
 {
+    assert(pdk__client_locked(c) && c->zh == NULL && zh != NULL);
     c->zh = zh;
-    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms()});
+    pdk__client_session(
+        c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms(), .since_ms = c->opening_ms});
     if (c->early == zh)
         hear_session(c, zh, c->early_state);
     c->early = NULL;
@@ -259,12 +242,14 @@ void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
 void pdk__handle_close(struct pdk_client *c)
 {
     pdk__client_lock(c);
+    assert(!c->adopted); /* it is the application's */
     zhandle_t *zh = c->zh;
     c->zh = NULL;
     pdk__client_leave(c);
     if (zh != NULL)
         zookeeper_close(zh);
     pdk__client_lock(c);
+    assert(c->zh == NULL);
     c->early = NULL; /* another handle may get the same address */
     pdk__request_drop_all(c);
     pdk__client_leave(c);
@@ -275,6 +260,7 @@ void pdk__handle_close(struct pdk_client *c)
 int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
 {
     int state = zoo_state(zh);
+    assert(c->adopted && c->zh == zh);
     if (state == ZOO_EXPIRED_SESSION_STATE)
         return PDK_EEXPIRED;
     if (state == ZOO_AUTH_FAILED_STATE)
@@ -294,6 +280,7 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
 
 void pdk__handle_release(struct pdk_client *c)
 {
+    assert(pdk__client_locked(c) && c->adopted);
     watcher_fn ours = zoo_set_watcher(c->zh, c->app_watcher);
     if (ours != watch_adopted) /* the application has put another one there since */
         zoo_set_watcher(c->zh, ours);

@@ -6,12 +6,14 @@
  * Only a node of the same name that was created, and written to as often, between that answer and the write could be
  * mistaken for it. A name of ours is never used again.
  */
+
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
-#include "lib/zk/client.h"
+#include "lib/zk/account.h"
 #include "lib/zk/listing.h"
 #include "lib/zk/request.h"
 #include <string.h>
@@ -35,6 +37,7 @@ struct question {
 
 static void unref(struct exchange *x)
 {
+    assert(pdk__client_locked(x->client) && x->refs > 0);
     if (--x->refs > 0)
         return;
     pthread_cond_destroy(&x->news);
@@ -44,6 +47,7 @@ static void unref(struct exchange *x)
 static void end(struct question *q, int zrc)
 {
     struct exchange *x = q->exchange;
+    assert(!x->answered);
     x->answered = true;
     x->zrc = zrc;
     pthread_cond_broadcast(&x->news);
@@ -90,6 +94,7 @@ static int begin(struct pdk_client *c, struct question **out)
 static int await_answer(struct question *q, int sent, int64_t deadline_ms, int *zrc, struct Stat *stat)
 {
     struct exchange *x = q->exchange;
+    assert(!x->answered && x->refs == 2);
     int rc = 0;
     if (sent != ZOK)
         end(q, sent);
@@ -170,7 +175,7 @@ static int attempt(struct intervention *v)
     return rc == PDK_ENOENT && v->remove && v->unsure ? 0 : rc;
 }
 
-static int persist(struct intervention *v)
+static int retry_until(struct intervention *v)
 {
     struct pdk_client *c = v->client;
     int rc;
@@ -204,17 +209,17 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
 {
     if (c == NULL || list == NULL || i >= pdk_contender_list_size(list))
         return PDK_EINVAL;
+    struct intervention v = {.client = c, .token = pdk_contender_token(list, i), .remove = remove};
+    v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
-    struct intervention v = {.client = c, .token = pdk_contender_token(list, i), .remove = remove};
-    v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     v.node = pdk__join(list->path, pdk_contender_name(list, i));
     compose(&v, &list->items[i]);
     if (v.node == NULL || v.word == NULL)
         rc = PDK_ENOMEM;
     else
-        rc = v.token != 0 ? persist(&v) : PDK_EACCES;
+        rc = v.token != 0 ? retry_until(&v) : PDK_EACCES;
     pdk__client_end(c, remove ? "delete" : "revoke", v.node != NULL ? v.node : "", rc);
     pdk__free(v.word);
     pdk__free(v.node);

@@ -14,7 +14,9 @@
  *
  * A socket whose peer has not answered yet (SYN_SENT) does not show its destination. /proc/net/tcp does, by its inode.
  */
-#include "lib/zk/client.h"
+
+#include "lib/zk/leave.h"
+#include "lib/assert.h"
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -92,6 +94,7 @@ static int waiting_for(const struct peer *peer, uint64_t *inodes, int max)
     enum { SYN_SENT = 2 };
     char wanted[48], remote[48], line[256];
     int n = 0;
+    assert(max > 0);
     unsigned state;
     uint64_t inode;
     FILE *file = fopen(peer->address.ss_family == AF_INET ? "/proc/self/net/tcp" : "/proc/self/net/tcp6", "re");
@@ -160,10 +163,11 @@ static int find(const struct route *route)
     return n == 1 ? found : -1;
 }
 
-void pdk__handle_leave(struct pdk_client *c)
+void pdk__leave(struct pdk_client *c)
 {
     struct route route;
     struct peer now;
+    assert(pdk__client_locked(c));
     if (c->adopted || c->zh == NULL || !server_of(c->zh, &route.server))
         return;
     route.tried = zoo_state(c->zh) == ZOO_CONNECTING_STATE;

@@ -1,12 +1,13 @@
 #include "lib/zk/log.h"
 #include "lib/alloc.h"
-#include "lib/zk/client.h"
+#include "lib/assert.h"
+#include "lib/zk/callbacks.h"
+#include "lib/zk/registry.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 
 enum { RING = 256, TEXT_MAX = 400, TROUBLE_MAX = 200 };
@@ -19,7 +20,7 @@ struct line {
 
 struct pdk__log {
     struct pdk_client *client;
-    struct pdk__notice notice;
+    struct pdk__callback callback;
     int slot; /* the number of the function that ZooKeeper's client was given; -1: none */
 
     pthread_mutex_t lock; /* a leaf */
@@ -51,12 +52,13 @@ static void put(struct pdk__log *log, pdk_log_level level, const char *text)
         log->lost++;
         return;
     }
+    assert(log->n < RING && log->first < RING);
     struct line *line = &log->ring[(log->first + log->n++) % RING];
     line->level = level;
     line->at_ms = wall_ms();
     snprintf(line->text, sizeof line->text, "%s", text);
     if (log->n == 1 && log->wakes)
-        eventfd_write(log->client->wake_fd, 1);
+        pdk__client_wake(log->client);
 }
 
 static void write_line(struct pdk_client *c, pdk_log_level level, const char *text)
@@ -86,6 +88,7 @@ void pdk__log(struct pdk_client *c, pdk_log_level level, const char *format, ...
 static bool take(struct pdk__log *log, struct line *line)
 {
     bool any = true;
+    assert(log->ring != NULL && !pdk__client_locked(log->client)); /* the callback must not meet the lock */
     pthread_mutex_lock(&log->lock);
     if (log->n > 0) {
         *line = log->ring[log->first];
@@ -108,14 +111,14 @@ static void wake_for_more(struct pdk__log *log)
 {
     pthread_mutex_lock(&log->lock);
     if (log->wakes && (log->n > 0 || log->lost > 0))
-        eventfd_write(log->client->wake_fd, 1);
+        pdk__client_wake(log->client);
     pthread_mutex_unlock(&log->lock);
 }
 
 /* At most one ring of lines: a callback that makes more of them must leave the thread to others. */
-static void run(struct pdk__notice *notice)
+static void run(struct pdk__callback *callback)
 {
-    struct pdk__log *log = PDK__MEMBER(notice, struct pdk__log, notice);
+    struct pdk__log *log = PDK__MEMBER(callback, struct pdk__log, callback);
     struct pdk_client *c = log->client;
     struct line line;
     for (int i = 0; i <= RING && take(log, &line); i++)
@@ -133,8 +136,9 @@ static bool waiting(struct pdk__log *log)
 
 void pdk__log_turn(struct pdk_client *c)
 {
+    assert(pdk__client_locked(c));
     if (waiting(c->log))
-        pdk__client_notify(c, &c->log->notice);
+        pdk__client_queue_callback(c, &c->log->callback);
 }
 
 void pdk__log_flush(struct pdk_client *c)
@@ -207,7 +211,7 @@ static bool note_trouble(struct pdk__log *log, const char *message)
     return news;
 }
 
-static void hear(struct pdk_client *c, const char *line)
+static void on_line(struct pdk_client *c, const char *line)
 {
     char text[TEXT_MAX];
     pdk_log_level level;
@@ -233,7 +237,7 @@ static void deliver(int slot, const char *line)
     int error = errno; /* ZooKeeper's client may be about to return it */
     struct pdk_client *c = pdk__registry_find(atomic_load(&slots[slot]));
     if (c != NULL) {
-        hear(c, line);
+        on_line(c, line);
         pdk__client_unref(c);
     }
     errno = error;
@@ -258,6 +262,7 @@ static void ignore(const char *line) { (void)line; }
 
 log_callback_fn pdk__log_zookeeper(struct pdk_client *c)
 {
+    assert(c->id != 0 && c->log->slot < SLOTS);
     for (int i = 0; c->log->slot < 0 && i < SLOTS; i++) {
         uintptr_t none = 0;
         if (atomic_compare_exchange_strong(&slots[i], &none, c->id))
@@ -293,8 +298,8 @@ int pdk__log_begin(struct pdk_client *c)
     }
     log->client = c;
     log->slot = -1;
-    log->notice.run = run;
-    pdk__list_init(&log->notice.link);
+    log->callback.run = run;
+    pdk__list_init(&log->callback.link);
     pthread_mutex_init(&log->lock, NULL);
     c->log = log;
     return 0;
@@ -302,6 +307,7 @@ int pdk__log_begin(struct pdk_client *c)
 
 void pdk__log_end(struct pdk_client *c)
 {
+    assert(c->log->slot < 0 || atomic_load(&slots[c->log->slot]) == c->id);
     if (c->log->slot >= 0)
         atomic_store(&slots[c->log->slot], 0);
     pthread_mutex_destroy(&c->log->lock);

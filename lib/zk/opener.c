@@ -1,18 +1,18 @@
-/*
- * A thread that replaces the handle, or closes it, and ends. Host names are resolved in zookeeper_init, and by the
- * handle's own thread before each attempt to connect, for which zookeeper_close waits: both can take longer than any
- * timer, deadline or close may. The thread holds the client by a reference, so that it can outlive the client's close.
- */
+#include "lib/zk/opener.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/zk/client.h"
+#include "lib/zk/account.h"
+#include "lib/zk/handle.h"
+#include "lib/zk/thread.h"
 
 /* With the lock. A client that is closed, or is just being created, needs no report of a failure. */
 static void finish(struct pdk_client *c, int rc, zhandle_t *zh)
 {
+    assert(pdk__client_locked(c) && c->opening);
     c->opening = c->open_wanted = false;
     c->open_rc = rc;
     pthread_cond_broadcast(&c->changed);
-    pdk__thread_wake(c); /* which joins */
+    pdk__client_wake(c); /* which joins */
     if (rc == 0) {
         pdk__handle_take(c, zh);
     } else if (!c->closing && !c->launching) {
@@ -44,6 +44,7 @@ static void *run(void *arg)
 /* The last steps of an opener need no lock. */
 void pdk__opener_join(struct pdk_client *c)
 {
+    assert(pdk__client_locked(c));
     if (!c->opener_made || c->opening)
         return;
     pthread_join(c->opener, NULL);
@@ -52,9 +53,11 @@ void pdk__opener_join(struct pdk_client *c)
 
 void pdk__opener_start(struct pdk_client *c)
 {
+    assert(pdk__client_locked(c) && !c->opening && !c->adopted);
     pdk__opener_join(c);
     pdk__client_ref(c);
     c->opening = true;
+    c->opening_ms = pdk__now_ms();
     int rc = pdk__thread_create(&c->opener, run, c);
     c->opener_made = rc == 0;
     if (rc == 0)

@@ -1,5 +1,6 @@
 #include "lib/zk/options.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include <errno.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ pdk_client_options *pdk_client_options_new(void)
 
 void pdk__options_clear(struct pdk_client_options *o)
 {
+    assert(o->n_auths >= 0 && o->n_auths <= PDK__AUTHS_MAX && o->n_acls >= 0 && o->n_acls <= PDK__ACLS_MAX);
     for (int i = 0; i < o->n_auths; i++) {
         pdk__free(o->auths[i].scheme);
         pdk__free(o->auths[i].cred);
@@ -155,5 +157,6 @@ int pdk__options_copy(struct pdk_client_options *to, const struct pdk_client_opt
 
 struct ACL_vector pdk__options_acl(struct pdk_client_options *o)
 {
+    assert(o->n_acls >= 0 && o->n_acls <= PDK__ACLS_MAX);
     return o->n_acls > 0 ? (struct ACL_vector){.count = o->n_acls, .data = o->acls} : ZOO_OPEN_ACL_UNSAFE;
 }

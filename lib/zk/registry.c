@@ -1,4 +1,5 @@
-#include "lib/zk/client.h"
+#include "lib/zk/registry.h"
+#include "lib/assert.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pdk__list clients = {&clients, &clients};
@@ -31,6 +32,7 @@ int pdk__registry_add(struct pdk_client *c)
     if (c->adopted && find(0, c->zh) != NULL) {
         rc = PDK_EBUSY;
     } else {
+        assert(c->id == 0 && pdk__list_empty(&c->link));
         c->id = ++last_id;
         pdk__list_append(&clients, &c->link);
     }
@@ -41,6 +43,7 @@ int pdk__registry_add(struct pdk_client *c)
 void pdk__registry_remove(struct pdk_client *c)
 {
     pthread_mutex_lock(&lock);
+    assert(c->id != 0 && !pdk__list_empty(&c->link));
     pdk__list_remove(&c->link);
     pthread_mutex_unlock(&lock);
 }

@@ -1,7 +1,9 @@
 #include "lib/zk/stray.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/core/stray.h"
+#include "lib/zk/member.h"
 #include "lib/zk/request.h"
 #include <string.h>
 
@@ -9,6 +11,13 @@
 enum { STRAYS_MAX = 4096 };
 
 struct request;
+
+struct pdk__strays {
+    struct pdk__member member;
+    struct pdk_client *client;
+    struct pdk__list list;
+    unsigned n;
+};
 
 struct pdk__stray_entry {
     struct pdk__list link;
@@ -31,7 +40,8 @@ static void feed(struct pdk__stray_entry *entry, struct pdk__event event);
 
 static void end(struct request *r)
 {
-    if (r->entry != NULL && r->entry->asked == r)
+    assert(r->entry == NULL || r->entry->asked == r);
+    if (r->entry != NULL)
         r->entry->asked = NULL;
     pdk__request_untrack(&r->base);
     pdk__free(r);
@@ -121,7 +131,8 @@ static void drop(struct pdk__stray_entry *entry)
 {
     if (entry->asked != NULL)
         entry->asked->entry = NULL;
-    entry->client->strays.n--;
+    assert(entry->client->strays->n > 0);
+    entry->client->strays->n--;
     pdk__list_remove(&entry->link);
     pdk__free(entry);
 }
@@ -140,6 +151,7 @@ static void feed(struct pdk__stray_entry *entry, struct pdk__event event)
                                                    [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
                                                    [PDK__ACT_DELETE] = PDK__EV_DELETED};
     struct pdk__actions actions;
+    assert(pdk__client_locked(entry->client));
     event.now_ms = pdk__now_ms();
     pdk__stray_step(&entry->machine, &event, &actions);
     if (actions.n == 0) {
@@ -147,6 +159,7 @@ static void feed(struct pdk__stray_entry *entry, struct pdk__event event)
         return;
     }
     const struct pdk__action *action = &actions.list[0]; /* one request at a time */
+    assert(actions.n == 1);
     if (action->kind == PDK__ACT_DONE)
         drop(entry);
     else if (!put(entry, action))
@@ -154,7 +167,7 @@ static void feed(struct pdk__stray_entry *entry, struct pdk__event event)
 }
 
 /* The session has changed, or time has passed. A feed may end the stray. */
-static void heed_one(struct pdk__stray_entry *entry, const struct pdk_client *c)
+static void refresh_one(struct pdk__stray_entry *entry, const struct pdk_client *c)
 {
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     struct pdk__event event = {.kind = PDK__EV_TIMER};
@@ -165,20 +178,14 @@ static void heed_one(struct pdk__stray_entry *entry, const struct pdk_client *c)
     feed(entry, event);
 }
 
-static void heed(struct pdk__follower *f)
+static void refresh(struct pdk__member *m)
 {
-    struct pdk_client *c = PDK__MEMBER(f, struct pdk_client, strays.follower);
-    PDK__LIST_EACH (link, &c->strays.list)
-        heed_one(PDK__MEMBER(link, struct pdk__stray_entry, link), c);
+    struct pdk__strays *strays = PDK__MEMBER(m, struct pdk__strays, member);
+    PDK__LIST_EACH (link, &strays->list)
+        refresh_one(PDK__MEMBER(link, struct pdk__stray_entry, link), strays->client);
 }
 
-static void hear(struct pdk__follower *f, const char *path) { (void)f, (void)path; }
-
-static bool watches(const struct pdk__follower *f, const char *path)
-{
-    (void)f, (void)path;
-    return false;
-}
+static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh};
 
 struct pdk__stray_entry *pdk__stray_reserve(const char *path)
 {
@@ -191,45 +198,56 @@ struct pdk__stray_entry *pdk__stray_reserve(const char *path)
 
 void pdk__stray_keep(struct pdk_client *c, struct pdk__stray_entry *entry, uint32_t attempt)
 {
-    if (c->strays.n == STRAYS_MAX)
-        drop(PDK__MEMBER(c->strays.list.next, struct pdk__stray_entry, link));
+    assert(pdk__client_locked(c) && entry->client == NULL && c->strays->n <= STRAYS_MAX);
+    if (c->strays->n == STRAYS_MAX)
+        drop(PDK__MEMBER(c->strays->list.next, struct pdk__stray_entry, link));
     entry->client = c;
     pdk__stray_init(&entry->machine, &c->ops, c->session.id, attempt, c->seed ^ attempt, pdk__now_ms());
-    pdk__list_append(&c->strays.list, &entry->link);
-    c->strays.n++;
+    pdk__list_append(&c->strays->list, &entry->link);
+    c->strays->n++;
     pdk__client_arm(c, pdk__stray_wake_ms(&entry->machine));
 }
 
 void pdk__stray_listed(struct pdk_client *c, const char *path, const char *const *children, size_t n)
 {
-    PDK__LIST_EACH (link, &c->strays.list) {
+    PDK__LIST_EACH (link, &c->strays->list) {
         struct pdk__stray_entry *entry = PDK__MEMBER(link, struct pdk__stray_entry, link);
         if (strcmp(entry->path, path) == 0)
             feed(entry, (struct pdk__event){.kind = PDK__EV_LISTED, .children = children, .n_children = n});
     }
 }
 
-void pdk__strays_init(struct pdk_client *c)
+int pdk__strays_begin(struct pdk_client *c)
 {
-    c->strays.follower = (struct pdk__follower){.heed = heed, .hear = hear, .watches = watches};
-    pdk__list_init(&c->strays.list);
-    pdk__list_append(&c->followers, &c->strays.follower.link);
+    struct pdk__strays *strays = pdk__alloc(sizeof *strays);
+    if (strays == NULL)
+        return PDK_ENOMEM;
+    strays->client = c;
+    pdk__list_init(&strays->list);
+    pdk__member_join(c, &strays->member, &calls, NULL);
+    c->strays = strays;
+    return 0;
 }
 
 bool pdk__strays_leave(struct pdk_client *c)
 {
     bool young = false;
     int64_t now_ms = pdk__now_ms();
-    PDK__LIST_EACH (link, &c->strays.list) {
+    PDK__LIST_EACH (link, &c->strays->list) {
         struct pdk__stray_entry *entry = PDK__MEMBER(link, struct pdk__stray_entry, link);
         young |= now_ms - entry->machine.since_ms < c->session.timeout_ms;
         drop(entry);
     }
+    assert(c->strays->n == 0);
     return young;
 }
 
-void pdk__strays_free(struct pdk_client *c)
+void pdk__strays_end(struct pdk_client *c)
 {
-    PDK__LIST_EACH (link, &c->strays.list)
+    if (c->strays == NULL)
+        return;
+    PDK__LIST_EACH (link, &c->strays->list)
         drop(PDK__MEMBER(link, struct pdk__stray_entry, link));
+    assert(c->strays->n == 0);
+    pdk__free(c->strays);
 }

@@ -19,13 +19,13 @@ void pdk__stray_keep(struct pdk_client *c, struct pdk__stray_entry *entry, uint3
 /* A request of the client has listed PATH. */
 void pdk__stray_listed(struct pdk_client *c, const char *path, const char *const *children, size_t n);
 
-void pdk__strays_init(struct pdk_client *c);
+/* A client begins, and ends, to have strays. PDK_ENOMEM. The end comes without the lock, and with no request in
+ * flight. */
+int pdk__strays_begin(struct pdk_client *c);
+void pdk__strays_end(struct pdk_client *c);
 
 /* The client leaves its session, which goes on: forget all strays. Returns whether one of them is younger than the
  * session timeout, so that a node may yet appear. */
 bool pdk__strays_leave(struct pdk_client *c);
-
-/* At the end of the client: without the lock, and with no request in flight. */
-void pdk__strays_free(struct pdk_client *c);
 
 #endif

@@ -1,5 +1,6 @@
 #include "lib/zk/survey.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/core/order.h"
 #include "lib/zk/listing.h"
@@ -36,6 +37,7 @@ struct read {
 
 static void unref(struct survey *s)
 {
+    assert(pdk__client_locked(s->client) && s->refs > 0);
     if (--s->refs > 0)
         return;
     pdk_contender_list_free(s->list);
@@ -48,6 +50,7 @@ static void proceed(struct survey *s);
 static void end(struct read *read)
 {
     struct survey *s = read->survey;
+    assert(s->in_flight > 0 && s->bytes_in_flight >= read->bytes);
     s->in_flight--;
     s->bytes_in_flight -= read->bytes;
     proceed(s);
@@ -82,6 +85,7 @@ static struct read *begin(struct survey *s, struct pdk__listing_item *item, size
     read->survey = s;
     read->item = item;
     read->bytes = bytes;
+    assert(!s->left);
     s->refs++;
     s->in_flight++;
     s->bytes_in_flight += bytes;
@@ -132,6 +136,7 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     bool answered = zrc == ZOK || zrc == ZNONODE;
     struct pdk_contender_list *list = answered ? make_list(zrc == ZOK ? names : &none) : NULL; /* without the lock */
     struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
+    assert(read->survey->list == NULL && read->item == NULL);
     read->survey->list = list;
     if (list == NULL)
         spoil(read->survey, answered ? ZSYSTEMERROR : zrc);
@@ -154,6 +159,7 @@ static void sized(int zrc, const struct Stat *stat, const void *data)
     struct survey *s = read->survey;
     struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
     s->n_sized++;
+    assert(read->item == &s->list->items[s->n_sized - 1]);
     if (zrc == ZOK)
         read->item->stat = *stat;
     else if (zrc == ZNONODE)
@@ -259,6 +265,7 @@ static void proceed(struct survey *s)
 {
     while (step(s))
         ;
+    assert(s->n_read <= s->n_sized && s->n_sized <= s->n_asked && s->n_asked <= s->n);
 }
 
 static int settle(struct survey *s, int64_t deadline_ms)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+enum { DISSENT_MS = 3000 };
+
 static void leave(struct nemesis *n, const char *what, int64_t count)
 {
     struct record r = {.event = LEFTOVER, .token = count};
@@ -22,10 +24,33 @@ static long sum(const struct nemesis *n, const char *name)
     return all;
 }
 
+/* A server that does not answer differs from none. */
+static bool differ(const pdk__server *a, const pdk__server *b)
+{
+    long x = pdk__ask_number(a, "zk_znode_count"), y = pdk__ask_number(b, "zk_znode_count");
+    return x >= 0 && y >= 0 && x != y;
+}
+
+/* How many servers have another number of nodes than the first, each time that they are asked, though nothing is written
+ * but the beat: a server has lost a committed transaction. */
+static long dissenters(const struct nemesis *n)
+{
+    long count = 0;
+    for (int i = 1; i < n->e->n; i++) {
+        int64_t until = now_ns() + DISSENT_MS * INT64_C(1000000);
+        bool always = true;
+        while (always && now_ns() < until)
+            if ((always = differ(n->e->server[0], n->e->server[i])))
+                pdk__test_nap();
+        count += always;
+    }
+    return count;
+}
+
 static int children(const struct nemesis *n)
 {
     struct String_vector names = {0};
-    int count = zoo_get_children(n->zh, n->crew->path, 0, &names) == ZOK ? names.count : 0;
+    int count = zoo_get_children(n->zh, n->workers->path, 0, &names) == ZOK ? names.count : 0;
     deallocate_String_vector(&names);
     return count;
 }
@@ -33,7 +58,7 @@ static int children(const struct nemesis *n)
 /* The sessions of killed clients end when they time out. */
 void nemesis_count_leftovers(struct nemesis *n)
 {
-    int64_t until = now_ns() + (4 * n->crew->session_ms + 10000) * INT64_C(1000000);
+    int64_t until = now_ns() + (4 * n->workers->session_ms + 10000) * INT64_C(1000000);
     while ((sum(n, "zk_ephemerals_count") > 0 || sum(n, "zk_watch_count") > 0 || children(n) > 0) && now_ns() < until) {
         admin_mend(n, true);
         pdk__test_nap();
@@ -41,6 +66,7 @@ void nemesis_count_leftovers(struct nemesis *n)
     leave(n, "children", children(n));
     leave(n, "ephemerals", sum(n, "zk_ephemerals_count"));
     leave(n, "watches", sum(n, "zk_watch_count"));
+    leave(n, "dissenters", dissenters(n));
 }
 
 static void copy(const char *from, const char *to)
@@ -58,7 +84,7 @@ void nemesis_keep_logs(struct nemesis *n)
     char to[PATH_MAX + 32];
     for (int i = 0; i < n->e->n; i++) {
         pdk__server_stop(n->e->server[i], 5000);
-        snprintf(to, sizeof to, "%s/server-%d", n->crew->dir, i);
+        snprintf(to, sizeof to, "%s/server-%d", n->workers->dir, i);
         copy(pdk__server_dir(n->e->server[i]), to);
     }
 }

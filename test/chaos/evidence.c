@@ -94,6 +94,17 @@ struct told told(const struct request *r, size_t i)
 
 bool claims(const struct told *t) { return t->is_question && t->state != PDK_LOST; }
 
+int64_t last_claim_ns(const struct request *r)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i <= r->n_told; i++) {
+        struct told t = told(r, i);
+        if (claims(&t) && t.ns > ns)
+            ns = t.ns;
+    }
+    return ns;
+}
+
 /* The number of a request that ends a session from outside. A client's numbers begin at the time of day. */
 enum { KILLER_CXID = 1 };
 

@@ -79,11 +79,16 @@ struct evidence {
     int64_t seed, n_clients, session_ms, tick_ms, sync_limit;
     int64_t begin_ns, healed_ns, end_ns;         /* NEVER: not healed */
     int64_t n_children, n_ephemerals, n_watches; /* after all clients have ended; -1: not recorded */
+    int64_t n_dissenters;                        /* servers whose data differ from the first's then */
 };
 
 /* False, with a line on stderr, when it cannot be read. The caller gives it to evidence_free(), also then. */
 bool evidence_read(struct evidence *e, const char *dir);
 void evidence_free(struct evidence *e);
+
+/* Add one process's history. evidence_read() does so with those of DIR. */
+struct history;
+void evidence_add(struct evidence *e, const struct history *h);
 
 /* When everything is in its lists: bind grants to their nodes, put them in order. evidence_read() does so. */
 void evidence_settle(struct evidence *e);
@@ -101,6 +106,9 @@ int64_t grant_end_ns(const struct evidence *e, const struct request *r);
  * could believe then. A holder that was stopped before it looked at its grant had no time left when it did. */
 struct told told(const struct request *r, size_t i);
 bool claims(const struct told *t);
+
+/* When the holder claimed for the last time; 0 when it never did. */
+int64_t last_claim_ns(const struct request *r);
 
 /* Was the node deleted, or its session ended, from outside? */
 bool was_ordered(const struct znode *z);

@@ -1,6 +1,6 @@
 #include "test/chaos/evidence.h"
 
-#include "test/chaos/history.h"
+#include "test/lib/history.h"
 #include <dirent.h>
 #include <limits.h>
 #include <paddock/mutex.h>
@@ -67,7 +67,23 @@ static void tell(struct evidence *e, size_t first, const struct record *r)
     }
 }
 
-static void read_client(struct evidence *e, const struct history *h)
+/* Reports and sessions have a pass of their own; the writes are for test/porcupine. */
+static bool is_step(const struct record *r)
+{
+    switch (r->event) {
+    case BLANK:
+    case QUESTION:
+    case TOLD:
+    case SESSION:
+    case WRITING:
+    case WROTE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void evidence_add(struct evidence *e, const struct history *h)
 {
     size_t first = e->requests.n;
     int process = (int)e->processes.n;
@@ -77,7 +93,7 @@ static void read_client(struct evidence *e, const struct history *h)
         const struct record *r = &h->records[i];
         if (r->event == ASKED)
             ask(e, process, r);
-        else if (r->event != BLANK && r->event != QUESTION && r->event != TOLD)
+        else if (is_step(r))
             follow(e, process, first, r);
     }
     for (size_t i = 0; i < history_size(h); i++)
@@ -99,7 +115,8 @@ static void read_setting(struct evidence *e, const struct record *r)
                {"sync_limit", &e->sync_limit},
                {"children", &e->n_children},
                {"ephemerals", &e->n_ephemerals},
-               {"watches", &e->n_watches}};
+               {"watches", &e->n_watches},
+               {"dissenters", &e->n_dissenters}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strcmp(r->node, all[i].name) == 0)
             *all[i].value = r->token;
@@ -190,7 +207,7 @@ static bool read_clients(struct evidence *e, const char *dir)
         snprintf(file, sizeof file, "%s/%s", dir, names[i]->d_name);
         struct history *h = history_open(file, true);
         if (h != NULL)
-            read_client(e, h);
+            evidence_add(e, h);
         is_good = is_good && h != NULL;
         history_close(h);
         free(names[i]);

@@ -25,7 +25,7 @@ static const char *sequence(const char *name) { return strlen(name) > 10 ? name 
 static bool delete_child(struct nemesis *n, const char *name)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
+    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
     return admin_delete(n, path) == ZOK;
 }
 
@@ -33,7 +33,7 @@ static bool delete_child(struct nemesis *n, const char *name)
 static bool delete_node(struct nemesis *n, struct fault *f)
 {
     struct String_vector names = {0};
-    if (!servers_are_well(n) || zoo_get_children(n->zh, n->crew->path, 0, &names) != ZOK || names.count == 0)
+    if (!servers_are_well(n) || zoo_get_children(n->zh, n->workers->path, 0, &names) != ZOK || names.count == 0)
         return false;
     int chosen = dice_below(&n->dice, names.count);
     for (int i = 0; dice_chance(&n->dice, 70) && i < names.count; i++)
@@ -52,12 +52,12 @@ static bool delete_path(struct nemesis *n, struct fault *f)
     if (!servers_are_well(n))
         return false;
     for (int tries = 0; tries < 20 && !f->took; tries++) {
-        if (zoo_get_children(n->zh, n->crew->path, 0, &names) != ZOK)
+        if (zoo_get_children(n->zh, n->workers->path, 0, &names) != ZOK)
             return tries > 0;
         for (int i = 0; i < names.count; i++)
             delete_child(n, names.data[i]);
         deallocate_String_vector(&names);
-        f->took = admin_delete(n, n->crew->path) == ZOK;
+        f->took = admin_delete(n, n->workers->path) == ZOK;
     }
     return true;
 }
@@ -65,7 +65,7 @@ static bool delete_path(struct nemesis *n, struct fault *f)
 static bool create(struct nemesis *n, struct fault *f, const char *name, int mode)
 {
     char path[256], made[256];
-    snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
+    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
     int rc = admin_create(n, path, mode, made);
     f->took = rc == ZOK;
     if (rc == ZOPERATIONTIMEOUT && mode == ZOO_PERSISTENT)
@@ -101,7 +101,7 @@ static bool litter(struct nemesis *n, struct fault *f)
 static bool is_gone(struct nemesis *n, const char *name)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", n->crew->path, name);
+    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
     admin_mend(n, n->well_ns != 0 && !servers_are_hurt(n));
     int rc = admin_delete(n, path);
     return rc == ZOK || rc == ZNONODE;

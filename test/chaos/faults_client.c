@@ -4,7 +4,7 @@
 #include "test/lib/zk.h"
 #include <string.h>
 
-static struct place *place(struct nemesis *n, const struct fault *f) { return &n->crew->places[f->victim]; }
+static struct place *place(struct nemesis *n, const struct fault *f) { return &n->workers->places[f->victim]; }
 
 #define EACH_PROXY(n, f, p, call)                                                                                      \
     for (int i_ = 0; i_ < (n)->e->n; i_++) {                                                                           \
@@ -50,7 +50,7 @@ static bool refuse(struct nemesis *n, struct fault *f)
 
 static bool delay(struct nemesis *n, struct fault *f)
 {
-    f->detail = dice_between(&n->dice, 5, n->crew->session_ms / 6);
+    f->detail = dice_between(&n->dice, 5, n->workers->session_ms / 6);
     EACH_PROXY(n, f, p,
                (pdk__proxy_delay(p, PDK__TO_SERVER, f->detail), pdk__proxy_delay(p, PDK__TO_CLIENT, f->detail)))
     return f->took = true;
@@ -82,7 +82,7 @@ static bool rule(struct nemesis *n, struct fault *f, pdk__act act)
     if (f->detail == PDK__OP_CONNECT || f->detail == PDK__OP_SET_WATCHES)
         EACH_PROXY(n, f, p, pdk__proxy_cut(p))
     atomic_store(&place(n, f)->history->hasty, f->detail == PDK__OP_CREATE2);
-    struct pdk__rule r = {.op = f->detail, .nth = dice_between(&n->dice, 1, 2), .act = act};
+    struct pdk__proxy_rule r = {.op = f->detail, .nth = dice_between(&n->dice, 1, 2), .act = act};
     for (int i = 0; i < n->e->n; i++)
         f->rule[i] = pdk__proxy_rule(place(n, f)->proxy[i], &r);
     return true;
@@ -127,19 +127,19 @@ static void unrule(struct nemesis *n, struct fault *f)
 
 static bool stop(struct nemesis *n, struct fault *f)
 {
-    crew_stop(n->crew, f->victim);
+    workers_stop(n->workers, f->victim);
     return f->took = true;
 }
 
-static void resume(struct nemesis *n, struct fault *f) { crew_continue(n->crew, f->victim); }
+static void resume(struct nemesis *n, struct fault *f) { workers_continue(n->workers, f->victim); }
 
 static bool die(struct nemesis *n, struct fault *f)
 {
-    crew_kill(n->crew, f->victim);
+    workers_kill(n->workers, f->victim);
     return f->took = true;
 }
 
-static void replace(struct nemesis *n, struct fault *f) { crew_hire(n->crew, f->victim); }
+static void replace(struct nemesis *n, struct fault *f) { workers_hire(n->workers, f->victim); }
 
 static bool who_is(const struct history *h, clientid_t *id)
 {

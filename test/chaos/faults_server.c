@@ -15,7 +15,7 @@ static int leader(const struct nemesis *n)
 static int follower(struct nemesis *n, int lead)
 {
     for (int tries = 0; tries < 4; tries++) {
-        const struct place *p = &n->crew->places[dice_below(&n->dice, n->crew->n)];
+        const struct place *p = &n->workers->places[dice_below(&n->dice, n->workers->n)];
         for (int i = 0; i < n->e->n; i++)
             if (i != lead && atomic_load(&p->history->holding) && pdk__proxy_connections(p->proxy[i]) > 0)
                 return i;

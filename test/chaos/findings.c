@@ -68,7 +68,8 @@ const char *known_name(enum known known)
 {
     static const char *const names[N_KNOWN] = {
         "belief outlived the node: deleted, or its session ended, by somebody's order",
-        "the node outlived its unlock: a deposed leader had told the client that its session was over"};
+        "the node outlived its unlock: a deposed leader had told the client that its session was over",
+        "leftovers, and waiters not served: a server has lost a committed transaction, and its data differ"};
     return names[known];
 }
 
@@ -97,11 +98,22 @@ static void count(const struct evidence *e, struct tally *t)
         t->faults[e->strikes.list[i].id] += e->strikes.list[i].took;
 }
 
+const char *judge_holders(const struct evidence *e)
+{
+    static struct findings f;
+    f = (struct findings){0};
+    law_belief(e, &f);
+    law_return(e, &f);
+    law_tokens(e, &f);
+    return f.n_breaches > 0 ? f.breach[0] : NULL;
+}
+
 void judge_evidence(const struct evidence *e, struct findings *f)
 {
     count(e, &f->tally);
     law_belief(e, f);
     law_tokens(e, f);
+    law_origins(e, f);
     law_outcomes(e, f);
     law_order(e, f);
     law_nodes(e, f);

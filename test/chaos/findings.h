@@ -10,6 +10,7 @@ enum { TEXTS_MAX = 40, SAMPLES_MAX = 1 << 16 };
 enum known {
     KNOWN_ORDERED, /* belief: its node was deleted, or its session ended, from outside, and the event was on its way */
     KNOWN_DEPOSED, /* no belief: a deposed leader told a client that its session was over, before it was */
+    KNOWN_DISSENT, /* nodes, service: the servers' data differ in the end, for one of them has lost a transaction */
     N_KNOWN
 };
 
@@ -61,13 +62,19 @@ double at(const struct evidence *e, int64_t ns);
 
 #define LAW(name) void name(const struct evidence *e, struct findings *f)
 LAW(law_belief);   /* no two believe at once */
-LAW(law_tokens);   /* a token is its node's czxid, and increases */
+LAW(law_tokens);   /* tokens increase */
+LAW(law_origins);  /* a token is its node's czxid */
 LAW(law_outcomes); /* every call has one outcome, an allowed one, in time */
 LAW(law_order);    /* only the first in the queue is granted */
 LAW(law_nodes);    /* no attempt has two nodes; none is left at the end */
 LAW(law_service);  /* every client is served */
 LAW(law_deadline); /* the session outlives the deadline that was reported */
 LAW(law_margins);  /* no client claims to hold after its session's end */
+
+LAW(law_return); /* no holder claims after a later grant; for runs whose nodes are never deleted from outside */
+
+/* Belief, return and tokens, which need no truth. Returns the first breach, or NULL; static until the next call. */
+const char *judge_holders(const struct evidence *e);
 
 /* All of them. */
 void judge_evidence(const struct evidence *e, struct findings *f);

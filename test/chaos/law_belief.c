@@ -96,3 +96,17 @@ void law_belief(const struct evidence *e, struct findings *f)
     }
     free(latest);
 }
+
+/* LATEST: the grant before this one whose last claim is the latest. */
+void law_return(const struct evidence *e, struct findings *f)
+{
+    const struct request *latest = NULL;
+    for (size_t i = 0; i < e->n_grants; i++) {
+        const struct request *r = &e->requests.list[e->grants[i]];
+        if (latest != NULL && last_claim_ns(latest) > r->answered_ns)
+            breach(f, "return", "%s claimed at %.6f s, after %s was granted at %.6f s", who(e, latest),
+                   at(e, last_claim_ns(latest)), who(e, r), at(e, r->answered_ns));
+        if (latest == NULL || last_claim_ns(r) > last_claim_ns(latest))
+            latest = r;
+    }
+}

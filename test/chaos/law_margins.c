@@ -20,18 +20,6 @@ static const struct request *next_grant(const struct evidence *e, size_t i)
     return NULL;
 }
 
-/* When it said for the last time that it held; 0 when it never did. */
-static int64_t last_claim_ns(const struct request *r)
-{
-    int64_t ns = 0;
-    for (size_t i = 0; i <= r->n_told; i++) {
-        struct told t = told(r, i);
-        if (claims(&t) && t.ns > ns)
-            ns = t.ns;
-    }
-    return ns;
-}
-
 static void measure(const struct evidence *e, struct findings *f, size_t i, int64_t gone_ns)
 {
     const struct request *r = &e->requests.list[e->grants[i]], *next = next_grant(e, i);

@@ -48,6 +48,10 @@ void law_nodes(const struct evidence *e, struct findings *f)
     if (e->truth.n_contradictions > 0)
         breach(f, "nodes", "the servers' logs contradict themselves %ld times: nothing they say is certain",
                e->truth.n_contradictions);
+    if (e->n_dissenters > 0) { /* at such a server, nodes and watches of dead sessions stay */
+        count_known(f, KNOWN_DISSENT, 0);
+        return;
+    }
     if (e->n_children != 0)
         breach(f, "nodes", "the path has %lld children at the end", (long long)e->n_children);
     if (e->n_ephemerals != 0)

@@ -5,7 +5,7 @@
  */
 #include "test/chaos/findings.h"
 
-#include "test/chaos/history.h"
+#include "test/lib/history.h"
 #include <paddock/error.h>
 
 /* Beyond its deadline, for a call on a busy machine; and the largest difference of two clocks. */

@@ -24,12 +24,19 @@ static void match(const struct evidence *e, struct findings *f, const struct req
                (unsigned long long)z->owner, (unsigned long long)r->session);
 }
 
+void law_origins(const struct evidence *e, struct findings *f)
+{
+    for (size_t i = 0; i < e->n_grants; i++)
+        match(e, f, &e->requests.list[e->grants[i]]);
+}
+
 void law_tokens(const struct evidence *e, struct findings *f)
 {
     const struct request *top = NULL;
     for (size_t i = 0; i < e->n_grants; i++) {
         const struct request *r = &e->requests.list[e->grants[i]];
-        match(e, f, r);
+        if (r->token <= 0)
+            breach(f, "tokens", "%s: no token", who(e, r));
         if (top != NULL && r->token == top->token)
             breach(f, "tokens", "%s and %s have the same, %lld", who(e, top), who(e, r), (long long)r->token);
         if (top != NULL && r->token < top->token &&

@@ -21,9 +21,9 @@ static void weigh(struct nemesis *n)
                                                  : fault_kind((enum fault_id)i)->weight * dice_between(&n->dice, 1, 4);
 }
 
-void nemesis_begin(struct nemesis *n, struct crew *crew, struct history *log, uint64_t seed)
+void nemesis_begin(struct nemesis *n, struct workers *workers, struct history *log, uint64_t seed)
 {
-    *n = (struct nemesis){.crew = crew, .e = crew->e, .log = log};
+    *n = (struct nemesis){.workers = workers, .e = workers->e, .log = log};
     dice_seed(&n->dice, seed);
     weigh(n);
     admin_open(n);
@@ -42,7 +42,7 @@ static void note(struct nemesis *n, const struct fault *f, enum event event)
 {
     struct record r = {.event = event, .kind = (int32_t)f->id, .token = f->serial, .rc = f->victim, .session = f->took};
     if (fault_sort(f->id) == SORT_CLIENT)
-        r.pid = (int32_t)n->crew->places[f->victim].pid;
+        r.pid = (int32_t)n->workers->places[f->victim].program.pid;
     snprintf(r.node, sizeof r.node, "%.55s", f->node);
     history_write(n->log, &r);
 }
@@ -50,11 +50,11 @@ static void note(struct nemesis *n, const struct fault *f, enum event event)
 /* Holders do not unlock while a fault is active that they should live through. */
 static void linger(struct nemesis *n, bool more)
 {
-    int wish = more;
+    int lingers = more;
     for (int i = 0; i < n->n_active; i++)
-        wish |= n->active[i].lingers;
-    for (int i = 0; i < n->crew->n; i++)
-        atomic_store(&n->crew->places[i].history->linger, wish);
+        lingers |= n->active[i].lingers;
+    for (int i = 0; i < n->workers->n; i++)
+        atomic_store(&n->workers->places[i].history->linger, lingers);
 }
 
 static bool busy(const struct nemesis *n, enum fault_sort sort, int victim)
@@ -67,8 +67,8 @@ static bool busy(const struct nemesis *n, enum fault_sort sort, int victim)
 
 static int holder(const struct nemesis *n)
 {
-    for (int i = 0; i < n->crew->n; i++)
-        if (atomic_load(&n->crew->places[i].history->holding))
+    for (int i = 0; i < n->workers->n; i++)
+        if (atomic_load(&n->workers->places[i].history->holding))
             return i;
     return -1;
 }
@@ -76,7 +76,7 @@ static int holder(const struct nemesis *n)
 /* In 65 of 100 cases a holder, if there is one within 200 ms, for faults against holders find more; else any place. */
 static int choose_place(struct nemesis *n)
 {
-    int i = dice_below(&n->dice, n->crew->n), found = -1;
+    int i = dice_below(&n->dice, n->workers->n), found = -1;
     int64_t until = now_ns() + 200 * INT64_C(1000000);
     if (dice_chance(&n->dice, 65))
         while ((found = holder(n)) < 0 && now_ns() < until)
@@ -95,7 +95,7 @@ static void begin_chosen(struct nemesis *n, struct fault *f)
         note(n, f, FAULT_ENDS);
         return;
     }
-    f->until_ns = now_ns() + pm * n->crew->session_ms * INT64_C(1000);
+    f->until_ns = now_ns() + pm * n->workers->session_ms * INT64_C(1000);
     n->active[n->n_active++] = *f;
     if (fault_sort(f->id) == SORT_SERVER)
         n->well_ns = 0;
@@ -168,7 +168,7 @@ static void turn(struct nemesis *n)
     admin_mend(n, n->well_ns != 0 && !busy(n, SORT_SERVER, -1));
     if (n->unsure && n->well_ns != 0 && !busy(n, SORT_ADMIN, -1))
         admin_renew(n);
-    crew_check(n->crew);
+    workers_check(n->workers);
 }
 
 static void strike(struct nemesis *n)

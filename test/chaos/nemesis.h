@@ -7,12 +7,12 @@
 #ifndef CHAOS_NEMESIS_H
 #define CHAOS_NEMESIS_H
 
-#include "test/chaos/crew.h"
-#include "test/chaos/dice.h"
 #include "test/chaos/faults.h"
+#include "test/chaos/workers.h"
+#include "test/lib/dice.h"
 #include <zookeeper/zookeeper.h>
 
-enum { ACTIVE_MAX = CREW_MAX + 2 };
+enum { ACTIVE_MAX = WORKERS_MAX + 2 };
 
 struct fault {
     enum fault_id id;
@@ -27,7 +27,7 @@ struct fault {
 };
 
 struct nemesis {
-    struct crew *crew;
+    struct workers *workers;
     pdk__ensemble *e;
     zhandle_t *zh; /* an administrator's, around all proxies */
     struct dice dice;
@@ -42,7 +42,7 @@ struct nemesis {
     int64_t zxid, moved_ns, looked_ns; /* the last transaction seen, and when */
 };
 
-void nemesis_begin(struct nemesis *n, struct crew *crew, struct history *log, uint64_t seed);
+void nemesis_begin(struct nemesis *n, struct workers *workers, struct history *log, uint64_t seed);
 
 /* Make faults for so long. */
 void nemesis_run(struct nemesis *n, int64_t ms);

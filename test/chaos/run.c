@@ -7,9 +7,9 @@
  * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
  * Exits 0 when the judge finds nothing, 1 when it does, 77 where there is no Java, 99 when the harness broke.
  */
-#include "test/chaos/crew.h"
 #include "test/chaos/nemesis.h"
 #include "test/chaos/verdict.h"
+#include "test/chaos/workers.h"
 #include "test/lib/check.h"
 #include <errno.h>
 #include <getopt.h>
@@ -36,10 +36,10 @@ static struct {
 } o = {.minutes = 1, .clients = 6};
 
 static pdk__ensemble *e;
-static struct crew crew;
+static struct workers workers;
 static struct nemesis nemesis;
 static struct history *history;
-static char client_program[PATH_MAX];
+static char worker_program[PATH_MAX];
 
 /* --- the pieces -------------------------------------------------------------------------------------------------- */
 
@@ -57,6 +57,8 @@ static void tell_settings(void)
     set("session_ms", o.session_ms);
     set("tick_ms", TICK_MS);
     set("sync_limit", SYNC_LIMIT);
+    for (int id = 0; id < N_FAULTS; id++)
+        set(fault_name((enum fault_id)id), id); /* for readers that do not know the numbers */
     history_write(history, &(struct record){.event = WALL, .token = wall_ns()});
 }
 
@@ -68,23 +70,23 @@ static void start(void)
     tell_settings();
     e = pdk__ensemble_new(&(struct pdk__ensemble_options){
         .n = SERVERS, .tick_ms = TICK_MS, .sync_limit = SYNC_LIMIT, .links = true, .own = true});
-    crew = (struct crew){.n = o.clients,
-                         .dir = o.out,
-                         .program = client_program,
-                         .path = "/chaos/lock",
-                         .session_ms = o.session_ms,
-                         .tick_ms = TICK_MS,
-                         .seed = o.seed,
-                         .e = e,
-                         .log = history};
-    crew_begin(&crew);
-    nemesis_begin(&nemesis, &crew, history, o.seed);
+    workers = (struct workers){.n = o.clients,
+                               .dir = o.out,
+                               .worker = worker_program,
+                               .path = "/chaos/lock",
+                               .session_ms = o.session_ms,
+                               .tick_ms = TICK_MS,
+                               .seed = o.seed,
+                               .e = e,
+                               .log = history};
+    workers_begin(&workers);
+    nemesis_begin(&nemesis, &workers, history, o.seed);
 }
 
 static bool all_served(const int *before)
 {
-    for (int i = 0; i < crew.n; i++)
-        if (atomic_load(&crew.places[i].history->n_grants) == before[i])
+    for (int i = 0; i < workers.n; i++)
+        if (atomic_load(&workers.places[i].history->n_grants) == before[i])
             return false;
     return true;
 }
@@ -92,12 +94,12 @@ static bool all_served(const int *before)
 /* If they are not, the judge reports it with its other findings. */
 static void let_all_be_served(void)
 {
-    int before[CREW_MAX];
-    for (int i = 0; i < crew.n; i++)
-        before[i] = atomic_load(&crew.places[i].history->n_grants);
+    int before[WORKERS_MAX];
+    for (int i = 0; i < workers.n; i++)
+        before[i] = atomic_load(&workers.places[i].history->n_grants);
     int64_t until = now_ns() + SETTLE_MS * INT64_C(1000000);
     while (!all_served(before) && now_ns() < until) {
-        crew_check(&crew);
+        workers_check(&workers);
         admin_mend(&nemesis, true);
         pdk__test_nap();
     }
@@ -111,7 +113,7 @@ static void run(void)
     nemesis_run(&nemesis, (int64_t)(o.minutes * 60000));
     nemesis_heal(&nemesis);
     let_all_be_served();
-    crew_finish(&crew, SETTLE_MS);
+    workers_finish(&workers, SETTLE_MS);
     nemesis_count_leftovers(&nemesis);
     history_write(history, &(struct record){.event = WALL, .token = wall_ns()});
     nemesis_end(&nemesis);
@@ -120,7 +122,7 @@ static void run(void)
 
 static void teardown(void)
 {
-    crew_end(&crew);
+    workers_end(&workers);
     nemesis_end(&nemesis);
     pdk__ensemble_free(e);
     history_close(history);
@@ -157,7 +159,7 @@ static bool read_options(int argc, char **argv)
         else
             return false;
     }
-    return optind == argc && o.clients >= 1 && o.clients <= CREW_MAX && o.minutes > 0;
+    return optind == argc && o.clients >= 1 && o.clients <= WORKERS_MAX && o.minutes > 0;
 }
 
 /* Short sessions can be outlived by a server that is cut off from its leader, long ones cannot: both must be seen. */
@@ -180,15 +182,15 @@ static bool make_place(void)
     return mkdtemp(o.out) != NULL;
 }
 
-static bool find_client(void)
+static bool find_worker(void)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0)
         return false;
     self[n] = '\0';
-    return snprintf(client_program, sizeof client_program, "%s/client", dirname(self)) < PATH_MAX &&
-           access(client_program, X_OK) == 0;
+    return snprintf(worker_program, sizeof worker_program, "%s/../lib/worker", dirname(self)) < PATH_MAX &&
+           access(worker_program, X_OK) == 0;
 }
 
 static void forget_evidence(void)
@@ -247,8 +249,8 @@ int main(int argc, char **argv)
     if (!read_options(argc, argv))
         return usage();
     choose_session();
-    if (!find_client() || !make_place()) {
-        fprintf(stderr, "run: no program `client` beside this one, or no place for the evidence\n");
+    if (!find_worker() || !make_place()) {
+        fprintf(stderr, "run: no program `../lib/worker` beside this one, or no place for the evidence\n");
         return 99;
     }
     int rc = supervise(argv);

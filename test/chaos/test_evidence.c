@@ -1,8 +1,8 @@
 /* The judge's sources: histories that outlive their writers, and the servers' transaction logs. */
 #include "test/chaos/evidence.h"
-#include "test/chaos/history.h"
 #include "test/chaos/txnlog.h"
 #include "test/lib/check.h"
+#include "test/lib/history.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * say so, and no other. An event that no client can know of must be counted and not condemned.
  */
 #include "test/chaos/findings.h"
-#include "test/chaos/history.h"
 #include "test/lib/check.h"
+#include "test/lib/history.h"
 #include <paddock.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,6 +345,76 @@ static void a_token_that_falls(void)
     CHECK(is_told);
 }
 
+/* --- holders, without the truth of the servers ------------------------------------------------------------------- */
+
+/* The first breach is of LAW; NULL: there is none. */
+static void holders_break(const char *law)
+{
+    truth_free(&e.truth);
+    evidence_settle(&e);
+    const char *breach = judge_holders(&e);
+    if (law == NULL ? breach != NULL : breach == NULL || strncmp(breach, law, strlen(law)) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "not %s: %s", law != NULL ? law : "lawful", breach != NULL ? breach : "-");
+}
+
+static void holders_one_after_another(void)
+{
+    evidence_free(&e);
+    holders_break(NULL);
+    lawful();
+    holders_break(NULL);
+}
+
+static void a_doubt_is_no_second_grant(void)
+{
+    for (int late_ms = 130; late_ms <= 304; late_ms += 87) {
+        lawful();
+        struct request *r = round_of(10);
+        r->n_told = 0;
+        r->unlocking_ns = r->unlocked_ns = (late_ms + 1) * MS;
+        question(r, 120, PDK_SUSPECT);
+        question(r, late_ms, PDK_HELD);
+        holders_break(late_ms < 205 ? NULL : late_ms < 300 ? "belief" : "return");
+    }
+}
+
+static void holders_that_overlap(void)
+{
+    lawful();
+    round_of(20)->answered_ns = 199 * MS;
+    holders_break("belief");
+    lawful();
+    round_of(10)->unlocking_ns = round_of(10)->unlocked_ns = NEVER;
+    question(round_of(10), 210, PDK_HELD);
+    holders_break("belief");
+}
+
+static void a_hold_that_outlasts_its_neighbour(void)
+{
+    lawful();
+    struct request *r = round_of(10);
+    r->unlocking_ns = r->unlocked_ns = NEVER;
+    round_of(20)->answered_ns = 401 * MS; /* only 30 is overlapped */
+    round_of(20)->unlocking_ns = 402 * MS;
+    round_of(20)->n_told = 0;
+    for (int64_t ms = 200; ms < 330; ms += 10)
+        question(r, ms, PDK_HELD);
+    holders_break("belief");
+}
+
+static void tokens_of_holders(void)
+{
+    lawful();
+    round_of(30)->token = 20;
+    holders_break("tokens");
+    lawful();
+    round_of(30)->token = 15;
+    holders_break("tokens");
+    lawful();
+    round_of(10)->token = 0;
+    holders_break("tokens");
+}
+
 /* --- outcomes ---------------------------------------------------------------------------------------------------- */
 
 static struct request *refused(int way, int rc)
@@ -513,6 +583,19 @@ static void something_left_behind(void)
     breaks("nodes");
     lawful();
     e.n_watches = -1; /* not recorded */
+    breaks("nodes");
+}
+
+static void servers_that_differ(void)
+{
+    lawful();
+    e.n_ephemerals = e.n_watches = 1;
+    e.n_clients = 3;
+    e.n_dissenters = 1;
+    is_known(KNOWN_DISSENT);
+    lawful();
+    e.n_dissenters = 1;
+    node_of(50)->ending = STAYED; /* in the logs */
     breaks("nodes");
 }
 
@@ -737,6 +820,11 @@ int main(int argc, char **argv)
         {"tokens: of another session's node", a_node_of_another_session},
         {"tokens: granted twice", a_token_granted_twice},
         {"tokens: a lower one after a higher one", a_token_that_falls},
+        {"holders: grants one after another are lawful", holders_one_after_another},
+        {"holders: a doubt in the middle of a grant is no second grant", a_doubt_is_no_second_grant},
+        {"holders: grants that overlap are a flaw", holders_that_overlap},
+        {"holders: a hold that outlasts its neighbour is still seen", a_hold_that_outlasts_its_neighbour},
+        {"holders: tokens that do not grow are a flaw", tokens_of_holders},
         {"outcomes: refusals that are allowed", refusals_that_are_allowed},
         {"outcomes: refusals that are not", refusals_that_are_not},
         {"outcomes: two of one call, none, or of no call", a_call_with_two_outcomes_or_none},
@@ -751,6 +839,7 @@ int main(int argc, char **argv)
         {"order: a grant before its node", a_grant_before_its_node},
         {"nodes: two of one attempt", an_attempt_with_two_nodes},
         {"nodes: something stayed behind", something_left_behind},
+        {"nodes, service: servers whose data differ in the end are known for it", servers_that_differ},
         {"service: somebody was not served after the last fault", somebody_not_served},
         {"service: a hand-over took for ever, and nothing was wrong", a_hand_over_that_takes_for_ever},
         {"service: a node that nobody holds and nobody removes", a_node_that_nobody_holds_and_nobody_removes},

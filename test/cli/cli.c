@@ -1,23 +1,11 @@
 #include "test/cli/cli.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
-
-static const char *program(void)
-{
-    static char path[4096];
-    const char *dir = getenv("PADDOCK_BUILDDIR");
-    snprintf(path, sizeof path, "%s/paddock", dir != NULL ? dir : ".");
-    return path;
-}
 
 void cli_as_by_hand(void)
 {
@@ -26,96 +14,25 @@ void cli_as_by_hand(void)
     signal(SIGQUIT, SIG_DFL);
 }
 
-/* In the child. */
-static void become(const struct cli *c, int in, const char *const *arguments)
+static void start(struct program *p, const char *const *arguments, int options)
 {
-    const char *argv[32] = {"paddock"};
+    const char *argv[32] = {program_built("paddock")};
     for (int i = 0; i < 30 && arguments[i] != NULL; i++)
         argv[i + 1] = arguments[i];
-    dup2(in, STDIN_FILENO);
-    dup2(c->out_file, STDOUT_FILENO);
-    dup2(c->err_file, STDERR_FILENO);
-    closefrom(3);
-    execv(program(), (char *const *)argv);
-    _exit(99);
+    program_start(p, argv, PROGRAM_OUTPUT | PROGRAM_ERRORS | options);
 }
 
-static void start(struct cli *c, int in, const char *const *arguments)
+void cli_start(struct program *p, const char *const *arguments) { start(p, arguments, 0); }
+
+void cli_start_fed(struct program *p, const char *const *arguments) { start(p, arguments, PROGRAM_INPUT); }
+
+int cli_run(struct program *p, const char *const *arguments)
 {
-    *c = (struct cli){
-        .in = -1, .out_file = memfd_create("out", MFD_CLOEXEC), .err_file = memfd_create("err", MFD_CLOEXEC)};
-    c->pid = pdk__test_fork();
-    if (c->pid == 0)
-        become(c, in, arguments);
-    CHECK(c->pid > 0);
-    close(in);
+    cli_start(p, arguments);
+    return program_wait(p);
 }
 
-void cli_start(struct cli *c, const char *const *arguments)
-{
-    start(c, open("/dev/null", O_RDONLY | O_CLOEXEC), arguments);
-}
-
-void cli_start_fed(struct cli *c, const char *const *arguments)
-{
-    int ends[2];
-    CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
-    start(c, ends[0], arguments);
-    c->in = ends[1];
-}
-
-void cli_close_input(struct cli *c)
-{
-    close(c->in);
-    c->in = -1;
-}
-
-static void look(int fd, char *text, size_t size)
-{
-    ssize_t n = fd >= 0 ? pread(fd, text, size - 1, 0) : -1;
-    if (n >= 0)
-        text[n] = '\0';
-}
-
-void cli_look(struct cli *c)
-{
-    look(c->out_file, c->out, sizeof c->out);
-    look(c->err_file, c->err, sizeof c->err);
-}
-
-int cli_wait(struct cli *c)
-{
-    int status = pdk__test_wait(c->pid);
-    cli_look(c);
-    if (c->in >= 0)
-        cli_close_input(c);
-    close(c->out_file);
-    close(c->err_file);
-    c->out_file = c->err_file = -1;
-    return status;
-}
-
-int cli_run(struct cli *c, const char *const *arguments)
-{
-    cli_start(c, arguments);
-    return cli_wait(c);
-}
-
-bool cli_said(struct cli *c, const char *text)
-{
-    cli_look(c);
-    pdk__test_saw_text("its output", c->out);
-    return strstr(c->out, text) != NULL;
-}
-
-bool cli_complained(struct cli *c, const char *text)
-{
-    cli_look(c);
-    pdk__test_saw_text("its complaint", c->err);
-    return strstr(c->err, text) != NULL;
-}
-
-bool cli_one_line(const struct cli *c)
+bool cli_one_line(const struct program *c)
 {
     const char *end = strchr(c->err, '\n');
     return strncmp(c->err, "paddock: ", 9) == 0 && end != NULL && end[1] == '\0';

@@ -4,18 +4,12 @@
 
 #include "lib/server/throwaway.h"
 #include "test/lib/check.h"
+#include "test/lib/program.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 enum { GENEROUS = 60000 };
-
-struct cli {
-    pid_t pid;
-    int in; /* write to its standard input; -1: that is /dev/null */
-    int out_file, err_file;
-    char out[16384], err[4096]; /* its output so far, after cli_look() or cli_wait() */
-};
 
 /* The server all tests of a program share; PADDOCK_HOSTS leads to it, through a door. For pdk__test_suite. */
 void cli_setup(void);
@@ -33,29 +27,13 @@ const char *cli_path(const char *name);
  * more. */
 void cli_as_by_hand(void);
 
-/* Start the program with ARGUMENTS (up to NULL); it dies with the test. */
-void cli_start(struct cli *c, const char *const *arguments);
-
-/* The same, with a pipe as standard input: cli_feed() writes, cli_close_input() ends it. */
-void cli_start_fed(struct cli *c, const char *const *arguments);
-void cli_close_input(struct cli *c);
-
-void cli_look(struct cli *c);
-
-/* Wait for its end. Returns the exit status, or -N when signal N ended it. */
-int cli_wait(struct cli *c);
-
-/* Start and wait. */
-int cli_run(struct cli *c, const char *const *arguments);
-
-#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-/* Is TEXT said on standard output, or error, by now? */
-bool cli_said(struct cli *c, const char *text);
-bool cli_complained(struct cli *c, const char *text);
+/* Start the command with ARGUMENTS, its output captured; or with a pipe as standard input; or start it and wait. */
+void cli_start(struct program *p, const char *const *arguments);
+void cli_start_fed(struct program *p, const char *const *arguments);
+int cli_run(struct program *p, const char *const *arguments);
 
 /* Is what it said on standard error one line that begins with "paddock: "? */
-bool cli_one_line(const struct cli *c);
+bool cli_one_line(const struct program *p);
 
 #define CHECK_ONE_LINE(c)                                                                                              \
     do {                                                                                                               \

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct cli c, holder;
+static struct program c, holder;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
@@ -15,13 +15,13 @@ static void keep(const char *name)
 {
     cli_start_fed(&holder, ARGS("lock", "--on-revoke=ignore", "--label", "night shift", fresh(name), "sh", "-c",
                                 "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
 }
 
 static void let_go(void)
 {
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
 }
 
 static void asks(void)
@@ -49,7 +49,7 @@ static void forced(void)
 {
     keep("forced");
     CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", path)), 0);
-    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(program_wait(&holder), 76);
     CHECK_EQ(cli_children(path), 0);
 }
 
@@ -79,25 +79,25 @@ static void given_back(void)
     cli_start(&c, ARGS("break", "--wait", "60", path));
     CHECK_WITHIN(GENEROUS, cli_asked(path));
     let_go();
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK(strstr(c.err, "given back") != NULL);
 }
 
 /* The next in the queue has another node: the one that was asked is deleted. */
 static void next_in_line(void)
 {
-    struct cli next;
+    struct program next;
     keep("next");
     cli_start_fed(&next, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_start(&c, ARGS("break", "--wait", "60", path));
     CHECK_WITHIN(GENEROUS, cli_asked(path));
     let_go();
-    CHECK_EQ(cli_wait(&c), 0);
-    CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
+    CHECK_EQ(program_wait(&c), 0);
+    CHECK_WITHIN(GENEROUS, program_said(&next, "in\n"));
     CHECK(!cli_asked(path));
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 1);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 1);
 }
 
 static void patience_ends(void)
@@ -106,7 +106,7 @@ static void patience_ends(void)
     CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--wait", ".3", path)), 0);
     const char *asked = strstr(c.err, "asked"), *deleted = strstr(c.err, "deleted");
     CHECK(asked != NULL && deleted != NULL && asked < deleted);
-    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(program_wait(&holder), 76);
 }
 
 /* --- the holder that is asked ------------------------------------------------------------------------------------ */
@@ -115,9 +115,9 @@ static void command_ends(void)
 {
     cli_start(&holder, ARGS("lock", fresh("ends"), "sh", "-c",
                             "exec 2>/dev/null; trap 'echo asked; exit 7' TERM; echo in; while :; do sleep .05; done"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     CHECK_EQ(cli_run(&c, ARGS("break", "--wait", "60", path)), 0);
-    CHECK_EQ(cli_wait(&holder), 7);
+    CHECK_EQ(program_wait(&holder), 7);
     CHECK_STR(holder.out, "in\nasked\n");
     CHECK(strstr(holder.err, "asks for the lock") != NULL);
     CHECK_ONE_LINE(&holder);
@@ -127,7 +127,7 @@ static void command_goes_on(void)
 {
     keep("goes-on");
     CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
-    CHECK_WITHIN(GENEROUS, cli_complained(&holder, "asks for the lock"));
+    CHECK_WITHIN(GENEROUS, program_complained(&holder, "asks for the lock"));
     CHECK(cli_alive(holder.pid));
     let_go();
 }
@@ -136,9 +136,9 @@ static void other_signal(void)
 {
     cli_start(&holder, ARGS("lock", "-q", "--on-revoke=USR1", fresh("usr1"), "sh", "-c",
                             "exec 2>/dev/null; trap 'echo usr1; exit 0' USR1; echo in; while :; do sleep .05; done"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
-    CHECK_EQ(cli_wait(&holder), 0);
+    CHECK_EQ(program_wait(&holder), 0);
     CHECK_STR(holder.out, "in\nusr1\n");
     CHECK_STR(holder.err, "");
 }
@@ -146,41 +146,41 @@ static void other_signal(void)
 /* Asked while it waited: the request was there before the grant. */
 static void asked_before(void)
 {
-    struct cli next;
+    struct program next;
     keep("before");
     cli_start(&next, ARGS("lock", path, "sh", "-c", "trap 'exit 7' TERM; while :; do sleep .05; done"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_ask_last(path);
     let_go();
-    int status = cli_wait(&next);
+    int status = program_wait(&next);
     CHECK(status == 7 || status == 128 + 15); /* the trap may come too late */
 }
 
 static void leader_resigns(void)
 {
-    struct cli next;
+    struct program next;
     cli_start(&holder, ARGS("elect", "--keep", fresh("resigns"), "sh", "-c", "echo in; exec sleep 600"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     cli_start_fed(&next, ARGS("elect", path, "sh", "-c", "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     CHECK_EQ(cli_run(&c, ARGS("break", "--wait", "60", path)), 0);
-    CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&next, "in\n"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2); /* it is a candidate again */
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 1);
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\nin\n"));
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 1);
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\nin\n"));
     kill(holder.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&holder), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&holder), 128 + SIGTERM);
 }
 
 static void hold_says_so(void)
 {
     cli_start_fed(&holder, ARGS("hold", fresh("hold")));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "\n"));
     CHECK_EQ(cli_run(&c, ARGS("break", path)), 0);
-    CHECK_WITHIN(GENEROUS, cli_complained(&holder, "asks for the lock"));
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 0);
+    CHECK_WITHIN(GENEROUS, program_complained(&holder, "asks for the lock"));
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 0);
     CHECK_ONE_LINE(&holder);
 }
 
@@ -188,7 +188,7 @@ static void not_permitted(void)
 {
     cli_start_fed(&holder,
                   ARGS("lock", "--acl", "world:anyone:rcd", fresh("private"), "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     CHECK_EQ(cli_run(&c, ARGS("break", path)), 77);
     CHECK_ONE_LINE(&c);
     CHECK(!cli_asked(path));
@@ -215,7 +215,7 @@ static void in_json(void)
     top = json_loads(c.out, 0, NULL);
     CHECK(!flag(top, "asked") && flag(top, "removed") && flag(top, "gone"));
     json_decref(top);
-    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(program_wait(&holder), 76);
     CHECK_EQ(cli_run(&c, ARGS("break", "--json", path)), 66);
     top = json_loads(c.out, 0, NULL);
     CHECK(json_is_null(json_object_get(top, "holder")));

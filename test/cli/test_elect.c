@@ -13,15 +13,15 @@
 #define TELL "echo $PADDOCK_TOKEN; read -r x; exit 5"
 #define SLEEP "echo $PADDOCK_TOKEN; exec sleep 600"
 
-static struct cli c, next;
+static struct program c, next;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
 /* The token of the N-th term, when it has come. */
-static long long token_of(struct cli *who, int n)
+static long long token_of(struct program *who, int n)
 {
-    const char *line = (cli_look(who), who->out);
+    const char *line = who->out;
     while (n > 1 && line != NULL) {
         line = strchr(line, '\n');
         line = line != NULL ? line + 1 : NULL;
@@ -34,14 +34,14 @@ static void leads(void)
 {
     cli_start_fed(&c, ARGS("elect", "--id", "db 7", fresh("leads"), "sh", "-c",
                            "echo $PADDOCK_TOKEN $PADDOCK_PATH $PADDOCK_NODE $PADDOCK_SESSION in; read -r x; exit 5"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK(strstr(c.out, path) != NULL && strstr(c.out, "-latch-") != NULL);
     CHECK(token_of(&c, 1) > 0);
-    struct cli ls;
+    struct program ls;
     CHECK_EQ(cli_run(&ls, ARGS("ls", path)), 0);
     CHECK(strstr(ls.out, "db 7") != NULL);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 5);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
     CHECK_STR(c.err, "");
     CHECK_EQ(cli_children(path), 0);
 }
@@ -52,12 +52,12 @@ static void hands_over(void)
     CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
     cli_start_fed(&next, ARGS("elect", path, "sh", "-c", TELL));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
-    CHECK(!cli_said(&next, "\n"));
+    CHECK(!program_said(&next, "\n"));
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     CHECK_WITHIN(GENEROUS, token_of(&next, 1) > token_of(&c, 1));
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static void next_term(void)
@@ -68,8 +68,8 @@ static void next_term(void)
         if (term < 3)
             cli_delete_holder(path);
     }
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 5);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
     CHECK_EQ(cli_children(path), 0);
 }
 
@@ -83,7 +83,7 @@ static void stopped_before_the_next(void)
     CHECK_WITHIN(GENEROUS, token_of(&c, 2) > 0);
     CHECK(!cli_alive(first));
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
 }
 
 static void once(void)
@@ -91,7 +91,7 @@ static void once(void)
     cli_start(&c, ARGS("elect", "--once", fresh("once"), "sh", "-c", SLEEP));
     CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
     cli_delete_holder(path);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_children(path), 0);
 }
@@ -105,19 +105,19 @@ static void keep(void)
     CHECK_WITHIN(GENEROUS, token_of(&next, 1) > 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     CHECK_EQ(cli_children(path), 1);
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static void keep_can_be_ended(void)
 {
     cli_start(&c, ARGS("elect", "--keep", fresh("ended"), "sh", "-c",
                        "trap 'exit 7' TERM; echo in; while :; do sleep .05; done"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 7);
+    CHECK_EQ(program_wait(&c), 7);
     CHECK_EQ(cli_children(path), 0);
 }
 
@@ -136,12 +136,12 @@ static void keep_cannot_run(void)
 static void short_terms_rest(void)
 {
     cli_start(&c, ARGS("elect", "--keep", "-v", fresh("short"), "sh", "-c", "echo $PADDOCK_TOKEN; exit 3"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, "a candidate again in "));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "a candidate again in "));
     CHECK_WITHIN(GENEROUS, token_of(&c, 3) > 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
     CHECK_WITHIN(GENEROUS, token_of(&c, 4) > 0);
     kill(c.pid, SIGTERM);
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     CHECK(status == 3 || status == 128 + SIGTERM);
     CHECK_EQ(cli_children(path), 0);
     /* The shortest rest that there can be. */
@@ -160,14 +160,14 @@ static void session_killed_while_it_waits(void)
     CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
     cli_start_fed(&next, ARGS("elect", path, "sh", "-c", TELL));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
-    cli_close_input(&c);
+    program_close_input(&c);
     CHECK_WITHIN(GENEROUS, token_of(&next, 1) > 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(cli_session_of(c.pid), SIGKILL);
-    CHECK_EQ(cli_wait(&c), 70);
+    CHECK_EQ(program_wait(&c), 70);
     CHECK_ONE_LINE(&c);
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static bool sleeps(pid_t pid)
@@ -206,9 +206,9 @@ static void signal_outlives_command(void)
     usleep(1500 * 1000); /* longer than a signal is held back */
     CHECK_WITHIN(GENEROUS, sleeps_on(c.pid));
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static void rest_can_be_ended(void)
@@ -217,7 +217,7 @@ static void rest_can_be_ended(void)
     CHECK_WITHIN(GENEROUS, token_of(&c, 5) > 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
     kill(c.pid, SIGTERM);
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     CHECK(status == 0 || status == 128 + SIGTERM);
     CHECK_EQ(cli_children(path), 0);
 }
@@ -240,10 +240,10 @@ static void rest_passes_away(void)
     CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
     pid_t session = cli_session_of(c.pid);
     pdk__server_pause(cli_server());
-    cli_close_input(&c);
+    program_close_input(&c);
     bool rests = false;
     for (int64_t until = pdk__test_now_ms() + GENEROUS; !rests && pdk__test_now_ms() < until; pdk__test_nap())
-        rests = cli_complained(&c, "a candidate again in ");
+        rests = program_complained(&c, "a candidate again in ");
     int64_t until = pdk__test_now_ms() + LOOK_MS, used = -cpu_ms(session);
     while (pdk__test_now_ms() < until)
         pdk__test_nap();
@@ -253,7 +253,7 @@ static void rest_passes_away(void)
     CHECK(used < MUCH_MS);
     CHECK_WITHIN(GENEROUS, token_of(&c, 2) > token_of(&c, 1));
     kill(c.pid, SIGTERM);
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     CHECK(status == 3 || status == 128 + SIGTERM);
     CHECK_EQ(cli_children(path), 0);
 }
@@ -272,7 +272,7 @@ static void servers_vanish(void)
     pdk__proxy_hold(proxy, PDK__TO_SERVER, true);
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, true);
     CHECK_EQ(cli_run(&next, ARGS("elect", path, "sh", "-c", look)), 0);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
     pdk__proxy_free(proxy);
 }
@@ -288,8 +288,8 @@ static void session_stopped(void)
     CHECK_EQ(cli_run(&next, ARGS("elect", path, "true")), 0);
     kill(session, SIGCONT);
     CHECK_WITHIN(GENEROUS, token_of(&c, 2) > token_of(&c, 1));
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 5);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
 }
 
 static void interrupted_wait(void)
@@ -299,11 +299,11 @@ static void interrupted_wait(void)
     cli_start(&c, ARGS("elect", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     CHECK_STR(c.out, "");
     CHECK_EQ(cli_children(path), 1);
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static void runner_killed(void)
@@ -313,7 +313,7 @@ static void runner_killed(void)
     kill(c.pid, SIGKILL);
     CHECK_EQ(cli_run(&next, ARGS("elect", path, "true")), 0);
     CHECK(!cli_alive((pid_t)token_of(&c, 1)));
-    cli_wait(&c);
+    program_wait(&c);
 }
 
 static void not_permitted(void)

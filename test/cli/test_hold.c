@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli c, d;
+static struct program c, d;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
-static void start(struct cli *r)
+static void start(struct program *r)
 {
     cli_start_fed(r, ARGS("hold", path));
-    CHECK_WITHIN(GENEROUS, cli_said(r, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(r, "\n"));
 }
 
 static void until_input_ends(void)
@@ -29,11 +29,11 @@ static void until_input_ends(void)
     CHECK(token > 0);
     CHECK_EQ(after, '\n');
     CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "true")), 1);
-    CHECK_EQ(write(c.in, "what is said does not matter\n", 29), 29);
+    program_say(&c, "what is said does not matter");
     CHECK_EQ(cli_run(&d, ARGS("hold", "-n", "-E", "6", path)), 6);
     CHECK_STR(d.out, "");
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 0);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_STR(c.err, "");
     CHECK_EQ(cli_children(path), 0);
 }
@@ -45,7 +45,7 @@ static void until_a_signal(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         start(&c);
         kill(c.pid, signals[i]);
-        CHECK_EQ(cli_wait(&c), 0);
+        CHECK_EQ(program_wait(&c), 0);
         CHECK_EQ(cli_children(path), 0);
     }
 }
@@ -57,16 +57,16 @@ static void wait_given_up(void)
     cli_start_fed(&c, ARGS("hold", path));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     cli_start_fed(&c, ARGS("hold", "-E", "8", path));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 8);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 8);
     CHECK_ONE_LINE(&c);
-    CHECK_EQ(cli_run(&c, ARGS("hold", "-w", ".2", path)), 1);
+    CHECK_EQ(cli_run(&c, ARGS("hold", "-w", "3", path)), 1);
     CHECK_EQ(cli_children(path), 1);
-    cli_close_input(&d);
-    CHECK_EQ(cli_wait(&d), 0);
+    program_close_input(&d);
+    CHECK_EQ(program_wait(&d), 0);
 }
 
 /* Its input is the writing end of a pipe that has no reader any more. */

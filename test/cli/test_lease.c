@@ -20,7 +20,7 @@
 #define STUBBORN                                                                                                       \
     "trap '' TERM; sh -c 'while :; do sleep .05; done' 2>/dev/null & echo $$ $! in; while :; do sleep .05; done"
 
-static struct cli c;
+static struct program c;
 static char path[128], hosts[64];
 static pdk__proxy *proxy;
 static pid_t command, grandchild;
@@ -29,7 +29,7 @@ static const char *fresh(const char *name) { return strcpy(path, cli_path(name))
 
 static void started(void)
 {
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d %d", &command, &grandchild), 2);
 }
 
@@ -60,7 +60,7 @@ static void vanish(void)
 /* The next holder finds no process of the group at work: each has ended, or is a zombie. */
 static void next_finds_nobody(void)
 {
-    struct cli next;
+    struct program next;
     char look[512];
     snprintf(
         look, sizeof look,
@@ -70,12 +70,19 @@ static void next_finds_nobody(void)
     CHECK_EQ(cli_run(&next, ARGS("lock", path, "sh", "-c", look)), 0);
 }
 
+/* Nothing happens on the connection but what the renewals cause. */
+static void renewed(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--session-timeout", "8", fresh("renewed"), "sleep", "10")), 0);
+    CHECK_STR(c.err, "");
+}
+
 static void servers_vanish(void)
 {
     start_proxied("vanish", STUBBORN);
     vanish();
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
 
@@ -84,7 +91,7 @@ static void asked_politely(void)
     start_proxied("polite", "trap 'echo cleaned; exit 0' TERM; echo $$ $$ in; while :; do sleep .05; done");
     vanish();
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK(strstr(c.out, "in\ncleaned\n") != NULL);
 }
 
@@ -95,7 +102,7 @@ static void session_stopped(void)
     kill(session, SIGSTOP);
     next_finds_nobody();
     kill(session, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
 
@@ -104,7 +111,7 @@ static void session_killed(void)
     start("session-killed");
     kill(cli_session_of(c.pid), SIGKILL);
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
 
@@ -113,7 +120,7 @@ static void runner_killed(void)
     start("runner-killed");
     kill(c.pid, SIGKILL);
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
 }
 
 static void runner_stopped(void)
@@ -123,7 +130,7 @@ static void runner_stopped(void)
     vanish();
     next_finds_nobody();
     kill(c.pid, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
 }
 
 static void both_stopped(void)
@@ -135,7 +142,7 @@ static void both_stopped(void)
     next_finds_nobody();
     kill(session, SIGCONT);
     kill(c.pid, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
 }
 
 /* As `pkill -9 paddock` once did. */
@@ -146,7 +153,7 @@ static void both_killed(void)
     kill(session, SIGKILL);
     kill(c.pid, SIGKILL);
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
     CHECK_WITHIN(GENEROUS, !cli_alive(guard));
 }
 
@@ -158,7 +165,7 @@ static void one_killed_one_stopped(void)
     kill(session, SIGSTOP);
     kill(c.pid, SIGKILL);
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
     kill(session, SIGKILL);
 }
 
@@ -168,7 +175,7 @@ static void guard_killed(void)
     kill(cli_guard_of(c.pid), SIGKILL);
     vanish();
     next_finds_nobody();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
 }
 
 static void named(pid_t pid, const char *name)
@@ -194,27 +201,27 @@ static void names(void)
     named(cli_guard_of(c.pid), "pdk-guard");
     kill(c.pid, SIGKILL);
     next_finds_nobody();
-    cli_wait(&c);
+    program_wait(&c);
 }
 
 /* None of our processes could act, so the command goes on while another client holds the lock. Not longer than that. */
 static void all_stopped(void)
 {
-    struct cli next;
+    struct program next;
     start("all-stopped");
     pid_t session = cli_session_of(c.pid), guard = cli_guard_of(c.pid);
     kill(guard, SIGSTOP);
     kill(session, SIGSTOP);
     kill(c.pid, SIGSTOP);
     cli_start_fed(&next, ARGS("lock", path, "sh", "-c", "echo in; read -r x; exit 5"));
-    CHECK_WITHIN(GENEROUS, cli_said(&next, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&next, "in\n"));
     CHECK(cli_alive(command));
     kill(c.pid, SIGCONT);
     CHECK_WITHIN(GENEROUS, !cli_alive(command) && !cli_alive(grandchild));
     kill(session, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
-    cli_close_input(&next);
-    CHECK_EQ(cli_wait(&next), 5);
+    CHECK_EQ(program_wait(&c), 76);
+    program_close_input(&next);
+    CHECK_EQ(program_wait(&next), 5);
 }
 
 static void session_gone_for_good(void)
@@ -222,7 +229,7 @@ static void session_gone_for_good(void)
     start("hangs");
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_WITHIN(GENEROUS, !cli_alive(session));
 }
 
@@ -240,13 +247,13 @@ static pid_t stranger(pid_t number)
  * command's group is another process's. */
 static void number_passed_on(void)
 {
-    struct cli next;
+    struct program next;
     cli_start_fed(&c, ARGS("lock", "--session-timeout", "4", fresh("number"), "sh", "-c", "echo $$ $$ in; read -r x"));
     started();
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
     pid_t other = stranger(command);
     if (other < 0 && (errno == EPERM || errno == ENOSYS || errno == EINVAL)) {
         kill(session, SIGKILL);
@@ -264,7 +271,7 @@ static void number_passed_on(void)
 static void servers_grant_less(void)
 {
     cli_start(&c, ARGS("lock", "--session-timeout", "1000", "--kill-after", "150", fresh("clipped"), "true"));
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_ONE_LINE(&c);
     CHECK(strstr(c.err, "120 s") != NULL);
 }
@@ -272,6 +279,7 @@ static void servers_grant_less(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"a command may run for longer than a session timeout", renewed},
         {"the servers vanish", servers_vanish},
         {"the servers vanish, and the command may clean up", asked_politely},
         {"the session process is stopped", session_stopped},

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli holder, waiter, c;
+static struct program holder, waiter, c;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
@@ -15,17 +15,17 @@ static const char *fresh(const char *name) { return strcpy(path, cli_path(name))
 static void populate(void)
 {
     cli_start_fed(&holder, ARGS("lock", "--label", "the first", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     cli_start_fed(&waiter, ARGS("lock", path, "/bin/cat"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
 }
 
 static void disperse(void)
 {
-    cli_close_input(&holder);
-    cli_close_input(&waiter);
-    CHECK_EQ(cli_wait(&holder), 1);
-    CHECK_EQ(cli_wait(&waiter), 0);
+    program_close_input(&holder);
+    program_close_input(&waiter);
+    CHECK_EQ(program_wait(&holder), 1);
+    CHECK_EQ(program_wait(&waiter), 0);
 }
 
 static json_t *list(void)
@@ -160,7 +160,7 @@ static void asked(bool by_curator)
     fresh(by_curator ? "asked-by-curator" : "asked");
     cli_start_fed(&holder,
                   ARGS("lock", "--on-revoke=ignore", "--label", "night shift", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     if (by_curator)
         cli_ask_last(path);
     else
@@ -175,8 +175,8 @@ static void asked(bool by_curator)
     CHECK_EQ(number(top, 0, "pid"), cli_session_of(holder.pid));
     CHECK(json_is_true(json_object_get(json_array_get(json_object_get(top, "contenders"), 0), "asked")));
     json_decref(top);
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
 }
 
 static void asked_by_ours(void) { asked(false); }
@@ -198,12 +198,12 @@ static void leader_asked(void)
 {
     fresh("leader-asked");
     cli_start_fed(&holder, ARGS("elect", "--on-revoke=ignore", "--id", "db7", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     cli_ask_last(path);
     CHECK_WITHIN(GENEROUS,
                  cli_run(&c, ARGS("ls", path)) == 0 && strstr(c.out, "asked") != NULL && strstr(c.out, "db7") != NULL);
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
 }
 
 /* --- by which rules ---------------------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void rules_are_told(void)
 {
     fresh("rules");
     cli_start_fed(&holder, ARGS("lock", "--confirmed", "--lock-delay", "90", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK(strstr(c.out, "confirmed, delay 1m30s") != NULL);
     CHECK_STR(c.err, "");
@@ -220,18 +220,18 @@ static void rules_are_told(void)
     CHECK_EQ(number(top, 0, "lock_delay_ms"), 90000);
     CHECK(json_is_true(json_object_get(json_array_get(json_object_get(top, "contenders"), 0), "confirmed")));
     json_decref(top);
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
 }
 
 static void mixed_rules_are_told(void)
 {
     fresh("mixed");
     cli_start_fed(&holder, ARGS("lock", "--confirmed", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
     cli_start_fed(&waiter, ARGS("lock", "--lock-delay", "1", path, "/bin/cat"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "tokens may come out of order"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "a lock delay and some have none"));
+    CHECK_WITHIN(GENEROUS, program_complained(&waiter, "tokens may come out of order"));
+    CHECK_WITHIN(GENEROUS, program_complained(&waiter, "a lock delay and some have none"));
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK(strstr(c.err, "tokens may come out of order") != NULL);
     CHECK(strstr(c.err, "a lock delay and some have none") != NULL);
@@ -254,17 +254,17 @@ static void curators_rules(void)
     cli_make(path, "_c_00000000-0000-0000-0000-000000000000-lock-0000000000", "10.0.0.7");
     cli_make(path, "_c_00000000-0000-0000-0000-000000000001-lock-0000000001", "10.0.0.8");
     cli_start(&waiter, ARGS("lock", "-v", "--confirmed", "--lock-delay", "0.1", path, "/bin/true"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by 10.0.0.7"));
+    CHECK_WITHIN(GENEROUS, program_complained(&waiter, "held by 10.0.0.7"));
     CHECK_EQ(times(confirms), 1);
     CHECK_EQ(times(delay), 1);
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK(strstr(c.err, confirms) != NULL && strstr(c.err, delay) != NULL);
     cli_delete_holder(path);
-    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by 10.0.0.8"));
+    CHECK_WITHIN(GENEROUS, program_complained(&waiter, "held by 10.0.0.8"));
     CHECK_EQ(times(confirms), 1);
     CHECK_EQ(times(delay), 1);
     cli_delete_holder(path);
-    CHECK_EQ(cli_wait(&waiter), 0);
+    CHECK_EQ(program_wait(&waiter), 0);
 }
 
 /* A program of ours may put its own data into its node, which tell nothing of its rules. */
@@ -273,12 +273,12 @@ static void unknown_rules(void)
     fresh("unknown-rules");
     cli_make(path, "0123456789abcdef-01234567-lock-0000000000", "its own");
     cli_start(&waiter, ARGS("lock", "-v", "--confirmed", "--lock-delay", "0.1", path, "/bin/true"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&waiter, "held by"));
+    CHECK_WITHIN(GENEROUS, program_complained(&waiter, "held by"));
     CHECK_EQ(times("some contenders"), 0);
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK_STR(c.err, "");
     cli_delete_holder(path);
-    CHECK_EQ(cli_wait(&waiter), 0);
+    CHECK_EQ(program_wait(&waiter), 0);
 }
 
 /* Run with the lock held, so that there is a table to print. */
@@ -296,6 +296,8 @@ static void full_output(void)
     run_on_full("ls --json");
     run_on_full("break -q");
     run_on_full("break -q --json");
+    run_on_full(
+        "break -q --json \"$PADDOCK_PATH/free\" >/dev/full; exit $? #"); /* 66 would be for an answer that was read */
 }
 
 static void leaves_nothing(void)

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli c, d;
+static struct program c, d;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
 /* A lock on PATH whose command says "in", and runs until its input or a signal ends it. */
-static void hold(struct cli *r)
+static void hold(struct program *r)
 {
     cli_start_fed(r, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(r, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(r, "in\n"));
 }
 
 static void own_status(void)
@@ -61,6 +61,7 @@ static void environment(void)
 {
     char where[128];
     int64_t token[2];
+    setenv("PADDOCK_TOKEN", "1", 1); /* of another lock, under which this one is asked for */
     for (int i = 0; i < 2; i++) {
         char node[128];
         unsigned long long session;
@@ -77,6 +78,7 @@ static void environment(void)
         CHECK(strstr(node, "-lock-") != NULL);
     }
     CHECK(token[1] > token[0]);
+    unsetenv("PADDOCK_TOKEN");
 }
 
 /* The fourth is the directory that ls reads. */
@@ -109,8 +111,8 @@ static void busy(void)
     CHECK_EQ(cli_run(&d, ARGS("lock", "-v", "-n", path, "true")), 1);
     CHECK_ONE_LINE(&d);
     CHECK_EQ(cli_changes(path), changes);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
 }
 
 static void try_free(void)
@@ -126,12 +128,12 @@ static void timed_out(void)
     fresh("timed");
     hold(&c);
     CHECK(cli_may_write(path));
-    CHECK_EQ(cli_run(&d, ARGS("lock", "-w", ".3", "-E", "7", path, "echo", "ran")), 7);
+    CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "3", "-E", "7", path, "echo", "ran")), 7);
     CHECK_STR(d.out, "");
     CHECK_EQ(cli_children(path), 1);
     CHECK_EQ(cli_changes(path), 3);
-    cli_close_input(&c);
-    cli_wait(&c);
+    program_close_input(&c);
+    program_wait(&c);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "30", path, "echo", "ran")), 0);
     CHECK_STR(d.out, "ran\n");
 }
@@ -141,13 +143,13 @@ static void exclusion(void)
 {
     char file[] = "/tmp/paddock-cli-XXXXXX", script[256], line[64];
     int fd = mkstemp(file), odd = 0;
-    struct cli runs[6];
+    struct program runs[6];
     snprintf(script, sizeof script, "echo in >>%s; sleep 0.05; echo out >>%s", file, file);
     fresh("exclusion");
     for (int i = 0; i < 6; i++)
         cli_start(&runs[i], ARGS("lock", path, "sh", "-c", script));
     for (int i = 0; i < 6; i++)
-        CHECK_EQ(cli_wait(&runs[i]), 0);
+        CHECK_EQ(program_wait(&runs[i]), 0);
     FILE *in = fdopen(fd, "r");
     int n = 0;
     for (; fgets(line, sizeof line, in) != NULL; n++)
@@ -180,11 +182,11 @@ static void acl(void)
     fresh("acl");
     cli_start_fed(&c, ARGS("lock", "--auth", "digest:me:pw", "--acl", "auth::rwcda", "--acl", "world:anyone:r", path,
                            "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "true")), 1);
     CHECK(!cli_may_write(path));
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
 }
 
 /* Every user sees the command line in ps. */
@@ -192,15 +194,15 @@ static void secret(void)
 {
     char file[64], line[4096];
     cli_start_fed(&c, ARGS("lock", "--auth", "digest:me:hush", fresh("secret"), "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     snprintf(file, sizeof file, "/proc/%d/cmdline", (int)c.pid);
     FILE *in = fopen(file, "r");
     size_t n = fread(line, 1, sizeof line, in);
     fclose(in);
     CHECK(memmem(line, n, "lock", 4) != NULL);
     CHECK(memmem(line, n, "hush", 4) == NULL);
-    cli_close_input(&c);
-    cli_wait(&c);
+    program_close_input(&c);
+    program_wait(&c);
 }
 
 /* --- what a wait says, and costs --------------------------------------------------------------------------------- */
@@ -210,12 +212,12 @@ static void waits_aloud(void)
     fresh("aloud");
     hold(&c);
     cli_start_fed(&d, ARGS("lock", "-v", path, "/bin/cat"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&d, "waiting for") && cli_complained(&d, "held by"));
+    CHECK_WITHIN(GENEROUS, program_complained(&d, "waiting for") && program_complained(&d, "held by"));
     CHECK(strstr(d.err, "(sh)") != NULL);
-    cli_close_input(&d);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
-    CHECK_EQ(cli_wait(&d), 0);
+    program_close_input(&d);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
+    CHECK_EQ(program_wait(&d), 0);
 }
 
 /* It shows the holder and its place, so it reads the holder, and of the others the names. */
@@ -232,12 +234,12 @@ static void waits_cheaply(void)
     pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
     cli_start(&c, ARGS("lock", "-v", "-z", hosts, path, "true"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, "place 40 of 40"));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "place 40 of 40"));
     CHECK(strstr(c.err, "held by crowd pid 7") != NULL);
     CHECK(pdk__proxy_replies(proxy, PDK__OP_GET) < 10);
     CHECK(pdk__proxy_replies(proxy, PDK__OP_EXISTS) < 10);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     pdk__proxy_free(proxy);
 }
 
@@ -253,14 +255,14 @@ static void too_slow(void)
     snprintf(line, sizeof line, "warning: %s: not granted yet: connected, but the session cannot be confirmed", path);
     cli_start(&c, ARGS("lock", "-v", "--session-timeout", "4", "-z", hosts, path, "true"));
     cli_start(&d, ARGS("lock", "-w", "12", "--session-timeout", "4", "-z", hosts, path, "true"));
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, line));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, line));
     CHECK(strstr(c.err, "session timeout 4 s") != NULL && cli_alive(c.pid));
-    CHECK_EQ(cli_wait(&d), 1);
+    CHECK_EQ(program_wait(&d), 1);
     CHECK_ONE_LINE(&d);
     snprintf(line, sizeof line, "paddock: %s: connected, but the session cannot be confirmed in time: round", path);
     CHECK(strstr(d.err, line) == d.err);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     pdk__proxy_free(proxy);
 }
 
@@ -270,13 +272,13 @@ static void confirmed(void)
 {
     int64_t token, made;
     cli_start_fed(&c, ARGS("lock", "--confirmed", fresh("confirmed"), "sh", "-c", "echo $PADDOCK_TOKEN in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%" SCNd64, &token), 1);
     CHECK_EQ(cli_run(&d, ARGS("ls", "--json", path)), 0);
     CHECK_EQ(sscanf(strstr(d.out, "\"token\":"), "\"token\":%" SCNd64, &made), 1);
     CHECK(token > made);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
 }
 
 static void stale(void)
@@ -296,14 +298,14 @@ static void stale(void)
 static void own_data(void)
 {
     cli_start_fed(&c, ARGS("lock", "--data", "rack 7, unit 3", fresh("data"), "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(cli_run(&d, ARGS("ls", path)), 0);
     CHECK(strstr(d.out, "rack 7, unit 3") != NULL);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
 }
 
-/* The mark of a holder with a delay is the path's own data. */
+/* The holder record of a lock delay is the path's own data. */
 static void delayed(void)
 {
     fresh("delayed");
@@ -326,7 +328,7 @@ int main(int argc, char **argv)
         {"--confirmed gives the number of a write after the node's", confirmed},
         {"--min-token refuses an ensemble that is behind: 65", stale},
         {"--data is what the node carries", own_data},
-        {"--lock-delay leaves its mark, and takes it off", delayed},
+        {"--lock-delay leaves its holder record, and clears it", delayed},
         {"no shell comes between, but for -c, before the path or behind it", shell},
         {"the command finds token, path, node and session; the next token is larger", environment},
         {"the command inherits no descriptor of ours", descriptors},

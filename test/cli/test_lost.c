@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli c;
+static struct program c;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
 static void lose(void)
 {
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     cli_delete_holder(path);
 }
 
@@ -23,7 +23,7 @@ static void stopped(void)
     pid_t command, grandchild;
     cli_start(&c, ARGS("lock", fresh("lost"), "sh", "-c", "exec 2>/dev/null; sleep 600 & echo $$ $! in; wait"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(sscanf(c.out, "%d %d", &command, &grandchild), 2);
     CHECK(!cli_alive(command));
@@ -37,7 +37,7 @@ static void polite(void)
               ARGS("lock", "--session-timeout", "300", "--kill-after", "60", "--lost-exit-code", "99", fresh("polite"),
                    "sh", "-c", "trap 'echo cleaned; exit 0' TERM; echo in; while :; do sleep .05; done"));
     lose();
-    CHECK_EQ(cli_wait(&c), 99);
+    CHECK_EQ(program_wait(&c), 99);
     CHECK_STR(c.out, "in\ncleaned\n");
 }
 
@@ -46,7 +46,7 @@ static void stubborn(void)
     cli_start(&c, ARGS("lock", "--kill-after", ".2", fresh("stubborn"), "sh", "-c",
                        "trap '' TERM; echo in; while :; do sleep .05; done"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
 }
 
 static void other_signal(void)
@@ -54,7 +54,7 @@ static void other_signal(void)
     cli_start(&c, ARGS("lock", "--on-lost=SIGUSR2", "--session-timeout=300", "--kill-after=60", fresh("usr2"), "sh",
                        "-c", "trap 'echo usr2; exit 0' USR2; echo in; while :; do sleep .05; done"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_STR(c.out, "in\nusr2\n");
 }
 
@@ -63,7 +63,7 @@ static void at_once(void)
     cli_start(&c, ARGS("lock", "--on-lost=kill", "--kill-after=600", fresh("kill"), "sh", "-c",
                        "trap 'echo never' TERM; echo in; while :; do sleep .05; done"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_STR(c.out, "in\n");
 }
 
@@ -71,10 +71,10 @@ static void ignored(void)
 {
     cli_start_fed(&c, ARGS("lock", "--on-lost=ignore", fresh("ignore"), "sh", "-c", "echo in; read -r x; exit 5"));
     lose();
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, "lost"));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "lost"));
     CHECK(cli_alive(c.pid));
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 5);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
     CHECK_ONE_LINE(&c);
 }
 
@@ -82,7 +82,7 @@ static void quiet(void)
 {
     cli_start(&c, ARGS("lock", "-q", fresh("quiet"), "sh", "-c", "echo in; exec sleep 600"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_STR(c.err, "");
 }
 
@@ -91,11 +91,11 @@ static void stopped_command(void)
     pid_t command;
     cli_start(&c, ARGS("lock", "--session-timeout=300", "--kill-after=60", fresh("asleep"), "sh", "-c",
                        "echo $$ in; exec sleep 600"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     kill(command, SIGSTOP);
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK(!cli_alive(command));
 }
 
@@ -106,7 +106,7 @@ static void leftovers(void)
     cli_start(&c, ARGS("lock", "--session-timeout=300", "--kill-after=60", fresh("leftovers"), "sh", "-c",
                        "sh -c 'trap : TERM; while :; do sleep 1; done' 2>/dev/null & echo $! in; exec sleep 600"));
     lose();
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_EQ(sscanf(c.out, "%d", &rest), 1);
     CHECK_WITHIN(GENEROUS, !cli_alive(rest));
 }
@@ -116,24 +116,24 @@ static void stopped_runner(void)
 {
     pid_t command;
     cli_start(&c, ARGS("lock", fresh("frozen"), "sh", "-c", "echo $$ in; exec sleep 600"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     kill(c.pid, SIGSTOP);
     lose();
     CHECK_WITHIN(GENEROUS, !cli_alive(command));
     kill(c.pid, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
 }
 
 static void hold_tells(void)
 {
     cli_start_fed(&c, ARGS("hold", fresh("hold"), "--lost-exit-code=42"));
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 64);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 64);
     cli_start_fed(&c, ARGS("hold", "--lost-exit-code=42", path));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "\n"));
     cli_delete_holder(path);
-    CHECK_EQ(cli_wait(&c), 42);
+    CHECK_EQ(program_wait(&c), 42);
     CHECK_ONE_LINE(&c);
 }
 
@@ -142,15 +142,15 @@ static void heard_late(const char *verb, const char *option)
 {
     pid_t command;
     cli_start_fed(&c, ARGS(verb, option, fresh("late"), "sh", "-c", "echo $$ in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
     cli_delete_holder(path);
-    cli_close_input(&c);
+    program_close_input(&c);
     CHECK_WITHIN(GENEROUS, !cli_alive(command));
     kill(session, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
 

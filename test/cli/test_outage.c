@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli c;
+static struct program c;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
@@ -17,14 +17,14 @@ static void short_outage(void)
 {
     cli_start_fed(
         &c, ARGS("lock", "-v", "--session-timeout", "60", fresh("short"), "sh", "-c", "echo in; read -r x; exit 5"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     cli_server_stop();
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, "connection lost"));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "connection lost"));
     cli_server_start();
-    CHECK_WITHIN(GENEROUS, cli_complained(&c, "still held"));
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "still held"));
     CHECK_EQ(cli_children(path), 1);
-    cli_close_input(&c);
-    CHECK_EQ(cli_wait(&c), 5);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
     CHECK_EQ(cli_children(path), 0);
 }
 
@@ -33,10 +33,10 @@ static void long_outage(void)
 {
     pid_t command;
     cli_start(&c, ARGS("lock", "--session-timeout", "1", fresh("long"), "sh", "-c", "echo $$ in; exec sleep 600"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     pdk__server_pause(cli_server());
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     pdk__server_resume(cli_server());
     CHECK_EQ(status, 76);
     CHECK(!cli_alive(command));
@@ -47,30 +47,33 @@ static void long_outage(void)
 /* A frozen process cannot act; when it goes on, it must not go on believing. */
 static void frozen_session(void)
 {
-    struct cli next;
+    struct program next;
     cli_start(&c, ARGS("lock", "--session-timeout", "4", fresh("frozen"), "sh", "-c", "echo in; exec sleep 600"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
     CHECK_EQ(cli_run(&next, ARGS("lock", path, "true")), 0);
     kill(session, SIGCONT);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_EQ(cli_children(path), 0);
 }
 
+/* The outage is longer than a first connection may take. */
 static void waits_through(void)
 {
-    struct cli holder;
+    struct program holder;
     fresh("through");
     cli_start_fed(&holder, ARGS("lock", "--session-timeout", "60", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
-    cli_start(&c, ARGS("lock", "--session-timeout", "60", "--connect-timeout", ".5", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    cli_start(&c, ARGS("lock", "--session-timeout", "60", "--connect-timeout", "4", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_server_stop();
+    for (int64_t until_ms = pdk__test_now_ms() + 4500; pdk__test_now_ms() < until_ms;)
+        pdk__test_nap();
     cli_server_start();
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
-    CHECK_EQ(cli_wait(&c), 0);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_STR(c.out, "ran\n");
 }
 
@@ -81,14 +84,14 @@ static void never_confirmed(void)
     char hosts[64];
     pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
-    int r = pdk__proxy_rule(proxy,
-                            &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
+    int r = pdk__proxy_rule(
+        proxy, &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
     cli_start_fed(&c, ARGS("lock", "-z", hosts, "--session-timeout", "2", fresh("never"), "sh", "-c",
                            "echo in; read -r x; exit 5"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
-    cli_close_input(&c);
-    CHECK_WITHIN(GENEROUS, pdk__proxy_hits(proxy, r) == 1);
-    CHECK_EQ(cli_wait(&c), 5);
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
+    program_close_input(&c);
+    CHECK_WITHIN(GENEROUS, pdk__proxy_hits(proxy, r) > 0);
+    CHECK_EQ(program_wait(&c), 5);
     pdk__proxy_free(proxy);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
@@ -96,14 +99,14 @@ static void never_confirmed(void)
 static void hold_away(void)
 {
     cli_start_fed(&c, ARGS("hold", "--session-timeout", "300", fresh("hold-away")));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "\n"));
     pdk__server_pause(cli_server());
-    cli_close_input(&c);
+    program_close_input(&c);
     bool told = false;
     for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
-        told = cli_complained(&c, "waiting for a server");
+        told = program_complained(&c, "waiting for a server");
     kill(c.pid, told ? SIGINT : SIGKILL);
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     pdk__server_resume(cli_server());
     CHECK(told);
     CHECK_EQ(status, 128 + SIGINT);
@@ -115,14 +118,14 @@ static void ended_away(void)
 {
     cli_start_fed(&c,
                   ARGS("lock", "--session-timeout", "300", fresh("ended"), "sh", "-c", "echo in; read -r x; exit 5"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     pid_t session = cli_session_of(c.pid);
     pdk__server_pause(cli_server());
-    cli_close_input(&c);
+    program_close_input(&c);
     bool told = false;
     for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
-        told = cli_complained(&c, "the command ended with 5; waiting");
-    int status = told ? cli_wait(&c) : -1;
+        told = program_complained(&c, "the command ended with 5; waiting");
+    int status = told ? program_wait(&c) : -1;
     bool works = told && cli_alive(session);
     pdk__server_resume(cli_server());
     CHECK(told);
@@ -141,39 +144,39 @@ static void ended_away_for_a_pipe(void)
                                  "echo ended $?";
     pid_t runner;
     cli_start_fed(&c, ARGS("lock", "--session-timeout", "300", fresh("pipe"), "sh", "-c", script));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "\n"));
     CHECK_EQ(sscanf(c.out, "%d", &runner), 1);
     pid_t session = cli_session_of(runner);
     pdk__server_pause(cli_server());
-    cli_close_input(&c);
+    program_close_input(&c);
     bool ended = false;
     for (int64_t until = pdk__test_now_ms() + GENEROUS; !ended && pdk__test_now_ms() < until; pdk__test_nap())
-        ended = cli_said(&c, "ended 4\n");
+        ended = program_said(&c, "ended 4\n");
     bool works = cli_alive(session);
     pdk__server_resume(cli_server());
     CHECK(ended);
     CHECK(works);
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
 /* By then no client could know that the lock is busy. */
 static void timed_out_away(void)
 {
-    struct cli holder;
+    struct program holder;
     fresh("away");
     cli_start_fed(&holder, ARGS("lock", "--session-timeout", "60", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
-    cli_start(&c, ARGS("lock", "-w", "3", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    cli_start(&c, ARGS("lock", "-w", "10", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_server_stop();
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     cli_server_start();
     CHECK_EQ(status, 69);
     CHECK_ONE_LINE(&c);
     CHECK_STR(c.out, "");
-    cli_close_input(&holder);
-    CHECK_EQ(cli_wait(&holder), 1);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static struct cli c, d;
+static struct program c, d;
 static char tmp[32];
 
 /* Servers make their directories here, so that leftovers can be seen. */
@@ -47,11 +46,11 @@ static bool listens(int port)
 }
 
 /* Wait for the line, and return the port it names. */
-static int announced(struct cli *r)
+static int announced(struct program *r)
 {
     int port;
     char after;
-    CHECK_WITHIN(GENEROUS, cli_said(r, "\n") || !cli_alive(r->pid));
+    CHECK_WITHIN(GENEROUS, program_said(r, "\n") || !cli_alive(r->pid));
     CHECK_EQ(sscanf(r->out, "export PADDOCK_HOSTS=127.0.0.1:%d%c", &port, &after), 2);
     CHECK_EQ(after, '\n');
     return port;
@@ -66,7 +65,7 @@ static void serves(void)
     CHECK_EQ(cli_run(&d, ARGS("lock", "-z", hosts, "/demo", "echo", "ran")), 0);
     CHECK_STR(d.out, "ran\n");
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_STR(c.err, "");
     CHECK(!listens(port));
     CHECK_EQ(entries(), 0);
@@ -77,7 +76,7 @@ static void interrupted(void)
     cli_start(&c, ARGS("server"));
     int port = announced(&c);
     kill(c.pid, SIGINT);
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK(!listens(port));
     CHECK_EQ(entries(), 0);
 }
@@ -87,7 +86,7 @@ static void killed(void)
     cli_start(&c, ARGS("server"));
     int port = announced(&c);
     kill(c.pid, SIGKILL);
-    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
     CHECK_WITHIN(GENEROUS, !listens(port));
     CHECK_WITHIN(GENEROUS, entries() == 0);
 }
@@ -95,25 +94,12 @@ static void killed(void)
 /* The parent is a shell between us and the server, killed with the one signal it cannot act upon. */
 static void parent_killed(void)
 {
-    char out[64], script[256];
-    snprintf(out, sizeof out, "%s/out", tmp);
-    snprintf(script, sizeof script, "\"$PADDOCK_BUILDDIR/paddock\" server >%s & wait", out);
-    pid_t shell = pdk__test_fork();
-    if (shell == 0) {
-        execl("/bin/sh", "sh", "-c", script, NULL);
-        _exit(99);
-    }
-    struct stat st;
-    CHECK_WITHIN(GENEROUS, stat(out, &st) == 0 && st.st_size > 0);
-    int port = 0;
-    FILE *in = fopen(out, "r");
-    CHECK_EQ(fscanf(in, "export PADDOCK_HOSTS=127.0.0.1:%d", &port), 1);
-    fclose(in);
+    struct program shell;
+    program_start(&shell, ARGS("sh", "-c", "\"$PADDOCK_BUILDDIR/paddock\" server & wait"), PROGRAM_OUTPUT);
+    int port = (int)program_await_number(&shell, "export PADDOCK_HOSTS=127.0.0.1:");
     CHECK(listens(port));
-    kill(shell, SIGKILL);
-    pdk__test_wait(shell);
+    program_kill(&shell);
     CHECK_WITHIN(GENEROUS, !listens(port));
-    unlink(out);
     CHECK_WITHIN(GENEROUS, entries() == 0);
 }
 
@@ -121,13 +107,8 @@ static void evaluated(void)
 {
     static const char script[] = "eval \"$(\"$PADDOCK_BUILDDIR/paddock\" server --parent $$ &)\"; "
                                  "\"$PADDOCK_BUILDDIR/paddock\" lock /demo sh -c 'echo ran; exit 3'";
-    pid_t shell = pdk__test_fork();
-    if (shell == 0) {
-        unsetenv("PADDOCK_HOSTS");
-        execl("/bin/sh", "sh", "-c", script, NULL);
-        _exit(99);
-    }
-    CHECK_EQ(pdk__test_wait(shell), 3);
+    struct program shell;
+    CHECK_EQ(program_run(&shell, ARGS("env", "-u", "PADDOCK_HOSTS", "sh", "-c", script), 0), 3);
     CHECK_WITHIN(GENEROUS, entries() == 0);
 }
 
@@ -141,7 +122,7 @@ static void port_taken(void)
     CHECK(strstr(d.err, port) != NULL && strstr(d.err, "is in use") != NULL);
     CHECK_STR(d.out, "");
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
     CHECK_EQ(entries(), 0);
 }
 

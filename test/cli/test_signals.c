@@ -9,16 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct cli c, d;
+static struct program c, d;
 static char path[128];
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
 /* A command that says which of its processes are which, and waits. */
-static void start_family(struct cli *r, pid_t *command, pid_t *grandchild)
+static void start_family(struct program *r, pid_t *command, pid_t *grandchild)
 {
     cli_start(r, ARGS("lock", path, "sh", "-c", "sleep 600 & echo $$ $! in; wait"));
-    CHECK_WITHIN(GENEROUS, cli_said(r, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(r, "in\n"));
     CHECK_EQ(sscanf(r->out, "%d %d", command, grandchild), 2);
 }
 
@@ -29,9 +29,9 @@ static void passed_on(void)
         char script[128];
         snprintf(script, sizeof script, "trap 'echo got; exit 9' %d; echo in; while :; do sleep .05; done", signals[i]);
         cli_start(&c, ARGS("lock", fresh("passed"), "sh", "-c", script));
-        CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+        CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
         kill(c.pid, signals[i]);
-        CHECK_EQ(cli_wait(&c), 9);
+        CHECK_EQ(program_wait(&c), 9);
         CHECK_STR(c.out, "in\ngot\n");
         CHECK_EQ(cli_children(path), 0);
     }
@@ -43,7 +43,7 @@ static void reaches_group(void)
     fresh("group");
     start_family(&c, &command, &grandchild);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
 }
 
@@ -54,13 +54,13 @@ static void release_is_last(void)
                        "trap 'echo ending; while ! test -e \"$0\"; do sleep .05; done; exit 4' TERM; echo in; "
                        "while :; do sleep .05; done",
                        "/proc/self/nonexistent"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     kill(c.pid, SIGTERM);
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "ending\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "ending\n"));
     CHECK_EQ(cli_run(&d, ARGS("lock", "-n", path, "true")), 1);
     CHECK_EQ(cli_children(path), 1);
     kill(c.pid, SIGKILL);
-    cli_wait(&c);
+    program_wait(&c);
 }
 
 static void wait_given_up(void)
@@ -68,17 +68,17 @@ static void wait_given_up(void)
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
     fresh("waiter");
     cli_start_fed(&d, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&d, "in\n"));
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         cli_start(&c, ARGS("lock", path, "echo", "ran"));
         CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
         kill(c.pid, signals[i]);
-        CHECK_EQ(cli_wait(&c), 128 + signals[i]);
+        CHECK_EQ(program_wait(&c), 128 + signals[i]);
         CHECK_STR(c.out, "");
         CHECK_EQ(cli_children(path), 1);
     }
-    cli_close_input(&d);
-    cli_wait(&d);
+    program_close_input(&d);
+    program_wait(&d);
 }
 
 static void given_up_unconnected(void)
@@ -86,24 +86,22 @@ static void given_up_unconnected(void)
     cli_start(&c, ARGS("lock", "-z", "127.0.0.1:1", "--connect-timeout=600", fresh("unconnected"), "true"));
     CHECK_WITHIN(GENEROUS, cli_has_session(c.pid));
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
 }
 
 /* The servers do not answer, so the release would wait for them. */
 static void impatient(void)
 {
     pid_t session, command;
-    int status = 0;
     cli_start_fed(
         &c, ARGS("lock", "--session-timeout", "600", fresh("impatient"), "sh", "-c", "echo $$ in; read -r x; exit 6"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     kill(session = cli_session_of(c.pid), SIGSTOP);
-    cli_close_input(&c);
+    program_close_input(&c);
     CHECK_WITHIN(GENEROUS, !cli_alive(command));
-    CHECK_WITHIN(GENEROUS, (kill(c.pid, SIGTERM), waitpid(c.pid, &status, WNOHANG) == c.pid));
-    CHECK(WIFEXITED(status));
-    CHECK_EQ(WEXITSTATUS(status), 6);
+    CHECK_WITHIN(GENEROUS, (kill(c.pid, SIGTERM), program_ended(&c)));
+    CHECK_EQ(c.status, 6);
     CHECK_EQ(cli_children(path), 1);
     kill(session, SIGCONT);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
@@ -123,16 +121,16 @@ static void ignored_by_us(void)
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         cli_start_fed(&d, ARGS("lock", fresh("nohup"), "sh", "-c", "echo in; read -r x"));
-        CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+        CHECK_WITHIN(GENEROUS, program_said(&d, "in\n"));
         signal(signals[i], SIG_IGN);
         cli_start(&c, ARGS("lock", path, "echo", "ran"));
         signal(signals[i], SIG_DFL);
         CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
         kill(c.pid, signals[i]);
         kill(cli_session_of(c.pid), signals[i]);
-        cli_close_input(&d);
-        CHECK_EQ(cli_wait(&d), 1);
-        CHECK_EQ(cli_wait(&c), 0);
+        program_close_input(&d);
+        CHECK_EQ(program_wait(&d), 1);
+        CHECK_EQ(program_wait(&c), 0);
         CHECK_STR(c.out, "ran\n");
     }
 }
@@ -140,16 +138,16 @@ static void ignored_by_us(void)
 static void ignored_by_hold(void)
 {
     cli_start_fed(&d, ARGS("hold", fresh("nohup-hold")));
-    CHECK_WITHIN(GENEROUS, cli_said(&d, "\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&d, "\n"));
     signal(SIGHUP, SIG_IGN);
     cli_start_fed(&c, ARGS("hold", path));
     signal(SIGHUP, SIG_DFL);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(c.pid, SIGHUP);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
-    cli_close_input(&d);
-    CHECK_EQ(cli_wait(&d), 0);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+    program_close_input(&d);
+    CHECK_EQ(program_wait(&d), 0);
 }
 
 /* A service manager, whose name this process takes, signals each process of the unit. The runner is stopped meanwhile,
@@ -162,18 +160,18 @@ static void once_only(void)
     cli_start(&c, ARGS("lock", fresh("once"), "sh", "-c",
                        "trap 'echo got' TERM; trap end=1 USR1; echo $$ in; while [ -z \"$end\" ]; do sleep .05; done; "
                        "exit 9"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     pid_t others[] = {cli_session_of(c.pid), cli_guard_of(c.pid), c.pid};
     CHECK_EQ(prctl(PR_SET_NAME, "systemd"), 0);
     kill(c.pid, SIGSTOP);
     kill(command, SIGTERM);
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "got\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "got\n"));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         kill(others[i], SIGTERM);
     kill(c.pid, SIGCONT);
     kill(c.pid, SIGUSR1);
-    int status = cli_wait(&c);
+    int status = program_wait(&c);
     prctl(PR_SET_NAME, name);
     CHECK_EQ(status, 9);
     CHECK_STR(strchr(c.out, 'i'), "in\ngot\n");
@@ -184,12 +182,12 @@ static void all_but_the_command(void)
 {
     cli_start(&c, ARGS("lock", fresh("pidof"), "sh", "-c",
                        "trap 'echo got; exit 9' TERM; echo in; while :; do sleep .05; done"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     pid_t all[] = {cli_session_of(c.pid), cli_guard_of(c.pid), c.pid};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         kill(all[i], SIGTERM);
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "got\n"));
-    CHECK_EQ(cli_wait(&c), 9);
+    CHECK_WITHIN(GENEROUS, program_said(&c, "got\n"));
+    CHECK_EQ(program_wait(&c), 9);
 }
 
 /* A command that was stopped, and not by a shell, ends all the same. */
@@ -200,7 +198,7 @@ static void reaches_stopped(void)
     start_family(&c, &command, &grandchild);
     kill(-command, SIGSTOP);
     kill(c.pid, SIGTERM);
-    CHECK_EQ(cli_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
 }
 
 static bool may_unshare(void) { return geteuid() == 0 && system("unshare --pid --fork true 2>/dev/null") == 0; }
@@ -213,7 +211,7 @@ static void reaps(void)
     cli_start(&c, ARGS("lock", fresh("outer"), "sh", "-c",
                        "exec unshare --pid --fork --kill-child \"$(readlink /proc/$PPID/exe)\" lock $PADDOCK_PATH-in "
                        "sh -c 'orphan=$(sleep .1 >/dev/null & echo $!); while kill -0 $orphan; do sleep .05; done'"));
-    CHECK_EQ(cli_wait(&c), 0);
+    CHECK_EQ(program_wait(&c), 0);
 }
 
 static void foreign_children(void)
@@ -222,7 +220,7 @@ static void foreign_children(void)
         SKIP("needs the right to make a PID namespace");
     cli_start(&c, ARGS("lock", fresh("outer"), "sh", "-c",
                        "exec unshare --pid \"$(readlink /proc/$PPID/exe)\" lock $PADDOCK_PATH-in echo ran"));
-    CHECK_EQ(cli_wait(&c), 70);
+    CHECK_EQ(program_wait(&c), 70);
     CHECK_ONE_LINE(&c);
     CHECK(strstr(c.err, "--fork") != NULL);
     CHECK_STR(c.out, "");
@@ -235,7 +233,7 @@ static void runner_killed(void)
     fresh("killed");
     start_family(&c, &command, &grandchild);
     kill(c.pid, SIGKILL);
-    CHECK_EQ(cli_wait(&c), -SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
     CHECK_EQ(cli_run(&d, ARGS("lock", "-w", "30", path, "true")), 0);
     CHECK(!cli_alive(command));
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
@@ -246,14 +244,14 @@ static void waiter_killed(void)
 {
     fresh("waiter-killed");
     cli_start_fed(&d, ARGS("lock", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&d, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&d, "in\n"));
     cli_start(&c, ARGS("lock", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     kill(c.pid, SIGKILL);
-    cli_wait(&c);
+    program_wait(&c);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
-    cli_close_input(&d);
-    cli_wait(&d);
+    program_close_input(&d);
+    program_wait(&d);
 }
 
 static void session_killed(void)
@@ -264,7 +262,7 @@ static void session_killed(void)
     pid_t session = cli_session_of(c.pid);
     CHECK(session > 0);
     kill(session, SIGKILL);
-    CHECK_EQ(cli_wait(&c), 76);
+    CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
     CHECK(!cli_alive(command));
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
@@ -274,9 +272,9 @@ static void session_signalled(void)
 {
     cli_start(&c,
               ARGS("lock", fresh("number"), "sh", "-c", "trap 'exit 8' TERM; echo in; while :; do sleep .05; done"));
-    CHECK_WITHIN(GENEROUS, cli_said(&c, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     kill(cli_session_of(c.pid), SIGTERM);
-    CHECK_EQ(cli_wait(&c), 8);
+    CHECK_EQ(program_wait(&c), 8);
 }
 
 int main(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct cli holder;
+static struct program holder;
 static char path[128];
 static char screen[65536]; /* all that came from the terminal */
 static int terminal;
@@ -21,13 +21,13 @@ static const char *fresh(const char *name) { return strcpy(path, cli_path(name))
 static void keep(void)
 {
     cli_start_fed(&holder, ARGS("lock", "--label", "night shift", path, "sh", "-c", "echo in; read -r x"));
-    CHECK_WITHIN(GENEROUS, cli_said(&holder, "in\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
 }
 
 static void let_go(void)
 {
-    cli_close_input(&holder);
-    cli_wait(&holder);
+    program_close_input(&holder);
+    program_wait(&holder);
 }
 
 /* Run COMMAND with a shell on a terminal; 'paddock' is the program under test. The shell begins with SETTING. */
@@ -125,13 +125,13 @@ static void connecting(void)
     close_terminal();
 }
 
-/* A second is time enough for the line to come, were it to come. */
+/* Three seconds are time enough for the line to come, were it to come. */
 static void no_line(void)
 {
     char command[512];
     fresh("quiet");
     keep();
-    snprintf(command, sizeof command, "paddock lock -q -w 1 %s true; paddock lock -w 1 %s true 2>&1 | cat; echo over",
+    snprintf(command, sizeof command, "paddock lock -q -w 3 %s true; paddock lock -w 3 %s true 2>&1 | cat; echo over",
              path, path);
     open_terminal(command);
     CHECK_SHOWN("over");
@@ -335,7 +335,7 @@ static void break_asks(void)
     type("yes\n");
     CHECK_SHOWN("status 0");
     close_terminal();
-    CHECK_EQ(cli_wait(&holder), 76);
+    CHECK_EQ(program_wait(&holder), 76);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct cli c;
+static struct program c;
 
 /* Refused with STATUS and one line that names WORD, and nothing is on the server that was not there before. */
 static void refused(int line, int status, const char *word, const char *const *arguments)
@@ -18,7 +18,7 @@ static void refused(int line, int status, const char *word, const char *const *a
     if (!cli_one_line(&c) || strstr(c.err, word) == NULL)
         pdk__test_fail(__FILE__, line, "not one line about '%s': %s", word, c.err);
     CHECK_STR(c.out, "");
-    CHECK_EQ(cli_nodes(), before);
+    CHECK(cli_nodes() <= before); /* those of sessions that have ended may go meanwhile */
 }
 
 #define REFUSED(status, word, ...) refused(__LINE__, (status), (word), ARGS(__VA_ARGS__))

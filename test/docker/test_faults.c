@@ -2,9 +2,9 @@
  * The mutex on three real servers, one of which is always being killed, frozen, cut off or restarted. See docker/check,
  * which brings up the servers and runs this.
  *
- * Tests end with the laws of test/docker/history.h, and with a lock that is still good for a round.
+ * Tests end with the laws of test/chaos/findings.h, and with a lock that is still good for a round.
  */
-#include "test/docker/scene.h"
+#include "test/docker/scenario.h"
 #include "test/lib/check.h"
 
 #include <paddock.h>
@@ -22,13 +22,13 @@ static void setup(void)
 {
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/check brings one up");
-    pdk__lab_beat();
+    servers_beat();
 }
 
 static void teardown(void)
 {
-    pdk__crew_abandon();
-    pdk__lab_beat_stop();
+    workers_abandon();
+    servers_beat_stop();
 }
 
 static void copy(char name[static 16], const char *from) { snprintf(name, 16, "%s", from); }
@@ -39,36 +39,36 @@ static void leader_killed(void)
 {
     char leader[16];
     int q[3];
-    scene_begin();
+    scenario_begin();
     for (int i = 0; i < 3; i++)
-        q[i] = scene_queue_up(pdk__crew_hire(PATIENT_MS));
-    struct pdk__event grant = scene_granted(q[0]);
+        q[i] = scenario_queue_up(workers_hire(PATIENT_MS));
+    struct record grant = scenario_granted(q[0]);
     copy(leader, pdk__fault("server leader"));
     pdk__fault("kill %s", leader);
     for (int i = 0; i < 3; i++)
-        scene_reconnected(q[i]);
-    scene_still_holds(q[0], &grant, q + 1, 2);
-    scene_serve(q, 3);
+        scenario_reconnected(q[i]);
+    scenario_still_holds(q[0], &grant, q + 1, 2);
+    scenario_serve(q, 3);
     pdk__fault("start %s", leader);
-    scene_finish(q[0]);
+    scenario_finish(q[0]);
 }
 
 static void follower_killed(void)
 {
     char follower[16];
-    scene_begin();
+    scenario_begin();
     copy(follower, pdk__fault("server follower"));
     int q[3];
     for (int i = 0; i < 3; i++)
-        q[i] = scene_queue_up(scene_hire_at(follower, i < 2, PATIENT_MS));
-    struct pdk__event grant = scene_granted(q[0]);
+        q[i] = scenario_queue_up(scenario_hire_at(follower, i < 2, PATIENT_MS));
+    struct record grant = scenario_granted(q[0]);
     pdk__fault("kill %s", follower);
-    scene_moved(q[0], follower);
-    scene_moved(q[1], follower);
-    scene_still_holds(q[0], &grant, q + 1, 2);
-    scene_serve(q, 3);
+    scenario_moved(q[0], follower);
+    scenario_moved(q[1], follower);
+    scenario_still_holds(q[0], &grant, q + 1, 2);
+    scenario_serve(q, 3);
     pdk__fault("start %s", follower);
-    scene_finish(q[0]);
+    scenario_finish(q[0]);
 }
 
 /* It wakes up believing that it leads; by then the lock has had other holders. A client of this leader leaves it only
@@ -76,60 +76,60 @@ static void follower_killed(void)
 static void leader_paused(void)
 {
     char leader[16];
-    scene_begin();
+    scenario_begin();
     copy(leader, pdk__fault("server leader"));
     int q[3];
     for (int i = 0; i < 3; i++)
-        q[i] = scene_queue_up(scene_hire_at(leader, i == 1, PATIENT_MS));
-    struct pdk__event grant = scene_granted(q[0]);
+        q[i] = scenario_queue_up(scenario_hire_at(leader, i == 1, PATIENT_MS));
+    struct record grant = scenario_granted(q[0]);
     pdk__fault("pause %s", leader);
-    scene_reconnected(q[0]);
-    scene_reconnected(q[2]);
-    scene_still_holds(q[0], &grant, q + 1, 2);
-    scene_moved(q[1], leader);
-    scene_serve(q, 3);
+    scenario_reconnected(q[0]);
+    scenario_reconnected(q[2]);
+    scenario_still_holds(q[0], &grant, q + 1, 2);
+    scenario_moved(q[1], leader);
+    scenario_serve(q, 3);
     pdk__fault("unpause %s", leader);
-    scene_finish(q[0]);
+    scenario_finish(q[0]);
 }
 
 /* --- clients that are cut off ------------------------------------------------------------------------------------ */
 
 static void client_cut_briefly(void)
 {
-    scene_begin();
-    int q[2] = {scene_queue_up(pdk__crew_hire(USUAL_MS)), scene_queue_up(pdk__crew_hire(USUAL_MS))};
-    struct pdk__event grant = scene_granted(q[0]);
-    pdk__fault("cut-client %d", pdk__crew_place(q[0]));
-    CHECK_EQ(pdk__crew_await(q[0], "suspect", 1, SOON_MS).token, grant.token);
-    pdk__fault("heal-client %d", pdk__crew_place(q[0]));
-    CHECK_EQ(pdk__crew_await(q[0], "held", 1, SOON_MS).token, grant.token);
-    scene_still_holds(q[0], &grant, q + 1, 1);
-    scene_serve(q, 2);
-    scene_finish(q[0]);
+    scenario_begin();
+    int q[2] = {scenario_queue_up(workers_hire(USUAL_MS)), scenario_queue_up(workers_hire(USUAL_MS))};
+    struct record grant = scenario_granted(q[0]);
+    pdk__fault("cut-client %d", workers_place(q[0]));
+    CHECK_EQ(workers_await(q[0], "suspect", 1, SOON_MS).token, grant.token);
+    pdk__fault("heal-client %d", workers_place(q[0]));
+    CHECK_EQ(workers_await(q[0], "held", 1, SOON_MS).token, grant.token);
+    scenario_still_holds(q[0], &grant, q + 1, 1);
+    scenario_serve(q, 2);
+    scenario_finish(q[0]);
 }
 
 /* No server tells it that its session ends, and yet it stops believing before the servers grant the lock to another. */
 static void client_cut_for_long(void)
 {
-    scene_begin();
-    int first = scene_queue_up(pdk__crew_hire(USUAL_MS)), next = scene_queue_up(pdk__crew_hire(USUAL_MS));
-    struct pdk__event grant = scene_granted(first);
-    pdk__fault("cut-client %d", pdk__crew_place(first));
-    struct pdk__event lost = pdk__crew_await(first, "lost", 1, SOON_MS), second = scene_granted(next);
+    scenario_begin();
+    int first = scenario_queue_up(workers_hire(USUAL_MS)), next = scenario_queue_up(workers_hire(USUAL_MS));
+    struct record grant = scenario_granted(first);
+    pdk__fault("cut-client %d", workers_place(first));
+    struct record lost = workers_await(first, "lost", 1, SOON_MS), second = scenario_granted(next);
     CHECK_EQ(lost.token, grant.token);
     CHECK(second.token > grant.token);
     CHECK(lost.ns < second.ns);
-    pdk__fault("heal-client %d", pdk__crew_place(first));
-    CHECK_EQ(pdk__crew_do(first, "state", "state", SOON_MS).rc, PDK_LOST);
-    CHECK_RC(pdk__crew_do(first, "unlock", "released", SOON_MS).rc, PDK_ELOST);
-    scene_queue_up(first);
-    CHECK_EQ(pdk__crew_count(first, "granted"), 1);
-    scene_unlock(next);
-    struct pdk__event third = scene_granted(first);
+    pdk__fault("heal-client %d", workers_place(first));
+    CHECK_EQ(workers_do(first, "state", "state", SOON_MS).rc, PDK_LOST);
+    CHECK_RC(workers_do(first, "unlock", "released", SOON_MS).rc, PDK_ELOST);
+    scenario_queue_up(first);
+    CHECK_EQ(workers_count(first, "granted"), 1);
+    scenario_unlock(next);
+    struct record third = scenario_granted(first);
     CHECK(third.token > second.token);
     CHECK(third.session != grant.session);
-    scene_unlock(first);
-    scene_finish(next);
+    scenario_unlock(first);
+    scenario_finish(next);
 }
 
 /* --- a follower that is cut off, with clients that are not ------------------------------------------------------- */
@@ -138,23 +138,23 @@ static void client_cut_for_long(void)
 static void part_follower(const char *fault)
 {
     char follower[16];
-    scene_begin();
+    scenario_begin();
     copy(follower, pdk__fault("server follower"));
-    int q[4], late = scene_hire_at(follower, true, PATIENT_MS);
+    int q[4], late = scenario_hire_at(follower, true, PATIENT_MS);
     for (int i = 0; i < 3; i++)
-        q[i] = scene_queue_up(scene_hire_at(follower, i < 2, PATIENT_MS));
-    struct pdk__event grant = scene_granted(q[0]);
+        q[i] = scenario_queue_up(scenario_hire_at(follower, i < 2, PATIENT_MS));
+    struct record grant = scenario_granted(q[0]);
     q[3] = late;
     pdk__fault("%s %s", fault, follower);
-    pdk__crew_order(late, "lock");
+    workers_order(late, "lock");
     for (int i = 0; i < 4; i++)
         if (i != 2)
-            scene_moved(q[i], follower);
-    CHECK_WITHIN(SOON_MS, scene_nodes() == 4);
-    scene_still_holds(q[0], &grant, q + 1, 3);
+            scenario_moved(q[i], follower);
+    CHECK_WITHIN(SOON_MS, scenario_nodes() == 4);
+    scenario_still_holds(q[0], &grant, q + 1, 3);
     pdk__fault("heal %s", follower);
-    scene_serve(q, 4);
-    scene_finish(q[0]);
+    scenario_serve(q, 4);
+    scenario_finish(q[0]);
 }
 
 static void follower_cut_off(void) { part_follower("cut-follower-from-leader"); }
@@ -166,23 +166,23 @@ static void follower_deaf(void) { part_follower("deafen-follower"); }
 static void follower_cut_off_for_long(void)
 {
     char follower[16];
-    scene_begin();
+    scenario_begin();
     copy(follower, pdk__fault("server follower"));
-    int first = scene_queue_up(scene_hire_only_at(follower, BRIEF_MS));
-    int next = scene_queue_up(scene_hire_at(follower, false, PATIENT_MS));
-    struct pdk__event grant = scene_granted(first);
+    int first = scenario_queue_up(scenario_hire_only_at(follower, BRIEF_MS));
+    int next = scenario_queue_up(scenario_hire_at(follower, false, PATIENT_MS));
+    struct record grant = scenario_granted(first);
     pdk__fault("cut-follower-from-leader %s", follower);
-    struct pdk__event lost = pdk__crew_await(first, "lost", 1, SOON_MS), second = scene_granted(next);
+    struct record lost = workers_await(first, "lost", 1, SOON_MS), second = scenario_granted(next);
     CHECK_EQ(lost.token, grant.token);
     CHECK(second.token > grant.token);
     CHECK(lost.ns < second.ns);
-    CHECK_RC(pdk__crew_do(first, "unlock", "released", SOON_MS).rc, PDK_ELOST);
+    CHECK_RC(workers_do(first, "unlock", "released", SOON_MS).rc, PDK_ELOST);
     pdk__fault("heal %s", follower);
-    scene_queue_up(first);
-    scene_unlock(next);
-    CHECK(scene_granted(first).token > second.token);
-    scene_unlock(first);
-    scene_finish(next);
+    scenario_queue_up(first);
+    scenario_unlock(next);
+    CHECK(scenario_granted(first).token > second.token);
+    scenario_unlock(first);
+    scenario_finish(next);
 }
 
 /* --- everything, one after another ------------------------------------------------------------------------------- */
@@ -190,11 +190,11 @@ static void follower_cut_off_for_long(void)
 static void rolling_restart(void)
 {
     enum { N = 4 };
-    scene_begin();
-    scene_contend(N, PATIENT_MS);
+    scenario_begin();
+    scenario_contend(N, PATIENT_MS);
     pdk__fault("rolling-restart");
-    scene_contended(N);
-    scene_finish(0);
+    scenario_contended(N);
+    scenario_finish(0);
 }
 
 int main(int argc, char **argv)

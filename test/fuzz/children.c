@@ -1,6 +1,7 @@
 /* Listings: any names in any order, and a contender's place among them. */
 #include "lib/core/name.h"
 #include "lib/core/order.h"
+#include "lib/core/rule.h"
 #include "test/fuzz/fuzz.h"
 #include <stdbool.h>
 
@@ -45,16 +46,18 @@ static bool is_contender(const char *name) { return pdk__name_parse(name).kind !
 
 static int64_t sequence_of(const char *name) { return pdk__name_parse(name).sequence; }
 
+static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
+
 /* In a sorted listing: the node of that name, and as many with lower numbers as are before it. */
 static void check_place(const struct listing *sorted, const char *name)
 {
-    struct pdk__place place = pdk__order_place(sorted->names, sorted->n, name);
+    struct pdk__place place = pdk__rule_place(&mutex, sorted->names, sorted->n, name);
     size_t own = 0, ahead = 0, same = 0;
     while (own < sorted->n && strcmp(sorted->names[own], name) != 0)
         own++;
     MUST(place.present == (own < sorted->n));
     if (!place.present) {
-        MUST(place.predecessor == NULL && place.ahead == 0 && !place.tied);
+        MUST(place.predecessor == NULL && place.blocking == 0 && !place.tied);
         return;
     }
     int64_t sequence = sequence_of(name);
@@ -62,7 +65,7 @@ static void check_place(const struct listing *sorted, const char *name)
         ahead += sequence_of(sorted->names[i]) < sequence;
         same += sequence_of(sorted->names[i]) == sequence;
     }
-    MUST(place.ahead == ahead && place.tied == (same > is_contender(name)));
+    MUST(place.blocking == ahead && place.tied == (same > is_contender(name)));
     MUST((place.predecessor != NULL) == (ahead > 0));
     if (ahead > 0)
         MUST(sequence_of(place.predecessor) == sequence_of(sorted->names[ahead - 1]));
@@ -70,7 +73,10 @@ static void check_place(const struct listing *sorted, const char *name)
 
 static void check_contenders(const struct listing *sorted)
 {
-    size_t n = pdk__order_contenders(sorted->names, sorted->n);
+    size_t n = 0;
+    while (n < sorted->n && is_contender(sorted->names[n]))
+        n++;
+    MUST(pdk__rule_free(&mutex, sorted->names, sorted->n) == (n == 0));
     for (size_t i = 0; i < sorted->n; i++)
         MUST(is_contender(sorted->names[i]) == (i < n));
     for (size_t i = 1; i < n; i++)

@@ -33,7 +33,7 @@ struct play {
     bool unsure;     /* a create may have happened */
     bool agreed;     /* the last barrier was */
     int64_t written; /* by the last confirmation */
-    bool marked;     /* the path may carry our mark */
+    bool recorded;   /* the path may carry our record */
     struct pdk__delay delay;
     /* after mending: is the node there? */
     bool there;
@@ -57,7 +57,7 @@ static void ask(struct play *p, const struct pdk__action *a)
     MUST(a->kind != PDK__ACT_CREATE || !p->unsure);
     p->unsure = p->unsure || a->kind == PDK__ACT_CREATE;
     p->question = a->kind;
-    p->marked = p->marked || a->kind == PDK__ACT_MARK;
+    p->recorded = p->recorded || a->kind == PDK__ACT_RECORD;
     p->answers = a->kind == PDK__ACT_CREATE || a->kind == PDK__ACT_BARRIER ? 2 : 1;
 }
 
@@ -72,7 +72,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->vouched == p->session);
         MUST(a->token >= p->c.conditions.min_token);
         MUST(!p->c.conditions.confirmed || a->token == p->written);
-        MUST(p->c.conditions.lock_delay_ms == 0 || p->marked);
+        MUST(p->c.conditions.lock_delay_ms == 0 || p->recorded);
         p->granted = true;
         break;
     case PDK__ACT_FAILED:
@@ -98,8 +98,8 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->outcomes == 1 || p->released);
         p->done = true;
         break;
-    case PDK__ACT_UNMARK:
-        MUST(!p->lost && p->marked && p->c.conditions.lock_delay_ms > 0);
+    case PDK__ACT_CLEAR:
+        MUST(!p->lost && p->recorded && p->c.conditions.lock_delay_ms > 0);
         break;
     case PDK__ACT_UNWATCH:
     case PDK__ACT_STRAY:
@@ -134,7 +134,7 @@ static void write_name(struct play *p, char *name, uint8_t how)
     if (how < 0x80) {
         bool ours = (how & 0x60) == 0;
         pdk__name_format(name, ours ? p->session : p->session + (how >> 5 & 1), p->c.attempt + (ours ? 0 : how >> 6),
-                         (enum pdk__word)(how >> 4 & 1));
+                         (enum pdk__tag)(how >> 4 & 1));
         snprintf(name + strlen(name), 16, "%010d", sequence);
     } else if (how < 0xf0) {
         snprintf(name, 96, forms[how >> 4 & 3], sequence);
@@ -184,10 +184,10 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
         return PDK__EV_WATCHED;
     case PDK__ACT_CONFIRM:
         return PDK__EV_CONFIRMED;
-    case PDK__ACT_READ:
-        return PDK__EV_READ;
-    case PDK__ACT_MARK:
-        return PDK__EV_MARKED;
+    case PDK__ACT_READ_RECORD:
+        return PDK__EV_RECORD_READ;
+    case PDK__ACT_RECORD:
+        return PDK__EV_RECORDED;
     case PDK__ACT_DELETE:
         return PDK__EV_DELETED;
     default:
@@ -220,7 +220,7 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
     char name[128];
     uint8_t how = take(&p->b);
     struct pdk__event event = {.kind = kind, .op = op, .outcome = outcome(how)};
-    bool writes = kind == PDK__EV_CONFIRMED || kind == PDK__EV_MARKED;
+    bool writes = kind == PDK__EV_CONFIRMED || kind == PDK__EV_RECORDED;
     if (writes && event.outcome == PDK__REFUSED && how >= 0x80)
         event.outcome = PDK__CHANGED;
     event.error = event.outcome == PDK__OK ? 0 : PDK_EREFUSED;
@@ -233,11 +233,11 @@ static void answer(struct play *p, uint64_t op, enum pdk__event_kind kind)
         return;
     }
     write_name(p, name, take(&p->b));
-    event.name = kind == PDK__EV_READ && how >= 0x80 ? NULL : name;
+    event.name = kind == PDK__EV_RECORD_READ && how >= 0x80 ? NULL : name;
     event.version = (int32_t)event.token;
-    if (kind == PDK__EV_READ && event.outcome == PDK__OK && event.op == p->op && event.name != NULL &&
-        strcmp(event.name, p->c.name) == 0)
-        p->marked = true;
+    if (kind == PDK__EV_RECORD_READ && event.outcome == PDK__OK && event.op == p->op && event.name != NULL &&
+        strcmp(event.name, p->c.node.name) == 0)
+        p->recorded = true;
     step(p, event);
 }
 
@@ -259,9 +259,10 @@ static void answer_own(struct play *p)
 /* To a question that is no more the last of its kind. */
 static void answer_late(struct play *p)
 {
-    static const enum pdk__event_kind kinds[] = {
-        PDK__EV_CREATED, PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,   PDK__EV_LISTED, PDK__EV_WATCHED, PDK__EV_DELETED,
-        PDK__EV_OWN,     PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED, PDK__EV_READ,   PDK__EV_MARKED,  PDK__EV_UNMARKED};
+    static const enum pdk__event_kind kinds[] = {PDK__EV_CREATED,     PDK__EV_MADE_PARENTS, PDK__EV_BARRIER,
+                                                 PDK__EV_LISTED,      PDK__EV_WATCHED,      PDK__EV_DELETED,
+                                                 PDK__EV_OWN,         PDK__EV_OWN_FIRED,    PDK__EV_CONFIRMED,
+                                                 PDK__EV_RECORD_READ, PDK__EV_RECORDED,     PDK__EV_CLEARED};
     uint64_t back = take(&p->b), op = back < p->ops ? p->ops - back : 0;
     uint8_t kind = op != p->op && op != p->own_op ? take(&p->b) : 0;
     if (op != p->op && op != p->own_op)
@@ -299,7 +300,7 @@ static void pass_time(struct play *p, int64_t ms)
 static void prove(struct play *p, bool proven)
 {
     p->proven = proven;
-    step(p, (struct pdk__event){.kind = proven ? PDK__EV_SESSION_PROVEN : PDK__EV_SESSION_DOUBTED});
+    step(p, (struct pdk__event){.kind = proven ? PDK__EV_LEASE_OK : PDK__EV_LEASE_LOW});
 }
 
 static void wake(struct play *p)
@@ -320,7 +321,7 @@ static void up(struct play *p, int64_t session)
 
 static void down(struct play *p, enum pdk__event_kind kind)
 {
-    p->connected = p->connected && kind == PDK__EV_SESSION_PRESUMED;
+    p->connected = p->connected && kind == PDK__EV_LEASE_EXPIRED;
     p->unsure = p->unsure && kind != PDK__EV_SESSION_EXPIRED && kind != PDK__EV_SESSION_OVER;
     p->proven = p->proven && kind != PDK__EV_SESSION_EXPIRED && kind != PDK__EV_SESSION_OVER;
     p->over = p->over || kind == PDK__EV_SESSION_OVER;
@@ -330,7 +331,7 @@ static void down(struct play *p, enum pdk__event_kind kind)
 static void fire(struct play *p, enum pdk__event_kind kind, bool deleted)
 {
     bool own = kind == PDK__EV_OWN_FIRED;
-    step(p, (struct pdk__event){.kind = kind, .op = own ? p->c.own_op : p->c.op, .deleted = deleted});
+    step(p, (struct pdk__event){.kind = kind, .op = own ? p->c.node.watch_op : p->c.op, .deleted = deleted});
 }
 
 static void anything(struct play *p)
@@ -365,9 +366,7 @@ static void anything(struct play *p)
         down(p, PDK__EV_SESSION_DOWN);
         break;
     case 7:
-        down(p, what >= 0xe0   ? PDK__EV_SESSION_OVER
-                : what >= 0x80 ? PDK__EV_SESSION_PRESUMED
-                               : PDK__EV_SESSION_EXPIRED);
+        down(p, what >= 0xe0 ? PDK__EV_SESSION_OVER : what >= 0x80 ? PDK__EV_LEASE_EXPIRED : PDK__EV_SESSION_EXPIRED);
         break;
     case 8:
         fire(p, PDK__EV_FIRED, what >= 0x80);
@@ -392,7 +391,7 @@ static void anything(struct play *p)
 static void answer_truly(struct play *p)
 {
     char name[PDK__NAME_MAX + 16];
-    pdk__name_format(name, p->session, p->c.attempt, PDK__WORD_LOCK);
+    pdk__name_format(name, p->session, p->c.attempt, PDK__TAG_LOCK);
     strcat(name, "0000000005");
     const char *children[] = {name};
     struct pdk__event event = {.kind = answer_to(p->question, p->answers--),
@@ -405,7 +404,7 @@ static void answer_truly(struct play *p)
         p->there = true;
     if (event.kind == PDK__EV_CONFIRMED)
         event.token = 1000;
-    if (event.kind == PDK__EV_READ)
+    if (event.kind == PDK__EV_RECORD_READ)
         event.name = NULL;
     if (event.kind == PDK__EV_WATCHED || (event.kind == PDK__EV_CONFIRMED && !p->there))
         event.outcome = PDK__NO_NODE;
@@ -429,7 +428,7 @@ static void answer_own_truly(struct play *p)
 
 static void go_on(struct play *p)
 {
-    if (p->own_open && p->own_op == p->c.own_op)
+    if (p->own_open && p->own_op == p->c.node.watch_op)
         answer_own_truly(p);
     else if (p->answers > 0 && p->op == p->c.op)
         answer_truly(p);
@@ -443,7 +442,7 @@ static void go_on(struct play *p)
 
 static void mend(struct play *p, bool patient)
 {
-    p->there = p->c.node == PDK__NODE_YES || (p->c.node == PDK__NODE_MAYBE && take(&p->b) != 0);
+    p->there = p->c.node.exists == PDK__NODE_YES || (p->c.node.exists == PDK__NODE_MAYBE && take(&p->b) != 0);
     acquire(p);
     if ((!patient || !p->acquired) && !p->done)
         release(p);
@@ -468,12 +467,14 @@ static void impose(struct play *p, uint8_t seed)
     conditions->lock_delay_ms = (seed & 16) != 0 ? 500 : 0;
 }
 
+static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct play p = {.b = {data, size}, .now_ms = 1000, .session = 0x1000};
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
-    pdk__contender_init(&p.c, &p.ops, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
+    pdk__contender_init(&p.c, &p.ops, &mutex, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
     impose(&p, seed);
     while (p.b.left > 0)
         anything(&p);

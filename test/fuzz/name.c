@@ -29,7 +29,7 @@ static void check_kind(const char *text, struct pdk__name name)
     MUST(has_sequence(text, &sequence) == (name.kind != PDK__NAME_JUNK));
     MUST(name.sequence == sequence);
     char stem[PDK__NAME_MAX];
-    pdk__name_format(stem, name.session, name.attempt, name.word);
+    pdk__name_format(stem, name.session, name.attempt, name.tag);
     bool ours = name.kind == PDK__NAME_OURS;
     if (ours)
         MUST(strncmp(text, stem, strlen(stem)) == 0);
@@ -38,7 +38,7 @@ static void check_kind(const char *text, struct pdk__name name)
     MUST(pdk__name_is(text, name.session, name.attempt) == ours);
     MUST(!pdk__name_is(text, name.session ^ 1, name.attempt) && !pdk__name_is(text, name.session, name.attempt ^ 1));
     if (name.kind == PDK__NAME_CURATOR)
-        MUST(strstr(text, name.word == PDK__WORD_LOCK ? "lock-" : "latch-") != NULL);
+        MUST(strstr(text, name.tag == PDK__TAG_LOCK ? "lock-" : "latch-") != NULL);
 }
 
 /* A name that we ask for, with the number that a server appends, is recognised as ours. */
@@ -52,13 +52,13 @@ static void check_round_trip(struct bytes *b)
         attempt = attempt << 8 | take(b);
     for (int i = 0; i < 4; i++)
         sequence = sequence << 8 | take(b);
-    enum pdk__word word = (enum pdk__word)(attempt % PDK__N_WORDS);
+    enum pdk__tag tag = (enum pdk__tag)(attempt % PDK__N_TAGS);
     char stem[PDK__NAME_MAX], text[PDK__NAME_MAX + 16];
-    pdk__name_format(stem, (int64_t)session, attempt, word);
+    pdk__name_format(stem, (int64_t)session, attempt, tag);
     MUST(snprintf(text, sizeof text, "%s%010d", stem, (int32_t)sequence) < PDK__NAME_MAX);
     struct pdk__name name = pdk__name_parse(text);
     MUST(name.kind == PDK__NAME_OURS && name.session == (int64_t)session && name.attempt == attempt);
-    MUST(name.sequence == (int32_t)sequence && name.word == word);
+    MUST(name.sequence == (int32_t)sequence && name.tag == tag);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /* Numbers as people type them, and as they are shown. */
 #include "cli/number.h"
-#include "cli/say.h"
+#include "cli/message.h"
 #include "test/fuzz/fuzz.h"
 #include <locale.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* The words of a command line, one a line: whatever they are, the answer is a status, and the options are whole. */
 #include "cli/options.h"
-#include "cli/say.h"
+#include "cli/message.h"
 #include "lib/zk/options.h"
 #include "test/fuzz/fuzz.h"
 #include <unistd.h>

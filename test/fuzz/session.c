@@ -31,22 +31,22 @@ static void hear(struct life *l, const struct pdk__session_action *a)
         l->connected = false;
         l->asked = 0;
         break;
-    case PDK__SACT_PROVEN:
-        MUST(l->connected && !l->proven && pdk__session_credible(&l->s, l->now_ms));
+    case PDK__SACT_LEASE_OK:
+        MUST(l->connected && !l->proven && pdk__session_lease_valid(&l->s, l->now_ms));
         l->proven = true;
         l->presumed = false;
         break;
-    case PDK__SACT_DOUBTED:
+    case PDK__SACT_LEASE_LOW:
         MUST(l->session != 0 && l->proven);
         l->proven = false;
         break;
-    case PDK__SACT_PRESUMED:
+    case PDK__SACT_LEASE_EXPIRED:
         MUST(l->session != 0 && !l->proven && !l->presumed);
         l->presumed = true;
         break;
-    case PDK__SACT_PROBE:
-    case PDK__SACT_TOUCH:
-        MUST(l->connected && l->asked < 16 && l->wanted == (a->kind == PDK__SACT_PROBE));
+    case PDK__SACT_RENEW:
+    case PDK__SACT_KEEPALIVE:
+        MUST(l->connected && l->asked < 16 && l->wanted == (a->kind == PDK__SACT_RENEW));
         l->asked++;
         break;
     case PDK__SACT_EXPIRED:
@@ -72,17 +72,17 @@ static void hear(struct life *l, const struct pdk__session_action *a)
 static void step(struct life *l, struct pdk__session_event event)
 {
     struct pdk__session_actions actions;
-    event.now_ms = l->now_ms;
+    event.now_ms = event.since_ms = l->now_ms;
     pdk__session_step(&l->s, &event, &actions);
     for (size_t i = 0; i < actions.n; i++)
         hear(l, &actions.list[i]);
     MUST((l->s.phase == PDK__SESSION_CONNECTED) == l->connected);
     MUST((l->s.phase == PDK__SESSION_OVER) == l->over);
     /* A client that may believe has a session, and no report that it is over. */
-    if (pdk__session_credible(&l->s, l->now_ms))
+    if (pdk__session_lease_valid(&l->s, l->now_ms))
         MUST(l->session != 0 && !l->presumed && !l->over);
     if (l->proven)
-        MUST(pdk__session_credible(&l->s, l->now_ms));
+        MUST(pdk__session_lease_valid(&l->s, l->now_ms));
 }
 
 /* The time that it waits for comes, and is then no more waited for. */
@@ -103,7 +103,7 @@ static void answer(struct life *l, uint8_t what, int64_t ago_ms)
     struct pdk__session_event event = {.kind = PDK__SEV_ANSWERED, .sent_ms = l->now_ms - ago_ms};
     if ((what & 0x38) == 0) {
         l->wanted = !l->wanted;
-        event.kind = l->wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED;
+        event.kind = l->wanted ? PDK__SEV_LEASE_NEEDED : PDK__SEV_LEASE_UNNEEDED;
     } else if (l->asked > 0 && (what & 8) != 0) {
         event.kind = what >= 0xf0 ? PDK__SEV_UNASKED : PDK__SEV_ANSWERED;
         event.asked = true;
@@ -135,7 +135,7 @@ static void tell(struct life *l, struct bytes *b)
     case 5:
         if (what >= 0xf0)
             step(l, (struct pdk__session_event){.kind = PDK__SEV_CLOSE});
-        else if (l->opens > 0 && (l->s.phase == PDK__SESSION_OPENING || l->s.phase == PDK__SESSION_RESTING))
+        else if (l->opens > 0 && (l->s.phase == PDK__SESSION_OPENING || l->s.phase == PDK__SESSION_BACKOFF))
             step(l, (struct pdk__session_event){.kind = what >= 0x80 ? PDK__SEV_OPEN_FAILED : PDK__SEV_OPENED});
         break;
     case 6:

@@ -1,6 +1,6 @@
 /* A client on the application's own handle: the application goes on to get its events and to own its handle. */
 #include "lib/alloc.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,27 +68,27 @@ static void close_handle(void)
     zh = NULL;
 }
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void begin(void)
 {
-    path = ground_path();
-    open_handle(ground.hosts, 10000);
-    CHECK_WITHIN(PATIENCE_MS, told("connected "));
+    path = fixture_path();
+    open_handle(fixture.hosts, 10000);
+    CHECK_WITHIN(LONG_MS, told("connected "));
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
-    m = ground_mutex(c, path);
+    m = fixture_mutex(c, path);
 }
 
 /* --- what it hears ----------------------------------------------------------------------------------------------- */
 
 static void cut_off(const char *before, const char *during, const char *after)
 {
-    CHECK_WITHIN(PATIENCE_MS, told(before));
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, told(during));
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_WITHIN(PATIENCE_MS, told(after));
+    CHECK_WITHIN(LONG_MS, told(before));
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, told(during));
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, told(after));
 }
 
 static void hears_all(void)
@@ -97,15 +97,15 @@ static void hears_all(void)
     struct Stat stat;
     begin();
     snprintf(node, sizeof node, "%s-own", path);
-    ground_make(node, "", ZOO_PERSISTENT, NULL);
+    fixture_make(node, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
     cut_off("connected ", "connected connecting ", "connected connecting connected ");
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     CHECK_EQ(zoo_exists(zh, node, 1, &stat), ZOK); /* a watch by the global watcher */
-    CHECK_EQ(zoo_delete(ground.zh, node, -1), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, told("connected connecting connected deleted "));
+    CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
+    CHECK_WITHIN(LONG_MS, told("connected connecting connected deleted "));
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     story[0] = '\0'; /* and afterwards, without a client */
     cut_off("", "connecting ", "connecting connected ");
     CHECK(zoo_set_watcher(zh, watch) == watch);
@@ -123,17 +123,17 @@ static void hears_the_last(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     hold_watcher = true;
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; CONNECTED comes after it */
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_CONNECT) > 1);
-    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, watcher_held); /* with CONNECTING; CONNECTED comes after it */
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_CONNECT) > 1);
+    CHECK_WITHIN(LONG_MS, zoo_state(zh) == ZOO_CONNECTED_STATE);
     CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_OVER);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_OVER);
     hold_watcher = false;
     CHECK_EQ(pthread_join(closer, &rc), 0);
     CHECK_RC((int)(intptr_t)rc, 0);
-    CHECK_WITHIN(PATIENCE_MS, told("connected connecting connected "));
-    ground_end(c, m);
+    CHECK_WITHIN(LONG_MS, told("connected connecting connected "));
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -142,13 +142,13 @@ static void hears_the_end(void)
 {
     begin();
     hold_watcher = true;
-    ground_expire(zh);
-    CHECK_WITHIN(PATIENCE_MS, watcher_held); /* with CONNECTING; EXPIRED comes after it */
-    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE);
+    fixture_expire(zh);
+    CHECK_WITHIN(LONG_MS, watcher_held); /* with CONNECTING; EXPIRED comes after it */
+    CHECK_WITHIN(LONG_MS, zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE);
     CHECK_RC(pdk_client_close(c), 0);
     hold_watcher = false;
-    CHECK_WITHIN(PATIENCE_MS, told("connected connecting expired "));
-    ground_end(c, m);
+    CHECK_WITHIN(LONG_MS, told("connected connecting expired "));
+    fixture_end(c, m);
     zookeeper_close(zh);
 }
 
@@ -168,16 +168,16 @@ static void believes_no_thread(void)
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     hold_watcher = true;
     CHECK_EQ(zoo_aexists(zh, path, 0, hold_thread, NULL), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, watcher_held);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, zoo_state(zh) != ZOO_CONNECTED_STATE);
+    CHECK_WITHIN(LONG_MS, watcher_held);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, zoo_state(zh) != ZOO_CONNECTED_STATE);
     CHECK_EQ(pdk_mutex_state(m), PDK_SUSPECT);
-    pdk__proxy_refuse(ground.proxy, false);
+    pdk__proxy_refuse(fixture.proxy, false);
     hold_watcher = false;
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -196,9 +196,9 @@ static void refuses_its_thread(void)
     CHECK_RC(pdk_mutex_unlock(m), 0);
     rc_inside = 1;
     CHECK_EQ(zoo_aexists(zh, path, 0, lock_inside, NULL), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, rc_inside != 1);
+    CHECK_WITHIN(LONG_MS, rc_inside != 1);
     CHECK_RC(rc_inside, PDK_EDEADLK);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -208,9 +208,9 @@ static void refuses_it_at_once(void)
     begin();
     rc_inside = 1;
     CHECK_EQ(zoo_aexists(zh, path, 0, lock_inside, NULL), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, rc_inside != 1);
+    CHECK_WITHIN(LONG_MS, rc_inside != 1);
     CHECK_RC(rc_inside, PDK_EDEADLK);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -228,28 +228,28 @@ static void leaves_no_nodes(void)
 {
     struct locker l;
     begin();
-    const char *other = ground_path();
-    pdk_mutex *n = ground_mutex(c, other);
-    ground_make(other, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(other, "a-lock-0000000000", "");
+    const char *other = fixture_path();
+    pdk_mutex *n = fixture_mutex(c, other);
+    fixture_make(other, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(other, "a-lock-0000000000", "");
     n_closed = 0;
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
     CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, count_closed, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(other) == 3);
+    CHECK_WITHIN(LONG_MS, fixture_children(other) == 3);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_EQ(ground_children(path), 0);
-    CHECK_EQ(ground_children(other), 1);
+    CHECK_EQ(fixture_children(path), 0);
+    CHECK_EQ(fixture_children(other), 1);
     locker_finish(&l);
     CHECK_RC(l.rc, PDK_ECLOSED);
     CHECK_EQ(n_closed, 1);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK_EQ(zoo_state(zh), ZOO_CONNECTED_STATE);
     CHECK_EQ(zoo_exists(zh, path, 0, NULL), ZOK);
     close_handle();
-    ground_delete_all(other);
+    fixture_delete_all(other);
 }
 
 static void closed_right_behind(void)
@@ -257,18 +257,18 @@ static void closed_right_behind(void)
     for (int i = 0; i < 20; i++) {
         struct locker l;
         begin();
-        ground_make(path, "", ZOO_PERSISTENT, NULL);
-        ground_make_below(path, "a-lock-0000000000", "");
+        fixture_make(path, "", ZOO_PERSISTENT, NULL);
+        fixture_make_below(path, "a-lock-0000000000", "");
         locker_start(&l, m);
         if (i % 2 == 0)
-            CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+            CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
         CHECK_RC(pdk_client_close(c), 0);
         close_handle();
         locker_finish(&l);
         CHECK_RC(l.rc, PDK_ECLOSED);
-        ground_end(c, m);
-        CHECK_EQ(ground_children(path), 1);
-        ground_delete_all(path);
+        fixture_end(c, m);
+        CHECK_EQ(fixture_children(path), 1);
+        fixture_delete_all(path);
     }
 }
 
@@ -290,29 +290,29 @@ static void nobody_stays(void)
     pthread_t closer, waiter;
     void *rc;
     begin();
-    const char *other = ground_path();
-    struct timed t = {ground_mutex(c, other), 1};
-    ground_make(other, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(other, "a-lock-0000000000", "");
+    const char *other = fixture_path();
+    struct timed t = {fixture_mutex(c, other), 1};
+    fixture_make(other, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(other, "a-lock-0000000000", "");
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(pthread_create(&waiter, NULL, lock_for_a_moment, &t), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(other) == 2);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    CHECK_WITHIN(LONG_MS, fixture_children(other) == 2);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
-    CHECK_WITHIN(PATIENCE_MS, t.rc != 1);
+    CHECK_WITHIN(LONG_MS, t.rc != 1);
     CHECK_RC(t.rc, PDK_ECLOSED);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
-    CHECK_EQ(ground_children(path), 1);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
+    CHECK_EQ(fixture_children(path), 1);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
     CHECK_EQ(pthread_join(closer, &rc), 0);
     CHECK_RC((int)(intptr_t)rc, 0);
     CHECK_EQ(pthread_join(waiter, NULL), 0);
-    CHECK_EQ(ground_children(path), 0);
-    CHECK_EQ(ground_children(other), 1);
+    CHECK_EQ(fixture_children(path), 0);
+    CHECK_EQ(fixture_children(other), 1);
     CHECK_RC(pdk_mutex_free(t.m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
-    ground_delete_all(other);
+    fixture_delete_all(other);
 }
 
 static atomic_int n_refused;
@@ -334,26 +334,26 @@ static void deletes_later(void)
     pdk__alloc_set_gate(NULL);
     CHECK_RC(rc, 0);
     CHECK(n_refused > 1);
-    CHECK_EQ(ground_children(path), 0);
-    ground_end(c, m);
+    CHECK_EQ(fixture_children(path), 0);
+    fixture_end(c, m);
     close_handle();
 }
 
 static void unconfirmed(void)
 {
-    path = ground_path();
-    open_handle(ground.hosts, 2000);
-    CHECK_WITHIN(PATIENCE_MS, told("connected "));
+    path = fixture_path();
+    open_handle(fixture.hosts, 2000);
+    CHECK_WITHIN(LONG_MS, told("connected "));
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
-    m = ground_mutex(c, path);
+    m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
     CHECK_RC(pdk_mutex_free(m), 0);
     zookeeper_close(zh);
     CHECK_RC(pdk_client_free(c), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
 /* --- whose and when ---------------------------------------------------------------------------------------------- */
@@ -365,34 +365,34 @@ static void one_at_a_time(void)
     CHECK_RC(pdk_client_adopt(&other, zh, NULL), PDK_EBUSY);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
-    m = ground_mutex(c, path);
+    m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
 }
 
 static void before_connected(void)
 {
     struct locker l;
-    path = ground_path();
-    pdk__proxy_refuse(ground.proxy, true);
-    open_handle(ground.hosts, 10000);
+    path = fixture_path();
+    pdk__proxy_refuse(fixture.proxy, true);
+    open_handle(fixture.hosts, 10000);
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
     CHECK_EQ(pdk_client_session_id(c), 0);
-    m = ground_mutex(c, path);
+    m = fixture_mutex(c, path);
     locker_start(&l, m);
     CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
     CHECK(!l.settled);
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_EQ(pdk_client_session_id(c), zoo_client_id(zh)->client_id);
     locker_finish(&l);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK(told("connected "));
     close_handle();
 }
@@ -402,18 +402,18 @@ static void expires(void)
     struct locker l;
     pdk_client *other;
     begin();
-    const char *busy = ground_path();
-    pdk_mutex *n = ground_mutex(c, busy);
-    ground_make(busy, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(busy, "a-lock-0000000000", "");
+    const char *busy = fixture_path();
+    pdk_mutex *n = fixture_mutex(c, busy);
+    fixture_make(busy, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(busy, "a-lock-0000000000", "");
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
-    ground_expire(zh);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, fixture_children(busy) == 2);
+    fixture_expire(zh);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, PDK_EEXPIRED);
     locker_finish(&l);
-    CHECK_WITHIN(PATIENCE_MS, told("connected connecting expired "));
+    CHECK_WITHIN(LONG_MS, told("connected connecting expired "));
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
     CHECK_RC(pdk_mutex_lock(m), PDK_EEXPIRED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
@@ -421,14 +421,14 @@ static void expires(void)
     CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EEXPIRED);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK_RC(pdk_client_adopt(&other, zh, NULL), PDK_EEXPIRED);
     zookeeper_close(zh);
-    ground_delete_all(busy);
+    fixture_delete_all(busy);
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -436,27 +436,27 @@ static void expires(void)
 static void in_a_chroot(void)
 {
     char hosts[128], whole[64];
-    path = ground_path();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    snprintf(hosts, sizeof hosts, "%s%s", ground.hosts, path);
+    path = fixture_path();
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    snprintf(hosts, sizeof hosts, "%s%s", fixture.hosts, path);
     snprintf(whole, sizeof whole, "%s/lock", path);
     open_handle(hosts, 10000);
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
-    m = ground_mutex(c, "/lock");
-    pdk_client *d = ground_client(NULL);
-    pdk_mutex *n = ground_mutex(d, whole);
+    m = fixture_mutex(c, "/lock");
+    pdk_client *d = fixture_client(NULL);
+    pdk_mutex *n = fixture_mutex(d, whole);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
     struct locker l;
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(whole) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(whole) == 2);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
     locker_finish(&l);
-    ground_end(d, n);
-    ground_end(c, m);
+    fixture_end(d, n);
+    fixture_end(c, m);
     close_handle();
 }
 
@@ -482,5 +482,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "adopt", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "adopt", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

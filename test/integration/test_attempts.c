@@ -1,5 +1,5 @@
 /* The numbers that tell the locks of a process apart come round, after days or, from a high beginning, at once. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -16,19 +16,19 @@ ssize_t getrandom(void *to, size_t size, unsigned flags)
     return sizeof near_the_end;
 }
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static bool comes_round(const char *path)
 {
-    bool high = *ground_find(path, "-ffffffff-lock-") != '\0';
-    return high || *ground_find(path, "-fffffffe-lock-") != '\0';
+    bool high = *fixture_find(path, "-ffffffff-lock-") != '\0';
+    return high || *fixture_find(path, "-fffffffe-lock-") != '\0';
 }
 
 static void come_round(void)
 {
-    const char *path = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path);
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path);
     bool seen = false;
     for (int i = 0; i < 40; i++) {
         CHECK_RC(pdk_mutex_lock(m), 0);
@@ -36,7 +36,7 @@ static void come_round(void)
         CHECK_RC(pdk_mutex_unlock(m), 0);
     }
     CHECK(seen);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 int main(int argc, char **argv)
@@ -47,5 +47,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "attempts", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "attempts", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -1,6 +1,6 @@
 /* pthread_cancel: a thread that waits for a lock, or to lead, can be ended, and nothing of it remains. */
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -17,21 +17,21 @@ static pdk_mutex *m, *n;
 static const char *path;
 
 /* Connections of other programs must not be counted. */
-static void setup(void) { ground_open(&(struct pdk__ensemble_options){.n = 1, .own = true}); }
+static void setup(void) { fixture_open(&(struct pdk__ensemble_options){.n = 1, .own = true}); }
 
 static void begin(void)
 {
-    path = ground_path();
-    c = ground_client(NULL);
-    d = ground_client(NULL);
-    m = ground_mutex(c, path);
-    n = ground_mutex(d, path);
+    path = fixture_path();
+    c = fixture_client(NULL);
+    d = fixture_client(NULL);
+    m = fixture_mutex(c, path);
+    n = fixture_mutex(d, path);
 }
 
 static void end(void)
 {
-    ground_end(d, n);
-    ground_end(c, m);
+    fixture_end(d, n);
+    fixture_end(c, m);
 }
 
 static void join_cancelled(pthread_t thread)
@@ -47,18 +47,18 @@ static void waiter(void)
     begin();
     CHECK_RC(pdk_mutex_lock(n), 0);
     locker_start(&first, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     locker_start(&second, m); /* of the same object, after it */
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 3);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 3);
     CHECK_EQ(pthread_cancel(first.thread), 0);
     join_cancelled(first.thread);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     CHECK(!second.settled);
     CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_WITHIN(PATIENCE_MS, second.settled);
+    CHECK_WITHIN(LONG_MS, second.settled);
     CHECK_RC(second.rc, 0);
     locker_finish(&second);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
@@ -69,24 +69,24 @@ static void creator(void)
 {
     struct locker l;
     begin();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    int r = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__HOLD_REPLY});
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    int r = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .act = PDK__HOLD_REPLY});
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, r) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, r) == 1);
     CHECK_EQ(pthread_cancel(l.thread), 0);
     join_cancelled(l.thread);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
-    pdk__proxy_release(ground.proxy, r);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
-    pdk__proxy_clear(ground.proxy);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
+    pdk__proxy_release(fixture.proxy, r);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
+    pdk__proxy_clear(fixture.proxy);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
     end();
-    ground_delete_all(path);
+    fixture_delete_all(path);
 }
 
 static void *lock_in_time(void *arg)
 {
-    pdk_mutex_timedlock(arg, PATIENCE_MS);
+    pdk_mutex_timedlock(arg, LONG_MS);
     return NULL;
 }
 
@@ -105,12 +105,12 @@ static void timed(void)
     begin();
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_EQ(pthread_create(&thread, NULL, lock_in_time, m), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
-    CHECK_WITHIN(PATIENCE_MS, anybody_waits(c));
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, anybody_waits(c));
     CHECK_EQ(pthread_cancel(thread), 0);
     join_cancelled(thread);
     CHECK(!anybody_waits(c));
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
     CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     end();
@@ -154,8 +154,8 @@ static void odd_moments(void)
         CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
         CHECK_EQ(pdk_mutex_state(n), PDK_FREE);
     }
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0); /* one may still be on its way in, and out again */
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0); /* one may still be on its way in, and out again */
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
 }
@@ -176,7 +176,7 @@ static void candidate(void)
     CHECK_RC(pdk_leader_new(&l, c, path, NULL), 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     for (int i = 0; i < 20; i++) {
         CHECK_EQ(pthread_create(&thread, NULL, wait_to_lead, l), 0);
         spin((unsigned)i * 20);
@@ -184,9 +184,9 @@ static void candidate(void)
         join_cancelled(thread);
     }
     CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
-    CHECK_EQ(ground_children(path), 2);
+    CHECK_EQ(fixture_children(path), 2);
     CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_RC(pdk_leader_wait(l, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
     CHECK_RC(pdk_leader_resign(l), 0);
     CHECK_RC(pdk_leader_free(l), 0);
     end();
@@ -219,7 +219,7 @@ static void unlocks(void)
     join_cancelled(thread);
     CHECK(p.done);
     CHECK_RC(p.rc, 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
     end();
 }
 
@@ -229,10 +229,10 @@ static void *all_pending(void *arg)
     pdk_contender_list *list;
     pdk_client *mine;
     pthread_cancel(pthread_self());
-    CHECK_RC(pdk_client_new(&mine, ground.hosts, NULL), 0);
-    CHECK_RC(pdk_client_wait(mine, PATIENCE_MS), 0);
-    pdk_mutex *mutex = ground_mutex(mine, path);
-    CHECK_RC(pdk_contenders(mine, path, PATIENCE_MS, &list), 0);
+    CHECK_RC(pdk_client_new(&mine, fixture.hosts, NULL), 0);
+    CHECK_RC(pdk_client_wait(mine, LONG_MS), 0);
+    pdk_mutex *mutex = fixture_mutex(mine, path);
+    CHECK_RC(pdk_contenders(mine, path, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_client_close(mine), 0);
     CHECK_RC(pdk_mutex_free(mutex), 0);
@@ -250,7 +250,7 @@ static void others(void)
     CHECK_EQ(pthread_create(&thread, NULL, all_pending, &p), 0);
     join_cancelled(thread);
     CHECK(p.done);
-    CHECK_WITHIN(PATIENCE_MS, pdk__ask_connections(ground.e->server[0]) == 3);
+    CHECK_WITHIN(LONG_MS, pdk__ask_connections(fixture.e->server[0]) == 3);
     end();
 }
 
@@ -268,5 +268,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "cancel", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "cancel", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

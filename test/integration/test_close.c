@@ -1,14 +1,14 @@
 /* The end of a client: calls that wait return, later calls say that it has ended, in whatever order objects are
  * freed. */
 #include "recipes/mutex.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static atomic_int n_told, last_rc;
 
@@ -22,9 +22,9 @@ static void count(int rc, void *arg)
 /* A path that a stranger holds. */
 static const char *busy_path(void)
 {
-    const char *path = ground_path();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "a-lock-0000000000", "");
+    const char *path = fixture_path();
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "a-lock-0000000000", "");
     return path;
 }
 
@@ -37,23 +37,23 @@ static void *wait_for_nobody(void *arg)
 static void waiters_return(void)
 {
     const char *path = busy_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path);
     struct locker l[3];
     n_told = 0;
     for (int i = 0; i < 3; i++)
         locker_start(&l[i], m);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 5);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 5);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     for (int i = 0; i < 3; i++) {
         locker_finish(&l[i]);
         CHECK_RC(l[i].rc, PDK_ECLOSED);
     }
     CHECK_EQ(n_told, 1);
     CHECK_RC(last_rc, PDK_ECLOSED);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* There is no server to be waited for. */
@@ -63,9 +63,9 @@ static void unconnected_waiters_return(void)
     void *rc;
     pthread_t thread;
     struct locker l;
-    pdk__proxy_refuse(ground.proxy, true);
-    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
-    pdk_mutex *m = ground_mutex(c, "/nowhere");
+    pdk__proxy_refuse(fixture.proxy, true);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
+    pdk_mutex *m = fixture_mutex(c, "/nowhere");
     locker_start(&l, m);
     CHECK_EQ(pthread_create(&thread, NULL, wait_for_nobody, c), 0);
     CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
@@ -75,8 +75,8 @@ static void unconnected_waiters_return(void)
     CHECK_RC(l.rc, PDK_ECLOSED);
     CHECK_EQ(pthread_join(thread, &rc), 0);
     CHECK_RC((int)(intptr_t)rc, PDK_ECLOSED);
-    ground_end(c, m);
-    pdk__proxy_refuse(ground.proxy, false);
+    fixture_end(c, m);
+    pdk__proxy_refuse(fixture.proxy, false);
 }
 
 static void *close_it(void *arg) { return (void *)(intptr_t)pdk_client_close(arg); }
@@ -88,8 +88,8 @@ static void closed_by_two(void)
         pthread_t threads[2];
         void *rc;
         struct locker l;
-        pdk_client *c = ground_client(NULL);
-        pdk_mutex *m = ground_mutex(c, path);
+        pdk_client *c = fixture_client(NULL);
+        pdk_mutex *m = fixture_mutex(c, path);
         locker_start(&l, m);
         for (int k = 0; k < 2; k++)
             CHECK_EQ(pthread_create(&threads[k], NULL, close_it, c), 0);
@@ -100,9 +100,9 @@ static void closed_by_two(void)
         CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
         locker_finish(&l);
         CHECK_RC(l.rc, PDK_ECLOSED);
-        ground_end(c, m);
+        fixture_end(c, m);
     }
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
 }
 
 static void *use(void *arg)
@@ -121,10 +121,10 @@ static void *use(void *arg)
 
 static void used_afterwards(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     pdk_contender_list *list;
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path), *n;
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path), *n;
     n_told = 0;
     CHECK_RC(pdk_client_close(c), 0);
     use(m);
@@ -134,7 +134,7 @@ static void used_afterwards(void)
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(n_told, 0);
     CHECK_EQ(pdk_client_session_id(c), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* The system gives the ids of threads that have ended to new ones. None of those is one that callbacks run on. */
@@ -143,8 +143,8 @@ static void used_by_later_threads(void)
     enum { N = 8 };
     pthread_t threads[N];
     void *result;
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_client_close(c), 0);
     for (int i = 0; i < N; i++)
         CHECK_EQ(pthread_create(&threads[i], NULL, use, m), 0);
@@ -152,17 +152,17 @@ static void used_by_later_threads(void)
         CHECK_EQ(pthread_join(threads[i], &result), 0);
         CHECK(result == m);
     }
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void freed_in_any_order(void)
 {
-    const char *path = busy_path(), *free_path = ground_path();
+    const char *path = busy_path(), *free_path = fixture_path();
     int64_t token;
     pdk_op *op, *other;
     n_told = 0;
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *held = ground_mutex(c, free_path), *waiting = ground_mutex(c, path), *idle = ground_mutex(c, path);
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *held = fixture_mutex(c, free_path), *waiting = fixture_mutex(c, path), *idle = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(held), 0);
     CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &op), 0);
     CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &other), 0);
@@ -181,39 +181,39 @@ static void freed_in_any_order(void)
     CHECK_RC(pdk_client_free(NULL), 0);
     CHECK_RC(pdk_mutex_free(NULL), 0);
     pdk_op_free(NULL);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
 }
 
 static void holders_have_lost(void)
 {
-    const char *path = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path);
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
     CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* No server answers. The close ends all the same, by the limits of ZooKeeper's client. */
 static void closed_in_the_dark(void)
 {
-    const char *path = ground_path();
-    pdk_client *c = ground_client(ground_options(4000));
-    pdk_mutex *m = ground_mutex(c, path);
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(fixture_options(4000));
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, false);
-    ground_end(c, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
+    fixture_end(c, m);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
 /* --- signals ----------------------------------------------------------------------------------------------------- */
@@ -245,13 +245,13 @@ static int open_to_signals(void)
 static void signals_pass_by(void)
 {
     int before = open_to_signals();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     CHECK(before > 0);
     CHECK_EQ(open_to_signals(), before);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(open_to_signals(), before);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK_EQ(open_to_signals(), before);
 }
 
@@ -260,9 +260,9 @@ static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(a
 static bool cancelled(pdk_client *c, pdk_mutex *m)
 {
     pdk__client_lock(c);
-    bool waits = !pdk__list_empty(&m->ops);
+    bool waits = !pdk__list_empty(&m->holds.list);
     if (waits)
-        pdk__op_cancel(PDK__MEMBER(m->ops.next, struct pdk_op, link));
+        pdk__hold_cancel(&PDK__MEMBER(m->holds.list.next, struct pdk_op, link)->hold);
     pdk__client_leave(c);
     return waits;
 }
@@ -272,20 +272,20 @@ static bool cancelled(pdk_client *c, pdk_mutex *m)
 static void freed_under_a_leaver(void)
 {
     pdk_client *c;
-    pdk__proxy_refuse(ground.proxy, true);
-    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
+    pdk__proxy_refuse(fixture.proxy, true);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
     for (int i = 0; i < 50; i++) {
         pthread_t thread;
         void *rc;
-        pdk_mutex *m = ground_mutex(c, "/nowhere");
+        pdk_mutex *m = fixture_mutex(c, "/nowhere");
         CHECK_EQ(pthread_create(&thread, NULL, wait_in_vain, m), 0);
-        CHECK_WITHIN(PATIENCE_MS, cancelled(c, m));
+        CHECK_WITHIN(LONG_MS, cancelled(c, m));
         CHECK_RC(pdk_mutex_free(m), 0);
         CHECK_EQ(pthread_join(thread, &rc), 0);
         CHECK_RC((int)(intptr_t)rc, PDK_ECANCELED);
     }
-    ground_end(c, NULL);
-    pdk__proxy_refuse(ground.proxy, false);
+    fixture_end(c, NULL);
+    pdk__proxy_refuse(fixture.proxy, false);
 }
 
 int main(int argc, char **argv)
@@ -305,5 +305,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "close", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "close", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -1,11 +1,11 @@
 /* Clients that cannot be created, or find no server; wrong arguments; and how much one session can carry. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void bad_hosts(void)
 {
@@ -31,13 +31,13 @@ enum { SESSION_MS = 10000 };
 
 static void no_server(void)
 {
-    pdk_client_options *o = ground_options(SESSION_MS);
+    pdk_client_options *o = fixture_options(SESSION_MS);
     pdk_client *c;
     char text[256];
-    pdk__proxy_refuse(ground.proxy, true);
-    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    pdk__proxy_refuse(fixture.proxy, true);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
     pdk_client_options_free(o);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     pdk_contender_list *list;
     CHECK_RC(pdk_client_wait(c, 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_client_wait(c, 20), PDK_ETIMEDOUT);
@@ -50,68 +50,68 @@ static void no_server(void)
     CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
     CHECK_RC(pdk_contenders(c, "/a", 20, &list), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK(pdk_client_session_id(c) != 0);
     CHECK_EQ(pdk_client_session_timeout_ms(c), SESSION_MS);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void relocked_without_server(void)
 {
-    const char *path = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path);
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK_RC(pdk_mutex_timedlock(m, 0), 0);
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_mutex_unlock(m), 0);
-    pdk__proxy_refuse(ground.proxy, false);
+    pdk__proxy_refuse(fixture.proxy, false);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void chroot_and_not(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     char hosts[128], whole[64], deep[64];
-    snprintf(hosts, sizeof hosts, "%s%s", ground.hosts, path);
+    snprintf(hosts, sizeof hosts, "%s%s", fixture.hosts, path);
     snprintf(whole, sizeof whole, "%s/a", path);
     snprintf(deep, sizeof deep, "%s/a/b", path);
-    pdk_client *inside, *outside = ground_client(NULL);
+    pdk_client *inside, *outside = fixture_client(NULL);
     CHECK_RC(pdk_client_new(&inside, hosts, NULL), 0);
-    pdk_mutex *m = ground_mutex(inside, "/a/b"), *n = ground_mutex(outside, deep);
+    pdk_mutex *m = fixture_mutex(inside, "/a/b"), *n = fixture_mutex(outside, deep);
     struct locker l;
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(deep) == 2);
-    ground_delete_below(deep, ground_find(deep, "-0000000000")); /* the whole path identifies our node */
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, fixture_children(deep) == 2);
+    fixture_delete_below(deep, fixture_find(deep, "-0000000000")); /* the whole path identifies our node */
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(inside, "/a/b", PATIENCE_MS, &list), 0);
+    CHECK_RC(pdk_contenders(inside, "/a/b", LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 1);
     CHECK_EQ(pdk_contender_session(list, 0), pdk_client_session_id(outside));
     pdk_contender_list_free(list);
     locker_finish(&l);
-    ground_end(inside, m);
-    ground_end(outside, n);
+    fixture_end(inside, m);
+    fixture_end(outside, n);
 }
 
 static void bad_paths(void)
 {
     static const char *const paths[] = {"", "a", "a/b", "/", "/a/", "//a", "/a//b", "/.", "/a/../b", "/a\n", "/a\x7f"};
-    pdk_client *c = ground_client(NULL);
+    pdk_client *c = fixture_client(NULL);
     pdk_mutex *m = NULL;
     pdk_contender_list *list = NULL;
     char *longest = malloc(5000);
@@ -128,12 +128,12 @@ static void bad_paths(void)
     CHECK_RC(pdk_mutex_new(&m, c, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_mutex_new(&m, NULL, "/a", NULL), PDK_EINVAL);
     CHECK(m == NULL && list == NULL);
-    ground_end(c, NULL);
+    fixture_end(c, NULL);
 }
 
 static void bad_options(void)
 {
-    pdk_client_options *o = ground_options(100);
+    pdk_client_options *o = fixture_options(100);
     pdk_mutex_options *mo = pdk_mutex_options_new();
     char label[300];
     memset(label, 'x', sizeof label);
@@ -172,37 +172,39 @@ static void count(int rc, void *arg)
 static void limit(void)
 {
     enum { LENGTH = 3900, MANY = 400 };
-    static char path[LENGTH + 1];
+    static char path[LENGTH + 1], next[LENGTH + 1];
     static pdk_op *ops[MANY];
     static struct tally t;
     int n = 0, rc = 0;
-    pdk_client *c = ground_client(NULL);
+    pdk_client *c = fixture_client(NULL);
     memset(path, 'x', LENGTH);
-    path[0] = '/';
-    pdk_mutex *m = ground_mutex(c, path), *other = ground_mutex(c, "/limit");
+    memset(next, 'y', LENGTH); /* a short path would fit beside the others */
+    path[0] = next[0] = '/';
+    pdk_mutex *m = fixture_mutex(c, path), *other = fixture_mutex(c, next);
     while (n < MANY && (rc = pdk_mutex_lock_async(m, PDK_FOREVER, count, &t, &ops[n])) == 0)
         n++;
     CHECK_RC(rc, PDK_ELIMIT);
     CHECK_RC(pdk_mutex_lock(m), PDK_ELIMIT);
-    CHECK_WITHIN(PATIENCE_MS, t.n_granted == 1);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy); /* all their watches go in one request */
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_lock(other), PDK_ELIMIT);
+    CHECK_WITHIN(LONG_MS, t.n_granted == 1);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy); /* all their watches go in one request */
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     for (int i = 0; i < n; i++) {
         CHECK_RC(pdk_op_cancel(ops[i]), 0);
         pdk_op_free(ops[i]);
     }
-    CHECK_WITHIN(PATIENCE_MS, t.n_told == n);
+    CHECK_WITHIN(LONG_MS, t.n_told == n);
     CHECK_EQ(t.n_other, 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
-    CHECK_RC(pdk_mutex_timedlock(other, PATIENCE_MS), 0); /* the room is there again */
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_timedlock(other, LONG_MS) == 0); /* the room is there again */
     CHECK_RC(pdk_mutex_unlock(other), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_free(other), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 int main(int argc, char **argv)
@@ -220,5 +222,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "connect", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "connect", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

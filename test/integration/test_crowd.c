@@ -1,7 +1,7 @@
 /* Lists of thousands of contenders, and of large ones, by the client of a holder. */
 #include "lib/zk/client.h"
 #include "lib/zk/survey.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static pdk_mutex *m;
 static const char *crowded, *lock;
 static atomic_int n_changes;
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void note_change(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
 {
@@ -25,12 +25,12 @@ static void note_change(pdk_mutex *mutex, pdk_state state, int64_t token, void *
 /* A client that holds a lock, and an empty path beside it. */
 static void begin(void)
 {
-    pdk__proxy_clear(ground.proxy);
-    crowded = ground_path();
-    lock = ground_path();
-    ground_make(crowded, "", ZOO_PERSISTENT, NULL);
-    c = ground_client(NULL);
-    m = ground_mutex(c, lock);
+    pdk__proxy_clear(fixture.proxy);
+    crowded = fixture_path();
+    lock = fixture_path();
+    fixture_make(crowded, "", ZOO_PERSISTENT, NULL);
+    c = fixture_client(NULL);
+    m = fixture_mutex(c, lock);
     n_changes = 0;
     CHECK_RC(pdk_mutex_on_state(m, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
@@ -41,7 +41,7 @@ static void finish(void)
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK_EQ(n_changes, 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void create_batch(int first, int n, const char *data, int size)
@@ -53,7 +53,7 @@ static void create_batch(int first, int n, const char *data, int size)
         snprintf(paths[i], sizeof paths[i], "%s/crowd-lock-%010d", crowded, first + i);
         zoo_create_op_init(&ops[i], paths[i], data, size, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     }
-    CHECK_EQ(zoo_multi(ground.zh, n, ops, results), ZOK);
+    CHECK_EQ(zoo_multi(fixture.zh, n, ops, results), ZOK);
 }
 
 static void create_crowd(int first, int n, const char *data)
@@ -109,9 +109,10 @@ static void ignore(int rc, const struct Stat *stat, const void *data) { (void)rc
 /* All that the client had to send has gone through the proxy when this returns. */
 static void flush(void)
 {
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.path = "/flush", .act = PDK__COUNT, .every = true});
+    int rule = pdk__proxy_rule(fixture.proxy,
+                               &(struct pdk__proxy_rule){.path = "/flush", .act = PDK__COUNT, .every = true});
     CHECK_EQ(zoo_aexists(pdk__client_zh(c), "/flush", 0, ignore, NULL), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) == 1);
 }
 
 /* How many requests of OP (0: any) about the crowd are sent, by a client that lists N of them, before the first of
@@ -119,15 +120,15 @@ static void flush(void)
 static int count_unanswered(int op, size_t n, int at_least)
 {
     struct lister l;
-    struct pdk__rule hold = {.op = op, .path = "crowd-lock-", .act = PDK__HOLD_REPLY};
-    struct pdk__rule count = {.op = op, .path = "crowd-lock-", .act = PDK__COUNT, .every = true};
-    int held = pdk__proxy_rule(ground.proxy, &hold), others = pdk__proxy_rule(ground.proxy, &count);
+    struct pdk__proxy_rule hold = {.op = op, .path = "crowd-lock-", .act = PDK__HOLD_REPLY};
+    struct pdk__proxy_rule count = {.op = op, .path = "crowd-lock-", .act = PDK__COUNT, .every = true};
+    int held = pdk__proxy_rule(fixture.proxy, &hold), others = pdk__proxy_rule(fixture.proxy, &count);
     lister_start(&l);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, held) == 1);
-    CHECK_WITHIN(PATIENCE_MS, 1 + SEEN(pdk__proxy_hits(ground.proxy, others)) >= at_least);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, held) == 1);
+    CHECK_WITHIN(LONG_MS, 1 + SEEN(pdk__proxy_hits(fixture.proxy, others)) >= at_least);
     flush();
-    int sent = 1 + pdk__proxy_hits(ground.proxy, others);
-    pdk__proxy_release(ground.proxy, held);
+    int sent = 1 + pdk__proxy_hits(fixture.proxy, others);
+    pdk__proxy_release(fixture.proxy, held);
     lister_finish(&l, n);
     return sent;
 }
@@ -165,7 +166,8 @@ static void check_data(const pdk_contender_list *list, size_t i, size_t size, si
 static int count_reads(void)
 {
     return pdk__proxy_rule(
-        ground.proxy, &(struct pdk__rule){.op = PDK__OP_GET, .path = "crowd-lock-", .every = true, .act = PDK__COUNT});
+        fixture.proxy,
+        &(struct pdk__proxy_rule){.op = PDK__OP_GET, .path = "crowd-lock-", .every = true, .act = PDK__COUNT});
 }
 
 static void large_left_out(void)
@@ -179,7 +181,7 @@ static void large_left_out(void)
     create_crowd(8, 1, "");
     int reads = count_reads();
     CHECK_RC(pdk_contenders(c, crowded, PDK_FOREVER, &list), 0);
-    CHECK_EQ(pdk__proxy_hits(ground.proxy, reads), 1);
+    CHECK_EQ(pdk__proxy_hits(fixture.proxy, reads), 1);
     CHECK_EQ(pdk_contender_list_size(list), 9);
     for (size_t i = 0; i < 6; i++)
         check_data(list, i, 0, LARGE);
@@ -232,13 +234,13 @@ static void left_early(void)
     pdk_contender_list *list = NULL;
     begin();
     create_crowd(0, 300, "data");
-    int hold = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.path = "crowd-lock-", .act = PDK__HOLD_REPLY});
-    struct pdk__rule count = {.path = "crowd-lock-", .act = PDK__COUNT, .every = true};
-    int others = pdk__proxy_rule(ground.proxy, &count);
+    int hold = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.path = "crowd-lock-", .act = PDK__HOLD_REPLY});
+    struct pdk__proxy_rule count = {.path = "crowd-lock-", .act = PDK__COUNT, .every = true};
+    int others = pdk__proxy_rule(fixture.proxy, &count);
     CHECK_RC(pdk_contenders(c, crowded, 500, &list), PDK_ETIMEDOUT);
-    pdk__proxy_release(ground.proxy, hold);
+    pdk__proxy_release(fixture.proxy, hold);
     CHECK_RC(pdk_leader_current(c, lock, PDK_FOREVER, &list), 0); /* answered after them */
-    CHECK(1 + pdk__proxy_hits(ground.proxy, others) <= PDK__SURVEY_REQUESTS);
+    CHECK(1 + pdk__proxy_hits(fixture.proxy, others) <= PDK__SURVEY_REQUESTS);
     pdk_contender_list_free(list);
     finish();
 }
@@ -256,7 +258,7 @@ static void observed_id_cut(void)
     begin();
     create_large(0, 1, PDK_CONTENDER_DATA_MAX + 100);
     CHECK_RC(pdk_leader_observe(&o, c, crowded, observed, &length), 0);
-    CHECK_WITHIN(PATIENCE_MS, length == PDK_CONTENDER_DATA_MAX);
+    CHECK_WITHIN(LONG_MS, length == PDK_CONTENDER_DATA_MAX);
     CHECK_RC(pdk_leader_observer_free(o), 0);
     finish();
 }
@@ -275,5 +277,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "crowd", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "crowd", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

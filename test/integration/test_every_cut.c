@@ -6,8 +6,8 @@
  * An uncut round is run first, to learn how many requests there are to cut. Of a pair, the second can be one of those
  * that only the recovery from the first sends.
  */
-#include "test/lib/actor.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
+#include "test/lib/recorder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct kind {
     bool patient; /* and releases it only when we wait for it */
     bool try;
     bool cancelled; /* while it waits for the holder */
-    bool marked;    /* with grants confirmed by a write, and a lock delay */
+    bool recorded;  /* with grants confirmed by a write, and a lock delay */
 };
 
 struct cut {
@@ -35,32 +35,32 @@ struct cut {
     int act;
 };
 
-static pdk__actor actor;
+static struct recorder recorder;
 static pdk__proxy *proxy;
 static int64_t last_token;
 static int n_requests; /* of the last round */
 static char holder[192];
 static char doing[256]; /* the round that is under way; still there when a check in it has failed */
 
-static void close_actor(void)
+static void close_recorder(void)
 {
     if (*doing != '\0')
         printf("# the last failure was in: %s\n", doing);
     *doing = '\0';
-    pdk__actor_close(&actor);
+    recorder_close(&recorder);
 }
 
 static void begin(void)
 {
-    close_actor();
-    pdk__field_begin();
-    proxy = pdk__field.e->proxy[0];
-    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    close_recorder();
+    fixture_begin();
+    proxy = fixture.e->proxy[0];
+    CHECK_EQ(zoo_create(fixture.zh, fixture.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
     /* The only server, several times: ZooKeeper's client rests for a sixtieth of the session when it has tried all. */
-    char hosts[N_HOSTS * sizeof pdk__field.e->address[0]] = "";
+    char hosts[N_HOSTS * sizeof fixture.e->address[0]] = "";
     for (int i = 0; i < N_HOSTS; i++)
-        strcat(strcat(hosts, i > 0 ? "," : ""), pdk__field.e->address[0]);
-    pdk__actor_open(&actor, hosts, SESSION_MS, pdk__field.path);
+        strcat(strcat(hosts, i > 0 ? "," : ""), fixture.e->address[0]);
+    recorder_open(&recorder, hosts, SESSION_MS, fixture.path);
     last_token = 0;
 }
 
@@ -70,58 +70,58 @@ static void begin(void)
 static void freshen(void)
 {
     static int n;
-    pdk_mutex_free(actor.mutex);
-    actor.mutex = NULL;
-    snprintf(actor.path, sizeof actor.path, "%.40s/%d/lock", pdk__field.path, n++);
-    CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, NULL), PDK_OK);
+    pdk_mutex_free(recorder.mutex);
+    recorder.mutex = NULL;
+    snprintf(recorder.path, sizeof recorder.path, "%.40s/%d/lock", fixture.path, n++);
+    CHECK_RC(pdk_mutex_new(&recorder.mutex, recorder.client, recorder.path, NULL), PDK_OK);
 }
 
-/* A mark that is left, or not known for our own, keeps the lock longer than any contender waits. */
+/* A record that is left, or not known for our own, keeps the lock longer than any contender waits. */
 static void impose(void)
 {
     pdk_mutex_options *o = pdk_mutex_options_new();
     CHECK_RC(pdk_mutex_options_set_confirmed(o, true), PDK_OK);
     CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 3600000), PDK_OK);
-    CHECK_RC(pdk_mutex_free(actor.mutex), PDK_OK);
-    actor.mutex = NULL;
-    CHECK_RC(pdk_mutex_new(&actor.mutex, actor.client, actor.path, o), PDK_OK);
+    CHECK_RC(pdk_mutex_free(recorder.mutex), PDK_OK);
+    recorder.mutex = NULL;
+    CHECK_RC(pdk_mutex_new(&recorder.mutex, recorder.client, recorder.path, o), PDK_OK);
     pdk_mutex_options_free(o);
 }
 
-static void check_mark(const char *owner, const char *node)
+static void check_record(const char *owner, const char *node)
 {
     char text[256], expected[256];
     int length = sizeof text - 1;
     snprintf(expected, sizeof expected, "%s%s", owner, node);
-    CHECK_EQ(zoo_get(pdk__field.zh, actor.path, 0, text, &length, NULL), ZOK);
+    CHECK_EQ(zoo_get(fixture.zh, recorder.path, 0, text, &length, NULL), ZOK);
     text[length > 0 ? length : 0] = '\0';
     CHECK_STR(text, expected);
 }
 
-/* As pdk__check_grant(); but the token is the last write of the node, and the path carries its mark. */
-static int64_t check_marked_grant(void)
+/* As pdk__check_grant(); but the token is the last write of the node, and the path carries its record. */
+static int64_t check_recorded_grant(void)
 {
     char node[128];
     struct Stat stat;
     int64_t token;
-    CHECK_RC(pdk_mutex_token(actor.mutex, &token), PDK_OK);
-    CHECK(pdk__observe_first(pdk__field.zh, actor.path, node, &stat));
-    CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(actor.client));
+    CHECK_RC(pdk_mutex_token(recorder.mutex, &token), PDK_OK);
+    CHECK(pdk__observe_first(fixture.zh, recorder.path, node, &stat));
+    CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(recorder.client));
     CHECK_EQ(stat.mzxid, token);
-    check_mark("held ", node);
+    check_record("held ", node);
     return token;
 }
 
 static void hold(void)
 {
-    char wish[192];
-    snprintf(wish, sizeof wish, "%s/somebody-lock-", actor.path);
+    char asked[192];
+    snprintf(asked, sizeof asked, "%s/somebody-lock-", recorder.path);
     CHECK_EQ(
-        zoo_create(pdk__field.zh, wish, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, holder, sizeof holder),
+        zoo_create(fixture.zh, asked, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, holder, sizeof holder),
         ZOK);
 }
 
-static void leave(void) { CHECK_EQ(zoo_delete(pdk__field.zh, holder, -1), ZOK); }
+static void leave(void) { CHECK_EQ(zoo_delete(fixture.zh, holder, -1), ZOK); }
 
 static int hits(const struct cut *cuts)
 {
@@ -131,43 +131,43 @@ static int hits(const struct cut *cuts)
     return n;
 }
 
-static bool waited_for(void) { return pdk__ask_watchers(pdk__field.e->server[0], holder) > 0; }
+static bool waited_for(void) { return pdk__ask_watchers(fixture.e->server[0], holder) > 0; }
 
 static void lock(const struct kind *k, const struct cut *cuts)
 {
     if (k->try) {
-        CHECK_RC(pdk_mutex_trylock(actor.mutex), k->held ? PDK_EBUSY : PDK_OK);
+        CHECK_RC(pdk_mutex_trylock(recorder.mutex), k->held ? PDK_EBUSY : PDK_OK);
         return;
     }
-    int before = atomic_load(&actor.n_answers);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    int before = atomic_load(&recorder.n_answers);
+    recorder_queue(&recorder, PDK_FOREVER);
     if (k->leaves) {
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, (!k->patient && hits(cuts) > 0) || waited_for());
-        CHECK_RC(actor.rc, PDK__PENDING);
+        CHECK_WITHIN(LONG_MS, (!k->patient && hits(cuts) > 0) || waited_for());
+        CHECK_RC(recorder.rc, PDK__PENDING);
         leave();
     }
     if (k->cancelled) {
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, waited_for());
-        CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
+        CHECK_WITHIN(LONG_MS, waited_for());
+        CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
     }
-    CHECK_RC(pdk__actor_outcome(&actor), k->cancelled ? PDK_ECANCELED : PDK_OK);
-    CHECK_EQ(actor.n_answers, before + 1);
+    CHECK_RC(recorder_outcome(&recorder), k->cancelled ? PDK_ECANCELED : PDK_OK);
+    CHECK_EQ(recorder.n_answers, before + 1);
 }
 
 /* The answer to a request comes after those to all earlier requests of the client. */
 static void settle(void)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(actor.client, actor.path, PDK__ACTOR_LIMIT_MS, &list), PDK_OK);
+    CHECK_RC(pdk_contenders(recorder.client, recorder.path, LONG_MS, &list), PDK_OK);
     pdk_contender_list_free(list);
 }
 
 static void nothing_is_left(void)
 {
-    CHECK_EQ(pdk__observe_nodes(pdk__field.zh, actor.path, pdk_client_session_id(actor.client)), 0);
-    CHECK_EQ(pdk_mutex_state(actor.mutex), PDK_FREE);
-    CHECK_EQ(pdk__actor_told_ms(&actor, PDK_LOST), -1);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__ask_number(pdk__field.e->server[0], "zk_watch_count") == 0);
+    CHECK_EQ(pdk__observe_nodes(fixture.zh, recorder.path, pdk_client_session_id(recorder.client)), 0);
+    CHECK_EQ(pdk_mutex_state(recorder.mutex), PDK_FREE);
+    CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 0);
 }
 
 static void describe(const struct kind *k, const struct cut *cuts)
@@ -179,18 +179,18 @@ static void describe(const struct kind *k, const struct cut *cuts)
 
 static void check_and_unlock(const struct kind *k)
 {
-    int64_t token = k->marked ? check_marked_grant() : pdk__check_grant(&actor, pdk__field.zh);
+    int64_t token = k->recorded ? check_recorded_grant() : pdk__check_grant(&recorder, fixture.zh);
     CHECK(token > last_token);
     last_token = token;
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
-    if (k->marked)
-        check_mark("free", "");
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    if (k->recorded)
+        check_record("free", "");
 }
 
 /* Returns how many of the cuts were made. */
 static int run(const struct kind *k, const struct cut *cuts)
 {
-    int64_t session = pdk_client_session_id(actor.client);
+    int64_t session = pdk_client_session_id(recorder.client);
     describe(k, cuts);
     pdk__proxy_clear(proxy);
     if (k->fresh)
@@ -200,10 +200,10 @@ static int run(const struct kind *k, const struct cut *cuts)
     settle();
     pdk__proxy_reset_counters(proxy);
     for (int i = 0; i < N_CUTS && cuts[i].nth > 0; i++)
-        pdk__proxy_rule(proxy, &(struct pdk__rule){.nth = cuts[i].nth, .act = acts[cuts[i].act]});
+        pdk__proxy_rule(proxy, &(struct pdk__proxy_rule){.nth = cuts[i].nth, .act = acts[cuts[i].act]});
     lock(k, cuts);
     if (k->cancelled)
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__observe_nodes(pdk__field.zh, actor.path, session) == 0);
+        CHECK_WITHIN(LONG_MS, pdk__observe_nodes(fixture.zh, recorder.path, session) == 0);
     else if (!k->try || !k->held)
         check_and_unlock(k);
     n_requests = pdk__proxy_requests(proxy, 0);
@@ -213,7 +213,7 @@ static int run(const struct kind *k, const struct cut *cuts)
     nothing_is_left();
     if (k->held && !k->leaves)
         leave();
-    CHECK_EQ(pdk_client_session_id(actor.client), session);
+    CHECK_EQ(pdk_client_session_id(recorder.client), session);
     doing[0] = '\0';
     return made;
 }
@@ -224,7 +224,7 @@ static int run(const struct kind *k, const struct cut *cuts)
 static int measure(const struct kind *k)
 {
     begin();
-    if (k->marked)
+    if (k->recorded)
         impose();
     CHECK_EQ(run(k, (struct cut[N_CUTS]){{0}}), 0);
     return n_requests;
@@ -240,11 +240,11 @@ static void singly(const struct kind *k)
 }
 
 /* Not every second cut can be made: the round may be over by then, or its request be lost with the first. The first
- * round of a path is long, and so is a marked one: a third of its pairs is tried, in which every two requests and every
+ * round of a path is long, and so is a recorded one: a third of its pairs is tried, in which every two requests and every
  * two acts occur. */
 static void in_pairs(const struct kind *k)
 {
-    int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh || k->marked ? 3 : 1;
+    int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh || k->recorded ? 3 : 1;
     for (int i = 1; i <= n; i++)
         for (int j = i + 1; j <= n + BEYOND; j++)
             for (int a = (i + j) % step; a < N_ACTS * N_ACTS; a += step, n_runs++)
@@ -261,12 +261,12 @@ static const struct kind kinds[] = {
     {.name = "lock behind a holder that leaves", .held = true, .leaves = true},
     {.name = "lock behind a holder that leaves late", .held = true, .leaves = true, .patient = true},
     {.name = "lock given up behind a holder", .held = true, .cancelled = true},
-    {.name = "marked lock", .marked = true},
-    {.name = "marked lock behind a holder that leaves late",
+    {.name = "recorded lock", .recorded = true},
+    {.name = "recorded lock behind a holder that leaves late",
      .held = true,
      .leaves = true,
      .patient = true,
-     .marked = true},
+     .recorded = true},
 };
 
 #define ROUND(name, i)                                                                                                 \
@@ -280,8 +280,8 @@ ROUND(busy, 3)
 ROUND(held, 4)
 ROUND(held_late, 5)
 ROUND(given_up, 6)
-ROUND(marked, 7)
-ROUND(marked_late, 8)
+ROUND(recorded, 7)
+ROUND(recorded_late, 8)
 
 /* --- what is no request of the round ----------------------------------------------------------------------------- */
 
@@ -292,8 +292,8 @@ static void handshake(void)
         for (int act = 0; act < N_ACTS; act++) {
             snprintf(doing, sizeof doing, "create cut %s, handshake cut %s", act_names[lost], act_names[act]);
             pdk__proxy_clear(proxy);
-            int a = pdk__proxy_rule(proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = acts[lost]});
-            int b = pdk__proxy_rule(proxy, &(struct pdk__rule){.op = PDK__OP_CONNECT, .act = acts[act]});
+            int a = pdk__proxy_rule(proxy, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .act = acts[lost]});
+            int b = pdk__proxy_rule(proxy, &(struct pdk__proxy_rule){.op = PDK__OP_CONNECT, .act = acts[act]});
             lock(&kinds[0], NULL);
             CHECK_EQ(pdk__proxy_hits(proxy, a), 1);
             CHECK_EQ(pdk__proxy_hits(proxy, b), 1);
@@ -309,16 +309,16 @@ static void news(void)
     begin();
     hold();
     pdk__proxy_reset_counters(proxy);
-    pdk__actor_queue(&actor, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, waited_for());
+    recorder_queue(&recorder, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, waited_for());
     settle();
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, true);
     leave();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_events(proxy, 2, holder) == 1);
-    CHECK_RC(actor.rc, PDK__PENDING);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_events(proxy, 2, holder) == 1);
+    CHECK_RC(recorder.rc, PDK__PENDING);
     pdk__proxy_cut(proxy);
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, false);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), PDK_OK);
     check_and_unlock(&kinds[0]);
     nothing_is_left();
 }
@@ -333,8 +333,8 @@ int main(int argc, char **argv)
         {"a round behind a holder ends right, whichever request is cut", held_singly},
         {"a round behind a late holder ends right, whichever request is cut", held_late_singly},
         {"a round that is given up leaves nothing, whichever request is cut", given_up_singly},
-        {"a marked and confirmed round ends right, whichever request is cut", marked_singly},
-        {"a marked and confirmed round behind a holder ends right, whichever request is cut", marked_late_singly},
+        {"a recorded and confirmed round ends right, whichever request is cut", recorded_singly},
+        {"a recorded and confirmed round behind a holder ends right, whichever request is cut", recorded_late_singly},
         {"a round ends right when the handshake after a cut is cut", handshake},
         {"a release whose news is cut off is heard of after the reconnect", news},
         {"a round ends right, whichever two requests are cut", free_in_pairs},
@@ -344,11 +344,11 @@ int main(int argc, char **argv)
         {"a round behind a holder ends right, whichever two requests are cut", held_in_pairs},
         {"a round behind a late holder ends right, whichever two requests are cut", held_late_in_pairs},
         {"a round that is given up leaves nothing, whichever two requests are cut", given_up_in_pairs},
-        {"a marked and confirmed round ends right, whichever two requests are cut", marked_in_pairs},
-        {"a marked and confirmed round behind a holder ends right, whichever two requests are cut",
-         marked_late_in_pairs},
-        {"all of it can be closed", close_actor},
+        {"a recorded and confirmed round ends right, whichever two requests are cut", recorded_in_pairs},
+        {"a recorded and confirmed round behind a holder ends right, whichever two requests are cut",
+         recorded_late_in_pairs},
+        {"all of it can be closed", close_recorder},
         {0},
     };
-    return pdk__field_main(argc, argv, "every_cut", tests, PDK__ON_ONE | PDK__OWN);
+    return fixture_main(argc, argv, "every_cut", tests, ON_ONE | ON_OWN);
 }

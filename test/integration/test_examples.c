@@ -1,6 +1,5 @@
 /* The smaller examples: a lock on an adopted handle, in an event loop, and many at once without waiting. */
-#include "program.h"
-#include "program_server.h"
+#include "test/integration/example.h"
 #include "test/lib/check.h"
 #include "test/lib/zk.h"
 
@@ -33,13 +32,14 @@ static pdk_client *client(void)
 
 static void adopted(void)
 {
-    char *argv[] = {"adopt", hosts, "/adopt", NULL}, value[64];
+    const char *argv[] = {"adopt", hosts, "/adopt", NULL};
+    char value[64];
     int length = sizeof value - 1;
-    program_start(NULL, argv);
-    int64_t token = program_await_number("held, token ");
-    program_await("written under the lock");
-    program_await("the handle is the application's: connected");
-    CHECK_EQ(program_ended(), 0);
+    example_start(argv);
+    int64_t token = program_await_number(&example, "held, token ");
+    program_await(&example, "written under the lock");
+    program_await(&example, "the handle is the application's: connected");
+    CHECK_EQ(program_wait(&example), 0);
     zhandle_t *zh = pdk__zk_open(hosts, 10000);
     CHECK_EQ(zoo_get(zh, "/adopt-result", 0, value, &length, NULL), ZOK);
     zookeeper_close(zh);
@@ -54,33 +54,33 @@ static void adopted(void)
 
 static void looped(void)
 {
-    char *argv[] = {"loop", hosts, "/loop", "4", NULL};
+    const char *argv[] = {"loop", hosts, "/loop", "4", NULL};
     int64_t token = 0;
-    program_start(NULL, argv);
+    example_start(argv);
     for (int i = 0; i < 4; i++) {
-        int64_t next = program_await_number("held, token ");
+        int64_t next = program_await_number(&example, "held, token ");
         CHECK(next > token);
         token = next;
     }
-    CHECK_EQ(program_ended(), 0);
+    CHECK_EQ(program_wait(&example), 0);
 }
 
 /* Its one thread is in poll(); the callbacks come all the same. */
 static void loop_waits(void)
 {
-    char *argv[] = {"loop", hosts, "/loop-waits", "1", NULL};
+    const char *argv[] = {"loop", hosts, "/loop-waits", "1", NULL};
     pdk_client *c = client();
     pdk_mutex *m = NULL;
     int64_t token = 0;
     CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     CHECK_RC(pdk_mutex_token(m, &token), PDK_OK);
-    program_start(NULL, argv);
+    example_start(argv);
     CHECK_WITHIN(LIMIT_MS, contenders(c, argv[2]) == 2);
-    CHECK_STR(program_said(), "");
+    CHECK_STR(example.out, "");
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK(program_await_number("held, token ") > token);
-    CHECK_EQ(program_ended(), 0);
+    CHECK(program_await_number(&example, "held, token ") > token);
+    CHECK_EQ(program_wait(&example), 0);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
@@ -102,23 +102,24 @@ static bool all_released(pdk_client *c, int n)
  * work. */
 static void asynchronous(void)
 {
-    char *argv[] = {"async", hosts, "/async", "21", NULL}, words[32];
+    const char *argv[] = {"async", hosts, "/async", "21", NULL};
+    char words[32];
     pdk_client *c = client();
     pdk_mutex *m = NULL;
     CHECK_RC(pdk_mutex_new(&m, c, "/async/20", NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    program_start(NULL, argv);
+    example_start(argv);
     for (int i = 0; i < 20; i++)
-        program_await("held ");
+        program_await(&example, "held ");
     for (int i = 0; i < 20; i++) {
         snprintf(words, sizeof words, "held %d, token ", i);
-        CHECK(strstr(program_said(), words) != NULL);
+        CHECK(strstr(example.out, words) != NULL);
     }
     CHECK_WITHIN(LIMIT_MS, all_released(c, 20));
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    program_await("held 20, token ");
-    CHECK_EQ(program_ended(), 0);
-    CHECK(strstr(program_said(), "refused") == NULL);
+    program_await(&example, "held 20, token ");
+    CHECK_EQ(program_wait(&example), 0);
+    CHECK(strstr(example.out, "refused") == NULL);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
@@ -134,5 +135,5 @@ int main(int argc, char **argv)
     return pdk__test_main(
         argc, argv,
         &(struct pdk__test_suite){
-            .name = "examples", .tests = tests, .setup = program_server_start, .teardown = program_server_end});
+            .name = "examples", .tests = tests, .setup = example_set_up, .teardown = example_tear_down});
 }

@@ -2,67 +2,70 @@
  * Sessions that end under a lock: while it is waited for, held, created and released. The victim is connected through a
  * proxy of its own choice, all other clients go around the proxies.
  */
-#include "test/lib/actor.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
+#include "test/lib/recorder.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { SESSION_MS = 30000, SHORT_MS = 6000 };
 
-static pdk__actor victim, first, second;
+static struct recorder victim, first, second;
 static pdk__proxy *proxy;
 static pdk__server *server;
 static char direct[32];
 static char story[128];
 
-static void close_actors(void)
+static void close_recorders(void)
 {
-    pdk__actor_close(&victim);
-    pdk__actor_close(&first);
-    pdk__actor_close(&second);
+    recorder_close(&victim);
+    recorder_close(&first);
+    recorder_close(&second);
 }
 
 static void begin(int victims_session_ms)
 {
-    close_actors();
-    pdk__field_begin();
-    proxy = pdk__field.e->proxy[0];
-    server = pdk__field.e->server[0];
+    close_recorders();
+    fixture_begin();
+    proxy = fixture.e->proxy[0];
+    server = fixture.e->server[0];
     snprintf(direct, sizeof direct, "127.0.0.1:%d", pdk__server_port(server));
-    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
-    pdk__actor_open(&victim, pdk__field.e->address[0], victims_session_ms, pdk__field.path);
+    CHECK_EQ(zoo_create(fixture.zh, fixture.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    recorder_open(&victim, fixture.e->address[0], victims_session_ms, fixture.path);
     pdk__proxy_reset_counters(proxy);
 }
 
 static int nodes_of(int64_t session)
 {
-    pdk__observe_sync(pdk__field.zh, pdk__field.path);
-    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, session);
+    pdk__observe_sync(fixture.zh, fixture.path);
+    return pdk__observe_nodes(fixture.zh, fixture.path, session);
 }
 
 /* Into the queue, as number POSITION. */
-static void queue(pdk__actor *a, int position)
+static void queue(struct recorder *a, int position)
 {
     if (a->client == NULL)
-        pdk__actor_open(a, direct, SESSION_MS, pdk__field.path);
-    pdk__actor_queue(a, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == position);
+        recorder_open(a, direct, SESSION_MS, fixture.path);
+    recorder_queue(a, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, nodes_of(0) == position);
 }
 
 /* A has been granted; it is checked, and released. Returns the token. */
-static int64_t serve(pdk__actor *a)
+static int64_t serve(struct recorder *a)
 {
-    CHECK_RC(pdk__actor_outcome(a), PDK_OK);
-    int64_t token = pdk__check_grant(a, pdk__field.zh);
+    CHECK_RC(recorder_outcome(a), PDK_OK);
+    int64_t token = pdk__check_grant(a, fixture.zh);
     CHECK_EQ(a->n_answers, 1);
     CHECK_RC(pdk_mutex_unlock(a->mutex), PDK_OK);
     return token;
 }
 
-static void kill_session(void) { pdk__actor_kill_session(&victim, proxy, server); }
+static void kill_session(void) { recorder_kill_session(&victim, proxy, server); }
 
-static int rule(int op, pdk__act act) { return pdk__proxy_rule(proxy, &(struct pdk__rule){.op = op, .act = act}); }
+static int rule(int op, pdk__act act)
+{
+    return pdk__proxy_rule(proxy, &(struct pdk__proxy_rule){.op = op, .act = act});
+}
 
 /* --- killed from outside ----------------------------------------------------------------------------------------- */
 
@@ -75,14 +78,14 @@ static void while_waiting(void)
     queue(&second, 3);
     kill_session();
     CHECK_EQ(nodes_of(session), 0);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 3);
+    CHECK_WITHIN(LONG_MS, nodes_of(0) == 3);
     CHECK(pdk_client_session_id(victim.client) != session);
     CHECK_EQ(nodes_of(pdk_client_session_id(victim.client)), 1);
     CHECK_EQ(victim.rc, PDK__PENDING);
     int64_t a = serve(&first), b = serve(&second), c = serve(&victim);
     CHECK(a < b && b < c);
     CHECK_EQ(nodes_of(0), 0);
-    CHECK_STR(pdk__actor_story(&victim, story, sizeof story), "");
+    CHECK_STR(recorder_states(&victim, story, sizeof story), "");
 }
 
 /* LOST is final for the grant; what comes after it is a new one. */
@@ -93,12 +96,12 @@ static void starts_afresh(int64_t token, int64_t session)
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_ELOST);
     CHECK_EQ(pdk_mutex_state(victim.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_EPERM);
-    CHECK_RC(pdk_mutex_timedlock(victim.mutex, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_mutex_timedlock(victim.mutex, LONG_MS), PDK_OK);
     CHECK(pdk_client_session_id(victim.client) != session);
-    CHECK(pdk__check_grant(&victim, pdk__field.zh) > token);
+    CHECK(pdk__check_grant(&victim, fixture.zh) > token);
     CHECK_EQ(pdk_mutex_state(victim.mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_OK);
-    CHECK_STR(pdk__actor_story(&victim, story, sizeof story), "suspect lost");
+    CHECK_STR(recorder_states(&victim, story, sizeof story), "suspect lost");
     CHECK_EQ(nodes_of(0), 0);
 }
 
@@ -107,10 +110,10 @@ static void while_holding(void)
     begin(SESSION_MS);
     int64_t session = pdk_client_session_id(victim.client);
     CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_OK);
-    int64_t token = pdk__check_grant(&victim, pdk__field.zh);
+    int64_t token = pdk__check_grant(&victim, fixture.zh);
     queue(&first, 2);
     kill_session();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&victim, PDK_LOST) >= 0);
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&victim, PDK_LOST) >= 0);
     int64_t next = serve(&first);
     CHECK(next > token);
     starts_afresh(next, session);
@@ -122,8 +125,8 @@ static void during_create(pdk__act act)
     begin(SESSION_MS);
     int64_t session = pdk_client_session_id(victim.client);
     int r = rule(PDK__OP_CREATE2, act);
-    pdk__actor_queue(&victim, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(proxy, r) == 1);
+    recorder_queue(&victim, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(proxy, r) == 1);
     CHECK_EQ(nodes_of(session), act == PDK__HOLD_REPLY ? 1 : 0);
     kill_session();
     serve(&victim);
@@ -141,8 +144,8 @@ static void adrift(void)
     begin(SESSION_MS);
     int r = rule(PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
     pdk__proxy_refuse(proxy, true);
-    pdk__actor_queue(&victim, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(proxy, r) == 1);
+    recorder_queue(&victim, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(proxy, r) == 1);
     CHECK_EQ(nodes_of(0), 1);
     kill_session();
     serve(&victim);
@@ -160,13 +163,13 @@ static void during_delete(pdk__act act)
     CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_OK);
     int r = rule(PDK__OP_DELETE, act);
     CHECK_RC(pdk_mutex_unlock_async(victim.mutex, unlocked, &rc), PDK_OK);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(proxy, r) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(proxy, r) == 1);
     kill_session();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, rc != PDK__PENDING);
+    CHECK_WITHIN(LONG_MS, rc != PDK__PENDING);
     CHECK_RC(rc, PDK_OK);
     CHECK_EQ(nodes_of(0), 0);
-    CHECK_STR(pdk__actor_story(&victim, story, sizeof story), "");
-    pdk__actor_queue(&victim, PDK_FOREVER);
+    CHECK_STR(recorder_states(&victim, story, sizeof story), "");
+    recorder_queue(&victim, PDK_FOREVER);
     serve(&victim);
     CHECK_EQ(nodes_of(0), 0);
 }
@@ -182,7 +185,7 @@ static void again_and_again(void)
     for (int i = 0; i < 3; i++) {
         int64_t session = pdk_client_session_id(victim.client);
         kill_session();
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 2);
+        CHECK_WITHIN(LONG_MS, nodes_of(0) == 2);
         CHECK(pdk_client_session_id(victim.client) != session);
     }
     CHECK(serve(&first) < serve(&victim));
@@ -211,16 +214,16 @@ static void cut_off_for_good(void (*set)(bool))
     begin(SHORT_MS);
     int64_t session = pdk_client_session_id(victim.client);
     CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_OK);
-    int64_t token = pdk__check_grant(&victim, pdk__field.zh);
+    int64_t token = pdk__check_grant(&victim, fixture.zh);
     queue(&first, 2);
     set(true);
-    CHECK_RC(pdk__actor_outcome(&first), PDK_OK);
+    CHECK_RC(recorder_outcome(&first), PDK_OK);
     CHECK_EQ(pdk_mutex_state(victim.mutex), PDK_LOST);
     CHECK(pdk_client_state(victim.client) != PDK_SESSION_CONNECTED);
-    int64_t suspect_ms = pdk__actor_told_ms(&victim, PDK_SUSPECT), lost_ms = pdk__actor_told_ms(&victim, PDK_LOST);
+    int64_t suspect_ms = recorder_told_ms(&victim, PDK_SUSPECT), lost_ms = recorder_told_ms(&victim, PDK_LOST);
     CHECK(suspect_ms >= 0 && suspect_ms <= lost_ms);
     CHECK(lost_ms <= atomic_load(&first.answered_ms));
-    CHECK(pdk__check_grant(&first, pdk__field.zh) > token);
+    CHECK(pdk__check_grant(&first, fixture.zh) > token);
     set(false);
     int64_t next = serve(&first);
     starts_afresh(next, session);
@@ -233,16 +236,16 @@ static void cut_off_shortly(void)
 {
     begin(SESSION_MS);
     CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_OK);
-    int64_t token = pdk__check_grant(&victim, pdk__field.zh);
+    int64_t token = pdk__check_grant(&victim, fixture.zh);
     queue(&first, 2);
     cut(true);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_mutex_state(victim.mutex) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(victim.mutex) == PDK_SUSPECT);
     cut(false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&victim, PDK_HELD) >= 0);
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&victim, PDK_HELD) >= 0);
     CHECK_EQ(pdk_mutex_state(victim.mutex), PDK_HELD);
-    CHECK_EQ(pdk__check_grant(&victim, pdk__field.zh), token);
+    CHECK_EQ(pdk__check_grant(&victim, fixture.zh), token);
     CHECK_EQ(first.rc, PDK__PENDING);
-    CHECK_STR(pdk__actor_story(&victim, story, sizeof story), "suspect held");
+    CHECK_STR(recorder_states(&victim, story, sizeof story), "suspect held");
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_OK);
     serve(&first);
     CHECK_EQ(nodes_of(0), 0);
@@ -262,8 +265,8 @@ int main(int argc, char **argv)
         {"a holder cut off for longer than its session hears LOST before another is granted", cut_off},
         {"a holder whose server falls silent hears LOST before another is granted", fallen_silent},
         {"a holder cut off for a moment is suspect, and holds again", cut_off_shortly},
-        {"all of it can be closed", close_actors},
+        {"all of it can be closed", close_recorders},
         {0},
     };
-    return pdk__field_main(argc, argv, "expiry", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
+    return fixture_main(argc, argv, "expiry", tests, ON_ONE | ON_THREE | ON_OWN);
 }

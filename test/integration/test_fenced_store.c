@@ -1,5 +1,5 @@
 /* The store of the examples, which does not believe in locks: no write with a token smaller than one it has seen. */
-#include "program.h"
+#include "test/integration/example.h"
 #include "test/lib/check.h"
 
 #include <limits.h>
@@ -12,26 +12,11 @@
 enum { LIMIT_MS = 60000, STALE = 1, USAGE = 64 };
 
 static char dir[PATH_MAX], address[PATH_MAX + 16], file[PATH_MAX + 16];
+static struct program client;
 
-/* Run fenced_store with these words. Its exit status. */
-static int run(char *const argv[])
-{
-    char path[PATH_MAX];
-    const char *builddir = getenv("PADDOCK_BUILDDIR");
-    snprintf(path, sizeof path, "%s/examples/fenced_store", builddir ? builddir : ".");
-    pid_t pid = pdk__test_fork();
-    if (pid == 0) {
-        execv(path, argv);
-        _exit(127);
-    }
-    return pdk__test_wait(pid);
-}
+#define RUN(...) program_run(&client, ARGS(program_built("examples/fenced_store"), __VA_ARGS__), 0)
 
-static int put(const char *token, const char *text)
-{
-    char *argv[] = {"fenced_store", "put", address, (char *)token, (char *)text, NULL};
-    return run(argv);
-}
+static int put(const char *token, const char *text) { return RUN("put", address, token, text); }
 
 static void check_file(const char *line)
 {
@@ -45,10 +30,8 @@ static void check_file(const char *line)
 
 static void serve(void)
 {
-    char *argv[] = {"fenced_store", "serve", address, file, NULL};
-    char *get[] = {"fenced_store", "get", address, NULL};
-    program_start(NULL, argv);
-    CHECK_WITHIN(LIMIT_MS, run(get) == 0);
+    example_start(ARGS("fenced_store", "serve", address, file));
+    CHECK_WITHIN(LIMIT_MS, RUN("get", address) == 0);
 }
 
 static void refuses_smaller(void)
@@ -68,7 +51,7 @@ static void remembers(void)
 {
     serve();
     CHECK_EQ(put("9223372036854775807", "last"), 0);
-    program_end();
+    program_end(&example);
     serve();
     CHECK_EQ(put("9223372036854775806", "late"), STALE);
     check_file("9223372036854775807 last");
@@ -76,17 +59,20 @@ static void remembers(void)
 
 static void sleeper_is_refused(void)
 {
-    char *argv[] = {"fenced_store", NULL};
-    program_start(NULL, argv);
-    int64_t a = program_await_number("A: holds, and is about to write, token ");
-    program_await("A is stopped");
-    int64_t b = program_await_number("B: the store takes the write, token ");
+    example_start(ARGS("fenced_store"));
+    int64_t a = program_await_number(&example, "A: holds, and is about to write, token ");
+    program_await(&example, "A is stopped");
+    int64_t b = program_await_number(&example, "B: the store takes the write, token ");
     CHECK(a < b);
-    CHECK_EQ(program_await_number("B: ZooKeeper takes the guarded write, token "), b);
-    CHECK_EQ(program_await_number("A: the store refuses the write: it has seen a larger one than mine, token "), a);
-    CHECK_EQ(program_await_number("A: ZooKeeper refuses the guarded write: the node of the lock is gone, token "), a);
-    CHECK_EQ(program_await_number("the store: has what B wrote, token "), b);
-    CHECK_EQ(program_ended(), 0);
+    CHECK_EQ(program_await_number(&example, "B: ZooKeeper takes the guarded write, token "), b);
+    CHECK_EQ(
+        program_await_number(&example, "A: the store refuses the write: it has seen a larger one than mine, token "),
+        a);
+    CHECK_EQ(
+        program_await_number(&example, "A: ZooKeeper refuses the guarded write: the node of the lock is gone, token "),
+        a);
+    CHECK_EQ(program_await_number(&example, "the store: has what B wrote, token "), b);
+    CHECK_EQ(program_wait(&example), 0);
 }
 
 static void set_up(void)
@@ -100,7 +86,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    program_end();
+    program_end(&example);
     unlink(address);
     unlink(file);
     rmdir(dir);

@@ -1,23 +1,23 @@
 /* A client that may create nodes, and forges names of contenders: there is one holder, and every real node goes. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 #include <stdio.h>
 #include <string.h>
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 /* The name of the waiter's node, with the sequence number that comes before all. */
 static void forge(const char *path, const char *victim)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s0000000000", (int)strlen(victim) - 10, victim);
-    ground_make_below(path, name, "");
+    fixture_make_below(path, name, "");
 }
 
 static const char *name_of(pdk_client *c, const char *path)
 {
     char prefix[32];
     snprintf(prefix, sizeof prefix, "%016llx-", (unsigned long long)pdk_client_session_id(c));
-    return ground_find(path, prefix);
+    return fixture_find(path, prefix);
 }
 
 /* A reason to list again: the node before the waiter's changes. */
@@ -25,35 +25,35 @@ static void write_to(const char *path, const char *name)
 {
     char node[192];
     snprintf(node, sizeof node, "%s/%s", path, name);
-    CHECK_EQ(zoo_set(ground.zh, node, "x", 1, -1), ZOK);
+    CHECK_EQ(zoo_set(fixture.zh, node, "x", 1, -1), ZOK);
 }
 
 /* The first of the path's nodes is at number 1, so that a lower number can be forged. */
 static const char *path_with_a_past(void)
 {
-    const char *path = ground_path();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "past", "");
-    ground_delete_below(path, "past");
+    const char *path = fixture_path();
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "past", "");
+    fixture_delete_below(path, "past");
     return path;
 }
 
 static void two_believers(void)
 {
     const char *path = path_with_a_past();
-    pdk_client *a = ground_client(NULL), *b = ground_client(NULL);
-    pdk_mutex *holder = ground_mutex(a, path), *waiter = ground_mutex(b, path);
+    pdk_client *a = fixture_client(NULL), *b = fixture_client(NULL);
+    pdk_mutex *holder = fixture_mutex(a, path), *waiter = fixture_mutex(b, path);
     char held[64], waits[64], forged[64];
     struct locker l;
     CHECK_RC(pdk_mutex_lock(holder), PDK_OK);
     snprintf(held, sizeof held, "%s", name_of(a, path));
     locker_start(&l, waiter);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == 3); /* each its own, and the one ahead */
     snprintf(waits, sizeof waits, "%s", name_of(b, path));
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     forge(path, waits);
     write_to(path, held);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_LIST) > 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_LIST) > 0);
     CHECK_RC(pdk_mutex_timedlock(waiter, 300),
              PDK_ETIMEDOUT); /* the same object again, so what it heard it has acted on */
     CHECK(!l.settled);
@@ -61,13 +61,13 @@ static void two_believers(void)
     CHECK_RC(pdk_mutex_unlock(holder), PDK_OK);
     CHECK(!l.settled);
     snprintf(forged, sizeof forged, "%.*s0000000000", (int)strlen(waits) - 10, waits);
-    ground_delete_below(path, forged);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    fixture_delete_below(path, forged);
+    CHECK_WITHIN(LONG_MS, l.settled);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, PDK_OK);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
-    ground_end(a, holder);
-    ground_end(b, waiter);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
+    fixture_end(a, holder);
+    fixture_end(b, waiter);
 }
 
 int main(int argc, char **argv)
@@ -76,5 +76,5 @@ int main(int argc, char **argv)
         {"a forged name makes no second believer, and leaves no node", two_believers}, {0}};
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "forged", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "forged", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

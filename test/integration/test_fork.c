@@ -1,7 +1,8 @@
 /* A client and fork(): the child has none, the parent notices nothing. */
 #define _GNU_SOURCE /* unshare */
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "lib/zk/registry.h"
+#include "test/lib/fixture.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -19,7 +20,7 @@ static pdk_leader_observer *o;
 static const char *path, *busy;
 static atomic_int told;
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void tell(int rc, void *arg)
 {
@@ -38,34 +39,34 @@ static void note_leader(const char *id, int64_t token, void *arg)
 static void begin(void)
 {
     n_leaders = 0;
-    path = ground_path();
-    busy = ground_path();
+    path = fixture_path();
+    busy = fixture_path();
     told = 0;
-    pdk__proxy_reset_counters(ground.proxy);
-    ground_make(busy, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(busy, "a-lock-0000000000", "");
-    c = ground_client(NULL);
-    m = ground_mutex(c, path);
-    w = ground_mutex(c, busy);
+    pdk__proxy_reset_counters(fixture.proxy);
+    fixture_make(busy, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(busy, "a-lock-0000000000", "");
+    c = fixture_client(NULL);
+    m = fixture_mutex(c, path);
+    w = fixture_mutex(c, busy);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(w, PDK_FOREVER, tell, NULL, &op), 0);
     CHECK_RC(pdk_leader_new(&l, c, busy, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 3);
+    CHECK_WITHIN(LONG_MS, fixture_children(busy) == 3);
     CHECK_RC(pdk_leader_observe(&o, c, busy, note_leader, NULL), 0);
     /* Each contender watches its own node, a waiter also the one ahead, and the observer the first. No other request is
      * left. */
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) == 6 && n_leaders == 1);
-    pdk__proxy_reset_counters(ground.proxy);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == 6 && n_leaders == 1);
+    pdk__proxy_reset_counters(fixture.proxy);
 }
 
 /* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. The parent renews its
  * hold by deletes of a node that is not there. */
 static void end(void)
 {
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, 0) - pdk__proxy_requests(ground.proxy, PDK__OP_DELETE), 0);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, 0) - pdk__proxy_requests(fixture.proxy, PDK__OP_DELETE), 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK_EQ(told, 0);
     CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
     CHECK_EQ(n_leaders, 1);
@@ -75,13 +76,13 @@ static void end(void)
     CHECK_RC(pdk_leader_free(l), 0);
     CHECK_RC(pdk_leader_observer_free(o), 0);
     CHECK_RC(pdk_op_cancel(op), 0);
-    CHECK_WITHIN(PATIENCE_MS, told == 1);
+    CHECK_WITHIN(LONG_MS, told == 1);
     pdk_op_free(op);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_CONNECT), 0);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_CONNECT), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_free(w), 0);
-    ground_end(c, m);
-    ground_delete_all(busy);
+    fixture_end(c, m);
+    fixture_delete_all(busy);
 }
 
 static void verbs_of_mutexes(void)
@@ -220,11 +221,11 @@ static void makes_its_own(void)
             signal(SIGALRM, SIG_DFL);
             setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = 30}, NULL);
             pdk_client *mine;
-            CHECK_RC(pdk_client_new(&mine, ground.direct, NULL), 0);
-            pdk_mutex *n = ground_mutex(mine, path);
+            CHECK_RC(pdk_client_new(&mine, fixture.direct, NULL), 0);
+            pdk_mutex *n = fixture_mutex(mine, path);
             CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
             CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
-            ground_end(mine, n);
+            fixture_end(mine, n);
             _exit(0);
         }
         CHECK_EQ(pdk__test_wait(pid), 0);
@@ -252,8 +253,8 @@ static int how_it_looks(pdk_client *mine, pdk_mutex *held)
 static void hold_and_fork(int flags)
 {
     pdk_client *mine;
-    CHECK_RC(pdk_client_new(&mine, ground.direct, NULL), 0);
-    pdk_mutex *held = ground_mutex(mine, ground_path());
+    CHECK_RC(pdk_client_new(&mine, fixture.direct, NULL), 0);
+    pdk_mutex *held = fixture_mutex(mine, fixture_path());
     CHECK_RC(pdk_mutex_lock(held), 0);
     pid_t parent = getpid(), pid = raw_fork(flags);
     if (pid == 0)
@@ -262,7 +263,7 @@ static void hold_and_fork(int flags)
     CHECK_EQ(pdk__test_wait(pid), 0);
     CHECK_EQ(pdk_mutex_state(held), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(held), 0);
-    ground_end(mine, held);
+    fixture_end(mine, held);
 }
 
 /* Number 1 of a namespace has a child that is number 1 of another. */
@@ -308,5 +309,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "fork", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "fork", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -1,6 +1,6 @@
 /* Transactions of the caller's own that commit only while the lock is held. */
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,19 +10,19 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *lock, *record; /* what the lock protects */
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void begin(void)
 {
-    pdk__proxy_clear(ground.proxy);
-    lock = ground_path();
-    record = ground_path();
-    ground_make(record, "first", ZOO_PERSISTENT, NULL);
-    c = ground_client(NULL);
-    m = ground_mutex(c, lock);
+    pdk__proxy_clear(fixture.proxy);
+    lock = fixture_path();
+    record = fixture_path();
+    fixture_make(record, "first", ZOO_PERSISTENT, NULL);
+    c = fixture_client(NULL);
+    m = fixture_mutex(c, lock);
 }
 
-static void finish(void) { ground_end(c, m); }
+static void finish(void) { fixture_end(c, m); }
 
 /* Write WORD after the guard in CHECK, in one transaction; the guard's own result in *REFUSAL. */
 static int write_guarded(zhandle_t *zh, const char *path, const zoo_op_t *check, const char *word, int *refusal)
@@ -38,14 +38,14 @@ static int write_guarded(zhandle_t *zh, const char *path, const zoo_op_t *check,
 static void check_written(const zoo_op_t *check, const char *word)
 {
     int refusal;
-    CHECK_EQ(write_guarded(ground.zh, record, check, word, &refusal), ZOK);
+    CHECK_EQ(write_guarded(fixture.zh, record, check, word, &refusal), ZOK);
     CHECK_EQ(refusal, ZOK);
 }
 
 static void check_refused(const zoo_op_t *check)
 {
     int refusal;
-    CHECK_EQ(write_guarded(ground.zh, record, check, "late", &refusal), ZNONODE);
+    CHECK_EQ(write_guarded(fixture.zh, record, check, "late", &refusal), ZNONODE);
     CHECK_EQ(refusal, ZNONODE);
 }
 
@@ -53,7 +53,7 @@ static void check_record(const char *word)
 {
     char text[64];
     int length = sizeof text - 1;
-    CHECK_EQ(zoo_get(ground.zh, record, 0, text, &length, NULL), ZOK);
+    CHECK_EQ(zoo_get(fixture.zh, record, 0, text, &length, NULL), ZOK);
     text[length] = '\0';
     CHECK_STR(text, word);
 }
@@ -77,12 +77,12 @@ static void refused_without_node(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_guard(m, &check), 0);
-    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, true); /* the holder does not know */
-    ground_delete_below(lock, ground_find(lock, "-lock-"));
+    pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, true); /* the holder does not know */
+    fixture_delete_below(lock, fixture_find(lock, "-lock-"));
     check_refused(&check);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
-    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, false);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     check_refused(&check);
     check_record("first");
     CHECK_RC(pdk_mutex_guard(m, &(zoo_op_t){0}), PDK_ELOST);
@@ -97,10 +97,10 @@ static void refused_after_expiry(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_guard(m, &check), 0);
-    ground_expire(pdk__client_zh(c));
+    fixture_expire(pdk__client_zh(c));
     check_refused(&check);
     check_record("first");
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_guard(m, &check), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     finish();
@@ -113,11 +113,11 @@ static void none_past_deadline(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_guard(m, &check), 0);
-    pdk__proxy_hold(ground.proxy, PDK__TO_CLIENT, true);
-    pdk__proxy_hold(ground.proxy, PDK__TO_SERVER, true);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_guard(m, &check) == PDK_ELOST);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, true);
+    pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_guard(m, &check) == PDK_ELOST);
     CHECK_EQ(pdk_mutex_valid_ms(m), 0);
-    pdk__proxy_clear(ground.proxy);
+    pdk__proxy_clear(fixture.proxy);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     finish();
 }
@@ -137,7 +137,7 @@ static void each_grant_its_own(void)
         CHECK_STR(check.check_op.path + strlen(check.check_op.path) - 10, "0000000000");
         if (i == 0) {
             CHECK_RC(pdk_mutex_unlock(m), 0);
-            ground_delete_all(lock);
+            fixture_delete_all(lock);
         }
     }
     check.check_op.path = old;
@@ -179,13 +179,13 @@ static void suspect(void)
     zoo_op_t check;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
     CHECK_RC(pdk_mutex_guard(m, &check), 0);
     check_written(&check, "second");
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     finish();
 }
@@ -196,21 +196,21 @@ static void same_chroot(void)
     zoo_op_t check;
     char hosts[64];
     int refusal;
-    ground_make("/rooted", "", ZOO_PERSISTENT, NULL);
-    ground_make("/rooted/record", "first", ZOO_PERSISTENT, NULL);
-    snprintf(hosts, sizeof hosts, "%s/rooted", ground.hosts);
+    fixture_make("/rooted", "", ZOO_PERSISTENT, NULL);
+    fixture_make("/rooted/record", "first", ZOO_PERSISTENT, NULL);
+    snprintf(hosts, sizeof hosts, "%s/rooted", fixture.hosts);
     CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
     CHECK_RC(pdk_mutex_new(&m, c, "/lock", NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_guard(m, &check), 0);
-    snprintf(hosts, sizeof hosts, "%s/rooted", ground.direct);
+    snprintf(hosts, sizeof hosts, "%s/rooted", fixture.direct);
     zhandle_t *zh = pdk__zk_open(hosts, 30000);
     CHECK_EQ(write_guarded(zh, "/record", &check, "second", &refusal), ZOK);
-    ground_delete_below("/rooted/lock", ground_find("/rooted/lock", "-lock-"));
+    fixture_delete_below("/rooted/lock", fixture_find("/rooted/lock", "-lock-"));
     CHECK_EQ(write_guarded(zh, "/record", &check, "late", &refusal), ZNONODE);
     CHECK_EQ(refusal, ZNONODE);
     CHECK_EQ(zookeeper_close(zh), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     finish();
 }
@@ -250,5 +250,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "guard", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "guard", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

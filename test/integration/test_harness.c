@@ -232,8 +232,10 @@ static void reads_are_answered(void)
     struct Stat stat;
     CHECK_EQ(zoo_create(zh, "/read", "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
     CHECK_EQ(zoo_create(zh, "/read/me", "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
-    int list = pdk__proxy_rule(e->proxy[0], &(struct pdk__rule){.op = PDK__OP_LIST, .act = PDK__CUT_BEFORE_REPLY});
-    int look = pdk__proxy_rule(e->proxy[0], &(struct pdk__rule){.op = PDK__OP_EXISTS, .act = PDK__CUT_BEFORE_REPLY});
+    int list = pdk__proxy_rule(e->proxy[0],
+                               &(struct pdk__proxy_rule){.op = PDK__OP_LIST, .act = PDK__CUT_BEFORE_REPLY});
+    int look = pdk__proxy_rule(e->proxy[0],
+                               &(struct pdk__proxy_rule){.op = PDK__OP_EXISTS, .act = PDK__CUT_BEFORE_REPLY});
     CHECK_EQ(pdk__zk_list(zh, "/read", &names), ZOK);
     CHECK_EQ(names.count, 1);
     deallocate_String_vector(&names);

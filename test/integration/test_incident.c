@@ -1,6 +1,6 @@
 /* The message of a failed call beyond its code, and the messages that a success clears. */
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,40 +12,40 @@ static const char *lock;
 
 static void setup(void)
 {
-    ground_open(NULL);
+    fixture_open(NULL);
     CHECK_RC(pdk_log_zookeeper(PDK_LOG_INFO), 0); /* its default: the harness wants to hear nothing */
 }
 
 static pdk_client *client_with(pdk_client_options *options)
 {
     pdk_client *made;
-    CHECK_RC(pdk_client_new(&made, ground.hosts, options), 0);
+    CHECK_RC(pdk_client_new(&made, fixture.hosts, options), 0);
     pdk_client_options_free(options);
     return made;
 }
 
 static pdk_client *labelled(void)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_set_label(o, "nightly"), 0);
-    return ground_client(o);
+    return fixture_client(o);
 }
 
 /* Two clients, with a mutex on one path each. */
 static void begin(void)
 {
-    pdk__proxy_clear(ground.proxy);
-    lock = ground_path();
+    pdk__proxy_clear(fixture.proxy);
+    lock = fixture_path();
     c = labelled();
-    d = ground_client(NULL);
-    m = ground_mutex(c, lock);
-    n = ground_mutex(d, lock);
+    d = fixture_client(NULL);
+    m = fixture_mutex(c, lock);
+    n = fixture_mutex(d, lock);
 }
 
 static void finish(void)
 {
-    ground_end(d, n);
-    ground_end(c, m);
+    fixture_end(d, n);
+    fixture_end(c, m);
 }
 
 static void check_text(const char *text, const char *first, const char *part)
@@ -84,33 +84,33 @@ static void never_reached(void)
 {
     int fd;
     char hosts[40], refusal[100];
-    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", ground_refusing_port(&fd));
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", fixture_refusing_port(&fd));
     snprintf(refusal, sizeof refusal, "no server reached (last: connection refused by %s)", hosts);
     CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, knows(c, refusal));
-    m = ground_mutex(c, ground_path());
+    CHECK_WITHIN(LONG_MS, knows(c, refusal));
+    m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
-    check_mutex(m, "lock", "timed out after 2");
+    check_mutex(m, "lock", "timed out after ");
     check_mutex(m, "lock", refusal);
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
     check_mutex(m, "lock", refusal);
-    ground_end(c, m);
+    fixture_end(c, m);
     close(fd);
 }
 
 static void reached_before(void)
 {
     begin();
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
     check_mutex(m, "lock", "no server reached for ");
-    pdk__proxy_refuse(ground.proxy, false);
+    pdk__proxy_refuse(fixture.proxy, false);
     CHECK_RC(pdk_mutex_lock(m), 0);
     check_none(m);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     CHECK_EQ(pdk_client_last_error(c, (char[1]){0}, 1), 0);
     finish();
 }
@@ -142,7 +142,7 @@ static void held_by_another(void)
     check_mutex(n, "lock", "timed out after ");
     check_mutex(n, "lock", who);
     CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
-    check_mutex(n, "trylock", ground_find(lock, "-lock-"));
+    check_mutex(n, "trylock", fixture_find(lock, "-lock-"));
     CHECK_RC(pdk_mutex_unlock(n), PDK_EPERM);
     check_mutex(n, "unlock", pdk_strerror(PDK_EPERM));
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -160,7 +160,7 @@ static void asynchronous(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(n, 300, note_rc, (void *)&rc, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, rc != 1);
+    CHECK_WITHIN(LONG_MS, rc != 1);
     CHECK_RC(rc, PDK_ETIMEDOUT);
     check_mutex(n, "lock", "1 ahead");
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -195,7 +195,7 @@ static void per_thread(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(pthread_create(&o.thread, NULL, fail, &o), 0);
-    CHECK_WITHIN(PATIENCE_MS, o.failed);
+    CHECK_WITHIN(LONG_MS, o.failed);
     check_none(m);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
@@ -211,20 +211,20 @@ static void per_thread(void)
 
 static void check_lost(const char *part)
 {
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     check_mutex(m, "hold", part);
     CHECK_RC(pdk_mutex_lock(m), PDK_ELOST);
     check_mutex(m, "lock", part);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     check_mutex(m, "unlock", part);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_wait(c, PATIENCE_MS) == 0);
+    CHECK_WITHIN(LONG_MS, pdk_client_wait(c, LONG_MS) == 0);
 }
 
 static void node_deleted(void)
 {
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    ground_delete_below(lock, ground_find(lock, "-lock-"));
+    fixture_delete_below(lock, fixture_find(lock, "-lock-"));
     check_lost("its node is deleted");
     CHECK_RC(pdk_mutex_lock(m), 0);
     check_none(m);
@@ -236,7 +236,7 @@ static void session_expired(void)
 {
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    ground_expire(pdk__client_zh(c));
+    fixture_expire(pdk__client_zh(c));
     check_lost("the session expired: the servers ended the session");
     finish();
 }
@@ -247,9 +247,9 @@ static void path_without_delete(void)
     const int perms = ZOO_PERM_READ | ZOO_PERM_CREATE | ZOO_PERM_WRITE;
     struct ACL acl = {.perms = perms, .id = ZOO_ANYONE_ID_UNSAFE};
     begin();
-    ground_make(lock, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &acl});
+    fixture_make(lock, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &acl});
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     check_mutex(m, "hold", "the path does not permit DELETE");
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_client_close(c), 0);
@@ -262,23 +262,23 @@ static void path_without_delete(void)
 static void too_short(void)
 {
     char text[600];
-    pdk_client_options *o = ground_options(10000);
-    pdk__proxy_clear(ground.proxy);
+    pdk_client_options *o = fixture_options(10000);
+    pdk__proxy_clear(fixture.proxy);
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2000), 0);
     CHECK_RC(pdk_client_options_set_drift_margin_ms(o, 300), 0);
     CHECK_RC(pdk_client_options_set_min_valid_ms(o, 9000), 0);
     c = client_with(o);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), PDK_ESHORT);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), PDK_ESHORT);
     const char *numbers =
         "the servers granted 10000 ms, which must be more than 1110 ms for half a tick of 2000 ms, 300 ms of "
         "drift margin and 9000 ms of least validity";
     pdk_client_last_error(c, text, sizeof text);
     check_text(text, "wait for the session: ", numbers);
     CHECK(strstr(strstr(text, "too short") + 1, "too short") == NULL);
-    m = ground_mutex(c, ground_path());
+    m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_mutex_lock(m), PDK_ESHORT);
     check_mutex(m, "lock", numbers);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* --- a leader ---------------------------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static void leader(void)
     CHECK_RC(pdk_leader_new(&first, c, lock, NULL), 0);
     CHECK_RC(pdk_leader_new(&second, d, lock, NULL), 0);
     CHECK_RC(pdk_leader_start(first), 0);
-    CHECK_RC(pdk_leader_wait(first, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(first, LONG_MS), 0);
     CHECK_RC(pdk_leader_start(second), 0);
     CHECK_RC(pdk_leader_wait(second, 300), PDK_ETIMEDOUT);
     pdk_leader_last_error(second, text, sizeof text);
@@ -300,10 +300,10 @@ static void leader(void)
     CHECK_RC(pdk_leader_ahead(second, &ahead), 0);
     CHECK_EQ(ahead, 1);
     CHECK_RC(pdk_leader_ahead(first, &ahead), PDK_EPERM);
-    ground_delete_below(lock, ground_find(lock, "-latch-0000000000"));
-    CHECK_WITHIN(PATIENCE_MS, pdk_leader_last_error(first, text, sizeof text) > 0);
+    fixture_delete_below(lock, fixture_find(lock, "-latch-0000000000"));
+    CHECK_WITHIN(LONG_MS, pdk_leader_last_error(first, text, sizeof text) > 0);
     check_text(text, "lead ", "its node is deleted");
-    CHECK_RC(pdk_leader_wait(second, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(second, LONG_MS), 0);
     CHECK_EQ(pdk_leader_last_error(second, text, sizeof text), 0);
     CHECK_RC(pdk_leader_free(first), 0);
     CHECK_RC(pdk_leader_free(second), 0);
@@ -338,18 +338,18 @@ static void place_in_queue(void)
     _Atomic int rc;
     begin();
     CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
-    ground_make(lock, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(lock, "x-lock-0000000000", "");
-    ground_make_below(lock, "junk", "");
+    fixture_make(lock, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(lock, "x-lock-0000000000", "");
+    fixture_make_below(lock, "junk", "");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(m, &ahead) == 0 && ahead == 1);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(m, &ahead) == 0 && ahead == 1);
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 2);
-    ground_delete_below(lock, "x-lock-0000000000");
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 2);
+    fixture_delete_below(lock, "x-lock-0000000000");
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_ahead(m, &ahead), PDK_EPERM);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
     locker_finish(&l);
@@ -364,18 +364,18 @@ static void no_place_without_a_node(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 1);
-    int rule = pdk__proxy_rule(ground.proxy,
-                               &(struct pdk__rule){.op = PDK__OP_CREATE2, .path = lock, .act = PDK__HOLD_REQUEST});
-    ground_delete_below(lock, ground_find(lock, "-lock-0000000001"));
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) == 1);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 1);
+    int rule = pdk__proxy_rule(
+        fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .path = lock, .act = PDK__HOLD_REQUEST});
+    fixture_delete_below(lock, fixture_find(lock, "-lock-0000000001"));
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) == 1);
     CHECK_RC(pdk_mutex_ahead(n, &ahead), 0);
     CHECK_EQ(ahead, -1);
-    ground_make_below(lock, "x-lock-0000000002", "");
-    pdk__proxy_release(ground.proxy, rule);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead != -1);
+    fixture_make_below(lock, "x-lock-0000000002", "");
+    pdk__proxy_release(fixture.proxy, rule);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead != -1);
     CHECK_EQ(ahead, 2);
-    ground_delete_below(lock, "x-lock-0000000002");
+    fixture_delete_below(lock, "x-lock-0000000002");
     CHECK_RC(pdk_mutex_unlock(m), 0);
     locker_finish(&l);
     finish();
@@ -402,5 +402,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "incident", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "incident", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -1,7 +1,7 @@
 /* The leader latch: one of many leads, hands over, loses, and is a candidate again. */
 #include "lib/core/name.h"
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ struct candidate {
 static const char *path;
 static struct candidate a, b, c;
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void note(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
 {
@@ -39,7 +39,7 @@ static void note(pdk_leader *l, pdk_leader_change change, int64_t token, void *a
 
 static void open_at(struct candidate *who, const char *hosts, int session_ms, const char *id)
 {
-    pdk_client_options *co = ground_options(session_ms);
+    pdk_client_options *co = fixture_options(session_ms);
     pdk_leader_options *lo = pdk_leader_options_new();
     memset(who, 0, sizeof *who);
     CHECK_RC(pdk_leader_options_set_id(lo, id), 0);
@@ -48,11 +48,11 @@ static void open_at(struct candidate *who, const char *hosts, int session_ms, co
     CHECK_RC(pdk_leader_on_change(who->leader, note, who), 0);
     pdk_client_options_free(co);
     pdk_leader_options_free(lo);
-    CHECK_RC(pdk_client_wait(who->client, PATIENCE_MS), 0);
+    CHECK_RC(pdk_client_wait(who->client, LONG_MS), 0);
 }
 
 /* Around the proxy; B and C, for A to be cut off alone. */
-static void open_direct(struct candidate *who, const char *id) { open_at(who, ground.direct, 10000, id); }
+static void open_direct(struct candidate *who, const char *id) { open_at(who, fixture.direct, 10000, id); }
 
 static void close_it(struct candidate *who)
 {
@@ -64,21 +64,21 @@ static void close_it(struct candidate *who)
 
 static void begin(void)
 {
-    pdk__proxy_clear(ground.proxy);
-    path = ground_path();
-    open_at(&a, ground.hosts, 10000, "a");
+    pdk__proxy_clear(fixture.proxy);
+    path = fixture_path();
+    open_at(&a, fixture.hosts, 10000, "a");
 }
 
 /* Into the queue, as number POSITION. */
 static void stand(struct candidate *who, int position)
 {
     CHECK_RC(pdk_leader_start(who->leader), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == position);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == position);
 }
 
 static void check_told(struct candidate *who, int i, pdk_leader_change change, int64_t token)
 {
-    CHECK_WITHIN(PATIENCE_MS, who->n_told > i);
+    CHECK_WITHIN(LONG_MS, who->n_told > i);
     CHECK_EQ(who->told[i], change);
     CHECK_EQ(who->tokens[i], token);
 }
@@ -89,7 +89,7 @@ static int64_t check_leads(struct candidate *who)
     int64_t token = 0;
     char node[512], name[PDK__NAME_MAX];
     struct Stat stat;
-    CHECK_RC(pdk_leader_wait(who->leader, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(who->leader, LONG_MS), 0);
     CHECK(pdk_leader_is_leader(who->leader));
     CHECK(pdk_leader_valid_ms(who->leader) > 0);
     CHECK(pdk_leader_valid_ms(who->leader) <= pdk_client_session_timeout_ms(who->client));
@@ -97,7 +97,7 @@ static int64_t check_leads(struct candidate *who)
     CHECK_RC(pdk_leader_token(who->leader, &token), 0);
     pdk_leader_node(who->leader, name, sizeof name);
     snprintf(node, sizeof node, "%s/%s", path, name);
-    CHECK_EQ(zoo_exists(ground.zh, node, 0, &stat), ZOK);
+    CHECK_EQ(zoo_exists(fixture.zh, node, 0, &stat), ZOK);
     CHECK_EQ(stat.czxid, token);
     CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(who->client));
     return token;
@@ -129,13 +129,13 @@ static void one_leads(void)
     check_stands(&b);
     check_stands(&c);
     CHECK_RC(pdk_leader_start(a.leader), 0); /* it does: nothing happens */
-    CHECK_EQ(ground_children(path), 3);
+    CHECK_EQ(fixture_children(path), 3);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
     int64_t second = check_leads(&b);
     CHECK(second > first);
     check_stands(&c);
-    CHECK_EQ(ground_children(path), 2);
+    CHECK_EQ(fixture_children(path), 2);
     check_told(&a, 0, PDK_ELECTED, first);
     check_told(&a, 1, PDK_DEPOSED, first);
     check_told(&b, 0, PDK_ELECTED, second);
@@ -157,12 +157,12 @@ static void wire(void)
     pdk_leader *l;
     CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_RC(pdk_leader_wait(l, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
     pdk_leader_node(l, name, sizeof name);
     CHECK_EQ(strlen(name), 16 + 1 + 8 + 1 + 6 + 10);
     CHECK_STR(strstr(name, "-latch-"), "-latch-0000000000");
     snprintf(node, sizeof node, "%s/%s", path, name);
-    CHECK_EQ(zoo_get(ground.zh, node, 0, data, &size, NULL), ZOK);
+    CHECK_EQ(zoo_get(fixture.zh, node, 0, data, &size, NULL), ZOK);
     CHECK_EQ(gethostname(host, sizeof host), 0);
     CHECK_EQ(size, snprintf(expected, sizeof expected, "%s:%d", host, (int)getpid()));
     CHECK_EQ(memcmp(data, expected, (size_t)size), 0);
@@ -177,12 +177,12 @@ static void of_ids(void)
     char node[512], name[PDK__NAME_MAX];
     begin();
     close_it(&a);
-    open_at(&a, ground.hosts, 10000, "");
+    open_at(&a, fixture.hosts, 10000, "");
     CHECK_RC(pdk_leader_start(a.leader), 0);
-    CHECK_RC(pdk_leader_wait(a.leader, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(a.leader, LONG_MS), 0);
     pdk_leader_node(a.leader, name, sizeof name);
     snprintf(node, sizeof node, "%s/%s", path, name);
-    CHECK_EQ(zoo_exists(ground.zh, node, 0, &stat), ZOK);
+    CHECK_EQ(zoo_exists(fixture.zh, node, 0, &stat), ZOK);
     CHECK_EQ(stat.dataLength, 0);
     static char huge[65538];
     memset(huge, 'x', sizeof huge - 1);
@@ -197,12 +197,12 @@ static void of_ids(void)
 static void with_a_mutex(void)
 {
     begin();
-    pdk_mutex *m = ground_mutex(a.client, path);
+    pdk_mutex *m = fixture_mutex(a.client, path);
     stand(&a, 1);
     check_leads(&a);
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     stand(&a, 2);
     check_stands(&a);
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -220,9 +220,9 @@ static pid_t lead_in_child(void)
     CHECK_EQ(pipe(told), 0);
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
-        open_at(&c, ground.direct, 4000, "child");
+        open_at(&c, fixture.direct, 4000, "child");
         CHECK_RC(pdk_leader_start(c.leader), 0);
-        CHECK_RC(pdk_leader_wait(c.leader, PATIENCE_MS), 0);
+        CHECK_RC(pdk_leader_wait(c.leader, LONG_MS), 0);
         CHECK_EQ(write(told[1], "!", 1), 1);
         for (;;)
             pause();
@@ -243,7 +243,7 @@ static void killed(void)
     CHECK_EQ(kill(pid, SIGKILL), 0);
     CHECK_EQ(pdk__test_wait(pid), -SIGKILL);
     check_leads(&a);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     close_it(&a);
 }
 
@@ -254,19 +254,19 @@ static void session_lost(void)
     stand(&a, 1);
     stand(&b, 2);
     int64_t first = check_leads(&a), session = pdk_client_session_id(a.client);
-    ground_expire(pdk__client_zh(a.client));
+    fixture_expire(pdk__client_zh(a.client));
     int64_t second = check_leads(&b);
     check_told(&a, 0, PDK_ELECTED, first);
     check_told(&a, 1, PDK_SUSPENDED, first);
     check_told(&a, 2, PDK_DEPOSED, first);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     check_stands(&a);
     CHECK(pdk_client_session_id(a.client) != session);
     CHECK_RC(pdk_leader_resign(b.leader), 0);
     int64_t third = check_leads(&a);
     CHECK(first < second && second < third);
     check_told(&a, 3, PDK_ELECTED, third);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     close_it(&b);
     close_it(&a);
 }
@@ -280,9 +280,9 @@ static void node_deleted(void)
     stand(&b, 2);
     int64_t first = check_leads(&a);
     pdk_leader_node(a.leader, name, sizeof name);
-    ground_delete_below(path, name);
+    fixture_delete_below(path, name);
     check_told(&a, 1, PDK_DEPOSED, first);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     int64_t second = check_leads(&b);
     check_stands(&a);
     close_it(&b);
@@ -299,7 +299,7 @@ static void all_deleted(void)
     for (int i = 1; i < 4; i++) {
         stand(&a, 1);
         int64_t token = check_leads(&a);
-        ground_delete_all(path);
+        fixture_delete_all(path);
         check_told(&a, 2 * i - 1, PDK_DEPOSED, token);
         CHECK(check_leads(&a) > token);
     }
@@ -311,8 +311,8 @@ static void cut(void)
     begin();
     stand(&a, 1);
     int64_t token = check_leads(&a), asked = 0;
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
     check_told(&a, 1, PDK_SUSPENDED, token);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_SUSPENDED);
     CHECK(!pdk_leader_is_leader(a.leader));
@@ -320,7 +320,7 @@ static void cut(void)
     CHECK_RC(pdk_leader_wait(a.leader, 1), PDK_ETIMEDOUT);
     CHECK_RC(pdk_leader_token(a.leader, &asked), 0);
     CHECK_EQ(asked, token);
-    pdk__proxy_refuse(ground.proxy, false);
+    pdk__proxy_refuse(fixture.proxy, false);
     CHECK_EQ(check_leads(&a), token);
     check_told(&a, 2, PDK_RESUMED, token);
     CHECK_EQ(a.n_told, 3);
@@ -332,20 +332,20 @@ static void no_server(void)
 {
     begin();
     close_it(&a);
-    open_at(&a, ground.hosts, 2000, "a");
+    open_at(&a, fixture.hosts, 2000, "a");
     open_direct(&b, "b");
     stand(&a, 1);
     stand(&b, 2);
     int64_t first = check_leads(&a);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
     check_told(&a, 2, PDK_DEPOSED, first);
     check_stands(&a);
     int64_t second = check_leads(&b);
     check_told(&b, 0, PDK_ELECTED, second);
     CHECK(a.told_ms[2] <= b.told_ms[0]);
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     close_it(&b);
     CHECK(check_leads(&a) > second);
     close_it(&a);
@@ -355,12 +355,13 @@ static void no_server(void)
 static void reply_lost(void)
 {
     begin();
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_CREATE2, .act = PDK__CUT_BEFORE_REPLY});
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    int rule = pdk__proxy_rule(fixture.proxy,
+                               &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .act = PDK__CUT_BEFORE_REPLY});
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_leader_start(a.leader), 0);
     check_told(&a, 0, PDK_ELECTED, check_leads(&a));
-    CHECK_EQ(pdk__proxy_hits(ground.proxy, rule), 1);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(pdk__proxy_hits(fixture.proxy, rule), 1);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK_EQ(a.n_told, 1);
     close_it(&a);
 }
@@ -374,7 +375,7 @@ static void resigned(void)
     stand(&a, 1);
     int64_t first = check_leads(&a);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
     CHECK_RC(pdk_leader_wait(a.leader, PDK_FOREVER), PDK_ECANCELED);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
@@ -383,16 +384,16 @@ static void resigned(void)
     CHECK(second > first);
     check_told(&a, 1, PDK_DEPOSED, first);
     check_told(&a, 2, PDK_ELECTED, second);
-    ground_make_below(path, "x-latch-0000000000", ""); /* before its node: it is a candidate, and will not lead */
+    fixture_make_below(path, "x-latch-0000000000", ""); /* before its node: it is a candidate, and will not lead */
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     CHECK_RC(pdk_leader_start(a.leader), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     check_stands(&a);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     check_told(&a, 3, PDK_DEPOSED, second);
     CHECK_EQ(a.n_told, 4);
-    ground_delete_all(path);
+    fixture_delete_all(path);
     close_it(&a);
 }
 
@@ -400,14 +401,15 @@ static void resigned_in_vain(void)
 {
     begin();
     close_it(&a);
-    open_at(&a, ground.hosts, 2000, "a");
+    open_at(&a, fixture.hosts, 2000, "a");
     stand(&a, 1);
     check_leads(&a);
-    pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
+    pdk__proxy_rule(fixture.proxy,
+                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
     CHECK_RC(pdk_leader_resign(a.leader), PDK_EUNKNOWN);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
-    pdk__proxy_clear(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    pdk__proxy_clear(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     close_it(&a);
 }
@@ -418,14 +420,15 @@ static void start_behind_a_resignation(void)
     begin();
     stand(&a, 1);
     int64_t first = check_leads(&a);
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    int rule = pdk__proxy_rule(fixture.proxy,
+                               &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
     CHECK_RC(pdk_leader_resign_async(a.leader, NULL, NULL), 0);
     CHECK_RC(pdk_leader_start(a.leader), 0);
     check_stands(&a);
-    CHECK_EQ(ground_children(path), 1);
-    pdk__proxy_release(ground.proxy, rule);
+    CHECK_EQ(fixture_children(path), 1);
+    pdk__proxy_release(fixture.proxy, rule);
     CHECK(check_leads(&a) > first);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     close_it(&a);
 }
 
@@ -443,19 +446,20 @@ static void resigned_async(void)
     begin();
     n_resigned = 0;
     CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0); /* nothing to resign from */
-    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_WITHIN(LONG_MS, n_resigned == 1);
     CHECK_RC(resign_rc, 0);
     stand(&a, 1);
     check_leads(&a);
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    int rule = pdk__proxy_rule(fixture.proxy,
+                               &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
     CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
     CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), PDK_EBUSY);
     CHECK_EQ(n_resigned, 1);
-    pdk__proxy_release(ground.proxy, rule);
-    CHECK_WITHIN(PATIENCE_MS, n_resigned == 2);
+    pdk__proxy_release(fixture.proxy, rule);
+    CHECK_WITHIN(LONG_MS, n_resigned == 2);
     CHECK_RC(resign_rc, 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
     close_it(&a);
 }
 
@@ -463,16 +467,17 @@ static void resigned_async_in_vain(void)
 {
     begin();
     close_it(&a);
-    open_at(&a, ground.hosts, 2000, "a");
+    open_at(&a, fixture.hosts, 2000, "a");
     n_resigned = 0;
     stand(&a, 1);
     check_leads(&a);
-    pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
+    pdk__proxy_rule(fixture.proxy,
+                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
     CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_WITHIN(LONG_MS, n_resigned == 1);
     CHECK_RC(resign_rc, PDK_EUNKNOWN);
-    pdk__proxy_clear(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    pdk__proxy_clear(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
     CHECK_EQ(n_resigned, 1);
     close_it(&a);
 }
@@ -536,7 +541,7 @@ static void in_a_callback(void)
     refused = allowed = n_resigned = 0;
     CHECK_RC(pdk_leader_on_change(a.leader, try_all, NULL), 0);
     CHECK_RC(pdk_leader_start(a.leader), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_resigned == 1);
+    CHECK_WITHIN(LONG_MS, n_resigned == 1);
     CHECK_EQ(refused, 3);
     CHECK_EQ(allowed, 7);
     check_leads(&a); /* it was started again */
@@ -557,8 +562,8 @@ static void freed_in_a_callback(void)
     CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
     CHECK_RC(pdk_leader_on_change(l, free_it, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_WITHIN(PATIENCE_MS, allowed == 1);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    CHECK_WITHIN(LONG_MS, allowed == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
     close_it(&a);
 }
 
@@ -567,7 +572,7 @@ static void check_polled(pdk_leader *l, pdk_leader_change change, int64_t token)
     struct pollfd p = {.fd = pdk_leader_fd(l), .events = POLLIN};
     pdk_leader_change told;
     int64_t of;
-    CHECK_EQ(poll(&p, 1, PATIENCE_MS), 1);
+    CHECK_EQ(poll(&p, 1, LONG_MS), 1);
     CHECK_EQ(pdk_leader_next_change(l, &told, &of), 1);
     CHECK_EQ(told, change);
     CHECK_EQ(of, token);
@@ -582,7 +587,7 @@ static void polled(void)
     CHECK_EQ(poll(&p, 1, 0), 0);
     stand(&a, 1);
     int64_t first = check_leads(&a);
-    pdk__proxy_cut(ground.proxy);
+    pdk__proxy_cut(fixture.proxy);
     check_polled(a.leader, PDK_ELECTED, first);
     check_polled(a.leader, PDK_SUSPENDED, first);
     check_polled(a.leader, PDK_RESUMED, first);
@@ -686,7 +691,7 @@ static void closed_while_standing(void)
     end_wait(&w, PDK_ECLOSED);
     check_told(&a, 0, PDK_WITHDRAWN, 0);
     CHECK_EQ(a.n_told, 1);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     close_it(&b);
     close_it(&a);
 }
@@ -699,16 +704,16 @@ static void freed(void)
     CHECK_RC(pdk_leader_new(&leading, a.client, path, NULL), 0);
     CHECK_RC(pdk_leader_new(&standing, a.client, path, NULL), 0);
     CHECK_RC(pdk_leader_start(leading), 0);
-    CHECK_RC(pdk_leader_wait(leading, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(leading, LONG_MS), 0);
     CHECK_RC(pdk_leader_start(standing), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     stand(&b, 3);
     CHECK_RC(pdk_leader_free(standing), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     check_stands(&b);
     CHECK_RC(pdk_leader_free(leading), 0);
     check_leads(&b);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
     CHECK_RC(pdk_leader_free(NULL), 0);
     close_it(&b);
     close_it(&a);
@@ -721,10 +726,10 @@ static void not_permitted(void)
     struct ACL_vector acl = {1, &read_only};
     char text[256];
     begin();
-    ground_make(path, "", ZOO_PERSISTENT, &ZOO_OPEN_ACL_UNSAFE);
-    CHECK_EQ(zoo_set_acl(ground.zh, path, -1, &acl), ZOK);
+    fixture_make(path, "", ZOO_PERSISTENT, &ZOO_OPEN_ACL_UNSAFE);
+    CHECK_EQ(zoo_set_acl(fixture.zh, path, -1, &acl), ZOK);
     CHECK_RC(pdk_leader_start(a.leader), 0);
-    CHECK_RC(pdk_leader_wait(a.leader, PATIENCE_MS), PDK_EACCES);
+    CHECK_RC(pdk_leader_wait(a.leader, LONG_MS), PDK_EACCES);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
     check_told(&a, 0, PDK_WITHDRAWN, 0);
     CHECK_EQ(a.n_told, 1);
@@ -759,7 +764,7 @@ static void check_current(const char *id, int64_t token)
 {
     pdk_contender_list *list;
     size_t size;
-    CHECK_RC(pdk_leader_current(a.client, path, PATIENCE_MS, &list), 0);
+    CHECK_RC(pdk_leader_current(a.client, path, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), id != NULL);
     if (id != NULL) {
         CHECK_STR(pdk_contender_data(list, 0, &size), id);
@@ -779,15 +784,15 @@ static void current(void)
     check_current("somebody", first);
     stand(&a, 2);
     check_current("somebody", first);
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     check_current("somebody", first);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_GET), 1); /* however many candidates there are */
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_GET), 1); /* however many candidates there are */
     close_it(&b);
     check_current("a", check_leads(&a));
     CHECK_RC(pdk_leader_resign(a.leader), 0);
-    ground_make_below(path, "notes", "junk");
+    fixture_make_below(path, "notes", "junk");
     check_current(NULL, 0);
-    ground_delete_all(path);
+    fixture_delete_all(path);
     close_it(&a);
 }
 
@@ -825,5 +830,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "latch", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "latch", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -17,15 +17,15 @@
  * A network can do this. Both directions of a TCP connection stop when the link fails, and each goes on when its own
  * sender repeats a segment. A sender waits twice as long each time, so the two can be seconds apart.
  */
-#include "test/lib/actor.h"
 #include "test/lib/check.h"
+#include "test/lib/recorder.h"
 #include "test/lib/zk.h"
 
 enum { SESSION_MS = 30000 };
 
 static pdk__ensemble *e;
 static zhandle_t *zh; /* at the leader */
-static pdk__actor actor;
+static struct recorder recorder;
 static int leader, old, other; /* the latter two follow */
 
 static const char path[] = "/late";
@@ -44,7 +44,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    pdk__actor_close(&actor);
+    recorder_close(&recorder);
     if (zh != NULL)
         zookeeper_close(zh);
     pdk__ensemble_free(e);
@@ -65,7 +65,7 @@ static void attach_again(int i, const char *name)
     long before = pdk__ask_number(e->server[i], name);
     CHECK(before >= 0);
     pdk__proxy_cut(e->proxy[old]);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__ask_number(e->server[i], name) > before);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(e->server[i], name) > before);
 }
 
 /* How many nodes were ever created under the path, whatever has become of them. */
@@ -80,22 +80,22 @@ static int n_created(void)
 static void attach_too_early(void)
 {
     admit_only_at(old);
-    pdk__actor_open(&actor, e->hosts, SESSION_MS, path);
+    recorder_open(&recorder, e->hosts, SESSION_MS, path);
     hold(PDK__TO_CLIENT, true);
     attach_again(leader, "zk_revalidate_count");
     hold(PDK__TO_SERVER, true);
     attach_again(old, "zk_connection_revalidate_count");
     int answered = pdk__proxy_replies(e->proxy[old], PDK__OP_CONNECT);
     hold(PDK__TO_CLIENT, false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_replies(e->proxy[old], PDK__OP_CONNECT) > answered);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(e->proxy[old], PDK__OP_CONNECT) > answered);
 }
 
 /* The old server has the create, and the list that waits for it. It keeps both when the client's connection is cut. */
 static void create_there(void)
 {
-    pdk__actor_queue(&actor, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_requests(e->proxy[old], PDK__OP_CREATE2) == 1 &&
-                                          pdk__ask_number(e->server[old], "zk_outstanding_requests") >= 2);
+    recorder_queue(&recorder, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(e->proxy[old], PDK__OP_CREATE2) == 1 &&
+                              pdk__ask_number(e->server[old], "zk_outstanding_requests") >= 2);
     CHECK_EQ(pdk__proxy_replies(e->proxy[old], PDK__OP_CREATE2), 0);
 }
 
@@ -103,9 +103,9 @@ static void go_on_elsewhere(void)
 {
     admit_only_at(other);
     pdk__proxy_cut(e->proxy[old]);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), PDK_OK);
     CHECK_EQ(pdk__proxy_requests(e->proxy[other], PDK__OP_CREATE2), 1);
-    pdk__check_grant(&actor, zh);
+    pdk__check_grant(&recorder, zh);
     CHECK_EQ(n_created(), 1);
 }
 
@@ -114,14 +114,14 @@ static void a_late_create_is_found_and_deleted(void)
     attach_too_early();
     create_there();
     go_on_elsewhere();
-    int64_t session = pdk_client_session_id(actor.client);
+    int64_t session = pdk_client_session_id(recorder.client);
     hold(PDK__TO_SERVER, false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, n_created() == 2); /* it landed */
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, SEEN(pdk__observe_nodes(zh, path, 0)) == 1);
-    CHECK_EQ(pdk_client_session_id(actor.client), session);
-    CHECK_EQ(pdk__actor_told_ms(&actor, PDK_LOST), -1);
-    pdk__check_grant(&actor, zh); /* the node that is left is the holder's */
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_WITHIN(LONG_MS, n_created() == 2); /* it landed */
+    CHECK_WITHIN(LONG_MS, SEEN(pdk__observe_nodes(zh, path, 0)) == 1);
+    CHECK_EQ(pdk_client_session_id(recorder.client), session);
+    CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
+    pdk__check_grant(&recorder, zh); /* the node that is left is the holder's */
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
     pdk__observe_sync(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
     CHECK_EQ(n_created(), 2);

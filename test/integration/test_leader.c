@@ -1,6 +1,5 @@
 /* The leader of the examples: it pauses in doubt, stands down when it may lead no more, and is a candidate again. */
-#include "program.h"
-#include "program_server.h"
+#include "test/integration/example.h"
 #include "test/lib/check.h"
 
 #include <limits.h>
@@ -13,19 +12,19 @@ enum { LIMIT_MS = 60000 };
 
 static void a_leader_without_servers_stands_down(void)
 {
-    char *argv[] = {"leader", hosts, "/examples/leader", NULL};
-    pid_t pid = program_start(NULL, argv);
-    int64_t token = program_await_number("leading, token ");
-    CHECK_EQ(program_await_number("working, token "), token);
+    const char *argv[] = {"leader", hosts, "/examples/leader", NULL};
+    example_start(argv);
+    int64_t token = program_await_number(&example, "leading, token ");
+    CHECK_EQ(program_await_number(&example, "working, token "), token);
     pdk__server_kill(server);
-    CHECK_EQ(program_await_number("pausing, token "), token);
-    CHECK_EQ(program_await_number("term over, token "), token); /* by its own clock */
+    CHECK_EQ(program_await_number(&example, "pausing, token "), token);
+    CHECK_EQ(program_await_number(&example, "term over, token "), token); /* by its own clock */
     CHECK_EQ(pdk__server_start(server), 0);
     CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
-    CHECK(program_await_number("leading, token ") > token);
-    kill(pid, SIGTERM);
-    program_await("standing down: asked to end");
-    CHECK_EQ(program_ended(), 0);
+    CHECK(program_await_number(&example, "leading, token ") > token);
+    kill(example.pid, SIGTERM);
+    program_await(&example, "standing down: asked to end");
+    CHECK_EQ(program_wait(&example), 0);
 }
 
 /* Delete the node of the holder of PATH, without its knowledge. */
@@ -49,38 +48,38 @@ static void delete_holder(const char *path)
 
 static void a_leader_whose_node_goes_stands_down(void)
 {
-    char *argv[] = {"leader", hosts, "/examples/deleted", NULL};
-    pid_t pid = program_start(NULL, argv);
-    int64_t token = program_await_number("leading, token ");
+    const char *argv[] = {"leader", hosts, "/examples/deleted", NULL};
+    example_start(argv);
+    int64_t token = program_await_number(&example, "leading, token ");
     delete_holder("/examples/deleted");
-    CHECK_EQ(program_await_number("term over, token "), token);
-    CHECK(program_await_number("leading, token ") > token);
-    kill(pid, SIGTERM);
-    CHECK_EQ(program_ended(), 0);
+    CHECK_EQ(program_await_number(&example, "term over, token "), token);
+    CHECK(program_await_number(&example, "leading, token ") > token);
+    kill(example.pid, SIGTERM);
+    CHECK_EQ(program_wait(&example), 0);
 }
 
 static void a_leader_that_is_asked_makes_room(void)
 {
-    char *argv[] = {"leader", hosts, "/examples/asked", NULL};
+    const char *argv[] = {"leader", hosts, "/examples/asked", NULL};
     pdk_client *c = NULL;
     pdk_contender_list *l = NULL;
     CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
-    pid_t pid = program_start(NULL, argv);
-    int64_t token = program_await_number("leading, token ");
+    example_start(argv);
+    int64_t token = program_await_number(&example, "leading, token ");
     CHECK_RC(pdk_leader_current(c, argv[2], LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_token(l, 0), token);
     CHECK_RC(pdk_contender_revoke(c, l, 0, LIMIT_MS), PDK_OK);
     pdk_contender_list_free(l);
-    CHECK_EQ(program_await_number("standing down: asked to resign, token "), token);
-    CHECK(program_await_number("leading, token ") > token);
-    kill(pid, SIGTERM);
-    CHECK_EQ(program_ended(), 0);
+    CHECK_EQ(program_await_number(&example, "standing down: asked to resign, token "), token);
+    CHECK(program_await_number(&example, "leading, token ") > token);
+    kill(example.pid, SIGTERM);
+    CHECK_EQ(program_wait(&example), 0);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
 static void a_leader_that_waits_can_be_ended(void)
 {
-    char *argv[] = {"leader", hosts, "/examples/queue", NULL};
+    const char *argv[] = {"leader", hosts, "/examples/queue", NULL};
     pdk_client *c = NULL;
     pdk_leader *first = NULL;
     pdk_contender_list *l = NULL;
@@ -88,14 +87,14 @@ static void a_leader_that_waits_can_be_ended(void)
     CHECK_RC(pdk_leader_new(&first, c, argv[2], NULL), PDK_OK);
     CHECK_RC(pdk_leader_start(first), PDK_OK);
     CHECK_RC(pdk_leader_wait(first, LIMIT_MS), PDK_OK);
-    pid_t pid = program_start(NULL, argv);
+    example_start(argv);
     for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits after us */
         CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
         n = pdk_contender_list_size(l);
     }
-    kill(pid, SIGTERM);
-    CHECK_EQ(program_ended(), 0);
-    CHECK_STR(program_said(), ""); /* it never led */
+    kill(example.pid, SIGTERM);
+    CHECK_EQ(program_wait(&example), 0);
+    CHECK_STR(example.out, ""); /* it never led */
     CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_list_size(l), 1);
     pdk_contender_list_free(l);
@@ -114,5 +113,5 @@ int main(int argc, char **argv)
     return pdk__test_main(
         argc, argv,
         &(struct pdk__test_suite){
-            .name = "leader", .tests = tests, .setup = program_server_start, .teardown = program_server_end});
+            .name = "leader", .tests = tests, .setup = example_set_up, .teardown = example_tear_down});
 }

@@ -1,6 +1,6 @@
 /* After a client is closed and freed nothing of it is left: no thread, no descriptor, no node, no connection, no byte.
  */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ static void setup(void)
     const char *rounds = getenv("PADDOCK_TEST_ROUNDS");
     n_rounds = rounds != NULL && atoi(rounds) > 0 ? atoi(rounds) : 100;
     /* The test counts: connections to servers that others use would count, too. */
-    ground_open(&(struct pdk__ensemble_options){.n = 1, .own = true});
-    ground.hosts = ground.direct; /* the proxy has descriptors of its own */
+    fixture_open(&(struct pdk__ensemble_options){.n = 1, .own = true});
+    fixture.hosts = fixture.direct; /* the proxy has descriptors of its own */
 }
 
 static int entries(const char *name)
@@ -36,7 +36,7 @@ struct census {
 
 static struct census count(void)
 {
-    const pdk__server *s = ground.e->server[0];
+    const pdk__server *s = fixture.e->server[0];
     return (struct census){.threads = entries("/proc/self/task"),
                            .descriptors = entries("/proc/self/fd"),
                            .connections = pdk__ask_connections(s),
@@ -48,7 +48,7 @@ static struct census count(void)
 static void idle(void)
 {
     pdk_client *c;
-    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
     CHECK_RC(pdk_client_free(c), 0);
 }
 
@@ -64,9 +64,9 @@ static void leaves_nothing(void (*round)(void))
     CHECK_EQ(after.threads, before.threads);
     CHECK_EQ(after.descriptors, before.descriptors);
     if (round != idle) /* the server may keep the connection of one that goes while its session is being created */
-        CHECK_WITHIN(PATIENCE_MS, (after = count(), after.connections <= before.connections));
-    CHECK_WITHIN(PATIENCE_MS, (after = count(), after.ephemerals == before.ephemerals));
-    CHECK_WITHIN(PATIENCE_MS, (after = count(), after.watches == before.watches));
+        CHECK_WITHIN(LONG_MS, (after = count(), after.connections <= before.connections));
+    CHECK_WITHIN(LONG_MS, (after = count(), after.ephemerals == before.ephemerals));
+    CHECK_WITHIN(LONG_MS, (after = count(), after.watches == before.watches));
     CHECK(after.nodes <= before.nodes); /* an empty path may be reaped */
 }
 
@@ -80,8 +80,8 @@ static void tell(int rc, void *arg)
 
 static void in_use(void)
 {
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, "/leftovers"), *n = ground_mutex(c, "/leftovers");
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, "/leftovers"), *n = fixture_mutex(c, "/leftovers");
     pdk_op *op;
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, tell, NULL, &op), 0);
@@ -89,17 +89,17 @@ static void in_use(void)
     pdk_op_free(op);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void dispatching(void)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
-    pdk_client *c = ground_client(o);
-    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    pdk_client *c = fixture_client(o);
+    pdk_mutex *m = fixture_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void hopeless(void)
@@ -107,7 +107,7 @@ static void hopeless(void)
     pdk_client *c;
     CHECK_RC(pdk_client_new(&c, "127.0.0.1", NULL), PDK_EINVAL);
     CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", NULL), 0); /* no process listens there */
-    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    pdk_mutex *m = fixture_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
     CHECK_RC(pdk_client_free(c), 0);
     CHECK_RC(pdk_mutex_free(m), 0);
@@ -123,10 +123,10 @@ static void adopted(void)
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2), 0); /* not true: it has not to wait for a proof that holds */
     CHECK_RC(pdk_client_adopt(&c, zh, o), 0);
     pdk_client_options_free(o);
-    pdk_mutex *m = ground_mutex(c, "/leftovers");
+    pdk_mutex *m = fixture_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void in_use_test(void) { leaves_nothing(in_use); }
@@ -139,7 +139,7 @@ static void hopeless_test(void) { leaves_nothing(hopeless); }
 
 static void adopted_test(void)
 {
-    zh = pdk__zk_open(ground.hosts, 60000);
+    zh = pdk__zk_open(fixture.hosts, 60000);
     leaves_nothing(adopted);
     zookeeper_close(zh);
 }
@@ -151,21 +151,21 @@ static pdk_mutex *held, *tried;
 static void wait_in_vain(void)
 {
     CHECK_RC(pdk_mutex_timedlock(tried, 2), PDK_ETIMEDOUT);
-    CHECK_WITHIN(PATIENCE_MS, ground_children("/leftovers") == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children("/leftovers") == 1);
 }
 
 static void standing_test(void)
 {
-    standing = ground_client(NULL);
-    other = ground_client(NULL); /* of a session that watches nothing else there */
-    held = ground_mutex(standing, "/leftovers");
-    tried = ground_mutex(other, "/leftovers");
+    standing = fixture_client(NULL);
+    other = fixture_client(NULL); /* of a session that watches nothing else there */
+    held = fixture_mutex(standing, "/leftovers");
+    tried = fixture_mutex(other, "/leftovers");
     CHECK_RC(pdk_mutex_lock(held), 0);
     leaves_nothing(wait_in_vain);
     CHECK_RC(pdk_mutex_unlock(held), 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk__ask_number(ground.e->server[0], "zk_watch_count") == 0);
-    ground_end(other, tried);
-    ground_end(standing, held);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 0);
+    fixture_end(other, tried);
+    fixture_end(standing, held);
 }
 
 int main(int argc, char **argv)
@@ -181,5 +181,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "leftovers", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "leftovers", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -1,7 +1,7 @@
 /* The log of a client. */
 #include "lib/clock.h"
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct log {
 
 static void setup(void)
 {
-    ground_open(NULL);
+    fixture_open(NULL);
     CHECK_RC(pdk_log_zookeeper(PDK_LOG_INFO), 0); /* its default: the harness wants to hear nothing */
 }
 
@@ -57,7 +57,7 @@ static void log_init(struct log *log)
 
 static pdk_client_options *logging(struct log *log, pdk_log_level level)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     log_init(log);
     CHECK_RC(pdk_client_options_set_log(o, level, write_line, log), 0);
     return o;
@@ -80,25 +80,25 @@ static void a_life(void)
     static struct log log;
     char part[200];
     int64_t token;
-    const char *path = ground_path();
-    pdk_client *c = ground_client(logging(&log, PDK_LOG_INFO));
-    pdk_mutex *m = ground_mutex(c, path);
-    snprintf(part, sizeof part, "info: session: connected to %s, session %016llx, timeout 10000 ms\n", ground.hosts,
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(logging(&log, PDK_LOG_INFO));
+    pdk_mutex *m = fixture_mutex(c, path);
+    snprintf(part, sizeof part, "info: session: connected to %s, session %016llx, timeout 10000 ms\n", fixture.hosts,
              (unsigned long long)pdk_client_session_id(c));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, part));
+    CHECK_WITHIN(LONG_MS, contains(&log, part));
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_token(m, &token), 0);
     snprintf(part, sizeof part, "info: %s: granted, token %lld, node %s\n", path, (long long)token,
-             ground_find(path, "-lock-"));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, part));
-    ground_delete_below(path, ground_find(path, "-lock-"));
+             fixture_find(path, "-lock-"));
+    CHECK_WITHIN(LONG_MS, contains(&log, part));
+    fixture_delete_below(path, fixture_find(path, "-lock-"));
     snprintf(part, sizeof part, "warning: %s: lost: its node is deleted\n", path);
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, part));
+    CHECK_WITHIN(LONG_MS, contains(&log, part));
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
-    ground_expire(pdk__client_zh(c));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, "warning: session: the connection to "));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, "warning: session: expired: the servers ended the session\n"));
-    ground_end(c, m);
+    fixture_expire(pdk__client_zh(c));
+    CHECK_WITHIN(LONG_MS, contains(&log, "warning: session: the connection to "));
+    CHECK_WITHIN(LONG_MS, contains(&log, "warning: session: expired: the servers ended the session\n"));
+    fixture_end(c, m);
     CHECK(contains(&log, "info: session: over: the client is closed\n"));
     CHECK_EQ(log.count[PDK_LOG_DEBUG], 0);
 }
@@ -106,27 +106,28 @@ static void a_life(void)
 static void a_wait(void)
 {
     static struct log log;
-    const char *path = ground_path();
-    pdk_client *c = ground_client(logging(&log, PDK_LOG_DEBUG));
-    pdk_mutex *m = ground_mutex(c, path);
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "other-0000000000", "{\"host\":\"db7\",\"pid\":4711,\"thread\":1,\"label\":\"a\\u0007b\"}");
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(logging(&log, PDK_LOG_DEBUG));
+    pdk_mutex *m = fixture_mutex(c, path);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "other-0000000000",
+                       "{\"host\":\"db7\",\"pid\":4711,\"thread\":1,\"label\":\"a\\u0007b\"}");
     CHECK_RC(pdk_mutex_timedlock(m, 300), PDK_ETIMEDOUT);
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, "a contender of another recipe: other-0000000000\n"));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, ": waiting: held by db7 pid 4711 (a?b), 1 ahead\n"));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, ": not granted: timed out: held by db7 pid 4711 (a?b), 1 ahead\n"));
+    CHECK_WITHIN(LONG_MS, contains(&log, "a contender of another recipe: other-0000000000\n"));
+    CHECK_WITHIN(LONG_MS, contains(&log, ": waiting: held by db7 pid 4711 (a?b), 1 ahead\n"));
+    CHECK_WITHIN(LONG_MS, contains(&log, ": not granted: timed out: held by db7 pid 4711 (a?b), 1 ahead\n"));
     CHECK(contains(&log, "debug: "));
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void a_threshold(void)
 {
     static struct log log;
-    pdk_client *c = ground_client(logging(&log, PDK_LOG_ERROR));
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(logging(&log, PDK_LOG_ERROR));
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     CHECK_EQ(log.n, 0);
 }
 
@@ -139,14 +140,14 @@ static void whose_line(void)
     int fds[2], ports[2];
     char part[2][80];
     for (int i = 0; i < 2; i++) {
-        ports[i] = ground_refusing_port(&fds[i]);
+        ports[i] = fixture_refusing_port(&fds[i]);
         snprintf(part[i], sizeof part[i], "127.0.0.1:%d", ports[i]);
     }
     for (int i = 0; i < 2; i++)
         clients[i] = client_on(ports[i], logging(&logs[i], PDK_LOG_WARNING));
     for (int i = 0; i < 2; i++) {
-        CHECK_WITHIN(PATIENCE_MS, contains(&logs[i], "warning: zookeeper: ") && contains(&logs[i], part[i]));
-        CHECK_WITHIN(PATIENCE_MS, contains(&logs[i], "Connection refused"));
+        CHECK_WITHIN(LONG_MS, contains(&logs[i], "warning: zookeeper: ") && contains(&logs[i], part[i]));
+        CHECK_WITHIN(LONG_MS, contains(&logs[i], "Connection refused"));
         CHECK(!contains(&logs[i], part[!i]));
     }
     for (int i = 0; i < 2; i++) {
@@ -161,8 +162,8 @@ static void its_level(void)
 {
     static struct log log;
     CHECK_RC(pdk_log_zookeeper(PDK_LOG_DEBUG), 0);
-    pdk_client *c = ground_client(logging(&log, PDK_LOG_DEBUG));
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, "debug: zookeeper: Calling a watcher"));
+    pdk_client *c = fixture_client(logging(&log, PDK_LOG_DEBUG));
+    CHECK_WITHIN(LONG_MS, contains(&log, "debug: zookeeper: Calling a watcher"));
     CHECK_RC(pdk_log_zookeeper(PDK_LOG_INFO), 0);
     CHECK_RC(pdk_client_free(c), 0);
     CHECK_RC(pdk_log_zookeeper((pdk_log_level)5), PDK_EINVAL);
@@ -173,18 +174,18 @@ static void many_clients(void)
 {
     static struct log first, last, next;
     pdk_client *clients[64], *beyond;
-    int fd, port = ground_refusing_port(&fd);
+    int fd, port = fixture_refusing_port(&fd);
     clients[0] = client_on(port, logging(&first, PDK_LOG_DEBUG));
     for (int i = 1; i < 64; i++)
         clients[i] = client_on(port, NULL);
     beyond = client_on(port, logging(&last, PDK_LOG_DEBUG));
-    CHECK_WITHIN(PATIENCE_MS, contains(&first, "Connection refused"));
+    CHECK_WITHIN(LONG_MS, contains(&first, "Connection refused"));
     CHECK_RC(pdk_client_free(beyond), 0);
     CHECK(!contains(&last, "zookeeper: "));
     CHECK(contains(&last, "info: session: over"));
     CHECK_RC(pdk_client_free(clients[63]), 0);
     clients[63] = client_on(port, logging(&next, PDK_LOG_DEBUG));
-    CHECK_WITHIN(PATIENCE_MS, contains(&next, "Connection refused"));
+    CHECK_WITHIN(LONG_MS, contains(&next, "Connection refused"));
     for (int i = 0; i < 64; i++)
         CHECK_RC(pdk_client_free(clients[i]), 0);
     close(fd);
@@ -207,17 +208,17 @@ static void call_back(pdk_client *c, pdk_log_level level, int64_t at_ms, const c
 
 static void may_call(void)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_INFO, call_back, NULL), 0);
-    pdk_client *c = ground_client(o);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(o);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     watched = m;
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_states > 0 && n_deadlocks > 0);
+    CHECK_WITHIN(LONG_MS, n_states > 0 && n_deadlocks > 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_client_close(c), 0);
     watched = NULL;
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void dispatched(void)
@@ -225,11 +226,11 @@ static void dispatched(void)
     static struct log log;
     pdk_client_options *o = logging(&log, PDK_LOG_INFO);
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
-    pdk_client *c = ground_client(o);
+    pdk_client *c = fixture_client(o);
     struct pollfd p = {.fd = pdk_client_fd(c), .events = POLLIN};
-    CHECK_WITHIN(PATIENCE_MS, poll(&p, 1, 100) == 1);
+    CHECK_WITHIN(LONG_MS, poll(&p, 1, 100) == 1);
     CHECK_EQ(log.n, 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_dispatch(c) >= 0 && contains(&log, "session: connected"));
+    CHECK_WITHIN(LONG_MS, pdk_client_dispatch(c) >= 0 && contains(&log, "session: connected"));
     CHECK_RC(pdk_client_free(c), 0);
     CHECK(contains(&log, "session: over"));
 }
@@ -240,17 +241,17 @@ static void slow(void)
     static struct log log;
     pdk_client_options *o = logging(&log, PDK_LOG_DEBUG);
     log.blocked = true;
-    pdk_client *c = ground_client(o);
-    pdk_mutex *m = ground_mutex(c, ground_path());
-    CHECK_WITHIN(PATIENCE_MS, log.entered);
+    pdk_client *c = fixture_client(o);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
+    CHECK_WITHIN(LONG_MS, log.entered);
     for (int i = 0; i < MANY / 4; i++) {
         CHECK_RC(pdk_mutex_lock(m), 0);
         CHECK_RC(pdk_mutex_unlock(m), 0);
     }
     CHECK_EQ(log.n, 0);
     log.blocked = false;
-    CHECK_WITHIN(PATIENCE_MS, contains(&log, " lines were lost"));
-    ground_end(c, m);
+    CHECK_WITHIN(LONG_MS, contains(&log, " lines were lost"));
+    fixture_end(c, m);
 }
 
 /* The first lines make more lines, for a ring that was full. */
@@ -280,19 +281,19 @@ static bool quiet(pdk_client *c)
 static void lines_that_remain(void)
 {
     int fd;
-    pdk_client_options *o = ground_options(86400000);
+    pdk_client_options *o = fixture_options(86400000);
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_DEBUG, make_more, NULL), 0);
-    pdk_client *c = client_on(ground_refusing_port(&fd), o);
+    pdk_client *c = client_on(fixture_refusing_port(&fd), o);
     struct pollfd p = {.fd = pdk_client_fd(c), .events = POLLIN};
-    busy = ground_mutex(c, ground_path());
+    busy = fixture_mutex(c, fixture_path());
     for (int i = 0; i < MANY; i++)
         CHECK_RC(pdk_mutex_lock_async(busy, PDK_FOREVER, ignore_lock, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, poll(&p, 1, 100) == 1 && quiet(c));
+    CHECK_WITHIN(LONG_MS, poll(&p, 1, 100) == 1 && quiet(c));
     CHECK(pdk_client_dispatch(c) > 0);
     CHECK(n_taken > 256);
-    CHECK_WITHIN(PATIENCE_MS, lost_told || (poll(&p, 1, 100) == 1 && pdk_client_dispatch(c) < 0));
-    ground_end(c, busy);
+    CHECK_WITHIN(LONG_MS, lost_told || (poll(&p, 1, 100) == 1 && pdk_client_dispatch(c) < 0));
+    fixture_end(c, busy);
     close(fd);
 }
 
@@ -336,19 +337,19 @@ static bool told(const char *part)
 static void session_reason(void)
 {
     char text[300];
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_set_on_session(o, note_reason, NULL), 0);
-    pdk_client *c = ground_client(o);
-    snprintf(text, sizeof text, "connected to %s", ground.hosts);
-    CHECK_WITHIN(PATIENCE_MS, told(text));
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, told("the connection to "));
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_session_reason(c, text, sizeof text) > 0 && strstr(text, "was lost") != NULL);
-    pdk__proxy_refuse(ground.proxy, false);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
-    ground_expire(pdk__client_zh(c));
-    CHECK_WITHIN(PATIENCE_MS, told("the servers ended the session"));
+    pdk_client *c = fixture_client(o);
+    snprintf(text, sizeof text, "connected to %s", fixture.hosts);
+    CHECK_WITHIN(LONG_MS, told(text));
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, told("the connection to "));
+    CHECK_WITHIN(LONG_MS, pdk_client_session_reason(c, text, sizeof text) > 0 && strstr(text, "was lost") != NULL);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
+    fixture_expire(pdk__client_zh(c));
+    CHECK_WITHIN(LONG_MS, told("the servers ended the session"));
     CHECK_RC(pdk_client_free(c), 0);
 }
 
@@ -385,5 +386,6 @@ int main(int argc, char **argv)
         {0},
     };
     return pdk__test_main(
-        argc, argv, &(struct pdk__test_suite){.name = "log", .tests = tests, .setup = setup, .teardown = ground_close});
+        argc, argv,
+        &(struct pdk__test_suite){.name = "log", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

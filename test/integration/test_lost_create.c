@@ -1,6 +1,6 @@
 /* A create whose outcome the client does not learn: exactly one node in the end, granted once. */
-#include "test/lib/actor.h"
 #include "test/lib/check.h"
+#include "test/lib/recorder.h"
 #include "test/lib/zk.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { SESSION_MS = 30000 };
 static pdk__ensemble *one;   /* standalone */
 static pdk__ensemble *three; /* with links */
 static zhandle_t *zh;
-static pdk__actor actor;
+static struct recorder recorder;
 static char path[32];
 static int leader, old, other; /* indices in the ensemble of three; the latter two follow */
 
@@ -25,7 +25,7 @@ static void setup(void)
 
 static void end(void)
 {
-    pdk__actor_close(&actor);
+    recorder_close(&recorder);
     if (zh != NULL)
         zookeeper_close(zh);
     zh = NULL;
@@ -52,7 +52,7 @@ static pdk__proxy *begin(void)
     zh = pdk__observe(one, 0);
     name_path();
     CHECK_EQ(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
-    pdk__actor_open(&actor, one->address[0], SESSION_MS, path);
+    recorder_open(&recorder, one->address[0], SESSION_MS, path);
     pdk__proxy_reset_counters(one->proxy[0]);
     return one->proxy[0];
 }
@@ -63,7 +63,7 @@ static void attach_only_to(int i)
         pdk__proxy_refuse(three->proxy[k], k != i);
 }
 
-/* On the ensemble, the actor at the server OLD; the observer at the leader. */
+/* On the ensemble, the recorder at the server OLD; the observer at the leader. */
 static void begin_at_follower(void)
 {
     end();
@@ -75,25 +75,25 @@ static void begin_at_follower(void)
     name_path();
     CHECK_EQ(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
     attach_only_to(old);
-    pdk__actor_open(&actor, three->hosts, SESSION_MS, path);
+    recorder_open(&recorder, three->hosts, SESSION_MS, path);
     for (int k = 0; k < three->n; k++)
         pdk__proxy_reset_counters(three->proxy[k]);
 }
 
 static int rule(pdk__proxy *p, int op, pdk__act act)
 {
-    return pdk__proxy_rule(p, &(struct pdk__rule){.op = op, .act = act});
+    return pdk__proxy_rule(p, &(struct pdk__proxy_rule){.op = op, .act = act});
 }
 
 /* The lock's node exists, once, and is deleted by the release. */
 static void ends_right(void)
 {
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
-    pdk__check_grant(&actor, zh);
+    CHECK_RC(recorder_outcome(&recorder), PDK_OK);
+    pdk__check_grant(&recorder, zh);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 1);
-    CHECK_EQ(actor.n_answers, 1);
-    CHECK_EQ(actor.n_told, 0);
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_EQ(recorder.n_answers, 1);
+    CHECK_EQ(recorder.n_told, 0);
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
     pdk__observe_sync(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
 }
@@ -104,7 +104,7 @@ static void reply_lost(void)
 {
     pdk__proxy *p = begin();
     int r = rule(p, PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    recorder_queue(&recorder, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(p, r), 1);
     CHECK_EQ(pdk__proxy_requests(p, PDK__OP_CREATE2), 1);
@@ -114,7 +114,7 @@ static void request_lost(void)
 {
     pdk__proxy *p = begin();
     int r = rule(p, PDK__OP_CREATE2, PDK__CUT_BEFORE);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    recorder_queue(&recorder, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(p, r), 1);
     CHECK_EQ(pdk__proxy_requests(p, PDK__OP_CREATE2), 2);
@@ -126,7 +126,7 @@ static void outcome_open(void)
 {
     pdk__proxy *p = begin();
     int r = rule(p, PDK__OP_CREATE2, PDK__CUT_AFTER_FORWARD);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    recorder_queue(&recorder, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(p, r), 1);
 }
@@ -135,10 +135,11 @@ static void lost_again_and_again(void)
 {
     pdk__proxy *p = begin();
     for (int nth = 1; nth <= 4; nth++)
-        pdk__proxy_rule(p, &(struct pdk__rule){.op = PDK__OP_CREATE2, .nth = nth, .act = PDK__CUT_BEFORE});
+        pdk__proxy_rule(p, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .nth = nth, .act = PDK__CUT_BEFORE});
     int list = rule(p, PDK__OP_LIST, PDK__CUT_BEFORE_REPLY);
-    int reply = pdk__proxy_rule(p, &(struct pdk__rule){.op = PDK__OP_CREATE2, .nth = 5, .act = PDK__CUT_BEFORE_REPLY});
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    int reply = pdk__proxy_rule(
+        p, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .nth = 5, .act = PDK__CUT_BEFORE_REPLY});
+    recorder_queue(&recorder, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(p, list), 1);
     CHECK_EQ(pdk__proxy_hits(p, reply), 1);
@@ -152,7 +153,7 @@ static void reply_lost_elsewhere(void)
     begin_at_follower();
     int r = rule(three->proxy[old], PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
     attach_only_to(other);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    recorder_queue(&recorder, PDK_FOREVER);
     ends_right();
     CHECK_EQ(pdk__proxy_hits(three->proxy[old], r), 1);
     CHECK(pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) >= 1);
@@ -163,7 +164,7 @@ static void reply_lost_elsewhere(void)
 /* Wait until the leader's count of NAME is over BEFORE. */
 static void counted(const char *name, long before)
 {
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__ask_number(three->server[leader], name) > before);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(three->server[leader], name) > before);
 }
 
 /*
@@ -184,13 +185,13 @@ static void committed_late(void)
     pdk__proxy_hold(to_other, PDK__TO_CLIENT, true);
     int r = rule(three->proxy[old], PDK__OP_CREATE2, PDK__CUT_AFTER_FORWARD);
     attach_only_to(-1);
-    pdk__actor_queue(&actor, PDK_FOREVER);
+    recorder_queue(&recorder, PDK_FOREVER);
     counted("zk_proposal_count", proposed);
     attach_only_to(other);
     counted("zk_revalidate_count", revalidated);
     pdk__proxy_hold(to_other, PDK__TO_SERVER, true);
     pdk__proxy_hold(to_other, PDK__TO_CLIENT, false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) > 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(three->proxy[other], PDK__OP_LIST) > 0);
     int n = pdk__observe_nodes(there, path, 0); /* the answer to a list alone */
     pdk__proxy_hold(to_other, PDK__TO_SERVER, false);
     pdk__proxy_hold(to_old, PDK__TO_CLIENT, false);
@@ -209,8 +210,8 @@ static void arrives_late(void)
     pdk__proxy_hold(three->link[old][leader], PDK__TO_SERVER, true);
     rule(three->proxy[old], PDK__OP_CREATE2, PDK__CUT_AFTER_FORWARD);
     attach_only_to(other);
-    pdk__actor_queue(&actor, PDK_FOREVER);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_OK);
+    recorder_queue(&recorder, PDK_FOREVER);
+    CHECK_RC(recorder_outcome(&recorder), PDK_OK);
     CHECK_EQ(pdk__proxy_requests(three->proxy[other], PDK__OP_CREATE2), 1);
     pdk__proxy_hold(three->link[old][leader], PDK__TO_SERVER, false);
     zhandle_t *behind = pdk__observe(three, old); /* its session is created after the late create, on the same link */

@@ -2,20 +2,20 @@
  * A delete whose outcome the client does not learn, and creates whose callers did not wait for the outcome: no node is
  * left. On three servers the client is driven to another server by the fault.
  */
-#include "test/lib/actor.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
+#include "test/lib/recorder.h"
 
 #include <string.h>
 
 enum { SESSION_MS = 30000, SOON_MS = 200 };
 
-static pdk__actor actor, peer;
-static pdk__proxy *home, *away; /* where the actor is at first, and where it goes; the same one on one server */
+static struct recorder recorder, peer;
+static pdk__proxy *home, *away; /* where the recorder is at first, and where it goes; the same one on one server */
 
 static void attach_only_to(const pdk__proxy *p)
 {
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__proxy_refuse(pdk__field.e->proxy[i], pdk__field.e->proxy[i] != p);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_refuse(fixture.e->proxy[i], fixture.e->proxy[i] != p);
 }
 
 /* From now on a cut leads away from home. */
@@ -23,21 +23,21 @@ static void leave_home(void) { attach_only_to(away); }
 
 static void begin(void)
 {
-    pdk__actor_close(&actor);
-    pdk__actor_close(&peer);
-    pdk__field_begin();
-    home = pdk__field.e->proxy[0];
-    away = pdk__field.e->proxy[pdk__field.e->n - 1];
-    CHECK_EQ(zoo_create(pdk__field.zh, pdk__field.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    recorder_close(&recorder);
+    recorder_close(&peer);
+    fixture_begin();
+    home = fixture.e->proxy[0];
+    away = fixture.e->proxy[fixture.e->n - 1];
+    CHECK_EQ(zoo_create(fixture.zh, fixture.path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
     attach_only_to(home);
-    pdk__actor_open(&actor, pdk__field.hosts, SESSION_MS, pdk__field.path);
+    recorder_open(&recorder, fixture.hosts, SESSION_MS, fixture.path);
     pdk__proxy_reset_counters(home);
     pdk__proxy_reset_counters(away);
 }
 
 static int rule(pdk__proxy *p, int op, pdk__act act)
 {
-    return pdk__proxy_rule(p, &(struct pdk__rule){.op = op, .act = act});
+    return pdk__proxy_rule(p, &(struct pdk__proxy_rule){.op = op, .act = act});
 }
 
 static int requests(int op)
@@ -54,27 +54,27 @@ static bool tells(pdk__proxy *p, const char *word)
 
 static int nodes(void)
 {
-    pdk__observe_sync(pdk__field.zh, pdk__field.path);
-    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, 0);
+    pdk__observe_sync(fixture.zh, fixture.path);
+    return pdk__observe_nodes(fixture.zh, fixture.path, 0);
 }
 
 /* Nothing is left, and the same object locks again, with a larger token. */
 static void locks_again(int64_t token)
 {
     CHECK_EQ(nodes(), 0);
-    CHECK_RC(pdk_mutex_timedlock(actor.mutex, PDK__ACTOR_LIMIT_MS), PDK_OK);
-    CHECK(pdk__check_grant(&actor, pdk__field.zh) > token);
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_RC(pdk_mutex_timedlock(recorder.mutex, LONG_MS), PDK_OK);
+    CHECK(pdk__check_grant(&recorder, fixture.zh) > token);
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
     CHECK_EQ(nodes(), 0);
-    CHECK_EQ(actor.n_told, 0);
+    CHECK_EQ(recorder.n_told, 0);
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
 
 static int64_t lock(void)
 {
-    CHECK_RC(pdk_mutex_lock(actor.mutex), PDK_OK);
-    return pdk__check_grant(&actor, pdk__field.zh);
+    CHECK_RC(pdk_mutex_lock(recorder.mutex), PDK_OK);
+    return pdk__check_grant(&recorder, fixture.zh);
 }
 
 static void reply_lost(void)
@@ -83,7 +83,7 @@ static void reply_lost(void)
     int64_t token = lock();
     int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
     leave_home();
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
     CHECK_EQ(pdk__proxy_hits(home, r), 1);
     CHECK_EQ(requests(PDK__OP_DELETE), 2);
     CHECK(tells(away, "=delete:-101 "));
@@ -96,7 +96,7 @@ static void request_lost(void)
     int64_t token = lock();
     int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE);
     leave_home();
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
     CHECK_EQ(pdk__proxy_hits(home, r), 1);
     CHECK_EQ(requests(PDK__OP_DELETE), 2);
     CHECK(!tells(away, "=delete:-101 "));
@@ -108,13 +108,13 @@ static void hands_over(void)
     begin();
     int64_t token = lock();
     attach_only_to(away);
-    pdk__actor_open(&peer, pdk__field.hosts, SESSION_MS, pdk__field.path);
-    pdk__actor_queue(&peer, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 2);
+    recorder_open(&peer, fixture.hosts, SESSION_MS, fixture.path);
+    recorder_queue(&peer, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, nodes() == 2);
     rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
-    CHECK_RC(pdk_mutex_unlock(actor.mutex), PDK_OK);
-    CHECK_RC(pdk__actor_outcome(&peer), PDK_OK);
-    CHECK(pdk__check_grant(&peer, pdk__field.zh) > token);
+    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_outcome(&peer), PDK_OK);
+    CHECK(pdk__check_grant(&peer, fixture.zh) > token);
     CHECK_EQ(nodes(), 1);
     CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
     locks_again(token);
@@ -124,7 +124,7 @@ static void hands_over(void)
 
 static void cleaned_up(void)
 {
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 0);
+    CHECK_WITHIN(LONG_MS, nodes() == 0);
     CHECK_EQ(requests(PDK__OP_CREATE2), 1);
     CHECK(requests(PDK__OP_DELETE) >= 1);
     locks_again(0);
@@ -135,10 +135,10 @@ static void strand(void)
 {
     int r = rule(home, PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
     attach_only_to(NULL);
-    pdk__actor_queue(&actor, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(home, r) == 1);
+    recorder_queue(&recorder, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(home, r) == 1);
     CHECK_EQ(nodes(), 1);
-    CHECK_EQ(actor.rc, PDK__PENDING);
+    CHECK_EQ(recorder.rc, PDK__PENDING);
 }
 
 static void timed_out_adrift(void)
@@ -146,7 +146,7 @@ static void timed_out_adrift(void)
     begin();
     int r = rule(home, PDK__OP_CREATE2, PDK__CUT_BEFORE_REPLY);
     attach_only_to(NULL);
-    CHECK_RC(pdk_mutex_timedlock(actor.mutex, SOON_MS), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(recorder.mutex, SOON_MS), PDK_ETIMEDOUT);
     CHECK_EQ(pdk__proxy_hits(home, r), 1);
     CHECK_EQ(nodes(), 1);
     leave_home();
@@ -157,12 +157,12 @@ static void cancelled_adrift(void)
 {
     begin();
     strand();
-    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     CHECK_EQ(nodes(), 1);
     leave_home();
     cleaned_up();
-    CHECK_EQ(actor.n_answers, 1);
+    CHECK_EQ(recorder.n_answers, 1);
 }
 
 /* Every other request of those that clean up, until none is cut any more. */
@@ -172,13 +172,13 @@ static void clean_up_cut(void)
                                     PDK__CUT_BEFORE_REPLY};
     begin();
     strand();
-    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     int rules[4];
     for (int i = 0; i < 4; i++)
-        rules[i] = pdk__proxy_rule(away, &(struct pdk__rule){.nth = 2 * i + 1, .act = acts[i]});
+        rules[i] = pdk__proxy_rule(away, &(struct pdk__proxy_rule){.nth = 2 * i + 1, .act = acts[i]});
     leave_home();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 0);
+    CHECK_WITHIN(LONG_MS, nodes() == 0);
     CHECK_EQ(pdk__proxy_hits(away, rules[0]), 1);
     CHECK_EQ(pdk__proxy_hits(away, rules[1]), 1);
     cleaned_up();
@@ -189,15 +189,15 @@ static void give_up_connected(pdk__act act, bool cancel)
 {
     begin();
     int r = rule(home, PDK__OP_CREATE2, act);
-    pdk__actor_queue(&actor, cancel ? PDK_FOREVER : SOON_MS);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_hits(home, r) == 1);
+    recorder_queue(&recorder, cancel ? PDK_FOREVER : SOON_MS);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(home, r) == 1);
     if (cancel)
-        CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
-    CHECK_RC(pdk__actor_outcome(&actor), cancel ? PDK_ECANCELED : PDK_ETIMEDOUT);
+        CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), cancel ? PDK_ECANCELED : PDK_ETIMEDOUT);
     CHECK_EQ(nodes(), act == PDK__HOLD_REPLY ? 1 : 0);
     CHECK_EQ(requests(PDK__OP_DELETE), 0);
     pdk__proxy_release(home, r);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__proxy_replies(home, PDK__OP_DELETE) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(home, PDK__OP_DELETE) == 1);
     CHECK(!tells(home, "=delete:-101 "));
     cleaned_up();
 }
@@ -214,26 +214,26 @@ static void frees_the_next(void)
     strand();
     attach_only_to(away);
     pdk__proxy_refuse(away, true);
-    CHECK_RC(pdk_op_cancel(actor.op), PDK_OK);
-    CHECK_RC(pdk__actor_outcome(&actor), PDK_ECANCELED);
+    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     char direct[32];
-    snprintf(direct, sizeof direct, "127.0.0.1:%d", pdk__server_port(pdk__field.e->server[0]));
-    pdk__actor_open(&peer, direct, SESSION_MS, pdk__field.path);
-    pdk__actor_queue(&peer, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes() == 2);
+    snprintf(direct, sizeof direct, "127.0.0.1:%d", pdk__server_port(fixture.e->server[0]));
+    recorder_open(&peer, direct, SESSION_MS, fixture.path);
+    recorder_queue(&peer, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, nodes() == 2);
     CHECK_EQ(peer.rc, PDK__PENDING);
     leave_home();
-    CHECK_RC(pdk__actor_outcome(&peer), PDK_OK);
+    CHECK_RC(recorder_outcome(&peer), PDK_OK);
     CHECK_EQ(nodes(), 1);
-    pdk__check_grant(&peer, pdk__field.zh);
+    pdk__check_grant(&peer, fixture.zh);
     CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
     cleaned_up();
 }
 
-static void close_actors(void)
+static void close_recorders(void)
 {
-    pdk__actor_close(&actor);
-    pdk__actor_close(&peer);
+    recorder_close(&recorder);
+    recorder_close(&peer);
 }
 
 int main(int argc, char **argv)
@@ -250,8 +250,8 @@ int main(int argc, char **argv)
         {"a timed lock leaves nothing when its create reaches the server after its time", timed_out_before_request},
         {"a cancelled lock leaves nothing when its create reaches the server later", cancelled_before_request},
         {"a node that nobody wants any more does not keep the next one waiting", frees_the_next},
-        {"all of it can be closed", close_actors},
+        {"all of it can be closed", close_recorders},
         {0},
     };
-    return pdk__field_main(argc, argv, "lost_delete", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
+    return fixture_main(argc, argv, "lost_delete", tests, ON_ONE | ON_THREE | ON_OWN);
 }

@@ -5,7 +5,7 @@
  */
 #include "lib/alloc.h"
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,41 +32,41 @@ static void shut_gate(int from, int width)
 
 static void open_gate(void) { pdk__alloc_set_gate(NULL); }
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 /* Also after a failed test. */
 static void teardown(void)
 {
     open_gate();
-    ground_close();
+    fixture_close();
 }
 
 static void begin(void)
 {
     open_gate();
-    path = ground_path();
-    busy = ground_path();
-    ground_make(busy, "", ZOO_PERSISTENT, NULL);
-    c = ground_client(NULL);
-    m = ground_mutex(c, path);
+    path = fixture_path();
+    busy = fixture_path();
+    fixture_make(busy, "", ZOO_PERSISTENT, NULL);
+    c = fixture_client(NULL);
+    m = fixture_mutex(c, path);
 }
 
 static void end(void)
 {
-    ground_end(c, m);
-    ground_delete_all(busy);
+    fixture_end(c, m);
+    fixture_delete_all(busy);
 }
 
 /* All is well again, and nothing is left. */
 static void sound(void)
 {
     open_gate();
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
 }
 
 /* ACT until no allocation was left to fail. */
@@ -99,7 +99,7 @@ static void make_client(void)
         return;
     check_either(pdk_client_options_add_auth(o, "digest", "tim:secret"), 0);
     check_either(pdk_client_options_add_acl(o, "world", "anyone", PDK_PERM_ALL), 0);
-    int rc = pdk_client_new(&mine, ground.hosts, o);
+    int rc = pdk_client_new(&mine, fixture.hosts, o);
     check_either(rc, 0);
     CHECK_RC(pdk_client_free(mine), 0);
     pdk_client_options_free(o);
@@ -132,7 +132,7 @@ static void mutexes(void)
 static void adopt(void)
 {
     pdk_client *mine = NULL;
-    check_either(pdk_client_adopt(&mine, ground.zh, NULL), 0);
+    check_either(pdk_client_adopt(&mine, fixture.zh, NULL), 0);
     CHECK_RC(pdk_client_free(mine), 0);
 }
 
@@ -162,8 +162,8 @@ static void locks(void)
 static void lock_new_path(void)
 {
     open_gate();
-    if (ground_children(path) >= 0)
-        ground_delete_all(path);
+    if (fixture_children(path) >= 0)
+        fixture_delete_all(path);
     pdk__alloc_set_gate(gate);
     lock_and_unlock();
 }
@@ -198,7 +198,7 @@ static void wait_in_vain(void)
     check_either(rc, 0);
     if (rc == 0)
         check_either(pdk_mutex_timedlock(mine, 40), PDK_ETIMEDOUT);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_children(busy) == 1);
     CHECK_RC(pdk_mutex_free(mine), 0);
     open_gate();
     sound();
@@ -207,7 +207,7 @@ static void wait_in_vain(void)
 static void timeouts(void)
 {
     begin();
-    ground_make_below(busy, "a-lock-0000000000", "");
+    fixture_make_below(busy, "a-lock-0000000000", "");
     for_each(wait_in_vain);
     end();
 }
@@ -236,26 +236,26 @@ static void wait_and_get(void)
     check_either(pdk_mutex_new(&mine, c, busy, NULL), 0);
     if (mine == NULL)
         return;
-    ground_make_below(busy, "a-lock-0000000000", "");
+    fixture_make_below(busy, "a-lock-0000000000", "");
     int rc = pdk_mutex_lock_async(mine, PDK_FOREVER, tell, &locked, &op);
     check_either(rc, 0);
     if (rc == 0) {
-        CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 2);
+        CHECK_WITHIN(LONG_MS, fixture_children(busy) == 2);
         if (shake != NULL)
             shake();
     }
-    ground_delete_below(busy, "a-lock-0000000000");
+    fixture_delete_below(busy, "a-lock-0000000000");
     if (rc == 0) {
-        CHECK_WITHIN(PATIENCE_MS, locked.n == 1);
+        CHECK_WITHIN(LONG_MS, locked.n == 1);
         CHECK_RC(locked.rc, 0);
         rc = pdk_mutex_unlock_async(mine, tell, &unlocked);
         CHECK_RC(rc, 0);
-        CHECK_WITHIN(PATIENCE_MS, unlocked.n == 1);
+        CHECK_WITHIN(LONG_MS, unlocked.n == 1);
         CHECK_RC(unlocked.rc, 0);
     }
     pdk_op_free(op);
     CHECK_RC(pdk_mutex_free(mine), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(busy) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(busy) == 0);
 }
 
 static void waits(void)
@@ -267,9 +267,9 @@ static void waits(void)
     end();
 }
 
-static void cut(void) { pdk__proxy_cut(ground.proxy); }
+static void cut(void) { pdk__proxy_cut(fixture.proxy); }
 
-static void expire(void) { ground_expire(pdk__client_zh(c)); }
+static void expire(void) { fixture_expire(pdk__client_zh(c)); }
 
 static void expires_waiting(void)
 {
@@ -296,8 +296,8 @@ static void hold_through_cut(void)
     open_gate();
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__alloc_set_gate(gate);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_mutex_state(m) == PDK_HELD);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_mutex_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     sound();
 }
@@ -314,8 +314,8 @@ static void hold_and_lose(void)
     open_gate();
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__alloc_set_gate(gate);
-    ground_delete_all(path);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    fixture_delete_all(path);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     sound();
 }
@@ -362,11 +362,11 @@ static pdk_leader *candidate;
 static void lead_and_resign(void)
 {
     CHECK_RC(pdk_leader_start(candidate), 0);
-    CHECK_RC(pdk_leader_wait(candidate, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(candidate, LONG_MS), 0);
     if (shake != NULL)
         shake();
     CHECK_RC(pdk_leader_resign(candidate), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
 static void for_each_lead(void (*act)(void))
@@ -386,8 +386,8 @@ static void depose(void)
 {
     int64_t before = 0, token = 0;
     CHECK_RC(pdk_leader_token(candidate, &before), 0);
-    ground_delete_all(path);
-    CHECK_WITHIN(PATIENCE_MS, pdk_leader_token(candidate, &token) == 0 && token > before);
+    fixture_delete_all(path);
+    CHECK_WITHIN(LONG_MS, pdk_leader_token(candidate, &token) == 0 && token > before);
 }
 
 static void terms_that_follow(void) { for_each_lead(depose); }
@@ -408,11 +408,11 @@ static void observe(void)
     check_either(pdk_leader_observe(&o, c, busy, note_leader, NULL), 0);
     if (o == NULL)
         return;
-    CHECK_WITHIN(PATIENCE_MS, observed.n == 1 && !observed.rc);
-    ground_make_below(busy, "a-latch-0000000000", "a");
-    CHECK_WITHIN(PATIENCE_MS, observed.n == 2 && observed.rc);
-    ground_delete_below(busy, "a-latch-0000000000");
-    CHECK_WITHIN(PATIENCE_MS, observed.n == 3 && !observed.rc);
+    CHECK_WITHIN(LONG_MS, observed.n == 1 && !observed.rc);
+    fixture_make_below(busy, "a-latch-0000000000", "a");
+    CHECK_WITHIN(LONG_MS, observed.n == 2 && observed.rc);
+    fixture_delete_below(busy, "a-latch-0000000000");
+    CHECK_WITHIN(LONG_MS, observed.n == 3 && !observed.rc);
     CHECK_RC(pdk_leader_observer_free(o), 0);
 }
 
@@ -429,7 +429,7 @@ static void observers(void)
 static void ask(void)
 {
     pdk_contender_list *list = NULL;
-    int rc = pdk_contenders(c, busy, PATIENCE_MS, &list);
+    int rc = pdk_contenders(c, busy, LONG_MS, &list);
     check_either(rc, 0);
     if (rc == 0)
         CHECK_EQ(pdk_contender_list_size(list), 3);
@@ -439,9 +439,9 @@ static void ask(void)
 static void questions(void)
 {
     begin();
-    ground_make_below(busy, "a-lock-0000000000", "{}");
-    ground_make_below(busy, "b-lock-0000000001", NULL);
-    ground_make_below(busy, "config", "somewhere");
+    fixture_make_below(busy, "a-lock-0000000000", "{}");
+    fixture_make_below(busy, "b-lock-0000000001", NULL);
+    fixture_make_below(busy, "config", "somewhere");
     for_each(ask);
     sound();
     end();

@@ -1,6 +1,6 @@
 /* Locks without waiting: cancelling, callbacks and their threads, changes of state. */
 #include "lib/zk/client.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 #include "test/lib/zk.h"
 
 #include <poll.h>
@@ -11,73 +11,73 @@
 
 static void cancelled_in_queue(void)
 {
-    struct pdk__want middle, last;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0), c = pdk__peer_new(0);
+    struct request middle, last;
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_new(0), c = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk__want(&middle, &b, PDK_FOREVER, 2);
-    pdk__want(&last, &c, PDK_FOREVER, 3);
+    request_queued(&middle, &b, PDK_FOREVER, 2);
+    request_queued(&last, &c, PDK_FOREVER, 3);
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_op_cancel(middle.op), 0);
-    pdk__want_told(&middle, PDK_ECANCELED);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 2);
+    request_told(&middle, PDK_ECANCELED);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
     CHECK_RC(pdk_op_cancel(middle.op), 0);
     CHECK_EQ(last.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__want_end(&last, 0);
-    pdk__want_end(&middle, PDK_ECANCELED);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
-    pdk__peer_free(&c);
+    request_end(&last, 0);
+    request_end(&middle, PDK_ECANCELED);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
+    peer_free(&a);
+    peer_free(&b);
+    peer_free(&c);
 }
 
 static void cancelled_too_late(void)
 {
-    struct pdk__want w;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0);
-    pdk__want(&w, &a, PDK_FOREVER, 1);
-    pdk__want_told(&w, 0);
+    struct request w;
+    fixture_begin();
+    struct peer a = peer_new(0);
+    request_queued(&w, &a, PDK_FOREVER, 1);
+    request_told(&w, 0);
     CHECK_RC(pdk_op_cancel(w.op), 0);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
-    CHECK_EQ(pdk__field_nodes(), 1);
-    pdk__want_end(&w, 0);
-    pdk__peer_free(&a);
+    CHECK_EQ(fixture_nodes(), 1);
+    request_end(&w, 0);
+    peer_free(&a);
 }
 
 /* As fast as it was asked for: it may have been granted, or not; what counts is one answer and no node. */
 static void cancelled_at_once(void)
 {
-    static struct pdk__want wants[50];
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0);
+    static struct request wants[50];
+    fixture_begin();
+    struct peer a = peer_new(0);
     for (int i = 0; i < 50; i++) {
-        struct pdk__want *w = &wants[i];
-        pdk__want_now(w, &a, PDK_FOREVER);
+        struct request *w = &wants[i];
+        request_now(w, &a, PDK_FOREVER);
         CHECK_RC(pdk_op_cancel(w->op), 0);
-        CHECK_WITHIN(PDK__LONG_MS, w->n_told > 0);
+        CHECK_WITHIN(LONG_MS, w->n_told > 0);
         CHECK(w->rc == 0 || w->rc == PDK_ECANCELED);
-        pdk__want_end(w, w->rc);
+        request_end(w, w->rc);
     }
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     for (int i = 0; i < 50; i++)
         CHECK_EQ(wants[i].n_told, 1);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 static void times_out(void)
 {
-    struct pdk__want w;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    struct request w;
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk__want_now(&w, &b, 200);
-    pdk__want_end(&w, PDK_ETIMEDOUT);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 1);
+    request_now(&w, &b, 200);
+    request_end(&w, PDK_ETIMEDOUT);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 /* --- the threads of callbacks ------------------------------------------------------------------------------------ */
@@ -92,20 +92,20 @@ static void note_call(int rc, void *arg)
     n_calls++;
     call_rc = rc;
     if (arg != NULL) {
-        struct pdk__peer *p = arg;
+        struct peer *p = arg;
         CHECK_RC(pdk_mutex_lock(p->mutex), PDK_EDEADLK);
         CHECK_RC(pdk_client_dispatch(p->client), PDK_EDEADLK);
     }
 }
 
 /* Connected through the first proxy. */
-static struct pdk__peer dispatching_peer(void)
+static struct peer dispatching_peer(void)
 {
     pdk_client_options *opts = pdk_client_options_new();
     CHECK(opts != NULL);
     CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
     CHECK_RC(pdk_client_options_set_dispatch(opts, true), 0);
-    struct pdk__peer p = pdk__peer_at(pdk__field.e->address[0], opts);
+    struct peer p = peer_at(fixture.e->address[0], opts);
     pdk_client_options_free(opts);
     return p;
 }
@@ -117,24 +117,24 @@ static bool readable(int fd, int timeout_ms)
 }
 
 /* So that the library's thread wakes, and could run callbacks that it should not. */
-static void let_timers_pass(struct pdk__peer *p)
+static void let_timers_pass(struct peer *p)
 {
     pdk_mutex *twin;
-    CHECK_RC(pdk_mutex_new(&twin, p->client, pdk__field.path, NULL), 0);
+    CHECK_RC(pdk_mutex_new(&twin, p->client, fixture.path, NULL), 0);
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_mutex_timedlock(twin, 50), PDK_ETIMEDOUT);
-    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_free(twin) == 0);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_free(twin) == 0);
 }
 
 static void dispatched(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = dispatching_peer();
+    fixture_begin();
+    struct peer a = dispatching_peer();
     int fd = pdk_client_fd(a.client);
     CHECK(fd >= 0);
     n_calls = 0;
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
-    CHECK(readable(fd, PDK__LONG_MS));
+    CHECK(readable(fd, LONG_MS));
     let_timers_pass(&a);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not reported before the caller dispatches */
     CHECK_EQ(n_calls, 0);
@@ -145,11 +145,11 @@ static void dispatched(void)
     CHECK(!readable(fd, 0));
     CHECK_EQ(pdk_client_dispatch(a.client), 0);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_call, NULL), 0);
-    CHECK(readable(fd, PDK__LONG_MS));
+    CHECK(readable(fd, LONG_MS));
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
     CHECK_EQ(n_calls, 2);
-    CHECK_EQ(pdk__field_nodes(), 0);
-    pdk__peer_free(&a);
+    CHECK_EQ(fixture_nodes(), 0);
+    peer_free(&a);
 }
 
 static atomic_int n_answers;
@@ -164,20 +164,20 @@ static void note_thread(int rc, void *arg)
 
 static void library_thread(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0);
+    fixture_begin();
+    struct peer a = peer_new(0);
     atomic_store(&n_answers, 0);
     CHECK_EQ(pdk_client_fd(a.client), -1);
     CHECK_RC(pdk_client_dispatch(a.client), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_thread, NULL, NULL), 0);
-    CHECK_WITHIN(PDK__LONG_MS, n_answers == 1);
+    CHECK_WITHIN(LONG_MS, n_answers == 1);
     CHECK(!pthread_equal(teller, pthread_self()));
     CHECK_RC(call_rc, 0);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_thread, NULL), 0);
-    CHECK_WITHIN(PDK__LONG_MS, n_answers == 2);
+    CHECK_WITHIN(LONG_MS, n_answers == 2);
     CHECK_RC(call_rc, 0);
-    CHECK_EQ(pdk__field_nodes(), 0);
-    pdk__peer_free(&a);
+    CHECK_EQ(fixture_nodes(), 0);
+    peer_free(&a);
 }
 
 /* --- changes of state -------------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void note_change(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
 
 static void check_change(int i, pdk_state state, int64_t token)
 {
-    CHECK_WITHIN(PDK__LONG_MS, n_changes > i);
+    CHECK_WITHIN(LONG_MS, n_changes > i);
     CHECK_EQ(changes[i].state, state);
     CHECK_EQ(changes[i].token, token);
 }
@@ -208,12 +208,12 @@ static void check_change(int i, pdk_state state, int64_t token)
 /* Its connection ends, then its session: SUSPECT, HELD, SUSPECT, LOST. */
 static void states_in_order(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
     CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = pdk__peer_token(&a);
+    int64_t token = peer_token(&a);
     pdk__proxy_cut(a.proxy);
     check_change(0, PDK_SUSPECT, token);
     check_change(1, PDK_HELD, token);
@@ -222,18 +222,18 @@ static void states_in_order(void)
     pdk__proxy_refuse(a.proxy, true);
     pdk__proxy_cut(a.proxy);
     check_change(2, PDK_SUSPECT, token);
-    CHECK_EQ(pdk__zk_kill_session(pdk__server_port(pdk__field.e->server[0]), &id), 0);
+    CHECK_EQ(pdk__zk_kill_session(pdk__server_port(fixture.e->server[0]), &id), 0);
     pdk__proxy_refuse(a.proxy, false);
     check_change(3, PDK_LOST, token);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_LOST);
-    CHECK_EQ(pdk__peer_token(&a), token);
+    CHECK_EQ(peer_token(&a), token);
     CHECK_RC(pdk_mutex_lock(a.mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_EQ(n_changes, 4); /* a grant and an unlock are not reported as changes to the caller that asked */
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
@@ -241,7 +241,7 @@ static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
     struct pollfd p = {.fd = pdk_mutex_fd(m), .events = POLLIN};
     pdk_state told = PDK_FREE;
     int64_t of = 0;
-    CHECK_EQ(poll(&p, 1, PDK__LONG_MS), 1);
+    CHECK_EQ(poll(&p, 1, LONG_MS), 1);
     CHECK_EQ(pdk_mutex_next_change(m, &told, &of), 1);
     CHECK_EQ(told, state);
     CHECK_EQ(of, token);
@@ -251,14 +251,14 @@ static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
 static void states_polled(void)
 {
     pdk_state state;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
     CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
     struct pollfd p = {.fd = pdk_mutex_fd(a.mutex), .events = POLLIN};
     CHECK(p.fd >= 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = pdk__peer_token(&a);
+    int64_t token = peer_token(&a);
     CHECK_EQ(poll(&p, 1, 0), 0);
     CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
     pdk__proxy_cut(a.proxy);
@@ -273,31 +273,31 @@ static void states_polled(void)
     CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
     CHECK_EQ(n_changes, 2);
     CHECK_RC(pdk_mutex_next_change(a.mutex, NULL, NULL), PDK_EINVAL);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 /* Both have happened when the first is reported. */
 static void states_that_waited(void)
 {
-    pdk__field_begin();
-    pdk__proxy *proxy = pdk__field.e->proxy[0];
-    struct pdk__peer a = dispatching_peer();
+    fixture_begin();
+    pdk__proxy *proxy = fixture.e->proxy[0];
+    struct peer a = dispatching_peer();
     atomic_store(&n_changes, 0);
     CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = pdk__peer_token(&a);
+    int64_t token = peer_token(&a);
     pdk__proxy_refuse(proxy, true);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT);
     pdk__proxy_refuse(proxy, false);
-    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_state(a.mutex) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_HELD);
     CHECK_EQ(n_changes, 0);
     CHECK(pdk_client_dispatch(a.client) > 0);
     check_change(0, PDK_SUSPECT, token);
     check_change(1, PDK_HELD, token);
     CHECK_EQ(n_changes, 2);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 int main(int argc, char **argv)
@@ -314,5 +314,5 @@ int main(int argc, char **argv)
         {"changes can be polled for, in order, in an open client and a closed one", states_polled},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex async", tests, PDK__ON_ONE);
+    return fixture_main(argc, argv, "mutex async", tests, ON_ONE);
 }

@@ -1,5 +1,5 @@
 /* A timed lock is back by its deadline whatever happens, and its node goes. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,7 +43,7 @@ static bool is_back(struct timed *t) { return atomic_load(&t->took_ms) >= 0; }
 
 static void end(struct timed *t)
 {
-    CHECK_WITHIN(PDK__LONG_MS, is_back(t));
+    CHECK_WITHIN(LONG_MS, is_back(t));
     pthread_join(t->thread, NULL);
     CHECK_RC(t->rc, PDK_ETIMEDOUT);
     CHECK(t->took_ms >= t->timeout_ms - 1);
@@ -51,7 +51,7 @@ static void end(struct timed *t)
     CHECK_EQ(pdk_mutex_state(t->mutex), PDK_FREE);
 }
 
-static void wait_for_nodes(int n) { CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n); }
+static void wait_for_nodes(int n) { CHECK_WITHIN(LONG_MS, fixture_nodes() == n); }
 
 /* Begin, and wait until the queue has N_NODES. A machine may be so slow that the time is up before: then twice as
  * much. */
@@ -60,7 +60,7 @@ static void begin_queued(struct timed *t, pdk_mutex *m, int timeout_ms, int n_no
     for (;; timeout_ms *= 2) {
         CHECK(timeout_ms <= MAX_TIMEOUT_MS);
         begin(t, m, timeout_ms);
-        CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n_nodes || is_back(t));
+        CHECK_WITHIN(LONG_MS, fixture_nodes() == n_nodes || is_back(t));
         if (!is_back(t))
             return;
         end(t);
@@ -77,45 +77,44 @@ static void begin_queued(struct timed *t, pdk_mutex *m, int timeout_ms, int n_no
 static void queue_moves(void)
 {
     enum { N_AHEAD = 40, EACH_MS = 400 };
-    static struct pdk__want ahead[N_AHEAD];
+    static struct request ahead[N_AHEAD];
     struct timed t;
     int left = N_AHEAD;
-    pdk__field_begin();
-    struct pdk__peer holder = pdk__peer_new(SESSION_MS), others = pdk__peer_new(SESSION_MS),
-                     late = pdk__peer_new(SESSION_MS);
+    fixture_begin();
+    struct peer holder = peer_new(SESSION_MS), others = peer_new(SESSION_MS), late = peer_new(SESSION_MS);
     CHECK_RC(pdk_mutex_lock(holder.mutex), 0);
     for (int i = 0; i < N_AHEAD; i++)
-        pdk__want_now(&ahead[i], &others, PDK_FOREVER);
+        request_now(&ahead[i], &others, PDK_FOREVER);
     wait_for_nodes(N_AHEAD + 1);
     begin_queued(&t, late.mutex, TIMEOUT_MS, N_AHEAD + 2);
     while (!is_back(&t)) {
         CHECK(left > 0);
         CHECK_RC(pdk_op_cancel(ahead[--left].op), 0);
         int64_t next_ms = pdk__test_now_ms() + EACH_MS;
-        CHECK_WITHIN(PDK__LONG_MS, pdk__test_now_ms() >= next_ms || is_back(&t));
+        CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= next_ms || is_back(&t));
     }
     CHECK(left < N_AHEAD);
     end(&t);
     while (left > 0)
         CHECK_RC(pdk_op_cancel(ahead[--left].op), 0);
     for (int i = 0; i < N_AHEAD; i++)
-        pdk__want_end(&ahead[i], PDK_ECANCELED);
+        request_end(&ahead[i], PDK_ECANCELED);
     wait_for_nodes(1);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), 0);
-    pdk__peer_free(&holder);
-    pdk__peer_free(&others);
-    pdk__peer_free(&late);
+    peer_free(&holder);
+    peer_free(&others);
+    peer_free(&late);
 }
 
 /* --- servers that do not answer ---------------------------------------------------------------------------------- */
 
-static struct pdk__peer holder, waiter;
+static struct peer holder, waiter;
 
-static pdk__server *server(void) { return pdk__field.e->server[0]; }
+static pdk__server *server(void) { return fixture.e->server[0]; }
 
 static void stop(void) { pdk__server_kill(server()); }
 
-static void start(void) { pdk__ensemble_restart(pdk__field.e, 0); }
+static void start(void) { pdk__ensemble_restart(fixture.e, 0); }
 
 static void pause_server(void) { pdk__server_pause(server()); }
 
@@ -136,7 +135,7 @@ static bool while_away_for(int timeout_ms, bool queued, void (*away)(void), void
     end(&t);
     back();
     wait_for_nodes(1);
-    CHECK_WITHIN(PDK__LONG_MS, SEEN(pdk_client_state(holder.client)) == PDK_SESSION_CONNECTED);
+    CHECK_WITHIN(LONG_MS, SEEN(pdk_client_state(holder.client)) == PDK_SESSION_CONNECTED);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), 0);
     return in_time;
 }
@@ -144,15 +143,15 @@ static bool while_away_for(int timeout_ms, bool queued, void (*away)(void), void
 static void while_away(bool queued, void (*away)(void), void (*back)(void))
 {
     int timeout_ms = TIMEOUT_MS;
-    pdk__field_begin();
-    holder = pdk__peer_new(SESSION_MS);
-    waiter = pdk__peer_new(SESSION_MS);
+    fixture_begin();
+    holder = peer_new(SESSION_MS);
+    waiter = peer_new(SESSION_MS);
     while (!while_away_for(timeout_ms, queued, away, back))
         timeout_ms *= 2;
-    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, PDK__LONG_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
-    pdk__peer_free(&holder);
-    pdk__peer_free(&waiter);
+    peer_free(&holder);
+    peer_free(&waiter);
 }
 
 static void stopped_in_queue(void) { while_away(true, stop, start); }
@@ -169,16 +168,15 @@ static void note(int rc, void *arg) { atomic_store((_Atomic int *)arg, rc); }
 static void paused_at_unlock(void)
 {
     static _Atomic int told;
-    pdk__field_begin();
+    fixture_begin();
     for (int later = 0; later < 2; later++) {
-        waiter = pdk__peer_new(
-            5000); /* another one: what the first pause has done to its session is not the question */
+        waiter = peer_new(5000); /* another one: what the first pause has done to its session is not the question */
         CHECK_RC(pdk_mutex_lock(waiter.mutex), 0);
         pause_server();
         if (later) {
             atomic_store(&told, 1);
             CHECK_RC(pdk_mutex_unlock_async(waiter.mutex, note, (void *)&told), 0);
-            CHECK_WITHIN(PDK__LONG_MS, atomic_load(&told) != 1);
+            CHECK_WITHIN(LONG_MS, atomic_load(&told) != 1);
             CHECK_RC(atomic_load(&told), PDK_EUNKNOWN);
         } else {
             CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_EUNKNOWN);
@@ -186,7 +184,7 @@ static void paused_at_unlock(void)
         CHECK_EQ(pdk_mutex_state(waiter.mutex), PDK_FREE);
         resume_server();
         wait_for_nodes(0);
-        pdk__peer_free(&waiter);
+        peer_free(&waiter);
     }
 }
 
@@ -194,40 +192,40 @@ static void paused_at_unlock(void)
 static void paused_uncontended(void)
 {
     struct timed t;
-    pdk__field_begin();
-    waiter = pdk__peer_new(SESSION_MS);
+    fixture_begin();
+    waiter = peer_new(SESSION_MS);
     CHECK_RC(pdk_mutex_lock(waiter.mutex), 0); /* makes the path */
     CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
     pause_server();
     begin(&t, waiter.mutex, TIMEOUT_MS);
     end(&t);
     resume_server();
-    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, PDK__LONG_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(waiter.mutex, LONG_MS), 0);
     wait_for_nodes(1); /* its own, and no other */
     CHECK_RC(pdk_mutex_unlock(waiter.mutex), 0);
-    pdk__peer_free(&waiter);
+    peer_free(&waiter);
 }
 
 /* There was never a session. */
 static void nobody_answers(void)
 {
     struct timed t;
-    struct pdk__peer p = {0};
-    pdk__field_begin();
-    pdk__proxy_refuse(pdk__field.e->proxy[0], true);
+    struct peer p = {0};
+    fixture_begin();
+    pdk__proxy_refuse(fixture.e->proxy[0], true);
     pdk_client_options *o = pdk_client_options_new();
     CHECK_RC(pdk_client_options_set_session_timeout_ms(o, SESSION_MS), 0);
-    CHECK_RC(pdk_client_new(&p.client, pdk__field.e->address[0], o), 0);
+    CHECK_RC(pdk_client_new(&p.client, fixture.e->address[0], o), 0);
     pdk_client_options_free(o);
-    CHECK_RC(pdk_mutex_new(&p.mutex, p.client, pdk__field.path, NULL), 0);
+    CHECK_RC(pdk_mutex_new(&p.mutex, p.client, fixture.path, NULL), 0);
     CHECK_RC(pdk_mutex_timedlock(p.mutex, 0), PDK_ETIMEDOUT);
     begin(&t, p.mutex, TIMEOUT_MS);
     end(&t);
-    pdk__proxy_refuse(pdk__field.e->proxy[0], false);
-    CHECK_RC(pdk_mutex_timedlock(p.mutex, PDK__LONG_MS), 0);
+    pdk__proxy_refuse(fixture.e->proxy[0], false);
+    CHECK_RC(pdk_mutex_timedlock(p.mutex, LONG_MS), 0);
     wait_for_nodes(1);
     CHECK_RC(pdk_mutex_unlock(p.mutex), 0);
-    pdk__peer_free(&p);
+    peer_free(&p);
 }
 
 int main(int argc, char **argv)
@@ -243,5 +241,5 @@ int main(int argc, char **argv)
         {"a timed lock is back in time when no server ever answered", nobody_answers},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex deadline", tests, PDK__ON_ONE | PDK__OWN);
+    return fixture_main(argc, argv, "mutex deadline", tests, ON_ONE | ON_OWN);
 }

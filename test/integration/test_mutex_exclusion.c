@@ -1,5 +1,5 @@
 /* One holder at a time, in the order of the queue: among sessions, among threads, among processes. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,8 +10,8 @@
 
 static void two_sessions(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
@@ -21,50 +21,50 @@ static void two_sessions(void)
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
     /* Within: the server of B may not have heard yet. */
-    CHECK_WITHIN(PDK__LONG_MS, pdk_mutex_trylock(b.mutex) == 0);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(b.mutex) == 0);
     CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 static void hands_over(void)
 {
-    struct pdk__want w;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0);
+    struct request w;
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t first = pdk__peer_token(&a);
-    pdk__want(&w, &b, PDK_FOREVER, 2);
+    int64_t first = peer_token(&a);
+    request_queued(&w, &b, PDK_FOREVER, 2);
     CHECK_EQ(w.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__want_told(&w, 0);
-    CHECK(pdk__peer_token(&b) > first);
-    pdk__want_end(&w, 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    request_told(&w, 0);
+    CHECK(peer_token(&b) > first);
+    request_end(&w, 0);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 enum { N_WAITERS = 6 };
 
 static void in_order(void)
 {
-    struct pdk__peer peers[N_WAITERS];
-    struct pdk__want wants[N_WAITERS];
-    pdk__field_begin();
+    struct peer peers[N_WAITERS];
+    struct request wants[N_WAITERS];
+    fixture_begin();
     for (int i = 0; i < N_WAITERS; i++) {
-        peers[i] = pdk__peer_new(0);
-        pdk__want(&wants[i], &peers[i], PDK_FOREVER, i + 1);
+        peers[i] = peer_new(0);
+        request_queued(&wants[i], &peers[i], PDK_FOREVER, i + 1);
     }
     for (int i = 0; i < N_WAITERS; i++) {
-        pdk__want_told(&wants[i], 0);
+        request_told(&wants[i], 0);
         for (int later = i + 1; later < N_WAITERS; later++)
             CHECK_EQ(wants[later].n_told, 0);
-        pdk__want_end(&wants[i], 0);
+        request_end(&wants[i], 0);
     }
     for (int i = 0; i < N_WAITERS; i++)
-        pdk__peer_free(&peers[i]);
+        peer_free(&peers[i]);
 }
 
 /* --- many, with a witness ---------------------------------------------------------------------------------------- */
@@ -97,14 +97,14 @@ static void check_witness(const struct witness *w, int rounds)
     CHECK_EQ(w->overlaps, 0);
     CHECK_EQ(w->disorders, 0);
     CHECK_EQ(w->rounds, rounds);
-    CHECK_EQ(pdk__field_nodes(), 0);
+    CHECK_EQ(fixture_nodes(), 0);
 }
 
 enum { N_THREADS = 10, THREAD_ROUNDS = 30, N_PROCESSES = 10, PROCESS_ROUNDS = 100 };
 
 struct worker {
     pthread_t thread;
-    struct pdk__peer *peer;
+    struct peer *peer;
     struct witness *witness;
     int who;
 };
@@ -114,7 +114,7 @@ static void *work(void *arg)
     struct worker *w = arg;
     for (int i = 0; i < THREAD_ROUNDS; i++) {
         CHECK_RC(pdk_mutex_lock(w->peer->mutex), 0);
-        enter(w->witness, w->who, pdk__peer_token(w->peer));
+        enter(w->witness, w->who, peer_token(w->peer));
         CHECK_RC(pdk_mutex_unlock(w->peer->mutex), 0);
     }
     return NULL;
@@ -124,8 +124,8 @@ static void ten_threads(void)
 {
     struct worker workers[N_THREADS];
     struct witness witness = {0};
-    pdk__field_begin();
-    struct pdk__peer peer = pdk__peer_new(0);
+    fixture_begin();
+    struct peer peer = peer_new(0);
     for (int i = 0; i < N_THREADS; i++) {
         workers[i] = (struct worker){.peer = &peer, .witness = &witness, .who = i + 1};
         CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -133,18 +133,18 @@ static void ten_threads(void)
     for (int i = 0; i < N_THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     check_witness(&witness, N_THREADS * THREAD_ROUNDS);
-    pdk__peer_free(&peer);
+    peer_free(&peer);
 }
 
 static void rounds_of_a_process(struct witness *witness)
 {
-    struct pdk__peer peer = pdk__peer_new(0);
+    struct peer peer = peer_new(0);
     for (int i = 0; i < PROCESS_ROUNDS; i++) {
         CHECK_RC(pdk_mutex_lock(peer.mutex), 0);
-        enter(witness, getpid(), pdk__peer_token(&peer));
+        enter(witness, getpid(), peer_token(&peer));
         CHECK_RC(pdk_mutex_unlock(peer.mutex), 0);
     }
-    pdk__peer_free(&peer);
+    peer_free(&peer);
     _exit(0);
 }
 
@@ -153,7 +153,7 @@ static void ten_processes(void)
 {
     pid_t pids[N_PROCESSES];
     CHILD_HAS_THREADS();
-    pdk__field_begin();
+    fixture_begin();
     struct witness *witness = mmap(NULL, sizeof *witness, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(witness != MAP_FAILED);
     for (int i = 0; i < N_PROCESSES; i++)
@@ -175,5 +175,5 @@ int main(int argc, char **argv)
         {"ten processes hold one at a time for a thousand rounds, with rising tokens", ten_processes},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex exclusion", tests, PDK__ON_ONE | PDK__ON_THREE);
+    return fixture_main(argc, argv, "mutex exclusion", tests, ON_ONE | ON_THREE);
 }

@@ -1,5 +1,5 @@
 /* A thousand rounds, and a thousand failed tries, leave as much as one does: nothing. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <dirent.h>
 #include <malloc.h>
@@ -10,11 +10,11 @@
 enum { WARM_UP = 200, ROUNDS = 1000, SLACK_BYTES = 64 * 1024 };
 
 /* Not through proxies: they live in this process, and keep what went by. */
-static struct pdk__peer open_peer(void)
+static struct peer open_peer(void)
 {
     char address[32];
-    snprintf(address, sizeof address, "127.0.0.1:%d", pdk__server_port(pdk__field.e->server[0]));
-    return pdk__peer_at(address, NULL);
+    snprintf(address, sizeof address, "127.0.0.1:%d", pdk__server_port(fixture.e->server[0]));
+    return peer_at(address, NULL);
 }
 
 /* --- what could grow --------------------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static int count_entries(const char *directory)
 
 static struct census count(void)
 {
-    const pdk__server *s = pdk__field.e->server[0];
+    const pdk__server *s = fixture.e->server[0];
     return (struct census){
         .znodes = pdk__ask_number(s, "zk_znode_count"),
         .watches = pdk__ask_number(s, "zk_watch_count"),
@@ -62,7 +62,7 @@ static bool settled(const struct census *before, struct census *after)
 static void check_same(const struct census *before)
 {
     struct census after;
-    int64_t until = pdk__test_now_ms() + pdk__test_slowed(PDK__LONG_MS / 2);
+    int64_t until = pdk__test_now_ms() + pdk__test_slowed(LONG_MS / 2);
     while (!settled(before, &after) && pdk__test_now_ms() < until)
         pdk__test_nap();
     CHECK(after.znodes <= before->znodes);
@@ -73,26 +73,26 @@ static void check_same(const struct census *before)
     CHECK(after.bytes <= before->bytes + SLACK_BYTES);
 }
 
-static void check_no_growth(void (*round)(struct pdk__peer *p, int i), struct pdk__peer *p, int n_nodes)
+static void check_no_growth(void (*round)(struct peer *p, int i), struct peer *p, int n_nodes)
 {
     /* A holder watches its node, and asks for that after the grant. */
-    CHECK_WITHIN(PDK__LONG_MS, pdk__ask_number(pdk__field.e->server[0], "zk_watch_count") >= n_nodes);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") >= n_nodes);
     /* Before the first round: a watch that stays on the holder's node is one, however often it is set. */
-    long watches = pdk__ask_number(pdk__field.e->server[0], "zk_watch_count");
+    long watches = pdk__ask_number(fixture.e->server[0], "zk_watch_count");
     for (int i = 0; i < WARM_UP; i++)
         round(p, i);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__ask_number(pdk__field.e->server[0], "zk_watch_count") == watches);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n_nodes);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == watches);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == n_nodes);
     struct census before = count();
     for (int i = 0; i < ROUNDS; i++)
         round(p, i);
     check_same(&before);
-    CHECK_EQ(pdk__field_nodes(), n_nodes);
+    CHECK_EQ(fixture_nodes(), n_nodes);
 }
 
 /* --- rounds ------------------------------------------------------------------------------------------------------ */
 
-static void lock_and_unlock(struct pdk__peer *p, int i)
+static void lock_and_unlock(struct peer *p, int i)
 {
     (void)i;
     CHECK_RC(pdk_mutex_lock(p->mutex), 0);
@@ -101,14 +101,14 @@ static void lock_and_unlock(struct pdk__peer *p, int i)
 
 static void rounds(void)
 {
-    pdk__field_begin();
-    struct pdk__peer p = open_peer();
+    fixture_begin();
+    struct peer p = open_peer();
     check_no_growth(lock_and_unlock, &p, 0);
-    pdk__peer_free(&p);
+    peer_free(&p);
 }
 
 /* Times so short that they end anywhere between the create and the wait. */
-static void try_in_vain(struct pdk__peer *p, int i)
+static void try_in_vain(struct peer *p, int i)
 {
     if (i % 2 == 0)
         CHECK_RC(pdk_mutex_trylock(p->mutex), PDK_EBUSY);
@@ -118,50 +118,50 @@ static void try_in_vain(struct pdk__peer *p, int i)
 
 static void tries(void)
 {
-    pdk__field_begin();
-    struct pdk__peer holder = open_peer(), p = open_peer();
+    fixture_begin();
+    struct peer holder = open_peer(), p = open_peer();
     CHECK_RC(pdk_mutex_lock(holder.mutex), 0);
     check_no_growth(try_in_vain, &p, 1);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), 0);
-    pdk__peer_free(&holder);
-    pdk__peer_free(&p);
+    peer_free(&holder);
+    peer_free(&p);
 }
 
 /* It begins to wait, and the one ahead releases the lock: watches that fire. */
-static void hand_over(struct pdk__peer *two, int i)
+static void hand_over(struct peer *two, int i)
 {
-    struct pdk__want w;
-    struct pdk__peer *first = &two[i % 2], *second = &two[(i + 1) % 2];
+    struct request w;
+    struct peer *first = &two[i % 2], *second = &two[(i + 1) % 2];
     CHECK_RC(pdk_mutex_lock(first->mutex), 0);
-    pdk__want_now(&w, second, PDK_FOREVER);
+    request_now(&w, second, PDK_FOREVER);
     CHECK_RC(pdk_mutex_unlock(first->mutex), 0);
-    pdk__want_end(&w, 0);
+    request_end(&w, 0);
 }
 
 static void hand_overs(void)
 {
-    pdk__field_begin();
-    struct pdk__peer two[2] = {open_peer(), open_peer()};
+    fixture_begin();
+    struct peer two[2] = {open_peer(), open_peer()};
     check_no_growth(hand_over, two, 0);
-    pdk__peer_free(&two[0]);
-    pdk__peer_free(&two[1]);
+    peer_free(&two[0]);
+    peer_free(&two[1]);
 }
 
 /* A client is more: its threads and descriptors, and the session. */
-static void open_and_close(struct pdk__peer *p, int i)
+static void open_and_close(struct peer *p, int i)
 {
     (void)p;
     if (i % 10 != 0)
         return;
-    struct pdk__peer one = open_peer();
+    struct peer one = open_peer();
     CHECK_RC(pdk_mutex_lock(one.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(one.mutex), 0);
-    pdk__peer_free(&one);
+    peer_free(&one);
 }
 
 static void clients(void)
 {
-    pdk__field_begin();
+    fixture_begin();
     check_no_growth(open_and_close, NULL, 0);
 }
 
@@ -175,5 +175,5 @@ int main(int argc, char **argv)
         {0},
     };
     mallopt(M_ARENA_MAX, 1); /* mallinfo2() tells of the first arena only: have all threads use it */
-    return pdk__field_main(argc, argv, "mutex growth", tests, PDK__ON_ONE | PDK__OWN);
+    return fixture_main(argc, argv, "mutex growth", tests, ON_ONE | ON_OWN);
 }

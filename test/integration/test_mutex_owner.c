@@ -1,24 +1,24 @@
 /* The right to unlock, the number of times that a lock was taken, and the tokens. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static struct pdk__peer a, b;
+static struct peer a, b;
 
 static void begin(void)
 {
-    pdk__field_begin();
-    a = pdk__peer_new(0);
-    b = pdk__peer_new(0);
+    fixture_begin();
+    a = peer_new(0);
+    b = peer_new(0);
 }
 
 static void end(void)
 {
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 /* --- other threads ----------------------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static void begin_call(struct call *call, int (*verb)(pdk_mutex *m))
 
 static int end_call(struct call *call)
 {
-    CHECK_WITHIN(PDK__LONG_MS, atomic_load(&call->rc) != 1);
+    CHECK_WITHIN(LONG_MS, atomic_load(&call->rc) != 1);
     pthread_join(call->thread, NULL);
     return call->rc;
 }
@@ -67,11 +67,11 @@ static void three_deep(void)
 {
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = pdk__peer_token(&a);
+    int64_t token = peer_token(&a);
     CHECK_RC(pdk_mutex_trylock(a.mutex), 0);
     CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), 0);
-    CHECK_EQ(pdk__field_nodes(), 1);
-    CHECK_EQ(pdk__peer_token(&a), token);
+    CHECK_EQ(fixture_nodes(), 1);
+    CHECK_EQ(peer_token(&a), token);
     for (int left = 3; left > 0; left--) {
         CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
         CHECK_RC(elsewhere(pdk_mutex_trylock), PDK_EBUSY);
@@ -79,7 +79,7 @@ static void three_deep(void)
         CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     }
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
-    CHECK_EQ(pdk__field_nodes(), 0);
+    CHECK_EQ(fixture_nodes(), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     end();
 }
@@ -91,7 +91,7 @@ static void waits_for_the_last(void)
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     begin_call(&other, pdk_mutex_lock);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == 2);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
     for (int i = 0; i < 2; i++) {
         CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
         CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY); /* a round trip in which the other could have been granted */
@@ -132,13 +132,13 @@ static void nobody(void)
 
 static void belongs_to_no_thread(void)
 {
-    struct pdk__want w;
+    struct request w;
     begin();
-    pdk__want(&w, &a, PDK_FOREVER, 1);
-    pdk__want_told(&w, 0);
+    request_queued(&w, &a, PDK_FOREVER, 1);
+    request_told(&w, 0);
     CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY); /* none re-enters */
     CHECK_RC(elsewhere(pdk_mutex_unlock), 0);
-    CHECK_EQ(pdk__field_nodes(), 0);
+    CHECK_EQ(fixture_nodes(), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     CHECK_EQ(w.n_told, 1);
     pdk_op_free(w.op);
@@ -149,7 +149,7 @@ static void two_objects(void)
 {
     pdk_mutex *twin;
     begin();
-    CHECK_RC(pdk_mutex_new(&twin, a.client, pdk__field.path, NULL), 0);
+    CHECK_RC(pdk_mutex_new(&twin, a.client, fixture.path, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_trylock(twin), PDK_EBUSY);
     CHECK_RC(pdk_mutex_timedlock(twin, 200), PDK_ETIMEDOUT);
@@ -164,11 +164,11 @@ static void two_objects(void)
 
 /* --- tokens ------------------------------------------------------------------------------------------------------ */
 
-static int64_t token_of_a_round(struct pdk__peer *p, const char *sequence)
+static int64_t token_of_a_round(struct peer *p, const char *sequence)
 {
     char node[128];
     CHECK_RC(pdk_mutex_lock(p->mutex), 0);
-    int64_t token = pdk__peer_token(p);
+    int64_t token = peer_token(p);
     pdk_mutex_node(p->mutex, node, sizeof node);
     CHECK(strlen(node) > 10);
     CHECK_STR(node + strlen(node) - 10, sequence);
@@ -183,8 +183,8 @@ static void tokens_rise(void)
     int64_t first = token_of_a_round(&a, "0000000000");
     int64_t second = token_of_a_round(&b, "0000000001");
     CHECK(second > first);
-    CHECK_EQ(pdk__field_nodes(), 0);
-    pdk__field_raze();
+    CHECK_EQ(fixture_nodes(), 0);
+    CHECK_EQ(zoo_delete(fixture.zh, fixture.path, -1), ZOK);
     int64_t third = token_of_a_round(&a, "0000000000");
     CHECK(third > second);
     int64_t fourth = token_of_a_round(&b, "0000000001");
@@ -204,5 +204,5 @@ int main(int argc, char **argv)
         {"tokens rise, also after the path was deleted and made anew", tokens_rise},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex owner", tests, PDK__ON_ONE);
+    return fixture_main(argc, argv, "mutex owner", tests, ON_ONE);
 }

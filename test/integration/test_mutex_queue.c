@@ -1,18 +1,18 @@
 /* The right contender is next, whichever one leaves, and no other is woken. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <signal.h>
 #include <unistd.h>
 
 enum { EVENT_DELETED = 2, CHILD_SESSION_MS = 3000, N_WAITERS = 6 };
 
-static void wait_for_nodes(int n) { CHECK_WITHIN(PDK__LONG_MS, pdk__field_nodes() == n); }
+static void wait_for_nodes(int n) { CHECK_WITHIN(LONG_MS, fixture_nodes() == n); }
 
 /* All that the servers had to tell P when this is called has arrived, at its proxy at least. */
-static void flush(struct pdk__peer *p)
+static void flush(struct peer *p)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(p->client, pdk__field.path, PDK__LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(p->client, fixture.path, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 
@@ -23,7 +23,7 @@ static pid_t contend_elsewhere(int n_nodes)
 {
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
-        struct pdk__peer p = pdk__peer_new(CHILD_SESSION_MS);
+        struct peer p = peer_new(CHILD_SESSION_MS);
         CHECK_RC(pdk_mutex_lock(p.mutex), 0);
         for (;;)
             pause();
@@ -40,104 +40,104 @@ static void kill_it(pid_t pid)
 
 static void holder_killed(void)
 {
-    struct pdk__want next, last;
+    struct request next, last;
     CHILD_HAS_THREADS();
-    pdk__field_begin();
+    fixture_begin();
     pid_t pid = contend_elsewhere(1);
-    struct pdk__peer b = pdk__peer_new(0), c = pdk__peer_new(0);
-    pdk__want(&next, &b, PDK_FOREVER, 2);
-    pdk__want(&last, &c, PDK_FOREVER, 3);
+    struct peer b = peer_new(0), c = peer_new(0);
+    request_queued(&next, &b, PDK_FOREVER, 2);
+    request_queued(&last, &c, PDK_FOREVER, 3);
     CHECK_EQ(next.n_told, 0);
     kill_it(pid);
-    pdk__want_told(&next, 0);
-    CHECK_EQ(pdk__field_nodes(), 2);
+    request_told(&next, 0);
+    CHECK_EQ(fixture_nodes(), 2);
     CHECK_EQ(last.n_told, 0);
-    pdk__want_end(&next, 0);
-    pdk__want_end(&last, 0);
-    pdk__peer_free(&b);
-    pdk__peer_free(&c);
+    request_end(&next, 0);
+    request_end(&last, 0);
+    peer_free(&b);
+    peer_free(&c);
 }
 
 /* The contender that waited for it waits for the one ahead of it. */
 static void waiter_killed(void)
 {
-    struct pdk__want w;
+    struct request w;
     CHILD_HAS_THREADS();
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), c = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_new(0), c = peer_proxied();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     pid_t pid = contend_elsewhere(2);
-    pdk__want(&w, &c, PDK_FOREVER, 3);
+    request_queued(&w, &c, PDK_FOREVER, 3);
     kill_it(pid);
     wait_for_nodes(2);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_events(c.proxy, EVENT_DELETED, NULL) == 1);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_GET) == 3); /* two ahead of it, and its own */
+    CHECK_WITHIN(LONG_MS, pdk__proxy_events(c.proxy, EVENT_DELETED, NULL) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_GET) == 3); /* two ahead of it, and its own */
     CHECK_EQ(w.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__want_end(&w, 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&c);
+    request_end(&w, 0);
+    peer_free(&a);
+    peer_free(&c);
 }
 
 /* --- gone between list and watch --------------------------------------------------------------------------------- */
 
 /* The request that would set the watch is held back. */
-static int hold_watch(struct pdk__peer *p)
+static int hold_watch(struct peer *p)
 {
-    return pdk__proxy_rule(p->proxy, &(struct pdk__rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
+    return pdk__proxy_rule(p->proxy, &(struct pdk__proxy_rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
 }
 
 static void gone_before_watched(void)
 {
-    struct pdk__want w;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_proxied();
+    struct request w;
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_proxied();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int held = hold_watch(&b);
-    pdk__want_now(&w, &b, PDK_FOREVER);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(b.proxy, held) == 1);
+    request_now(&w, &b, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(b.proxy, held) == 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     wait_for_nodes(1);
     pdk__proxy_release(b.proxy, held);
-    pdk__want_told(&w, 0);
-    if (pdk__field.e->n == 1) /* else its server may have lagged, and notified it later */
+    request_told(&w, 0);
+    if (fixture.e->n == 1) /* else its server may have lagged, and notified it later */
         CHECK_EQ(pdk__proxy_events(b.proxy, 0, NULL), 0);
-    pdk__want_end(&w, 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    request_end(&w, 0);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 /* It was not the holder: the lock is not ours yet. */
 static void middle_gone_before_watched(void)
 {
-    struct pdk__want middle, last;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0), b = pdk__peer_new(0), c = pdk__peer_proxied();
+    struct request middle, last;
+    fixture_begin();
+    struct peer a = peer_new(0), b = peer_new(0), c = peer_proxied();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk__want(&middle, &b, PDK_FOREVER, 2);
+    request_queued(&middle, &b, PDK_FOREVER, 2);
     int held = hold_watch(&c);
-    pdk__want_now(&last, &c, PDK_FOREVER);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(c.proxy, held) == 1);
+    request_now(&last, &c, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(c.proxy, held) == 1);
     CHECK_RC(pdk_op_cancel(middle.op), 0);
     wait_for_nodes(2);
     int lists = pdk__proxy_replies(c.proxy, PDK__OP_LIST), gets = pdk__proxy_replies(c.proxy, PDK__OP_GET);
     pdk__proxy_release(c.proxy, held);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_LIST) > lists &&
-                                   pdk__proxy_replies(c.proxy, PDK__OP_GET) >= gets + 3);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_LIST) > lists &&
+                              pdk__proxy_replies(c.proxy, PDK__OP_GET) >= gets + 3);
     flush(&c);
     CHECK_EQ(last.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__want_end(&last, 0);
-    pdk__want_end(&middle, PDK_ECANCELED);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
-    pdk__peer_free(&c);
+    request_end(&last, 0);
+    request_end(&middle, PDK_ECANCELED);
+    peer_free(&a);
+    peer_free(&b);
+    peer_free(&c);
 }
 
 /* --- no herd ----------------------------------------------------------------------------------------------------- */
 
-static struct pdk__peer peers[N_WAITERS + 1];
-static struct pdk__want wants[N_WAITERS + 1];
+static struct peer peers[N_WAITERS + 1];
+static struct request wants[N_WAITERS + 1];
 
 /* The peers from FIRST on got no event, and sent no request but the flush. */
 static void check_quiet(int first)
@@ -157,10 +157,10 @@ static void release(int i)
     pdk_mutex_node(peers[i].mutex, node, sizeof node);
     for (int k = 0; k <= N_WAITERS; k++)
         pdk__proxy_reset_counters(peers[k].proxy);
-    pdk__want_end(&wants[i], 0);
+    request_end(&wants[i], 0);
     if (i == N_WAITERS)
         return;
-    pdk__want_told(&wants[i + 1], 0);
+    request_told(&wants[i + 1], 0);
     flush(&peers[i + 1]);
     CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, EVENT_DELETED, node), 1);
     CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, 0, NULL), 1);
@@ -170,14 +170,14 @@ static void release(int i)
 /* All are in the queue, and have settled there. */
 static void line_up(void)
 {
-    pdk__field_begin();
+    fixture_begin();
     for (int i = 0; i <= N_WAITERS; i++) {
-        peers[i] = pdk__peer_proxied();
-        pdk__want(&wants[i], &peers[i], PDK_FOREVER, i + 1);
+        peers[i] = peer_proxied();
+        request_queued(&wants[i], &peers[i], PDK_FOREVER, i + 1);
         /* it watches its own node, and the one ahead */
-        CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(peers[i].proxy, PDK__OP_GET) == (i == 0 ? 1 : 2));
+        CHECK_WITHIN(LONG_MS, pdk__proxy_replies(peers[i].proxy, PDK__OP_GET) == (i == 0 ? 1 : 2));
     }
-    pdk__want_told(&wants[0], 0);
+    request_told(&wants[0], 0);
 }
 
 static void no_herd(void)
@@ -186,7 +186,7 @@ static void no_herd(void)
     for (int i = 0; i <= N_WAITERS; i++)
         release(i);
     for (int i = 0; i <= N_WAITERS; i++)
-        pdk__peer_free(&peers[i]);
+        peer_free(&peers[i]);
 }
 
 /* One in the middle gives up: the one after it looks again, the others hear nothing. */
@@ -196,17 +196,17 @@ static void quiet_departure(void)
     for (int i = 0; i <= N_WAITERS; i++)
         pdk__proxy_reset_counters(peers[i].proxy);
     CHECK_RC(pdk_op_cancel(wants[2].op), 0);
-    pdk__want_end(&wants[2], PDK_ECANCELED);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_events(peers[3].proxy, 0, NULL) == 1);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_replies(peers[3].proxy, PDK__OP_GET) == 1);
+    request_end(&wants[2], PDK_ECANCELED);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_events(peers[3].proxy, 0, NULL) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(peers[3].proxy, PDK__OP_GET) == 1);
     check_quiet(4);
     flush(&peers[1]);
     CHECK_EQ(pdk__proxy_events(peers[1].proxy, 0, NULL), 0);
     for (int i = 0; i <= N_WAITERS; i++)
         if (i != 2)
-            pdk__want_end(&wants[i], 0);
+            request_end(&wants[i], 0);
     for (int i = 0; i <= N_WAITERS; i++)
-        pdk__peer_free(&peers[i]);
+        peer_free(&peers[i]);
 }
 
 int main(int argc, char **argv)
@@ -220,5 +220,5 @@ int main(int argc, char **argv)
         {"a waiter that gives up is told to the one behind it only", quiet_departure},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex queue", tests, PDK__ON_ONE | PDK__ON_THREE);
+    return fixture_main(argc, argv, "mutex queue", tests, ON_ONE | ON_THREE);
 }

@@ -1,5 +1,5 @@
 /* The cost of a lock on the wire, and the contents of its nodes. */
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -9,31 +9,30 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rule(struct pdk__peer *p, int op, pdk__act act)
+static int rule(struct peer *p, int op, pdk__act act)
 {
-    return pdk__proxy_rule(p->proxy, &(struct pdk__rule){.op = op, .act = act});
+    return pdk__proxy_rule(p->proxy, &(struct pdk__proxy_rule){.op = op, .act = act});
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
 static void looks_first(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_proxied(), b = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_proxied(), b = peer_proxied();
     char story[64];
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    long n_nodes = pdk__ask_number(pdk__field.e->server[0], "zk_znode_count");
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
     pdk__proxy_story(b.proxy, story, sizeof story);
     CHECK_STR(story, "list =list list =list ");
-    CHECK_EQ(pdk__ask_number(pdk__field.e->server[0], "zk_znode_count"), n_nodes);
+    CHECK_EQ(fixture_nodes(), 1); /* A's */
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_RC(pdk_mutex_trylock(b.mutex), 0);
     CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_CREATE2), 1);
     CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 static void *lock_and_unlock(void *arg)
@@ -48,31 +47,31 @@ static void *lock_and_unlock(void *arg)
 static void one_round_trip(void)
 {
     pthread_t thread;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_proxied();
     lock_and_unlock(a.mutex); /* makes the path */
     pdk__proxy_reset_counters(a.proxy);
     int held = rule(&a, PDK__OP_CREATE2, PDK__HOLD_REPLY);
     CHECK_EQ(pthread_create(&thread, NULL, lock_and_unlock, a.mutex), 0);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_hits(a.proxy, held) == 1);
-    CHECK_WITHIN(PDK__LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_LIST) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(a.proxy, held) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(a.proxy, PDK__OP_LIST) == 1);
     CHECK_EQ(pdk__proxy_requests(a.proxy, 0), 2);
     pdk__proxy_release(a.proxy, held);
     pthread_join(thread, NULL);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 /* No later answer is waited for: it never arrives, and the lock is granted. */
 static void no_more_than_that(void)
 {
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_proxied();
+    fixture_begin();
+    struct peer a = peer_proxied();
     lock_and_unlock(a.mutex);
     int held = rule(&a, PDK__OP_GET, PDK__HOLD_REQUEST);
-    CHECK_RC(pdk_mutex_timedlock(a.mutex, PDK__LONG_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(a.mutex, LONG_MS), 0);
     pdk__proxy_release(a.proxy, held);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
@@ -91,8 +90,8 @@ static void names(void)
 {
     char node[128];
     unsigned long first, second;
-    pdk__field_begin();
-    struct pdk__peer a = pdk__peer_new(0);
+    fixture_begin();
+    struct peer a = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     pdk_mutex_node(a.mutex, node, sizeof node);
     check_name(node, pdk_client_session_id(a.client), &first);
@@ -103,23 +102,23 @@ static void names(void)
     CHECK(first != second);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_EQ(pdk_mutex_node(a.mutex, node, sizeof node), 0);
-    pdk__peer_free(&a);
+    peer_free(&a);
 }
 
 /* --- contenders -------------------------------------------------------------------------------------------------- */
 
-static struct pdk__peer labelled(const char *label)
+static struct peer labelled(const char *label)
 {
     pdk_client_options *opts = pdk_client_options_new();
     CHECK(opts != NULL);
     CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
     CHECK_RC(pdk_client_options_set_label(opts, label), 0);
-    struct pdk__peer p = pdk__peer_at(pdk__field.hosts, opts);
+    struct peer p = peer_at(fixture.hosts, opts);
     pdk_client_options_free(opts);
     return p;
 }
 
-static void check_contender(const pdk_contender_list *list, size_t i, const struct pdk__peer *p, const char *label)
+static void check_contender(const pdk_contender_list *list, size_t i, const struct peer *p, const char *label)
 {
     char host[256] = "";
     unsigned long attempt;
@@ -137,28 +136,28 @@ static void check_contender(const pdk_contender_list *list, size_t i, const stru
 
 static void contenders(void)
 {
-    struct pdk__want w;
+    struct request w;
     pdk_contender_list *list;
-    pdk__field_begin();
-    struct pdk__peer a = labelled("first"), b = labelled("second \"quoted\"");
-    CHECK_RC(pdk_contenders(a.client, pdk__field.path, PDK__LONG_MS, &list), 0);
+    fixture_begin();
+    struct peer a = labelled("first"), b = labelled("second \"quoted\"");
+    CHECK_RC(pdk_contenders(a.client, fixture.path, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 0);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk__want(&w, &b, PDK_FOREVER, 2);
-    CHECK_WITHIN(PDK__LONG_MS, pdk_contenders(b.client, pdk__field.path, PDK__LONG_MS, &list) == 0 &&
-                                   (pdk_contender_list_size(list) == 2 || (pdk_contender_list_free(list), false)));
+    request_queued(&w, &b, PDK_FOREVER, 2);
+    CHECK_WITHIN(LONG_MS, pdk_contenders(b.client, fixture.path, LONG_MS, &list) == 0 &&
+                              (pdk_contender_list_size(list) == 2 || (pdk_contender_list_free(list), false)));
     check_contender(list, 0, &a, "first");
     check_contender(list, 1, &b, "second \"quoted\"");
-    CHECK_EQ(pdk_contender_token(list, 0), pdk__peer_token(&a));
+    CHECK_EQ(pdk_contender_token(list, 0), peer_token(&a));
     int64_t promised = pdk_contender_token(list, 1);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk__want_told(&w, 0);
-    CHECK_EQ(pdk__peer_token(&b), promised);
-    pdk__want_end(&w, 0);
-    pdk__peer_free(&a);
-    pdk__peer_free(&b);
+    request_told(&w, 0);
+    CHECK_EQ(peer_token(&b), promised);
+    request_end(&w, 0);
+    peer_free(&a);
+    peer_free(&b);
 }
 
 int main(int argc, char **argv)
@@ -171,5 +170,5 @@ int main(int argc, char **argv)
         {"contenders are told in order, with host, pid, thread, label, session and token", contenders},
         {0},
     };
-    return pdk__field_main(argc, argv, "mutex wire", tests, PDK__ON_ONE);
+    return fixture_main(argc, argv, "mutex wire", tests, ON_ONE);
 }

@@ -1,7 +1,7 @@
 /* Observers: they are notified of the leader, whatever happens to it, to the path or to their own session. */
 #include "lib/alloc.h"
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static struct told {
 } told[32];
 static atomic_int n_told;
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void note(const char *id, int64_t token, void *arg)
 {
@@ -43,17 +43,17 @@ static pdk_leader *new_leader(pdk_client *client, const char *id)
 
 static void begin_at(const char *where)
 {
-    pdk__proxy_clear(ground.proxy);
+    pdk__proxy_clear(fixture.proxy);
     path = where;
     n_told = 0;
-    c = ground_client(NULL);
-    CHECK_RC(pdk_client_new(&others, ground.direct, NULL), 0);
-    CHECK_RC(pdk_client_wait(others, PATIENCE_MS), 0);
+    c = fixture_client(NULL);
+    CHECK_RC(pdk_client_new(&others, fixture.direct, NULL), 0);
+    CHECK_RC(pdk_client_wait(others, LONG_MS), 0);
     a = new_leader(others, "a");
     b = new_leader(others, "b");
 }
 
-static void begin(void) { begin_at(ground_path()); }
+static void begin(void) { begin_at(fixture_path()); }
 
 static void observe(void) { CHECK_RC(pdk_leader_observe(&o, c, path, note, NULL), 0); }
 
@@ -70,7 +70,7 @@ static int64_t lead(pdk_leader *l)
 {
     int64_t token = 0;
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_RC(pdk_leader_wait(l, PATIENCE_MS), 0);
+    CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
     CHECK_RC(pdk_leader_token(l, &token), 0);
     return token;
 }
@@ -78,12 +78,12 @@ static int64_t lead(pdk_leader *l)
 static void stand(pdk_leader *l, int position)
 {
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == position);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == position);
 }
 
 static void check_told(int i, const char *id, int64_t token)
 {
-    CHECK_WITHIN(PATIENCE_MS, n_told > i);
+    CHECK_WITHIN(LONG_MS, n_told > i);
     CHECK_STR(told[i].id, id);
     CHECK_EQ(told[i].token, token);
 }
@@ -121,14 +121,14 @@ static void who_leads_already(void)
 static void empty_path(void)
 {
     begin();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
     observe();
     check_told(0, "(nobody)", 0);
-    ground_make_below(path, "notes", "junk");
+    fixture_make_below(path, "notes", "junk");
     check_told(1, "a", lead(a));
     CHECK_EQ(n_told, 2);
     CHECK_RC(pdk_leader_resign(a), 0);
-    ground_delete_all(path);
+    fixture_delete_all(path);
     end();
 }
 
@@ -137,13 +137,13 @@ static void path_comes_and_goes(void)
     begin();
     observe();
     check_told(0, "(nobody)", 0);
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_delete_all(path);
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "x-latch-0000000000", "x");
-    CHECK_WITHIN(PATIENCE_MS, n_told == 2);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_delete_all(path);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "x-latch-0000000000", "x");
+    CHECK_WITHIN(LONG_MS, n_told == 2);
     CHECK_STR(told[1].id, "x");
-    ground_delete_all(path);
+    fixture_delete_all(path);
     check_told(2, "(nobody)", 0);
     check_told(3, "a", lead(a));
     end();
@@ -156,7 +156,7 @@ static void no_herd(void)
     int64_t first = lead(a);
     observe();
     check_told(0, "a", first);
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     for (int i = 0; i < 5; i++) {
         stand(b, 2);
         CHECK_RC(pdk_leader_resign(b), 0);
@@ -165,9 +165,9 @@ static void no_herd(void)
     CHECK_RC(pdk_leader_resign(a), 0);
     int64_t second = lead(b);
     check_told(1, "b", second);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_LIST), 1);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_GET), 1);
-    CHECK_EQ(pdk__proxy_events(ground.proxy, 0, NULL), 1);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_LIST), 1);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_GET), 1);
+    CHECK_EQ(pdk__proxy_events(fixture.proxy, 0, NULL), 1);
     end();
 }
 
@@ -179,9 +179,9 @@ static void not_deafened(void)
     observe();
     check_told(0, "a", first);
     pdk_leader *mine = new_leader(c, "mine");
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     stand(mine, 2);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) == 2); /* it watches the leader, too */
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == 2); /* it watches the leader, too */
     CHECK_RC(pdk_leader_resign(mine), 0);
     CHECK_RC(pdk_leader_free(mine), 0);
     CHECK_RC(pdk_leader_resign(a), 0);
@@ -197,16 +197,16 @@ static void cut_off(void)
     int64_t first = lead(a);
     observe();
     check_told(0, "a", first);
-    pdk__proxy_refuse(ground.proxy, true);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_SUSPENDED);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_SUSPENDED);
     CHECK_RC(pdk_leader_resign(a), 0);
     int64_t second = lead(b);
     CHECK_EQ(n_told, 1);
-    pdk__proxy_refuse(ground.proxy, false);
+    pdk__proxy_refuse(fixture.proxy, false);
     check_told(1, "b", second);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
     CHECK_RC(pdk_leader_resign(b), 0);
     check_told(2, "(nobody)", 0);
     CHECK_EQ(n_told, 3);
@@ -219,8 +219,8 @@ static void new_session(void)
     int64_t first = lead(a), session = pdk_client_session_id(c);
     observe();
     check_told(0, "a", first);
-    ground_expire(pdk__client_zh(c));
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_client_session_id(c) != session);
+    fixture_expire(pdk__client_zh(c));
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_client_session_id(c) != session);
     CHECK_RC(pdk_leader_resign(a), 0);
     check_told(1, "(nobody)", 0);
     check_told(2, "b", lead(b));
@@ -234,10 +234,11 @@ static void answers_lost(void)
     for (int i = 0; i < 2; i++) {
         begin();
         int64_t first = lead(a);
-        int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = ops[i], .act = PDK__CUT_BEFORE_REPLY});
+        int rule = pdk__proxy_rule(fixture.proxy,
+                                   &(struct pdk__proxy_rule){.op = ops[i], .act = PDK__CUT_BEFORE_REPLY});
         observe();
         check_told(0, "a", first);
-        CHECK_EQ(pdk__proxy_hits(ground.proxy, rule), 1);
+        CHECK_EQ(pdk__proxy_hits(fixture.proxy, rule), 1);
         CHECK_RC(pdk_leader_resign(a), 0);
         check_told(1, "(nobody)", 0);
         CHECK_EQ(n_told, 2);
@@ -251,13 +252,13 @@ static void gone_meanwhile(void)
     begin();
     stand(a, 1);
     stand(b, 2);
-    CHECK_RC(pdk_leader_wait(a, PATIENCE_MS), 0);
-    int rule = pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
+    CHECK_RC(pdk_leader_wait(a, LONG_MS), 0);
+    int rule = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
     observe();
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) == 1);
     CHECK_RC(pdk_leader_resign(a), 0);
     int64_t second = lead(b);
-    pdk__proxy_release(ground.proxy, rule);
+    pdk__proxy_release(fixture.proxy, rule);
     check_told(0, "b", second);
     CHECK_EQ(n_told, 1);
     end();
@@ -270,12 +271,12 @@ static void not_permitted(void)
     char text[256];
     begin();
     int64_t first = lead(a);
-    CHECK_EQ(zoo_set_acl(ground.zh, path, -1, &acl), ZOK);
+    CHECK_EQ(zoo_set_acl(fixture.zh, path, -1, &acl), ZOK);
     observe();
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_last_error(c, text, sizeof text) > 0);
+    CHECK_WITHIN(LONG_MS, pdk_client_last_error(c, text, sizeof text) > 0);
     CHECK(strncmp(text, "observe ", 8) == 0);
     CHECK_EQ(n_told, 0);
-    CHECK_EQ(zoo_set_acl(ground.zh, path, -1, &ZOO_OPEN_ACL_UNSAFE), ZOK);
+    CHECK_EQ(zoo_set_acl(fixture.zh, path, -1, &ZOO_OPEN_ACL_UNSAFE), ZOK);
     check_told(0, "a", first);
     end();
 }
@@ -295,7 +296,7 @@ static void freed_in_its_callback(void)
     begin();
     n_freed = 0;
     CHECK_RC(pdk_leader_observe(&o, c, path, free_it, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_freed == 1);
+    CHECK_WITHIN(LONG_MS, n_freed == 1);
     o = NULL;
     lead(a);
     CHECK_RC(pdk_leader_resign(a), 0);
@@ -310,7 +311,7 @@ static void freed_is_silent(void)
     observe();
     check_told(0, "(nobody)", 0);
     CHECK_RC(pdk_leader_observe(&second, c, path, note, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 2);
+    CHECK_WITHIN(LONG_MS, n_told == 2);
     CHECK_RC(pdk_leader_observer_free(second), 0);
     check_told(2, "a", lead(a));
     CHECK_RC(pdk_leader_resign(a), 0);
@@ -344,13 +345,13 @@ static void adopted(void)
 {
     begin();
     pdk_client *mine;
-    CHECK_RC(pdk_client_adopt(&mine, ground.zh, NULL), 0);
+    CHECK_RC(pdk_client_adopt(&mine, fixture.zh, NULL), 0);
     CHECK_RC(pdk_leader_observe(&o, mine, path, note, NULL), 0);
     check_told(0, "(nobody)", 0);
     check_told(1, "a", lead(a));
     CHECK_RC(pdk_client_close(mine), 0);
     CHECK_RC(pdk_leader_resign(a), 0);
-    CHECK_EQ(ground_children(path), 0);
+    CHECK_EQ(fixture_children(path), 0);
     CHECK_EQ(n_told, 2);
     CHECK_RC(pdk_leader_observer_free(o), 0);
     CHECK_RC(pdk_client_free(mine), 0);
@@ -393,5 +394,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "observer", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "observer", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -3,20 +3,20 @@
  * session of ours are still there, and no grant may rest on one of them (Curator's does, CURATOR-604).
  */
 #include "lib/zk/client.h"
-#include "test/lib/actor.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
+#include "test/lib/recorder.h"
 
 #include <stdio.h>
 
-enum { LONG_MS = 90000, SHORT_MS = 3000 };
+enum { PATIENT_MS = 90000, SHORT_MS = 3000 };
 
-static pdk__actor holder, waiter;
+static struct recorder holder, waiter;
 static zhandle_t *ghost; /* goes on with a session that the client under test has given up */
 
 static void close_all(void)
 {
-    pdk__actor_close(&holder);
-    pdk__actor_close(&waiter);
+    recorder_close(&holder);
+    recorder_close(&waiter);
     if (ghost != NULL)
         zookeeper_close(ghost);
     ghost = NULL;
@@ -24,60 +24,60 @@ static void close_all(void)
 
 static int nodes_of(int64_t session)
 {
-    pdk__observe_sync(pdk__field.zh, pdk__field.path);
-    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, session);
+    pdk__observe_sync(fixture.zh, fixture.path);
+    return pdk__observe_nodes(fixture.zh, fixture.path, session);
 }
 
 static void refuse(bool refused)
 {
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__proxy_refuse(pdk__field.e->proxy[i], refused);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_refuse(fixture.e->proxy[i], refused);
 }
 
 static void stop_servers(void)
 {
-    zookeeper_close(pdk__field.zh);
-    pdk__field.zh = NULL;
+    zookeeper_close(fixture.zh);
+    fixture.zh = NULL;
     refuse(true);
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__server_kill(pdk__field.e->server[i]);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__server_kill(fixture.e->server[i]);
 }
 
 static void start_servers(void)
 {
-    pdk__ensemble_heal(pdk__field.e);
-    pdk__field.zh = pdk__observe(pdk__field.e, 0);
+    pdk__ensemble_heal(fixture.e);
+    fixture.zh = pdk__observe(fixture.e, 0);
 }
 
 static void begin(int holders_ms, int waiters_ms)
 {
     close_all();
-    if (pdk__field.zh == NULL) /* a test has failed in its outage */
+    if (fixture.zh == NULL) /* a test has failed in its outage */
         start_servers();
-    pdk__field_begin();
-    pdk__actor_open(&holder, pdk__field.hosts, holders_ms, pdk__field.path);
-    pdk__actor_open(&waiter, pdk__field.hosts, waiters_ms, pdk__field.path);
+    fixture_begin();
+    recorder_open(&holder, fixture.hosts, holders_ms, fixture.path);
+    recorder_open(&waiter, fixture.hosts, waiters_ms, fixture.path);
     CHECK_RC(pdk_mutex_lock(holder.mutex), PDK_OK);
-    pdk__actor_queue(&waiter, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 2);
+    recorder_queue(&waiter, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, nodes_of(0) == 2);
 }
 
 static void end(void)
 {
-    CHECK_RC(pdk__actor_outcome(&waiter), PDK_OK);
-    pdk__check_grant(&waiter, pdk__field.zh);
+    CHECK_RC(recorder_outcome(&waiter), PDK_OK);
+    pdk__check_grant(&waiter, fixture.zh);
     CHECK_EQ(waiter.n_answers, 1);
     CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_OK);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 0);
+    CHECK_WITHIN(LONG_MS, nodes_of(0) == 0);
 }
 
 /* Servers that start give each session its own timeout. A machine may be so slow that it is over before the ghost is
- * let in: then the scene is set again, with sessions of twice the length. */
+ * let in: then all is set up again, with sessions of twice the length. */
 enum { SLOWEST_MS = 16 * SHORT_MS };
 
 static bool ghost_is_back(void)
 {
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, SEEN(zoo_state(ghost)) == ZOO_CONNECTED_STATE || is_unrecoverable(ghost) != 0);
+    CHECK_WITHIN(LONG_MS, SEEN(zoo_state(ghost)) == ZOO_CONNECTED_STATE || is_unrecoverable(ghost) != 0);
     return zoo_state(ghost) == ZOO_CONNECTED_STATE;
 }
 
@@ -94,16 +94,16 @@ static bool outlive_the_handle(void)
     CHECK(id.client_id != 0);
     id = *zoo_client_id(pdk__client_zh(waiter.client));
     stop_servers();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(waiter.client) == PDK_SESSION_CONNECTING);
-    ghost = zookeeper_init(pdk__field.hosts, NULL, LONG_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(waiter.client) == PDK_SESSION_CONNECTING);
+    ghost = zookeeper_init(fixture.hosts, NULL, PATIENT_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
     CHECK(ghost != NULL);
     start_servers();
     if (!ghost_is_back())
         return false;
     CHECK_EQ(zoo_client_id(ghost)->client_id, id.client_id);
-    CHECK_RC(pdk_client_wait(waiter.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_client_wait(waiter.client, LONG_MS), PDK_OK);
     CHECK(pdk_client_session_id(waiter.client) != id.client_id);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(pdk_client_session_id(waiter.client)) == 1);
+    CHECK_WITHIN(LONG_MS, nodes_of(pdk_client_session_id(waiter.client)) == 1);
     CHECK_EQ(nodes_of(id.client_id), 1);
     return true;
 }
@@ -113,20 +113,20 @@ static bool first_is_watched(int64_t owner)
 {
     char name[128], child[512];
     struct Stat stat;
-    if (!pdk__observe_first(pdk__field.zh, pdk__field.path, name, &stat) || stat.ephemeralOwner != owner)
+    if (!pdk__observe_first(fixture.zh, fixture.path, name, &stat) || stat.ephemeralOwner != owner)
         return false;
-    snprintf(child, sizeof child, "%s/%s", pdk__field.path, name);
+    snprintf(child, sizeof child, "%s/%s", fixture.path, name);
     int n = 0;
-    for (int i = 0; i < pdk__field.e->n; i++)
-        n += pdk__ask_watchers(pdk__field.e->server[i], child);
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__ask_watchers(fixture.e->server[i], child);
     return n > 0;
 }
 
-static void set_scene(void)
+static void set_up(void)
 {
     for (int short_ms = SHORT_MS;; short_ms *= 2) {
         CHECK(short_ms <= SLOWEST_MS);
-        begin(LONG_MS, short_ms);
+        begin(PATIENT_MS, short_ms);
         if (outlive_the_handle())
             return;
         lay_ghost();
@@ -137,10 +137,10 @@ static void set_scene(void)
 
 static void waiters_old_node(void)
 {
-    set_scene();
+    set_up();
     int64_t old = zoo_client_id(ghost)->client_id;
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, first_is_watched(old));
+    CHECK_WITHIN(LONG_MS, first_is_watched(old));
     CHECK_EQ(waiter.rc, PDK__PENDING);
     CHECK_EQ(nodes_of(0), 2);
     lay_ghost();
@@ -150,7 +150,7 @@ static void waiters_old_node(void)
 /* The same, of a session that ends on its own. */
 static void waiters_old_node_expires(void)
 {
-    set_scene();
+    set_up();
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
     lay_ghost();
     end();
@@ -159,15 +159,15 @@ static void waiters_old_node_expires(void)
 /* Away for longer than the session, but not for so long that the client gave it up: the same session goes on. */
 static void session_outlived(void)
 {
-    begin(LONG_MS, SHORT_MS);
+    begin(PATIENT_MS, SHORT_MS);
     int64_t session = pdk_client_session_id(waiter.client);
     stop_servers();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(waiter.client) == PDK_SESSION_SUSPENDED);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(waiter.client) == PDK_SESSION_SUSPENDED);
     int64_t from = pdk__test_now_ms();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__test_now_ms() - from > SHORT_MS);
+    CHECK_WITHIN(LONG_MS, pdk__test_now_ms() - from > SHORT_MS);
     start_servers();
-    CHECK_RC(pdk_client_wait(waiter.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
-    CHECK_RC(pdk_client_wait(holder.client, PDK__ACTOR_LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_client_wait(waiter.client, LONG_MS), PDK_OK);
+    CHECK_RC(pdk_client_wait(holder.client, LONG_MS), PDK_OK);
     CHECK_EQ(waiter.rc, PDK__PENDING);
     if (pdk_client_session_id(waiter.client) == session)
         CHECK_EQ(nodes_of(0), 2);
@@ -179,16 +179,16 @@ static void session_outlived(void)
 static void holders_old_node(void)
 {
     char story[64];
-    begin(SHORT_MS, LONG_MS);
+    begin(SHORT_MS, PATIENT_MS);
     stop_servers();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&holder, PDK_LOST) >= 0);
-    CHECK_STR(pdk__actor_story(&holder, story, sizeof story), "suspect lost");
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&holder, PDK_LOST) >= 0);
+    CHECK_STR(recorder_states(&holder, story, sizeof story), "suspect lost");
     start_servers();
     end();
     CHECK_EQ(pdk_mutex_state(holder.mutex), PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
-    CHECK_RC(pdk_mutex_timedlock(holder.mutex, PDK__ACTOR_LIMIT_MS), PDK_OK);
-    pdk__check_grant(&holder, pdk__field.zh);
+    CHECK_RC(pdk_mutex_timedlock(holder.mutex, LONG_MS), PDK_OK);
+    pdk__check_grant(&holder, fixture.zh);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
     CHECK_EQ(nodes_of(0), 0);
 }
@@ -196,30 +196,30 @@ static void holders_old_node(void)
 /* The holder's own old node is in its way, too. */
 static bool holder_behind_itself_of(int short_ms)
 {
-    begin(short_ms, LONG_MS);
-    pdk__actor_close(&waiter);
+    begin(short_ms, PATIENT_MS);
+    recorder_close(&waiter);
     clientid_t id = *zoo_client_id(pdk__client_zh(holder.client));
     stop_servers();
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_client_state(holder.client) == PDK_SESSION_CONNECTING);
-    ghost = zookeeper_init(pdk__field.hosts, NULL, LONG_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(holder.client) == PDK_SESSION_CONNECTING);
+    ghost = zookeeper_init(fixture.hosts, NULL, PATIENT_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
     CHECK(ghost != NULL);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
-    pdk__actor_queue(&holder, PDK_FOREVER);
+    recorder_queue(&holder, PDK_FOREVER);
     start_servers();
     bool back = ghost_is_back();
     if (back) {
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, first_is_watched(id.client_id));
+        CHECK_WITHIN(LONG_MS, first_is_watched(id.client_id));
         CHECK_EQ(holder.rc, PDK__PENDING);
     }
     lay_ghost();
-    CHECK_RC(pdk__actor_outcome(&holder), PDK_OK);
-    pdk__check_grant(&holder, pdk__field.zh);
+    CHECK_RC(recorder_outcome(&holder), PDK_OK);
+    pdk__check_grant(&holder, fixture.zh);
     int rc = pdk_mutex_unlock(holder.mutex);
     if (rc == PDK_ELOST) /* since the grant more time passed than its session has */
         back = false;
     else
         CHECK_RC(rc, PDK_OK);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(0) == 0);
+    CHECK_WITHIN(LONG_MS, nodes_of(0) == 0);
     return back;
 }
 
@@ -240,5 +240,5 @@ int main(int argc, char **argv)
         {"all of it can be closed", close_all},
         {0},
     };
-    return pdk__field_main(argc, argv, "outage", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
+    return fixture_main(argc, argv, "outage", tests, ON_ONE | ON_THREE | ON_OWN);
 }

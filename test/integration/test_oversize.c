@@ -1,12 +1,12 @@
 /* Requests that the servers will not take: they drop the connection instead of answering, each time. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <string.h>
 
 static void setup(void)
 {
     static const char *const properties[] = {"jute.maxbuffer=20000", NULL};
-    ground_open(&(struct pdk__ensemble_options){.n = 1, .properties = properties});
+    fixture_open(&(struct pdk__ensemble_options){.n = 1, .properties = properties});
 }
 
 static pdk_mutex *large_mutex(pdk_client *c, const char *path)
@@ -24,48 +24,48 @@ static pdk_mutex *large_mutex(pdk_client *c, const char *path)
 
 static void refused(void)
 {
-    const char *path = ground_path(), *other = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = large_mutex(c, path), *n = ground_mutex(c, other);
+    const char *path = fixture_path(), *other = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, other);
     int64_t session = pdk_client_session_id(c);
     CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
-    CHECK(ground_children(path) <= 0);
+    CHECK(fixture_children(path) <= 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_EQ(pdk_client_session_id(c), session);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* Each try costs all of them the connection; they have their locks all the same. */
 static void others_stand(void)
 {
-    const char *path = ground_path(), *other = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = large_mutex(c, path), *n = ground_mutex(c, other);
+    const char *path = fixture_path(), *other = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, other);
     int64_t before, after;
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_token(n, &before), 0);
     CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(n) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(n) == PDK_HELD);
     CHECK_RC(pdk_mutex_token(n, &after), 0);
     CHECK_EQ(before, after);
     CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_EQ(ground_children(other), 0);
+    CHECK_EQ(fixture_children(other), 0);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void given_up(void)
 {
-    const char *path = ground_path();
-    pdk_client *c = ground_client(NULL);
-    pdk_mutex *m = large_mutex(c, path), *n = ground_mutex(c, path);
+    const char *path = fixture_path();
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_mutex_timedlock(n, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(n, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_mutex_free(n), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 int main(int argc, char **argv)
@@ -78,5 +78,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "oversize", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "oversize", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

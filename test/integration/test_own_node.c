@@ -1,73 +1,72 @@
 /* A node of ours that another client deleted: a waiter queues again, a holder is notified that it has lost. */
-#include "test/lib/actor.h"
-#include "test/lib/field.h"
+#include "test/lib/fixture.h"
+#include "test/lib/recorder.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { SESSION_MS = 30000, N = 3 };
 
-static pdk__actor actors[N];
+static struct recorder recorders[N];
 
-static void close_actors(void)
+static void close_recorders(void)
 {
     for (int i = 0; i < N; i++)
-        pdk__actor_close(&actors[i]);
+        recorder_close(&recorders[i]);
 }
 
 static void begin(int n)
 {
-    close_actors();
-    pdk__field_begin();
+    close_recorders();
+    fixture_begin();
     for (int i = 0; i < n; i++)
-        pdk__actor_open(&actors[i], pdk__field.hosts, SESSION_MS, pdk__field.path);
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__proxy_reset_counters(pdk__field.e->proxy[i]);
+        recorder_open(&recorders[i], fixture.hosts, SESSION_MS, fixture.path);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_reset_counters(fixture.e->proxy[i]);
 }
 
-static int nodes_of(const pdk__actor *a)
+static int nodes_of(const struct recorder *a)
 {
-    pdk__observe_sync(pdk__field.zh, pdk__field.path);
-    return pdk__observe_nodes(pdk__field.zh, pdk__field.path, a != NULL ? pdk_client_session_id(a->client) : 0);
+    pdk__observe_sync(fixture.zh, fixture.path);
+    return pdk__observe_nodes(fixture.zh, fixture.path, a != NULL ? pdk_client_session_id(a->client) : 0);
 }
 
 /* Into the queue, as number POSITION. */
-static void queue(pdk__actor *a, int position)
+static void queue(struct recorder *a, int position)
 {
-    pdk__actor_queue(a, PDK_FOREVER);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(NULL) == position);
+    recorder_queue(a, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, nodes_of(NULL) == position);
 }
 
-static bool node_of(const pdk__actor *a, char name[128])
+static bool node_of(const struct recorder *a, char name[128])
 {
     struct String_vector names;
     struct Stat stat;
     char child[512];
     name[0] = '\0';
-    CHECK_EQ(zoo_get_children(pdk__field.zh, pdk__field.path, 0, &names), ZOK);
+    CHECK_EQ(zoo_get_children(fixture.zh, fixture.path, 0, &names), ZOK);
     for (int i = 0; i < names.count; i++) {
-        snprintf(child, sizeof child, "%s/%s", pdk__field.path, names.data[i]);
-        if (zoo_exists(pdk__field.zh, child, 0, &stat) == ZOK &&
-            stat.ephemeralOwner == pdk_client_session_id(a->client))
+        snprintf(child, sizeof child, "%s/%s", fixture.path, names.data[i]);
+        if (zoo_exists(fixture.zh, child, 0, &stat) == ZOK && stat.ephemeralOwner == pdk_client_session_id(a->client))
             snprintf(name, 128, "%s", names.data[i]);
     }
     deallocate_String_vector(&names);
     return *name != '\0';
 }
 
-static void delete_node_of(const pdk__actor *a)
+static void delete_node_of(const struct recorder *a)
 {
     char name[128];
-    pdk__observe_sync(pdk__field.zh, pdk__field.path);
+    pdk__observe_sync(fixture.zh, fixture.path);
     CHECK(node_of(a, name));
-    pdk__observe_delete(pdk__field.zh, pdk__field.path, name);
+    pdk__observe_delete(fixture.zh, fixture.path, name);
 }
 
 /* A holds; its grant is checked, and released. Returns its token. */
-static int64_t serve(pdk__actor *a)
+static int64_t serve(struct recorder *a)
 {
-    CHECK_RC(pdk__actor_outcome(a), PDK_OK);
-    int64_t token = pdk__check_grant(a, pdk__field.zh);
+    CHECK_RC(recorder_outcome(a), PDK_OK);
+    int64_t token = pdk__check_grant(a, fixture.zh);
     CHECK_EQ(a->n_answers, 1);
     CHECK_EQ(a->n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a->mutex), PDK_OK);
@@ -77,11 +76,11 @@ static int64_t serve(pdk__actor *a)
 static void waiter_to_the_tail(void)
 {
     begin(3);
-    pdk__actor *holder = &actors[0], *robbed = &actors[1], *last = &actors[2];
+    struct recorder *holder = &recorders[0], *robbed = &recorders[1], *last = &recorders[2];
     for (int i = 0; i < 3; i++)
-        queue(&actors[i], i + 1);
+        queue(&recorders[i], i + 1);
     delete_node_of(robbed);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(robbed) == 1);
+    CHECK_WITHIN(LONG_MS, nodes_of(robbed) == 1);
     CHECK_EQ(nodes_of(NULL), 3);
     CHECK_EQ(robbed->rc, PDK__PENDING);
     int64_t first = serve(holder), second = serve(last), third = serve(robbed);
@@ -93,24 +92,24 @@ static void waiter_to_the_tail(void)
 static void waiter_and_holder_at_once(void)
 {
     begin(2);
-    pdk__actor *holder = &actors[0], *robbed = &actors[1];
+    struct recorder *holder = &recorders[0], *robbed = &recorders[1];
     queue(holder, 1);
     queue(robbed, 2);
     char of_holder[128], of_robbed[128], paths[2][512];
     CHECK(node_of(holder, of_holder) && node_of(robbed, of_robbed));
-    snprintf(paths[0], sizeof paths[0], "%s/%s", pdk__field.path, of_robbed);
-    snprintf(paths[1], sizeof paths[1], "%s/%s", pdk__field.path, of_holder);
+    snprintf(paths[0], sizeof paths[0], "%s/%s", fixture.path, of_robbed);
+    snprintf(paths[1], sizeof paths[1], "%s/%s", fixture.path, of_holder);
     zoo_op_t ops[2];
     zoo_op_result_t results[2];
     for (int i = 0; i < 2; i++)
         zoo_delete_op_init(&ops[i], paths[i], -1);
-    CHECK_EQ(zoo_multi(pdk__field.zh, 2, ops, results), ZOK);
-    CHECK_RC(pdk__actor_outcome(robbed), PDK_OK);
-    pdk__check_grant(robbed, pdk__field.zh);
+    CHECK_EQ(zoo_multi(fixture.zh, 2, ops, results), ZOK);
+    CHECK_RC(recorder_outcome(robbed), PDK_OK);
+    pdk__check_grant(robbed, fixture.zh);
     char node[128];
     pdk_mutex_node(robbed->mutex, node, sizeof node);
     CHECK(strcmp(node, of_robbed) != 0);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
     CHECK_EQ(nodes_of(NULL), 0);
@@ -119,14 +118,14 @@ static void waiter_and_holder_at_once(void)
 static void again_and_again(void)
 {
     begin(2);
-    queue(&actors[0], 1);
-    queue(&actors[1], 2);
+    queue(&recorders[0], 1);
+    queue(&recorders[1], 2);
     for (int i = 0; i < 5; i++) {
-        delete_node_of(&actors[1]);
-        CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, nodes_of(&actors[1]) == 1);
+        delete_node_of(&recorders[1]);
+        CHECK_WITHIN(LONG_MS, nodes_of(&recorders[1]) == 1);
     }
-    CHECK_EQ(actors[1].rc, PDK__PENDING);
-    CHECK(serve(&actors[0]) < serve(&actors[1]));
+    CHECK_EQ(recorders[1].rc, PDK__PENDING);
+    CHECK(serve(&recorders[0]) < serve(&recorders[1]));
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
@@ -134,26 +133,27 @@ static void holder_is_told(void)
 {
     char story[64];
     begin(2);
-    pdk__actor *robbed = &actors[0], *next = &actors[1];
+    struct recorder *robbed = &recorders[0], *next = &recorders[1];
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
-    int64_t token = pdk__check_grant(robbed, pdk__field.zh);
+    int64_t token = pdk__check_grant(robbed, fixture.zh);
     queue(next, 2);
     delete_node_of(robbed);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(robbed, PDK_LOST) >= 0);
-    CHECK_STR(pdk__actor_story(robbed, story, sizeof story), "lost");
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(robbed, PDK_LOST) >= 0);
+    CHECK_STR(recorder_states(robbed, story, sizeof story), "lost");
     CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_LOST);
+    CHECK_EQ(pdk_mutex_valid_ms(robbed->mutex), 0);
     CHECK_EQ(pdk_client_state(robbed->client), PDK_SESSION_CONNECTED);
-    CHECK_RC(pdk__actor_outcome(next), PDK_OK);
-    CHECK(pdk__check_grant(next, pdk__field.zh) > token);
+    CHECK_RC(recorder_outcome(next), PDK_OK);
+    CHECK(pdk__check_grant(next, fixture.zh) > token);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(robbed->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
     CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(next->mutex), PDK_OK);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
-    CHECK(pdk__check_grant(robbed, pdk__field.zh) > token);
+    CHECK(pdk__check_grant(robbed, fixture.zh) > token);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
-    CHECK_STR(pdk__actor_story(robbed, story, sizeof story), "lost");
+    CHECK_STR(recorder_states(robbed, story, sizeof story), "lost");
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
@@ -161,13 +161,13 @@ static void holder_is_told(void)
 static void heir_is_told(void)
 {
     begin(2);
-    queue(&actors[0], 1);
-    queue(&actors[1], 2);
-    serve(&actors[0]);
-    CHECK_RC(pdk__actor_outcome(&actors[1]), PDK_OK);
-    delete_node_of(&actors[1]);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[1], PDK_LOST) >= 0);
-    CHECK_RC(pdk_mutex_unlock(actors[1].mutex), PDK_ELOST);
+    queue(&recorders[0], 1);
+    queue(&recorders[1], 2);
+    serve(&recorders[0]);
+    CHECK_RC(recorder_outcome(&recorders[1]), PDK_OK);
+    delete_node_of(&recorders[1]);
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[1], PDK_LOST) >= 0);
+    CHECK_RC(pdk_mutex_unlock(recorders[1].mutex), PDK_ELOST);
 }
 
 /* Deleted while the holder is away: it comes back as suspect, looks, and is notified. */
@@ -175,26 +175,26 @@ static void told_after_reconnect(void)
 {
     char story[64];
     begin(1);
-    CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__proxy_refuse(pdk__field.e->proxy[i], true);
-    for (int i = 0; i < pdk__field.e->n; i++) /* all refuse first: a cut client tries the next */
-        pdk__proxy_cut(pdk__field.e->proxy[i]);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_SUSPECT) >= 0);
-    CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_SUSPECT);
-    delete_node_of(&actors[0]);
-    for (int i = 0; i < pdk__field.e->n; i++)
-        pdk__proxy_refuse(pdk__field.e->proxy[i], false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, pdk__actor_told_ms(&actors[0], PDK_LOST) >= 0);
-    CHECK_STR(pdk__actor_story(&actors[0], story, sizeof story), "suspect lost");
-    CHECK_RC(pdk_mutex_unlock(actors[0].mutex), PDK_ELOST);
+    CHECK_RC(pdk_mutex_lock(recorders[0].mutex), PDK_OK);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_refuse(fixture.e->proxy[i], true);
+    for (int i = 0; i < fixture.e->n; i++) /* all refuse first: a cut client tries the next */
+        pdk__proxy_cut(fixture.e->proxy[i]);
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[0], PDK_SUSPECT) >= 0);
+    CHECK_EQ(pdk_mutex_state(recorders[0].mutex), PDK_SUSPECT);
+    delete_node_of(&recorders[0]);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_refuse(fixture.e->proxy[i], false);
+    CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[0], PDK_LOST) >= 0);
+    CHECK_STR(recorder_states(&recorders[0], story, sizeof story), "suspect lost");
+    CHECK_RC(pdk_mutex_unlock(recorders[0].mutex), PDK_ELOST);
 }
 
 static void hold_links(bool on)
 {
-    for (int i = 0; i < pdk__field.e->n; i++) {
-        pdk__proxy_hold(pdk__field.e->proxy[i], PDK__TO_SERVER, on);
-        pdk__proxy_hold(pdk__field.e->proxy[i], PDK__TO_CLIENT, on);
+    for (int i = 0; i < fixture.e->n; i++) {
+        pdk__proxy_hold(fixture.e->proxy[i], PDK__TO_SERVER, on);
+        pdk__proxy_hold(fixture.e->proxy[i], PDK__TO_CLIENT, on);
     }
 }
 
@@ -211,13 +211,13 @@ static void told_by_the_unlock(void)
 {
     begin(1);
     unlocked = PDK__PENDING;
-    CHECK_RC(pdk_mutex_lock(actors[0].mutex), PDK_OK);
+    CHECK_RC(pdk_mutex_lock(recorders[0].mutex), PDK_OK);
     hold_links(true);
-    delete_node_of(&actors[0]);
-    CHECK_EQ(pdk_mutex_state(actors[0].mutex), PDK_HELD);
-    CHECK_RC(pdk_mutex_unlock_async(actors[0].mutex, on_unlocked, NULL), 0);
+    delete_node_of(&recorders[0]);
+    CHECK_EQ(pdk_mutex_state(recorders[0].mutex), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock_async(recorders[0].mutex, on_unlocked, NULL), 0);
     hold_links(false);
-    CHECK_WITHIN(PDK__ACTOR_LIMIT_MS, unlocked != PDK__PENDING);
+    CHECK_WITHIN(LONG_MS, unlocked != PDK__PENDING);
     CHECK_RC(unlocked, PDK_ELOST);
     CHECK_EQ(nodes_of(NULL), 0);
 }
@@ -232,8 +232,8 @@ int main(int argc, char **argv)
         {"an heir whose node was deleted is told LOST", heir_is_told},
         {"a holder whose node was deleted while it was away is told LOST when it is back", told_after_reconnect},
         {"a holder whose node was deleted unheard is told LOST by its unlock", told_by_the_unlock},
-        {"all of it can be closed", close_actors},
+        {"all of it can be closed", close_recorders},
         {0},
     };
-    return pdk__field_main(argc, argv, "own_node", tests, PDK__ON_ONE | PDK__ON_THREE | PDK__OWN);
+    return fixture_main(argc, argv, "own_node", tests, ON_ONE | ON_THREE | ON_OWN);
 }

@@ -1,5 +1,5 @@
 /* Access control: what a lock's path must allow, what its nodes allow others, and credentials. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 /* Servers from 3.8.4 on let exists pass only with READ. Tim may do everything, so the test's own handle is his. */
 static void setup(void)
 {
-    ground_open(NULL);
-    CHECK_EQ(zoo_add_auth(ground.zh, "digest", "tim:secret", 10, NULL, NULL), ZOK);
+    fixture_open(NULL);
+    CHECK_EQ(zoo_add_auth(fixture.zh, "digest", "tim:secret", 10, NULL, NULL), ZOK);
 }
 
 /* A handle with a password as its credentials, or with none. */
 static zhandle_t *stranger(const char *cred)
 {
-    zhandle_t *zh = pdk__zk_open(ground.direct, 60000);
+    zhandle_t *zh = pdk__zk_open(fixture.direct, 60000);
     if (cred != NULL)
         CHECK_EQ(zoo_add_auth(zh, "digest", cred, (int)strlen(cred), NULL, NULL), ZOK);
     return zh;
@@ -27,7 +27,7 @@ static zhandle_t *stranger(const char *cred)
 static void make_path(const char *path, int perms)
 {
     struct ACL acl[] = {{perms, {"world", "anyone"}}, {ZOO_PERM_ALL, {"digest", TIM}}};
-    ground_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){2, acl});
+    fixture_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){2, acl});
 }
 
 struct outcome {
@@ -45,16 +45,16 @@ static void tell(int rc, void *arg)
 /* All ways to lock PATH end with RC, with nothing left, and the client is none the worse for it. */
 static void refused(pdk_client *c, const char *path, int rc)
 {
-    const char *other = ground_path();
-    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(c, other);
+    const char *other = fixture_path();
+    pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(c, other);
     struct outcome o = {0};
     CHECK_RC(pdk_mutex_lock(m), rc);
     CHECK_RC(pdk_mutex_trylock(m), rc);
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), rc);
-    CHECK_RC(pdk_mutex_lock_async(m, PATIENCE_MS, tell, &o, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, o.told);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), rc);
+    CHECK_RC(pdk_mutex_lock_async(m, LONG_MS, tell, &o, NULL), 0);
+    CHECK_WITHIN(LONG_MS, o.told);
     CHECK_RC(o.rc, rc);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) <= 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
     char text[128], wanted[128];
     snprintf(wanted, sizeof wanted, "lock %s: %s", path, pdk_strerror(rc));
     pdk_mutex_last_error(m, text, sizeof text);
@@ -67,62 +67,62 @@ static void refused(pdk_client *c, const char *path, int rc)
 
 static void no_create(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     make_path(path, ZOO_PERM_READ | ZOO_PERM_DELETE);
-    pdk_client *c = ground_client(NULL);
+    pdk_client *c = fixture_client(NULL);
     refused(c, path, PDK_EACCES);
-    ground_end(c, NULL);
+    fixture_end(c, NULL);
 }
 
 static void no_read(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     pdk_contender_list *list;
     make_path(path, ZOO_PERM_CREATE | ZOO_PERM_DELETE);
-    pdk_client *c = ground_client(NULL);
+    pdk_client *c = fixture_client(NULL);
     refused(c, path, PDK_EACCES);
-    CHECK_RC(pdk_contenders(c, path, PATIENCE_MS, &list), PDK_EACCES);
-    ground_end(c, NULL);
+    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), PDK_EACCES);
+    fixture_end(c, NULL);
 }
 
 static void no_ancestor(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     char deep[64], deeper[64];
     snprintf(deep, sizeof deep, "%s/a", path);
     snprintf(deeper, sizeof deeper, "%s/a/b/c", path);
     make_path(path, ZOO_PERM_READ);
-    pdk_client *c = ground_client(NULL);
+    pdk_client *c = fixture_client(NULL);
     refused(c, deep, PDK_EACCES);
     refused(c, deeper, PDK_EACCES);
-    CHECK_EQ(ground_children(path), 0);
-    ground_end(c, NULL);
+    CHECK_EQ(fixture_children(path), 0);
+    fixture_end(c, NULL);
 }
 
 /* A node that a session may not delete stays until the session ends. */
 static void no_delete(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     char text[128];
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
-    pdk_client *c = ground_client(NULL), *d = ground_client(NULL);
-    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(d, path);
+    pdk_client *c = fixture_client(NULL), *d = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EACCES);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
     CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strstr(text, "unlock ") == text);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     struct locker l;
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     CHECK(!l.settled);
-    ground_end(c, m);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    fixture_end(c, m);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, PDK_EACCES);
-    ground_end(d, n);
-    CHECK_EQ(ground_children(path), 0);
+    fixture_end(d, n);
+    CHECK_EQ(fixture_children(path), 0);
 }
 
 /* The lines of the log that tell what PATH lacks, and the reports to the state callback. */
@@ -146,11 +146,11 @@ static void count_states(pdk_mutex *m, pdk_state state, int64_t token, void *arg
 
 static pdk_client *counting_client(const char *path)
 {
-    pdk_client_options *o = ground_options(6000);
+    pdk_client_options *o = fixture_options(6000);
     lacking = path;
     n_renewals = n_leftovers = n_suspect = n_lost = 0;
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, count_lines, NULL), 0);
-    return ground_client(o);
+    return fixture_client(o);
 }
 
 static bool incident(pdk_mutex *m, const char *begin, const char *part)
@@ -163,61 +163,61 @@ static bool incident(pdk_mutex *m, const char *begin, const char *part)
 /* Told when the servers refuse the first renewal: most of the time is left then. */
 static void loss_without_delete(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
     pdk_client *c = counting_client(path);
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_on_state(m, count_states, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_renewals == 1);
+    CHECK_WITHIN(LONG_MS, n_renewals == 1);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK(incident(m, "hold ", "does not permit DELETE") && incident(m, "hold ", path));
-    CHECK_WITHIN(PATIENCE_MS, n_lost == 1);
+    CHECK_WITHIN(LONG_MS, n_lost == 1);
     CHECK_EQ(n_suspect, 1);
     CHECK(incident(m, "hold ", "could not be renewed: the path does not permit DELETE"));
-    CHECK_WITHIN(PATIENCE_MS, n_leftovers == 1); /* of its node */
+    CHECK_WITHIN(LONG_MS, n_leftovers == 1); /* of its node */
     CHECK_EQ(n_renewals, 1);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void waiter_without_delete(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     struct outcome o = {0};
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
-    ground_make_below(path, "somebody-lock-0000000000", "");
+    fixture_make_below(path, "somebody-lock-0000000000", "");
     pdk_client *c = counting_client(path);
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock_async(m, 300, tell, &o, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, o.told);
+    CHECK_WITHIN(LONG_MS, o.told);
     CHECK_RC(o.rc, PDK_ETIMEDOUT);
-    CHECK_WITHIN(PATIENCE_MS, n_leftovers == 1);
+    CHECK_WITHIN(LONG_MS, n_leftovers == 1);
     CHECK(incident(m, "lock ", "timed out") && incident(m, "lock ", "; the path does not permit DELETE, so the node"));
-    CHECK_EQ(ground_children(path), 2);
-    ground_delete_below(path, "somebody-lock-0000000000");
-    ground_end(c, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 0);
+    CHECK_EQ(fixture_children(path), 2);
+    fixture_delete_below(path, "somebody-lock-0000000000");
+    fixture_end(c, m);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
 }
 
 /* --- digest ------------------------------------------------------------------------------------------------------ */
 
 static pdk_client *tims_client(const char *cred)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_add_auth(o, "digest", cred), 0);
     CHECK_RC(pdk_client_options_add_acl(o, "digest", TIM, PDK_PERM_ALL), 0);
-    return ground_client(o);
+    return fixture_client(o);
 }
 
 static void carries_acl(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     char node[256], whole[300];
     struct ACL_vector acl;
     struct Stat stat;
     pdk_client *c = tims_client("tim:secret"), *d = tims_client("tim:secret");
-    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(d, path);
+    pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk_mutex_node(m, node, sizeof node);
     snprintf(whole, sizeof whole, "%s/%s", path, node);
@@ -233,21 +233,21 @@ static void carries_acl(void)
     zookeeper_close(tim);
     struct locker l; /* a peer with the same credentials can wait for it */
     locker_start(&l, n);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
-    ground_end(d, n);
-    ground_end(c, m);
+    fixture_end(d, n);
+    fixture_end(c, m);
 }
 
 static void keeps_strangers_out(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     int length = 0;
-    pdk_client *c = tims_client("tim:secret"), *nobody = ground_client(NULL), *wrong = tims_client("tim:wrong");
-    pdk_mutex *m = ground_mutex(c, path), *n = ground_mutex(nobody, path), *w = ground_mutex(wrong, path);
+    pdk_client *c = tims_client("tim:secret"), *nobody = fixture_client(NULL), *wrong = tims_client("tim:wrong");
+    pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(nobody, path), *w = fixture_mutex(wrong, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock(n), PDK_EACCES);
     CHECK_RC(pdk_mutex_trylock(n), PDK_EACCES);
@@ -255,41 +255,41 @@ static void keeps_strangers_out(void)
     zhandle_t *zh = stranger(NULL);
     CHECK_EQ(zoo_get(zh, path, 0, NULL, &length, NULL), ZNOAUTH);
     zookeeper_close(zh);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(wrong, w);
-    ground_end(nobody, n);
-    ground_end(c, m);
+    fixture_end(wrong, w);
+    fixture_end(nobody, n);
+    fixture_end(c, m);
 }
 
 /* Credentials go with every connection, not only with the first. */
 static void authenticates_again(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     pdk_client *c = tims_client("tim:secret");
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_cut(ground.proxy);
+    pdk__proxy_cut(fixture.proxy);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void unknown_scheme(void)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     pdk_client *c;
     CHECK_RC(pdk_client_options_add_auth(o, "palmistry", "a:b"), 0);
-    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
     pdk_client_options_free(o);
-    pdk_mutex *m = ground_mutex(c, ground_path());
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), PDK_EAUTH);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), PDK_EAUTH);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), PDK_EAUTH);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), PDK_EAUTH);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
     CHECK_RC(pdk_mutex_lock(m), PDK_EAUTH);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 int main(int argc, char **argv)
@@ -310,5 +310,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "permissions", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "permissions", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

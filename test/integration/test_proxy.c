@@ -57,7 +57,7 @@ static int n_children(void)
     return stat.numChildren;
 }
 
-static int rule(int op, pdk__act act) { return pdk__proxy_rule(p, &(struct pdk__rule){.op = op, .act = act}); }
+static int rule(int op, pdk__act act) { return pdk__proxy_rule(p, &(struct pdk__proxy_rule){.op = op, .act = act}); }
 
 static void connected_again(void) { CHECK_WITHIN(30000, zoo_state(zh) == ZOO_CONNECTED_STATE); }
 
@@ -78,12 +78,17 @@ static void cut_before(void)
     CHECK_EQ(pdk__proxy_hits(p, r), 1);
 }
 
+/* A server that is asked to resume the session closes the session's older connection, even before it has read all that
+ * came on it. So the client comes back only when the request is done. */
 static void cut_after_forward(void)
 {
     begin(30000);
-    rule(PDK__OP_CREATE, PDK__CUT_AFTER_FORWARD);
+    int r = rule(PDK__OP_CREATE, PDK__CUT_AFTER_FORWARD);
+    pdk__proxy_refuse(p, true);
     CHECK_EQ(create(), ZCONNECTIONLOSS);
+    CHECK_EQ(pdk__proxy_hits(p, r), 1);
     CHECK_WITHIN(30000, n_children() == 1);
+    pdk__proxy_refuse(p, false);
     connected_again();
 }
 
@@ -131,7 +136,7 @@ static void nth_by_path(void)
     char path[64];
     begin(30000);
     snprintf(path, sizeof path, "%s/b", root);
-    int r = pdk__proxy_rule(p, &(struct pdk__rule){.path = path, .nth = 2, .act = PDK__CUT_BEFORE});
+    int r = pdk__proxy_rule(p, &(struct pdk__proxy_rule){.path = path, .nth = 2, .act = PDK__CUT_BEFORE});
     CHECK_EQ(zoo_exists(zh, root, 0, NULL), ZOK);
     CHECK_EQ(zoo_exists(zh, path, 0, NULL), ZNONODE);
     CHECK_EQ(pdk__proxy_hits(p, r), 0);
@@ -190,7 +195,7 @@ static void hold_reply(void)
 static void delay_reply(void)
 {
     begin(60000);
-    pdk__proxy_rule(p, &(struct pdk__rule){.op = PDK__OP_CREATE, .act = PDK__DELAY_REPLY, .ms = 300});
+    pdk__proxy_rule(p, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE, .act = PDK__DELAY_REPLY, .ms = 300});
     int64_t from = pdk__test_now_ms();
     CHECK_EQ(create(), ZOK);
     CHECK(pdk__test_now_ms() - from >= 299);

@@ -1,7 +1,8 @@
 /* Calls that take long, of the system and of ZooKeeper's client: deadlines and closes do not wait for them. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "lib/zk/client.h"
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
+#include "test/lib/program.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 /* --- in place of others' functions ------------------------------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cred, int size, 
         pdk__test_nap();
     for (int i = 0; be_late && i < 2000 && zoo_state(zh) != ZOO_CONNECTED_STATE; i++)
         pdk__test_nap();
-    for (int i = 0; be_late && i < 100 && pdk__proxy_requests(ground.proxy, 0) == 0; i++)
+    for (int i = 0; be_late && i < 100 && pdk__proxy_requests(fixture.proxy, 0) == 0; i++)
         pdk__test_nap();
     return next(zh, scheme, cred, size, done, data);
 }
@@ -96,7 +97,7 @@ static void check_deadlines(pdk_client *c, pdk_mutex *m)
     n_told = 0;
     CHECK_RC(pdk_mutex_lock_async(m, 100, tell, NULL, NULL), 0);
     CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ETIMEDOUT);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 1);
+    CHECK_WITHIN(LONG_MS, n_told == 1);
     CHECK_RC(told, PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
     CHECK_RC(pdk_client_wait(c, 50), PDK_ETIMEDOUT);
@@ -108,7 +109,7 @@ static int n_connections;
 
 static void begin_to_hang(void)
 {
-    n_connections = pdk__proxy_connections(ground.proxy);
+    n_connections = pdk__proxy_connections(fixture.proxy);
     n_resolved = 0;
     hang = true;
 }
@@ -119,36 +120,36 @@ static void end_to_hang(void)
     CHECK_EQ(n_resolved, 0);
     CHECK(n_hanging > 0);
     hang = false;
-    CHECK_WITHIN(PATIENCE_MS, n_hanging == 0);
+    CHECK_WITHIN(LONG_MS, n_hanging == 0);
 }
 
 static void a_new_client(void)
 {
     pdk_client *c;
     begin_to_hang();
-    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     check_deadlines(c, m);
     end_to_hang();
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void a_close(void)
 {
     pdk_client *c;
     begin_to_hang();
-    CHECK_RC(pdk_client_new(&c, ground.hosts, NULL), 0);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     n_told = 0;
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(n_told, 1);
     CHECK_RC(told, PDK_ECLOSED);
-    ground_end(c, m);
+    fixture_end(c, m);
     end_to_hang();
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_connections(ground.proxy) <= n_connections);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_connections(fixture.proxy) <= n_connections);
 }
 
 static atomic_int n_lost;
@@ -163,16 +164,16 @@ static void count_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
  * attempt to connect; until the handle is given up. */
 static pdk_client *lose_session(pdk_mutex **m)
 {
-    pdk_client *c = ground_client(ground_options(1000));
-    *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(fixture_options(1000));
+    *m = fixture_mutex(c, fixture_path());
     n_lost = 0;
     CHECK_RC(pdk_mutex_on_state(*m, count_lost, NULL), 0);
     CHECK_RC(pdk_mutex_lock(*m), 0);
     begin_to_hang();
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, n_lost == 1 && n_hanging > 0);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, n_lost == 1 && n_hanging > 0);
     CHECK_RC(pdk_mutex_unlock(*m), PDK_ELOST);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_state(c) == PDK_SESSION_CONNECTING);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTING);
     return c;
 }
 
@@ -182,33 +183,33 @@ static void a_session_to_renew(void)
     pdk_client *c = lose_session(&m);
     check_deadlines(c, m);
     end_to_hang();
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void a_close_meanwhile(void)
 {
     pdk_mutex *m;
     pdk_client *c = lose_session(&m);
-    ground_end(c, m);
+    fixture_end(c, m);
     end_to_hang();
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_connections(ground.proxy) <= n_connections);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_connections(fixture.proxy) <= n_connections);
 }
 
 /* The handle is not given up yet: its own thread is the one that waits, and ZooKeeper's close for that. */
 static void a_close_of_a_handle(void)
 {
-    pdk_client *c = ground_client(ground_options(30000));
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_client *c = fixture_client(fixture_options(30000));
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
     begin_to_hang();
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, n_hanging > 0 && pdk_client_state(c) == PDK_SESSION_SUSPENDED);
-    ground_end(c, m);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, n_hanging > 0 && pdk_client_state(c) == PDK_SESSION_SUSPENDED);
+    fixture_end(c, m);
     end_to_hang();
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_connections(ground.proxy) <= n_connections);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_connections(fixture.proxy) <= n_connections);
 }
 
 /* --- a handle that is replaced ----------------------------------------------------------------------------------- */
@@ -222,25 +223,25 @@ struct revocation {
 static void *ask_for_lock(void *arg)
 {
     struct revocation *r = arg;
-    r->rc = pdk_contender_revoke(r->c, r->list, 0, PATIENCE_MS);
+    r->rc = pdk_contender_revoke(r->c, r->list, 0, LONG_MS);
     return NULL;
 }
 
 /* Between its request for the node that is meant and its write. */
 static void an_intervention_meanwhile(void)
 {
-    const char *path = ground_path();
-    struct revocation r = {.c = ground_client(NULL), .rc = 1};
+    const char *path = fixture_path();
+    struct revocation r = {.c = fixture_client(NULL), .rc = 1};
     pthread_t thread;
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "a-lock-0000000000", "");
-    CHECK_RC(pdk_contenders(r.c, path, PATIENCE_MS, &r.list), 0);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "a-lock-0000000000", "");
+    CHECK_RC(pdk_contenders(r.c, path, LONG_MS, &r.list), 0);
     stolen = NULL;
     robbed = r.c;
     CHECK_EQ(pthread_create(&thread, NULL, ask_for_lock, &r), 0);
-    CHECK_WITHIN(PATIENCE_MS, stolen != NULL);
+    CHECK_WITHIN(LONG_MS, stolen != NULL);
     n_waits = 0;
-    CHECK_WITHIN(PATIENCE_MS, n_waits >= 3 || r.rc != 1);
+    CHECK_WITHIN(LONG_MS, n_waits >= 3 || r.rc != 1);
     robbed = NULL;
     pdk__client_lock(r.c);
     r.c->zh = stolen;
@@ -248,8 +249,8 @@ static void an_intervention_meanwhile(void)
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_RC(r.rc, 0);
     pdk_contender_list_free(r.list);
-    ground_end(r.c, NULL);
-    ground_delete_all(path);
+    fixture_end(r.c, NULL);
+    fixture_delete_all(path);
 }
 
 /* --- authentication ---------------------------------------------------------------------------------------------- */
@@ -257,73 +258,73 @@ static void an_intervention_meanwhile(void)
 /* A client of tim's, and a path that is his alone. */
 static pdk_client *authenticated(const char *path, pdk_mutex **m)
 {
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_add_auth(o, "digest", "tim:secret"), 0);
-    pdk_client *c = ground_client(o);
+    pdk_client *c = fixture_client(o);
     struct ACL all = {ZOO_PERM_ALL, {"digest", "tim:t1NecsYBDeG/ZPIVvD/S9Tx4rjQ="}};
-    ground_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &all});
-    *m = ground_mutex(c, path);
+    fixture_make(path, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &all});
+    *m = fixture_mutex(c, path);
     return c;
 }
 
 /* The next session has a waiter, which asks as soon as it can. */
 static void authentication_is_late(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     pdk_mutex *m;
     pdk_client *c = authenticated(path, &m);
-    ground_expire(pdk__client_zh(c));
+    fixture_expire(pdk__client_zh(c));
     n_told = 0;
     be_late = true;
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 1);
+    CHECK_WITHIN(LONG_MS, n_told == 1);
     be_late = false;
     CHECK_RC(told, 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 static void authentication_is_refused(void)
 {
-    const char *path = ground_path();
+    const char *path = fixture_path();
     pdk_mutex *m;
     n_refusals = 3;
     pdk_client *c = authenticated(path, &m);
     CHECK_EQ(n_refusals, 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
 }
 
 /* As without a server; for longer than it is tried with one handle. */
 static void authentication_has_to_wait(void)
 {
     pdk_client *c;
-    pdk_client_options *o = ground_options(500);
+    pdk_client_options *o = fixture_options(500);
     CHECK_RC(pdk_client_options_add_auth(o, "digest", "tim:secret"), 0);
     n_refusals = INT_MAX;
-    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
     pdk_client_options_free(o);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_last_error(c, (char[1]){0}, 1) > 0);
+    CHECK_WITHIN(LONG_MS, pdk_client_last_error(c, (char[1]){0}, 1) > 0);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
     n_refusals = 0;
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
-    ground_end(c, NULL);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
+    fixture_end(c, NULL);
 }
 
 static void authentication_has_failed(void)
 {
     pdk_client *c;
-    pdk_client_options *o = ground_options(10000);
+    pdk_client_options *o = fixture_options(10000);
     CHECK_RC(pdk_client_options_add_auth(o, "nobody", "knows"), 0);
     CHECK_RC(pdk_client_options_add_auth(o, "digest", "tim:secret"), 0);
     fail_first = true;
-    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
     pdk_client_options_free(o);
-    CHECK_RC(pdk_client_wait(c, PATIENCE_MS), PDK_EAUTH);
+    CHECK_WITHIN(LONG_MS, pdk_client_wait(c, LONG_MS) == PDK_EAUTH); /* it may be connected before the refusal comes */
     fail_first = false;
-    ground_end(c, NULL);
+    fixture_end(c, NULL);
 }
 
 /* --- suspended time ---------------------------------------------------------------------------------------------- */
@@ -331,18 +332,18 @@ static void authentication_has_failed(void)
 static void a_clock_that_stands_still(void)
 {
     pdk_client *c;
-    pdk_client_options *o = ground_options(
+    pdk_client_options *o = fixture_options(
         86400000); /* so that the handle is not given up soon, which would wake all */
-    pdk__proxy_refuse(ground.proxy, true);
-    CHECK_RC(pdk_client_new(&c, ground.hosts, o), 0);
+    pdk__proxy_refuse(fixture.proxy, true);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
     pdk_client_options_free(o);
-    pdk_mutex *m = ground_mutex(c, ground_path());
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
     no_clock = true;
     CHECK_RC(pdk_client_wait(c, 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_timedlock(m, 50), PDK_ETIMEDOUT);
     no_clock = false;
-    ground_end(c, m);
-    pdk__proxy_refuse(ground.proxy, false);
+    fixture_end(c, m);
+    pdk__proxy_refuse(fixture.proxy, false);
 }
 
 /* --- the end of the process -------------------------------------------------------------------------------------- */
@@ -363,14 +364,8 @@ static int leave(const char *what)
 
 static void check_leaving(const char *what)
 {
-    char *argv[] = {"slow_calls", LEAVE, (char *)what, NULL};
-    pid_t pid = pdk__test_fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        execv("/proc/self/exe", argv);
-        _exit(127);
-    }
-    CHECK_EQ(pdk__test_wait(pid), 0);
+    struct program self;
+    CHECK_EQ(program_run(&self, ARGS("/proc/self/exe", LEAVE, what), 0), 0);
 }
 
 static void a_return_from_main(void) { check_leaving("kept"); }
@@ -400,5 +395,5 @@ int main(int argc, char **argv)
     return pdk__test_main(
         argc, argv,
         &(struct pdk__test_suite){
-            .name = "slow_calls", .tests = tests, .limit_ms = 60000, .setup = setup, .teardown = ground_close});
+            .name = "slow_calls", .tests = tests, .limit_ms = 60000, .setup = setup, .teardown = fixture_close});
 }

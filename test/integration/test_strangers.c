@@ -1,6 +1,6 @@
 /* Children of a lock's path that we did not create: which count as ahead, which block no contender, what they may
  * carry. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,20 +10,20 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *path;
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static void begin(void)
 {
-    path = ground_path();
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    c = ground_client(NULL);
-    m = ground_mutex(c, path);
+    path = fixture_path();
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    c = fixture_client(NULL);
+    m = fixture_mutex(c, path);
 }
 
 static void end(void)
 {
-    ground_end(c, m);
-    ground_delete_all(path);
+    fixture_end(c, m);
+    fixture_delete_all(path);
 }
 
 /* We wait for a child of this NAME and DATA, and get the lock when it goes. */
@@ -31,15 +31,15 @@ static void wait_for(const char *name, const char *data)
 {
     struct locker l;
     begin();
-    ground_make_below(path, name, data);
+    fixture_make_below(path, name, data);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_GET) > 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) > 0);
     CHECK(!l.settled);
-    ground_delete_below(path, name);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    fixture_delete_below(path, name);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, 0);
@@ -50,12 +50,12 @@ static void wait_for(const char *name, const char *data)
 static void pass_by(const char *name)
 {
     begin();
-    ground_make_below(path, name, "");
+    fixture_make_below(path, name, "");
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_EQ(fixture_children(path), 1);
     end();
 }
 
@@ -83,10 +83,10 @@ static void junk(void)
 static void behind(void)
 {
     begin();
-    ground_make_below(path, "0-lock-0000000500", "");
+    fixture_make_below(path, "0-lock-0000000500", "");
     struct locker l;
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     end();
@@ -96,20 +96,20 @@ static void queue_of_strangers(void)
 {
     struct locker l;
     begin();
-    ground_make_below(path, "b__lock__0000000000", "");
-    ground_make_below(path, "z-0000000001", "");
-    ground_make_below(path, "a-lock-0000000002", "");
+    fixture_make_below(path, "b__lock__0000000000", "");
+    fixture_make_below(path, "z-0000000001", "");
+    fixture_make_below(path, "a-lock-0000000002", "");
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 4);
-    ground_delete_below(path, "a-lock-0000000002");
-    ground_delete_below(path, "b__lock__0000000000");
-    CHECK_WITHIN(PATIENCE_MS, pdk__ask_watchers(ground.e->server[0], "/none") == 0 && !l.settled);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 4);
+    fixture_delete_below(path, "a-lock-0000000002");
+    fixture_delete_below(path, "b__lock__0000000000");
+    CHECK_WITHIN(LONG_MS, pdk__ask_watchers(fixture.e->server[0], "/none") == 0 && !l.settled);
     char last[64];
     strcat(strcpy(last, path), "/z-0000000001");
-    CHECK_WITHIN(PATIENCE_MS, pdk__ask_watchers(ground.e->server[0], last) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__ask_watchers(fixture.e->server[0], last) == 1);
     CHECK(!l.settled);
-    ground_delete_below(path, "z-0000000001");
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    fixture_delete_below(path, "z-0000000001");
+    CHECK_WITHIN(LONG_MS, l.settled);
     locker_finish(&l);
     end();
 }
@@ -121,17 +121,17 @@ static void changes(void)
     struct locker l;
     char node[64];
     begin();
-    ground_make_below(path, "a-lock-0000000000", "");
+    fixture_make_below(path, "a-lock-0000000000", "");
     strcat(strcpy(node, path), "/a-lock-0000000000");
     locker_start(&l, m);
     for (int i = 0; i < 3; i++) {
-        CHECK_WITHIN(PATIENCE_MS, pdk__ask_watchers(ground.e->server[0], node) == 1);
-        CHECK_EQ(zoo_set(ground.zh, node, "__REVOKE__", 10, -1), ZOK);
+        CHECK_WITHIN(LONG_MS, pdk__ask_watchers(fixture.e->server[0], node) == 1);
+        CHECK_EQ(zoo_set(fixture.zh, node, "__REVOKE__", 10, -1), ZOK);
     }
-    CHECK_WITHIN(PATIENCE_MS, pdk__ask_watchers(ground.e->server[0], node) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__ask_watchers(fixture.e->server[0], node) == 1);
     CHECK(!l.settled);
-    ground_delete_below(path, "a-lock-0000000000");
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    fixture_delete_below(path, "a-lock-0000000000");
+    CHECK_WITHIN(LONG_MS, l.settled);
     locker_finish(&l);
     end();
 }
@@ -141,10 +141,10 @@ static void listed(void)
     pdk_contender_list *list;
     size_t size;
     begin();
-    ground_make_below(path, "b__lock__0000000000", "");
-    ground_make_below(path, "a-lock-0000000001", NULL);
-    ground_make_below(path, "config", NULL);
-    CHECK_RC(pdk_contenders(c, path, PATIENCE_MS, &list), 0);
+    fixture_make_below(path, "b__lock__0000000000", "");
+    fixture_make_below(path, "a-lock-0000000001", NULL);
+    fixture_make_below(path, "config", NULL);
+    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 3);
     CHECK_EQ(pdk_contender_dialect(list, 0), PDK_DIALECT_FOREIGN);
     CHECK_EQ(pdk_contender_dialect(list, 1), PDK_DIALECT_CURATOR);
@@ -195,18 +195,18 @@ static void unreadable(void)
     char node[64];
     begin();
     strcat(strcpy(node, path), "/a-lock-0000000000");
-    ground_make(node, "", ZOO_EPHEMERAL, &(struct ACL_vector){1, nobody});
-    bool refused = refuse_exists || zoo_exists(ground.zh, node, 0, NULL) == ZNOAUTH;
+    fixture_make(node, "", ZOO_EPHEMERAL, &(struct ACL_vector){1, nobody});
+    bool refused = refuse_exists || zoo_exists(fixture.zh, node, 0, NULL) == ZNOAUTH;
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     if (!refused)
-        CHECK_WITHIN(PATIENCE_MS, pdk__ask_watchers(ground.e->server[0], node) == 1);
-    pdk__proxy_reset_counters(ground.proxy);
+        CHECK_WITHIN(LONG_MS, pdk__ask_watchers(fixture.e->server[0], node) == 1);
+    pdk__proxy_reset_counters(fixture.proxy);
     if (refused)
-        CHECK_WITHIN(PATIENCE_MS, pdk__proxy_replies(ground.proxy, PDK__OP_LIST) > 2);
+        CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_LIST) > 2);
     CHECK(!l.settled);
-    CHECK_EQ(zoo_delete(ground.zh, node, -1), ZOK);
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, 0);
@@ -238,5 +238,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "strangers", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "strangers", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

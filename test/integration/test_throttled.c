@@ -1,8 +1,8 @@
 /* Servers under pressure answer "not executed, please retry" (ZTHROTTLEDOP): to each request in turn. */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 #include <zookeeper/zookeeper.h>
 
-static void setup(void) { ground_open(NULL); }
+static void setup(void) { fixture_open(NULL); }
 
 static pdk_client *c;
 static const char *path;
@@ -10,21 +10,22 @@ static const char *path;
 /* The NTH request from now on is not executed. Returns the rule. */
 static int throttle(int nth)
 {
-    return pdk__proxy_rule(ground.proxy, &(struct pdk__rule){.nth = nth, .act = PDK__ANSWER, .error = ZTHROTTLEDOP});
+    return pdk__proxy_rule(fixture.proxy,
+                           &(struct pdk__proxy_rule){.nth = nth, .act = PDK__ANSWER, .error = ZTHROTTLEDOP});
 }
 
 /* Do WORK again and again, each time with another request throttled, until it needs no more. */
 static void each_in_turn(void (*work)(void))
 {
     int n = 0, hits;
-    c = ground_client(NULL);
+    c = fixture_client(NULL);
     do {
-        path = ground_path();
+        path = fixture_path();
         int rule = throttle(++n);
         work();
-        hits = pdk__proxy_hits(ground.proxy, rule);
-        pdk__proxy_clear(ground.proxy);
-        CHECK(ground_children(path) <= 0);
+        hits = pdk__proxy_hits(fixture.proxy, rule);
+        pdk__proxy_clear(fixture.proxy);
+        CHECK(fixture_children(path) <= 0);
     } while (hits > 0);
     CHECK(n > 4);
     CHECK_RC(pdk_client_free(c), 0);
@@ -32,10 +33,10 @@ static void each_in_turn(void (*work)(void))
 
 static void lock_and_unlock(void)
 {
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_mutex *m = fixture_mutex(c, path);
     int64_t token;
-    CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK_RC(pdk_mutex_token(m, &token), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_free(m), 0);
@@ -48,11 +49,11 @@ static void lock_on_conditions(void)
     pdk_mutex *m;
     pdk_mutex_options *o = pdk_mutex_options_new();
     CHECK_RC(pdk_mutex_options_set_confirmed(o, true), 0);
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 10 * PATIENCE_MS), 0);
+    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 10 * LONG_MS), 0);
     CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
     pdk_mutex_options_free(o);
     for (int i = 0; i < 2; i++) {
-        CHECK_RC(pdk_mutex_timedlock(m, PATIENCE_MS), 0);
+        CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
         CHECK_RC(pdk_mutex_unlock(m), 0);
     }
     CHECK_RC(pdk_mutex_free(m), 0);
@@ -62,14 +63,14 @@ static void a_lock_on_conditions(void) { each_in_turn(lock_on_conditions); }
 
 static void wait_for_a_turn(void)
 {
-    pdk_mutex *m = ground_mutex(c, path);
+    pdk_mutex *m = fixture_mutex(c, path);
     struct locker l;
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "a-lock-0000000000", "");
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "a-lock-0000000000", "");
     locker_start(&l, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
-    ground_delete_below(path, "a-lock-0000000000");
-    CHECK_WITHIN(PATIENCE_MS, l.settled);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+    fixture_delete_below(path, "a-lock-0000000000");
+    CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, 0);
@@ -82,12 +83,12 @@ static void a_turn(void) { each_in_turn(wait_for_a_turn); }
 static void intervene(void)
 {
     pdk_contender_list *list;
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, "a-lock-0000000000", "");
-    CHECK_RC(pdk_contenders(c, path, PATIENCE_MS, &list), 0);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, "a-lock-0000000000", "");
+    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 1);
-    CHECK_RC(pdk_contender_revoke(c, list, 0, PATIENCE_MS), 0);
-    CHECK_RC(pdk_contender_remove(c, list, 0, PATIENCE_MS), 0);
+    CHECK_RC(pdk_contender_revoke(c, list, 0, LONG_MS), 0);
+    CHECK_RC(pdk_contender_remove(c, list, 0, LONG_MS), 0);
     pdk_contender_list_free(list);
 }
 
@@ -105,13 +106,13 @@ static void observe(void)
 {
     pdk_leader_observer *o;
     seen = -1;
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_leader_observe(&o, c, path, see, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, seen == 0);
-    ground_make_below(path, "a-latch-0000000000", "x");
-    CHECK_WITHIN(PATIENCE_MS, seen > 0);
-    ground_delete_below(path, "a-latch-0000000000");
-    CHECK_WITHIN(PATIENCE_MS, seen == 0);
+    CHECK_WITHIN(LONG_MS, seen == 0);
+    fixture_make_below(path, "a-latch-0000000000", "x");
+    CHECK_WITHIN(LONG_MS, seen > 0);
+    fixture_delete_below(path, "a-latch-0000000000");
+    CHECK_WITHIN(LONG_MS, seen == 0);
     CHECK_EQ(pdk_client_last_error(c, (char[1]){0}, 1), 0); /* a throttled request was not refused */
     CHECK_RC(pdk_leader_observer_free(o), 0);
 }
@@ -130,5 +131,5 @@ int main(int argc, char **argv)
     };
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "throttled", .tests = tests, .setup = setup, .teardown = ground_close});
+        &(struct pdk__test_suite){.name = "throttled", .tests = tests, .setup = setup, .teardown = fixture_close});
 }

@@ -2,7 +2,7 @@
  * How long a lock may be believed in, on a real server: renewed while writes are answered, over when they are not,
  * whatever else is.
  */
-#include "test/integration/ground.h"
+#include "test/lib/fixture.h"
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,17 +15,17 @@ static const char *path;
 
 static void begin(pdk_client_options *o)
 {
-    path = ground_path();
-    pdk__proxy_clear(ground.proxy);
-    c = ground_client(o != NULL ? o : ground_options(SESSION_MS));
-    m = ground_mutex(c, path);
-    pdk__proxy_reset_counters(ground.proxy);
+    path = fixture_path();
+    pdk__proxy_clear(fixture.proxy);
+    c = fixture_client(o != NULL ? o : fixture_options(SESSION_MS));
+    m = fixture_mutex(c, path);
+    pdk__proxy_reset_counters(fixture.proxy);
 }
 
 static void end(void)
 {
-    pdk__proxy_clear(ground.proxy);
-    ground_end(c, m);
+    pdk__proxy_clear(fixture.proxy);
+    fixture_end(c, m);
 }
 
 /* --- renewal ----------------------------------------------------------------------------------------------------- */
@@ -46,11 +46,11 @@ static void renewed(void)
     begin(NULL);
     CHECK_EQ(pdk_mutex_valid_ms(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    int deletes = pdk__proxy_requests(ground.proxy, PDK__OP_DELETE);
+    int deletes = pdk__proxy_requests(fixture.proxy, PDK__OP_DELETE);
     hold_for_two_sessions();
-    CHECK(pdk__proxy_requests(ground.proxy, PDK__OP_DELETE) > deletes);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_SYNC), 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK(pdk__proxy_requests(fixture.proxy, PDK__OP_DELETE) > deletes);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_SYNC), 0);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_EQ(pdk_mutex_valid_ms(m), 0);
     end();
@@ -58,13 +58,13 @@ static void renewed(void)
 
 static void renewed_by_sync(void)
 {
-    pdk_client_options *o = ground_options(SESSION_MS);
+    pdk_client_options *o = fixture_options(SESSION_MS);
     CHECK_RC(pdk_client_options_set_renewal(o, PDK_RENEW_BY_SYNC), 0);
     begin(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     hold_for_two_sessions();
-    CHECK(pdk__proxy_requests(ground.proxy, PDK__OP_SYNC) > 0);
-    CHECK_EQ(pdk__proxy_requests(ground.proxy, PDK__OP_DELETE), 0);
+    CHECK(pdk__proxy_requests(fixture.proxy, PDK__OP_SYNC) > 0);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_DELETE), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
 }
@@ -74,10 +74,10 @@ static void renewal_is_cheap(void)
 {
     begin(NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_reset_counters(ground.proxy);
+    pdk__proxy_reset_counters(fixture.proxy);
     int64_t until_ms = pdk__test_now_ms() + SESSION_MS;
-    CHECK_WITHIN(PATIENCE_MS, pdk__test_now_ms() >= until_ms);
-    CHECK(pdk__proxy_requests(ground.proxy, 0) <= 12);
+    CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= until_ms);
+    CHECK(pdk__proxy_requests(fixture.proxy, 0) <= 12);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
 }
@@ -86,27 +86,27 @@ static void renewal_is_cheap(void)
 
 static void delay(int round_trip_ms)
 {
-    pdk__proxy_delay(ground.proxy, PDK__TO_SERVER, round_trip_ms / 2);
-    pdk__proxy_delay(ground.proxy, PDK__TO_CLIENT, round_trip_ms / 2);
+    pdk__proxy_delay(fixture.proxy, PDK__TO_SERVER, round_trip_ms / 2);
+    pdk__proxy_delay(fixture.proxy, PDK__TO_CLIENT, round_trip_ms / 2);
 }
 
 static void held_on_a_slow_link(void)
 {
     enum { SLOW_SESSION_MS = 6000 };
-    pdk_client_options *o = ground_options(SLOW_SESSION_MS);
+    pdk_client_options *o = fixture_options(SLOW_SESSION_MS);
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 600), 0);
-    path = ground_path();
-    pdk__proxy_clear(ground.proxy);
+    path = fixture_path();
+    pdk__proxy_clear(fixture.proxy);
     delay(SLOW_SESSION_MS * 3 / 20);
-    c = ground_client(o);
-    m = ground_mutex(c, path);
+    c = fixture_client(o);
+    m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     int64_t until_ms = pdk__test_now_ms() + 3 * SLOW_SESSION_MS;
     while (pdk__test_now_ms() < until_ms) {
         CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
         pdk__test_nap();
     }
-    pdk__proxy_clear(ground.proxy);
+    pdk__proxy_clear(fixture.proxy);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
 }
@@ -114,11 +114,11 @@ static void held_on_a_slow_link(void)
 static void too_slow_is_told(void)
 {
     char text[256], link[80], timeout[80];
-    path = ground_path();
-    pdk__proxy_clear(ground.proxy);
+    path = fixture_path();
+    pdk__proxy_clear(fixture.proxy);
     delay(SESSION_MS * 2 / 5);
-    c = ground_client(ground_options(SESSION_MS));
-    m = ground_mutex(c, path);
+    c = fixture_client(fixture_options(SESSION_MS));
+    m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_timedlock(m, 4 * SESSION_MS), PDK_ETIMEDOUT);
     pdk_mutex_last_error(m, text, sizeof text);
     snprintf(link, sizeof link, "the session cannot be confirmed in time: round trip %.1f",
@@ -150,26 +150,26 @@ static bool told_of_the_link(void)
 
 static void too_slow_is_told_without_a_deadline(void)
 {
-    pdk_client_options *o = ground_options(SESSION_MS);
+    pdk_client_options *o = fixture_options(SESSION_MS);
     struct locker locker;
     n_told = 0;
-    path = ground_path();
-    pdk__proxy_clear(ground.proxy);
+    path = fixture_path();
+    pdk__proxy_clear(fixture.proxy);
     delay(SESSION_MS * 2 / 5);
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, count_told, NULL), 0);
-    c = ground_client(o);
-    m = ground_mutex(c, path);
+    c = fixture_client(o);
+    m = fixture_mutex(c, path);
     locker_start(&locker, m);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 1);
+    CHECK_WITHIN(LONG_MS, n_told == 1);
     CHECK(told_of_the_link() && !locker.settled);
     int64_t until_ms = pdk__test_now_ms() + SESSION_MS;
-    CHECK_WITHIN(PATIENCE_MS, pdk__test_now_ms() >= until_ms);
+    CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= until_ms);
     CHECK_EQ(n_told, 1);
-    pdk__proxy_cut(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, n_told == 2); /* of another connection */
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, n_told == 2); /* of another connection */
     CHECK(!locker.settled);
-    pdk__proxy_clear(ground.proxy);
-    CHECK_WITHIN(PATIENCE_MS, locker.settled);
+    pdk__proxy_clear(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, locker.settled);
     CHECK_RC(locker.rc, 0);
     CHECK(!told_of_the_link());
     locker_finish(&locker);
@@ -185,15 +185,15 @@ static void not_renewed_is_lost(void)
     begin(NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
     int64_t heard_ms = pdk__test_now_ms();
-    pdk__proxy_rule(ground.proxy,
-                    &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    pdk__proxy_rule(fixture.proxy,
+                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK(pdk__test_now_ms() - heard_ms < SESSION_MS);
     CHECK_EQ(pdk_mutex_valid_ms(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
-    pdk__proxy_clear(ground.proxy);
-    pdk__proxy_cut(ground.proxy); /* so that what was swallowed is known to be lost */
+    pdk__proxy_clear(fixture.proxy);
+    pdk__proxy_cut(fixture.proxy); /* so that what was swallowed is known to be lost */
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
@@ -205,17 +205,17 @@ static void in_doubt_nothing_is_granted(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     int64_t until_ms = pdk__test_now_ms() + SESSION_MS; /* idle, until nothing is proven */
-    CHECK_WITHIN(PATIENCE_MS, pdk__test_now_ms() >= until_ms);
-    int rule = pdk__proxy_rule(ground.proxy,
-                               &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST, .every = true});
+    CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= until_ms);
+    int rule = pdk__proxy_rule(
+        fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST, .every = true});
     struct locker locker;
     locker_start(&locker, m);
-    CHECK_WITHIN(PATIENCE_MS, pdk__proxy_hits(ground.proxy, rule) > 0);
-    CHECK_EQ(ground_children(path), 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) > 0);
+    CHECK_EQ(fixture_children(path), 1);
     CHECK(!locker.settled);
     CHECK_EQ(pdk_mutex_valid_ms(m), 0);
-    pdk__proxy_release(ground.proxy, rule);
-    CHECK_WITHIN(PATIENCE_MS, locker.settled);
+    pdk__proxy_release(fixture.proxy, rule);
+    CHECK_WITHIN(LONG_MS, locker.settled);
     CHECK_RC(locker.rc, 0);
     locker_finish(&locker);
     end();
@@ -236,13 +236,13 @@ static void keep_back(int signal)
 /* The lock is granted, and lost, for want of proof. */
 static void grant_and_lose(const char *ahead)
 {
-    ground_delete_below(path, ahead);
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_HELD);
-    pdk__proxy_rule(ground.proxy,
-                    &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
-    pdk__proxy_clear(ground.proxy);
-    pdk__proxy_cut(ground.proxy);
+    fixture_delete_below(path, ahead);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    pdk__proxy_rule(fixture.proxy,
+                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    pdk__proxy_clear(fixture.proxy);
+    pdk__proxy_cut(fixture.proxy);
 }
 
 static void woken_late(void)
@@ -250,18 +250,18 @@ static void woken_late(void)
     static const char ahead[] = "somebody-lock-0000000000";
     struct locker locker;
     begin(NULL);
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, ahead, "");
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, ahead, "");
     CHECK_EQ(pipe(gate), 0);
     signal(SIGUSR1, keep_back);
     locker_start(&locker, m);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* with the client's lock: the thread sleeps without it */
     CHECK_EQ(pthread_kill(locker.thread, SIGUSR1), 0);
     grant_and_lose(ahead);
     CHECK(!locker.settled);
     CHECK_EQ(write(gate[1], "", 1), 1);
-    CHECK_WITHIN(PATIENCE_MS, locker.settled);
+    CHECK_WITHIN(LONG_MS, locker.settled);
     CHECK_RC(locker.rc, 0);
     CHECK_EQ(pdk_mutex_state(m), PDK_HELD); /* another grant, and this one stands */
     locker_finish(&locker);
@@ -277,17 +277,17 @@ static void note_rc(int rc, void *arg) { *(int *)arg = rc; }
 static void called_late(void)
 {
     static const char ahead[] = "somebody-lock-0000000000";
-    pdk_client_options *o = ground_options(SESSION_MS);
+    pdk_client_options *o = fixture_options(SESSION_MS);
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
     int rc = 1;
     begin(o);
-    ground_make(path, "", ZOO_PERSISTENT, NULL);
-    ground_make_below(path, ahead, "");
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(path, ahead, "");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, &rc, NULL), 0);
-    CHECK_WITHIN(PATIENCE_MS, ground_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     grant_and_lose(ahead);
     CHECK_EQ(rc, 1);
-    CHECK_WITHIN(PATIENCE_MS, pdk_client_dispatch(c) > 0 && rc != 1);
+    CHECK_WITHIN(LONG_MS, pdk_client_dispatch(c) > 0 && rc != 1);
     CHECK_RC(rc, PDK_ELOST);
     CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* and there is nothing to unlock */
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
@@ -296,15 +296,15 @@ static void called_late(void)
 
 static void an_old_session_is_proven_first(void)
 {
-    path = ground_path();
-    zhandle_t *zh = pdk__zk_open(ground.hosts, SESSION_MS);
+    path = fixture_path();
+    zhandle_t *zh = pdk__zk_open(fixture.hosts, SESSION_MS);
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
-    m = ground_mutex(c, path);
+    m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK(pdk_mutex_valid_ms(m) > MIN_VALID_MS);
     CHECK(pdk_mutex_valid_ms(m) < SESSION_MS - MARGIN_MS - SESSION_MS / 4);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    ground_end(c, m);
+    fixture_end(c, m);
     zookeeper_close(zh);
 }
 
@@ -325,19 +325,19 @@ static void a_child_has_no_time(void)
 
 static void options_count(void)
 {
-    pdk_client_options *o = ground_options(3000);
+    pdk_client_options *o = fixture_options(3000);
     CHECK_RC(pdk_client_options_set_drift_margin_ms(o, 1000), 0);
     CHECK_RC(pdk_client_options_set_min_valid_ms(o, 1900), 0);
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 1), 0);
     begin(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK(pdk_mutex_valid_ms(m) <= 2000);
-    pdk__proxy_rule(ground.proxy,
-                    &(struct pdk__rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    pdk__proxy_rule(fixture.proxy,
+                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
     CHECK(pdk_mutex_valid_ms(m) <= 1900);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTED); /* that it is lost is not known for two seconds */
-    CHECK_WITHIN(PATIENCE_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     end();
 }
@@ -361,7 +361,7 @@ static void nonsense_is_refused(void)
     pdk_client_options_free(o);
 }
 
-static void open_ground(void) { ground_open(NULL); }
+static void open_fixture(void) { fixture_open(NULL); }
 
 int main(int argc, char **argv)
 {
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
         {"nonsense is refused", nonsense_is_refused},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "validity", .setup = open_ground, .teardown = ground_close, .tests = tests});
+    return pdk__test_main(argc, argv,
+                          &(struct pdk__test_suite){
+                              .name = "validity", .setup = open_fixture, .teardown = fixture_close, .tests = tests});
 }

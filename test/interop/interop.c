@@ -23,7 +23,7 @@ void interop_open(void)
 
 void interop_close(void)
 {
-    peer_end();
+    program_end(&peer);
     if (ours)
         pdk_client_free(ours);
     pdk__server_free(server);

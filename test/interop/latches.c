@@ -17,8 +17,8 @@ static pdk_leader *new_leader(const char *path, const char *id)
 
 static void ask_peer(const char *question, const char *answer)
 {
-    peer_say("%s", question);
-    CHECK_STR(peer_hear(), answer);
+    program_say(&peer, "%s", question);
+    CHECK_STR(program_hear(&peer), answer);
 }
 
 static void check_current(const char *path, const char *id, pdk_dialect dialect)
@@ -88,7 +88,7 @@ void a_killed_curator_leader_is_followed_by_ours(void)
     ask_peer("0 await", "0 leads");
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-    peer_kill();
+    program_kill(&peer);
     CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 1);
     CHECK_RC(pdk_leader_resign(l), PDK_OK);

@@ -1,11 +1,11 @@
-/*
- * A process that speaks Curator (CuratorPeer.java) or kazoo (kazoo_peer.py), one at a time. A failing one ends the test
- * that asks it.
- */
+/* A process that speaks Curator (CuratorPeer.java) or kazoo (kazoo_peer.py), one at a time. */
 #ifndef PDK__INTEROP_PEER_H
 #define PDK__INTEROP_PEER_H
 
-#include <stdbool.h>
+#include "test/lib/program.h"
+
+/* It reads lines "ID COMMAND [ARGUMENT...]", and prints lines "ID RESULT...". */
+extern struct program peer;
 
 /* Compile SOURCE, a file of the source tree, into DIR. The class path to run it with, static; NULL when Java or one of
  * Curator's jars is missing, and *WHY tells which, static. */
@@ -22,20 +22,5 @@ void peer_need_kazoo(void);
 
 /* Start kazoo's: its contenders are of PATH, on the server at 127.0.0.1:PORT. Ends the one before. */
 void peer_start_kazoo(int port, const char *path);
-
-/* Say a line to it: "ID COMMAND [ARGUMENT...]". */
-void peer_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The next line it says, waiting for it; borrowed until the next call. */
-const char *peer_hear(void);
-
-/* Has it nothing to say right now? */
-bool peer_silent(void);
-
-/* kill -9. */
-void peer_kill(void);
-
-/* Let it end on its own. When there is none, nothing happens. */
-void peer_end(void);
 
 #endif

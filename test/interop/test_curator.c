@@ -16,15 +16,15 @@ static void curator_waits_for_ours(void)
     pdk_mutex *m = new_mutex(ours, path);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    peer_say("0 trylock 1");
-    CHECK_STR(peer_hear(), "0 busy");
-    peer_say("0 lock");
+    program_say(&peer, "0 trylock 1");
+    CHECK_STR(program_hear(&peer), "0 busy");
+    program_say(&peer, "0 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-    CHECK(peer_silent());
+    CHECK(program_silent(&peer));
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_STR(peer_hear(), "0 locked");
-    peer_say("0 unlock");
-    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_STR(program_hear(&peer), "0 locked");
+    program_say(&peer, "0 unlock");
+    CHECK_STR(program_hear(&peer), "0 unlocked");
     CHECK_EQ(count(path), 0);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
 }
@@ -34,13 +34,13 @@ static void ours_waits_for_curator(void)
     const char *path = "/interop/curator-first";
     static struct waiter w;
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
-    peer_say("0 lock");
-    CHECK_STR(peer_hear(), "0 locked");
+    program_say(&peer, "0 lock");
+    CHECK_STR(program_hear(&peer), "0 locked");
     waiter_start(&w, new_mutex(ours, path));
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     CHECK(!w.held);
-    peer_say("0 unlock");
-    CHECK_STR(peer_hear(), "0 unlocked");
+    program_say(&peer, "0 unlock");
+    CHECK_STR(program_hear(&peer), "0 unlocked");
     waiter_finish(&w);
 }
 
@@ -49,13 +49,13 @@ static void trylock_writes_nothing_while_curator_holds(void)
     const char *path = "/interop/try";
     pdk_mutex *m = new_mutex(ours, path);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
-    peer_say("0 lock");
-    CHECK_STR(peer_hear(), "0 locked");
+    program_say(&peer, "0 lock");
+    CHECK_STR(program_hear(&peer), "0 locked");
     long long before = last_zxid();
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
     CHECK_EQ(last_zxid(), before);
-    peer_say("0 unlock");
-    CHECK_STR(peer_hear(), "0 unlocked");
+    program_say(&peer, "0 unlock");
+    CHECK_STR(program_hear(&peer), "0 unlocked");
     CHECK_RC(pdk_mutex_trylock(m), PDK_OK);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
@@ -89,23 +89,23 @@ static void each_lists_the_contenders_of_the_other(void)
     static struct waiter w;
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    peer_say("0 lock");
+    program_say(&peer, "0 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     waiter_start(&w, new_mutex(second, path));
     CHECK_WITHIN(LIMIT_MS, count(path) == 3);
-    peer_say("1 lock");
+    program_say(&peer, "1 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 4);
     check_list(path, nodes, sizes);
-    peer_say("2 nodes");
-    CHECK_STR(peer_hear(), nodes);
-    peer_say("2 sizes");
-    CHECK_STR(peer_hear(), sizes);
+    program_say(&peer, "2 nodes");
+    CHECK_STR(program_hear(&peer), nodes);
+    program_say(&peer, "2 sizes");
+    CHECK_STR(program_hear(&peer), sizes);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_STR(peer_hear(), "0 locked");
-    peer_say("0 unlock");
-    CHECK_STR(peer_hear(), "0 unlocked");
+    CHECK_STR(program_hear(&peer), "0 locked");
+    program_say(&peer, "0 unlock");
+    CHECK_STR(program_hear(&peer), "0 unlocked");
     waiter_finish(&w);
-    CHECK_STR(peer_hear(), "1 locked");
+    CHECK_STR(program_hear(&peer), "1 locked");
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(second), PDK_OK);
 }
@@ -124,8 +124,8 @@ static void curator_asks_ours(void)
     CHECK_RC(pdk_mutex_on_revoke(m, note, &asked), PDK_OK);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    peer_say("0 revoke");
-    CHECK_STR(peer_hear(), "0 revoked");
+    program_say(&peer, "0 revoke");
+    CHECK_STR(program_hear(&peer), "0 revoked");
     CHECK_WITHIN(LIMIT_MS, asked == 1);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);
@@ -135,16 +135,16 @@ static void ours_asks_curator(void)
 {
     const char *path = "/interop/asks";
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
-    peer_say("0 revocable");
-    CHECK_STR(peer_hear(), "0 revocable");
-    peer_say("0 lock");
-    CHECK_STR(peer_hear(), "0 locked");
+    program_say(&peer, "0 revocable");
+    CHECK_STR(program_hear(&peer), "0 revocable");
+    program_say(&peer, "0 lock");
+    CHECK_STR(program_hear(&peer), "0 locked");
     pdk_contender_list *holders = list(path);
     CHECK_RC(pdk_contender_revoke(ours, holders, 0, LIMIT_MS), PDK_OK);
-    CHECK_STR(peer_hear(), "0 asked");
+    CHECK_STR(program_hear(&peer), "0 asked");
     pdk_contender_list_free(holders);
-    peer_say("0 unlock");
-    CHECK_STR(peer_hear(), "0 unlocked");
+    program_say(&peer, "0 unlock");
+    CHECK_STR(program_hear(&peer), "0 unlocked");
 }
 
 static void a_killed_curator_lets_ours_in(void)
@@ -152,9 +152,9 @@ static void a_killed_curator_lets_ours_in(void)
     const char *path = "/interop/killed-curator";
     pdk_mutex *m = new_mutex(ours, path);
     peer_start(pdk__server_port(server), path, SHORT_SESSION_MS);
-    peer_say("0 lock");
-    CHECK_STR(peer_hear(), "0 locked");
-    peer_kill();
+    program_say(&peer, "0 lock");
+    CHECK_STR(program_hear(&peer), "0 locked");
+    program_kill(&peer);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY); /* its session lives on for a while */
     CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 1);
@@ -186,11 +186,11 @@ static void a_killed_process_of_ours_lets_curator_in(void)
     const char *path = "/interop/killed-ours";
     pid_t child = hold_in_child(path);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
-    peer_say("0 lock");
+    program_say(&peer, "0 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     CHECK_EQ(kill(child, SIGKILL), 0);
     CHECK_EQ(pdk__test_wait(child), -SIGKILL);
-    CHECK_STR(peer_hear(), "0 locked");
+    CHECK_STR(program_hear(&peer), "0 locked");
     CHECK_EQ(count(path), 1);
 }
 

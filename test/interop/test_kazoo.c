@@ -6,8 +6,8 @@
 
 static void ask_peer(const char *question, const char *answer)
 {
-    peer_say("%s", question);
-    CHECK_STR(peer_hear(), answer);
+    program_say(&peer, "%s", question);
+    CHECK_STR(program_hear(&peer), answer);
 }
 
 static void the_default_is_granted_over_ours(void)
@@ -32,11 +32,11 @@ static void the_subclass_waits_for_ours(void)
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     ask_peer("subclass trylock", "subclass busy");
     CHECK_WITHIN(LIMIT_MS, count(path) == 1);
-    peer_say("subclass lock");
+    program_say(&peer, "subclass lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-    CHECK(peer_silent());
+    CHECK(program_silent(&peer));
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_STR(peer_hear(), "subclass locked");
+    CHECK_STR(program_hear(&peer), "subclass locked");
     ask_peer("subclass unlock", "subclass unlocked");
     CHECK_EQ(count(path), 0);
     CHECK_RC(pdk_mutex_free(m), PDK_OK);

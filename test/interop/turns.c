@@ -62,7 +62,7 @@ static void line_up(struct contender *c, const char *path, const char *witness, 
         c[i].log = log;
         CHECK_EQ(pthread_create(&c[i].thread, NULL, contend, &c[i]), 0);
         CHECK_WITHIN(LIMIT_MS, count(path) == 2 * i + 2);
-        peer_say("%zu contend %d %s %s", i, ROUNDS, witness, log);
+        program_say(&peer, "%zu contend %d %s %s", i, ROUNDS, witness, log);
         CHECK_WITHIN(LIMIT_MS, count(path) == 2 * i + 3);
     }
 }
@@ -70,7 +70,7 @@ static void line_up(struct contender *c, const char *path, const char *witness, 
 static void see_them_end(struct contender *c)
 {
     for (size_t i = 0; i < EACH; i++) {
-        const char *line = peer_hear();
+        const char *line = program_hear(&peer);
         CHECK_STR(line + strcspn(line, " "), " done");
     }
     for (size_t i = 0; i < EACH; i++) {

@@ -4,10 +4,11 @@
 #include "test/lib/zk.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { PERIOD_MS = 100 };
+enum { PERIOD_MS = 100, ANSWER_MS = 3000 };
 
 struct pdk__beat {
     zhandle_t *zh;
@@ -15,9 +16,29 @@ struct pdk__beat {
     pthread_mutex_t lock;
     pthread_cond_t told;
     bool stop;
+    atomic_int n_unanswered;
 };
 
-static void ignore(int rc, const struct Stat *stat, const void *arg) { (void)rc, (void)stat, (void)arg; }
+static void answered(int rc, const struct Stat *stat, const void *arg)
+{
+    (void)rc, (void)stat;
+    atomic_fetch_sub((atomic_int *)arg, 1);
+}
+
+static void beat(struct pdk__beat *b)
+{
+    atomic_fetch_add(&b->n_unanswered, 1);
+    if (zoo_aset(b->zh, "/beat", "", 0, -1, answered, &b->n_unanswered) != ZOK)
+        atomic_fetch_sub(&b->n_unanswered, 1);
+}
+
+/* ZooKeeper's client may lose a request that is not answered when the handle is closed (ZOOKEEPER-2894). */
+static void await_answers(struct pdk__beat *b)
+{
+    int64_t until_ms = pdk__test_now_ms() + ANSWER_MS;
+    while (atomic_load(&b->n_unanswered) > 0 && pdk__test_now_ms() < until_ms)
+        pdk__test_nap();
+}
 
 /* Sleep one period. True when the beat was stopped meanwhile. */
 static bool rest(struct pdk__beat *b)
@@ -41,7 +62,7 @@ static void *write_on(void *arg)
     struct pdk__beat *b = arg;
     while (!rest(b))
         if (zoo_state(b->zh) == ZOO_CONNECTED_STATE)
-            zoo_aset(b->zh, "/beat", "", 0, -1, ignore, NULL);
+            beat(b);
     return NULL;
 }
 
@@ -70,6 +91,7 @@ void pdk__beat_free(pdk__beat *b)
     pthread_cond_signal(&b->told);
     pthread_mutex_unlock(&b->lock);
     pthread_join(b->thread, NULL);
+    await_answers(b);
     zookeeper_close(b->zh);
     pthread_mutex_destroy(&b->lock);
     pthread_cond_destroy(&b->told);

@@ -217,7 +217,7 @@ static void carry_out(struct pdk__proxy *p)
 
 int pdk__proxy_port(pdk__proxy *p) { return p->port; }
 
-int pdk__proxy_rule(pdk__proxy *p, const struct pdk__rule *rule)
+int pdk__proxy_rule(pdk__proxy *p, const struct pdk__proxy_rule *rule)
 {
     begin(p);
     if (p->n_rules == MAX_RULES)

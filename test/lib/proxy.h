@@ -34,7 +34,7 @@ typedef enum pdk__act {
 } pdk__act;
 
 /* Acts on the NTH matching request (0 and 1: the first) of all connections; once, or from then on. */
-struct pdk__rule {
+struct pdk__proxy_rule {
     int op;           /* 0: any but ping and connect */
     const char *path; /* a part of the path (of a multi: of anything in it); NULL: any. Copied */
     int nth;
@@ -53,7 +53,7 @@ void pdk__proxy_free(pdk__proxy *p);
 int pdk__proxy_port(pdk__proxy *p);
 
 /* Set a rule; returns its number. At most 64 until pdk__proxy_clear(). The first that matches a request acts. */
-int pdk__proxy_rule(pdk__proxy *p, const struct pdk__rule *rule);
+int pdk__proxy_rule(pdk__proxy *p, const struct pdk__proxy_rule *rule);
 
 /* How often the rule has acted; with one about a reply, when the reply came. */
 int pdk__proxy_hits(pdk__proxy *p, int rule);

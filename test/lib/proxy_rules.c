@@ -77,7 +77,7 @@ static void push_error(struct pdk__proxy *p, struct connection *c, const struct 
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
-static bool matches(const struct pdk__rule *rule, const void *frame, size_t size, const struct pdk__request *r)
+static bool matches(const struct pdk__proxy_rule *rule, const void *frame, size_t size, const struct pdk__request *r)
 {
     if (rule->op == 0 ? r->type == PDK__OP_PING || r->type == PDK__OP_CONNECT : r->type != rule->op)
         return false;

@@ -47,7 +47,7 @@ struct connection {
 };
 
 struct rule {
-    struct pdk__rule is;
+    struct pdk__proxy_rule is;
     char *path;
     bool armed, holding;
     int seen, hits;

@@ -1,5 +1,5 @@
 /*
- * The protocol of lib/core/contender.c, for spin: contenders for one lock, an ensemble that lags, connections, sessions
+ * The protocol of lib/core/contender.h, for spin: contenders for one lock, an ensemble that lags, connections, sessions
  * and processes that are lost at any point. What is and what is not in it: doc/proof.md. What is run: test/model/check.
  */
 #ifndef N
@@ -41,7 +41,7 @@ byte losses[C];   /* of its connection */
 byte deposed[C];  /* how often it may come to a leader that was replaced and has not noticed */
 byte expiries[C]; /* sessions that the leader ends, or handles that the client gives up */
 byte crashes[C];  /* 1: it may be no more */
-byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same wish */
+byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same request */
 byte tries[C];    /* 1: its contenders only try */
 byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
 byte unhurried;
@@ -57,7 +57,7 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define EARLY_EVENT      7 /* an event before its reply is ignored */
 #define STALE            8 /* any reply answers the question at hand */
 #define HASTY            9 /* the predecessor is gone: granted, whoever else is ahead */
-#define GONE_AT_ONCE     10 /* who gives up forgets a create that is under way */
+#define GONE_AT_ONCE     10 /* a caller that gives up forgets a create that is under way */
 #define LOST_DELETE      11 /* a delete without an answer is taken for done */
 #define HOLDS_ON         12 /* a holder stays one when its session is over */
 
@@ -76,7 +76,7 @@ hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_
 #define RELEASE 17
 
 #define TIRES(i)  (give_ups[CL(i)] > 0 && wanted[i] && !HOLDS(i))
-#define WISHES(i) (!dead[CL(i)] && (phase[i] == IDLE || HOLDS(i) || TIRES(i)))
+#define REQUESTS(i) (!dead[CL(i)] && (phase[i] == IDLE || HOLDS(i) || TIRES(i)))
 
 /* What MSG does to contender i; then what each path of contender.c ends with. */
 inline step(i)
@@ -95,7 +95,7 @@ inline step(i)
     fi;
     if
     :: next == GRANT -> grant(i)
-    :: next == VANISH -> vanish(i)
+    :: next == NODE_DELETED -> node_deleted(i)
     :: else
     fi;
     if
@@ -185,8 +185,8 @@ end:
     /* the caller, the completion thread, the server */
     :: atomic {
         if
-        :: WISHES(c) -> a = BEGINS
-        :: C < N && BESIDE(c) != c && WISHES(BESIDE(c)) -> a = BEGINS_2
+        :: REQUESTS(c) -> a = BEGINS
+        :: C < N && BESIDE(c) != c && REQUESTS(BESIDE(c)) -> a = BEGINS_2
         :: !dead[c] && nempty(inbox[c]) -> a = RECEIVES
         :: WRITE_READY(c) -> a = WRITES
         :: READ_READY(c) -> a = READS

@@ -1,11 +1,13 @@
 /*
- * The machine: lib/core/contender.c, function by function. Events in, requests out, no choice. What a path there ends
- * with (advance, vanish, grant) is done at the end of the step here: `next` says which.
+ * The machine: the contender of lib/core. Events in, requests out, no choice. Phases and moves have the names of
+ * phase.h, contender.c, course.c and ask.c. The judgements of own_node.c, queue.c, session_view.c and rule.c are made
+ * where a reply or an event is taken here. What a path there ends with (advance, node_deleted, grant) is done at the end
+ * of the step here: `next` says which.
  */
-#define STAY    0
-#define ADVANCE 1
-#define VANISH  2
-#define GRANT   3
+#define STAY         0
+#define ADVANCE      1
+#define NODE_DELETED 2
+#define GRANT        3
 
 /* --- asking ----------------------------------------------------------------------------------------------------------
  */
@@ -91,7 +93,7 @@ inline ask_barrier(i)
     send(i, LIST, op[i], 0)
 }
 
-inline pursue(i)
+inline continue_acquire(i)
 {
     if
     :: node[i] == MAYBE && mutant != BLIND_RETRY -> ask_barrier(i)
@@ -124,8 +126,8 @@ inline advance(i)
     :: !wanted[i] && node[i] == NO -> finish(i)
     :: else ->
         if
-        :: !connected[CL(i)] -> phase[i] = ADRIFT
-        :: connected[CL(i)] && wanted[i] -> pursue(i)
+        :: !connected[CL(i)] -> phase[i] = DISCONNECTED
+        :: connected[CL(i)] && wanted[i] -> continue_acquire(i)
         :: connected[CL(i)] && !wanted[i] -> clean_up(i)
         fi
     fi
@@ -167,7 +169,7 @@ inline grant(i)
     fi
 }
 
-inline vanish(i)
+inline node_deleted(i)
 {
     if
     :: HOLDS(i) ->
@@ -181,9 +183,9 @@ inline vanish(i)
     fi
 }
 
-inline check_own(i)
+inline check(i)
 {
-    phase[i] = CHECKING;
+    phase[i] = VERIFYING_NODE;
     asking[i] = 0;
     if
     :: own[i] != ASKED -> ask_own(i)
@@ -210,7 +212,7 @@ inline on_down(i)
 inline on_up(i)
 {
     if
-    :: phase[i] == ADRIFT -> next = ADVANCE
+    :: phase[i] == DISCONNECTED -> next = ADVANCE
     :: phase[i] == SUSPECT -> ask_own(i)
     :: else
     fi
@@ -238,7 +240,7 @@ inline on_expired(i)
 /* --- replies ---------------------------------------------------------------------------------------------------------
  */
 
-/* order.c: where the node is in a listing, how many are ahead, and who is next. */
+/* rule.c: where the node is in a listing, how many are ahead, and who is next. */
 inline place(i, m)
 {
     own_k = NOBODY;
@@ -259,7 +261,7 @@ inline find_place(i)
 {
     if
     :: ahead == 0 && verified[i] -> next = GRANT
-    :: ahead == 0 && !verified[i] -> check_own(i)
+    :: ahead == 0 && !verified[i] -> check(i)
     :: ahead > 0 && tries[CL(i)] -> give_up(i)
     :: else ->
         next_in_line[i] = (ahead == 1);
@@ -281,7 +283,7 @@ inline listed(i, m)
         forget_node(i);
         attempt[i]++;
         next = ADVANCE
-    :: own_k == NOBODY && phase[i] != RECOVERING -> next = VANISH
+    :: own_k == NOBODY && phase[i] != RECOVERING -> next = NODE_DELETED
     :: else ->
         node[i] = YES;
         name[i] = own_k;
@@ -321,7 +323,7 @@ inline move_up(i)
     :: else ->
         if
         :: own[i] == WATCHED && verified[i] -> next = GRANT
-        :: else -> check_own(i)
+        :: else -> check(i)
         fi
     fi
 }
@@ -355,24 +357,24 @@ inline on_own(i, there)
         own[i] = WATCHED;
         verified[i] = 1;
         if
-        :: phase[i] == CHECKING -> next = GRANT
+        :: phase[i] == VERIFYING_NODE -> next = GRANT
         :: phase[i] == SUSPECT ->
             phase[i] = HELD;
             check_exclusion(i)
         :: else
         fi
-    :: else -> next = VANISH
+    :: else -> next = NODE_DELETED
     fi
 }
 
-#define HEEDS(i) (phase[i] == WAITING || (phase[i] == WATCHING && mutant != EARLY_EVENT))
+#define AWAITS(i) (phase[i] == WAITING || (phase[i] == WATCHING && mutant != EARLY_EVENT))
 
 /* As the driver hands it out, by the path. */
 inline on_event(i, k)
 {
     if
-    :: node[i] == YES && name[i] == k -> next = (own[i] != UNWATCHED -> VANISH : STAY)
-    :: !(node[i] == YES && name[i] == k) && pred[i] == k && asking[i] && HEEDS(i) -> move_up(i)
+    :: node[i] == YES && name[i] == k -> next = (own[i] != UNWATCHED -> NODE_DELETED : STAY)
+    :: !(node[i] == YES && name[i] == k) && pred[i] == k && asking[i] && AWAITS(i) -> move_up(i)
     :: else
     fi
 }

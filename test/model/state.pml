@@ -4,14 +4,14 @@
  */
 
 #define IDLE       0
-#define ADRIFT     1
+#define DISCONNECTED     1
 #define LOOKING    2
 #define CREATING   3
 #define RECOVERING 4
 #define LISTING    5
 #define WATCHING   6
 #define WAITING    7
-#define CHECKING   8
+#define VERIFYING_NODE   8
 #define HELD       9
 #define SUSPECT    10
 #define DELETING   11

@@ -5,48 +5,28 @@
 void agenda_clear(struct agenda *a)
 {
     a->now = 0;
-    a->orders = 0;
     a->n = 0;
 }
 
-static bool sooner(const struct entry *a, const struct entry *b)
-{
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
+/* Most happenings are added for soon, so few entries are moved. */
 void agenda_add(struct agenda *a, instant delay, happening *what, void *subject, uint64_t detail)
 {
     if (a->n == AGENDA_MAX) {
         fputs("sim: the agenda is full\n", stderr);
         abort();
     }
-    struct entry entry = {a->now + delay, a->orders++, what, subject, detail};
+    instant at = a->now + delay;
     size_t i = a->n++;
-    for (; i > 0 && sooner(&entry, &a->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        a->heap[i] = a->heap[(i - 1) / 2];
-    a->heap[i] = entry;
-}
-
-static struct entry take(struct agenda *a)
-{
-    struct entry first = a->heap[0], last = a->heap[--a->n];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < a->n; i = child) {
-        if (child + 1 < a->n && sooner(&a->heap[child + 1], &a->heap[child]))
-            child++;
-        if (!sooner(&a->heap[child], &last))
-            break;
-        a->heap[i] = a->heap[child];
-    }
-    a->heap[i] = last;
-    return first;
+    for (; i > 0 && a->entries[i - 1].at <= at; i--)
+        a->entries[i] = a->entries[i - 1];
+    a->entries[i] = (struct entry){at, what, subject, detail};
 }
 
 bool agenda_next(struct agenda *a, instant end)
 {
-    if (a->n == 0 || a->heap[0].at > end)
+    if (a->n == 0 || a->entries[a->n - 1].at > end)
         return false;
-    struct entry entry = take(a);
+    struct entry entry = a->entries[--a->n];
     a->now = entry.at;
     entry.what(entry.subject, entry.detail);
     return true;

@@ -16,7 +16,6 @@ typedef void happening(void *subject, uint64_t detail);
 
 struct entry {
     instant at;
-    uint64_t order;
     happening *what;
     void *subject;
     uint64_t detail;
@@ -26,9 +25,8 @@ enum { AGENDA_MAX = 4096 };
 
 struct agenda {
     instant now;
-    uint64_t orders;
     size_t n;
-    struct entry heap[AGENDA_MAX];
+    struct entry entries[AGENDA_MAX]; /* the last is the next */
 };
 
 void agenda_clear(struct agenda *a);

@@ -1,118 +1,115 @@
-/* The driver: it does what lib/zk does, over the model of ZooKeeper's client. */
+/* A process: the library as it ships, its threads, and what the laws can see of it. */
+#include "lib/clock.h"
 #include "lib/core/order.h"
-#include "paddock/error.h"
+#include "lib/process.h"
+#include "lib/zk/claim.h"
+#include "lib/zk/leave.h"
+#include "recipes/mutex.h"
 #include "test/sim/laws.h"
 #include <stdlib.h>
 #include <string.h>
 
-int64_t client_now_ms(const struct client *c)
+int64_t client_now_us(const struct client *c)
 {
     instant now = c->world->agenda.now;
-    return c->clock_ms + (now + now * c->drift_ppm / 1000000) / 1000;
+    return c->clock_ms * 1000 + now + now * c->drift_ppm / 1000000;
+}
+
+int64_t client_monotonic_us(const struct client *c)
+{
+    int64_t now_us = client_now_us(c), since_us = c->asleep_us != 0 ? now_us - c->asleep_us : 0;
+    return now_us - c->slept_us - since_us;
+}
+
+int64_t client_now_ms(const struct client *c) { return client_now_us(c) / 1000; }
+
+bool client_is_dead(const struct client *c) { return c->dead; }
+
+bool client_is_paused(const struct client *c) { return c->paused; }
+
+const struct pdk__session *client_session(const struct client *c)
+{
+    static const struct pdk__session none = {.phase = PDK__SESSION_OVER, .lease_expired = true, .lease_low = true};
+    return c->machine != NULL ? c->machine : &none;
 }
 
 bool claim_believes(const struct claim *claim)
 {
     return claim->used && claim->granted && !claim->released &&
-           (claim->machine.phase == PDK__HELD || claim->machine.phase == PDK__SUSPECT) &&
-           pdk__session_credible(&claim->client->driver, client_now_ms(claim->client));
+           (claim->machine->phase == PDK__HELD || claim->machine->phase == PDK__SUSPECT) &&
+           pdk__session_lease_valid(client_session(claim->client), client_now_ms(claim->client));
 }
 
-static uint32_t next_attempt(struct client *c) { return (uint32_t)c->id << 24 | ++c->last_attempt; }
+/* --- the process ------------------------------------------------------------------------------------------------- */
 
-/* --- tickets: the claim and the request -------------------------------------------------------------------------- */
-
-static uint64_t ticket(const struct claim *claim, enum pdk__event_kind kind, uint64_t op)
+struct pdk__process pdk__process_self(void)
 {
-    return op << 16 | (uint64_t)kind << 8 | (uint64_t)(claim->index + 1);
+    const struct client *c = fiber_now->owner;
+    return (struct pdk__process){.pid = c->id + (c->child == fiber_now ? 1000 : 1)};
 }
 
-static struct claim *claim_of(struct client *c, uint64_t t) { return &c->claims[(t & 0xff) - 1]; }
+bool pdk__process_is_self(struct pdk__process process) { return process.pid == pdk__process_self().pid; }
 
-/* The tickets of strays have numbers after those of claims. */
-static uint64_t stray_ticket(const struct client *c, const struct stray *stray, enum pdk__event_kind kind, uint64_t op)
+void pdk__leave(struct pdk_client *library)
 {
-    return op << 16 | (uint64_t)kind << 8 | (uint64_t)(CLAIMS_MAX + 1 + (stray - c->strays));
+    struct client *c = fiber_now->owner;
+    if ((library->session.phase == PDK__SESSION_CONNECTED) != (c->io == IO_CONNECTED))
+        world_break(c->world, "driver", "client %d leaves server %d, which is not the silent one", c->id, c->server);
+    see(c->io == IO_CONNECTED ? SIGHT_LEFT_SERVER : SIGHT_PASSED_SERVER);
+    STORY(c->world, "client %d leaves server %d", c->id, c->server);
+    client_cut(c, true, false, false);
 }
 
-static struct stray *stray_of(struct client *c, uint64_t t)
+/* --- the driver's claims, as the laws know them ------------------------------------------------------------------ */
+
+static struct claim *find_claim(struct client *c, const struct pdk__contender *machine)
 {
-    int i = (int)(t & 0xff) - CLAIMS_MAX - 1;
-    return i >= 0 ? &c->strays[i] : NULL;
+    for (int i = 0; i < c->n_claims; i++)
+        if (c->claims[i].used && c->claims[i].machine == machine)
+            return &c->claims[i];
+    return NULL;
 }
 
-/* --- actions ----------------------------------------------------------------------------------------------------- */
-
-static bool ask(struct claim *claim, enum request_kind request, const char *name, bool watch,
-                enum pdk__event_kind reply, uint64_t op)
+static struct claim *new_claim(struct client *c, const struct pdk__contender *machine)
 {
-    return io_send(claim->client, request, claim->path, name, watch, ticket(claim, reply, op));
-}
-
-static bool send(struct claim *claim, const struct pdk__action *a)
-{
-    char name[PDK__NAME_MAX];
-    switch (a->kind) {
-    case PDK__ACT_CREATE:
-        pdk__name_format(name, claim->machine.session, claim->machine.attempt, PDK__WORD_LOCK);
-        return ask(claim, REQ_CREATE, name, false, PDK__EV_CREATED, a->op) &&
-               ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
-    case PDK__ACT_PARENTS:
-        see(SIGHT_PARENTS_MADE);
-        return ask(claim, REQ_MAKE_DIR, "", false, PDK__EV_MADE_PARENTS, a->op);
-    case PDK__ACT_BARRIER:
-        pdk__name_format(name, claim->machine.session, claim->machine.attempt, PDK__WORD_LOCK);
-        return ask(claim, REQ_DELETE, name, false, PDK__EV_BARRIER, a->op) &&
-               ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
-    case PDK__ACT_IDENTIFY:
-        return ask(claim, REQ_EXISTS, a->name, false, PDK__EV_IDENTIFIED, a->op);
-    case PDK__ACT_LIST:
-        return ask(claim, REQ_LIST, "", false, PDK__EV_LISTED, a->op);
-    case PDK__ACT_WATCH:
-        claim->has_predecessor = claim->armed = true;
-        claim->unwatched = false;
-        claim->predecessor.path = claim->path;
-        strncpy(claim->predecessor.name, a->name, PDK__NAME_MAX - 1);
-        return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->predecessor.name, true, PDK__EV_WATCHED, a->op);
-    case PDK__ACT_OWN:
-        return ask(claim, a->by_exists ? REQ_EXISTS : REQ_GET, claim->machine.name, true, PDK__EV_OWN, a->op);
-    case PDK__ACT_CONFIRM:
-        return ask(claim, a->revoked ? REQ_REVOKE : REQ_SET, claim->machine.name, false, PDK__EV_CONFIRMED, a->op);
-    case PDK__ACT_READ:
-        return ask(claim, REQ_READ_MARK, "", false, PDK__EV_READ, a->op);
-    case PDK__ACT_MARK:
-        return io_mark(claim->client, claim->path, claim->machine.name, a->version,
-                       ticket(claim, PDK__EV_MARKED, a->op));
-    case PDK__ACT_UNMARK:
-        io_mark(claim->client, claim->path, "", a->version, ticket(claim, PDK__EV_UNMARKED, a->op));
-        return true;
-    case PDK__ACT_DELETE:
-        return ask(claim, REQ_DELETE, claim->machine.name, false, PDK__EV_DELETED, a->op);
-    default:
-        return true;
-    }
-}
-
-static bool watched_by_others(const struct claim *claim)
-{
+    const struct pdk__claim *real = PDK__MEMBER(machine, struct pdk__claim, machine);
     for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *other = &claim->client->claims[i];
-        if (other == claim || !other->used || other->path != claim->path)
+        struct claim *claim = &c->claims[i];
+        if (i < c->n_claims && claim->used)
             continue;
-        if ((other->has_predecessor && !other->unwatched &&
-             strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
-            (other->machine.node == PDK__NODE_YES && strcmp(other->machine.name, claim->predecessor.name) == 0))
-            return true;
+        c->n_claims += i == c->n_claims;
+        *claim = (struct claim){
+            .client = c, .used = true, .turned = true, .path = real->spec.path[1] - '0', .machine = machine};
+        claim->number = ++c->world->n_claims;
+        claim->confirmed = real->spec.conditions.confirmed;
+        claim->delays = real->spec.conditions.lock_delay_ms > 0;
+        STORY(c->world, "client %d claim %llu: asks for path %d", c->id, (unsigned long long)claim->number,
+              claim->path);
+        return claim;
     }
-    return false;
+    fputs("sim: too many claims\n", stderr);
+    abort();
 }
 
-static void unwatch(struct claim *claim)
+static const char *last_part(const char *name)
 {
-    if (claim->has_predecessor && !watched_by_others(claim))
-        io_send(claim->client, REQ_UNWATCH, claim->path, claim->predecessor.name, false, 0);
-    claim->unwatched = true; /* its name is kept: the request may be lost and repeated */
-    claim->armed = false;
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+/* The events that matter to the laws. */
+static void note_event(struct claim *claim, const struct pdk__event *ev)
+{
+    if (ev->kind == PDK__EV_SESSION_EXPIRED || ev->kind == PDK__EV_FIRED ||
+        (ev->kind == PDK__EV_WATCHED && ev->outcome == PDK__NO_NODE))
+        claim->armed = false;
+    if (ev->kind != PDK__EV_RELEASE)
+        return;
+    STORY(claim->client->world, "client %d claim %llu: lets go", claim->client->id, (unsigned long long)claim->number);
+    if (claim->settled == 0)
+        see(SIGHT_CANCELLED);
+    claim->settled += claim->settled == 0; /* the caller knows: it asked for it */
+    claim->released = claim->turned = true;
 }
 
 static void told(struct claim *claim, const struct pdk__action *a)
@@ -124,44 +121,53 @@ static void told(struct claim *claim, const struct pdk__action *a)
         [PDK__ACT_REVOKED] = "revoked",     [PDK__ACT_DONE] = "done"};
     STORY(w, "client %d claim %llu: %s%s%s", claim->client->id, (unsigned long long)claim->number, words[a->kind],
           a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
-    for (const struct law *const *law = laws; *law != NULL; law++)
-        if ((*law)->told != NULL)
-            (*law)->told(w, claim, a->kind);
+    EACH_LAW(w, told, claim, a->kind);
 }
 
-static void stray_begin(const struct claim *claim, uint32_t attempt);
-
-static void tell(struct claim *claim, const struct pdk__action *a)
+static void note_grant(struct claim *claim, const struct pdk__action *a)
 {
-    struct world *w = claim->client->world;
-    if (a->kind == PDK__ACT_UNWATCH)
-        unwatch(claim);
-    if (a->kind == PDK__ACT_STRAY)
-        stray_begin(claim, a->attempt);
+    claim->settled++;
+    claim->granted = claim->turned = true;
+    claim->token = a->token;
+    total_grants++;
+    EACH_LAW(claim->client->world, granted, claim);
+}
+
+static void note_failure(struct claim *claim, const struct pdk__action *a)
+{
+    claim->settled++;
+    claim->released = true;
+    if (a->error == PDK_EBUSY)
+        see(claim->machine->queue.looked && claim->machine->node.token != 0 ? SIGHT_BUSY_LATE : SIGHT_BUSY);
+    if (a->error == PDK_ETIMEDOUT)
+        see(SIGHT_TIMED_OUT);
+    if (a->error == PDK_EEXHAUSTED && !claim->client->world->hostile)
+        see(SIGHT_EXHAUSTED);
+}
+
+static void note_action(struct claim *claim, const struct pdk__action *a)
+{
+    if (a->kind == PDK__ACT_WATCH) {
+        claim->has_predecessor = claim->armed = true;
+        claim->unwatched = false;
+        claim->predecessor.path = claim->path;
+        strncpy(claim->predecessor.name, last_part(a->name), PDK__NAME_MAX - 1);
+    } else if (a->kind == PDK__ACT_UNWATCH) {
+        claim->unwatched = true;
+        claim->armed = false;
+    } else if (a->kind == PDK__ACT_STRAY) {
+        claim->stray_attempt = a->attempt;
+        claim->client->stray_path = claim->path;
+    }
     if (a->kind < PDK__ACT_STRAY)
         return;
     told(claim, a);
     if (a->kind == PDK__ACT_GRANTED) {
-        claim->settled++;
-        claim->granted = true;
-        claim->token = a->token;
-        claim->granted_at = w->agenda.now;
-        total_grants++;
-        for (const struct law *const *law = laws; *law != NULL; law++)
-            if ((*law)->granted != NULL)
-                (*law)->granted(w, claim);
-        user_granted(claim);
+        note_grant(claim, a);
     } else if (a->kind == PDK__ACT_FAILED) {
-        claim->settled++;
-        claim->released = true;
-        if (a->error == PDK_EBUSY)
-            see(claim->machine.looked && claim->machine.token != 0 ? SIGHT_BUSY_LATE : SIGHT_BUSY);
-        if (a->error == PDK_ETIMEDOUT)
-            see(SIGHT_TIMED_OUT);
-        user_failed(claim);
+        note_failure(claim, a);
     } else if (a->kind == PDK__ACT_LOST) {
         claim->released = true;
-        user_lost(claim);
     } else if (a->kind == PDK__ACT_REVOKED) {
         see(SIGHT_REVOKED);
         claim->revoked = true;
@@ -170,497 +176,338 @@ static void tell(struct claim *claim, const struct pdk__action *a)
     } else if (a->kind == PDK__ACT_DONE) {
         claim->done++;
         claim->used = false;
+        claim->ended = *claim->machine;
+        claim->machine = &claim->ended;
     }
 }
 
 /* --- coverage ---------------------------------------------------------------------------------------------------- */
 
-static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before, bool unsure)
+static void see_grant(enum pdk__phase before, enum pdk__phase after)
 {
-    enum pdk__phase after = claim->machine.phase;
-    bool waits = before == PDK__WAITING || before == PDK__WATCHING || before == PDK__LISTING;
-    if (after == PDK__HELD && before == PDK__CREATING)
+    if (after != PDK__HELD)
+        return;
+    if (before == PDK__CREATING)
         see(SIGHT_GRANTED_AT_ONCE);
-    else if (after == PDK__HELD && before == PDK__WAITING)
+    else if (before == PDK__WAITING)
         see(SIGHT_GRANTED_BY_WATCH);
-    else if (after == PDK__HELD && before == PDK__CHECKING)
+    else if (before == PDK__VERIFYING_NODE)
         see(SIGHT_GRANTED_BY_CHECK);
-    else if (after == PDK__HELD && before == PDK__PROVING)
+    else if (before == PDK__AWAITING_LEASE)
         see(SIGHT_GRANTED_BY_PROOF);
+}
+
+static void see_recovery(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before)
+{
+    enum pdk__phase after = claim->machine->phase;
     bool nothing = before == PDK__RECOVERING && after != before && after != PDK__IDENTIFYING;
-    bool found = before == PDK__IDENTIFYING && claim->machine.node == PDK__NODE_YES;
+    bool found = before == PDK__IDENTIFYING && claim->machine->node.exists == PDK__NODE_YES;
     if (before == PDK__IDENTIFYING && after == PDK__RECOVERING)
         see(SIGHT_RECOVERY_FOUND_ANOTHERS);
-    if ((ev->kind == PDK__EV_LISTED && nothing) || (ev->kind == PDK__EV_IDENTIFIED && found)) {
-        see(found ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
-        if (!claim->machine.wanted)
-            see(SIGHT_RECOVERY_FOR_NOBODY);
-    }
-    if (ev->kind == PDK__EV_SESSION_EXPIRED && (waits || before == PDK__ADRIFT))
+    if ((ev->kind != PDK__EV_LISTED || !nothing) && (ev->kind != PDK__EV_IDENTIFIED || !found))
+        return;
+    see(found ? SIGHT_RECOVERY_FOUND : SIGHT_RECOVERY_FOUND_NOTHING);
+    if (!claim->machine->requested)
+        see(SIGHT_RECOVERY_FOR_NOBODY);
+}
+
+static void see_end(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before, bool unsure)
+{
+    bool waits = before == PDK__WAITING || before == PDK__WATCHING || before == PDK__LISTING;
+    bool holds = before == PDK__HELD || before == PDK__SUSPECT;
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && (waits || before == PDK__DISCONNECTED))
         see(SIGHT_EXPIRED_WAITING);
-    if (ev->kind == PDK__EV_SESSION_EXPIRED && (before == PDK__HELD || before == PDK__SUSPECT))
+    if (ev->kind == PDK__EV_SESSION_EXPIRED && holds)
         see(SIGHT_EXPIRED_HOLDING);
     if (ev->kind == PDK__EV_SESSION_EXPIRED && unsure)
         see(SIGHT_EXPIRED_CREATING);
-    if (ev->kind == PDK__EV_SESSION_PRESUMED && (before == PDK__HELD || before == PDK__SUSPECT))
-        see(claim->machine.connected ? SIGHT_PRESUMED_CONNECTED : SIGHT_PRESUMED);
-    if (ev->kind == PDK__EV_SESSION_DOUBTED && before == PDK__HELD)
+    if (ev->kind == PDK__EV_LEASE_EXPIRED && holds)
+        see(claim->machine->session.connected ? SIGHT_PRESUMED_CONNECTED : SIGHT_PRESUMED);
+    if (ev->kind == PDK__EV_LEASE_LOW && before == PDK__HELD)
         see(SIGHT_DOUBTED_CONNECTED);
     if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && waits)
         see(SIGHT_VANISHED_WAITING);
     if (ev->kind == PDK__EV_OWN_FIRED && ev->deleted && before == PDK__HELD)
         see(SIGHT_VANISHED_HOLDING);
+}
+
+static void see_branch(const struct claim *claim, const struct pdk__event *ev, enum pdk__phase before, bool unsure)
+{
+    enum pdk__phase after = claim->machine->phase;
+    see_grant(before, after);
+    see_recovery(claim, ev, before);
+    see_end(claim, ev, before, unsure);
     if (ev->kind == PDK__EV_FIRED && before == PDK__WATCHING && after != before)
         see(SIGHT_FIRED_EARLY);
     if (ev->kind == PDK__EV_DELETED && ev->outcome == PDK__NO_NODE)
         see(SIGHT_DELETE_FOUND_NOTHING);
-    if (after == PDK__DELETING && (before == PDK__ADRIFT || before == PDK__RESTING))
+    if (after == PDK__DELETING && (before == PDK__DISCONNECTED || before == PDK__BACKOFF))
         see(SIGHT_DELETE_REPEATED);
 }
 
-static struct pdk__event unsent(const struct pdk__action *a)
+/* --- the machines' steps ----------------------------------------------------------------------------------------- */
+
+void sim_contender_step(struct pdk__contender *machine, const struct pdk__event *ev, struct pdk__actions *actions)
 {
-    static const enum pdk__event_kind reply[] = {[PDK__ACT_CREATE] = PDK__EV_CREATED,
-                                                 [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-                                                 [PDK__ACT_BARRIER] = PDK__EV_BARRIER,
-                                                 [PDK__ACT_LIST] = PDK__EV_LISTED,
-                                                 [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
-                                                 [PDK__ACT_WATCH] = PDK__EV_WATCHED,
-                                                 [PDK__ACT_OWN] = PDK__EV_OWN,
-                                                 [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
-                                                 [PDK__ACT_READ] = PDK__EV_READ,
-                                                 [PDK__ACT_MARK] = PDK__EV_MARKED,
-                                                 [PDK__ACT_DELETE] = PDK__EV_DELETED};
-    return (struct pdk__event){.kind = reply[a->kind], .op = a->op, .outcome = PDK__UNKNOWN};
-}
-
-/* --- strays ------------------------------------------------------------------------------------------------------ */
-
-static void feed_stray(struct client *c, struct stray *stray, struct pdk__event event);
-
-static bool send_for_stray(struct client *c, const struct stray *stray, const struct pdk__action *a)
-{
-    static const enum request_kind requests[] = {
-        [PDK__ACT_LIST] = REQ_LIST, [PDK__ACT_IDENTIFY] = REQ_EXISTS, [PDK__ACT_DELETE] = REQ_DELETE};
-    static const enum pdk__event_kind replies[] = {[PDK__ACT_LIST] = PDK__EV_LISTED,
-                                                   [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
-                                                   [PDK__ACT_DELETE] = PDK__EV_DELETED};
-    const char *name = a->kind == PDK__ACT_LIST ? "" : a->name;
-    return io_send(c, requests[a->kind], stray->path, name, false, stray_ticket(c, stray, replies[a->kind], a->op));
-}
-
-static void carry_out_for_stray(struct client *c, struct stray *stray, const struct pdk__action *a)
-{
-    if (a->kind == PDK__ACT_DONE) {
-        stray->used = false;
-        return;
-    }
-    if (a->kind == PDK__ACT_DELETE) {
-        STORY(c->world, "client %d deletes its stray %s", c->id, a->name);
-        see(SIGHT_STRAY_FOUND);
-    }
-    if (!send_for_stray(c, stray, a))
-        feed_stray(c, stray, unsent(a));
-}
-
-static void feed_stray(struct client *c, struct stray *stray, struct pdk__event event)
-{
-    struct pdk__actions actions;
-    event.now_ms = client_now_ms(c);
-    pdk__stray_step(&stray->machine, &event, &actions);
-    for (size_t i = 0; i < actions.n; i++)
-        carry_out_for_stray(c, stray, &actions.list[i]);
-    if (stray->used)
-        client_arm(c, pdk__stray_wake_ms(&stray->machine));
-}
-
-static void feed_strays(struct client *c, struct pdk__event event)
-{
-    for (int i = 0; i < STRAYS_MAX; i++)
-        if (c->strays[i].used)
-            feed_stray(c, &c->strays[i], event);
-}
-
-/* When the table is full, the oldest stray is dropped, as in the library. */
-static void stray_begin(const struct claim *claim, uint32_t attempt)
-{
-    struct client *c = claim->client;
-    struct stray *stray = &c->strays[c->n_strays++ % STRAYS_MAX];
-    *stray = (struct stray){.used = true, .path = claim->path};
-    pdk__stray_init(&stray->machine, &c->ops, claim->machine.session, attempt, draw(&c->world->random),
-                    client_now_ms(c));
-    client_arm(c, pdk__stray_wake_ms(&stray->machine));
-}
-
-/* --- events ------------------------------------------------------------------------------------------------------ */
-
-static void feed(struct claim *claim, struct pdk__event event)
-{
-    struct pdk__actions actions, failed = {0};
-    enum pdk__phase before = claim->machine.phase;
-    bool unsure = claim->machine.node == PDK__NODE_MAYBE;
-    event.now_ms = client_now_ms(claim->client);
-    if (claim->machine.spare == 0)
-        claim->machine.spare = next_attempt(claim->client);
-    if (event.op != 0 && event.op != claim->machine.op && event.op != claim->machine.own_op)
+    struct client *c = fiber_now->owner;
+    struct claim *claim = find_claim(c, machine);
+    if (claim == NULL)
+        claim = new_claim(c, machine);
+    enum pdk__phase before = machine->phase;
+    bool unsure = machine->node.exists == PDK__NODE_MAYBE;
+    if (ev->op != 0 && ev->op != machine->op && ev->op != machine->node.watch_op)
         see(SIGHT_STALE_REPLY);
-    pdk__contender_step(&claim->machine, &event, &actions);
-    see_branch(claim, &event, before, unsure);
-    for (size_t i = 0; i < actions.n; i++) {
-        if (!send(claim, &actions.list[i]))
-            failed.list[failed.n++] = actions.list[i];
-        tell(claim, &actions.list[i]);
-    }
-    for (size_t i = 0; i < failed.n && claim->used; i++)
-        feed(claim, unsent(&failed.list[i]));
-    if (claim->used)
-        client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+    note_event(claim, ev);
+    pdk__contender_step(machine, ev, actions);
+    see_branch(claim, ev, before, unsure);
+    for (size_t i = 0; i < actions->n; i++)
+        note_action(claim, &actions->list[i]);
 }
 
-static void feed_all(struct client *c, struct pdk__event event)
+void sim_session_step(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *actions)
 {
-    for (int i = 0; i < CLAIMS_MAX; i++)
-        if (c->claims[i].used)
-            feed(&c->claims[i], event);
-    feed_strays(c, event);
-}
-
-static void session(struct client *c, struct pdk__session_event event);
-
-/* By the delete of a node that cannot exist, under the path of a contender that wants the proof. */
-static bool probe(struct client *c)
-{
-    if (c->world->renews_by_sync)
-        return io_ask(c, REQ_SYNC, 0, "");
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *claim = &c->claims[i];
-        if (claim->used && pdk__contender_wants_proof(&claim->machine))
-            return io_ask(c, REQ_DELETE, claim->path, "nobody");
-    }
-    return false;
-}
-
-static void carry_out(struct client *c, const struct pdk__session_action *a)
-{
-    switch (a->kind) {
-    case PDK__SACT_UP:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = a->session});
-        break;
-    case PDK__SACT_DOWN:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
-        break;
-    case PDK__SACT_PROVEN:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PROVEN});
-        break;
-    case PDK__SACT_DOUBTED:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_DOUBTED});
-        break;
-    case PDK__SACT_PRESUMED:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_PRESUMED});
-        break;
-    case PDK__SACT_EXPIRED:
-        if (c->io != IO_IDLE)
+    struct client *c = fiber_now->owner;
+    int64_t deadline_ms = pdk__session_deadline_ms(s);
+    c->machine = s;
+    pdk__session_step(s, ev, actions);
+    for (size_t i = 0; i < actions->n; i++)
+        if (actions->list[i].kind == PDK__SACT_EXPIRED && c->io != IO_IDLE)
             see(SIGHT_GIVEN_UP_HANDLE);
-        for (int i = 0; i < CLAIMS_MAX; i++)
-            c->claims[i].armed = false; /* watches end with their session */
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED});
-        break;
-    case PDK__SACT_OVER:
-        feed_all(c, (struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = a->error});
-        break;
-    case PDK__SACT_OPEN:
-        STORY(c->world, "client %d makes a new handle", c->id);
-        io_open(c);
-        session(c, (struct pdk__session_event){.kind = PDK__SEV_OPENED});
-        break;
-    case PDK__SACT_PROBE:
-        if (!probe(c))
-            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
-        break;
-    case PDK__SACT_TOUCH:
-        if (!io_ask(c, REQ_EXISTS, 0, ""))
-            session(c, (struct pdk__session_event){.kind = PDK__SEV_UNASKED});
-        break;
-    case PDK__SACT_LEAVE:
-        see(c->io == IO_CONNECTED ? SIGHT_LEFT_SERVER : SIGHT_PASSED_SERVER);
-        STORY(c->world, "client %d leaves server %d", c->id, c->server);
-        client_cut(c, true, false, false);
-        break;
-    }
-}
-
-static void session(struct client *c, struct pdk__session_event event)
-{
-    struct pdk__session_actions actions;
-    int64_t deadline_ms = pdk__session_deadline_ms(&c->driver);
-    event.now_ms = client_now_ms(c);
-    pdk__session_step(&c->driver, &event, &actions);
-    bool proven = pdk__session_deadline_ms(&c->driver) > deadline_ms;
-    for (size_t i = 0; i < actions.n; i++)
-        carry_out(c, &actions.list[i]);
-    if (proven)
+    if (s->phase == PDK__SESSION_OVER)
+        c->machine = NULL;
+    else if (pdk__session_deadline_ms(s) > deadline_ms)
         faults_at_proof(c->world, c);
-    client_arm(c, pdk__session_wake_ms(&c->driver));
 }
 
-/* Called after everything that a call or a message set off. */
-static void pass_wish_on(struct client *c)
+void sim_stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint32_t attempt, uint64_t seed,
+                    int64_t now_ms)
 {
-    bool wanted = false;
-    for (int i = 0; i < CLAIMS_MAX; i++)
-        wanted |= c->claims[i].used && pdk__contender_wants_proof(&c->claims[i].machine);
-    if (wanted != c->driver.wanted)
-        session(c, (struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
-}
-
-void client_feed(struct claim *claim, struct pdk__event event)
-{
-    feed(claim, event);
-    pass_wish_on(claim->client);
-}
-
-void client_heed(struct client *c)
-{
-    if (c->driver.phase == PDK__SESSION_CONNECTED && c->io != IO_CONNECTED)
-        session(c, (struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED});
-    if (client_now_ms(c) >= pdk__session_wake_ms(&c->driver))
-        session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
-    pass_wish_on(c);
-}
-
-static enum pdk__outcome outcome_of(enum zerror error)
-{
-    if (error == Z_OK)
-        return PDK__OK;
-    if (error == Z_EXPIRED)
-        return PDK__UNKNOWN;
-    return error == Z_NONODE ? PDK__NO_NODE : PDK__REFUSED;
-}
-
-/* The strays of a path use a contender's listing, too. */
-static void share_listing(struct client *c, int path, struct pdk__event event)
-{
-    event.op = 0;
+    struct client *c = fiber_now->owner;
+    pdk__stray_init(s, ops, session, attempt, seed, now_ms);
     for (int i = 0; i < STRAYS_MAX; i++)
-        if (c->strays[i].used && c->strays[i].path == path)
-            feed_stray(c, &c->strays[i], event);
-}
-
-static void stray_replied(struct client *c, struct stray *stray, uint64_t t, const struct answer *a)
-{
-    struct pdk__event event = {.kind = (enum pdk__event_kind)(t >> 8 & 0xff), .op = t >> 16, .outcome = PDK__UNKNOWN};
-    if (!stray->used)
-        return;
-    if (a != NULL) {
-        event.outcome = outcome_of(a->error);
-        event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
-        event.token = a->czxid;
-        event.children = a->children;
-        event.n_children = (size_t)a->n_children;
-    }
-    int path = stray->path;
-    bool shares = pdk__stray_shares(&stray->machine) && event.op == stray->machine.op;
-    feed_stray(c, stray, event);
-    if (shares && event.outcome == PDK__OK)
-        share_listing(c, path, event);
-}
-
-static void replied(struct client *c, uint64_t t, const struct answer *a)
-{
-    if (stray_of(c, t) != NULL) {
-        stray_replied(c, stray_of(c, t), t, a);
-        return;
-    }
-    struct claim *claim = claim_of(c, t);
-    enum pdk__event_kind kind = (enum pdk__event_kind)(t >> 8 & 0xff);
-    if (!claim->used)
-        return;
-    struct pdk__event event = {.kind = kind, .op = t >> 16, .outcome = PDK__UNKNOWN};
-    if (a != NULL) {
-        event.outcome = outcome_of(a->error);
-        if ((kind == PDK__EV_MADE_PARENTS && a->error == Z_EXISTS) || kind == PDK__EV_BARRIER)
-            event.outcome = PDK__OK;
-        event.error = event.outcome == PDK__REFUSED ? PDK_EREFUSED : 0;
-        event.name = kind == PDK__EV_WATCHED ? claim->predecessor.name : a->name;
-        event.owner = a->owner >= 0 ? world_session_id(a->owner) : 0;
-        event.token = kind == PDK__EV_CONFIRMED ? a->mzxid : a->czxid;
-        if (kind == PDK__EV_READ && *a->name == '\0')
-            event.name = NULL;
-        if (kind == PDK__EV_MARKED && a->error == Z_BADVERSION)
-            event.outcome = PDK__CHANGED;
-        event.version = a->version;
-        event.revoked = a->revoked;
-        event.children = a->children;
-        event.n_children = (size_t)a->n_children;
-    }
-    if (kind == PDK__EV_WATCHED && event.outcome == PDK__NO_NODE)
-        claim->armed = false; /* a get sets no watch on a node that does not exist */
-    if (kind == PDK__EV_LISTED && event.outcome == PDK__OK)
-        share_listing(c, claim->path, event);
-    feed(claim, event);
-}
-
-static void tell_session(struct client *c, const struct request *r, const struct answer *a)
-{
-    struct pdk__session_event event = {.kind = PDK__SEV_TIMER};
-    if (a != NULL && outcome_of(a->error) != PDK__UNKNOWN) {
-        event.kind = PDK__SEV_ANSWERED;
-        event.sent_ms = r->sent_ms;
-        event.agreed = r->writes;
-        event.asked = r->asked;
-        event.wrote = r->writes;
-    } else if (r->asked) {
-        event.kind = PDK__SEV_UNASKED;
-    }
-    session(c, event);
-}
-
-static void fired(struct client *c, const struct answer *a)
-{
-    for (const struct law *const *law = laws; *law != NULL; law++)
-        if ((*law)->hearing != NULL)
-            (*law)->hearing(c->world, c, a);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &c->claims[i];
-        if (!claim->used || claim->path != a->path)
-            continue;
-        if (claim->has_predecessor && strcmp(claim->predecessor.name, a->name) == 0)
-            claim->armed = false;
-        struct pdk__event event = {.deleted = a->deleted};
-        if (claim->machine.node == PDK__NODE_YES && strcmp(claim->machine.name, a->name) == 0) {
-            event.kind = PDK__EV_OWN_FIRED;
-            event.op = claim->machine.own_op;
-        } else if (claim->has_predecessor && strcmp(claim->predecessor.name, a->name) == 0) {
-            event.kind = PDK__EV_FIRED;
-            event.op = claim->machine.op;
-        } else {
-            continue;
+        if (c->strays[i].machine == NULL || c->strays[i].machine == s) {
+            c->strays[i] = (struct stray){.machine = s, .path = c->stray_path, .session = session, .attempt = attempt};
+            return;
         }
-        feed(claim, event);
+}
+
+void sim_stray_step(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *actions)
+{
+    struct client *c = fiber_now->owner;
+    pdk__stray_step(s, ev, actions);
+    for (size_t i = 0; i < actions->n; i++) {
+        const struct pdk__action *a = &actions->list[i];
+        if (a->kind == PDK__ACT_DELETE) {
+            STORY(c->world, "client %d deletes its stray %s", c->id, a->name);
+            see(SIGHT_STRAY_FOUND);
+        }
+        for (int j = 0; j < STRAYS_MAX && a->kind == PDK__ACT_DONE; j++)
+            if (c->strays[j].machine == s)
+                c->strays[j].machine = NULL;
     }
 }
 
-static void hear(struct client *c, const struct answer *a)
-{
-    if (a->zxid > c->heard_zxid)
-        c->heard_zxid = a->zxid;
-}
-
-static void hear_session(struct client *c, const struct message *m)
-{
-    struct pdk__session_event event = {.kind = PDK__SEV_EXPIRED};
-    if (m->kind == IN_DISCONNECTED)
-        event.kind = PDK__SEV_DISCONNECTED;
-    if (m->kind == IN_CONNECTED) {
-        /* The next server may be older than the state that an event told of: an event carries no zxid. */
-        c->heard_zxid = c->joined_zxid = ((const struct answer *)m->body)->zxid;
-        event.kind = PDK__SEV_CONNECTED;
-        event.session = world_session_id((session_index)m->a);
-        event.timeout_ms = c->world->session_ms;
-    }
-    session(c, event);
-}
-
-static void hear_answer(struct client *c, const struct message *m)
-{
-    const struct answer *a = m->kind == IN_REPLY ? m->body : NULL;
-    if (a != NULL)
-        hear(c, a);
-    tell_session(c, a != NULL ? a->request : m->body, a);
-    if (m->a != 0)
-        replied(c, m->a, a);
-}
-
-static void hear_event(struct client *c, const struct answer *a)
-{
-    hear(c, a);
-    session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
-    fired(c, a);
-}
+/* --- the thread that completes ----------------------------------------------------------------------------------- */
 
 void client_receive(void *receiver, const struct message *m)
 {
     struct client *c = receiver;
-    if (c->dead || (unsigned)m->b != c->handle)
+    if (c->dead)
         return;
-    if (m->kind == IN_REPLY || m->kind == IN_UNKNOWN)
-        hear_answer(c, m);
-    else if (m->kind == IN_EVENT)
-        hear_event(c, m->body);
-    else
-        hear_session(c, m);
-    pass_wish_on(c);
-    for (const struct law *const *law = laws; *law != NULL && (m->kind == IN_REPLY || m->kind == IN_EVENT); law++)
-        if ((*law)->received != NULL)
-            (*law)->received(c->world, c);
+    if (c->n_completions == COMPLETIONS_MAX) {
+        fputs("sim: too many completions\n", stderr);
+        abort();
+    }
+    c->completions[(c->first_completion + c->n_completions++) % COMPLETIONS_MAX] = *m;
+    fiber_wake_all(&c->completions);
 }
 
-/* --- its clock --------------------------------------------------------------------------------------------------- */
-
-static void ring(struct client *c)
+/* The newest state is the one of this server: it may not know that of an earlier one. */
+static void join(struct client *c, const struct answer *a)
 {
-    c->wake_ms = PDK__NEVER;
-    session(c, (struct pdk__session_event){.kind = PDK__SEV_TIMER});
-    feed_all(c, (struct pdk__event){.kind = PDK__EV_TIMER});
-    pass_wish_on(c);
-    for (const struct law *const *law = laws; *law != NULL; law++)
-        if ((*law)->rang != NULL)
-            (*law)->rang(c->world, c);
+    c->heard_zxid = c->joined_zxid = a->zxid;
+    c->n_starved_before = c->n_starved;
 }
 
-static void alarm(void *subject, uint64_t number)
+static void complete(struct client *c, const struct message *m)
 {
-    struct client *c = subject;
-    if (c->dead || number != c->alarms)
+    const struct answer *a = m->kind == IN_REPLY || m->kind == IN_EVENT || m->kind == IN_CONNECTED ? m->body : NULL;
+    if ((unsigned)m->b != c->handle || c->zh == NULL)
         return;
-    if (c->paused)
-        c->late = true;
-    else
-        ring(c);
+    if (m->kind == IN_CONNECTED)
+        join(c, a);
+    else if (a != NULL && a->zxid > c->heard_zxid)
+        c->heard_zxid = a->zxid;
+    if (m->kind == IN_EVENT)
+        EACH_LAW(c->world, hearing, c, a);
+    c->completes = true;
+    zookeeper_complete(c, m);
+    if (m->kind == IN_CONNECTED && a->timeout_ms < c->heard_timeout_ms)
+        c->heard_timeout_ms = a->timeout_ms;
+    c->completes = false;
+    if (m->kind == IN_REPLY || m->kind == IN_EVENT)
+        EACH_LAW(c->world, received, c);
 }
 
-void client_arm(struct client *c, int64_t wake_ms)
+static void *complete_all(void *arg)
 {
-    if (wake_ms >= c->wake_ms)
+    struct client *c = arg;
+    for (;;) {
+        while (c->n_completions == 0)
+            fiber_block(&c->completions, -1);
+        struct message m = c->completions[c->first_completion];
+        c->n_completions--;
+        c->first_completion = c->n_completions > 0 ? (c->first_completion + 1) % COMPLETIONS_MAX : 0;
+        complete(c, &m);
+    }
+    return NULL;
+}
+
+/* --- the process's own threads ----------------------------------------------------------------------------------- */
+
+void client_watch_own(zhandle_t *zh, int type, int state, const char *path, void *context)
+{
+    struct client *c = context;
+    (void)path, (void)zh;
+    c->heard_own += type == ZOO_SESSION_EVENT;
+    if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE && c->library != NULL)
+        see(SIGHT_ADOPTED);
+}
+
+static int adopt(struct client *c, const char *hosts, const pdk_client_options *o)
+{
+    c->lent = zookeeper_init2(hosts, client_watch_own, (int)c->world->session_ms, NULL, c, 0, NULL);
+    if (c->lent == NULL)
+        return PDK_ENOMEM;
+    fiber_block(c, (instant)below(&c->world->random, 100) * 1000);
+    int rc = pdk_client_adopt(&c->library, c->lent, o);
+    if (rc != 0) {
+        zookeeper_close(c->lent);
+        c->lent = NULL;
+    }
+    return rc;
+}
+
+/* Its nodes are for itself alone. */
+static int keep_secret(pdk_client_options *o)
+{
+    int rc = pdk_client_options_add_auth(o, "digest", "sim");
+    return rc == 0 ? pdk_client_options_add_acl(o, "auth", "", PDK_PERM_ALL) : rc;
+}
+
+static int connect_library(struct client *c)
+{
+    struct world *w = c->world;
+    struct pdk_client_options *o = pdk_client_options_new();
+    char hosts[32] = "0:1,1:1,2:1,3:1,4:1";
+    if (o == NULL)
+        return PDK_ENOMEM;
+    bool several = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !c->one_name;
+    if (!several)
+        hosts[3] = '\0';
+    o->session_timeout_ms = (int)w->session_ms;
+    o->policy = w->policy;
+    o->dispatch_by_caller = c->dispatches;
+    o->renewal = w->renews_by_sync ? PDK_RENEW_BY_SYNC : PDK_RENEW_BY_WRITE;
+    int rc = c->secretive ? keep_secret(o) : 0;
+    if (rc == 0 && c->curious)
+        rc = client_ask_all(c, o);
+    if (rc == 0)
+        rc = c->adopts ? adopt(c, hosts, o) : pdk_client_new(&c->library, hosts, o);
+    pdk_client_options_free(o);
+    return rc;
+}
+
+static int make_mutex(struct client *c, int path)
+{
+    struct world *w = c->world;
+    char name[4] = {'/', (char)('0' + path), '\0'};
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    int rc = c->curious ? 0 : pdk_mutex_options_set_data(o, "sim", 3);
+    pdk_mutex_options_set_confirmed(o, w->confirmed);
+    if (w->lock_delay_ms > 0)
+        pdk_mutex_options_set_lock_delay_ms(o, w->lock_delay_ms);
+    if (rc == 0)
+        rc = pdk_mutex_new(&c->mutexes[path], c->library, name, o);
+    if (rc == 0)
+        pdk_mutex_on_revoke(c->mutexes[path], user_asked, c);
+    pdk_mutex_options_free(o);
+    return rc;
+}
+
+/* Each step is tried again until there is memory for it. */
+static void *run(void *arg)
+{
+    struct client *c = arg;
+    int rc;
+    while ((rc = connect_library(c)) != 0) {
+        STORY(c->world, "client %d cannot be made: %s", c->id, pdk_strerrorname(rc));
+        fiber_block(c, 1000);
+    }
+    for (int p = 0; p < c->world->n_paths; p++)
+        while (make_mutex(c, p) != 0)
+            fiber_block(c, 1000);
+    while (c->world->elects && candidate_begin(&c->candidate, c) != 0)
+        fiber_block(c, 1000);
+    if (c->onlooker.rounds > 0)
+        onlooker_begin(&c->onlooker, c);
+    if (c->dispatches)
+        fiber_start(c, client_dispatch, c);
+    for (int i = 0; i < c->n_users; i++)
+        fiber_start(c, user_run, &c->users[i]);
+    if (c->world->elects)
+        fiber_start(c, candidate_run, &c->candidate);
+    if (c->onlooker.rounds > 0)
+        fiber_start(c, onlooker_run, &c->onlooker);
+    if (c->curious)
+        fiber_start(c, client_ask, c);
+    c->ready = true;
+    if (!chance(&c->world->random, c->world->calm ? 0 : 100))
+        return NULL;
+    fiber_block(c, (instant)below(&c->world->random, 20000) * 1000);
+    return client_end(c);
+}
+
+void client_start(struct client *c)
+{
+    c->completer = fiber_start(c, complete_all, c);
+    fiber_start(c, run, c);
+}
+
+void client_suspend(struct client *c)
+{
+    if (c->paused || c->dead)
         return;
-    int64_t left_ms = wake_ms - client_now_ms(c);
-    c->wake_ms = wake_ms;
-    if (left_ms > INT32_MAX)
-        return;
-    /* A clock that is slow needs more of the world's time. */
-    instant left = left_ms > 0 ? left_ms * INT64_C(1000000000) / (1000000 + c->drift_ppm) + 2 : 1;
-    agenda_add(&c->world->agenda, left, alarm, c, ++c->alarms);
+    see(SIGHT_SUSPENDED);
+    STORY(c->world, "the machine of client %d is suspended", c->id);
+    client_pause(c, true);
+    c->asleep_us = client_now_us(c);
+    c->asleep_since = c->world->agenda.now;
+}
+
+/* ZooKeeper's client has not noticed that time has passed. */
+static void wake_machine(struct client *c)
+{
+    instant slept = c->world->agenda.now - c->asleep_since;
+    c->slept_us += client_now_us(c) - c->asleep_us;
+    c->asleep_us = 0;
+    c->sent += slept;
+    c->received += slept;
 }
 
 void client_pause(struct client *c, bool paused)
 {
+    if (!paused && c->asleep_us != 0)
+        wake_machine(c);
+    c->resumed = c->apart = c->world->agenda.now;
     c->paused = paused;
     if (paused || c->dead)
         return;
     for (int i = 0; i < c->world->ensemble.n; i++)
         pipe_pump(&c->down[i]);
     pipe_pump(&c->inbox);
-    if (c->late)
-        ring(c);
-    c->late = false;
-}
-
-struct claim *client_claim(struct client *c, int user, int path)
-{
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &c->claims[i];
-        if (claim->used)
-            continue;
-        *claim = (struct claim){
-            .client = c, .used = true, .index = i, .user = user, .path = path, .asked = c->world->agenda.now};
-        bool connected = c->driver.phase == PDK__SESSION_CONNECTED;
-        claim->number = ++c->world->n_claims;
-        pdk__contender_init(&claim->machine, &c->ops, next_attempt(c), draw(&c->world->random), c->driver.id, connected,
-                            !c->driver.doubted);
-        claim->machine.conditions.confirmed = c->world->confirmed;
-        claim->machine.conditions.lock_delay_ms = c->world->lock_delay_ms;
-        claim->machine.conditions.delay = &c->delays[path];
-        return claim;
-    }
-    return NULL;
+    io_resume(c);
+    fibers_resume(c);
 }

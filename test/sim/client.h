@@ -1,7 +1,7 @@
 /*
- * A client process. It has a model of ZooKeeper's C client (zookeeper.c: pings after a third of the timeout, a
- * connection given up after two thirds without a packet, watches set again on reconnect, requests failed with their
- * outcome unknown), a driver that translates for the real core as lib/zk does, and users that lock and unlock.
+ * A client process: ZooKeeper's C client as far as it matters (io.c: pings after a third of the timeout, a connection
+ * given up after two thirds without a packet, watches set again on reconnect, requests failed with their outcome
+ * unknown), its API (zookeeper.c), the driver and the recipes that ship, and users that lock and unlock.
  */
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
@@ -9,48 +9,111 @@
 #include "lib/core/contender.h"
 #include "lib/core/session.h"
 #include "lib/core/stray.h"
+#include "paddock.h"
 #include "test/sim/ensemble.h"
+#include "test/sim/fiber.h"
 
-enum { USERS_MAX = 2, CLAIMS_MAX = 8, OUTSTANDING_MAX = 64, CLIENT_WATCHES_MAX = 32, STRAYS_MAX = 64 };
+enum {
+    USERS_MAX = 2,
+    CLAIMS_MAX = 48,
+    OUTSTANDING_MAX = 256, /* two for each stray, at a reconnection */
+    CLIENT_WATCHES_MAX = 32,
+    STRAYS_MAX = 64,
+    TICKETS_MAX = 512,
+    COMPLETIONS_MAX = 1024
+};
 
 struct world;
 struct client;
 
-/* One contender at work. */
+/* A contender at work: what the laws know of one of the driver's claims. */
 struct claim {
     struct client *client;
     bool used;
-    int index;
-    int user;
     int path;
-    uint64_t number; /* of all claims of the run */
-    struct pdk__contender machine;
+    uint64_t number;                      /* of all claims of the run */
+    const struct pdk__contender *machine; /* the driver's own */
+    struct pdk__contender ended;          /* a copy, once it is done */
     bool has_predecessor;
     struct watched predecessor;
     bool unwatched; /* its watch is being removed */
-    int settled;    /* how often it was notified of a grant or a failure */
+    int settled;    /* how often it was told granted or failed */
     int done;
     bool granted;
-    bool released; /* the user released, or never held */
-    bool revoked;  /* it was notified of a revocation request */
+    bool released; /* the user let go, or never held */
+    bool revoked;  /* it was told that the lock is wanted back */
     int64_t token;
-    bool armed; /* the watch on the predecessor was requested, and has neither fired nor been removed */
-    instant asked, granted_at;
+    bool confirmed; /* its grants are, by a write */
+    bool delays;    /* and begin after a lock delay */
+    uint32_t stray_attempt;
+    bool turned; /* it rested when law_prompt.c last looked, or has begun, was granted, or let go since */
+    bool proving;
+    instant busy_since;
+    bool armed; /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
 };
 
-/* A create that left no node yet, and may still be committed. */
+/* A create that left no node, and may land. */
 struct stray {
-    bool used;
+    const struct pdk__stray *machine; /* the driver's own; NULL: none */
     int path;
-    struct pdk__stray machine;
+    int64_t session;
+    uint32_t attempt;
+};
+
+/* A request that is not completed yet. */
+enum completion_kind {
+    COMPLETES_VOID,
+    COMPLETES_STAT,
+    COMPLETES_STRING,
+    COMPLETES_STRING_ROOT, /* the root is there already */
+    COMPLETES_STRING_STAT,
+    COMPLETES_STRINGS,
+    COMPLETES_DATA,
+    COMPLETES_RECORD
+};
+
+struct ticket {
+    struct _zhandle *zh; /* NULL: free */
+    enum completion_kind kind;
+    int path;
+    char name[PDK__NAME_MAX];
+    void (*completion)(void);
+    const void *data;
 };
 
 struct user {
     struct client *client;
     int index;
-    int rounds;   /* still to do */
-    bool sprints; /* it requests the lock again and again, and holds it briefly */
-    int claim;    /* the claim at work for it; -1 none */
+    int rounds;    /* still to do */
+    bool sprints;  /* it asks again and again, and holds for a moment */
+    bool answered; /* an asynchronous lock */
+    int answer;
+    pdk_mutex *mutex; /* that it is of */
+    int64_t token;    /* of the grant at hand */
+    bool holds;
+    bool wanted; /* it was told that another wants the lock */
+};
+
+/* One that stands for leader. */
+struct candidate {
+    struct client *client;
+    pdk_leader *leader; /* NULL: none */
+    int rounds;
+    pdk_leader_change change; /* the last that was reported; 0: none */
+    int64_t token;
+};
+
+/* One that looks at a path, beside an observer. */
+struct onlooker {
+    struct client *client;
+    pdk_leader_observer *observer; /* NULL: none */
+    int path;
+    char name[4];
+    int rounds;
+    bool meddles;
+    bool stopped;  /* freed in its callback */
+    bool reported; /* anything */
+    int64_t token; /* the last that was; 0: no leader */
 };
 
 enum io_state { IO_IDLE, IO_CONNECTING, IO_CONNECTED };
@@ -59,86 +122,171 @@ struct client {
     struct world *world;
     int id;
     bool paused, dead;
-    int64_t clock_ms; /* its clock's time at the beginning */
+    int64_t clock_ms; /* what its clock said at the beginning */
     int drift_ppm;
     unsigned hosts; /* a bit for each server it knows */
 
     /* ZooKeeper's client */
     enum io_state io;
-    int server;        /* that it is connected to, or tries */
-    unsigned attempts; /* connections tried: the number of the present one */
+    int server;        /* it is, or tries to be, connected to */
+    unsigned attempts; /* connections tried: the number of the one at hand */
     session_index session;
-    session_index offered; /* the id that a server gives it, if it has none */
+    session_index offered; /* for the servers to give, if it has none */
     int64_t seen_zxid;
+    int64_t timeout_ms; /* granted; it asks for no more ever after */
     instant sent, received;
-    bool wound; /* the io clock runs */
     int n_outstanding, n_queued;
     const struct request *outstanding[OUTSTANDING_MAX];
     const struct request *queued[OUTSTANDING_MAX];
     int n_watches;
     struct watched watches[CLIENT_WATCHES_MAX];
 
-    /* the driver */
-    int64_t heard_zxid;  /* the newest state in any message */
-    int64_t joined_zxid; /* the state of its server when it was connected */
-    unsigned handle;     /* handles opened: the number of the present one */
-    struct pdk__session driver;
-    uint64_t ops;
-    uint32_t last_attempt;
-    struct claim claims[CLAIMS_MAX];
-    struct stray strays[STRAYS_MAX];
-    uint64_t n_strays; /* so far */
-    struct pdk__delay delays[PATHS];
-    int64_t wake_ms;
-    unsigned alarms;
-    bool late; /* an alarm went off while it was paused */
+    bool expired;
+    bool authenticated; /* its handle has its credentials */
+    bool auth_failed;   /* and a server refused them */
+    bool auth_told;     /* and the library was told so, by a handle that it was not replacing */
+    bool clock_stands;  /* its clock came due while it was paused */
+    instant resumed;    /* after its last pause */
+    int64_t slept_us;   /* how long its machine was suspended, by its own clock */
+    int64_t asleep_us;  /* since when it is; 0: it is not */
+    instant asleep_since;
+    instant apart;        /* it was paused or not connected last */
+    int n_starved;        /* how often it had no memory */
+    int n_starved_before; /* when it was connected */
 
+    /* its thread that completes */
+    struct fiber *completer;
+    bool completes;
+    unsigned first_completion, n_completions;
+    bool adopts;               /* its handle is its program's own, and adopted */
+    struct _zhandle *lent;     /* that handle */
+    unsigned heard_own;        /* events of the session, by its program's own watcher */
+    const struct fiber *child; /* it has forked, and runs in the child; NULL: none does */
+    struct _zhandle *zh;
+    int n_tickets; /* places that were ever used */
+
+    /* the driver, and what is known of it */
+    pdk_client *library;
+    pdk_mutex *mutexes[PATHS];
+    const struct pdk__session *machine; /* NULL: none, or over */
+    bool ready;                         /* its users are at work */
+    bool closes;                        /* or is closed */
+    bool closed;                        /* and all of it is freed */
+    int64_t heard_zxid;                 /* the newest state that a message told of */
+    int64_t joined_zxid;                /* the state of its server when it was connected */
+    int64_t heard_timeout_ms;           /* the shortest that its session was granted, as far as the driver was told */
+    unsigned handle;                    /* handles had: the number of the one at hand */
+    bool curious;                       /* it asks for all there is to know, and logs */
+    bool asking;                        /* that thread is at work */
+    pdk_log_level log_level;
+    bool told; /* of its session */
+    pdk_session_state told_state;
+    pdk_state polled; /* the last change of its first lock */
+    int64_t polled_token;
+    pdk_leader_change polled_term;
+    bool dispatching; /* that thread is at work */
+    bool dispatches;  /* its callbacks run on a thread of its own program */
+    bool oversized;   /* the requests for its lock on path 0 are over jute.maxbuffer */
+    bool secretive;   /* its nodes are for itself alone, by its credentials */
+    bool one_name;    /* its servers have one name, so that it is not told to leave any */
+    int stray_path;
+    int n_claims; /* places that were ever used */
+    struct stray strays[STRAYS_MAX];
+
+    struct candidate candidate;
+    struct onlooker onlooker;
     struct user users[USERS_MAX];
     int n_users;
 
-    /* last, because they are large and need no clearing */
+    /* last, for they are large, and need no clearing */
+    struct claim claims[CLAIMS_MAX];
+    struct message completions[COMPLETIONS_MAX];
+    struct ticket tickets[TICKETS_MAX];
     struct pipe up[SERVERS_MAX], down[SERVERS_MAX];
     struct pipe inbox; /* from the thread that reads to the thread that completes */
 };
 
 void client_begin(struct client *c, struct world *w, int id);
 void client_pause(struct client *c, bool paused);
+
+/* Its machine is suspended: a pause in which a clock stands still. */
+void client_suspend(struct client *c);
 void client_crash(struct client *c);
 
-/* The connection breaks. The server learns of it if TOLD. Messages in transit up or down are lost if LOSE_UP,
- * LOSE_DOWN. */
+/* The connection breaks: the server learns of it if TOLD; what was on its way up or down is lost, or not. */
 void client_cut(struct client *c, bool told, bool lose_up, bool lose_down);
 
-/* A server's answer is sent down. */
+/* A server sends an answer. */
 void client_answer(struct client *c, int server, unsigned attempt, enum answer_kind kind, const struct answer *a);
 
 int64_t client_now_ms(const struct client *c);
+int64_t client_now_us(const struct client *c);
 
-/* Does the client believe now that the claim holds? The answer of pdk_mutex_state(). */
+/* By the clock that stands still while its machine is suspended. */
+int64_t client_monotonic_us(const struct client *c);
+bool client_is_dead(const struct client *c);
+bool client_is_paused(const struct client *c);
+
+/* The session as the driver has it; one that is over where there is none. */
+const struct pdk__session *client_session(const struct client *c);
+
+/* Does it believe, at this moment, that the claim holds? What pdk_mutex_state would say. */
 bool claim_believes(const struct claim *claim);
 
 /* --- between the files of the client ----------------------------------------------------------------------------- */
 
 /* io.c */
 void io_open(struct client *c);
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket);
-bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket);
-bool io_ask(struct client *c, enum request_kind kind, int path, const char *name); /* for the chain's sake */
+void io_close(struct client *c);
+void io_resume(struct client *c);
+bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
+             uint64_t ticket);
 
-/* client.c: the inputs of the completion thread. */
-enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
+/* client.c: what the completion thread is handed. */
+enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_AUTH_FAILED, IN_REPLY, IN_UNKNOWN, IN_EVENT };
 void client_receive(void *receiver, const struct message *m);
-void client_arm(struct client *c, int64_t wake_ms);
-void client_feed(struct claim *claim, struct pdk__event event);
+void client_start(struct client *c);
 
-/* Every call of the library does this first: step the session machine with the handle's state and the time. */
-void client_heed(struct client *c);
+/* client.c: the calls of the driver for the machines' steps (shim.h). */
+void sim_contender_step(struct pdk__contender *machine, const struct pdk__event *ev, struct pdk__actions *actions);
+void sim_session_step(struct pdk__session *s, const struct pdk__session_event *ev,
+                      struct pdk__session_actions *actions);
+void sim_stray_init(struct pdk__stray *s, uint64_t *ops, int64_t session, uint32_t attempt, uint64_t seed,
+                    int64_t now_ms);
+void sim_stray_step(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *actions);
 
-/* users.c */
-void user_begin(struct user *u);
-void user_granted(struct claim *claim);
-void user_failed(struct claim *claim);
-void user_lost(struct claim *claim);
-struct claim *client_claim(struct client *c, int user, int path);
+/* The watcher of a program that lends its handle. */
+void client_watch_own(struct _zhandle *zh, int type, int state, const char *path, void *client);
+
+/* zookeeper.c */
+void zookeeper_complete(struct client *c, const struct message *m);
+
+/* users.c: the thread of one. */
+void *user_run(void *user);
+
+/* users.c: a holder is asked for its lock. */
+void user_asked(pdk_mutex *m, int64_t token, void *client);
+
+/* The thread that dispatches callbacks. */
+void *client_dispatch(void *client);
+
+/* askers.c: options for one that asks, and its thread. */
+int client_ask_all(struct client *c, pdk_client_options *o);
+void *client_ask(void *client);
+void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client);
+void client_told(pdk_client *library, pdk_session_state state, void *client);
+
+/* candidates.c: its leader, and its thread. */
+int candidate_begin(struct candidate *k, struct client *c);
+void candidate_end(struct candidate *k);
+void *candidate_run(void *candidate);
+
+/* onlookers.c: its observer, and its thread. */
+void onlooker_begin(struct onlooker *k, struct client *c);
+void onlooker_end(struct onlooker *k);
+void *onlooker_run(void *onlooker);
+
+/* The thread that closes and frees a client, at once. */
+void *client_end(void *client);
 
 #endif

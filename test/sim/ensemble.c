@@ -6,7 +6,7 @@
 
 static instant ms(int64_t n) { return n * 1000; }
 
-static int quorum(const struct ensemble *e) { return e->n / 2 + 1; }
+static int quorum(const struct ensemble *e) { return e->n_voters / 2 + 1; }
 
 struct request *ensemble_request(struct ensemble *e)
 {
@@ -15,7 +15,7 @@ struct request *ensemble_request(struct ensemble *e)
         abort();
     }
     struct request *r = &e->requests[e->n_requests++];
-    *r = (struct request){.number = (uint64_t)e->n_requests, .session = -1};
+    *r = (struct request){.number = (uint64_t)e->n_requests, .session = -1, .version = -1};
     return r;
 }
 
@@ -124,24 +124,31 @@ static void answer_syncs(struct server *s)
     s->n_waiting_syncs = kept;
 }
 
+/* One by one: a sync is answered before the later requests of its client. */
+static void commit_until(struct server *s, int upto)
+{
+    struct ensemble *e = s->e;
+    for (int i = s->n_committed + 1; i <= upto; i++) {
+        tell_truth(s, i);
+        apply_until(s, i);
+        for (int j = 0; j < e->n; j++)
+            if (j != s->id && s->acked[j] >= 0)
+                link_send(e, s->id, j, LINK_COMMIT, (uint64_t)i, 0, NULL);
+        answer_syncs(s);
+    }
+}
+
 /* Commit the transactions that a quorum has logged. */
 static void leader_commit(struct server *s)
 {
     struct ensemble *e = s->e;
     for (int upto = s->n_log; upto > s->n_committed; upto--) {
         int votes = s->n_logged >= upto;
-        for (int i = 0; i < e->n; i++)
+        for (int i = 0; i < e->n_voters; i++)
             votes += i != s->id && s->acked[i] >= upto;
         if (votes < quorum(e))
             continue;
-        int from = s->n_committed;
-        tell_truth(s, upto);
-        apply_until(s, upto);
-        for (int i = from; i < upto; i++)
-            for (int j = 0; j < e->n; j++)
-                if (j != s->id && s->acked[j] >= 0)
-                    link_send(e, s->id, j, LINK_COMMIT, (uint64_t)i + 1, 0, NULL);
-        answer_syncs(s);
+        commit_until(s, upto);
         return;
     }
 }
@@ -279,12 +286,14 @@ void leader_touch(struct server *s, session_index session)
         s->expires[session] = expiry(s, session);
 }
 
-bool leader_revalidate(struct server *s, session_index session, int origin)
+bool leader_revalidate(struct server *s, session_index session, int origin, unsigned attempt, int64_t timeout_ms)
 {
     if (!tracked(s, session))
         return false;
+    if (s->owner[session] != origin)
+        world_moved(s->e->world, session, attempt);
     s->owner[session] = origin;
-    world_owned_by(s->e->world, session, origin);
+    s->e->timeout_ms[session] = timeout_ms;
     leader_touch(s, session);
     return true;
 }
@@ -295,6 +304,7 @@ static void prepare_create(struct server *s, const struct request *r, struct txn
 {
     struct dir *dir = &s->prep.dirs[r->path];
     txn->kind = TXN_CREATE;
+    txn->secret = r->secret;
     snprintf(txn->name, sizeof txn->name, "%.40s%010d", r->name, dir->counter);
     if (!dir->exists)
         txn->error = Z_NONODE;
@@ -311,9 +321,20 @@ static void prepare_plant(struct server *s, const struct request *r, struct txn 
         txn->error = Z_EXISTS;
 }
 
+static enum zerror refusal(const struct node *node, int32_t version, bool may)
+{
+    if (node == NULL)
+        return Z_NONODE;
+    if (!may)
+        return Z_NOAUTH;
+    return version >= 0 && version != node->version ? Z_BADVERSION : Z_OK;
+}
+
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
 {
     struct dir *dir = &s->prep.dirs[r->path];
+    const struct node *node;
+    bool may;
     strcpy(txn->name, r->name);
     switch (r->kind) {
     case REQ_CREATE:
@@ -324,17 +345,22 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         break;
     case REQ_MAKE_DIR:
         txn->kind = TXN_MAKE_DIR;
+        txn->counter = s->e->counter;
+        txn->wraps = s->e->counter % 2 != 0;
         txn->error = dir->exists ? Z_EXISTS : Z_OK;
         break;
     case REQ_DELETE:
     case REQ_SET:
     case REQ_REVOKE:
+    case REQ_REVOKE_BARE:
         txn->kind = r->kind == REQ_DELETE ? TXN_DELETE : TXN_SET;
-        txn->revokes = r->kind == REQ_REVOKE;
-        txn->error = tree_find(&s->prep, r->path, r->name) == NULL ? Z_NONODE : Z_OK;
+        txn->data = r->kind == REQ_REVOKE ? DATA_REVOKED : r->kind == REQ_REVOKE_BARE ? DATA_REVOKED_BARE : DATA_OWN;
+        node = tree_find(&s->prep, r->path, r->name);
+        may = r->kind == REQ_DELETE || r->session < 0 || node == NULL || server_permits(s, r->session, node);
+        txn->error = refusal(node, r->version, may);
         break;
-    case REQ_MARK:
-        txn->kind = TXN_MARK;
+    case REQ_RECORD:
+        txn->kind = TXN_RECORD;
         txn->error = !dir->exists ? Z_NONODE : dir->version != r->version ? Z_BADVERSION : Z_OK;
         break;
     case REQ_REMOVE_DIR:
@@ -391,6 +417,7 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
     propose(s, txn);
     if (txn.kind == TXN_OPEN_SESSION) {
         s->owner[r->session] = origin;
+        s->e->timeout_ms[r->session] = r->timeout_ms;
         leader_touch(s, r->session);
     }
 }
@@ -403,9 +430,11 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
     if (leader->n_log - leader->n_committed > 50 ||
         ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MAX / 2))
         return false; /* they would pile up at a leader that cannot commit */
+    const struct world *w = e->world;
     struct request *r = ensemble_request(e);
     r->kind = kind;
     r->path = path;
+    r->secret = w->secretive && !w->finale;
     strcpy(r->name, name);
     leader_prepare(&e->servers[e->leader], r, -1);
     return true;
@@ -450,6 +479,13 @@ static void follow(struct server *s, const struct message *m, int from)
     }
 }
 
+/* A server's question about a session, by a connection of the client's. */
+static bool revalidate(struct server *s, const struct message *m, int from)
+{
+    return leader_revalidate(s, (session_index)(m->a & 0xffffffff), from, (unsigned)(m->a >> 32),
+                             (int64_t)(m->b & 0xffffffff));
+}
+
 static void lead(struct server *s, const struct message *m, int from)
 {
     s->heard_at[from] = s->half_ticks;
@@ -468,8 +504,7 @@ static void lead(struct server *s, const struct message *m, int from)
         leader_prepare(s, m->body, from);
         break;
     case LINK_REVALIDATE:
-        link_send(s->e, s->id, from, LINK_REVALIDATED, m->a, leader_revalidate(s, (session_index)m->a, from) ? 1 : 0,
-                  NULL);
+        link_send(s->e, s->id, from, LINK_REVALIDATED, m->a & 0xffffffff, revalidate(s, m, from) ? 1 : 0, NULL);
         break;
     case LINK_CLOSED:
         s->acked[from] = -1;
@@ -533,6 +568,8 @@ static void reign(struct server *s, const bool *voters)
     e->epoch++;
     STORY((struct world *)e->world, "server %d leads, with %d transactions", s->id, s->n_log);
     e->leader = s->id;
+    if (e->n_voters == 5)
+        see(SIGHT_FIVE_SERVERS);
     s->epoch = e->epoch;
     s->reign++;
     s->state = SERVER_LEADING;
@@ -545,7 +582,7 @@ static void reign(struct server *s, const bool *voters)
     /* A quorum has its log, so all of it is committed. */
     tell_truth(s, s->n_log);
     apply_until(s, s->n_log);
-    s->prep = s->tree;
+    tree_copy(&s->prep, &s->tree);
     for (int i = 0; i < e->n; i++)
         s->acked[i] = -1;
     for (session_index i = 0; i < SESSIONS_MAX; i++) {
@@ -570,11 +607,11 @@ static bool better(const struct server *a, const struct server *b)
 /* Every LOOKING server votes. A candidate needs a quorum of voters that it reaches, and the newest log among them. */
 static bool elect(struct ensemble *e)
 {
-    for (int i = 0; i < e->n; i++) {
+    for (int i = 0; i < e->n_voters; i++) {
         bool voters[SERVERS_MAX] = {false};
         int n = 0;
         bool best = e->servers[i].state == SERVER_LOOKING;
-        for (int j = 0; j < e->n && best; j++) {
+        for (int j = 0; j < e->n_voters && best; j++) {
             voters[j] = e->servers[j].state == SERVER_LOOKING && (i == j ? !e->servers[i].paused : reaches(e, i, j));
             n += voters[j];
             best = !(voters[j] && j != i && better(&e->servers[j], &e->servers[i]));
@@ -608,7 +645,7 @@ static void lead_on(struct server *s)
 {
     int voters = 1;
     s->half_ticks++;
-    for (int i = 0; i < s->e->n; i++)
+    for (int i = 0; i < s->e->n_voters; i++)
         voters += i != s->id && synced(s, i);
     if (s->half_ticks % 2 == 0 && voters < quorum(s->e))
         look(s);
@@ -724,9 +761,10 @@ static void server_begin(struct ensemble *e, int i)
     agenda_add(e->agenda, below(e->random, (int)ms(e->tick_ms) / 2), half_tick, s, 0);
 }
 
-void ensemble_begin(struct ensemble *e, int n)
+void ensemble_begin(struct ensemble *e, int n, int n_voters)
 {
     e->n = n;
+    e->n_voters = n_voters;
     e->epoch = 0;
     e->leader = -1;
     e->n_txns = e->n_requests = e->n_committed = 0;

@@ -15,7 +15,7 @@
 #include "test/sim/random.h"
 #include "test/sim/tree.h"
 
-enum { SERVERS_MAX = 3, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 128 };
+enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 256 };
 
 enum request_kind {
     REQ_CREATE,
@@ -24,14 +24,15 @@ enum request_kind {
     REQ_DELETE,
     REQ_SET,
     REQ_REVOKE, /* a set of node data that requests revocation */
-    REQ_MARK,   /* the data of a lock path, for a version */
+    REQ_REVOKE_BARE,
+    REQ_RECORD, /* the data of a lock path, for a version */
     REQ_REMOVE_DIR,
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
     REQ_SYNC,
     REQ_LIST,
     REQ_GET,
-    REQ_READ_MARK,
+    REQ_READ_RECORD,
     REQ_EXISTS,
     REQ_UNWATCH,
     REQ_SET_WATCHES,
@@ -40,7 +41,11 @@ enum request_kind {
 
 static inline bool is_write(enum request_kind kind) { return kind <= REQ_OPEN; }
 
+/* An exists-watch on a node that is there is one of its data. */
+enum watch_kind { WATCH_DATA, WATCH_EXISTS, WATCH_CHILDREN };
+
 struct watched {
+    enum watch_kind kind;
     int path;
     char name[PDK__NAME_MAX];
 };
@@ -52,17 +57,20 @@ struct request {
     int server;
     int path;
     bool watch;
+    bool secret; /* of a create: only its client may read the node */
+    bool large;  /* it is over jute.maxbuffer */
+    bool waited; /* for a connection */
     char name[PDK__NAME_MAX];
     int64_t since_zxid; /* of set watches */
+    int64_t timeout_ms; /* of a session to open */
     int n_watched;
     const struct watched *watched;
     /* the client's own */
-    int32_t version; /* the version that a mark expects */
+    int32_t version; /* that a write is for; -1: any */
     uint64_t ticket;
-    int64_t sent_ms; /* on its clock */
-    bool writes;     /* a quorum answers it, as far as the client knows */
-    bool asked;      /* sent to renew the chain */
 };
+
+enum event_kind { EVENT_CREATED, EVENT_DELETED, EVENT_CHANGED, EVENT_CHILDREN };
 
 /* The messages from a server to a client. */
 enum answer_kind { ANSWER_CONNECTED, ANSWER_EXPIRED, ANSWER_REPLY, ANSWER_EVENT, ANSWER_CLOSED, ANSWER_PONG };
@@ -74,11 +82,12 @@ struct answer {
     char name[PDK__NAME_MAX];
     session_index owner;
     int64_t czxid;
-    int64_t mzxid;   /* of a node that was written */
-    int32_t version; /* of a lock path's data */
+    int64_t mzxid;      /* of a node that was written */
+    int64_t timeout_ms; /* of a session */
+    int32_t version;    /* of a lock path's data */
     int path;
-    bool deleted;
-    bool revoked;
+    enum event_kind event;
+    enum node_data data;
     int n_children;
     const char *const *children;
 };
@@ -88,6 +97,7 @@ struct connection {
     bool open;
     bool established;
     session_index session;
+    int64_t timeout_ms;
     int client;
     int n_pending;
     const struct request *pending[PENDING_MAX];
@@ -95,6 +105,9 @@ struct connection {
 
 struct watch {
     session_index session;
+    bool children;
+    bool waited; /* its request waited for a connection */
+    bool again;  /* set on an earlier connection, and by the client again on this one */
     int path;
     char name[PDK__NAME_MAX];
 };
@@ -113,6 +126,7 @@ struct server {
     int rate_ppm;      /* by which its clock is fast */
     instant phase;     /* its clock's time at the beginning */
     struct tree tree;
+    int64_t grants_ms; /* the longest session timeout that it grants */
     uint64_t touched;  /* a bit per session, since the last ping */
     instant heard;     /* from the leader */
     bool mute_at_pong; /* its messages to its leader are held, from its next answer to a ping on */
@@ -143,9 +157,10 @@ struct server {
 struct ensemble {
     struct agenda *agenda;
     struct random *random;
-    int n;
+    int n, n_voters; /* the servers after these do not vote: observers of ZooKeeper's */
     int tick_ms, sync_limit;
-    bool silent; /* an expired session is silently replaced by a new one, as some servers do */
+    bool silent;     /* an expired session is silently replaced by a new one, as some servers do */
+    int32_t counter; /* of a new path: 0, or near the end */
     int64_t epoch;
     int leader; /* the leader of the newest epoch; -1 none */
     struct server servers[SERVERS_MAX];
@@ -174,14 +189,15 @@ struct ensemble {
     void *(*scratch)(void *world, size_t size);
 };
 
-/* With N servers; ticks, clocks and delays are set before. */
-void ensemble_begin(struct ensemble *e, int n);
+/* With N servers, of which N_VOTERS vote; ticks, clocks and delays are set before. */
+void ensemble_begin(struct ensemble *e, int n, int n_voters);
 
 /* A request of a client's arrives at a server. */
 void server_receive(struct server *s, int client, const struct request *r);
 
 /* A client connects, with a session or (-1) for a new one, which is then NEW_SESSION. */
-void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid);
+void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid,
+                    int64_t timeout_ms);
 
 /* A client's connection has ended. */
 void server_disconnect(struct server *s, int client);
@@ -190,6 +206,9 @@ void server_disconnect(struct server *s, int client);
 bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name);
 
 struct request *ensemble_request(struct ensemble *e);
+
+/* The watches on nodes, which end with these; those on lock paths stay. */
+int server_node_watches(const struct server *s);
 
 /* The leader finds the session expired now, whatever touched it. */
 void leader_expire(struct server *s, session_index session);
@@ -228,11 +247,13 @@ enum link_kind {
 
 void link_send(struct ensemble *e, int from, int to, enum link_kind kind, uint64_t a, uint64_t b, const void *body);
 void leader_prepare(struct server *s, const struct request *r, int origin);
-bool leader_revalidate(struct server *s, session_index session, int origin);
+/* The client has asked for its session by ATTEMPT, the number of its connection. */
+bool leader_revalidate(struct server *s, session_index session, int origin, unsigned attempt, int64_t timeout_ms);
 void leader_touch(struct server *s, session_index session);
 void server_apply(struct server *s, const struct txn *txn);
 void server_synced(struct server *s, const struct request *r);
 void server_established(struct server *s, session_index session, bool alive);
 void server_close_all(struct server *s);
+bool server_permits(const struct server *s, session_index session, const struct node *node);
 
 #endif

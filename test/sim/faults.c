@@ -22,6 +22,7 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
                                             "deposes",
                                             "pauses the leader; not server",
                                             "strands the server of client",
+                                            "brings about a late create of client",
                                             "forges a name on path",
                                             "leaves junk on path",
                                             "asks for the lock of path",
@@ -95,6 +96,8 @@ static void end_foreign(void *subject, uint64_t path)
     struct world *w = subject;
     const struct dir *dir = &w->ensemble.truth.dirs[path];
     bool left = false;
+    if (w->finale)
+        return;
     for (int i = 0; i < dir->n && !left; i++)
         left = dir->nodes[i].owner < 0 &&
                ensemble_administrate(&w->ensemble, REQ_DELETE, (int)path, dir->nodes[i].name);
@@ -171,7 +174,7 @@ static void depose(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
     int leader = e->leader;
-    if (leader < 0 || e->n == 1 || e->servers[leader].state != SERVER_LEADING)
+    if (leader < 0 || e->n_voters == 1 || e->servers[leader].state != SERVER_LEADING)
         return;
     for (int i = 0; i < e->n; i++)
         if (i != leader) {
@@ -298,7 +301,7 @@ static void hold_packets(struct world *w, struct client *c)
 /* The servers were restored from a backup older than the state that the client has seen: they always refuse it. */
 static void outrun(struct client *c)
 {
-    if (c->io == IO_IDLE)
+    if (c->io == IO_IDLE || c->adopts) /* its program would open another handle */
         return;
     client_cut(c, true, true, true);
     c->seen_zxid = INT64_MAX;
@@ -306,16 +309,22 @@ static void outrun(struct client *c)
 
 static void stop(struct world *w, struct client *c)
 {
-    client_pause(c, true);
+    if (w->suspends && chance(&w->fault_random, 700))
+        client_suspend(c);
+    else
+        client_pause(c, true);
     agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
 }
+
+/* The candidates' path is the last. */
+static int faults_paths(const struct world *w) { return w->elects ? PATHS : w->n_paths; }
 
 static void happen(struct world *w, enum fault fault, int whom)
 {
     struct random *r = &w->fault_random;
     struct client *c = &w->clients[whom % w->n_clients];
     struct server *s = &w->ensemble.servers[whom % w->ensemble.n];
-    int path = whom % w->n_paths;
+    int path = whom % faults_paths(w);
     switch (fault) {
     case FAULT_CUT:
         client_cut(c, chance(r, 500), chance(r, 500), chance(r, 700));
@@ -325,6 +334,9 @@ static void happen(struct world *w, enum fault fault, int whom)
         break;
     case FAULT_ISOLATE:
         isolate(w, c);
+        break;
+    case FAULT_LATE_CREATE:
+        late_create_begin(w, c);
         break;
     case FAULT_CRASH:
         crash(w, s);
@@ -372,7 +384,7 @@ static void happen(struct world *w, enum fault fault, int whom)
         litter(w, path);
         break;
     case FAULT_REVOKE:
-        meddle(w, REQ_REVOKE, path);
+        meddle(w, chance(r, 500) ? REQ_REVOKE : REQ_REVOKE_BARE, path);
         break;
     case FAULT_REPLACE:
         replace(w, path);
@@ -400,8 +412,8 @@ static void strike(struct world *w, enum fault fault, int whom)
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
-        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 2, 2, 2, 2};
-        int n[] = {w->n_clients, w->ensemble.n, w->n_paths};
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 0, 2, 2, 2, 2};
+        int n[] = {w->n_clients, w->ensemble.n, faults_paths(w)};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;
         happen(w, fault, whom);
@@ -458,6 +470,13 @@ void faults_at_write(struct world *w, const struct client *c)
         strike(w, FAULT_STRAND, c->id);
 }
 
+/* Or the moment after an unlock: the user's next create is to land late. */
+void faults_at_deletion(struct world *w, const struct client *c)
+{
+    if (late_create_may_begin(w, c) && hunts(w, w->hunt_late_permille))
+        strike(w, FAULT_LATE_CREATE, c->id);
+}
+
 static bool may_happen(const struct world *w, enum fault f)
 {
     static const enum fault tense[] = {FAULT_CUT,   FAULT_BLACKHOLE,    FAULT_STRAND,      FAULT_DEPOSE,
@@ -491,8 +510,12 @@ void faults_begin(struct world *w)
 {
     struct random *r = &w->fault_random;
     int sum = 0;
-    for (int f = 0; f < FAULT_FORGE; f++)
+    for (int f = 0; f < FAULT_LATE_CREATE; f++)
         sum += w->weights[f] = (w->cuts || chance(r, 400)) && may_happen(w, (enum fault)f) ? between(r, 1, 10) : 0;
+    if (w->suspends && may_happen(w, FAULT_CLIENT_PAUSE)) {
+        sum += 5;
+        w->weights[FAULT_CLIENT_PAUSE] += 5;
+    }
     if (w->weights[FAULT_CLIENT_CRASH] > 1)
         w->weights[FAULT_CLIENT_CRASH] = 1;
     w->fault_gap_ms = between(r, 20, 2000);

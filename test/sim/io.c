@@ -1,5 +1,5 @@
 /* ZooKeeper's C client, as the driver meets it. */
-#include "test/sim/world.h"
+#include "test/sim/laws.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct hello {
     struct client *client;
     unsigned attempt;
     session_index session, offered;
-    int64_t seen_zxid;
+    int64_t seen_zxid, timeout_ms;
 };
 
 static void arrive(void *receiver, const struct message *m)
@@ -33,7 +33,7 @@ static void arrive(void *receiver, const struct message *m)
     if (m->kind == UP_CONNECT) {
         const struct hello *hello = m->body;
         *attached = attempt;
-        server_connect(s, c->id, hello->session, hello->offered, hello->seen_zxid);
+        server_connect(s, c->id, hello->session, hello->offered, hello->seen_zxid, hello->timeout_ms);
     } else if (attempt != *attached) {
         return;
     } else if (m->kind == UP_REQUEST) {
@@ -84,19 +84,11 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "plant",       "make path", "delete", "set",  "revoke",
-                                        "mark",   "remove path", "close",     "open",   "sync", "list",
-                                        "get",    "read mark",   "exists",    "unwatch"};
+    static const char *const kinds[] = {"create",        "plant",  "make path",   "delete", "set",    "revoke",
+                                        "revoke barely", "record", "remove path", "close",  "open",   "sync",
+                                        "list",          "get",    "read record", "exists", "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
-}
-
-static bool starves(struct world *w)
-{
-    if (w->starved_permille == 0 || w->healed || w->plan.exhaustive || !chance(&w->fault_random, w->starved_permille))
-        return false;
-    see(SIGHT_STARVED);
-    return true;
 }
 
 static struct request *make(struct client *c, enum request_kind kind, int path, const char *name)
@@ -105,8 +97,6 @@ static struct request *make(struct client *c, enum request_kind kind, int path, 
     r->kind = kind;
     r->session = c->session;
     r->path = path;
-    r->sent_ms = client_now_ms(c);
-    r->writes = is_write(kind);
     strcpy(r->name, name);
     return r;
 }
@@ -117,24 +107,14 @@ static void put_or_queue(struct client *c, struct request *r)
     tell_request(c, r);
     if (c->io == IO_CONNECTED) {
         put(c, r);
-        if (r->writes)
+        if (is_write(r->kind))
             faults_at_write(c->world, c);
+        late_create_sent(c->world, c, r);
         return;
     }
     if (c->n_queued == OUTSTANDING_MAX)
         abort();
     c->queued[c->n_queued++] = r;
-}
-
-bool io_ask(struct client *c, enum request_kind kind, int path, const char *name)
-{
-    if (c->io == IO_IDLE || starves(c->world))
-        return false;
-    struct request *r = make(c, kind, path, name);
-    r->asked = true;
-    r->writes |= kind == REQ_SYNC;
-    put_or_queue(c, r);
-    return true;
 }
 
 static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket)
@@ -154,22 +134,17 @@ static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket
         faults_at_request(w, c, false);
 }
 
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, uint64_t ticket)
+bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
+             uint64_t ticket)
 {
-    if (c->io == IO_IDLE || starves(c->world))
+    if (c->io == IO_IDLE || world_starves(c->world))
         return false;
     struct request *r = make(c, kind, path, name);
     r->watch = watch;
-    disturb_and_put(c, r, ticket);
-    return true;
-}
-
-bool io_mark(struct client *c, int path, const char *name, int32_t version, uint64_t ticket)
-{
-    if (c->io == IO_IDLE || starves(c->world))
-        return false;
-    struct request *r = make(c, REQ_MARK, path, name);
     r->version = version;
+    r->secret = c->secretive && kind == REQ_CREATE;
+    r->large = c->oversized && kind == REQ_CREATE && path == 0;
+    c->world->well &= !r->large; /* the connection will break */
     disturb_and_put(c, r, ticket);
     return true;
 }
@@ -206,7 +181,7 @@ static void attempt(void *subject, uint64_t handle)
     if (c->session < 0 && (c->offered < 0 || w->session_asked[c->offered]))
         c->offered = world_session(w, c->id);
     struct hello *hello = w->ensemble.scratch(w, sizeof *hello);
-    *hello = (struct hello){c, c->attempts, c->session, c->offered, c->seen_zxid};
+    *hello = (struct hello){c, c->attempts, c->session, c->offered, c->seen_zxid, c->timeout_ms};
     send_up(c, UP_CONNECT, hello);
 }
 
@@ -222,6 +197,7 @@ static void reconnect(struct client *c, bool at_once)
 static void lose(struct client *c)
 {
     bool was = c->io == IO_CONNECTED;
+    EACH_LAW(c->world, parted, c);
     STORY(c->world, "client %d loses server %d", c->id, c->server);
     if (was)
         hand_over(c, IN_DISCONNECTED, 0, NULL);
@@ -251,12 +227,23 @@ static void close_session(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
-void io_open(struct client *c)
+void io_close(struct client *c)
 {
     if (c->io == IO_CONNECTED)
         close_session(c);
+    c->io = IO_IDLE;
+    c->attempts++;
     c->handle++;
+    c->n_watches = c->n_outstanding = c->n_queued = 0;
+    pipe_empty(&c->inbox);
+}
+
+void io_open(struct client *c)
+{
+    c->handle++;
+    c->expired = c->authenticated = c->auth_failed = c->auth_told = false;
     c->session = -1;
+    c->timeout_ms = c->heard_timeout_ms = c->world->session_ms;
     c->seen_zxid = 0;
     c->n_watches = c->n_outstanding = c->n_queued = 0;
     pipe_empty(&c->inbox);
@@ -279,22 +266,44 @@ static void set_watches(struct client *c)
     put(c, r);
 }
 
+/* A server of the ensemble has other credentials, or none at hand. */
+static void refuse(void *subject, uint64_t attempt)
+{
+    struct client *c = subject;
+    if (c->dead || c->io != IO_CONNECTED || c->attempts != attempt)
+        return;
+    STORY(c->world, "client %d is not let in by server %d", c->id, c->server);
+    see(SIGHT_AUTH_FAILED);
+    send_up(c, UP_CLOSED, NULL);
+    c->io = IO_IDLE;
+    c->auth_failed = true;
+    hand_over(c, IN_AUTH_FAILED, 0, NULL);
+    fail_all(c);
+}
+
 static void connected(struct client *c, const struct answer *a)
 {
     session_index session = a->owner;
     if (c->session >= 0 && c->session != session)
         see(SIGHT_CHANGED_SILENTLY);
+    if (a->timeout_ms < c->timeout_ms)
+        see(SIGHT_GRANTED_LESS);
+    c->timeout_ms = a->timeout_ms;
     c->session = session;
     c->io = IO_CONNECTED;
+    c->apart = c->world->agenda.now;
     c->n_outstanding = 0;
     STORY(c->world, "client %d is connected to server %d, session %d", c->id, c->server, c->session);
     hand_over(c, IN_CONNECTED, (uint64_t)c->session, a);
+    if (c->secretive && chance(&c->world->random, 40))
+        agenda_add(&c->world->agenda, 1 + below(&c->world->random, 20000), refuse, c, c->attempts);
     set_watches(c);
     int n = c->n_queued;
     c->n_queued = 0;
     for (int i = 0; i < n; i++) {
         struct request *r = &c->world->ensemble.requests[c->queued[i]->number - 1];
         r->session = c->session;
+        r->waited = true;
         put(c, r);
     }
 }
@@ -303,6 +312,7 @@ static void expired(struct client *c)
 {
     STORY(c->world, "client %d hears that session %d is over", c->id, c->session);
     c->io = IO_IDLE;
+    c->expired = true;
     hand_over(c, IN_EXPIRED, 0, NULL);
     if (chance(&c->world->random, 500)) /* it may forget to complete outstanding requests (ZOOKEEPER-2802) */
         fail_all(c);
@@ -311,22 +321,43 @@ static void expired(struct client *c)
 
 /* --- what comes down --------------------------------------------------------------------------------------------- */
 
-static void remember_watch(struct client *c, const struct request *r)
+static enum watch_kind kind_of(const struct answer *a)
 {
+    if (a->request->kind == REQ_LIST)
+        return WATCH_CHILDREN;
+    return a->error == Z_OK ? WATCH_DATA : WATCH_EXISTS;
+}
+
+static bool is_on(const struct watched *w, int path, const char *name)
+{
+    return w->path == path && strcmp(w->name, name) == 0;
+}
+
+static void remember_watch(struct client *c, const struct answer *a)
+{
+    const struct request *r = a->request;
     for (int i = 0; i < c->n_watches; i++)
-        if (c->watches[i].path == r->path && strcmp(c->watches[i].name, r->name) == 0)
+        if (c->watches[i].kind == kind_of(a) && is_on(&c->watches[i], r->path, r->name))
             return;
     if (c->n_watches == CLIENT_WATCHES_MAX)
         abort();
-    c->watches[c->n_watches].path = r->path;
-    strcpy(c->watches[c->n_watches++].name, r->name);
+    struct watched *w = &c->watches[c->n_watches++];
+    w->kind = kind_of(a);
+    w->path = r->path;
+    strcpy(w->name, r->name);
 }
 
-static void forget_watch(struct client *c, int path, const char *name)
+/* The kinds of watches that an event consumes (zk_hashtable.c, collectWatchers). */
+static bool consumes(enum event_kind event, enum watch_kind kind)
+{
+    return event == EVENT_DELETED || (kind == WATCH_CHILDREN) == (event == EVENT_CHILDREN);
+}
+
+static void forget_watch(struct client *c, int path, const char *name, enum event_kind event)
 {
     int kept = 0;
     for (int i = 0; i < c->n_watches; i++)
-        if (c->watches[i].path != path || strcmp(c->watches[i].name, name) != 0)
+        if (!consumes(event, c->watches[i].kind) || !is_on(&c->watches[i], path, name))
             c->watches[kept++] = c->watches[i];
     c->n_watches = kept;
 }
@@ -342,11 +373,13 @@ static void replied(struct client *c, const struct answer *a)
     if (a->zxid > c->seen_zxid)
         c->seen_zxid = a->zxid;
     if (r->watch && (a->error == Z_OK || r->kind == REQ_EXISTS))
-        remember_watch(c, r);
+        remember_watch(c, a);
     if (r->kind == REQ_UNWATCH)
-        forget_watch(c, r->path, r->name);
+        forget_watch(c, r->path, r->name, EVENT_CHANGED);
     if (r->kind != REQ_SET_WATCHES)
         hand_over(c, IN_REPLY, r->ticket, a);
+    if (r->kind == REQ_DELETE)
+        faults_at_deletion(c->world, c);
 }
 
 static void read_down(void *receiver, const struct message *m)
@@ -367,7 +400,7 @@ static void read_down(void *receiver, const struct message *m)
         replied(c, a);
         break;
     case ANSWER_EVENT:
-        forget_watch(c, a->path, a->name);
+        forget_watch(c, a->path, a->name, a->event);
         hand_over(c, IN_EVENT, 0, a);
         break;
     case ANSWER_CLOSED:
@@ -389,10 +422,13 @@ static void ping(struct client *c)
     send_up(c, UP_REQUEST, r);
 }
 
-/* When the end of the silence or the next ping is due; at most THIRD / 4, for either may become due earlier. */
+/* When the end of the silence or the next ping is due; at most THIRD / 4, for either may become due earlier. A client
+ * without a handle has neither. */
 static instant next_look(const struct client *c, instant third)
 {
     instant now = c->world->agenda.now, left = third / 4;
+    if (c->io == IO_IDLE)
+        return left;
     if (c->received + 2 * third - now < left)
         left = c->received + 2 * third - now;
     if (c->io == IO_CONNECTED && c->n_outstanding == 0 && c->sent + third - now < left)
@@ -404,11 +440,12 @@ static void io_clock(void *subject, uint64_t detail)
 {
     struct client *c = subject;
     struct world *w = c->world;
-    instant third = ms(w->session_ms) / 3;
+    instant third = ms(c->timeout_ms) / 3;
     (void)detail;
-    if (c->dead)
+    c->clock_stands = c->paused;
+    if (c->dead || c->paused)
         return;
-    if (!c->paused && c->io != IO_IDLE) {
+    if (c->io != IO_IDLE) {
         if (w->agenda.now - c->received >= 2 * third)
             lose(c);
         else if (c->io == IO_CONNECTED && c->n_outstanding == 0 && w->agenda.now - c->sent >= third)
@@ -417,19 +454,27 @@ static void io_clock(void *subject, uint64_t detail)
     agenda_add(&w->agenda, next_look(c, third), io_clock, c, 0);
 }
 
+/* After a pause the client first reads the messages that have arrived. */
+void io_resume(struct client *c)
+{
+    if (c->clock_stands)
+        agenda_add(&c->world->agenda, ms(1), io_clock, c, 0);
+    c->clock_stands = false;
+}
+
 /* --- birth and pause --------------------------------------------------------------------------------------------- */
 
 void client_begin(struct client *c, struct world *w, int id)
 {
     int drift_ppm = c->drift_ppm;
-    memset(c, 0, offsetof(struct client, up));
+    memset(c, 0, offsetof(struct client, claims));
     c->drift_ppm = drift_ppm;
     c->world = w;
     c->id = id;
     c->session = c->offered = -1;
-    c->wake_ms = PDK__NEVER;
     c->clock_ms = between(&w->random, 1000, 1000000);
     c->hosts = UINT_MAX;
+    c->timeout_ms = w->session_ms;
     if (!w->plan.exhaustive && chance(&w->random, w->tense ? 400 : 100)) /* its configuration may omit servers */
         c->hosts = 1U << below(&w->random, w->ensemble.n);
     for (int i = 0; i < w->ensemble.n; i++) {
@@ -438,18 +483,20 @@ void client_begin(struct client *c, struct world *w, int id)
         pipe_init(&c->down[i], &w->agenda, read_down, c, &c->paused);
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
-    struct pdk__session_policy policy = w->policy;
-    bool one_name = chance(&w->random, 400); /* for several servers: its client is never asked to leave one */
-    policy.movable = w->ensemble.n > 1 && (c->hosts & (c->hosts - 1)) != 0 && !one_name;
-    pdk__session_init(&c->driver, true, policy, draw(&w->random), w->session_ms, c->clock_ms);
+    c->dispatches = chance(&w->random, 200);
+    c->curious = w->plan.seed % 19 == 4 && !w->plan.exhaustive;
+    c->log_level = (pdk_log_level)(PDK_LOG_ERROR + w->plan.seed / 19 % 4);
+    c->one_name = chance(&w->random, 400);
+    c->secretive = w->secretive && (!w->lends || id != 0) && chance(&w->random, 600);
+    c->oversized = id == 0 && w->plan.seed % 41 == 17 && !w->calm && !w->plan.exhaustive;
     c->n_users = between(&w->random, 1, USERS_MAX);
-    for (int i = 0; i < c->n_users; i++) {
-        c->users[i] = (struct user){.client = c, .index = i, .claim = -1};
-        user_begin(&c->users[i]);
-    }
-    client_arm(c, pdk__session_wake_ms(&c->driver));
-    io_open(c);
+    c->candidate.rounds = w->elects;
+    c->adopts = w->lends && id == 0;
+    c->onlooker.rounds = !c->adopts && w->observed >= 0 && chance(&w->random, 600);
+    for (int i = 0; i < c->n_users; i++)
+        c->users[i] = (struct user){.client = c, .index = i, .rounds = 1};
     agenda_add(&w->agenda, ms(w->session_ms) / 12, io_clock, c, 0);
+    client_start(c);
 }
 
 void client_crash(struct client *c)

@@ -19,9 +19,9 @@ static void told(struct world *w, const struct claim *claim, enum pdk__action_ki
         world_break(w, law_completion.name, "a request ends without an outcome");
     if (what == PDK__ACT_DONE && claim->granted && !claim->released)
         world_break(w, law_completion.name, "a holder's request ends and nobody tells him");
-    if (what == PDK__ACT_DONE && claim->machine.error == PDK_ELOST &&
-        !world_deleted_by_order(w, claim->path, claim->machine.name))
-        world_break(w, law_completion.name, "%s is called lost, and nobody deleted it", claim->machine.name);
+    if (what == PDK__ACT_DONE && claim->machine->error == PDK_ELOST &&
+        !world_deleted_by_order(w, claim->path, claim->machine->node.name))
+        world_break(w, law_completion.name, "%s is called lost, and nobody deleted it", claim->machine->node.name);
 }
 
 const struct law law_completion = {.name = "completion", .told = told};

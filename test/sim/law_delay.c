@@ -1,7 +1,7 @@
 /*
  * Where a lock delay is set: after a holder that did not unlock, no contender is granted before the delay has passed. A
- * holder that unlocks removes its mark before its node is deleted, unless connections break, so that no contender waits
- * in vain.
+ * holder that unlocks clears its record before its node is deleted, unless its connection broke since the grant, so that
+ * no contender waits in vain.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -9,6 +9,9 @@
 /* The last holder of a path. */
 static struct {
     const struct claim *claim;
+    const struct client *client;
+    unsigned attempts; /* its connection at the grant */
+    int n_starved;
     uint64_t number;
     char name[PDK__NAME_MAX];
     bool lost; /* it was notified */
@@ -29,9 +32,12 @@ static void follow(struct world *w, const struct claim *claim)
     if (!world_node_there(w, claim))
         return;
     last[p].claim = claim;
+    last[p].client = claim->client;
+    last[p].attempts = claim->client->attempts;
+    last[p].n_starved = claim->client->n_starved;
     last[p].number = claim->number;
     last[p].lost = last[p].gone = false;
-    strcpy(last[p].name, claim->machine.name);
+    strcpy(last[p].name, claim->machine->node.name);
 }
 
 /* It may have unlocked after another client had deleted its node, without knowing of that. */
@@ -51,7 +57,7 @@ static bool too_early(const struct world *w, int p)
 static void granted(struct world *w, const struct claim *claim)
 {
     int p = claim->path;
-    if (last[p].gone && !unlocked(p) && w->lock_delay_ms > 0) {
+    if (last[p].gone && !unlocked(p) && claim->delays) {
         if (too_early(w, p))
             world_break(w, law_delay.name, "client %d follows one that did not unlock", claim->client->id);
         see(SIGHT_DELAYED);
@@ -66,25 +72,20 @@ static void told(struct world *w, const struct claim *claim, enum pdk__action_ki
         last[claim->path].lost = true;
 }
 
-/* A connection that breaks right between the two can lose the one and not the other. */
-static bool connections_broke(const struct world *w)
+/* Only a delete of its own counts. A connection that broke since the grant can have lost the clear of the record and not
+ * the node's. */
+static void check_record(struct world *w, int p, const struct txn *txn)
 {
-    static const enum fault breaks[] = {FAULT_CUT,          FAULT_BLACKHOLE, FAULT_ISOLATE,      FAULT_CRASH,
-                                        FAULT_PAUSE,        FAULT_PARTITION, FAULT_CLIENT_PAUSE, FAULT_DEPOSE,
-                                        FAULT_PAUSE_LEADER, FAULT_STRAND};
-    for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++)
-        if (w->faults_done[breaks[i]] > 0)
-            return true;
-    return w->plan.exhaustive;
-}
-
-/* Only a delete of its own counts, when no request was lost for want of memory. */
-static void check_mark(struct world *w, int p, const struct txn *txn)
-{
-    bool own = txn->kind == TXN_DELETE && txn->session >= 0 && unlocked(p) && w->starved_permille == 0 &&
-               !connections_broke(w);
-    if (own && strcmp(w->ensemble.truth.dirs[p].mark, last[p].name) == 0)
-        world_break(w, law_delay.name, "%s is gone, and its mark is not", last[p].name);
+    bool own = txn->kind == TXN_DELETE && txn->session >= 0 && unlocked(p) &&
+               !world_deleted_by_order(w, p, last[p].name);
+    if (!own || strcmp(w->ensemble.truth.dirs[p].record, last[p].name) != 0)
+        return;
+    if (last[p].client->attempts != last[p].attempts)
+        excuse(EXCUSE_RECORD_BROKEN_OFF);
+    else if (last[p].client->n_starved > last[p].n_starved)
+        excuse(EXCUSE_RECORD_NO_MEMORY);
+    else
+        world_break(w, law_delay.name, "%s is gone, and its record is not", last[p].name);
 }
 
 static void committed(struct world *w, const struct txn *txn)
@@ -92,7 +93,7 @@ static void committed(struct world *w, const struct txn *txn)
     for (int p = 0; p < PATHS; p++) {
         if (last[p].number == 0 || last[p].gone || tree_find(&w->ensemble.truth, p, last[p].name) != NULL)
             continue;
-        check_mark(w, p, txn);
+        check_record(w, p, txn);
         last[p].gone = true;
         last[p].gone_at = w->agenda.now;
     }

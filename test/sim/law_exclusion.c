@@ -9,10 +9,12 @@ static bool holds(struct world *w, const struct claim *claim)
 
 static void granted(struct world *w, const struct claim *claim)
 {
-    if (!world_node_there(w, claim))
-        return; /* it is late: its node is deleted, and no other is kept from holding */
+    if (!world_node_there(w, claim)) { /* it is late, and no other is kept from holding */
+        excuse(EXCUSE_LATE_GRANT);
+        return;
+    }
     for (int i = 0; i < w->n_clients; i++)
-        for (int j = 0; j < CLAIMS_MAX && !w->clients[i].dead; j++) {
+        for (int j = 0; j < w->clients[i].n_claims && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];
             if (other != claim && other->path == claim->path && holds(w, other))
                 world_break(w, law_exclusion.name, "client %d and client %d hold path %d", claim->client->id,

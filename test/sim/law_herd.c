@@ -24,7 +24,7 @@ static void begin(struct world *w)
 
 static bool waits_on(struct world *w, const struct claim *claim, const struct answer *event)
 {
-    bool waits = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__WATCHING;
+    bool waits = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__WATCHING;
     return claim->used && waits && world_node_there(w, claim) && claim->path == event->path && claim->has_predecessor &&
            strcmp(claim->predecessor.name, event->name) == 0;
 }
@@ -32,15 +32,15 @@ static bool waits_on(struct world *w, const struct claim *claim, const struct an
 static void hearing(struct world *w, const struct client *c, const struct answer *event)
 {
     bool wakes = false;
-    for (int i = 0; i < CLAIMS_MAX; i++)
+    for (int i = 0; i < c->n_claims; i++)
         wakes |= waits_on(w, &c->claims[i], event);
-    if (!wakes || !event->deleted || n_woken == WOKEN_MAX)
+    if (!wakes || event->event != EVENT_DELETED || n_woken == WOKEN_MAX)
         return;
     for (int i = 0; i < n_woken; i++)
         if (woken[i].path != event->path || strcmp(woken[i].name, event->name) != 0 || woken[i].client == c->id)
             continue;
         else if (w->hostile && world_deletions(w, event->path, event->name) > 1)
-            see(SIGHT_EXCUSED_HERD);
+            excuse(EXCUSE_SAME_NAME);
         else
             world_break(w, law_herd.name, "the end of %s wakes client %d and client %d", event->name, woken[i].client,
                         c->id);

@@ -2,9 +2,9 @@
  * No double: an attempt never has two nodes, and an attempt whose node was looked for and not found has none
  * afterwards. No orphan: at the end of the run no node is left.
  *
- * Excused is a create that is committed after its node was looked for, when the leader has revalidated the session for
- * a server that the client had left: then the session is that server's again. (The client finds the node and deletes
- * it, so it is no orphan.)
+ * Excused is a create that is committed after its node was looked for, when the leader has given the session back to a
+ * server by the question of a connection that the client had left. (The client finds the node and deletes it, so it is
+ * no orphan.)
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -15,7 +15,7 @@ enum { PREFIX = 16 + 1 + 8 };
 static void judge(struct world *w, session_index session, const char *name)
 {
     if ((w->moved_back >> session & 1) != 0)
-        see(SIGHT_EXCUSED_LANDING);
+        excuse(EXCUSE_LANDED);
     else
         world_break(w, law_nodes.name, "%s was looked for and not found", name);
 }
@@ -24,21 +24,20 @@ static void check_landing(struct world *w, const struct txn *txn)
 {
     const struct client *c = &w->clients[w->session_client[txn->session]];
     for (int i = 0; i < STRAYS_MAX; i++)
-        if (c->strays[i].used && c->strays[i].path == txn->path &&
-            pdk__name_is(txn->name, c->strays[i].machine.session, c->strays[i].machine.attempt))
+        if (c->strays[i].machine != NULL && c->strays[i].path == txn->path &&
+            pdk__name_is(txn->name, c->strays[i].session, c->strays[i].attempt))
             judge(w, txn->session, txn->name);
 }
 
 /* A node that was not found does not exist. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
-    const struct client *c = claim->client;
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
     if (what != PDK__ACT_STRAY)
         return;
-    const struct pdk__stray *stray = &c->strays[(c->n_strays - 1) % STRAYS_MAX].machine;
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].owner >= 0 && pdk__name_is(dir->nodes[i].name, stray->session, stray->attempt))
+        if (dir->nodes[i].owner >= 0 &&
+            pdk__name_is(dir->nodes[i].name, claim->machine->session.id, claim->stray_attempt))
             judge(w, dir->nodes[i].owner, dir->nodes[i].name);
 }
 

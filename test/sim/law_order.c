@@ -10,15 +10,17 @@ static void granted(struct world *w, const struct claim *claim)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
     const struct node *own = world_node(w, claim);
-    if (claim->machine.try_only && claim->has_predecessor)
-        world_break(w, law_order.name, "%s was to try, and waited", claim->machine.name);
-    if (own == NULL)
+    if (claim->machine->try_only && claim->has_predecessor)
+        world_break(w, law_order.name, "%s was to try, and waited", claim->machine->node.name);
+    if (own == NULL) {
+        excuse(EXCUSE_LATE_GRANT);
         return;
+    }
     for (int i = 0; i < dir->n; i++)
         if (dir->nodes[i].czxid < own->czxid && dir->nodes[i].planted)
-            see(SIGHT_EXCUSED_ORDER);
+            excuse(EXCUSE_PLANTED);
         else if (dir->nodes[i].czxid < own->czxid)
-            world_break(w, law_order.name, "%s is granted before %s", claim->machine.name, dir->nodes[i].name);
+            world_break(w, law_order.name, "%s is granted before %s", claim->machine->node.name, dir->nodes[i].name);
 }
 
 const struct law law_order = {.name = "order", .granted = granted};

@@ -10,50 +10,61 @@
  */
 #include "test/sim/laws.h"
 
+/* A client that found no memory, or has no connection by now, may have to ask for its watch again, and cannot. */
+static bool able(const struct client *c)
+{
+    if (c->n_starved > c->n_starved_before)
+        excuse(EXCUSE_NO_MEMORY_TO_WATCH);
+    else if (c->io != IO_CONNECTED)
+        excuse(EXCUSE_NOT_CONNECTED);
+    else
+        return true;
+    return false;
+}
+
 /* The newest state it has received is one in which its node was already deleted. */
 static bool outlived(struct world *w, const struct claim *claim)
 {
     if (world_node_there(w, claim))
         return false;
-    int64_t zxid = world_deleted(w, claim->path, claim->machine.name);
+    int64_t zxid = world_deleted(w, claim->path, claim->machine->node.name);
     return zxid != 0 && claim->client->heard_zxid >= zxid;
 }
 
 static void received(struct world *w, const struct client *c)
 {
-    /* A client without memory, or without a connection by now, may have to ask for its watch again, and cannot. */
-    bool able = w->starved_permille == 0 && c->io == IO_CONNECTED;
-    for (int i = 0; i < CLAIMS_MAX && able; i++) {
+    for (int i = 0; i < c->n_claims; i++) {
         const struct claim *claim = &c->claims[i];
-        bool rests = claim->machine.phase == PDK__WAITING || claim->machine.phase == PDK__HELD;
-        if (claim->used && rests && claim->machine.own != PDK__OWN_ASKED && outlived(w, claim))
-            world_break(w, law_presence.name, "client %d is not told that %s is gone", c->id, claim->machine.name);
+        bool rests = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__HELD;
+        if (claim->used && rests && claim->machine->node.watch != PDK__OWN_ASKED && outlived(w, claim) && able(c))
+            world_break(w, law_presence.name, "client %d is not told that %s is gone", c->id,
+                        claim->machine->node.name);
     }
 }
 
 /* Another node of its name exists, or existed. */
 static bool replaced(struct world *w, const struct claim *claim)
 {
-    bool there = tree_find(&w->ensemble.truth, claim->path, claim->machine.name) != NULL;
-    return w->hostile && (there || world_deletions(w, claim->path, claim->machine.name) > 1);
+    bool there = tree_find(&w->ensemble.truth, claim->path, claim->machine->node.name) != NULL;
+    return w->hostile && (there || world_deletions(w, claim->path, claim->machine->node.name) > 1);
 }
 
 static void granted(struct world *w, const struct claim *claim)
 {
     const struct node *node = world_node(w, claim);
     if (outlived(w, claim) && replaced(w, claim))
-        see(SIGHT_EXCUSED_PRESENCE);
+        excuse(EXCUSE_REPLACED_NODE);
     else if (outlived(w, claim))
-        world_break(w, law_presence.name, "%s is granted, and gone", claim->machine.name);
-    if (node != NULL && world_session_id(node->owner) != claim->client->driver.id)
-        world_break(w, law_presence.name, "%s is granted, of a session that was", claim->machine.name);
+        world_break(w, law_presence.name, "%s is granted, and gone", claim->machine->node.name);
+    if (node != NULL && world_session_id(node->owner) != client_session(claim->client)->id)
+        world_break(w, law_presence.name, "%s is granted, of a session that was", claim->machine->node.name);
 }
 
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
-    int64_t zxid = world_deleted(w, claim->path, claim->machine.name);
+    int64_t zxid = world_deleted(w, claim->path, claim->machine->node.name);
     if (what == PDK__ACT_HELD && zxid != 0 && zxid <= claim->client->joined_zxid)
-        world_break(w, law_presence.name, "%s is held again, and gone", claim->machine.name);
+        world_break(w, law_presence.name, "%s is held again, and gone", claim->machine->node.name);
 }
 
 const struct law law_presence = {.name = "presence", .granted = granted, .told = told, .received = received};

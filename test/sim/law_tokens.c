@@ -14,11 +14,13 @@ static void begin(struct world *w)
 static void granted(struct world *w, const struct claim *claim)
 {
     const struct node *node = world_node(w, claim);
-    if (node == NULL)
-        return; /* granted too late to matter: a resource that saw the next token refuses this one */
-    if (!w->confirmed && claim->token != node->czxid)
+    if (node == NULL) { /* too late to matter: a resource that saw the next token refuses this one */
+        excuse(EXCUSE_LATE_GRANT);
+        return;
+    }
+    if (!claim->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
-    if (w->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
+    if (claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
         world_break(w, law_tokens.name, "the token is of no write of the node");
     if (claim->token <= last[claim->path])
         world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,

@@ -1,35 +1,121 @@
-/* A contender that leaves a queue removes its watch. At the end of the run no server keeps a watch. */
+/*
+ * A contender that leaves a queue removes its watch. Whenever a client and its server have nothing to tell each other,
+ * each watch that the server keeps for the client's session is one that a contender of the client wants: on its own
+ * node, or on its predecessor's. At the end of the run no server keeps a watch.
+ *
+ * Excused is a removal for which there was no memory, and one that found no connection, or lost it: that watch is set
+ * again on the next connection, and stays until its node is deleted. So does a watch on the own node where a hostile
+ * client has put another in its place, and one on a predecessor where it has put another before it. And the watches of a
+ * session that its client has given up end with the handle, which the client has yet to close.
+ */
 #include "test/sim/laws.h"
 #include <string.h>
+
+/* One of an exists on a missing node outlives a removal whose answer is lost, and a connection that its client has left. */
+static void judge_last(struct world *w, const struct server *s, const struct watch *watch)
+{
+    const struct client *c = &w->clients[w->session_client[watch->session]];
+    bool left = c->server != s->id || w->attached[s->id][c->id] != c->attempts;
+    if (c->adopts)
+        excuse(EXCUSE_LENT);
+    else if (c->n_starved > 0)
+        excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
+    else if (w->secretive && w->hostile)
+        excuse(EXCUSE_FORGED_AHEAD);
+    else if (w->secretive && (left || watch->again))
+        excuse(EXCUSE_UNWATCHED_APART);
+    else if (w->secretive && watch->waited)
+        excuse(EXCUSE_QUEUED_EXISTS);
+    else
+        world_break(w, law_watches.name, "server %d keeps a watch of client %d on %s", s->id, c->id, watch->name);
+}
 
 static void finished(struct world *w)
 {
     for (int i = 0; i < w->ensemble.n; i++)
-        if (w->ensemble.servers[i].n_watches > 0)
-            world_break(w, law_watches.name, "server %d keeps a watch on %s", i,
-                        w->ensemble.servers[i].watches[0].name);
+        for (int j = 0; j < w->ensemble.servers[i].n_watches; j++)
+            if (*w->ensemble.servers[i].watches[j].name != '\0')
+                judge_last(w, &w->ensemble.servers[i], &w->ensemble.servers[i].watches[j]);
 }
 
-static bool wanted_by_others(const struct claim *claim)
+/* --- the contenders that want it ------------------------------------------------------------------------------------------- */
+
+static bool relies(const struct claim *claim, int path, const char *name)
 {
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *other = &claim->client->claims[i];
-        if (other != claim && other->used && other->path == claim->path &&
-            ((other->has_predecessor && !other->unwatched &&
-              strcmp(other->predecessor.name, claim->predecessor.name) == 0) ||
-             strcmp(other->machine.name, claim->predecessor.name) == 0))
+    bool predecessor = claim->has_predecessor && !claim->unwatched && strcmp(claim->predecessor.name, name) == 0;
+    return claim->used && claim->path == path && (predecessor || strcmp(claim->machine->node.name, name) == 0);
+}
+
+static bool wanted(const struct client *c, int path, const char *name, const struct claim *except)
+{
+    if (c->onlooker.observer != NULL && c->onlooker.path == path)
+        return true;
+    for (int i = 0; i < c->n_claims; i++)
+        if (&c->claims[i] != except && relies(&c->claims[i], path, name))
             return true;
-    }
     return false;
 }
 
 /* Otherwise watches would pile up on a lock that is tried often and held for long. */
 static void told(struct world *w, const struct claim *claim, enum pdk__action_kind what)
 {
-    if (what == PDK__ACT_DONE && claim->armed && claim->client->driver.phase == PDK__SESSION_CONNECTED &&
-        tree_find(&w->ensemble.truth, claim->path, claim->predecessor.name) != NULL && !wanted_by_others(claim))
+    if (what == PDK__ACT_DONE && claim->armed && client_session(claim->client)->phase == PDK__SESSION_CONNECTED &&
+        tree_find(&w->ensemble.truth, claim->path, claim->predecessor.name) != NULL &&
+        !wanted(claim->client, claim->path, claim->predecessor.name, claim))
         world_break(w, law_watches.name, "client %d leaves its watch on %s", claim->client->id,
                     claim->predecessor.name);
 }
 
-const struct law law_watches = {.name = "watches", .told = told, .finished = finished};
+/* --- the server's table ------------------------------------------------------------------------------------------ */
+
+static bool all_told(const struct world *w, const struct client *c)
+{
+    const struct connection *connection = &w->ensemble.servers[c->server].connections[c->id];
+    return c->io == IO_CONNECTED && connection->open && connection->established &&
+           w->attached[c->server][c->id] == c->attempts && c->n_outstanding == 0 && c->n_queued == 0 &&
+           c->up[c->server].n == 0 && c->down[c->server].n == 0 && c->inbox.n == 0 && c->n_completions == 0 &&
+           connection->n_pending == 0;
+}
+
+/* A server replaced the session silently. Requests that were queued for the old one set their watches in the new one. */
+static bool given_up(const struct client *c)
+{
+    enum pdk__session_phase phase = client_session(c)->phase;
+    return phase == PDK__SESSION_BACKOFF || phase == PDK__SESSION_OPENING;
+}
+
+static void judge(struct world *w, const struct client *c, const struct watch *watch)
+{
+    if (c->adopts)
+        excuse(EXCUSE_LENT);
+    else if (given_up(c))
+        excuse(EXCUSE_GIVEN_UP);
+    else if (c->n_starved > 0)
+        excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
+    else if (c->onlooker.name[0] != '\0' && c->onlooker.path == watch->path)
+        excuse(EXCUSE_OBSERVED_ONCE);
+    else if (watch->again)
+        excuse(EXCUSE_UNWATCHED_APART);
+    else if (w->secretive && watch->waited)
+        excuse(EXCUSE_QUEUED_EXISTS);
+    else if (w->hostile && world_planted(w, watch->path, watch->name))
+        excuse(EXCUSE_REPLACED_WATCHED);
+    else if (w->hostile)
+        excuse(EXCUSE_FORGED_AHEAD);
+    else
+        world_break(w, law_watches.name, "server %d keeps a watch on %s, and client %d does not want it", c->server,
+                    watch->name, c->id);
+}
+
+static void received(struct world *w, const struct client *c)
+{
+    const struct server *s = &w->ensemble.servers[c->server];
+    if (s->n_watches == 0 || c->closes || !all_told(w, c))
+        return;
+    for (int i = 0; i < s->n_watches; i++)
+        if (s->watches[i].session == c->session && !s->watches[i].children &&
+            !wanted(c, s->watches[i].path, s->watches[i].name, NULL))
+            judge(w, c, &s->watches[i]);
+}
+
+const struct law law_watches = {.name = "watches", .told = told, .received = received, .finished = finished};

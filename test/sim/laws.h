@@ -19,14 +19,30 @@ struct law {
     void (*hearing)(struct world *w, const struct client *c,
                     const struct answer *event);               /* a watch event, before it acts */
     void (*received)(struct world *w, const struct client *c); /* a reply or an event, after it acted */
-    void (*rang)(struct world *w, const struct client *c);     /* its timer has fired, and it has acted */
+    void (*parted)(struct world *w, const struct client *c);   /* it gives up its connection, or loses it */
+    void (*passed)(struct world *w);                           /* time has passed: every few happenings */
     void (*finished)(struct world *w); /* all faults healed, all clients done, dead sessions expired */
 };
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
-    law_herd, law_presence, law_service, law_steady, law_delay;
+    law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
+    law_revocation;
+
+/* A client reports that the node with this token leads the path. */
+void law_observers_judge(struct world *w, int path, int64_t token);
+
+/* The token of the path's leader, by the truth; 0 for none. */
+int64_t law_observers_leader(const struct world *w);
+
+/* A client reports that the path has no leader, on a question that it asked at SINCE. */
+void law_observers_judge_none(struct world *w, instant since);
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];
+
+#define EACH_LAW(w, hook, ...)                                                                                         \
+    for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
+        if ((*law)->hook != NULL)                                                                                      \
+    (*law)->hook(w, ##__VA_ARGS__)
 
 #endif

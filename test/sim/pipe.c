@@ -28,8 +28,8 @@ static void pump(void *subject, uint64_t detail)
      * filled again since this was scheduled. Then its first message is not due yet. */
     if (flows(p) && p->ring[p->first].at <= p->agenda->now) {
         struct message m = p->ring[p->first];
-        p->first = (p->first + 1) % PIPE_MAX;
         p->n--;
+        p->first = p->n > 0 ? (p->first + 1) % PIPE_MAX : 0; /* what was used last is in the processor's cache */
         p->passing -= p->passing > 0;
         p->deliver(p->receiver, &m);
     }
@@ -68,6 +68,16 @@ void pipe_block(struct pipe *p, bool what_is_in_it_passes)
 {
     p->blocked = true;
     p->passing = what_is_in_it_passes ? p->n : 0;
+}
+
+bool pipe_carries(const struct pipe *p, int kind, uint32_t a)
+{
+    for (unsigned i = 0; i < p->n; i++) {
+        const struct message *m = &p->ring[(p->first + i) % PIPE_MAX];
+        if (m->kind == kind && (uint32_t)m->a == a)
+            return true;
+    }
+    return false;
 }
 
 void pipe_pump(struct pipe *p) { schedule(p); }

@@ -7,7 +7,7 @@
 
 #include "test/sim/agenda.h"
 
-enum { PIPE_MAX = 1024 };
+enum { PIPE_MAX = 4096 };
 
 struct message {
     int kind;
@@ -34,6 +34,9 @@ void pipe_init(struct pipe *p, struct agenda *agenda, void (*deliver)(void *, co
 void pipe_send(struct pipe *p, instant delay, int kind, uint64_t a, uint64_t b, const void *body);
 void pipe_empty(struct pipe *p);
 void pipe_block(struct pipe *p, bool what_is_in_it_passes);
+
+/* Is a message of this kind in it, with this in the lower half of its A? */
+bool pipe_carries(const struct pipe *p, int kind, uint32_t a);
 
 /* Deliver again: the pipe is no longer blocked, or its receiver resumes. */
 void pipe_pump(struct pipe *p);

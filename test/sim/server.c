@@ -58,7 +58,7 @@ static struct connection *connection_of(struct server *s, session_index session)
     return NULL;
 }
 
-static void notify(struct server *s, session_index session, int path, const char *name, bool deleted)
+static void notify(struct server *s, session_index session, int path, const char *name, enum event_kind event)
 {
     struct connection *c = connection_of(s, session);
     if (c == NULL)
@@ -66,15 +66,22 @@ static void notify(struct server *s, session_index session, int path, const char
     struct answer *a = make(s, NULL);
     a->path = path;
     strcpy(a->name, name);
-    a->deleted = deleted;
+    a->event = event;
     send_down(s, c->client, ANSWER_EVENT, a);
 }
 
-static void watch(struct server *s, session_index session, int path, const char *name)
+/* One on a lock path has the name "". */
+static bool is_on(const struct watch *w, int path, const char *name)
+{
+    return w->path == path && strcmp(w->name, name) == 0;
+}
+
+static struct watch *watch(struct server *s, session_index session, int path, const char *name, bool children,
+                           bool again)
 {
     for (int i = 0; i < s->n_watches; i++)
-        if (s->watches[i].session == session && s->watches[i].path == path && strcmp(s->watches[i].name, name) == 0)
-            return;
+        if (s->watches[i].session == session && s->watches[i].children == children && is_on(&s->watches[i], path, name))
+            return &s->watches[i];
     if (s->n_watches == WATCHES_MAX) {
         fputs("sim: too many watches\n", stderr);
         abort();
@@ -82,19 +89,41 @@ static void watch(struct server *s, session_index session, int path, const char 
     struct watch *w = &s->watches[s->n_watches++];
     w->session = session;
     w->path = path;
+    w->children = children;
+    w->again = again;
+    w->waited = false;
     strcpy(w->name, name);
+    return w;
 }
 
-/* Watches are one-shot: one that fires is deleted. */
-static void fire(struct server *s, int path, const char *name, bool deleted)
+/* By the ACL of the node. An administrator's is read by no client. */
+bool server_permits(const struct server *s, session_index session, const struct node *node)
+{
+    const struct world *w = s->e->world;
+    return !node->secret || (node->owner >= 0 && w->session_client[node->owner] == w->session_client[session]);
+}
+
+/* Servers with the mend of CVE-2024-23944 do not send an event to a client that may not read the node. */
+static bool may_hear(struct server *s, session_index session, int path, const char *name)
+{
+    const struct node *node = *name != '\0' ? tree_find(&s->tree, path, name) : NULL;
+    bool may = node == NULL || server_permits(s, session, node);
+    if (!may)
+        see(SIGHT_NOT_TOLD);
+    return may;
+}
+
+/* Watches are one-shot: one that fires is deleted. A deletion fires both kinds. */
+static void fire(struct server *s, int path, const char *name, enum event_kind event)
 {
     int kept = 0;
     for (int i = 0; i < s->n_watches; i++) {
         struct watch *w = &s->watches[i];
-        if (w->path == path && strcmp(w->name, name) == 0)
-            notify(s, w->session, path, name, deleted);
-        else
+        bool fires = event == EVENT_DELETED || w->children == (event == EVENT_CHILDREN);
+        if (!fires || !is_on(w, path, name))
             s->watches[kept++] = *w;
+        else if (may_hear(s, w->session, path, name))
+            notify(s, w->session, path, name, event);
     }
     s->n_watches = kept;
 }
@@ -103,8 +132,41 @@ static void fire_all_of(struct server *s, session_index session)
 {
     for (int p = 0; p < PATHS; p++)
         for (int i = 0; i < s->tree.dirs[p].n; i++)
-            if (s->tree.dirs[p].nodes[i].owner == session)
-                fire(s, p, s->tree.dirs[p].nodes[i].name, true);
+            if (s->tree.dirs[p].nodes[i].owner == session) {
+                fire(s, p, s->tree.dirs[p].nodes[i].name, EVENT_DELETED);
+                fire(s, p, "", EVENT_CHILDREN);
+            }
+}
+
+/* The watches that a transaction fires (DataTree). */
+static void fire_by(struct server *s, const struct txn *txn)
+{
+    if (s->n_watches == 0)
+        return;
+    if (txn->kind == TXN_CLOSE_SESSION)
+        fire_all_of(s, txn->session);
+    else if (txn->kind == TXN_DELETE)
+        fire(s, txn->path, txn->name, EVENT_DELETED);
+    else if (txn->kind == TXN_SET)
+        fire(s, txn->path, txn->name, EVENT_CHANGED);
+    else if (txn->kind == TXN_CREATE || txn->kind == TXN_PLANT)
+        fire(s, txn->path, txn->name, EVENT_CREATED);
+    else if (txn->kind == TXN_RECORD)
+        fire(s, txn->path, "", EVENT_CHANGED);
+    else if (txn->kind == TXN_MAKE_DIR)
+        fire(s, txn->path, "", EVENT_CREATED);
+    else if (txn->kind == TXN_REMOVE_DIR)
+        fire(s, txn->path, "", EVENT_DELETED);
+    if (txn->kind == TXN_DELETE || txn->kind == TXN_CREATE || txn->kind == TXN_PLANT)
+        fire(s, txn->path, "", EVENT_CHILDREN);
+}
+
+int server_node_watches(const struct server *s)
+{
+    int n = 0;
+    for (int i = 0; i < s->n_watches; i++)
+        n += *s->watches[i].name != '\0';
+    return n;
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
@@ -124,26 +186,44 @@ static void answer_list(struct server *s, const struct request *r, struct answer
     }
     a->children = children;
     a->n_children = dir->n;
+    if (r->watch)
+        watch(s, r->session, r->path, "", true, false);
+}
+
+/* Does the lock path exist? */
+static void answer_path(struct server *s, const struct request *r, struct answer *a)
+{
+    if (!s->tree.dirs[r->path].exists)
+        a->error = Z_NONODE;
+    if (r->watch)
+        watch(s, r->session, r->path, "", false, false);
 }
 
 static void answer_get(struct server *s, const struct request *r, struct answer *a)
 {
     struct node *node = tree_find(&s->tree, r->path, r->name);
+    if (node != NULL && r->kind == REQ_GET && !server_permits(s, r->session, node)) {
+        see(SIGHT_NOT_READ);
+        a->error = Z_NOAUTH;
+        return;
+    }
     if (node != NULL) {
         a->owner = node->owner;
         a->czxid = node->czxid;
-        a->revoked = node->revoked;
+        a->mzxid = node->mzxid;
+        a->version = node->version;
+        a->data = node->data;
     } else {
         a->error = Z_NONODE;
     }
     if (r->watch && (node != NULL || r->kind == REQ_EXISTS))
-        watch(s, r->session, r->path, r->name);
+        watch(s, r->session, r->path, r->name, false, false)->waited |= r->waited;
 }
 
-static void answer_mark(struct server *s, const struct request *r, struct answer *a)
+static void answer_record(struct server *s, const struct request *r, struct answer *a)
 {
     const struct dir *dir = &s->tree.dirs[r->path];
-    strcpy(a->name, dir->mark);
+    strcpy(a->name, dir->record);
     a->czxid = dir->mzxid;
     a->version = dir->version;
     a->error = dir->exists ? Z_OK : Z_NONODE;
@@ -154,23 +234,36 @@ static void unwatch(struct server *s, const struct request *r)
     int kept = 0;
     for (int i = 0; i < s->n_watches; i++) {
         struct watch *w = &s->watches[i];
-        if (w->session != r->session || w->path != r->path || strcmp(w->name, r->name) != 0)
+        if (w->session != r->session || w->children || !is_on(w, r->path, r->name))
             s->watches[kept++] = *w;
     }
     s->n_watches = kept;
+}
+
+/* The event that the client missed while it had no connection (DataTree.setWatches). */
+static bool missed_event(struct server *s, const struct watched *w, int64_t since_zxid, enum event_kind *event)
+{
+    const struct dir *dir = &s->tree.dirs[w->path];
+    const struct node *node = *w->name != '\0' ? tree_find(&s->tree, w->path, w->name) : NULL;
+    bool there = *w->name != '\0' ? node != NULL : dir->exists;
+    int64_t changed = w->kind == WATCH_CHILDREN ? dir->pzxid : node != NULL ? node->mzxid : dir->mzxid;
+    if (w->kind == WATCH_EXISTS) {
+        *event = EVENT_CREATED;
+        return there;
+    }
+    *event = !there ? EVENT_DELETED : w->kind == WATCH_CHILDREN ? EVENT_CHILDREN : EVENT_CHANGED;
+    return !there || changed > since_zxid;
 }
 
 static void set_watches(struct server *s, const struct request *r)
 {
     for (int i = 0; i < r->n_watched; i++) {
         const struct watched *w = &r->watched[i];
-        struct node *node = tree_find(&s->tree, w->path, w->name);
-        if (node == NULL)
-            notify(s, r->session, w->path, w->name, true);
-        else if (node->mzxid > r->since_zxid)
-            notify(s, r->session, w->path, w->name, false);
+        enum event_kind missed;
+        if (missed_event(s, w, r->since_zxid, &missed))
+            notify(s, r->session, w->path, w->name, missed);
         else
-            watch(s, r->session, w->path, w->name);
+            watch(s, r->session, w->path, w->name, w->kind == WATCH_CHILDREN, true);
     }
 }
 
@@ -179,10 +272,12 @@ static void answer_read(struct server *s, int client, const struct request *r)
     struct answer *a = make(s, r);
     if (r->kind == REQ_LIST)
         answer_list(s, r, a);
+    else if (r->kind == REQ_EXISTS && *r->name == '\0')
+        answer_path(s, r, a);
     else if (r->kind == REQ_GET || r->kind == REQ_EXISTS)
         answer_get(s, r, a);
-    else if (r->kind == REQ_READ_MARK)
-        answer_mark(s, r, a);
+    else if (r->kind == REQ_READ_RECORD)
+        answer_record(s, r, a);
     else if (r->kind == REQ_UNWATCH)
         unwatch(s, r);
     else if (r->kind == REQ_SET_WATCHES)
@@ -230,6 +325,11 @@ void server_receive(struct server *s, int client, const struct request *r)
         answer_read(s, client, r);
         return;
     }
+    if (r->large) { /* it ends the connection (NIOServerCnxn) */
+        see(SIGHT_TOO_LARGE);
+        hang_up(s, client);
+        return;
+    }
     if (c->n_pending == PENDING_MAX) {
         fputs("sim: too many requests pending\n", stderr);
         abort();
@@ -260,9 +360,12 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         a->owner = txn->session;
         a->czxid = txn->zxid;
     } else if (txn != NULL && txn->kind == TXN_SET) {
-        a->owner = tree_find(&s->tree, txn->path, txn->name)->owner;
+        const struct node *node = tree_find(&s->tree, txn->path, txn->name);
+        a->owner = node->owner;
+        a->czxid = node->czxid;
         a->mzxid = txn->zxid;
-    } else if (txn != NULL && txn->kind == TXN_MARK) {
+        a->version = node->version;
+    } else if (txn != NULL && txn->kind == TXN_RECORD) {
         a->version = s->tree.dirs[txn->path].version;
     }
     send_down(s, c->client, ANSWER_REPLY, a);
@@ -276,12 +379,7 @@ void server_synced(struct server *s, const struct request *r) { answer_head(s, r
 /* A committed transaction reaches this server. It fires watches first, then answers its request. */
 void server_apply(struct server *s, const struct txn *txn)
 {
-    if (txn->kind == TXN_DELETE)
-        fire(s, txn->path, txn->name, true);
-    else if (txn->kind == TXN_SET)
-        fire(s, txn->path, txn->name, false);
-    else if (txn->kind == TXN_CLOSE_SESSION)
-        fire_all_of(s, txn->session);
+    fire_by(s, txn);
     tree_apply(&s->tree, txn);
     if (txn->kind == TXN_OPEN_SESSION && txn->origin == s->id)
         server_established(s, txn->session, true);
@@ -296,16 +394,18 @@ void server_apply(struct server *s, const struct txn *txn)
 
 /* --- sessions ---------------------------------------------------------------------------------------------------- */
 
-static void open_session(struct server *s, session_index session)
+static void open_session(struct server *s, session_index session, int64_t timeout_ms)
 {
     struct request *r = ensemble_request(s->e);
     r->kind = REQ_OPEN;
     r->session = session;
+    r->timeout_ms = timeout_ms;
     ((struct world *)s->e->world)->session_asked[session] = true;
     forward(s, r);
 }
 
-void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid)
+void server_connect(struct server *s, int client, session_index session, session_index new_session, int64_t seen_zxid,
+                    int64_t timeout_ms)
 {
     close_connection(s, client); /* a connection that the client has given up, before this one is attached */
     /* A new session is not opened twice, by an earlier connection of the client and by this one. */
@@ -316,12 +416,15 @@ void server_connect(struct server *s, int client, session_index session, session
     }
     struct connection *c = &s->connections[client];
     *c = (struct connection){.open = true, .client = client, .session = session >= 0 ? session : new_session};
+    c->timeout_ms = timeout_ms < s->grants_ms ? timeout_ms : s->grants_ms;
+    unsigned attempt = ((const struct world *)s->e->world)->attached[s->id][client];
     if (session < 0) {
-        open_session(s, new_session);
+        open_session(s, new_session, c->timeout_ms);
     } else if (s->state == SERVER_LEADING) {
-        server_established(s, session, leader_revalidate(s, session, s->id));
+        server_established(s, session, leader_revalidate(s, session, s->id, attempt, c->timeout_ms));
     } else {
-        link_send(s->e, s->id, s->following, LINK_REVALIDATE, (uint64_t)session, 0, NULL);
+        link_send(s->e, s->id, s->following, LINK_REVALIDATE, (uint64_t)attempt << 32 | (uint64_t)session,
+                  (uint64_t)c->timeout_ms, NULL);
     }
 }
 
@@ -333,12 +436,15 @@ void server_established(struct server *s, session_index session, bool alive)
             continue;
         if (!alive && s->e->silent) {
             c->session = world_session(s->e->world, i);
-            open_session(s, c->session);
+            open_session(s, c->session, c->timeout_ms);
             continue;
         }
         c->established = alive;
+        if (s->id >= s->e->n_voters)
+            see(SIGHT_NON_VOTING);
         struct answer *a = make(s, NULL);
         a->owner = session;
+        a->timeout_ms = c->timeout_ms;
         send_down(s, i, alive ? ANSWER_CONNECTED : ANSWER_EXPIRED, a);
         if (!alive)
             close_connection(s, i);

@@ -1,15 +1,27 @@
 #include "test/sim/tree.h"
 #include "lib/core/order.h"
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void clear_dir(struct dir *dir) { memset(dir, 0, offsetof(struct dir, nodes)); }
 
 void tree_clear(struct tree *t)
 {
     t->zxid = 0;
     t->alive = 0;
     for (int i = 0; i < PATHS; i++)
-        t->dirs[i] = (struct dir){.n = 0};
+        clear_dir(&t->dirs[i]);
+}
+
+void tree_copy(struct tree *to, const struct tree *from)
+{
+    to->zxid = from->zxid;
+    to->alive = from->alive;
+    for (int i = 0; i < PATHS; i++)
+        memcpy(&to->dirs[i], &from->dirs[i],
+               offsetof(struct dir, nodes) + (size_t)from->dirs[i].n * sizeof *from->dirs[i].nodes);
 }
 
 struct node *tree_find(struct tree *t, int path, const char *name)
@@ -31,16 +43,25 @@ static void create(struct tree *t, const struct txn *txn)
     struct node *node = &dir->nodes[dir->n++];
     strcpy(node->name, txn->name);
     node->owner = txn->session;
+    node->version = 0;
     node->czxid = node->mzxid = txn->zxid;
     node->planted = txn->kind == TXN_PLANT;
-    node->revoked = false;
+    node->data = DATA_OWN;
+    node->secret = txn->secret;
     dir->used = true;
+    dir->pzxid = txn->zxid;
     if (dir->counter < INT32_MAX) /* the counter stops there (ZOOKEEPER-3249) */
         dir->counter++;
+    else if (dir->wraps)
+        dir->counter = INT32_MIN;
 }
 
 /* The children are not listed in the order of their creation: the server lists them in its hash table's order. */
-static void remove_node(struct dir *dir, int i) { dir->nodes[i] = dir->nodes[--dir->n]; }
+static void remove_node(struct tree *t, struct dir *dir, int i)
+{
+    dir->nodes[i] = dir->nodes[--dir->n];
+    dir->pzxid = t->zxid;
+}
 
 static void close_session(struct tree *t, session_index s)
 {
@@ -48,7 +69,7 @@ static void close_session(struct tree *t, session_index s)
     for (int p = 0; p < PATHS; p++)
         for (int i = t->dirs[p].n - 1; i >= 0; i--)
             if (t->dirs[p].nodes[i].owner == s)
-                remove_node(&t->dirs[p], i);
+                remove_node(t, &t->dirs[p], i);
 }
 
 void tree_apply(struct tree *t, const struct txn *txn)
@@ -64,20 +85,25 @@ void tree_apply(struct tree *t, const struct txn *txn)
         break;
     case TXN_DELETE:
         node = tree_find(t, txn->path, txn->name);
-        remove_node(&t->dirs[txn->path], (int)(node - t->dirs[txn->path].nodes));
+        remove_node(t, &t->dirs[txn->path], (int)(node - t->dirs[txn->path].nodes));
         break;
     case TXN_SET:
         node = tree_find(t, txn->path, txn->name);
         node->mzxid = txn->zxid;
-        node->revoked = txn->revokes;
+        node->data = txn->data;
+        node->version++;
         break;
-    case TXN_MARK:
-        strcpy(t->dirs[txn->path].mark, txn->name);
+    case TXN_RECORD:
+        strcpy(t->dirs[txn->path].record, txn->name);
         t->dirs[txn->path].version++;
         t->dirs[txn->path].mzxid = txn->zxid;
         break;
     case TXN_MAKE_DIR:
-        t->dirs[txn->path] = (struct dir){.exists = true, .mzxid = txn->zxid};
+        clear_dir(&t->dirs[txn->path]);
+        t->dirs[txn->path].exists = true;
+        t->dirs[txn->path].counter = txn->counter;
+        t->dirs[txn->path].wraps = txn->wraps;
+        t->dirs[txn->path].mzxid = t->dirs[txn->path].pzxid = txn->zxid;
         break;
     case TXN_REMOVE_DIR:
         t->dirs[txn->path].exists = false;

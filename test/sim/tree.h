@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PATHS = 2, NODES_MAX = 48, SESSIONS_MAX = 64 };
+enum { PATHS = 3, NODES_MAX = 48, SESSIONS_MAX = 64 };
 
 /* A session's index in every table; -1 is no session, as the owner of a node that is not ephemeral. */
 typedef int session_index;
+
+/* A node carries data of its own; or a revocation request, before them or in their place. */
+enum node_data { DATA_OWN, DATA_REVOKED, DATA_REVOKED_BARE };
 
 struct node {
     char name[PDK__NAME_MAX];
@@ -20,18 +23,22 @@ struct node {
     int64_t czxid;
     int64_t mzxid;
     bool planted; /* created under a name that its client chose: no place in the queue */
-    bool revoked; /* its data request revocation */
+    bool secret;  /* only its client may read it */
+    enum node_data data;
+    int32_t version;
 };
 
 struct dir {
     bool exists;
     bool used;       /* it has had a child: only then a container is reaped */
     int32_t counter; /* the number of the next sequential child */
+    bool wraps;      /* at its end the counter becomes negative; it stays there otherwise */
     int32_t version; /* of its data */
     int64_t mzxid;
-    char mark[PDK__NAME_MAX]; /* its data: the holder's name, "" for none */
+    int64_t pzxid;              /* of the last change of its children */
+    char record[PDK__NAME_MAX]; /* its data: the holder's name, "" for none */
     int n;
-    struct node nodes[NODES_MAX];
+    struct node nodes[NODES_MAX]; /* last, for what follows the N-th needs no clearing */
 };
 
 struct tree {
@@ -46,7 +53,7 @@ enum txn_kind {
     TXN_PLANT, /* a create whose name is not numbered by the server */
     TXN_DELETE,
     TXN_SET,
-    TXN_MARK,
+    TXN_RECORD,
     TXN_MAKE_DIR,
     TXN_REMOVE_DIR,
     TXN_OPEN_SESSION,
@@ -57,6 +64,7 @@ enum txn_kind {
 enum zerror {
     Z_OK = 0,
     Z_NONODE = -101,
+    Z_NOAUTH = -102,
     Z_BADVERSION = -103,
     Z_EXISTS = -110,
     Z_NOTEMPTY = -111,
@@ -71,12 +79,16 @@ struct txn {
     int origin;            /* the server that received it */
     uint64_t request;      /* the number of the request it answers, 0 for none */
     enum zerror error;
-    bool revokes; /* a write that requests revocation */
+    enum node_data data; /* that it writes */
+    bool secret;         /* what it creates is */
+    int32_t counter;     /* of a path that it makes */
+    bool wraps;
     int path;
     char name[PDK__NAME_MAX];
 };
 
 void tree_clear(struct tree *t);
+void tree_copy(struct tree *to, const struct tree *from);
 void tree_apply(struct tree *t, const struct txn *txn);
 struct node *tree_find(struct tree *t, int path, const char *name);
 

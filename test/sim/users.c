@@ -1,7 +1,15 @@
-/* The users lock, hold, and unlock. Some try, some have a deadline, some cancel. */
+/*
+ * The users: threads of a client that lock, hold a while, unlock; some try, some have a deadline, some lose patience, and
+ * some close the client while others wait. The answers of the library are judged here, at once.
+ */
+#include "test/sim/shim.h"
 #include "test/sim/world.h"
+#include <paddock.h>
+#include <zookeeper/zookeeper.h>
 
 enum { SPRINTS_MAX = 60 };
+
+static const char law[] = "caller";
 
 static instant ms(int64_t n) { return n * 1000; }
 
@@ -11,131 +19,359 @@ static int a_while(struct world *w, int least, int most)
     return between(&w->random, least, chance(&w->random, 700) ? least + most / 20 : most);
 }
 
-/* The claim that an agenda entry of the user is about. */
-static uint64_t about(const struct user *u) { return u->claim >= 0 ? u->client->claims[u->claim].number : 0; }
+static void sleep_for(struct user *u, instant time) { fiber_block(u, time); }
 
-static struct claim *claim_about(struct user *u, uint64_t number)
-{
-    struct claim *claim = u->claim >= 0 ? &u->client->claims[u->claim] : NULL;
-    return claim != NULL && claim->used && claim->number == number ? claim : NULL;
-}
+/* --- what is answered ---------------------------------------------------------------------------------------------- */
 
-static void contend(void *subject, uint64_t detail);
-
-static void rest(struct user *u)
+/* No time passes in here: the answer is judged as it stands. */
+static void judge_grant(struct user *u, pdk_mutex *m)
 {
     struct world *w = u->client->world;
-    if (u->sprints && w->healed)
-        u->rounds = 0;
-    u->claim = -1;
-    agenda_add(&w->agenda, ms(between(&w->random, 1, u->sprints ? 20 : 300)), contend, u, 0);
-}
-
-static void let_go(struct user *u, struct claim *claim)
-{
-    claim->released = true;
-    client_feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
-    u->rounds--;
-    rest(u);
-}
-
-/* A stopped process does nothing; it continues with this when it resumes. */
-static bool postponed(struct user *u, happening *what, uint64_t detail)
-{
-    if (u->client->paused && !u->client->dead)
-        agenda_add(&u->client->world->agenda, ms(20), what, u, detail);
-    return u->client->paused;
-}
-
-static void unlock(void *subject, uint64_t number)
-{
-    struct user *u = subject;
-    if (u->client->dead || postponed(u, unlock, number))
+    fiber_now->n_locks++;
+    pdk_state state = pdk_mutex_state(m);
+    int64_t valid_ms = pdk_mutex_valid_ms(m), token = 0;
+    pdk_mutex_token(m, &token);
+    fiber_now->n_locks--;
+    u->token = token;
+    if (u->client->closes)
         return;
-    client_heed(u->client);
-    struct claim *claim = claim_about(u, number);
-    if (claim == NULL)
-        return;
-    STORY(u->client->world, "client %d claim %llu: unlocks", u->client->id, (unsigned long long)claim->number);
-    let_go(u, claim);
+    if (state == PDK_LOST)
+        world_break(w, law, "client %d is answered 0 for a grant that has ended", u->client->id);
+    else if (valid_ms <= 0)
+        world_break(w, law, "client %d holds, and for no time", u->client->id);
+    if (token <= 0)
+        world_break(w, law, "client %d holds without a token", u->client->id);
 }
 
-static void lose_patience(void *subject, uint64_t number)
+/* The state as the library answers it. A lock that it calls HELD is of a client that is connected, and that has at least
+ * the promised time left: also when no thread of the library has run since the connection broke, or since that time
+ * began. */
+static pdk_state state_of(struct user *u, pdk_mutex *m)
 {
-    struct user *u = subject;
-    struct claim *claim = claim_about(u, number);
-    if (claim == NULL || claim->settled > 0 || u->client->dead || postponed(u, lose_patience, number))
-        return;
-    STORY(u->client->world, "client %d claim %llu: gives up", u->client->id, (unsigned long long)claim->number);
-    see(SIGHT_CANCELLED);
-    claim->settled++; /* the caller's cancellation is the outcome */
-    let_go(u, claim);
+    const struct client *c = u->client;
+    bool apart = c->io != IO_CONNECTED; /* the call itself may leave a silent server */
+    fiber_now->n_locks++;               /* no time passes in here */
+    pdk_state state = pdk_mutex_state(m);
+    fiber_now->n_locks--;
+    const struct pdk__session *s = client_session(c);
+    if (state != PDK_HELD || c->closes)
+        return state;
+    if (apart && c->io != IO_CONNECTED)
+        world_break(c->world, law, "client %d is told HELD, and is not connected", c->id);
+    if (pdk__session_deadline_ms(s) - client_now_ms(c) < s->limits.min_valid_ms)
+        world_break(c->world, law, "client %d is told HELD, and has too little time left", c->id);
+    return state;
 }
 
-static void contend(void *subject, uint64_t detail)
+static const struct claim *claim_of(const struct client *c, int64_t token)
 {
-    struct user *u = subject;
+    for (int i = 0; i < c->n_claims; i++)
+        if (c->claims[i].granted && c->claims[i].token == token)
+            return &c->claims[i];
+    return NULL;
+}
+
+/* Answered 0 it left no node; and a loss that was known is not hidden. */
+static void judge_unlock(struct user *u, int rc, bool lost, bool last)
+{
     struct world *w = u->client->world;
-    if (u->client->dead || u->rounds <= 0 || postponed(u, contend, detail))
-        return;
-    client_heed(u->client);
-    struct claim *claim = client_claim(u->client, u->index,
-                                       u->sprints ? w->n_paths - 1 : below(&w->random, w->n_paths));
-    if (claim == NULL) { /* all are still cleaning up */
-        rest(u);
-        return;
-    }
-    u->claim = claim->index;
-    struct pdk__event event = {.kind = PDK__EV_ACQUIRE, .deadline_ms = PDK__NEVER};
-    int kind = w->healed ? 0 : below(&w->random, 10);
-    event.try_only = kind == 9;
-    if (kind >= 6 && kind < 9)
-        event.deadline_ms = client_now_ms(u->client) + a_while(w, 20, 4000);
-    STORY(w, "client %d claim %llu: %s on path %d", u->client->id, (unsigned long long)claim->number,
-          event.try_only ? "tries"
-          : kind >= 6    ? "asks, for a while,"
-                         : "asks",
-          claim->path);
-    uint64_t number = claim->number;
-    client_feed(claim, event);
-    if (kind == 5 && claim->used && claim->number == number && claim->settled == 0)
-        agenda_add(&w->agenda, ms(a_while(w, 1, 1500)), lose_patience, u, number);
+    const struct claim *claim = claim_of(u->client, u->token);
+    if (lost && rc == 0)
+        world_break(w, law, "client %d unlocks what is lost, and is answered 0", u->client->id);
+    const struct node *node = claim != NULL ? world_node(w, claim) : NULL;
+    bool goes = node != NULL &&
+                (w->ending >> node->owner & 1) != 0; /* a client can hear of it before it is committed */
+    if (rc == 0 && last && goes)
+        excuse(EXCUSE_ENDING_NODE);
+    else if (rc == 0 && last && node != NULL)
+        world_break(w, law, "client %d has unlocked, and %s is there", u->client->id, claim->machine->node.name);
+    if (rc == PDK_EPERM || rc == PDK_EINVAL)
+        world_break(w, law, "client %d may not unlock its own lock", u->client->id);
 }
 
-void user_granted(struct claim *claim)
+static void unlocked(int rc, void *arg)
 {
-    struct user *u = &claim->client->users[claim->user];
-    struct world *w = claim->client->world;
-    int hold_ms = a_while(w, 1, w->calm && !w->healed ? 8000 : 3000);
+    struct user *u = arg;
+    if (u->answered)
+        world_break(u->client->world, law, "a callback comes twice");
+    u->answered = true;
+    u->answer = rc;
+    fiber_wake_all(&u->answered);
+}
+
+static int unlock_later(struct user *u, pdk_mutex *m)
+{
+    u->answered = false;
+    int rc = pdk_mutex_unlock_async(m, unlocked, u);
+    if (rc != 0)
+        return rc;
+    while (!u->answered)
+        fiber_block(&u->answered, -1);
+    return u->answer;
+}
+
+static void unlock(struct user *u, pdk_mutex *m, bool last)
+{
+    bool lost = state_of(u, m) == PDK_LOST;
+    bool later = chance(&u->client->world->random, 100);
+    int rc = later ? unlock_later(u, m) : pdk_mutex_unlock(m);
+    if (later && rc == PDK_ENOMEM) /* and nothing has happened */
+        rc = pdk_mutex_unlock(m);
+    STORY(u->client->world, "client %d user %d: unlock answers %s%s", u->client->id, u->index, pdk_strerrorname(rc),
+          later ? ", later" : "");
+    judge_unlock(u, rc, lost, last);
+}
+
+/* --- locking ------------------------------------------------------------------------------------------------------- */
+
+static void answered(int rc, void *arg)
+{
+    struct user *u = arg;
+    if (u->answered)
+        world_break(u->client->world, law, "a callback comes twice");
+    u->answered = true;
+    u->answer = rc;
+    if (rc == 0)
+        judge_grant(u, u->mutex);
+    fiber_wake_all(&u->answered);
+}
+
+/* Without waiting in the call; and perhaps not for as long as it takes. */
+static int lock_later(struct user *u, pdk_mutex *m, bool patient)
+{
+    struct world *w = u->client->world;
+    pdk_op *op;
+    u->answered = false;
+    u->mutex = m;
+    u->holds = false;
+    int rc = pdk_mutex_lock_async(m, PDK_FOREVER, answered, u, &op);
+    if (rc != 0)
+        return rc;
+    if (!u->answered && !patient && !fiber_block(&u->answered, ms(a_while(w, 1, 1500))))
+        pdk_op_cancel(op);
+    while (!u->answered)
+        fiber_block(&u->answered, -1);
+    pdk_op_free(op);
+    return u->answer;
+}
+
+/* A deadline counts suspended time. */
+static int lock_in_time(struct user *u, pdk_mutex *m, int timeout_ms)
+{
+    const struct client *c = u->client;
+    struct world *w = c->world;
+    int64_t end_ms = client_now_ms(c) + timeout_ms, late_ms = 20 + (w->late_permille > 0 ? w->late_delay / 100 : 0);
+    int rc = pdk_mutex_timedlock(m, timeout_ms);
+    if (client_now_ms(c) - end_ms > late_ms && w->agenda.now - c->resumed > late_ms * 1000)
+        world_break(w, law, "client %d is answered %lld ms after its deadline", c->id,
+                    (long long)(client_now_ms(c) - end_ms));
+    return rc;
+}
+
+static int lock(struct user *u, pdk_mutex *m, int *kind)
+{
+    struct world *w = u->client->world;
+    *kind = w->healed ? 0 : below(&w->random, 10);
+    if (*kind == 9)
+        return pdk_mutex_trylock(m);
+    if (*kind >= 6)
+        return lock_in_time(u, m, a_while(w, 20, 4000));
+    if (*kind >= 4)
+        return lock_later(u, m, *kind == 4);
+    return pdk_mutex_lock(m);
+}
+
+static int hold_ms(const struct user *u)
+{
+    struct world *w = u->client->world;
     if (u->sprints)
-        hold_ms = between(&w->random, 1, 10);
-    else if (w->tense && !w->healed && chance(&w->random, 700))
-        hold_ms = between(&w->random, 1000, 8000);
-    agenda_add(&w->agenda, ms(hold_ms), unlock, u, about(u));
+        return between(&w->random, 1, 10);
+    if (w->tense && !w->healed && chance(&w->random, 700))
+        return between(&w->random, 1000, 8000);
+    return a_while(w, 1, w->calm && !w->healed ? 8000 : 3000);
 }
 
-void user_failed(struct claim *claim)
+/* At most once per grant, of a lock that it had. */
+void user_asked(pdk_mutex *m, int64_t token, void *arg)
 {
-    struct user *u = &claim->client->users[claim->user];
-    if (u->claim != claim->index)
-        return; /* it was given up */
-    u->rounds--;
-    rest(u);
+    struct client *c = arg;
+    const struct claim *claim = claim_of(c, token);
+    if (claim != NULL && !claim->revoked)
+        world_break(c->world, law, "client %d is asked for its lock, and nobody wants it", c->id);
+    see(SIGHT_ASKED_BACK);
+    for (int i = 0; i < c->n_users; i++) {
+        struct user *u = &c->users[i];
+        if (!u->holds || u->mutex != m || u->token != token)
+            continue;
+        if (u->wanted)
+            world_break(c->world, law, "client %d is asked twice for its lock", c->id);
+        u->wanted = true;
+        fiber_wake_all(&u->wanted);
+    }
 }
 
-void user_lost(struct claim *claim)
+/* The child of a holder holds nothing, and touches nothing of its parent's. It takes no time. */
+static void fork_child(struct user *u, pdk_mutex *m)
 {
-    struct user *u = &claim->client->users[claim->user];
-    if (u->claim != claim->index)
+    struct client *c = u->client;
+    struct world *w = c->world;
+    int64_t token;
+    pdk_contender_list *list;
+    c->child = fiber_now;
+    if (pdk_mutex_state(m) == PDK_HELD || pdk_mutex_valid_ms(m) > 0)
+        world_break(w, law, "the child of client %d holds", c->id);
+    if (pdk_mutex_token(m, &token) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
+        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_mutex_free(m) != PDK_EFORKED ||
+        pdk_contenders(c->library, "/0", 0, &list) != PDK_EFORKED || pdk_client_free(c->library) != PDK_EFORKED)
+        world_break(w, law, "the child of client %d may do something", c->id);
+    c->child = NULL;
+    see(SIGHT_FORKED);
+}
+
+/* A grant that is lost cannot be guarded. */
+static void guard(struct user *u, pdk_mutex *m)
+{
+    zoo_op_t op;
+    int rc = pdk_mutex_guard(m, &op);
+    if (rc != 0 && rc != PDK_ELOST && rc != PDK_ENOMEM && !u->client->closes)
+        world_break(u->client->world, law, "client %d cannot guard its grant: %s", u->client->id, pdk_strerrorname(rc));
+    see(SIGHT_GUARDED);
+}
+
+/* Until its work is done; often shorter when another wants the lock. */
+static void hold(struct user *u, pdk_mutex *m)
+{
+    struct world *w = u->client->world;
+    bool yields = chance(&w->random, 700);
+    if (chance(&w->random, 20))
+        fork_child(u, m);
+    if (u->client->curious)
+        guard(u, m);
+    if (yields && !u->wanted)
+        fiber_block(&u->wanted, ms(hold_ms(u)));
+    else
+        sleep_for(u, ms(hold_ms(u)));
+}
+
+/* A request that the servers do not take is given up in the end, and makes no node. */
+static void judge_large(struct user *u, const pdk_mutex *m, int rc)
+{
+    if (!u->client->oversized || m != u->client->mutexes[0])
         return;
-    u->rounds--;
-    rest(u);
+    if (rc == 0)
+        world_break(u->client->world, law, "client %d is granted a lock that the servers do not take", u->client->id);
+    if (rc == PDK_EREFUSED)
+        see(SIGHT_TOO_LARGE_REFUSED);
 }
 
-void user_begin(struct user *u)
+static void work(struct user *u)
 {
-    struct random *r = &u->client->world->random;
-    u->sprints = u->index == 1 && u->client->world->sprints;
-    u->rounds = u->sprints ? between(r, 1, SPRINTS_MAX) : between(r, 1, 4);
-    rest(u);
+    struct world *w = u->client->world;
+    int kind;
+    pdk_mutex *m = u->client->mutexes[u->sprints ? w->n_paths - 1 : below(&w->random, w->n_paths)];
+    int rc = lock(u, m, &kind);
+    STORY(w, "client %d user %d: lock of kind %d answers %s", u->client->id, u->index, kind, pdk_strerrorname(rc));
+    judge_large(u, m, rc);
+    if (rc != 0)
+        return;
+    bool of_thread = kind < 4 || kind >= 6;
+    u->mutex = m;
+    u->wanted = false;
+    u->holds = true;
+    if (of_thread)
+        judge_grant(u, m);
+    bool twice = of_thread && chance(&w->random, 100) && pdk_mutex_lock(m) == 0;
+    hold(u, m);
+    u->holds = false;
+    if (twice)
+        unlock(u, m, false);
+    unlock(u, m, true);
+}
+
+void *user_run(void *arg)
+{
+    struct user *u = arg;
+    struct world *w = u->client->world;
+    struct random *r = &w->random;
+    u->sprints = u->index == 1 && w->sprints;
+    for (u->rounds = u->sprints ? between(r, 1, SPRINTS_MAX) : between(r, 1, 4); u->rounds > 0; u->rounds--) {
+        sleep_for(u, ms(between(r, 1, u->sprints ? 20 : 300)));
+        work(u);
+        if ((u->sprints && w->healed) || u->client->closes)
+            u->rounds = 1;
+    }
+    return NULL;
+}
+
+/* --- dispatching --------------------------------------------------------------------------------------------------- */
+
+void *client_dispatch(void *arg)
+{
+    struct client *c = arg;
+    struct pollfd polled = {.fd = pdk_client_fd(c->library), .events = POLLIN};
+    c->dispatching = true;
+    while (!c->closes) {
+        if (polled.fd >= 0 && sim_poll(&polled, 1, 1000) > 0 && !c->closes)
+            pdk_client_dispatch(c->library);
+    }
+    c->dispatching = false;
+    return NULL;
+}
+
+/* --- closing ------------------------------------------------------------------------------------------------------- */
+
+static bool at_work(const struct client *c)
+{
+    for (int i = 0; i < c->n_users; i++)
+        if (c->users[i].rounds > 0)
+            return true;
+    return c->candidate.rounds > 0 || c->onlooker.rounds > 0;
+}
+
+/* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. */
+static void take_back(struct client *c, int rc)
+{
+    struct world *w = c->world;
+    if (zoo_set_watcher(c->lent, client_watch_own) != client_watch_own)
+        world_break(w, law, "client %d keeps its watcher on a handle that was lent", c->id);
+    for (int p = 0; p < PATHS && rc == 0; p++)
+        for (int i = 0; i < w->ensemble.truth.dirs[p].n; i++)
+            if (c->session >= 0 && w->ensemble.truth.dirs[p].nodes[i].owner == c->session &&
+                (w->ending >> c->session & 1) == 0)
+                world_break(w, law, "client %d is closed, and %s is there", c->id,
+                            w->ensemble.truth.dirs[p].nodes[i].name);
+    zookeeper_close(c->lent);
+}
+
+/* While its users wait, or when they are done; then nothing of it is left. The world and the client itself may begin it at
+ * the same instant: once is enough. */
+void *client_end(void *arg)
+{
+    struct client *c = arg;
+    struct world *w = c->world;
+    if (c->closes)
+        return NULL;
+    c->closes = true;
+    STORY(w, "client %d is closed", c->id);
+    while (c->dispatching || c->asking) /* its descriptor goes with the client */
+        fiber_block(c, ms(10));
+    int rc = pdk_client_close(c->library);
+    if (rc != 0 && !(c->adopts && rc == PDK_EUNKNOWN)) /* a session that goes on may keep its nodes */
+        world_break(w, law, "client %d cannot be closed: %s", c->id, pdk_strerrorname(rc));
+    if (c->lent != NULL)
+        take_back(c, rc);
+    while (at_work(c))
+        fiber_block(c, ms(10));
+    if (c->candidate.leader != NULL)
+        candidate_end(&c->candidate);
+    if (c->onlooker.observer != NULL)
+        onlooker_end(&c->onlooker);
+    for (int p = 0; p < w->n_paths; p++)
+        if ((rc = pdk_mutex_free(c->mutexes[p])) != 0)
+            world_break(w, law, "client %d cannot free a mutex: %s", c->id, pdk_strerrorname(rc));
+    if ((rc = pdk_client_free(c->library)) != 0)
+        world_break(w, law, "client %d cannot be freed: %s", c->id, pdk_strerrorname(rc));
+    c->closed = true;
+    STORY(w, "client %d is freed", c->id);
+    return NULL;
 }

@@ -25,14 +25,15 @@ enum fault {
     FAULT_DEPOSE,
     FAULT_PAUSE_LEADER,
     FAULT_STRAND,
-    FAULT_FORGE, /* the hostile contender's, from here on */
+    FAULT_LATE_CREATE, /* follows a deletion; is never drawn */
+    FAULT_FORGE,       /* the hostile contender's, from here on */
     FAULT_JUNK,
     FAULT_REVOKE,
     FAULT_REPLACE,
     N_FAULTS
 };
 
-enum { FAULTS_MAX = 512 };
+enum { FAULTS_MAX = 512, REMOVALS_MAX = 64 };
 
 /* Two clocks differ by up to twice as much; the deadline allows for a twentieth. Clocks beyond that are a forbidden
  * configuration. */
@@ -55,6 +56,24 @@ enum act { ACT_NONE, ACT_LOSE_REQUEST, ACT_LOSE_REPLY, ACT_LOSE_REPLY_AND_MOVE, 
 
 struct law;
 
+/* How far a late create has come. */
+enum late_stage {
+    LATE_NOT,
+    LATE_ASKED,       /* the client attaches again to its server, whose question is answered; the answer waits */
+    LATE_ASKED_TWICE, /* the client attaches once more; the question waits */
+    LATE_ANSWERED,    /* the answer to the first question arrives */
+    LATE_CREATED      /* the create waits after the second question; the client goes on elsewhere */
+};
+
+struct late_create {
+    enum late_stage stage;
+    struct client *client;
+    session_index session;
+    int server, leader;
+    instant until;
+    char name[PDK__NAME_MAX];
+};
+
 struct world {
     struct plan plan;
     struct random random;       /* of the schedule */
@@ -67,9 +86,16 @@ struct world {
     int session_client[SESSIONS_MAX];
     bool session_asked[SESSIONS_MAX]; /* a server was asked to open it */
     uint64_t ended_by_order;          /* a bit per session */
-    uint64_t moved_back;              /* a bit per session: moved to a server that its client had left */
-    int drift_ppm;                    /* of a clock, at most */
+    uint64_t ending;                  /* a bit per session: a leader has decided that it ends */
+    uint64_t moved_back;              /* a bit per session: by the question of a connection that its client had left */
+    int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
+    bool elects;    /* each client has a candidate, on a path of their own */
+    bool lends;     /* the first client's handle is its program's own */
+    bool secretive; /* some nodes may not be read */
+    bool suspends;  /* paused clients are, rather, on a machine that is suspended */
+    int observed;   /* the path that onlookers look at; -1: there are none */
+    bool finale;    /* all is over, but for them */
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     int lock_delay_ms;                           /* after a holder that did not unlock */
@@ -82,14 +108,23 @@ struct world {
     bool cuts;    /* the only fault is that connections break, one after another, and every message may be late */
     bool hostile; /* a contender forges names, overwrites data and requests revocations */
     int hunt_proof_permille, hunt_write_permille; /* how often the worst fault follows a proof, or a write */
+    int hunt_late_permille;                       /* how often a late create follows a deletion */
+    struct late_create late;
     struct pdk__session_policy policy;
     bool renews_by_sync;
-    int starved_permille; /* how often a client has no memory for a request */
+    int starved_permille;          /* how often a client has no memory for a request */
+    int late_permille, late_delay; /* how often a thread that is woken runs late, and how late (us) */
+    int preempt_permille;          /* how often a thread loses the processor before it takes a lock */
     int weights[N_FAULTS];
     int fault_gap_ms;
     int n_faults;
     int faults_done[N_FAULTS];
     bool healed;
+    bool well;         /* nothing was wrong when the world was looked at last */
+    instant disturbed; /* something was wrong last */
+    instant arrived;   /* what was slow when the world calmed down */
+    int64_t epoch_then;
+    int n_faults_then;
     uint64_t n_claims;
     int n_requests; /* of clients, pings not counted */
 
@@ -101,6 +136,12 @@ struct world {
         bool by_order;
         bool planted;
     } deleted[LOG_MAX];
+
+    int n_removals;
+    struct {
+        int64_t token;
+        char name[PDK__NAME_MAX];
+    } removals[REMOVALS_MAX]; /* the nodes that onlookers delete */
 
     size_t used;
     char *scratch;
@@ -144,13 +185,50 @@ bool world_deleted_by_order(const struct world *w, int path, const char *name);
 /* How many nodes of this name were deleted. */
 int world_deletions(const struct world *w, int path, const char *name);
 
+/* Did the transaction TOKEN create the node? */
+bool world_created(const struct world *w, int path, const char *name, int64_t token);
+
+/* An onlooker is to delete the node; where nodes are replaced, it may meet another of that name. */
+void world_order_removal(struct world *w, int64_t token, const char *name);
+bool world_removal_ordered(const struct world *w, int64_t token, const char *name);
+
+/* Was a node planted under this name? */
+bool world_planted(struct world *w, int path, const char *name);
+
 /* The zxid of the transaction that deleted the node, or 0. */
 int64_t world_deleted(const struct world *w, int path, const char *name);
 
 /* The leader considers the session attached to this server. */
-void world_owned_by(struct world *w, session_index session, int server);
+void world_moved(struct world *w, session_index session, unsigned attempt);
 
-/* End all delays that a client could notice. */
+/* Is nothing wrong, and was nothing for FOR_MS: no fault, no election, no want of memory, no slow server or link? Slow
+ * links where nothing is lost do not count. */
+bool world_quiet(const struct world *w, int64_t for_ms);
+
+/* The time of some requests that follow one another, on the links and disks of this run. */
+int64_t world_trips_ms(const struct world *w, int n);
+
+/* Has a client no memory now? */
+bool world_starves(struct world *w);
+
+/* system.c */
+void system_begin(struct world *w);
+int system_open(const struct client *c); /* its descriptors, and threads that were neither joined nor detached */
+
+/* registry.c, log.c */
+void registry_begin(void);
+void log_begin(void);
+
+/* onlookers.c: do all observers report the leader? Let their clients ask, too. */
+bool onlookers_agree(const struct world *w);
+void onlookers_look_last(struct world *w);
+
+/* memory.c */
+void memory_begin(struct world *w);
+int memory_live(const struct client *c); /* the number of its pieces */
+void memory_tell(const struct client *c);
+
+/* Nothing is slow any more. */
 void world_calm_down(struct world *w);
 
 /* faults.c */
@@ -158,7 +236,13 @@ void faults_begin(struct world *w);
 void faults_heal(struct world *w);
 void faults_at_proof(struct world *w, const struct client *c);
 void faults_at_write(struct world *w, const struct client *c);
+void faults_at_deletion(struct world *w, const struct client *c);
 void faults_at_request(struct world *w, struct client *c, bool before);
+
+/* late_create.c */
+bool late_create_may_begin(const struct world *w, const struct client *c);
+void late_create_begin(struct world *w, struct client *c);
+void late_create_sent(struct world *w, struct client *c, const struct request *r);
 
 /* --- coverage: what a campaign must have seen -------------------------------------------------------------------- */
 
@@ -201,14 +285,31 @@ void faults_at_request(struct world *w, struct client *c, bool before);
     X(FORGED, "a name was forged")                                                                                     \
     X(FORGED_TIE, "a name was forged with the number of another")                                                      \
     X(REPLACED, "a node was replaced by another of its name")                                                          \
+    X(ASKED_BACK, "a program was asked for its lock")                                                                  \
+    X(FORKED, "a holder forked")                                                                                       \
     X(REVOKED, "a holder was asked for its lock")                                                                      \
-    X(EXCUSED_ORDER, "excused: granted before an older node with a chosen number")                                     \
     X(STRAY_FOUND, "a stray was found and deleted")                                                                    \
-    X(EXCUSED_LANDING, "excused: a create landed after it was looked for")                                             \
-    X(EXCUSED_HERD, "excused: two were woken by nodes of one name")                                                    \
-    X(EXCUSED_PRESENCE, "excused: granted, and the node replaced right before")                                        \
     X(DELAYED, "a holder that did not unlock delayed the next")                                                        \
-    X(FALSE_BELIEF, "belief outlived the session, where it may")
+    X(OBSERVED, "an observer reported a leader")                                                                       \
+    X(OBSERVED_NONE, "an observer reported that there is none")                                                        \
+    X(SURVEYED, "a path was listed")                                                                                   \
+    X(ASKED, "an onlooker asked for a lock")                                                                           \
+    X(REMOVED, "an onlooker deleted a node")                                                                           \
+    X(GRANTED_LESS, "a server granted a shorter timeout")                                                              \
+    X(ADOPTED, "a handle was adopted")                                                                                 \
+    X(NOT_READ, "a node could not be read")                                                                            \
+    X(NOT_TOLD, "a watch on a node that may not be read did not fire")                                                 \
+    X(AUTH_FAILED, "a server refused the credentials of a client")                                                     \
+    X(TOO_LARGE, "a request was over jute.maxbuffer")                                                                  \
+    X(TOO_LARGE_REFUSED, "a lock whose requests were too large was refused")                                           \
+    X(SUSPENDED, "a machine was suspended")                                                                            \
+    X(EXHAUSTED, "the numbers of a path were used up")                                                                 \
+    X(LOGGED, "a line was logged")                                                                                     \
+    X(SESSION_TOLD, "a program was told of its session")                                                               \
+    X(POLLED, "a change was polled")                                                                                   \
+    X(GUARDED, "a grant was guarded")                                                                                  \
+    X(FIVE_SERVERS, "five servers elected a leader")                                                                   \
+    X(NON_VOTING, "a client was connected to a server that does not vote")
 
 enum sight {
 #define ENUMERATE(name, text) SIGHT_##name,
@@ -223,5 +324,53 @@ extern uint64_t total_grants, total_faults, total_requests;
 extern int64_t total_virtual_ms;
 
 static inline void see(enum sight s) { sights[s]++; }
+
+/* --- excuses: where a law looks away ----------------------------------------------------------------------------- */
+
+/* Each has its name, its law, and its reason. A law that looks away counts it by excuse(). A campaign prints how often
+ * that was. An excuse that no seed needs is to be deleted. */
+#define EXCUSES(X)                                                                                                     \
+    X(CLOCKS, "belief", "the clocks run apart by more than the margin")                                                \
+    X(SYNC, "belief", "renewal by sync, and a deposed leader may have answered")                                       \
+    X(GRANTED_LESS, "belief", "a server granted a shorter timeout, and its answer has not come")                       \
+    X(ORDERED_END, "belief", "an order ended the session")                                                             \
+    X(ORDERED_DELETE, "belief", "an order deleted the node, and the holder's notification is late")                    \
+    X(LATE_GRANT, "exclusion, order, tokens", "the node of a grant is deleted already")                                \
+    X(PLANTED, "order", "an older node has a number that a client chose")                                              \
+    X(SAME_NAME, "herd", "two nodes had one name")                                                                     \
+    X(LANDED, "nodes", "a create landed after it was looked for, and its session had been moved back")                 \
+    X(REPLACED_NODE, "presence", "the node was replaced right before the grant")                                       \
+    X(NO_MEMORY_TO_WATCH, "presence", "a request of the client found no memory on this connection")                    \
+    X(NOT_CONNECTED, "presence", "the connection is lost, and the watch is to be set on the next")                     \
+    X(NO_MEMORY_TO_UNWATCH, "watches", "the removal of a watch found no memory")                                       \
+    X(UNWATCHED_APART, "watches", "a watch was to be removed while there was no connection")                           \
+    X(OBSERVED_ONCE, "watches", "an observer that was freed had set it")                                               \
+    X(LENT, "watches", "the handle is lent, and its program may rely on the watch")                                    \
+    X(FORGED_AHEAD, "watches", "a forged node took the place of the predecessor that was watched")                     \
+    X(REPLACED_WATCHED, "watches", "another node has the name of the one that was watched")                            \
+    X(RECORD_BROKEN_OFF, "delay", "the connection broke between the record's end and the node's")                      \
+    X(RECORD_NO_MEMORY, "delay", "the record's end found no memory")                                                   \
+    X(ORDERED_LOSS, "steady", "an order deleted the holder's node")                                                    \
+    X(BACKOFF, "prompt", "the handle that connects is being replaced, for its session was given up")                   \
+    X(QUEUED_EXISTS, "watches", "a node may not be read, and its exists waited for a connection")                      \
+    X(GIVEN_UP, "watches", "the client has given the session up, and is to close its handle")                          \
+    X(SECRET_LEADER, "observers", "the leader's node may not be read")                                                 \
+    X(PLANTED_LEADER, "observers", "the leader has a number that a client chose")                                      \
+    X(MOVED_BACK, "steady", "the session had been moved back to a server that its client had left")                    \
+    X(LUCK, "service", "a proof takes too long for a grant: served once links and disks are quick")                    \
+    X(WITHDRAWN, "leader", "a candidate gave up after too many lost creates, or numbers")                              \
+    X(ENDING_NODE, "caller", "unlocked, and the node is there until its session's end is committed")
+
+enum excuse {
+#define ENUMERATE(name, law, reason) EXCUSE_##name,
+    EXCUSES(ENUMERATE)
+#undef ENUMERATE
+        N_EXCUSES
+};
+
+extern uint64_t excuses[N_EXCUSES];
+extern const char *const excuse_texts[N_EXCUSES];
+
+static inline void excuse(enum excuse e) { excuses[e]++; }
 
 #endif

@@ -1,29 +1,29 @@
 /* Stories of acquiring a lock: alone, after others, by a try, against a deadline. */
 #include "test/lib/check.h"
-#include "test/story/tale.h"
+#include "test/story/trace.h"
 
-static struct tale t;
+static struct trace t;
 
 static void alone_one_round_trip_grants(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OURS));
     own(&t);
     release(&t);
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: granted own\n"
-                       "own: -\n"
-                       "release: delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: granted own\n"
+                      "own: -\n"
+                      "release: delete\n"
+                      "deleted: done\n");
 }
 
 static void behind_two_it_watches_the_nearest_and_lists_again(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_6, OTHER_3, OURS, OTHER_4));
@@ -33,54 +33,54 @@ static void behind_two_it_watches_the_nearest_and_lists_again(void)
     listed(&t, LIST(OURS, OTHER_3, OTHER_6));
     ok(&t, PDK__EV_WATCHED);
     fired(&t, true);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "gone: list\n"
-                       "listed: watch(3)\n"
-                       "watched: -\n"
-                       "gone: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: list\n"
+                      "listed: watch(3)\n"
+                      "watched: -\n"
+                      "gone: granted\n");
 }
 
 static void next_in_line_needs_no_second_listing(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     fired(&t, true);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "gone: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: granted\n");
 }
 
 static void the_own_node_is_seen_before_a_predecessors_end_grants(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     fired(&t, true); /* the reply about our own node is still on its way */
     own(&t);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched: -\n"
-                       "gone: -\n"
-                       "own: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "gone: -\n"
+                      "own: granted\n");
 }
 
 static void a_predecessor_gone_between_list_and_watch_makes_room(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
@@ -88,18 +88,18 @@ static void a_predecessor_gone_between_list_and_watch_makes_room(void)
     listed(&t, LIST(OTHER_3, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
     own(&t);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched no node: list\n"
-                       "listed: watch(3)\n"
-                       "watched no node: -\n"
-                       "own: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no node: list\n"
+                      "listed: watch(3)\n"
+                      "watched no node: -\n"
+                      "own: granted\n");
 }
 
 static void a_watch_that_fires_before_its_reply_counts(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
@@ -108,37 +108,49 @@ static void a_watch_that_fires_before_its_reply_counts(void)
     reply_to(&t, watch, PDK__EV_WATCHED, PDK__OK);
     listed(&t, LIST(OURS));
     own(&t);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "gone: list\n"
-                       "watched: -\n"
-                       "listed: -\n"
-                       "own: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "gone: list\n"
+                      "watched: -\n"
+                      "listed: -\n"
+                      "own: granted\n");
 }
 
 static void a_watch_that_fires_after_the_grant_changes_nothing(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     fired(&t, true); /* nor does one with the number of another request */
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "gone: -\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "gone: -\n");
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     fired(&t, true);
-    tale_reset(&t);
+    trace_reset(&t);
     fired(&t, true);
     fired(&t, false);
-    CHECK_STR(t.trace, "gone: -\n"
-                       "changed: -\n");
+    CHECK_STR(t.text, "gone: -\n"
+                      "changed: -\n");
+}
+
+static void a_watch_that_may_be_set_behind_an_early_change_is_removed(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, 500);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_4, OURS));
+    fired(&t, false); /* of a watch that was set again with the connection */
+    trace_reset(&t);
+    later(&t, 500);
+    CHECK_STR(t.text, "later: failed(PDK_ETIMEDOUT) unwatch delete\n");
 }
 
 static void a_predecessor_that_only_changed_is_watched_again(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
@@ -146,18 +158,18 @@ static void a_predecessor_that_only_changed_is_watched_again(void)
     own(&t);
     fired(&t, false);
     listed(&t, LIST(OTHER_4, OURS));
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "changed: list\n"
-                       "listed: watch(4)\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "changed: list\n"
+                      "listed: watch(4)\n");
 }
 
 static void missing_parents_are_made(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     uint64_t first = t.op;
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
@@ -165,22 +177,22 @@ static void missing_parents_are_made(void)
     ok(&t, PDK__EV_MADE_PARENTS);
     created(&t, OURS);
     listed(&t, LIST(OURS));
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created no node: parents\n"
-                       "listed no node: -\n"
-                       "made parents: create\n"
-                       "created: -\n"
-                       "listed: granted own\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents\n"
+                      "listed no node: -\n"
+                      "made parents: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
 }
 
 static void parents_that_vanish_every_time_end_in_an_error(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     int rounds = 0;
     for (; t.c.phase == PDK__CREATING && rounds < 100; rounds++) {
         reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
-        tale_reset(&t);
+        trace_reset(&t);
         if (t.c.phase == PDK__PARENTS)
             ok(&t, PDK__EV_MADE_PARENTS);
     }
@@ -190,58 +202,58 @@ static void parents_that_vanish_every_time_end_in_an_error(void)
 
 static void parents_that_may_not_be_made_end_in_an_error(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_MADE_PARENTS, PDK__NO_AUTH, 0);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created no node: parents\n"
-                       "made parents no auth: failed(PDK_EACCES) done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents\n"
+                      "made parents no auth: failed(PDK_EACCES) done\n");
 }
 
 static void parents_of_unknown_outcome_are_tried_again(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_MADE_PARENTS, PDK__UNKNOWN, 0);
     later(&t, 5000);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created no node: parents\n"
-                       "made parents unknown: -\n"
-                       "later: create\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents\n"
+                      "made parents unknown: -\n"
+                      "later: create\n");
 }
 
 static void a_refused_create_leaves_nothing(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__NO_AUTH, 0);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created no auth: failed(PDK_EACCES) done\n");
-    tale_begin(&t, true);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no auth: failed(PDK_EACCES) done\n");
+    trace_begin(&t, true);
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__REFUSED, PDK_EPATH);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created refused: failed(PDK_EPATH) done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created refused: failed(PDK_EPATH) done\n");
 }
 
 static void a_path_that_may_not_be_listed_is_left_again(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     reply(&t, PDK__EV_LISTED, PDK__NO_AUTH, 0);
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed no auth: failed(PDK_EACCES) delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed no auth: failed(PDK_EACCES) delete\n"
+                      "deleted: done\n");
 }
 
 static void a_predecessor_one_may_not_read_is_watched_by_exists(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
@@ -249,33 +261,69 @@ static void a_predecessor_one_may_not_read_is_watched_by_exists(void)
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     fired(&t, true);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched no auth: watch(exists)\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "gone: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: granted\n");
 }
 
 static void an_exists_watch_on_a_vanished_node_is_taken_back(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched no auth: watch(exists)\n"
-                       "watched no node: unwatch list\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "watched no node: unwatch list\n");
+}
+
+static void an_exists_watch_that_may_be_set_behind_the_deletion_is_taken_back(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
+    reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
+    fired(&t, true); /* of an older watch */
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "gone: unwatch list\n");
+}
+
+static void an_exists_watch_is_taken_back_where_another_is_ahead(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
+    reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    later(&t, 5000);
+    listed(&t, LIST(OTHER_3, OURS));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "later: list\n"
+                      "listed: unwatch watch(3)\n");
 }
 
 static void a_watch_by_exists_is_not_relied_upon(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
@@ -284,19 +332,19 @@ static void a_watch_by_exists_is_not_relied_upon(void)
     own(&t);
     later(&t, 5000);
     listed(&t, LIST(OURS));
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched no auth: watch(exists)\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "later: list\n"
-                       "listed: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "later: list\n"
+                      "listed: granted\n");
 }
 
 static void a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
@@ -305,38 +353,38 @@ static void a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_the
     later(&t, 5000);
     listed(&t, LIST(OURS));
     own(&t);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched no auth: watch(exists)\n"
-                       "watched no auth: -\n"
-                       "later: list\n"
-                       "listed: -\n"
-                       "own: granted\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched no auth: watch(exists)\n"
+                      "watched no auth: -\n"
+                      "later: list\n"
+                      "listed: -\n"
+                      "own: granted\n");
 }
 
 static void a_watch_that_is_refused_ends_in_an_error(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__REFUSED, PDK_EREFUSED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched refused: failed(PDK_EREFUSED) unwatch delete\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched refused: failed(PDK_EREFUSED) unwatch delete\n");
 }
 
 static void a_tie_is_no_order(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OURS, "0000000000002000-00000001-lock-0000000005"));
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: failed(PDK_EEXHAUSTED) delete\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: failed(PDK_EEXHAUSTED) delete\n");
 }
 
 static void a_counter_at_its_end_grants_nothing(void)
@@ -345,85 +393,85 @@ static void a_counter_at_its_end_grants_nothing(void)
     static const char wrapped[] = "0000000000001000-0000002a-lock--2147483648";
     const char *const names[] = {last, wrapped};
     for (int i = 0; i < 2; i++) {
-        tale_begin(&t, true);
+        trace_begin(&t, true);
         acquire(&t, -1);
         created(&t, names[i]);
         listed(&t, LIST(names[i]));
-        CHECK_STR(t.trace, "acquire: create\n"
-                           "created: -\n"
-                           "listed: failed(PDK_EEXHAUSTED) delete\n");
+        CHECK_STR(t.text, "acquire: create\n"
+                          "created: -\n"
+                          "listed: failed(PDK_EEXHAUSTED) delete\n");
     }
 }
 
 static void a_node_of_another_session_is_never_granted(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created_by(&t, OURS, 0x999);
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: failed(PDK_EREFUSED) delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: failed(PDK_EREFUSED) delete\n"
+                      "deleted: done\n");
 }
 
 static void a_node_without_a_token_is_never_granted(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     t.token = 0;
     created(&t, OURS);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: failed(PDK_EREFUSED) delete\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: failed(PDK_EREFUSED) delete\n");
 }
 
 /* --- try --------------------------------------------------------------------------------------------------------- */
 
 static void a_try_looks_and_writes_nothing_when_somebody_is_there(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     try_acquire(&t);
     listed(&t, LIST("config", OTHER_3));
-    CHECK_STR(t.trace, "try: list\n"
-                       "listed: failed(PDK_EBUSY) done\n");
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: failed(PDK_EBUSY) done\n");
 }
 
 static void a_try_on_a_free_path_takes_it(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     try_acquire(&t);
     reply(&t, PDK__EV_LISTED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     ok(&t, PDK__EV_MADE_PARENTS);
     created(&t, OURS);
     listed(&t, LIST("config", OURS));
-    CHECK_STR(t.trace, "try: list\n"
-                       "listed no node: create\n"
-                       "created no node: parents\n"
-                       "made parents: create\n"
-                       "created: -\n"
-                       "listed: granted own\n");
+    CHECK_STR(t.text, "try: list\n"
+                      "listed no node: create\n"
+                      "created no node: parents\n"
+                      "made parents: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
 }
 
 static void a_try_that_comes_second_all_the_same_leaves_again(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     try_acquire(&t);
     listed(&t, NOBODY);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "try: list\n"
-                       "listed: create\n"
-                       "created: -\n"
-                       "listed: failed(PDK_EBUSY) delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: failed(PDK_EBUSY) delete\n"
+                      "deleted: done\n");
 }
 
 /* --- deadlines and giving up ------------------------------------------------------------------------------------- */
 
 static void a_deadline_ends_the_wait_and_the_node_goes(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, 100);
     CHECK_EQ(pdk__contender_wake_ms(&t.c), t.now_ms + 100);
     created(&t, OURS);
@@ -433,20 +481,20 @@ static void a_deadline_ends_the_wait_and_the_node_goes(void)
     later(&t, 99);
     later(&t, 1);
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: watch(4) own\n"
-                       "watched: -\n"
-                       "own: -\n"
-                       "later: -\n"
-                       "later: failed(PDK_ETIMEDOUT) unwatch delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "later: -\n"
+                      "later: failed(PDK_ETIMEDOUT) unwatch delete\n"
+                      "deleted: done\n");
     CHECK_EQ(pdk__contender_wake_ms(&t.c), PDK__NEVER);
 }
 
 static void a_deadline_is_one_for_all_predecessors(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, 100);
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
@@ -456,76 +504,76 @@ static void a_deadline_is_one_for_all_predecessors(void)
     fired(&t, true);
     listed(&t, LIST(OTHER_3, OURS));
     ok(&t, PDK__EV_WATCHED);
-    tale_reset(&t);
+    trace_reset(&t);
     later(&t, 40);
-    CHECK_STR(t.trace, "later: failed(PDK_ETIMEDOUT) unwatch delete\n");
+    CHECK_STR(t.text, "later: failed(PDK_ETIMEDOUT) unwatch delete\n");
 }
 
 static void a_deadline_with_no_server_needs_none(void)
 {
-    tale_begin(&t, false);
+    trace_begin(&t, false);
     acquire(&t, 100);
     later(&t, 100);
-    CHECK_STR(t.trace, "acquire: -\n"
-                       "later: failed(PDK_ETIMEDOUT) done\n");
+    CHECK_STR(t.text, "acquire: -\n"
+                      "later: failed(PDK_ETIMEDOUT) done\n");
 }
 
 static void a_deadline_while_the_create_is_out_waits_for_its_reply_behind_the_callers_back(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, 100);
     later(&t, 100);
     created(&t, OURS);
     ok(&t, PDK__EV_DELETED);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "later: failed(PDK_ETIMEDOUT)\n"
-                       "created: delete\n"
-                       "deleted: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "later: failed(PDK_ETIMEDOUT)\n"
+                      "created: delete\n"
+                      "deleted: done\n");
 }
 
 static void a_deadline_before_a_refusal_says_one_thing_only(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, 100);
     later(&t, 100);
     reply(&t, PDK__EV_CREATED, PDK__NO_AUTH, 0);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "later: failed(PDK_ETIMEDOUT)\n"
-                       "created no auth: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "later: failed(PDK_ETIMEDOUT)\n"
+                      "created no auth: done\n");
 }
 
 static void a_caller_who_gives_up_is_cleaned_up_after(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     release(&t);
     release(&t);
     created(&t, OURS);
     reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "release: -\n"
-                       "release: -\n"
-                       "created: delete\n"
-                       "deleted no node: done\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "release: -\n"
+                      "release: -\n"
+                      "created: delete\n"
+                      "deleted no node: done\n");
 }
 
 static void giving_up_before_anything_was_written_is_over_at_once(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     try_acquire(&t);
     release(&t);
     listed(&t, NOBODY);
-    CHECK_STR(t.trace, "try: list\n"
-                       "release: done\n"
-                       "listed: -\n");
-    tale_begin(&t, true);
+    CHECK_STR(t.text, "try: list\n"
+                      "release: done\n"
+                      "listed: -\n");
+    trace_begin(&t, true);
     release(&t);
-    CHECK_STR(t.trace, "release: done\n");
+    CHECK_STR(t.text, "release: done\n");
 }
 
 static void stale_replies_change_nothing(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     uint64_t create = t.op;
     created(&t, OURS);
@@ -534,13 +582,13 @@ static void stale_replies_change_nothing(void)
     uint64_t watch = t.op;
     own(&t);
     fired(&t, true);
-    tale_reset(&t);
+    trace_reset(&t);
     reply_to(&t, create, PDK__EV_LISTED, PDK__NO_NODE);
     reply_to(&t, watch, PDK__EV_WATCHED, PDK__NO_NODE);
     reply_to(&t, 0, PDK__EV_LISTED, PDK__OK);
-    CHECK_STR(t.trace, "listed no node: -\n"
-                       "watched no node: -\n"
-                       "listed: -\n");
+    CHECK_STR(t.text, "listed no node: -\n"
+                      "watched no node: -\n"
+                      "listed: -\n");
 }
 
 int main(int argc, char **argv)
@@ -553,6 +601,8 @@ int main(int argc, char **argv)
          the_own_node_is_seen_before_a_predecessors_end_grants},
         {"a predecessor gone between list and watch makes room", a_predecessor_gone_between_list_and_watch_makes_room},
         {"a watch that fires before its reply counts", a_watch_that_fires_before_its_reply_counts},
+        {"a watch that may be set behind an early change is removed",
+         a_watch_that_may_be_set_behind_an_early_change_is_removed},
         {"a watch that fires after the grant changes nothing", a_watch_that_fires_after_the_grant_changes_nothing},
         {"a predecessor that only changed is watched again", a_predecessor_that_only_changed_is_watched_again},
         {"missing parents are made", missing_parents_are_made},
@@ -564,6 +614,9 @@ int main(int argc, char **argv)
         {"a predecessor one may not read is watched by exists", a_predecessor_one_may_not_read_is_watched_by_exists},
         {"a watch by exists is not relied upon", a_watch_by_exists_is_not_relied_upon},
         {"an exists-watch on a vanished node is taken back", an_exists_watch_on_a_vanished_node_is_taken_back},
+        {"an exists-watch that may be set behind the deletion is taken back",
+         an_exists_watch_that_may_be_set_behind_the_deletion_is_taken_back},
+        {"an exists-watch is taken back where another is ahead", an_exists_watch_is_taken_back_where_another_is_ahead},
         {"a predecessor that cannot be watched at all is looked at now and then",
          a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then},
         {"a watch that is refused ends in an error", a_watch_that_is_refused_ends_in_an_error},

@@ -52,13 +52,13 @@ static void step(struct pdk__session_event event)
     pdk__session_step(&l.s, &event, &actions);
     for (size_t i = 0; i < actions.n; i++) {
         enum pdk__session_action_kind kind = actions.list[i].kind;
-        if (kind == PDK__SACT_PROBE || kind == PDK__SACT_TOUCH)
-            send(true, kind == PDK__SACT_PROBE);
-        l.proven = kind == PDK__SACT_PROVEN || (l.proven && kind != PDK__SACT_DOUBTED);
-        l.doubts += kind == PDK__SACT_DOUBTED;
-        l.ends += kind == PDK__SACT_PRESUMED;
+        if (kind == PDK__SACT_RENEW || kind == PDK__SACT_KEEPALIVE)
+            send(true, kind == PDK__SACT_RENEW);
+        l.proven = kind == PDK__SACT_LEASE_OK || (l.proven && kind != PDK__SACT_LEASE_LOW);
+        l.doubts += kind == PDK__SACT_LEASE_LOW;
+        l.ends += kind == PDK__SACT_LEASE_EXPIRED;
     }
-    if (l.s.wanted && l.proven && l.proven_ms == 0)
+    if (l.s.lease_needed && l.proven && l.proven_ms == 0)
         l.proven_ms = l.now_ms;
 }
 
@@ -73,8 +73,8 @@ static void answer(void)
         l.under_way[i - 1] = l.under_way[i];
     l.n--;
     step(event);
-    if (!event.asked && !l.s.wanted) /* it was the create, and no contender is ahead */
-        step((struct pdk__session_event){.kind = PDK__SEV_WANTED});
+    if (!event.asked && !l.s.lease_needed) /* it was the create, and no contender is ahead */
+        step((struct pdk__session_event){.kind = PDK__SEV_LEASE_NEEDED});
 }
 
 static void run_until(int64_t end_ms)
@@ -147,7 +147,7 @@ static void what_is_granted_stays_from_the_first_moment_on(void)
 /* A lock is requested, or no longer. */
 static void want(bool wanted)
 {
-    step((struct pdk__session_event){.kind = wanted ? PDK__SEV_WANTED : PDK__SEV_UNWANTED});
+    step((struct pdk__session_event){.kind = wanted ? PDK__SEV_LEASE_NEEDED : PDK__SEV_LEASE_UNNEEDED});
 }
 
 /* Grant a lock to a session that was idle for IDLE_MS; its proof is as old. */
@@ -200,7 +200,7 @@ static void of_a_link_nothing_is_said_before_three_answers(void)
 {
     begin(3000, 0, 2000);
     CHECK(!pdk__session_unfit(&l.s));
-    while (l.s.n_measured < 3) {
+    while (l.s.pace.n_measured < 3) {
         CHECK(!pdk__session_unfit(&l.s));
         run_until(l.now_ms + 1);
     }

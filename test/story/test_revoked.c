@@ -1,33 +1,33 @@
 /* Stories of a holder that is asked to release the lock. */
 #include "test/lib/check.h"
-#include "test/story/tale.h"
+#include "test/story/trace.h"
 
 /* Our second node, after the first was deleted. */
 #define OURS_AGAIN "0000000000001000-0000002b-lock-0000000007"
 
-static struct tale t;
+static struct trace t;
 
 /* A holder whose own node is watched; the trace is empty. */
 static void hold(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OURS));
     own(&t);
-    tale_reset(&t);
+    trace_reset(&t);
 }
 
 /* A waiter after OTHER_4, with both watches set. */
 static void wait_behind(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
-    tale_reset(&t);
+    trace_reset(&t);
 }
 
 static void a_holder_is_told(void)
@@ -36,9 +36,9 @@ static void a_holder_is_told(void)
     own_fired(&t, false);
     own_revoked(&t);
     release(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "own asks: revoked\n"
-                       "release: delete\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "own asks: revoked\n"
+                      "release: delete\n");
 }
 
 static void a_holder_is_told_once(void)
@@ -50,25 +50,25 @@ static void a_holder_is_told_once(void)
     own(&t);
     own_fired(&t, false);
     own_revoked(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "own asks: revoked\n"
-                       "own changed: own\n"
-                       "own: -\n"
-                       "own changed: own\n"
-                       "own asks: -\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "own asks: revoked\n"
+                      "own changed: own\n"
+                      "own: -\n"
+                      "own changed: own\n"
+                      "own asks: -\n");
 }
 
 static void a_request_written_before_the_watch_was_set_is_seen(void)
 {
-    tale_begin(&t, true);
+    trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OURS));
     own_revoked(&t);
-    CHECK_STR(t.trace, "acquire: create\n"
-                       "created: -\n"
-                       "listed: granted own\n"
-                       "own asks: revoked\n");
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: granted own\n"
+                      "own asks: revoked\n");
 }
 
 static void a_waiter_is_told_behind_its_grant(void)
@@ -77,9 +77,9 @@ static void a_waiter_is_told_behind_its_grant(void)
     own_fired(&t, false);
     own_revoked(&t);
     fired(&t, true);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "own asks: -\n"
-                       "gone: granted revoked\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "own asks: -\n"
+                      "gone: granted revoked\n");
 }
 
 static void a_request_seen_by_the_check_before_the_grant_is_told_behind_it(void)
@@ -88,9 +88,9 @@ static void a_request_seen_by_the_check_before_the_grant_is_told_behind_it(void)
     own_fired(&t, false);
     fired(&t, true);
     own_revoked(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "gone: -\n"
-                       "own asks: granted revoked\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "gone: -\n"
+                      "own asks: granted revoked\n");
 }
 
 static void a_request_to_a_node_that_went_is_not_one_to_the_next(void)
@@ -102,23 +102,23 @@ static void a_request_to_a_node_that_went_is_not_one_to_the_next(void)
     created(&t, OURS_AGAIN);
     listed(&t, LIST(OURS_AGAIN));
     own(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "own asks: -\n"
-                       "own gone: unwatch create\n"
-                       "created: -\n"
-                       "listed: granted own\n"
-                       "own: -\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "own asks: -\n"
+                      "own gone: unwatch create\n"
+                      "created: -\n"
+                      "listed: granted own\n"
+                      "own: -\n");
 }
 
 static void a_request_made_while_the_holder_was_away_is_told_when_it_is_back(void)
 {
     hold();
     down(&t);
-    up(&t, TALE_SESSION);
+    up(&t, TRACE_SESSION);
     own_revoked(&t);
-    CHECK_STR(t.trace, "down: suspect\n"
-                       "up: own\n"
-                       "own asks: held revoked\n");
+    CHECK_STR(t.text, "down: suspect\n"
+                      "up: own\n"
+                      "own asks: held revoked\n");
 }
 
 static void a_request_is_told_once_although_the_holder_was_away(void)
@@ -127,13 +127,13 @@ static void a_request_is_told_once_although_the_holder_was_away(void)
     own_fired(&t, false);
     own_revoked(&t);
     down(&t);
-    up(&t, TALE_SESSION);
+    up(&t, TRACE_SESSION);
     own_revoked(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "own asks: revoked\n"
-                       "down: suspect\n"
-                       "up: own\n"
-                       "own asks: held\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "own asks: revoked\n"
+                      "down: suspect\n"
+                      "up: own\n"
+                      "own asks: held\n");
 }
 
 static void who_unlocked_is_not_asked(void)
@@ -142,9 +142,9 @@ static void who_unlocked_is_not_asked(void)
     own_fired(&t, false);
     release(&t);
     own_revoked(&t);
-    CHECK_STR(t.trace, "own changed: own\n"
-                       "release: delete\n"
-                       "own asks: -\n");
+    CHECK_STR(t.text, "own changed: own\n"
+                      "release: delete\n"
+                      "own asks: -\n");
 }
 
 int main(int argc, char **argv)

@@ -1,15 +1,15 @@
 /* Stories of the session: when it may be used, believed in, and given up. */
 #include "test/lib/check.h"
-#include "test/story/tale.h"
+#include "test/story/trace.h"
 #include <string.h>
 
-static struct tale t;
+static struct trace t;
 
 static void connect_first(bool renewable)
 {
     session_begin(&t, renewable);
     session_connected(&t, 0xa, 3000);
-    tale_reset(&t);
+    trace_reset(&t);
 }
 
 static void a_session_comes_and_goes_and_comes_back(void)
@@ -19,10 +19,10 @@ static void a_session_comes_and_goes_and_comes_back(void)
     session_connected(&t, 0xa, 3000);
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 3000);
-    CHECK_STR(t.trace, "disconnected: -\n"
-                       "connected: up(a) proven\n"
-                       "disconnected: down\n"
-                       "connected: up(a)\n");
+    CHECK_STR(t.text, "disconnected: -\n"
+                      "connected: up(a) proven\n"
+                      "disconnected: down\n"
+                      "connected: up(a)\n");
 }
 
 static void a_handle_that_finds_no_server_for_long_is_given_up(void)
@@ -34,13 +34,50 @@ static void a_handle_that_finds_no_server_for_long_is_given_up(void)
     session_later(&t, 3000);
     session_connected(&t, 0xa, 3000); /* too late: its nodes were given up */
     session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPENED);
     session_connected(&t, 0xb, 3000);
-    CHECK_STR(t.trace, "disconnected: down\n"
-                       "later: doubted presumed\n"
-                       "later: expired\n"
-                       "connected: -\n"
-                       "later: open\n"
-                       "connected: up(b) proven\n");
+    CHECK_STR(t.text, "disconnected: down\n"
+                      "later: doubted presumed\n"
+                      "later: expired\n"
+                      "connected: -\n"
+                      "later: open\n"
+                      "opened: -\n"
+                      "connected: up(b) proven\n");
+}
+
+/* There may be no memory for the thread that closes the one and opens the other. */
+static void a_handle_that_was_given_up_is_not_used_though_no_other_can_be_opened(void)
+{
+    connect_first(true);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_later(&t, 6000);
+    session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPEN_FAILED);
+    session_connected(&t, 0xa, 3000); /* its nodes may be there still, and the contenders have forgotten them */
+    session_later(&t, 6000);
+    session_connected(&t, 0xa, 3000);
+    CHECK_STR(t.text, "disconnected: down\n"
+                      "later: doubted presumed expired\n"
+                      "later: open\n"
+                      "open failed: -\n"
+                      "connected: -\n"
+                      "later: open\n"
+                      "connected: -\n");
+}
+
+/* The session may be older than the failure. */
+static void a_handle_that_stays_since_no_other_can_be_opened_is_believed_from_its_own_beginning(void)
+{
+    session_begin(&t, true);
+    session_later(&t, 6000);
+    session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPEN_FAILED);
+    session_connected(&t, 0xa, 3000);
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+    CHECK_STR(t.text, "later: -\n"
+                      "later: open\n"
+                      "open failed: -\n"
+                      "connected: up(a) presumed touch\n");
 }
 
 static void a_handle_that_never_finds_a_server_is_made_anew(void)
@@ -50,15 +87,30 @@ static void a_handle_that_never_finds_a_server_is_made_anew(void)
     session_later(&t, 5999);
     session_later(&t, 1);
     session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPENED);
     session_connected(&t, 0xa, 3000);
-    CHECK_STR(t.trace, "later: -\n"
-                       "later: -\n"
-                       "later: open\n"
-                       "connected: up(a) proven\n");
+    CHECK_STR(t.text, "later: -\n"
+                      "later: -\n"
+                      "later: open\n"
+                      "opened: -\n"
+                      "connected: up(a) proven\n");
     session_begin(&t, false);
     session_later(&t, 100000);
     CHECK_EQ(t.s.phase, PDK__SESSION_OPENING);
     CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
+}
+
+static void a_handle_that_finds_a_server_late_is_kept(void)
+{
+    session_begin(&t, true);
+    session_later(&t, 6000);
+    CHECK_EQ(t.s.phase, PDK__SESSION_BACKOFF);
+    session_connected(&t, 0xa, 3000);
+    session_later(&t, 6000);
+    CHECK_EQ(t.s.phase, PDK__SESSION_CONNECTED);
+    CHECK_STR(t.text, "later: -\n"
+                      "connected: up(a) presumed touch\n"
+                      "later: -\n");
 }
 
 static void an_adopted_handle_is_never_given_up(void)
@@ -67,8 +119,8 @@ static void an_adopted_handle_is_never_given_up(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
     session_later(&t, 100000);
-    CHECK_STR(t.trace, "disconnected: down\n"
-                       "later: -\n");
+    CHECK_STR(t.text, "disconnected: down\n"
+                      "later: -\n");
 }
 
 static void an_expired_session_is_followed_by_another_after_a_rest(void)
@@ -79,12 +131,14 @@ static void an_expired_session_is_followed_by_another_after_a_rest(void)
     session_event(&t, PDK__SEV_EXPIRED);
     session_later(&t, 0);
     session_later(&t, 6000);
+    session_event(&t, PDK__SEV_OPENED);
     session_connected(&t, 0xb, 3000);
-    CHECK_STR(t.trace, "expired: expired\n"
-                       "expired: -\n"
-                       "later: -\n"
-                       "later: open\n"
-                       "connected: up(b) proven\n");
+    CHECK_STR(t.text, "expired: expired\n"
+                      "expired: -\n"
+                      "later: -\n"
+                      "later: open\n"
+                      "opened: -\n"
+                      "connected: up(b) proven\n");
 }
 
 static void an_expired_adopted_handle_is_the_end(void)
@@ -92,8 +146,8 @@ static void an_expired_adopted_handle_is_the_end(void)
     connect_first(false);
     session_event(&t, PDK__SEV_EXPIRED);
     session_connected(&t, 0xb, 3000);
-    CHECK_STR(t.trace, "expired: over(PDK_EEXPIRED)\n"
-                       "connected: -\n");
+    CHECK_STR(t.text, "expired: over(PDK_EEXPIRED)\n"
+                      "connected: -\n");
 }
 
 static void a_session_changed_silently_has_expired(void)
@@ -102,12 +156,12 @@ static void a_session_changed_silently_has_expired(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xb, 3000);
     session_later(&t, 6000);
-    CHECK_STR(t.trace, "disconnected: down\n"
-                       "connected: expired\n"
-                       "later: open\n");
+    CHECK_STR(t.text, "disconnected: down\n"
+                      "connected: expired\n"
+                      "later: open\n");
     connect_first(false);
     session_connected(&t, 0xb, 3000);
-    CHECK_STR(t.trace, "connected: over(PDK_EEXPIRED)\n");
+    CHECK_STR(t.text, "connected: over(PDK_EEXPIRED)\n");
 }
 
 static void hosts_that_do_not_resolve_are_tried_again(void)
@@ -117,10 +171,10 @@ static void hosts_that_do_not_resolve_are_tried_again(void)
     session_later(&t, 6000);
     session_event(&t, PDK__SEV_OPEN_FAILED);
     session_later(&t, 6000);
-    CHECK_STR(t.trace, "expired: expired\n"
-                       "later: open\n"
-                       "open failed: -\n"
-                       "later: open\n");
+    CHECK_STR(t.text, "expired: expired\n"
+                      "later: open\n"
+                      "open failed: -\n"
+                      "later: open\n");
 }
 
 /* With short sessions and a slow resolver, resolving the names takes longer than the time a handle gets. */
@@ -136,14 +190,14 @@ static void a_handle_long_in_the_making_has_all_its_time_from_then_on(void)
     session_later(&t, 5999);
     session_connected(&t, 0xb, 3000); /* the client cannot know that it was requested only just now */
     session_event(&t, PDK__SEV_OPENED);
-    CHECK(!pdk__session_credible(&t.s, t.now_ms));
-    CHECK_STR(t.trace, "expired: expired\n"
-                       "later: open\n"
-                       "later: -\n"
-                       "opened: -\n"
-                       "later: -\n"
-                       "connected: up(b) presumed touch\n"
-                       "opened: -\n");
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+    CHECK_STR(t.text, "expired: expired\n"
+                      "later: open\n"
+                      "later: -\n"
+                      "opened: -\n"
+                      "later: -\n"
+                      "connected: up(b) presumed touch\n"
+                      "opened: -\n");
 }
 
 static void clients_that_expired_together_come_back_apart(void)
@@ -166,13 +220,13 @@ static void refused_credentials_and_a_close_are_final(void)
     connect_first(true);
     session_event(&t, PDK__SEV_AUTH_FAILED);
     session_event(&t, PDK__SEV_CLOSE);
-    CHECK_STR(t.trace, "auth failed: over(PDK_EAUTH)\n"
-                       "close: -\n");
+    CHECK_STR(t.text, "auth failed: over(PDK_EAUTH)\n"
+                      "close: -\n");
     connect_first(true);
     session_event(&t, PDK__SEV_CLOSE);
-    CHECK(!pdk__session_credible(&t.s, t.now_ms));
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
     CHECK_EQ(pdk__session_wake_ms(&t.s), PDK__NEVER);
-    CHECK_STR(t.trace, "close: over(PDK_ECLOSED)\n");
+    CHECK_STR(t.text, "close: over(PDK_ECLOSED)\n");
 }
 
 static void a_connection_without_a_session_is_none(void)
@@ -180,8 +234,8 @@ static void a_connection_without_a_session_is_none(void)
     session_begin(&t, true);
     session_connected(&t, 0, 3000);
     session_connected(&t, 0xa, 0);
-    CHECK_STR(t.trace, "connected: -\n"
-                       "connected: -\n");
+    CHECK_STR(t.text, "connected: -\n"
+                      "connected: -\n");
 }
 
 /* A client of several servers holds a lock. A fifth of the timeout is 600. */
@@ -189,7 +243,7 @@ static void hold_of_several(void)
 {
     connect_first(true);
     t.s.policy.movable = true;
-    session_event(&t, PDK__SEV_WANTED);
+    session_event(&t, PDK__SEV_LEASE_NEEDED);
 }
 
 static void a_silent_server_is_left_where_there_are_others(void)
@@ -199,16 +253,16 @@ static void a_silent_server_is_left_where_there_are_others(void)
     session_later(&t, 1);
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 3000);
-    CHECK_STR(t.trace, "wanted: probe\n"
-                       "later: -\n"
-                       "later: leave\n"
-                       "disconnected: down\n"
-                       "connected: up(a)\n");
+    CHECK_STR(t.text, "wanted: probe\n"
+                      "later: -\n"
+                      "later: leave\n"
+                      "disconnected: down\n"
+                      "connected: up(a)\n");
     connect_first(true);
-    session_event(&t, PDK__SEV_WANTED);
+    session_event(&t, PDK__SEV_LEASE_NEEDED);
     session_later(&t, 1500);
-    CHECK_STR(t.trace, "wanted: probe\n"
-                       "later: -\n");
+    CHECK_STR(t.text, "wanted: probe\n"
+                      "later: -\n");
 }
 
 static void a_server_that_was_asked_nothing_is_not_silent(void)
@@ -219,10 +273,10 @@ static void a_server_that_was_asked_nothing_is_not_silent(void)
     session_later(&t, 1);
     session_answered(&t, 1, false);
     session_later(&t, 700);
-    CHECK_STR(t.trace, "later: -\n"
-                       "later: touch\n"
-                       "answered: -\n"
-                       "later: -\n");
+    CHECK_STR(t.text, "later: -\n"
+                      "later: touch\n"
+                      "answered: -\n"
+                      "later: -\n");
 }
 
 static void where_all_servers_are_silent_they_are_left_less_and_less_often(void)
@@ -230,11 +284,11 @@ static void where_all_servers_are_silent_they_are_left_less_and_less_often(void)
     int n_left = 0;
     hold_of_several();
     for (int i = 0; i < 100; i++) {
-        int before = t.s.n_left;
+        int before = t.s.silence.n_left;
         session_later(&t, 100);
-        n_left += t.s.n_left > before;
-        tale_reset(&t);
-        if (t.s.n_left == before)
+        n_left += t.s.silence.n_left > before;
+        trace_reset(&t);
+        if (t.s.silence.n_left == before)
             continue;
         session_event(&t, PDK__SEV_DISCONNECTED);
         session_connected(&t, 0xa, 3000);
@@ -248,12 +302,12 @@ static void on_a_link_with_a_long_way_silence_is_waited_for_longer(void)
     hold_of_several();
     session_later(&t, 400);
     session_answered(&t, 400, true);
-    tale_reset(&t);
+    trace_reset(&t);
     for (int i = 0; i < 24; i++)
         session_later(&t, 50);
-    CHECK(strstr(t.trace, "leave") == NULL);
+    CHECK(strstr(t.text, "leave") == NULL);
     session_later(&t, 50);
-    CHECK(strstr(t.trace, "leave") != NULL);
+    CHECK(strstr(t.text, "leave") != NULL);
 }
 
 /* A tenth of the timeout is 300. The wait doubles, and no server is passed over for the fourth time. */
@@ -272,19 +326,19 @@ static void a_server_that_does_not_take_the_connection_is_passed_over(void)
     connect_first(true);
     t.s.policy.movable = true;
     session_event(&t, PDK__SEV_DISCONNECTED);
-    tale_reset(&t);
+    trace_reset(&t);
     check_passing();
-    CHECK_STR(t.trace, "later: -\n"
-                       "later: leave\n"
-                       "later: -\n"
-                       "later: leave\n"
-                       "later: leave\n"
-                       "later: doubted presumed\n");
+    CHECK_STR(t.text, "later: -\n"
+                      "later: leave\n"
+                      "later: -\n"
+                      "later: leave\n"
+                      "later: leave\n"
+                      "later: doubted presumed\n");
     session_connected(&t, 0xa, 3000);
     session_event(&t, PDK__SEV_DISCONNECTED);
-    tale_reset(&t);
+    trace_reset(&t);
     session_later(&t, 300);
-    CHECK_STR(t.trace, "later: leave\n");
+    CHECK_STR(t.text, "later: leave\n");
 }
 
 static void at_the_first_connection_too_where_there_are_others(void)
@@ -294,7 +348,7 @@ static void at_the_first_connection_too_where_there_are_others(void)
     t.s.policy.movable = true;
     CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 300);
     session_later(&t, 300);
-    CHECK_STR(t.trace, "later: leave\n");
+    CHECK_STR(t.text, "later: leave\n");
 }
 
 static void every_phase_has_a_name(void)
@@ -310,7 +364,13 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a session comes, and goes, and comes back", a_session_comes_and_goes_and_comes_back},
         {"a handle that finds no server for long is given up", a_handle_that_finds_no_server_for_long_is_given_up},
+        {"a handle that was given up is not used, though no other can be opened",
+         a_handle_that_was_given_up_is_not_used_though_no_other_can_be_opened},
+        {"a handle that stays, since no other can be opened, is believed from its own beginning",
+         a_handle_that_stays_since_no_other_can_be_opened_is_believed_from_its_own_beginning},
         {"a handle that never finds a server is made anew", a_handle_that_never_finds_a_server_is_made_anew},
+        {"a handle that finds a server late, but before the next is opened, is kept",
+         a_handle_that_finds_a_server_late_is_kept},
         {"an adopted handle is never given up", an_adopted_handle_is_never_given_up},
         {"an expired session is followed by another, after a rest",
          an_expired_session_is_followed_by_another_after_a_rest},

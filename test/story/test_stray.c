@@ -1,7 +1,7 @@
 /* Stories of strays: creates whose node was looked for and not found, and that are committed after all. */
 #include "lib/core/stray.h"
 #include "test/lib/check.h"
-#include "test/story/tale.h"
+#include "test/story/trace.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void begin(void)
     now_ms = 1000;
     ops = 0;
     trace[0] = '\0';
-    pdk__stray_init(&stray, &ops, TALE_SESSION, TALE_ATTEMPT, 7, now_ms);
+    pdk__stray_init(&stray, &ops, TRACE_SESSION, TRACE_ATTEMPT, 7, now_ms);
 }
 
 /* Advance to the stray's wake-up time, which must be in the future. */
@@ -86,7 +86,7 @@ static void a_node_that_lands_is_found_and_deleted(void)
     found(LIST(OTHER_3));
     due();
     found(LIST(OTHER_3, OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     answered("deleted", PDK__EV_DELETED, PDK__OK);
     CHECK_EQ(stray.phase, PDK__STRAY_OVER);
     CHECK_STR(trace, "due: list\n"
@@ -126,7 +126,7 @@ static void a_listing_that_another_has_asked_for_serves_as_well(void)
     begin();
     others_found(LIST(OTHER_3, OURS));
     others_found(LIST(OTHER_3, OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     CHECK_STR(trace, "others list: identify(5)\n"
                      "others list: -\n"
                      "owner: delete(5)\n");
@@ -149,7 +149,7 @@ static void a_forged_node_is_left_alone(void)
     found(LIST(FORGED, OURS));
     owned_by(FORGER);
     found(LIST(FORGED, OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     CHECK_STR(trace, "due: list\n"
                      "listed: identify(3)\n"
                      "owner: list\n"
@@ -193,7 +193,7 @@ static void nothing_is_asked_without_a_connection(void)
     children("listed late", op, LIST(OURS));
     others_found(LIST(OURS));
     now_ms += 5000;
-    session_up(TALE_SESSION);
+    session_up(TRACE_SESSION);
     CHECK_STR(trace, "due: list\n"
                      "down: -\n"
                      "listed late: -\n"
@@ -207,12 +207,12 @@ static void a_delete_of_unknown_outcome_is_soon_looked_after(void)
     now_ms += 100000;
     step("later", (struct pdk__event){.kind = PDK__EV_TIMER});
     found(LIST(OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     answered("deleted unknown", PDK__EV_DELETED, PDK__UNKNOWN);
     CHECK(pdk__stray_wake_ms(&stray) <= now_ms + 200);
     due();
     found(LIST(OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     answered("deleted no node", PDK__EV_DELETED, PDK__NO_NODE);
     CHECK_STR(trace, "later: list\n"
                      "listed: identify(5)\n"
@@ -234,7 +234,7 @@ static void what_is_refused_is_tried_again_later(void)
     answered("owner no auth", PDK__EV_IDENTIFIED, PDK__NO_AUTH);
     due();
     found(LIST(OURS));
-    owned_by(TALE_SESSION);
+    owned_by(TRACE_SESSION);
     answered("deleted no auth", PDK__EV_DELETED, PDK__NO_AUTH);
     due();
     CHECK_STR(trace, "due: list\n"
@@ -259,7 +259,7 @@ static void it_ends_with_its_session(void)
         CHECK_EQ(pdk__stray_wake_ms(&stray), PDK__NEVER);
     }
     begin();
-    session_up(TALE_SESSION + 1);
+    session_up(TRACE_SESSION + 1);
     CHECK_STR(trace, "up: done\n");
 }
 
@@ -267,7 +267,7 @@ static void what_concerns_contenders_alone_changes_nothing(void)
 {
     begin();
     int64_t wake_ms = pdk__stray_wake_ms(&stray);
-    step("proven", (struct pdk__event){.kind = PDK__EV_SESSION_PROVEN});
+    step("proven", (struct pdk__event){.kind = PDK__EV_LEASE_OK});
     CHECK_STR(trace, "proven: -\n");
     CHECK_EQ(pdk__stray_wake_ms(&stray), wake_ms);
 }

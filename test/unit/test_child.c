@@ -35,7 +35,7 @@ static void in_time(void)
 static void too_late(void)
 {
     prepare(SIGTERM);
-    pdk__cli_lease_renew(lease, pdk__cli_now_ms() - 3600000, 1);
+    lease->deadline = pdk__cli_now_ms(); /* not long ago: the clock may have begun with the machine */
     CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
@@ -61,7 +61,7 @@ static void ignored(void)
 {
     prepare(0);
     lease->lost = true;
-    pdk__cli_lease_renew(lease, pdk__cli_now_ms() - 3600000, 1);
+    lease->deadline = pdk__cli_now_ms();
     CHECK_EQ(pdk__cli_child_go(&child), 0);
     CHECK_EQ(pdk__test_wait(child.pid), 5);
 }

@@ -1,5 +1,5 @@
+#include "test/demo/margins.h"
 #include "test/lib/check.h"
-#include "test/show/margins.h"
 
 #include <stdint.h>
 

@@ -2,15 +2,15 @@
 #include "test/lib/check.h"
 #include <string.h>
 
-static void check_round_trip(enum pdk__word word, const char *stem)
+static void check_round_trip(enum pdk__tag tag, const char *stem)
 {
     char text[PDK__NAME_MAX];
-    pdk__name_format(text, INT64_C(-2), 0xfffffffe, word);
+    pdk__name_format(text, INT64_C(-2), 0xfffffffe, tag);
     CHECK_STR(text, stem);
     strcat(text, "0000000017");
     struct pdk__name name = pdk__name_parse(text);
     CHECK_EQ(name.kind, PDK__NAME_OURS);
-    CHECK_EQ(name.word, word);
+    CHECK_EQ(name.tag, tag);
     CHECK_EQ(name.session, -2);
     CHECK_EQ(name.attempt, 0xfffffffe);
     CHECK_EQ(name.sequence, 17);
@@ -19,8 +19,8 @@ static void check_round_trip(enum pdk__word word, const char *stem)
 
 static void our_names_come_back_as_they_went(void)
 {
-    check_round_trip(PDK__WORD_LOCK, "fffffffffffffffe-fffffffe-lock-");
-    check_round_trip(PDK__WORD_LATCH, "fffffffffffffffe-fffffffe-latch-");
+    check_round_trip(PDK__TAG_LOCK, "fffffffffffffffe-fffffffe-lock-");
+    check_round_trip(PDK__TAG_LATCH, "fffffffffffffffe-fffffffe-latch-");
 }
 
 static void session_and_attempt_both_tell_names_apart(void)
@@ -40,7 +40,7 @@ static void what_only_resembles_ours_is_not(void)
         "0000000000001000-0000002A-lock-0000000005",  /* upper case */
         "x0000000000001000-0000002a-lock-0000000005", /* something before */
         "0000000000001000_0000002a-lock-0000000005",  /* another separator */
-        "0000000000001000-0000002a-leash-0000000005", /* another word */
+        "0000000000001000-0000002a-leash-0000000005", /* another tag */
         "0000000000001000-0000002alatch-0000000005",  /* no separator before it */
         "0000000000001000-0000002a-lock-00000000050", /* eleven digits */
     };

@@ -1,0 +1,45 @@
+#include "cli/connect.h"
+
+#include "cli/incident.h"
+#include "cli/message.h"
+#include "cli/number.h"
+#include "cli/opener.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+/* Create a client, by DEADLINE. */
+static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client **c)
+{
+    int rc;
+    struct pdk__cli_opener *opener = pdk__cli_opener_begin(o);
+    if (opener == NULL)
+        return PDK_ESYSTEM;
+    struct pollfd fd = {.fd = pdk__cli_opener_fd(opener), .events = POLLIN};
+    poll(&fd, 1, pdk__cli_poll_ms(deadline));
+    return pdk__cli_opener_take(opener, &rc, c) ? rc : PDK_ETIMEDOUT;
+}
+
+int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
+{
+    int64_t deadline = pdk__cli_now_ms() + o->connect_ms;
+    pdk_client_options_set_dispatch(o->client, false);
+    int rc = make(o, deadline, c);
+    int64_t left = deadline - pdk__cli_now_ms();
+    return rc == 0 ? pdk_client_wait(*c, left > 0 ? left : 0) : rc;
+}
+
+int pdk__cli_report_failure(const struct pdk__cli_options *o, pdk_client *c, int rc)
+{
+    char why[256] = "", text[PDK__CLI_INCIDENT];
+    int status = pdk__cli_status_of(rc, STATUS_NO_ENSEMBLE);
+    if (rc == PDK_ETIMEDOUT)
+        snprintf(why, sizeof why, "no server answered within %.3g s", (double)o->connect_ms / 1000);
+    else if (c != NULL)
+        pdk_client_last_error(c, why, sizeof why);
+    else if (rc == PDK_EINVAL)
+        snprintf(why, sizeof why, "'%s' is no list of HOST:PORT", o->hosts);
+    pdk__cli_incident(o, rc, why, text);
+    pdk__cli_message("%s", text);
+    return status;
+}

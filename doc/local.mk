@@ -1,0 +1,15 @@
+# Pages to read: installed as they lie here, so that the links between the pages hold.
+dist_doc_DATA = README.md CHANGES LICENSE
+pagesdir = $(docdir)/%D%
+dist_pages_DATA = \
+	%D%/campaign.txt %D%/design.md %D%/guarantees.md %D%/mutations.txt %D%/histories.txt %D%/measures.md %D%/proof.md %D%/testing.md
+if WITH_CLI
+dist_man_MANS = %D%/paddock.1
+endif
+EXTRA_DIST += %D%/paddock.1 %D%/proof
+
+# The tables of doc/proof.md: `make proof TABLES=models`. Coverage has a tree of its own: `doc/proof --write coverage FILE`.
+TABLES = models model-mutants deadline deadline-mutants mutations counts
+proof: test/sim/sim
+	@$(AM_TESTS_ENVIRONMENT) for table in $(TABLES); do $(srcdir)/%D%/proof --write $$table || exit; done
+.PHONY: proof

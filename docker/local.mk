@@ -1,0 +1,13 @@
+# An ensemble in Docker. The programs for integration use the servers of PADDOCK_TEST_HOSTS where they can;
+# docker_programs need them.
+EXTRA_DIST += %D%/bare %D%/base %D%/check %D%/common.sh %D%/compose.yml %D%/ensemble %D%/fault %D%/official.yml \
+	%D%/image/Dockerfile %D%/image/healthy %D%/image/serve \
+	%D%/picture %D%/show
+
+check-docker: all $(integration_programs) $(docker_programs) $(docker_helpers) $(demo_programs)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check $(integration_programs) $(docker_programs) $(demo_programs)
+
+# The programs of docker/show.
+demo-programs: all $(demo_programs) $(docker_helpers)
+
+.PHONY: check-docker demo-programs

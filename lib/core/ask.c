@@ -1,0 +1,98 @@
+#include "lib/core/ask.h"
+#include "lib/assert.h"
+
+struct pdk__action *pdk__ask_push(struct pdk__actions *out, enum pdk__action_kind kind)
+{
+    assert(out->n < PDK__ACTIONS_MAX);
+    struct pdk__action *action = &out->list[out->n++];
+    *action = (struct pdk__action){.kind = kind};
+    return action;
+}
+
+struct pdk__action *pdk__ask(struct pdk__contender *c, struct pdk__actions *out, enum pdk__action_kind kind,
+                             enum pdk__phase phase)
+{
+    assert(c->session.connected && c->phase != PDK__DONE);
+    struct pdk__action *action = pdk__ask_push(out, kind);
+    action->op = c->op = ++*c->ops;
+    c->phase = phase;
+    return action;
+}
+
+void pdk__ask_create(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->requested && c->node.exists == PDK__NODE_NO);
+    assert(c->attempt != 0 && c->attempt != c->spare);
+    pdk__ask(c, out, PDK__ACT_CREATE, PDK__CREATING);
+    c->node.exists = PDK__NODE_MAYBE;
+    c->node.verified = false;
+}
+
+void pdk__ask_barrier(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->node.exists == PDK__NODE_MAYBE);
+    pdk__ask(c, out, PDK__ACT_BARRIER, PDK__RECOVERING);
+    c->node.name[0] = '\0';
+}
+
+void pdk__ask_own(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->session.connected && c->node.exists == PDK__NODE_YES);
+    assert(c->node.name[0] != '\0');
+    struct pdk__action *action = pdk__ask_push(out, PDK__ACT_OWN);
+    action->op = c->node.watch_op = ++*c->ops;
+    action->by_exists = c->node.by_exists;
+    c->node.watch = PDK__OWN_ASKED;
+}
+
+void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists)
+{
+    assert(predecessor != NULL && c->node.exists == PDK__NODE_YES);
+    struct pdk__action *action = pdk__ask(c, out, PDK__ACT_WATCH, PDK__WATCHING);
+    action->name = predecessor;
+    action->by_exists = c->queue.by_exists = by_exists;
+    c->queue.watching = true;
+}
+
+void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out, bool gone)
+{
+    if (c->queue.watching && c->session.connected)
+        pdk__ask_push(out, PDK__ACT_UNWATCH)->gone = gone;
+    c->queue.watching = false;
+}
+
+void pdk__ask_confirm(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->conditions.confirmed && c->node.verified);
+    struct pdk__action *action = pdk__ask(c, out, PDK__ACT_CONFIRM, PDK__CONFIRMING);
+    action->version = c->node.version;
+    action->revoked = c->node.revoked;
+}
+
+void pdk__ask_record(struct pdk__contender *c, struct pdk__actions *out, int32_t version)
+{
+    assert(c->conditions.lock_delay_ms > 0 && c->record.ours != PDK__RECORD_YES);
+    pdk__ask(c, out, PDK__ACT_RECORD, PDK__WRITING_HOLDER)->version = version;
+    c->record.ours = PDK__RECORD_MAYBE;
+}
+
+void pdk__ask_clear(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->record.ours == PDK__RECORD_YES);
+    struct pdk__action *action = pdk__ask_push(out, PDK__ACT_CLEAR);
+    action->op = c->record.clear_op = ++*c->ops;
+    action->version = c->record.version;
+}
+
+void pdk__ask_delete(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(!c->requested && c->node.exists == PDK__NODE_YES);
+    /* The watch is known to be removed once the delete, sent after it, is answered. Until then both are sent again. */
+    if (c->queue.watching)
+        pdk__ask_push(out, PDK__ACT_UNWATCH);
+    pdk__own_node_forget_watch(&c->node);
+    if (c->record.ours == PDK__RECORD_YES) /* a record that MAY be ours has no known version: it could be another's */
+        pdk__ask_clear(c, out);
+    pdk__ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
+    c->node.n_deletes++;
+}

@@ -1,0 +1,41 @@
+/*
+ * The requests of a contender: one action for each, with its op number, and what is known from then on. contender.c
+ * decides which one is due.
+ */
+#ifndef PDK__ASK_H
+#define PDK__ASK_H
+
+#include "lib/core/contender.h"
+
+struct pdk__action *pdk__ask_push(struct pdk__actions *out, enum pdk__action_kind kind);
+
+/* The main question, which C awaits in PHASE. */
+struct pdk__action *pdk__ask(struct pdk__contender *c, struct pdk__actions *out, enum pdk__action_kind kind,
+                             enum pdk__phase phase);
+
+/* Create the node, and list. */
+void pdk__ask_create(struct pdk__contender *c, struct pdk__actions *out);
+
+/* Look for a node that may exist. After the barrier all candidates are looked at, from the first. */
+void pdk__ask_barrier(struct pdk__contender *c, struct pdk__actions *out);
+
+/* Read and watch our own node, beside the main question. */
+void pdk__ask_own(struct pdk__contender *c, struct pdk__actions *out);
+
+/* Read and watch the predecessor. */
+void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists);
+
+/* Remove that watch, if it may be set and can be removed. GONE: its node is deleted. */
+void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out, bool gone);
+
+/* Write our own node. */
+void pdk__ask_confirm(struct pdk__contender *c, struct pdk__actions *out);
+
+/* Write the holder record at VERSION of the path's data, or clear it. */
+void pdk__ask_record(struct pdk__contender *c, struct pdk__actions *out, int32_t version);
+void pdk__ask_clear(struct pdk__contender *c, struct pdk__actions *out);
+
+/* Delete the node, and what goes with it. */
+void pdk__ask_delete(struct pdk__contender *c, struct pdk__actions *out);
+
+#endif

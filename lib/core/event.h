@@ -1,0 +1,119 @@
+/*
+ * The events and actions of the contender (contender.h) and of the stray (stray.h). Every request carries an op number,
+ * and its answer echoes that number.
+ */
+#ifndef PDK__EVENT_H
+#define PDK__EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PDK__NEVER INT64_MAX
+
+/* The outcome of a request. Unknown: it may have happened, or may yet. Changed: it was for another version. */
+enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKNOWN, PDK__CHANGED };
+
+enum pdk__event_kind {
+    /* from the caller */
+    PDK__EV_ACQUIRE, /* try_only, deadline_ms */
+    PDK__EV_RELEASE, /* unlock, cancel, give up: all the same to the machine */
+    /* from the clock */
+    PDK__EV_TIMER,
+    /* from the session */
+    PDK__EV_SESSION_UP,      /* session */
+    PDK__EV_SESSION_DOWN,    /* not connected; the session may live */
+    PDK__EV_LEASE_OK,        /* it is known to live for long enough for a grant */
+    PDK__EV_LEASE_LOW,       /* no longer, until it is proven again */
+    PDK__EV_LEASE_EXPIRED,   /* on our clock it may be over by now: no contender may count as the holder */
+    PDK__EV_SESSION_EXPIRED, /* it is over, by the servers' word, or (error) given up; another may follow */
+    PDK__EV_SESSION_OVER,    /* error: no session will follow */
+    PDK__EV_SESSION_LEFT,    /* error: it goes on without us: no grant, no wait from now on, and nodes must go */
+    /* from the servers: op, outcome, error when refused */
+    PDK__EV_CREATED, /* name, owner, token */
+    PDK__EV_MADE_PARENTS,
+    PDK__EV_BARRIER,     /* OK: a quorum has refused it, as expected */
+    PDK__EV_LISTED,      /* children, n_children */
+    PDK__EV_IDENTIFIED,  /* owner, token, version: of the node that may be ours */
+    PDK__EV_WATCHED,     /* name: the predecessor's */
+    PDK__EV_FIRED,       /* deleted: the predecessor is deleted; else it changed */
+    PDK__EV_OWN,         /* owner, token, version, revoked: our node is there, and is watched from now on */
+    PDK__EV_OWN_FIRED,   /* deleted */
+    PDK__EV_CONFIRMED,   /* owner, token (of the write), version */
+    PDK__EV_RECORD_READ, /* name: in the holder record, NULL: none; token: of the record; version */
+    PDK__EV_RECORDED,    /* version */
+    PDK__EV_CLEARED,
+    PDK__EV_DELETED
+};
+
+/* Pointers are borrowed for the step. */
+struct pdk__event {
+    enum pdk__event_kind kind;
+    int64_t now_ms;
+    uint64_t op;
+    enum pdk__outcome outcome;
+    int error;
+    bool try_only;
+    bool deleted;
+    bool revoked;
+    int64_t deadline_ms;
+    int64_t session;
+    int64_t owner;
+    int64_t token;
+    int32_t version;
+    const char *name;
+    const char *const *children;
+    size_t n_children;
+};
+
+enum pdk__action_kind {
+    /* to the servers; the answer echoes op */
+    PDK__ACT_CREATE,      /* create our node, and list right after: CREATED, LISTED */
+    PDK__ACT_PARENTS,     /* create the lock path and its ancestors: MADE_PARENTS */
+    PDK__ACT_BARRIER,     /* a write that a quorum refuses, and list right after: BARRIER, LISTED */
+    PDK__ACT_LIST,        /* LISTED */
+    PDK__ACT_IDENTIFY,    /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
+    PDK__ACT_WATCH,       /* read and watch the predecessor `name`: WATCHED, later FIRED */
+    PDK__ACT_UNWATCH,     /* the predecessor's watch is no longer needed; `gone`: by any contender */
+    PDK__ACT_OWN,         /* read and watch our own node: OWN, later OWN_FIRED */
+    PDK__ACT_CONFIRM,     /* write our node, which must be at `version`, unchanged: CONFIRMED */
+    PDK__ACT_READ_RECORD, /* read the record of the lock path: RECORD_READ */
+    PDK__ACT_RECORD,      /* write our record there, at `version`: RECORDED */
+    PDK__ACT_CLEAR,       /* clear our record, at `version`: CLEARED */
+    PDK__ACT_DELETE,      /* delete our node: DELETED */
+    /* to the client */
+    PDK__ACT_STRAY, /* the create of `attempt` has left no node so far, and may still take effect: keep a stray */
+    /* to the caller */
+    PDK__ACT_GRANTED, /* token */
+    PDK__ACT_FAILED,  /* error; instead of GRANTED */
+    PDK__ACT_SUSPECT,
+    PDK__ACT_HELD, /* held again, after SUSPECT */
+    PDK__ACT_LOST,
+    PDK__ACT_REVOKED, /* a client asks for the lock; once per grant */
+    PDK__ACT_DONE     /* the last one: no node of it is left, but for strays, or error says why one may be. PDK_ELOST:
+                      * another client had deleted the node of the grant before the release */
+};
+
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the
+ * node is deleted. `revoked`: the node carries a revocation request, and must keep it. */
+struct pdk__action {
+    enum pdk__action_kind kind;
+    uint64_t op;
+    const char *name;
+    bool by_exists;
+    bool gone;
+    bool revoked;
+    uint32_t attempt;
+    int32_t version;
+    int64_t token;
+    int error;
+};
+
+enum { PDK__ACTIONS_MAX = 6 };
+
+struct pdk__actions {
+    size_t n;
+    struct pdk__action list[PDK__ACTIONS_MAX];
+};
+
+#endif

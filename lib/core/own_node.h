@@ -1,0 +1,65 @@
+/*
+ * A contender's own node: whether it exists, whether it is ours, and whether its deletion would be noticed.
+ *
+ * It is an exact name. Either the create's reply carried it, or it has our session and attempt and its owner was read
+ * and is our session.
+ */
+#ifndef PDK__OWN_NODE_H
+#define PDK__OWN_NODE_H
+
+#include "lib/core/name.h"
+#include "lib/core/verdict.h"
+
+enum pdk__existence { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
+
+/* The state of the watch on it, as far as is known. */
+enum pdk__own_watch { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
+
+struct pdk__own_node {
+    enum pdk__existence exists;
+    bool verified; /* its owner was seen to be our session, and the token is known */
+    bool revoked;  /* a revocation request was seen in it */
+    int64_t token;
+    int32_t version;          /* of its data, while verified */
+    int64_t confirmed;        /* the token of a write of it, made once no contender was ahead; 0: no such write */
+    char name[PDK__NAME_MAX]; /* its exact name, once it is there; before, the candidate that was looked at last */
+    /* the watch */
+    enum pdk__own_watch watch;
+    uint64_t watch_op;
+    bool by_exists; /* it is watched by exists, because it may not be read */
+    /* the tries */
+    unsigned lost_creates; /* in a row */
+    unsigned parent_tries; /* in a row */
+    unsigned n_deletes;    /* requests to delete the node so far; of several, one may have succeeded unreported */
+};
+
+/* Is it known to be there now: its watch would have reported otherwise? */
+bool pdk__own_node_there(const struct pdk__own_node *n);
+
+/* Its watch may miss events from now on. */
+void pdk__own_node_forget_watch(struct pdk__own_node *n);
+
+/* It does not exist. */
+void pdk__own_node_forget(struct pdk__own_node *n);
+
+/* The create is answered: CREATED, UNCREATED, RETRY or FAIL. SESSION is ours, here and below. */
+struct pdk__verdict pdk__own_node_created(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
+
+/* The listing after a barrier shows the next candidate: CANDIDATE or ABSENT. */
+struct pdk__verdict pdk__own_node_candidate(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session,
+                                            uint32_t attempt);
+
+/* The candidate's owner is read: ADVANCE when it is ours, ANOTHER, RETRY or SEARCH. */
+struct pdk__verdict pdk__own_node_identified(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
+
+/* The node is read and watched: SEEN, UNSEEN, LOOK or NODE_DELETED. */
+struct pdk__verdict pdk__own_node_read(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
+
+/* The node is written: CONFIRMED, NODE_DELETED, RETRY or FAIL. */
+struct pdk__verdict pdk__own_node_confirmed(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
+
+/* The delete is answered: DELETED or RETRY. RELEASED: the caller has released a grant, so the node must have existed
+ * at the first delete. */
+struct pdk__verdict pdk__own_node_deleted(const struct pdk__own_node *n, const struct pdk__event *ev, bool released);
+
+#endif

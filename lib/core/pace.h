@@ -1,0 +1,43 @@
+/*
+ * The link to the servers, as its answers show it, and the pace of writes that it needs.
+ *
+ * A link is slow when proof would be too old at the pace of a fast one.
+ */
+#ifndef PDK__PACE_H
+#define PDK__PACE_H
+
+#include "lib/core/limits.h"
+
+/* At most so many requests of ours are under way. */
+enum { PDK__ASKED_MAX = 16 };
+
+struct pdk__pace {
+    int64_t lag_ms;   /* the least round trip of MEASURED_MAX answers; INT64_MAX before there were that many */
+    int64_t least_ms; /* the same of the answers after them */
+    int64_t mean_ms;  /* the smoothed round trip */
+    int n_measured;   /* how many answers least_ms covers */
+    bool eased;       /* the pace of a slow link has brought no proof: that of a fast one is tried */
+    int64_t turn_ms;  /* since when the present pace has brought no proof, while proof is wanted */
+};
+
+void pdk__pace_init(struct pdk__pace *p);
+
+/* A request was answered after TOOK_MS. */
+void pdk__pace_measure(struct pdk__pace *p, int64_t took_ms);
+
+/* The round trip of the link: the least of the latest answers; 0 before the first answer. */
+int64_t pdk__pace_lag_ms(const struct pdk__pace *p);
+
+/* Is the link slow, and is the pace of a slow link the one that is tried? */
+bool pdk__pace_slow(const struct pdk__pace *p, const struct pdk__session_limits *l);
+
+/* The interval of writes. */
+int64_t pdk__pace_ms(const struct pdk__pace *p, const struct pdk__session_limits *l);
+
+/* Can no pace bring a proof in time for a grant? Never before MEASURED_MIN answers. */
+bool pdk__pace_unfit(const struct pdk__pace *p, const struct pdk__session_limits *l);
+
+/* Time passes. LACKING: proof is wanted, and there is too little. */
+void pdk__pace_reconsider(struct pdk__pace *p, const struct pdk__session_limits *l, bool lacking, int64_t now_ms);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The holder record of a lock delay, in the lock path's own data. A holder writes it before its grant and clears it
+ * before it deletes its node. So a record whose node is deleted shows that its holder did not release the lock, and the
+ * successor waits.
+ */
+#ifndef PDK__RECORD_H
+#define PDK__RECORD_H
+
+#include "lib/core/verdict.h"
+
+/* May the record be ours? */
+enum pdk__record_ours { PDK__RECORD_NO, PDK__RECORD_MAYBE, PDK__RECORD_YES };
+
+/* Since when we have known a record whose owner's node is deleted. The code that creates contenders keeps it from one
+ * to the next, so that the wait goes on and does not begin again; unless a contender's node is deleted by another
+ * client, or with its session. */
+struct pdk__delay {
+    int64_t token; /* of the record */
+    int64_t since_ms;
+};
+
+struct pdk__record {
+    enum pdk__record_ours ours;
+    int32_t version;    /* of the path's data, when it is ours */
+    uint64_t clear_op;  /* the last request to clear it */
+    int64_t delayed_ms; /* until when */
+};
+
+/* The record is read: CHECK, DELAY, RECORD, NODE_DELETED, RETRY or FAIL. OWN: our node's name. */
+struct pdk__verdict pdk__record_read(struct pdk__record *r, const struct pdk__event *ev, const char *own,
+                                     struct pdk__delay *delay, int lock_delay_ms);
+
+/* It is written: RECORDED, NODE_DELETED, RETRY or FAIL. */
+struct pdk__verdict pdk__record_written(struct pdk__record *r, const struct pdk__event *ev);
+
+#endif

@@ -1,0 +1,57 @@
+#include "lib/core/rule.h"
+#include "lib/assert.h"
+#include <string.h>
+
+static const char *find(const char *const *children, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(children[i], name) == 0)
+            return children[i];
+    return NULL;
+}
+
+/* Does a contender with this name block ours, if it is ahead? Junk is no contender; one of another recipe is. */
+static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
+{
+    bool tagged = name->kind == PDK__NAME_OURS || name->kind == PDK__NAME_CURATOR;
+    return name->kind != PDK__NAME_JUNK && !(tagged && (rule->passes & 1U << name->tag) != 0);
+}
+
+struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own)
+{
+    struct pdk__place place = {0};
+    assert(rule->admits >= 1);
+    own = find(children, n, own);
+    if (own == NULL)
+        return place;
+    place.present = true;
+    int64_t sequence = pdk__name_parse(own).sequence, nearest = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        struct pdk__name name = pdk__name_parse(children[i]);
+        if (name.kind == PDK__NAME_JUNK || children[i] == own)
+            continue;
+        place.tied |= name.sequence == sequence;
+        if (name.sequence >= sequence || !blocks(rule, &name))
+            continue;
+        place.blocking++;
+        if (name.sequence >= nearest) {
+            nearest = name.sequence;
+            place.predecessor = children[i];
+        }
+    }
+    place.admitted = place.blocking < rule->admits;
+    place.next = place.blocking == rule->admits;
+    assert((place.predecessor != NULL) == (place.blocking > 0) && place.blocking < n);
+    return place;
+}
+
+bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n)
+{
+    size_t blocking = 0;
+    assert(rule->admits >= 1);
+    for (size_t i = 0; i < n; i++) {
+        struct pdk__name name = pdk__name_parse(children[i]);
+        blocking += blocks(rule, &name);
+    }
+    return blocking < rule->admits;
+}

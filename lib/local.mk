@@ -1,0 +1,103 @@
+# The library. Never -DTHREADED in it: zookeeper.h then does not declare the blocking zoo_ calls, and a call to one does
+# not compile.
+
+# Pure: no clock, heap, thread, log or zookeeper.h; check-purity looks at what it leaves undefined.
+noinst_LTLIBRARIES += libpaddock_core.la
+libpaddock_core_la_CPPFLAGS = $(library_cppflags)
+libpaddock_core_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libpaddock_core_la_SOURCES = \
+	%D%/core/ask.c %D%/core/ask.h \
+	%D%/core/chain.c %D%/core/chain.h \
+	%D%/core/contender.c %D%/core/contender.h \
+	%D%/core/course.c %D%/core/course.h \
+	%D%/core/event.h \
+	%D%/core/judge.c %D%/core/judge.h \
+	%D%/core/lease.c %D%/core/lease.h \
+	%D%/core/limits.c %D%/core/limits.h \
+	%D%/core/name.c %D%/core/name.h \
+	%D%/core/order.c %D%/core/order.h \
+	%D%/core/own_node.c %D%/core/own_node.h \
+	%D%/core/pace.c %D%/core/pace.h \
+	%D%/core/path.c %D%/core/path.h \
+	%D%/core/phase.c %D%/core/phase.h \
+	%D%/core/queue.c %D%/core/queue.h \
+	%D%/core/record.c %D%/core/record.h \
+	%D%/core/retry.c %D%/core/retry.h \
+	%D%/core/rule.c %D%/core/rule.h \
+	%D%/core/session.c %D%/core/session.h \
+	%D%/core/session_view.c %D%/core/session_view.h \
+	%D%/core/silence.c %D%/core/silence.h \
+	%D%/core/stray.c %D%/core/stray.h \
+	%D%/core/verdict.c %D%/core/verdict.h
+
+# The whole library with its internals, for the tests. recipes/local.mk adds to it.
+noinst_LTLIBRARIES += libpaddock_all.la
+libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
+libpaddock_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
+libpaddock_all_la_SOURCES = \
+	%D%/alloc.c %D%/alloc.h \
+	%D%/assert.h \
+	%D%/clock.c %D%/clock.h \
+	%D%/error.c \
+	%D%/export.h \
+	%D%/identity.c %D%/identity.h \
+	%D%/incident.c %D%/incident.h \
+	%D%/list.h \
+	%D%/process.c %D%/process.h \
+	%D%/revocation.c %D%/revocation.h \
+	%D%/version.c \
+	%D%/zk/account.c %D%/zk/account.h \
+	%D%/zk/callbacks.c %D%/zk/callbacks.h \
+	%D%/zk/claim.c %D%/zk/claim.h \
+	%D%/zk/client.c %D%/zk/client.h \
+	%D%/zk/code.c %D%/zk/code.h \
+	%D%/zk/contenders.c %D%/zk/contenders.h \
+	%D%/zk/handle.c %D%/zk/handle.h \
+	%D%/zk/intervention.c \
+	%D%/zk/leave.c %D%/zk/leave.h \
+	%D%/zk/lifecycle.c \
+	%D%/zk/listing.c %D%/zk/listing.h \
+	%D%/zk/log.c %D%/zk/log.h \
+	%D%/zk/member.c %D%/zk/member.h \
+	%D%/zk/opener.c %D%/zk/opener.h \
+	%D%/zk/options.c %D%/zk/options.h \
+	%D%/zk/renewal.c %D%/zk/renewal.h \
+	%D%/zk/registry.c %D%/zk/registry.h \
+	%D%/zk/request.c %D%/zk/request.h \
+	%D%/zk/session.c %D%/zk/session.h \
+	%D%/zk/standing.c %D%/zk/standing.h \
+	%D%/zk/stray.c %D%/zk/stray.h \
+	%D%/zk/survey.c %D%/zk/survey.h \
+	%D%/zk/thread.c %D%/zk/thread.h \
+	%D%/zk/timers.c %D%/zk/timers.h \
+	%D%/zk/wire.c %D%/zk/wire.h
+
+# The installed library: the same objects behind the map. -version-info is current:revision:age; with a release, a new
+# function raises current and age and zeroes revision, any other change of code raises revision. Nothing is ever taken
+# away: what is superseded stays under its version node.
+lib_LTLIBRARIES = libpaddock.la
+libpaddock_la_SOURCES =
+libpaddock_la_LIBADD = libpaddock_all.la
+libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
+	-Wl,--version-script=$(top_srcdir)/%D%/libpaddock.map
+libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
+EXTRA_DIST += %D%/libpaddock.map
+
+include_HEADERS = include/paddock.h
+pkginclude_HEADERS = \
+	include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
+	include/paddock/leader.h include/paddock/log.h include/paddock/mutex.h include/paddock/version.h
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = paddock.pc
+
+# Throwaway servers: for the command, the examples and the tests.
+noinst_LTLIBRARIES += libpaddock_server.la
+libpaddock_server_la_CPPFLAGS = $(library_cppflags)
+libpaddock_server_la_SOURCES = \
+	%D%/server/descriptors.c %D%/server/descriptors.h \
+	%D%/server/handshake.c %D%/server/handshake.h \
+	%D%/server/java.c %D%/server/java.h \
+	%D%/server/keeper.c %D%/server/keeper.h \
+	%D%/server/throwaway.c %D%/server/throwaway.h \
+	%D%/server/words.c %D%/server/words.h

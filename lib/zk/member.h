@@ -1,0 +1,68 @@
+/*
+ * Members of a client: contenders, observers and strays, registered alike. A member takes part in the client's session,
+ * and is notified of its changes, of fired watches and of time. The client knows its members by this table alone.
+ *
+ * All with the client's lock held. A function may remove its own member, and no other.
+ */
+#ifndef PDK__MEMBER_H
+#define PDK__MEMBER_H
+
+#include "lib/core/contender.h"
+#include "lib/zk/client.h"
+
+struct pdk__member;
+
+enum pdk__node_change { PDK__NODE_CHANGED, PDK__NODE_DELETED, PDK__NODE_OTHER };
+
+enum pdk__hindrance {
+    PDK__LINK_SLOW, /* too slow for the session (c->unfit), at the moment this is found */
+    PDK__NO_RENEWAL /* the path of the renewals does not permit them */
+};
+
+/* NULL: the member does not want to know. */
+struct pdk__member_calls {
+    void (*session)(struct pdk__member *m, const struct pdk__event *event); /* an event of the session machine */
+    void (*changed)(struct pdk__member *m); /* the session has changed: after all events of one step */
+    void (*tick)(struct pdk__member *m);    /* time has passed */
+    void (*fired)(struct pdk__member *m, const char *path, enum pdk__node_change change); /* a watch on PATH */
+    bool (*watches)(struct pdk__member *m, const char *path);                             /* the data of PATH */
+    void (*hindered)(struct pdk__member *m, enum pdk__hindrance what, const char *why);
+
+    /* The path of a node that cannot exist, for the write by which the session is renewed; the caller frees. Only
+     * where the member needs the lease, else NULL. */
+    char *(*vacant_path)(struct pdk__member *m);
+
+    bool awaited; /* a client that leaves its session, which goes on, waits for the member's end */
+};
+
+struct pdk__member {
+    struct pdk__list link;
+    const struct pdk__member_calls *calls;
+};
+
+/* May a member join whose watches and nodes are under PATH? PDK_ELIMIT when the session carries as many paths as
+ * ZooKeeper can bear; PDK_ECLOSED, or why the session is over. */
+int pdk__member_may_join(const struct pdk_client *c, const char *path);
+
+/* Register a member; PATH as above, or NULL for one without watches and nodes that last. */
+void pdk__member_join(struct pdk_client *c, struct pdk__member *m, const struct pdk__member_calls *calls,
+                      const char *path);
+void pdk__member_leave(struct pdk_client *c, struct pdk__member *m, const char *path);
+
+/* Call the function of all members. */
+void pdk__members_session(struct pdk_client *c, const struct pdk__event *event);
+void pdk__members_changed(struct pdk_client *c);
+void pdk__members_tick(struct pdk_client *c);
+void pdk__members_fired(struct pdk_client *c, const char *path, enum pdk__node_change change);
+void pdk__members_hindered(struct pdk_client *c, enum pdk__hindrance what, const char *why);
+
+/* Does any member but EXCEPT watch PATH? The servers know one watch per path and session, not one per member. */
+bool pdk__members_watch(struct pdk_client *c, const char *path, const struct pdk__member *except);
+
+/* The path of a node that cannot exist, by any member that needs the lease; the caller frees. NULL: none, or no memory. */
+char *pdk__members_vacant_path(struct pdk_client *c);
+
+/* Is there a member whose end is awaited? */
+bool pdk__members_awaited(const struct pdk_client *c);
+
+#endif

@@ -1,0 +1,81 @@
+#include "lib/zk/renewal.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/zk/member.h"
+#include "lib/zk/request.h"
+
+static void end(struct pdk__request *r)
+{
+    pdk__request_untrack(r);
+    pdk__free(r->path);
+    pdk__free(r);
+}
+
+static struct pdk__request *begin(struct pdk_client *c, bool writes)
+{
+    struct pdk__request *r = c->zh != NULL ? pdk__alloc(sizeof *r) : NULL;
+    if (r == NULL)
+        return NULL;
+    assert(c->session.phase == PDK__SESSION_CONNECTED);
+    pdk__request_track(r, c, end);
+    r->writes = writes;
+    r->asked = true;
+    return r;
+}
+
+static void answered(int zrc, const void *data)
+{
+    struct pdk__request *r = (struct pdk__request *)data;
+    struct pdk_client *c = pdk__request_arrive(r, zrc);
+    end(r);
+    pdk__request_depart(c);
+}
+
+static void answered_stat(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    answered(zrc, data);
+}
+
+static void answered_string(int zrc, const char *value, const void *data)
+{
+    (void)value;
+    answered(zrc, data);
+}
+
+/* A delete of a node that cannot exist: one of ours without its sequence number. A quorum refuses it, like any write
+ * that is agreed on, and the server logs it as an error. It changes nothing and fires no watch. A multi with one
+ * check of our node would do, but can abort the process. Where the handle has a chroot and its session expires in
+ * that moment, zoo_amulti frees a path twice. A set of the node needs a permission that its owner may not have. */
+static int write(struct pdk_client *c, struct pdk__request *r)
+{
+    r->path = pdk__members_vacant_path(c);
+    return r->path != NULL ? zoo_adelete(c->zh, r->path, -1, answered, r) : ZSYSTEMERROR;
+}
+
+static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
+{
+    assert(pdk__client_locked(c));
+    if (zrc == ZOK)
+        return;
+    if (r != NULL)
+        end(r);
+    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_UNASKED, .now_ms = pdk__now_ms()});
+}
+
+void pdk__renewal_write(struct pdk_client *c)
+{
+    bool sync = c->options.renewal == PDK_RENEW_BY_SYNC;
+    struct pdk__request *r = begin(c, true);
+    int zrc = ZSYSTEMERROR;
+    if (r != NULL)
+        zrc = sync ? zoo_async(c->zh, "/", answered_string, r) : write(c, r);
+    settle(c, r, zrc);
+}
+
+void pdk__renewal_read(struct pdk_client *c)
+{
+    struct pdk__request *r = begin(c, false);
+    settle(c, r, r != NULL ? zoo_aexists(c->zh, "/", 0, answered_stat, r) : ZSYSTEMERROR);
+}

@@ -1,0 +1,262 @@
+#include "lib/zk/standing.h"
+#include "lib/assert.h"
+#include "lib/core/name.h"
+#include "lib/identity.h"
+#include "lib/incident.h"
+#include "lib/zk/log.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- the place in the queue -------------------------------------------------------------------------------------- */
+
+static void note_stranger(struct pdk__standing *s, const char *child)
+{
+    char clean[128];
+    if (s->strangers)
+        return;
+    s->strangers = true;
+    pdk__incident_clean(clean, sizeof clean, child, strlen(child));
+    pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of another recipe: %s", s->path, clean);
+}
+
+static void note_listing(struct pdk__standing *s, const struct pdk__event *event)
+{
+    bool has_node = s->machine->node.exists == PDK__NODE_YES;
+    int64_t own = has_node ? pdk__name_parse(s->machine->node.name).sequence : INT64_MAX, lowest = INT64_MAX;
+    s->known = true;
+    s->ahead = 0;
+    s->holder[0] = s->who[0] = '\0';
+    for (size_t i = 0; i < event->n_children; i++) {
+        const char *child = event->children[i];
+        struct pdk__name name = pdk__name_parse(child);
+        if (name.kind == PDK__NAME_FOREIGN)
+            note_stranger(s, child);
+        if (name.kind == PDK__NAME_JUNK || name.sequence >= own)
+            continue;
+        s->ahead++;
+        if (name.sequence >= lowest)
+            continue;
+        lowest = name.sequence;
+        pdk__incident_clean(s->holder, sizeof s->holder, child, strlen(child));
+    }
+}
+
+void pdk__standing_owner(char *buf, size_t size, const char *data, int length)
+{
+    struct pdk__identity id = {0};
+    char host[128], label[64];
+    buf[0] = '\0';
+    if (length <= 0 || length > 4096) /* ours are shorter */
+        return;
+    pdk__identity_parse(&id, data, (size_t)length);
+    pdk__incident_clean(host, sizeof host, id.host, strlen(id.host));
+    pdk__incident_clean(label, sizeof label, id.label, strlen(id.label));
+    if (host[0] != '\0' && id.pid != 0)
+        snprintf(buf, size, "%s pid %lld%s%s%s", host, (long long)id.pid, label[0] != '\0' ? " (" : "", label,
+                 label[0] != '\0' ? ")" : "");
+    else
+        snprintf(buf, size, "%s", host);
+}
+
+void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
+{
+    assert(pdk__client_locked(s->client));
+    snprintf(s->who, sizeof s->who, "%s", owner);
+}
+
+static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
+{
+    const char *who = s->ahead == 1 && s->who[0] != '\0' ? s->who : s->holder;
+    if (s->ahead == 0)
+        snprintf(buf, size, "first in the queue");
+    else
+        snprintf(buf, size, "held by %s, %zu ahead", who, s->ahead);
+}
+
+static void describe_situation(struct pdk__standing *s, enum pdk__phase phase, char *buf, size_t size)
+{
+    struct pdk_client *c = s->client;
+    char server[300];
+    pdk__account_connection(c, server, sizeof server);
+    if (c->session.phase != PDK__SESSION_CONNECTED)
+        snprintf(buf, size, "%s", server);
+    else if (pdk__client_unfit(c, buf, size))
+        return;
+    else if (phase == PDK__DELAYED)
+        snprintf(buf, size, "first in the queue, while a lock delay runs");
+    else if (phase == PDK__AWAITING_LEASE)
+        snprintf(buf, size, "first in the queue, but the session is not proven to live for long enough (%s%s)", server,
+                 c->renewal == ZNOAUTH ? "; the path does not permit DELETE, by which it is renewed" : "");
+    else if (s->known)
+        describe_place(s, buf, size);
+    else
+        snprintf(buf, size, "%s, which has not answered", server);
+}
+
+void pdk__standing_situation(struct pdk__standing *s, char *buf, size_t size)
+{
+    describe_situation(s, s->machine->phase, buf, size);
+}
+
+int64_t pdk__standing_ahead(const struct pdk__standing *s) { return s->known ? (int64_t)s->ahead : -1; }
+
+/* --- why --------------------------------------------------------------------------------------------------------- */
+
+/* The permission that was missing when EVENT reported a refusal. */
+static const char *permission(const struct pdk__event *event)
+{
+    switch (event->kind) {
+    case PDK__EV_CREATED:
+    case PDK__EV_MADE_PARENTS:
+        return "CREATE";
+    case PDK__EV_DELETED:
+        return "DELETE";
+    case PDK__EV_CONFIRMED:
+    case PDK__EV_RECORDED:
+        return "WRITE";
+    default:
+        return "READ";
+    }
+}
+
+static void why_lost(struct pdk__standing *s, const struct pdk__event *event, char *buf, size_t size)
+{
+    struct pdk_client *c = s->client;
+    char connection[300];
+    pdk__account_connection(c, connection, sizeof connection);
+    switch (event->kind) {
+    case PDK__EV_SESSION_EXPIRED:
+        snprintf(buf, size, "the session expired: %.250s", c->reason);
+        break;
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        snprintf(buf, size, "%s", event->error == PDK_ECLOSED ? pdk_strerror(PDK_ECLOSED) : c->reason);
+        break;
+    case PDK__EV_LEASE_EXPIRED:
+    case PDK__EV_LEASE_LOW:
+    case PDK__EV_TIMER:
+        if (c->renewal == ZNOAUTH)
+            snprintf(buf, size, "the session could not be renewed: the path does not permit DELETE");
+        else
+            snprintf(buf, size, "no server has confirmed in time that the session lives: %.200s", connection);
+        break;
+    default:
+        snprintf(buf, size, "its node is deleted");
+    }
+}
+
+static void why_failed(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event, int error,
+                       char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (error == PDK_ETIMEDOUT || error == PDK_EBUSY)
+        describe_situation(s, before, buf, size);
+    else if (error == PDK_EACCES)
+        snprintf(buf, size, "%s is missing", permission(event));
+    else if (error != PDK_ECLOSED && event->kind == PDK__EV_SESSION_OVER)
+        snprintf(buf, size, "%s", s->client->reason);
+}
+
+static void why_left(struct pdk__standing *s, int error, char *buf, size_t size)
+{
+    if (error == PDK_EACCES)
+        snprintf(buf, size, "the path does not permit DELETE, so the node stays until the session ends");
+    else if (error == PDK_ELOST)
+        snprintf(buf, size, "another client had deleted its node before it was unlocked");
+    else if (error == PDK_EUNKNOWN)
+        pdk__account_connection(s->client, buf, size);
+    else
+        buf[0] = '\0';
+}
+
+/* --- the log of a contender ------------------------------------------------------------------------------------- */
+
+static void tell(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
+                 const struct pdk__action *action)
+{
+    struct pdk_client *c = s->client;
+    const char *path = s->path;
+    char *why = s->why;
+    size_t size = sizeof s->why;
+    char server[300];
+    switch (action->kind) {
+    case PDK__ACT_GRANTED:
+        pdk__log(c, PDK_LOG_INFO, "%s: granted, token %lld, node %s", path, (long long)action->token,
+                 s->machine->node.name);
+        break;
+    case PDK__ACT_FAILED:
+        why_failed(s, before, event, action->error, why, size);
+        pdk__log(c, PDK_LOG_INFO, "%s: not granted: %s%s%s", path, pdk_strerror(action->error),
+                 why[0] != '\0' ? ": " : "", why);
+        break;
+    case PDK__ACT_SUSPECT:
+        pdk__account_connection(c, server, sizeof server);
+        pdk__log(c, PDK_LOG_WARNING, "%s: suspect: %lld ms are left, %s", path,
+                 (long long)pdk__account_left_ms(c, event->now_ms), server);
+        break;
+    case PDK__ACT_HELD:
+        pdk__log(c, PDK_LOG_INFO, "%s: held again", path);
+        break;
+    case PDK__ACT_LOST:
+        why_lost(s, event, why, size);
+        pdk__log(c, PDK_LOG_WARNING, "%s: lost: %s", path, why);
+        break;
+    case PDK__ACT_REVOKED:
+        pdk__log(c, PDK_LOG_INFO, "%s: another client asks for it", path);
+        break;
+    case PDK__ACT_DONE:
+        if (action->error != 0)
+            why_left(s, action->error, why, size);
+        if (action->error != 0)
+            pdk__log(c, PDK_LOG_WARNING, "%s: %s%s%s", path, pdk_strerror(action->error), why[0] != '\0' ? ": " : "",
+                     why);
+        else
+            pdk__log(c, PDK_LOG_INFO, "%s: nothing is left on the servers", path);
+        break;
+    default:
+        break;
+    }
+}
+
+static void tell_phase(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event)
+{
+    struct pdk_client *c = s->client;
+    const char *path = s->path;
+    enum pdk__phase now = s->machine->phase;
+    char place[300];
+    pdk__log(c, PDK_LOG_DEBUG, "%s: %s -> %s", path, pdk__phase_name(before), pdk__phase_name(now));
+    if (now == PDK__WAITING) {
+        describe_place(s, place, sizeof place);
+        pdk__log(c, PDK_LOG_INFO, "%s: waiting: %s", path, place);
+    } else if (now == PDK__RECOVERING) {
+        pdk__log(c, PDK_LOG_INFO, "%s: a create has no answer: its node is looked for", path);
+    } else if (now == PDK__BACKOFF) {
+        pdk__log(c, PDK_LOG_INFO, "%s: no answer: asked again in %lld ms", path,
+                 (long long)(s->machine->rest_ms - event->now_ms));
+    }
+}
+
+bool pdk__standing_slow(struct pdk__standing *s, char why[PDK__REASON_MAX])
+{
+    struct pdk_client *c = s->client;
+    bool waits = s->machine->requested && !pdk__phase_grants(s->machine->phase);
+    if (!waits || s->slow_link == c->n_links || !pdk__client_unfit(c, why, PDK__REASON_MAX))
+        return false;
+    assert(s->slow_link < c->n_links);
+    s->slow_link = c->n_links;
+    pdk__log(c, PDK_LOG_WARNING, "%s: not granted yet: %s", s->path, why);
+    return true;
+}
+
+void pdk__standing_step(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
+                        const struct pdk__actions *actions)
+{
+    if (event->kind == PDK__EV_LISTED && event->outcome == PDK__OK)
+        note_listing(s, event);
+    if (before != s->machine->phase)
+        tell_phase(s, before, event);
+    for (size_t i = 0; i < actions->n; i++)
+        tell(s, before, event, &actions->list[i]);
+    if (s->machine->node.exists != PDK__NODE_YES) /* a later node will be after all nodes created until then */
+        s->known = false;
+}

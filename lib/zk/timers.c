@@ -1,0 +1,108 @@
+#include "lib/zk/timers.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/zk/log.h"
+#include "lib/zk/member.h"
+#include "lib/zk/opener.h"
+#include "lib/zk/thread.h"
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* A waiter whose deadline has come checks its own condition. */
+static void wake_waiters(struct pdk_client *c)
+{
+    PDK__LIST_EACH (link, &c->waiters) {
+        struct pdk__waiter *waiter = PDK__MEMBER(link, struct pdk__waiter, link);
+        assert(waiter->cond != NULL && waiter->deadline_ms != PDK__NEVER);
+        if (pdk__now_ms() >= waiter->deadline_ms)
+            pthread_cond_broadcast(waiter->cond);
+        else
+            pdk__client_arm(c, waiter->deadline_ms);
+    }
+}
+
+static void tick(struct pdk_client *c)
+{
+    assert(pdk__client_locked(c) && !c->closed);
+    c->armed_ms = PDK__NEVER;
+    wake_waiters(c);
+    pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
+    pdk__members_tick(c);
+}
+
+/* Was anything there? */
+static bool drain(int fd)
+{
+    uint64_t count;
+    bool any = false;
+    while (read(fd, &count, sizeof count) > 0)
+        any = true;
+    return any;
+}
+
+static void turn(struct pdk_client *c, bool time_has_come)
+{
+    if (time_has_come)
+        tick(c);
+    pdk__opener_join(c);
+    if (c->open_wanted && !c->opening && !c->launching && !c->closing)
+        pdk__opener_start(c);
+    pdk__log_turn(c);
+}
+
+static void *run(void *arg)
+{
+    struct pdk_client *c = arg;
+    struct pollfd fds[] = {{.fd = c->wake_fd, .events = POLLIN}, {.fd = c->timer_fd, .events = POLLIN}};
+    bool stopping = false;
+    pdk__client_serve(c);
+    while (!stopping) {
+        poll(fds, 2, -1);
+        drain(c->wake_fd);
+        bool time_has_come = drain(c->timer_fd); /* whatever poll saw: it can have fired since */
+        pdk__client_lock(c);
+        turn(c, time_has_come);
+        stopping = c->stopping;
+        pdk__client_leave(c);
+    }
+    return NULL;
+}
+
+static void close_fds(struct pdk_client *c)
+{
+    int *fds[] = {&c->timer_fd, &c->wake_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}
+
+int pdk__timers_start(struct pdk_client *c)
+{
+    c->armed_ms = PDK__NEVER;
+    c->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = c->timer_fd >= 0 && c->wake_fd >= 0 ? pdk__thread_create(&c->thread, run, c) : PDK_ESYSTEM;
+    if (rc == 0)
+        pdk__log_wake(c, true);
+    else
+        close_fds(c);
+    return rc;
+}
+
+void pdk__timers_stop(struct pdk_client *c)
+{
+    pdk__client_lock(c);
+    assert(!c->stopping);
+    c->stopping = true;
+    pdk__client_wake(c);
+    pdk__client_leave(c);
+    pthread_join(c->thread, NULL);
+    pdk__log_wake(c, false);
+    pdk__client_lock(c);
+    close_fds(c);
+    pdk__client_leave(c);
+}

@@ -1,0 +1,394 @@
+#include "lib/zk/wire.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/core/path.h"
+#include "lib/revocation.h"
+#include "lib/zk/handle.h"
+#include "lib/zk/request.h"
+#include "lib/zk/standing.h"
+#include <stdio.h>
+#include <string.h>
+
+/* One request, in flight. Its contender may end before it. */
+struct question {
+    struct pdk__request base;
+    struct pdk__wire *wire; /* NULL: no contender waits for the reply */
+    uint64_t op;
+    int worst;     /* of a chain of parents: the first real failure so far */
+    int n_parents; /* how many of the chain are still to come */
+};
+
+static void end(struct question *q)
+{
+    pdk__request_untrack(&q->base);
+    pdk__free(q);
+}
+
+static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct question, base)); }
+
+static struct question *begin(struct pdk__wire *wire, uint64_t op, bool writes)
+{
+    struct question *q = wire->client->zh != NULL ? pdk__alloc(sizeof *q) : NULL;
+    if (q == NULL)
+        return NULL;
+    assert(wire->reply != NULL);
+    q->wire = wire;
+    q->op = op;
+    pdk__request_track(&q->base, wire->client, forget);
+    q->base.writes = writes;
+    return q;
+}
+
+/* A write whose reply no contender waits for. */
+static struct question *begin_alone(struct pdk__wire *wire)
+{
+    struct question *q = begin(wire, 0, true);
+    if (q != NULL)
+        q->wire = NULL;
+    return q;
+}
+
+void pdk__wire_end(struct pdk__wire *wire)
+{
+    assert(pdk__client_locked(wire->client));
+    PDK__LIST_EACH (link, &wire->client->requests) {
+        struct pdk__request *base = PDK__MEMBER(link, struct pdk__request, link);
+        struct question *q = PDK__MEMBER(base, struct question, base);
+        if (base->forget == forget && q->wire == wire)
+            q->wire = NULL;
+    }
+}
+
+/* The call was made: 0, or the request is taken back. */
+static int sent(struct question *q, int zrc)
+{
+    if (zrc == ZOK)
+        return 0;
+    end(q);
+    return pdk__error_of(zrc);
+}
+
+static void deliver(const struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+{
+    if (q->wire == NULL)
+        return;
+    assert(q->wire->client == q->base.client && q->op != 0);
+    reply.event.kind = kind;
+    reply.event.op = q->op;
+    reply.event.outcome = pdk__outcome_of(zrc);
+    reply.event.error = pdk__error_of(zrc);
+    q->wire->reply(q->wire, &reply);
+}
+
+static void complete(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+{
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    deliver(q, kind, zrc, reply);
+    end(q);
+    pdk__request_depart(c);
+}
+
+static struct pdk__event event_of(int zrc, const struct Stat *stat)
+{
+    if (zrc != ZOK)
+        return (struct pdk__event){0};
+    return (struct pdk__event){.owner = stat->ephemeralOwner, .token = stat->czxid, .version = stat->version};
+}
+
+/* --- create ------------------------------------------------------------------------------------------------------ */
+
+static void created(int zrc, const char *path, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = event_of(zrc, stat);
+    const char *slash = zrc == ZOK && path != NULL ? strrchr(path, '/') : NULL;
+    event.name = slash != NULL ? slash + 1 : NULL;
+    complete((struct question *)data, PDK__EV_CREATED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data)
+{
+    struct pdk_client *c = wire->client;
+    struct question *q = begin(wire, op, true);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    struct ACL_vector acl = pdk__options_acl(&c->options);
+    /* create2, because the czxid is the token. */
+    return sent(q, zoo_acreate2(c->zh, path, data.data, (int)data.size, &acl, ZOO_EPHEMERAL_SEQUENTIAL, created, q));
+}
+
+/* --- the lock path and its ancestors ----------------------------------------------------------------------------- */
+
+/* Only the last reply of a chain decides. An ancestor's create may answer "not permitted" although the ancestor
+ * exists. */
+static void made_parent(int zrc, const char *path, const void *data)
+{
+    (void)path;
+    struct question *q = (struct question *)data;
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    assert(q->n_parents > 0);
+    if (q->worst == ZOK && zrc != ZOK && zrc != ZNODEEXISTS)
+        q->worst = zrc;
+    if (zrc == ZNODEEXISTS)
+        zrc = ZOK;
+    else if (zrc == ZNONODE) /* because an ancestor could not be created, and that is the reason to report */
+        zrc = q->worst;
+    if (--q->n_parents == 0) {
+        deliver(q, PDK__EV_MADE_PARENTS, zrc, (struct pdk__wire_reply){0});
+        end(q);
+    }
+    pdk__request_depart(c);
+}
+
+static int make_parent(struct question *q, const char *path, struct ACL_vector *acl, int mode)
+{
+    /* Containers, so that the servers reap them when no client uses them. And one by one, because a container inside
+     * a multi aborts the process (an assertion of ZooKeeper's client). */
+    int zrc = zoo_acreate(q->base.client->zh, path, "", 0, acl, mode, made_parent, q);
+    q->n_parents += zrc == ZOK;
+    return zrc;
+}
+
+int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent)
+{
+    char *part = pdk__strdup(path);
+    struct question *q = part != NULL ? begin(wire, op, true) : NULL;
+    if (q == NULL) {
+        pdk__free(part);
+        return PDK_ENOMEM;
+    }
+    struct ACL_vector acl = pdk__options_acl(&wire->client->options);
+    /* the chroot's own node, if it has one; refused as existing otherwise */
+    int zrc = make_parent(q, "/", &acl, ZOO_CONTAINER);
+    for (size_t length = 0; (length = pdk__path_next(path, length)) != 0;) {
+        bool stays = path[length] == '\0' && persistent;
+        part[length] = '\0';
+        zrc = make_parent(q, part, &acl, stays ? ZOO_PERSISTENT : ZOO_CONTAINER);
+        part[length] = path[length];
+    }
+    pdk__free(part);
+    if (q->n_parents > 0)
+        return 0; /* the requests under way will be answered */
+    return sent(q, zrc);
+}
+
+/* --- the barrier, and listing ------------------------------------------------------------------------------------ */
+
+/* Whatever the reason of the refusal, a quorum agreed on it. */
+static void refused(int zrc, const void *data)
+{
+    bool agreed = pdk__outcome_of(zrc) != PDK__UNKNOWN;
+    complete((struct question *)data, PDK__EV_BARRIER, agreed ? ZOK : zrc, (struct pdk__wire_reply){0});
+}
+
+int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct question *q = begin(wire, op, true);
+    return q != NULL ? sent(q, zoo_adelete(wire->client->zh, path, -1, refused, q)) : PDK_ENOMEM;
+}
+
+static void listed(int zrc, const struct String_vector *names, const void *data)
+{
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.children = (const char *const *)names->data;
+        event.n_children = (size_t)names->count;
+    }
+    complete((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_aget_children(wire->client->zh, path, 0, listed, q)) : PDK_ENOMEM;
+}
+
+static void identified(int zrc, const struct Stat *stat, const void *data)
+{
+    complete((struct question *)data, PDK__EV_IDENTIFIED, zrc, (struct pdk__wire_reply){.event = event_of(zrc, stat)});
+}
+
+/* By exists, which older servers answer without READ. */
+int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node)
+{
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_aexists(wire->client->zh, node, 0, identified, q)) : PDK_ENOMEM;
+}
+
+/* --- watches ----------------------------------------------------------------------------------------------------- */
+
+/* By getData where it can be: on a deleted node it sets no watch, where exists would leave one for its creation. */
+static int get(struct pdk__wire *wire, uint64_t op, const char *node, data_completion_t got)
+{
+    struct pdk_client *c = wire->client;
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_awget(c->zh, node, pdk__handle_watch_nodes, (void *)c->id, got, q)) : PDK_ENOMEM;
+}
+
+static int exists(struct pdk__wire *wire, uint64_t op, const char *node, stat_completion_t seen)
+{
+    struct pdk_client *c = wire->client;
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_awexists(c->zh, node, pdk__handle_watch_nodes, (void *)c->id, seen, q)) : PDK_ENOMEM;
+}
+
+static void watched_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    char who[192];
+    (void)stat;
+    pdk__standing_owner(who, sizeof who, value, zrc == ZOK ? length : 0); /* without the lock */
+    complete((struct question *)data, PDK__EV_WATCHED, zrc, (struct pdk__wire_reply){.who = who});
+}
+
+static void watched_by_exists(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    complete((struct question *)data, PDK__EV_WATCHED, zrc, (struct pdk__wire_reply){.who = ""});
+}
+
+int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)
+{
+    return by_exists ? exists(wire, op, node, watched_by_exists) : get(wire, op, node, watched_by_get);
+}
+
+static void own_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    size_t size = zrc == ZOK && length > 0 ? (size_t)length : 0;
+    struct pdk__wire_reply reply = {.event = event_of(zrc, stat), .bare = pdk__revocation_bare(value, size)};
+    reply.event.revoked = pdk__revocation_asks(value, size);
+    complete((struct question *)data, PDK__EV_OWN, zrc, reply);
+}
+
+static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
+{
+    complete((struct question *)data, PDK__EV_OWN, zrc, (struct pdk__wire_reply){.event = event_of(zrc, stat)});
+}
+
+int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)
+{
+    return by_exists ? exists(wire, op, node, own_by_exists) : get(wire, op, node, own_by_get);
+}
+
+/* --- writes of our own node -------------------------------------------------------------------------------------- */
+
+static void restored(int zrc, const struct Stat *stat, const void *data)
+{
+    struct question *q = (struct question *)data;
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    (void)stat;
+    end(q);
+    pdk__request_depart(c);
+}
+
+/* The machine remembers the word, so it does not matter whether this write arrives. It is for the version that was
+ * read, and overwrites nothing newer. */
+void pdk__wire_restore(struct pdk__wire *wire, const char *node, struct pdk__node_data data, int32_t version)
+{
+    size_t size;
+    struct question *q = begin_alone(wire);
+    char *text = q != NULL ? pdk__revocation_with(data.data, data.size, &size) : NULL;
+    if (text != NULL)
+        sent(q, zoo_aset(wire->client->zh, node, text, (int)size, version, restored, q));
+    else if (q != NULL)
+        end(q);
+    pdk__free(text);
+}
+
+static void confirmed(int zrc, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = event_of(zrc, stat);
+    if (zrc == ZOK)
+        event.token = stat->mzxid;
+    complete((struct question *)data, PDK__EV_CONFIRMED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_confirm(struct pdk__wire *wire, uint64_t op, const char *node, struct pdk__node_data data,
+                      int32_t version, bool revoked)
+{
+    struct question *q = begin(wire, op, true);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    size_t size = data.size;
+    char *text = revoked ? pdk__revocation_with(data.data, data.size, &size) : NULL;
+    if (revoked && text == NULL) {
+        end(q);
+        return PDK_ENOMEM;
+    }
+    const char *value = revoked ? text : data.data;
+    int rc = sent(q, zoo_aset(wire->client->zh, node, value, (int)size, version, confirmed, q));
+    pdk__free(text);
+    return rc;
+}
+
+/* --- the record of a lock delay ------------------------------------------------------------------------------------ */
+
+/* Any other data there are no client's record. */
+static const char *record_of(const char *value, int length, char name[PDK__NAME_MAX])
+{
+    int n = (int)strlen(PDK__HELD_BY);
+    if (length <= n || memcmp(value, PDK__HELD_BY, (size_t)n) != 0)
+        return NULL;
+    snprintf(name, PDK__NAME_MAX, "%.*s", length - n, value + n);
+    return name;
+}
+
+static void record_read(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    char name[PDK__NAME_MAX];
+    struct pdk__event event = {0};
+    if (zrc == ZOK) {
+        event.name = record_of(value, length, name);
+        event.token = stat->mzxid;
+        event.version = stat->version;
+    }
+    complete((struct question *)data, PDK__EV_RECORD_READ, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_read(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_aget(wire->client->zh, path, 0, record_read, q)) : PDK_ENOMEM;
+}
+
+static void recorded(int zrc, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = {.version = zrc == ZOK ? stat->version : 0};
+    complete((struct question *)data, PDK__EV_RECORDED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_record(struct pdk__wire *wire, uint64_t op, const char *path, const char *name, int32_t version)
+{
+    char record[sizeof PDK__HELD_BY + PDK__NAME_MAX];
+    struct question *q = begin(wire, op, true);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    int length = snprintf(record, sizeof record, PDK__HELD_BY "%s", name);
+    assert(length < (int)sizeof record);
+    return sent(q, zoo_aset(wire->client->zh, path, record, length, version, recorded, q));
+}
+
+static void cleared(int zrc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    complete((struct question *)data, PDK__EV_CLEARED, zrc, (struct pdk__wire_reply){0});
+}
+
+int pdk__wire_clear(struct pdk__wire *wire, uint64_t op, const char *path, int32_t version)
+{
+    struct question *q = begin(wire, op, true);
+    if (q == NULL)
+        return PDK_ENOMEM; /* the record stays, and a successor waits in vain */
+    return sent(q, zoo_aset(wire->client->zh, path, PDK__FREE, (int)strlen(PDK__FREE), version, cleared, q));
+}
+
+/* --- delete ------------------------------------------------------------------------------------------------------ */
+
+static void deleted(int zrc, const void *data)
+{
+    complete((struct question *)data, PDK__EV_DELETED, zrc, (struct pdk__wire_reply){0});
+}
+
+int pdk__wire_delete(struct pdk__wire *wire, uint64_t op, const char *node)
+{
+    struct question *q = begin(wire, op, true);
+    return q != NULL ? sent(q, zoo_adelete(wire->client->zh, node, -1, deleted, q)) : PDK_ENOMEM;
+}

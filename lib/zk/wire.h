@@ -1,0 +1,73 @@
+/*
+ * The wire of a contender: its questions to the servers, one asynchronous call each (the lock path and its ancestors
+ * take several), and one function for all replies. It knows nothing of the contender, nor of its machine.
+ *
+ * All with the client's lock held. 0 means that the reply will come, unless the wire or the handle ends before. An
+ * error means that nothing was sent, and no reply will come. Paths and data are borrowed for the call.
+ */
+#ifndef PDK__WIRE_H
+#define PDK__WIRE_H
+
+#include "lib/core/contender.h"
+#include "lib/zk/client.h"
+
+/* The data of a lock path whose users have set a lock delay: the record of a holder, before its node's name; and of
+ * none. */
+#define PDK__HELD_BY "held "
+#define PDK__FREE "free"
+
+struct pdk__wire_reply {
+    struct pdk__event event; /* but for its time, and the name of a predecessor */
+    const char *who;         /* WATCHED: the owner of that node, or "" */
+    bool bare;               /* OWN: the data are a revocation request alone */
+};
+
+struct pdk__wire {
+    struct pdk_client *client;
+
+    void (*reply)(struct pdk__wire *wire, const struct pdk__wire_reply *reply); /* borrowed for the call */
+};
+
+/* The data of a contender's node. Never NULL data: Curator's getParticipants dies of it. */
+struct pdk__node_data {
+    const char *data;
+    size_t size;
+};
+
+/* PATH without the sequence number, which the server adds: CREATED. */
+int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data);
+
+/* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. */
+int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent);
+
+/* A delete of PATH, which no node can have: BARRIER. */
+int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
+
+/* IDENTIFIED, LISTED */
+int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
+int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
+
+/* Read a node and watch it: WATCHED for the predecessor, OWN for our own node. */
+int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists);
+int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists);
+
+/* Curator's revoker has overwritten the data of our node with the word: write both, at the VERSION that was read. No
+ * caller waits for the answer. */
+void pdk__wire_restore(struct pdk__wire *wire, const char *node, struct pdk__node_data data, int32_t version);
+
+/* Write our own node: CONFIRMED. REVOKED: after the word that asks for its release. */
+int pdk__wire_confirm(struct pdk__wire *wire, uint64_t op, const char *node, struct pdk__node_data data,
+                      int32_t version, bool revoked);
+
+/* The holder record of the lock path: RECORD_READ, RECORDED with the name of our node, CLEARED. */
+int pdk__wire_read(struct pdk__wire *wire, uint64_t op, const char *path);
+int pdk__wire_record(struct pdk__wire *wire, uint64_t op, const char *path, const char *name, int32_t version);
+int pdk__wire_clear(struct pdk__wire *wire, uint64_t op, const char *path, int32_t version);
+
+/* DELETED */
+int pdk__wire_delete(struct pdk__wire *wire, uint64_t op, const char *node);
+
+/* The contender has ended: requests in flight complete without a reply. */
+void pdk__wire_end(struct pdk__wire *wire);
+
+#endif

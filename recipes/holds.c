@@ -1,0 +1,290 @@
+#include "recipes/holds.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/identity.h"
+#include "lib/zk/callbacks.h"
+#include "lib/zk/session.h"
+#include <string.h>
+
+enum { DATA_MAX = 65536 };
+
+static struct pdk_op *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_op, hold); }
+
+static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk_op, link); }
+
+/* --- whose ------------------------------------------------------------------------------------------------------- */
+
+/* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
+uint64_t pdk__holds_thread(void)
+{
+    static atomic_uint_least64_t last;
+    static _Thread_local uint64_t number;
+    if (number == 0)
+        number = atomic_fetch_add(&last, 1) + 1;
+    return number;
+}
+
+struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, uint64_t thread)
+{
+    struct pdk_op *found = NULL;
+    assert(pdk__client_locked(h->object.client));
+    PDK__LIST_EACH (link, &h->list) {
+        struct pdk_op *op = op_at(link);
+        bool owned = pdk__hold_owned(&op->hold) && op->thread == thread;
+        if (owned && (found == NULL || (op->answered && !found->answered)))
+            found = op;
+    }
+    return found;
+}
+
+struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
+{
+    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, object);
+    struct pdk_op *found = pdk__holds_find_owned(h, pdk__holds_thread());
+    if (found != NULL)
+        return &found->hold;
+    PDK__LIST_EACH (link, &h->list) {
+        struct pdk_op *op = op_at(link);
+        if (pdk__hold_owned(&op->hold) && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
+            found = op;
+    }
+    return found != NULL ? &found->hold : NULL;
+}
+
+struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
+{
+    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, object);
+    assert(pdk__client_locked(o->client));
+    PDK__LIST_EACH (link, &h->list)
+        if (op_at(link)->hold.stage == PDK__HOLD_PENDING)
+            return &op_at(link)->hold;
+    return NULL;
+}
+
+void pdk__holds_drop(struct pdk_op *op)
+{
+    bool owned = pdk__hold_owned(&op->hold);
+    assert(pdk__client_locked(op->holds->object.client) && op->hold.refs > 0);
+    pdk__list_remove(&op->link);
+    pdk__hold_release(&op->hold);
+    if (owned)
+        pdk__hold_unref(&op->hold); /* the owner's */
+}
+
+/* --- reports of a hold ------------------------------------------------------------------------------------------- */
+
+/* The callback may run long after the grant. A grant that is over by then is released here, because the caller
+ * cannot know that it had one. */
+static int final_result(struct pdk_op *op)
+{
+    if (op->hold.result != 0)
+        return op->hold.result;
+    pdk__client_refresh(op->holds->object.client);
+    op->answered = true;
+    if (op->hold.stage != PDK__HOLD_LOST)
+        return 0;
+    pdk__holds_drop(op);
+    return PDK_ELOST;
+}
+
+static void run_completed(struct pdk__callback *callback)
+{
+    struct pdk_op *op = PDK__MEMBER(callback, struct pdk_op, completed_callback);
+    struct pdk_client *c = op->holds->object.client;
+    pdk__client_lock(c);
+    int rc = final_result(op);
+    pdk__client_leave(c);
+    op->completed_cb(rc, op->completed_arg);
+    pdk__hold_finish_call(&op->hold);
+}
+
+static void settle(struct pdk_op *op)
+{
+    assert(op->hold.stage == PDK__HOLD_GRANTED || op->hold.stage == PDK__HOLD_FAILED);
+    if (op->completed_cb == NULL)
+        return;
+    pdk__hold_ref(&op->hold);
+    pdk__client_queue_callback(op->holds->object.client, &op->completed_callback);
+}
+
+static void granted(struct pdk__hold *hold)
+{
+    struct pdk_op *op = op_of(hold);
+    assert(op->count == 0);
+    op->count = 1;
+    pdk__hold_ref(hold); /* the owner's, until unlock */
+    settle(op);
+}
+
+static void failed(struct pdk__hold *hold, int rc)
+{
+    struct pdk_op *op = op_of(hold);
+    assert(rc != 0 && op->count == 0);
+    if (op->completed_cb != NULL && rc != PDK_ECANCELED)
+        pdk__hold_incident(hold, hold->kind->acquire, rc);
+    pdk__list_remove(&op->link);
+    settle(op);
+}
+
+static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
+{
+    pdk_state now = state == PDK__ACT_LOST ? PDK_LOST : state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
+    pdk__changes_tell(&hold->object->changes, now, hold->token);
+}
+
+static void revoked(struct pdk__hold *hold) { pdk__changes_tell(&hold->object->revocations, 0, hold->token); }
+
+static void unused(struct pdk__hold *hold)
+{
+    struct pdk_op *op = op_of(hold);
+    assert(pdk__list_empty(&op->link));
+    pdk__hold_clear(hold);
+    pdk__free(op->data);
+    pdk__free(op);
+}
+
+static const struct pdk__hold_kind kind = {.acquire = "lock",
+                                           .keep = "hold",
+                                           .release = "unlock",
+                                           .granted = granted,
+                                           .failed = failed,
+                                           .changed = changed,
+                                           .revoked = revoked,
+                                           .unused = unused};
+
+/* --- a request --------------------------------------------------------------------------------------------------- */
+
+static char *node_data(struct pdk__holds *h, size_t *size)
+{
+    if (h->options.data != NULL) {
+        *size = h->options.data_size;
+        return pdk__memdup(h->options.data, h->options.data_size);
+    }
+    struct pdk__identity identity;
+    pdk__identity_own(&identity, h->object.client->options.label);
+    identity.confirmed = h->options.conditions.confirmed;
+    identity.lock_delay_ms = h->options.conditions.lock_delay_ms;
+    char *text = pdk__identity_format(&identity);
+    *size = text != NULL ? strlen(text) : 0;
+    return text;
+}
+
+static struct pdk_op *make(struct pdk__holds *h, size_t *data_size)
+{
+    struct pdk_op *op = pdk__alloc(sizeof *op);
+    if (op == NULL)
+        return NULL;
+    op->data = node_data(h, data_size);
+    if (op->data == NULL || pdk__hold_init(&op->hold, &h->object, &kind) != 0) {
+        pdk__free(op->data);
+        pdk__free(op);
+        return NULL;
+    }
+    op->holds = h;
+    op->completed_callback.run = run_completed;
+    pdk__list_init(&op->completed_callback.link);
+    pdk__list_append(&h->list, &op->link);
+    pdk__hold_ref(&op->hold); /* the caller's */
+    return op;
+}
+
+int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, bool try_only, int64_t deadline_ms, pdk_lock_cb cb,
+                       void *arg)
+{
+    struct pdk__claim_spec spec = {
+        .rule = h->rule, .try_only = try_only, .deadline_ms = deadline_ms, .conditions = h->options.conditions};
+    struct pdk_op *op = make(h, &spec.data_size);
+    if (op == NULL)
+        return PDK_ENOMEM;
+    spec.data = op->data;
+    op->thread = cb == NULL ? pdk__holds_thread() : 0;
+    op->completed_cb = cb;
+    op->completed_arg = arg;
+    int rc = pdk__hold_start(&op->hold, spec);
+    if (rc != 0) {
+        pdk__list_remove(&op->link);
+        pdk__hold_unref(&op->hold);
+        return rc;
+    }
+    *out = op;
+    return 0;
+}
+
+/* --- the user's handle of a pending lock ------------------------------------------------------------------------- */
+
+int pdk_op_cancel(pdk_op *op)
+{
+    if (op == NULL)
+        return PDK_EINVAL;
+    struct pdk_client *c = op->holds->object.client;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    pdk__hold_cancel(&op->hold);
+    pdk__client_leave(c);
+    return 0;
+}
+
+void pdk_op_free(pdk_op *op)
+{
+    if (op == NULL)
+        return;
+    struct pdk_client *c = op->holds->object.client;
+    if (pdk__client_enter(c) != 0)
+        return;
+    pdk__client_ref(c);
+    pdk__hold_unref(&op->hold);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+}
+
+/* --- begin and end ----------------------------------------------------------------------------------------------- */
+
+int pdk__holds_set_data(struct pdk__holds_options *options, const void *data, size_t size)
+{
+    if ((data == NULL && size > 0) || size > DATA_MAX)
+        return PDK_EINVAL;
+    void *copy = pdk__memdup(data, size);
+    if (copy == NULL)
+        return PDK_ENOMEM;
+    pdk__free(options->data);
+    options->data = copy;
+    options->data_size = size;
+    return 0;
+}
+
+int pdk__holds_init(struct pdk__holds *h, const struct pdk__rule *rule, const struct pdk__holds_options *options)
+{
+    pdk__list_init(&h->list);
+    h->rule = rule;
+    if (options != NULL)
+        h->options.conditions = options->conditions;
+    h->options.conditions.delay = &h->delay;
+    bool own_data = options != NULL && options->data != NULL;
+    return own_data ? pdk__holds_set_data(&h->options, options->data, options->data_size) : 0;
+}
+
+void pdk__holds_clear(struct pdk__holds *h)
+{
+    assert(pdk__list_empty(&h->list));
+    pdk__free(h->options.data);
+}
+
+/* A closed client's locks are over: their owners' references end with the object. */
+int pdk__holds_free(struct pdk__holds *h)
+{
+    if (h == NULL)
+        return 0;
+    int rc = pdk__object_begin(&h->object);
+    if (rc != 0)
+        return rc;
+    if (!h->object.client->closed && !pdk__list_empty(&h->list)) {
+        rc = PDK_EBUSY;
+    } else {
+        PDK__LIST_EACH (link, &h->list)
+            pdk__holds_drop(op_at(link));
+        pdk__object_retire(&h->object);
+    }
+    return pdk__object_end(&h->object, "free", rc);
+}

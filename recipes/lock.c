@@ -1,0 +1,261 @@
+#include "recipes/lock.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/zk/callbacks.h"
+#include "lib/zk/session.h"
+
+static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->object : NULL); }
+
+/* --- lock -------------------------------------------------------------------------------------------------------- */
+
+static int relock(struct pdk_op *op)
+{
+    assert(op->count > 0);
+    if (op->hold.stage == PDK__HOLD_LOST)
+        return pdk__hold_blame(&op->hold, "lock", PDK_ELOST); /* to go on would hide that it was interrupted */
+    if (op->count == UINT32_MAX)
+        return PDK_EINVAL;
+    op->count++;
+    return 0;
+}
+
+static void cancelled(void *arg)
+{
+    struct pdk_op *op = arg;
+    struct pdk__holds *h = op->holds;
+    pdk__holds_drop(op);
+    pdk__hold_unref(&op->hold);
+    pdk__object_leave(&h->object);
+}
+
+/* The caller checks its own deadline: the timers' thread may be late. */
+static void await_completed(struct pdk_op *op, int64_t deadline_ms)
+{
+    struct pdk__hold *hold = &op->hold;
+    pthread_cleanup_push(cancelled, op);
+    while (hold->stage == PDK__HOLD_PENDING) {
+        if (pdk__now_ms() >= deadline_ms)
+            pdk__claim_tick(&hold->claim);
+        else
+            pdk__client_await(hold->object->client, &hold->moved, deadline_ms, true);
+    }
+    pthread_cleanup_pop(0);
+    assert(pdk__client_locked(hold->object->client) && hold->refs > 0);
+}
+
+/* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile. */
+static bool over_already(struct pdk_op *op)
+{
+    pdk__client_refresh(op->holds->object.client);
+    return op->hold.stage == PDK__HOLD_LOST;
+}
+
+static int contend_once(struct pdk__holds *h, bool try_only, int64_t deadline_ms)
+{
+    struct pdk_op *op;
+    int rc = pdk__holds_request(&op, h, try_only, deadline_ms, NULL, NULL);
+    if (rc != 0)
+        return pdk__object_blame(&h->object, "lock", rc);
+    await_completed(op, deadline_ms);
+    assert(op->hold.result == 0 || op->hold.stage == PDK__HOLD_FAILED);
+    rc = op->hold.result;
+    if (rc != 0) {
+        pdk__hold_blame(&op->hold, try_only ? "trylock" : "lock", rc);
+    } else if (over_already(op)) {
+        rc = pdk__hold_blame(&op->hold, "lock", PDK_ELOST);
+        pdk__holds_drop(op);
+    }
+    pdk__hold_unref(&op->hold);
+    return rc;
+}
+
+static int contend(struct pdk__holds *h, bool try_only, int64_t deadline_ms)
+{
+    int rc = contend_once(h, try_only, deadline_ms);
+    while (rc == PDK_ELOST && pdk__now_ms() < deadline_ms)
+        rc = contend_once(h, try_only, deadline_ms);
+    if (rc != PDK_ELOST)
+        return rc;
+    return try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
+}
+
+/* The checks common to all blocking verbs; 1 when the lock is to be contended for. */
+static int prepare(struct pdk__holds *h, bool try_only)
+{
+    struct pdk_op *own = pdk__holds_find_owned(h, pdk__holds_thread());
+    struct pdk__hold *asked = pdk__holds_asked(&h->object);
+    int rc = pdk__client_may_wait(h->object.client);
+    if (rc != 0)
+        return rc;
+    if (own != NULL)
+        return relock(own);
+    return try_only && asked != NULL && asked->stage == PDK__HOLD_GRANTED ? PDK_EBUSY : 1;
+}
+
+int pdk__trylock(struct pdk__holds *h)
+{
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    rc = prepare(h, true);
+    if (rc == 1) {
+        struct pdk_client *c = h->object.client;
+        int64_t patience_ms = c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
+        rc = contend(h, true, pdk__deadline_ms(pdk__now_ms(), patience_ms));
+        if (rc == PDK_ETIMEDOUT)
+            rc = pdk__object_blame(&h->object, "trylock", PDK_EDISCONNECTED);
+    }
+    return pdk__object_end(&h->object, "trylock", rc);
+}
+
+static int timedlock(struct pdk__holds *h, int64_t deadline_ms)
+{
+    int rc = prepare(h, false);
+    return rc == 1 ? contend(h, false, deadline_ms) : rc;
+}
+
+/* One look, without waiting for a missing connection. */
+static int look(struct pdk__holds *h)
+{
+    struct pdk_client *c = h->object.client;
+    int rc = prepare(h, true);
+    if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_ETIMEDOUT;
+    if (rc == 1)
+        rc = contend(h, true, pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms));
+    return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
+}
+
+/* A deadline counts from the call: also the time in which the thread waits for the client's lock. */
+int pdk__lock(struct pdk__holds *h, int64_t timeout_ms)
+{
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    rc = timeout_ms == 0 ? look(h) : timedlock(h, deadline_ms);
+    return pdk__object_end(&h->object, "lock", rc);
+}
+
+int pdk__lock_async(struct pdk__holds *h, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **out)
+{
+    if (cb == NULL)
+        return PDK_EINVAL;
+    int64_t now_ms = pdk__now_ms();
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    struct pdk_op *op;
+    struct pdk_client *c = h->object.client;
+    bool once = timeout_ms == 0;
+    int64_t deadline_ms = pdk__deadline_ms(now_ms, timeout_ms);
+    /* One look lasts until its answer has come; without a connection it is over at once. */
+    if (once && c->session.phase == PDK__SESSION_CONNECTED)
+        deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    rc = pdk__holds_request(&op, h, once, deadline_ms, cb, arg);
+    if (rc == 0 && out != NULL)
+        *out = op;
+    else if (rc == 0)
+        pdk__hold_unref(&op->hold);
+    return pdk__object_end(&h->object, "lock", rc);
+}
+
+/* --- unlock ------------------------------------------------------------------------------------------------------ */
+
+/* The grant that the calling thread may unlock. */
+static struct pdk_op *find_unlockable(struct pdk__holds *h)
+{
+    struct pdk_op *op = pdk__holds_find_owned(h, pdk__holds_thread());
+    return op != NULL ? op : pdk__holds_find_owned(h, 0);
+}
+
+/* Release one level; 1 when that was the last, and the lock itself is to be released. */
+static int unwind(struct pdk_op *op)
+{
+    assert(pdk__hold_owned(&op->hold) && op->count > 0);
+    bool lost = op->hold.stage == PDK__HOLD_LOST;
+    if (--op->count > 0)
+        return lost ? PDK_ELOST : 0;
+    if (!lost)
+        return 1;
+    pdk__hold_blame(&op->hold, "unlock", PDK_ELOST);
+    pdk__holds_drop(op);
+    return PDK_ELOST;
+}
+
+static int give_away(struct pdk_op *op)
+{
+    assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
+    pdk__hold_ref(&op->hold); /* while we wait */
+    pdk__holds_drop(op);
+    int rc = pdk__hold_await_done(&op->hold);
+    if (rc != 0 && !op->hold.at_work)
+        pdk__hold_blame(&op->hold, "unlock", rc);
+    pdk__hold_unref(&op->hold);
+    return rc;
+}
+
+int pdk__unlock(struct pdk__holds *h)
+{
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    struct pdk_op *op = find_unlockable(h);
+    rc = pdk__client_may_wait(h->object.client);
+    if (rc != PDK_EDEADLK && op != NULL)
+        rc = unwind(op); /* an ended client's locks can be unlocked, too */
+    else if (rc == 0)
+        rc = PDK_EPERM;
+    if (rc == 1)
+        rc = give_away(op);
+    return pdk__object_end(&h->object, "unlock", rc);
+}
+
+/* The callback of an unlock that needs no wait. */
+struct late {
+    struct pdk__callback callback;
+    pdk_lock_cb cb;
+    void *arg;
+};
+
+static void run_late(struct pdk__callback *callback)
+{
+    struct late *late = PDK__MEMBER(callback, struct late, callback);
+    late->cb(0, late->arg);
+    pdk__free(late);
+}
+
+static int unwind_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
+{
+    assert(op->count > 1);
+    struct late *late = cb != NULL ? pdk__alloc(sizeof *late) : NULL;
+    if (cb != NULL && late == NULL)
+        return PDK_ENOMEM;
+    op->count--;
+    if (late == NULL)
+        return 0;
+    *late = (struct late){.callback.run = run_late, .cb = cb, .arg = arg};
+    pdk__list_init(&late->callback.link);
+    pdk__client_queue_callback(op->holds->object.client, &late->callback);
+    return 0;
+}
+
+int pdk__unlock_async(struct pdk__holds *h, pdk_lock_cb cb, void *arg)
+{
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    struct pdk_op *op = find_unlockable(h);
+    if (op == NULL) {
+        rc = PDK_EPERM;
+    } else if (op->hold.stage == PDK__HOLD_LOST) {
+        rc = unwind(op);
+    } else if (op->count > 1) {
+        rc = unwind_later(op, cb, arg);
+    } else {
+        pdk__hold_expect(&op->hold, cb, arg);
+        pdk__holds_drop(op);
+    }
+    return pdk__object_end(&h->object, "unlock", rc);
+}

@@ -1,0 +1,52 @@
+# The checks of the build itself.
+build_scripts = \
+	%D%/check-circles %D%/check-exports %D%/check-format %D%/check-headers %D%/check-measure %D%/check-nonblocking %D%/check-prose \
+	%D%/check-purity %D%/check-shim %D%/ci %D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
+	%D%/portability %D%/proof %D%/quickstart
+server_scripts = %D%/installed-prefix.sh
+EXTRA_DIST += $(build_scripts) \
+	%D%/assertions-cost %D%/check-dist %D%/coverage %D%/cunit.c %D%/exports %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/purity-allowed %D%/races \
+	%D%/Prose.pm %D%/timing
+
+dist-hook:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check-dist $(distdir) || [ $$? -eq 77 ]
+
+# Other compilers, C libraries and options; two of them are in make check.
+portability:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/portability musl options clang replaced
+
+# The instructions that the library's assertions cost.
+assertions-cost: paddock$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/assertions-cost
+
+# The programs on the library's edges under memcheck. Some minutes.
+check-valgrind: $(edge_programs)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/memcheck $(edge_programs)
+
+# For a tree configured with --enable-sanitize: what is slower for it waits longer, and does fewer rounds. No Java and no
+# shell among them: their own memory is not ours. The simulator has one thread: nothing there for ThreadSanitizer.
+sanitized_programs = $(unit_programs) $(story_programs) $(fuzz_programs) $(integration_programs)
+sanitized_environment = \
+	ASAN_OPTIONS=fast_unwind_on_malloc=0; export ASAN_OPTIONS; \
+	LSAN_OPTIONS='suppressions=$(abs_srcdir)/%D%/leaks:print_suppressions=0'; export LSAN_OPTIONS; \
+	TSAN_OPTIONS='second_deadlock_stack=1:suppressions=$(abs_srcdir)/%D%/races:print_suppressions=0'; export TSAN_OPTIONS; \
+	PADDOCK_TEST_SLOW=$${PADDOCK_TEST_SLOW:-5}; export PADDOCK_TEST_SLOW; \
+	PADDOCK_TEST_ROUNDS=$${PADDOCK_TEST_ROUNDS:-100}; export PADDOCK_TEST_ROUNDS;
+SANITIZED_JOBS = 4
+check-sanitized-programs: $(sanitized_programs) test/sim/sim
+check-sanitized: check-sanitized-programs
+	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(sanitized_programs)' \
+		TESTS='$(filter $(sanitized_programs),$(long_tests)) $(filter-out $(long_tests),$(sanitized_programs))'
+	case '$(PDK_SANITIZE_FLAGS)' in *thread*) ;; *) test/sim/sim --seeds 2000 ;; esac
+
+# Lines and branches: for a tree configured with --enable-coverage.
+core_programs = $(unit_programs) $(story_programs)
+coverage:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/coverage $(COVERAGE_OF)
+check-core-coverage-programs: $(core_programs)
+check-core-coverage:
+	$(MAKE) -j$(COMPUTING_JOBS) check check_PROGRAMS='$(core_programs)' TESTS='$(core_programs)'
+	$(MAKE) coverage COVERAGE_OF=--core
+
+.PHONY: assertions-cost check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-programs check-valgrind coverage \
+	portability

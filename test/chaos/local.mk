@@ -1,0 +1,44 @@
+# Histories of real processes, on real servers, under real faults; and the judge of them.
+chaos_programs = test/lib/worker %D%/judge %D%/run
+chaos_scripts = %D%/short
+EXTRA_DIST += %D%/campaign $(chaos_scripts)
+unit_programs += %D%/evidence %D%/laws
+judge_sources = \
+	%D%/evidence.c %D%/evidence.h %D%/evidence_read.c \
+	%D%/faults.c %D%/faults.h \
+	%D%/findings.c %D%/findings.h %D%/findings_add.c \
+	%D%/judge.c \
+	%D%/law_belief.c %D%/law_deadline.c %D%/law_margins.c %D%/law_nodes.c %D%/law_order.c %D%/law_outcomes.c \
+	%D%/law_service.c %D%/law_tokens.c \
+	%D%/report.c %D%/report.h \
+	%D%/summary.c \
+	%D%/timeline.c \
+	%D%/truth.c %D%/truth.h %D%/truth_read.c \
+	%D%/txnlog.c %D%/txnlog.h \
+	%D%/verdict.h
+%C%_evidence_SOURCES = %D%/test_evidence.c $(judge_sources)
+%C%_judge_SOURCES = %D%/judge_main.c $(judge_sources)
+%C%_judge_LDADD = libpaddock_test.la libpaddock_all.la
+%C%_laws_SOURCES = %D%/test_judge.c $(judge_sources)
+%C%_run_SOURCES = \
+	%D%/admin.c \
+	%D%/aftermath.c \
+	%D%/workers.c %D%/workers.h \
+	test/lib/dice.h \
+	%D%/faults_admin.c %D%/faults_client.c %D%/faults_server.c \
+	%D%/nemesis.c %D%/nemesis.h \
+	%D%/run.c \
+	$(judge_sources)
+
+# One run of MINUTES with SEED (a new one each time); five minutes over two seeds; and the long one, an hour,
+# which writes doc/histories.txt.
+MINUTES = 1
+CHAOS_SEEDS = 101 102 103 104 105 106 107 108 109 110
+CHAOS_MINUTES = 6
+chaos: $(chaos_programs)
+	%D%/run $(SEED:%=--seed %) --minutes $(MINUTES)
+chaos-ci: $(chaos_programs)
+	$(srcdir)/%D%/campaign %D%/run '11 12' 2.5
+chaos-full: $(chaos_programs)
+	FIGURES='$(srcdir)/doc/histories.txt' $(srcdir)/%D%/campaign %D%/run '$(CHAOS_SEEDS)' $(CHAOS_MINUTES)
+.PHONY: chaos chaos-ci chaos-full

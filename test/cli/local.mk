@@ -1,0 +1,32 @@
+# The command as its users meet it.
+if WITH_CLI
+cli_programs = \
+	%D%/break %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage %D%/server %D%/signals %D%/terminal \
+	%D%/usage
+cli_scripts = %D%/completed %D%/manual %D%/nothing-up
+else
+cli_programs =
+cli_scripts =
+endif
+EXTRA_DIST += %D%/completed %D%/manual %D%/nothing-up
+libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
+%C%_break_SOURCES = %D%/test_break.c
+%C%_elect_SOURCES = %D%/test_elect.c
+%C%_hold_SOURCES = %D%/test_hold.c
+%C%_lease_SOURCES = %D%/test_lease.c
+%C%_listing_SOURCES = %D%/test_listing.c
+%C%_lock_SOURCES = %D%/test_lock.c
+%C%_lost_SOURCES = %D%/test_lost.c
+%C%_outage_SOURCES = %D%/test_outage.c
+%C%_server_SOURCES = %D%/test_server.c
+%C%_signals_SOURCES = %D%/test_signals.c
+%C%_terminal_SOURCES = %D%/test_terminal.c
+%C%_usage_SOURCES = %D%/test_usage.c
+
+# For LD_PRELOAD.
+preloaded_libraries = %D%/hanging_client.la %D%/hanging_resolver.la
+preloaded_ldflags = -module -avoid-version -shared -rpath /nowhere
+%C%_hanging_client_la_SOURCES = %D%/hanging_client.c
+%C%_hanging_client_la_LDFLAGS = $(preloaded_ldflags)
+%C%_hanging_resolver_la_SOURCES = %D%/hanging_resolver.c
+%C%_hanging_resolver_la_LDFLAGS = $(preloaded_ldflags)

@@ -1,0 +1,428 @@
+/*
+ * Bounded belief, on three real servers: a holder stops working before the next holder begins, by the stamps of both,
+ * whatever fault the network or the process has in between. docker/show starts the servers and runs this; see there.
+ *
+ * Each run does one thing to several holders at once. Each holder has a lock of its own, with one waiter after it. The
+ * holders are a program on the library, `paddock lock`, `paddock elect`, and a program on Curator, which is compared
+ * but not judged.
+ *
+ * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
+ */
+#include "examples/fenced_store.h"
+#include "test/demo/demo.h"
+#include "test/demo/margins.h"
+#include "test/demo/observer.h"
+#include "test/docker/servers.h"
+#include "test/lib/check.h"
+
+#include <inttypes.h>
+#include <paddock.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zookeeper/zookeeper.h>
+
+enum { SOON_MS = 120000, BEGIN_MS = 60000, RIVAL_MS = 30000, PLACE = 1 };
+
+enum fault { FOLLOWER_CUT_OFF, CLIENT_CUT_OFF, HOLDER_STOPPED };
+
+static struct role {
+    const char *name, *verb;
+    enum kind kind;
+    bool judged;
+    struct demo_process holder, rival;
+    char path[128];
+    _Atomic int64_t gone_ns;
+    bool is_struck;
+    int voids; /* runs in which it released before the fault was complete */
+    int stuck; /* runs in which it did not begin */
+    struct outcomes outcomes;
+} roles[] = {
+    {.name = "library", .kind = PROGRAM, .judged = true},
+    {.name = "paddock lock", .kind = COMMAND, .verb = "lock", .judged = true},
+    {.name = "paddock elect", .kind = COMMAND, .verb = "elect", .judged = true},
+    {.name = "Curator", .kind = CURATOR},
+};
+
+enum { ROLES = sizeof roles / sizeof *roles };
+
+#define EACH_ROLE(r) for (struct role *r = roles; r < roles + ROLES; r++)
+
+static int runs, session_ms;
+static enum fault fault;
+static char follower[16], all_hosts[256];
+static struct seat holders, rivals;
+static struct demo_process keeper;
+static const char *store; /* the socket of the fenced store that the library's holders write to; NULL: none */
+static struct {
+    int lost, guard_refused, fence_refused;
+} woke;                     /* runs in which each happened */
+static int still_connected; /* runs in which a server still had the library's connection when the next began */
+
+/* --- the processes ---------------------------------------------------------------------------------------------------- */
+
+static bool is_played(const struct role *r)
+{
+    return (r->kind != CURATOR || demo_has_curator()) && (r->kind != COMMAND || demo_can(r->verb));
+}
+
+/* Holders to be cut off with a follower know only that server; their rivals know all servers but that one. */
+static void choose_seats(void)
+{
+    static char here[64], elsewhere[256];
+    snprintf(all_hosts, sizeof all_hosts, "%s", getenv("PADDOCK_TEST_HOSTS"));
+    holders = (struct seat){.place = fault == CLIENT_CUT_OFF ? PLACE : 0, .session_ms = session_ms, .hosts = all_hosts};
+    rivals = (struct seat){.place = 0, .session_ms = RIVAL_MS, .hosts = all_hosts};
+    if (fault != FOLLOWER_CUT_OFF)
+        return;
+    snprintf(follower, sizeof follower, "%s", pdk__fault("server follower"));
+    servers_hosts(follower, true, here, sizeof here);
+    servers_hosts(follower, false, elsewhere, sizeof elsewhere);
+    holders.hosts = here;
+    rivals.hosts = elsewhere;
+}
+
+static void end_processes(void)
+{
+    EACH_ROLE(r)
+    {
+        demo_kill(&r->holder);
+        demo_kill(&r->rival);
+    }
+}
+
+static void start_processes(void)
+{
+    choose_seats();
+    observer_begin(rivals.hosts);
+    EACH_ROLE(r)
+    if (r->kind != COMMAND && is_played(r)) {
+        demo_start(&r->holder, r->kind, &holders);
+        demo_start(&r->rival, PROGRAM, &rivals);
+    }
+}
+
+/* Each lock has a store of its own, for the tokens of two locks cannot be compared. */
+static void renew_store(void)
+{
+    static char socket[64];
+    demo_kill(&keeper);
+    unlink(socket);
+    demo_store(&keeper, socket, sizeof socket);
+    store = socket;
+}
+
+/* --- the parts of a run ------------------------------------------------------------------------------------------ */
+
+static void contend(struct role *r, struct demo_process *a, const struct seat *seat)
+{
+    if (r->kind == COMMAND)
+        demo_command(a, r->verb, seat, r->path);
+    else
+        demo_order(a, r->path, r == roles ? store : NULL);
+}
+
+/* Wait up to BEGIN_MS, far more than an ensemble needs after the fault before. Report a holder that does not begin. */
+static bool begins(struct role *r)
+{
+    int64_t until_ms = pdk__test_now_ms() + BEGIN_MS;
+    while (!demo_works(&r->holder) && pdk__test_now_ms() < until_ms)
+        pdk__test_nap();
+    if (demo_works(&r->holder))
+        return true;
+    r->stuck++;
+    printf("# %s does not begin on %s: process %s, nodes %d, %s says %s\n", r->name, r->path,
+           r->holder.program.in > 0 || !demo_ended(&r->holder) ? "lives" : "has ended", observer_count(r->path),
+           follower, fault != FOLLOWER_CUT_OFF || servers_follows(follower) ? "it follows" : "it does not follow");
+    return false;
+}
+
+static bool take_the_lock(int run)
+{
+    bool all = true;
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        snprintf(r->path, sizeof r->path, "/paddock-show/%d/%d-%d-%d", (int)getpid(), (int)fault, run,
+                 (int)(r - roles));
+        contend(r, &r->holder, &holders);
+    }
+    EACH_ROLE(r)
+    if (is_played(r) && (all = begins(r) && all))
+        observer_watch(r->path, &r->gone_ns);
+    return all;
+}
+
+static void queue_up(void)
+{
+    EACH_ROLE(r)
+    if (is_played(r))
+        contend(r, &r->rival, &rivals);
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2 || atomic_load(&r->gone_ns) != 0);
+}
+
+/* The fault comes at a random moment between pings and renewals. */
+static void any_moment(void)
+{
+    long ms = random() % 1000;
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void stop_holders(void)
+{
+    EACH_ROLE(r)
+    {
+        r->is_struck = is_played(r) && !demo_ended(&r->holder);
+        if (r->is_struck)
+            demo_signal(&r->holder, r->kind, SIGSTOP);
+    }
+}
+
+static void wake_holders(void)
+{
+    EACH_ROLE(r)
+    if (r->is_struck)
+        demo_signal(&r->holder, r->kind, SIGCONT);
+}
+
+static void strike(void)
+{
+    if (fault == FOLLOWER_CUT_OFF)
+        pdk__fault("cut-follower-from-leader %s", follower);
+    else if (fault == CLIENT_CUT_OFF)
+        pdk__fault("cut-client %d", PLACE);
+    else
+        stop_holders();
+}
+
+static void heal(void)
+{
+    if (fault == FOLLOWER_CUT_OFF)
+        pdk__fault("heal %s", follower);
+    else if (fault == CLIENT_CUT_OFF)
+        pdk__fault("heal-client %d", PLACE);
+    else
+        wake_holders();
+}
+
+/* Count what the library's holder was still able to do after it had been stopped. */
+static void note_awakening(struct work *w)
+{
+    int64_t guarded = atomic_load(&w->guarded), fenced = atomic_load(&w->fenced);
+    woke.lost += atomic_load(&w->woke_ns) != 0 && atomic_load(&w->answer) == PDK_LOST;
+    woke.guard_refused += guarded == ZNONODE;
+    woke.fence_refused += fenced == EXIT_STALE;
+}
+
+/* A machine that is too busy to renew in time loses the lock, and releases it properly. Such a run shows nothing of the
+ * fault: no session can end so soon after it. */
+static bool let_go_before(const struct outcome *one) { return one->gone_ns != 0 && one->gone_ns < one->struck_ns; }
+
+static void note(struct role *r, struct outcome one)
+{
+    one.last_ns = atomic_load(&r->holder.work->last_ns);
+    one.until_ns = atomic_load(&r->holder.work->until_ns);
+    one.gone_ns = atomic_load(&r->gone_ns);
+    one.next_ns = atomic_load(&r->rival.work->first_ns);
+    bool is_void = let_go_before(&one);
+    printf("  %s %.0f%s", r->name, (double)(one.next_ns - one.last_ns) / 1e6, is_void ? " (let go before)" : "");
+    r->voids += is_void;
+    if (is_void)
+        return;
+    CHECK(outcomes_add(&r->outcomes, &one));
+    if (r == roles && fault == HOLDER_STOPPED)
+        note_awakening(r->holder.work);
+}
+
+static void leave(const struct outcome *times)
+{
+    EACH_ROLE(r)
+    if (is_played(r)) {
+        CHECK_WITHIN(SOON_MS, demo_ended(&r->holder));
+        note(r, *times);
+        demo_dismiss(&r->holder);
+        demo_dismiss(&r->rival);
+    }
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 0);
+}
+
+/* False when it could not begin. */
+static bool run_once(int run)
+{
+    if (fault == HOLDER_STOPPED)
+        renew_store();
+    if (!take_the_lock(run))
+        return false;
+    queue_up();
+    any_moment();
+    struct outcome times = {.fault_ns = work_now_ns()};
+    strike();
+    times.struck_ns = work_now_ns();
+    EACH_ROLE(r)
+    if (is_played(r))
+        CHECK_WITHIN(SOON_MS, demo_works(&r->rival));
+    still_connected += *servers_server_of(atomic_load(&roles[0].holder.work->session)) != '\0';
+    heal();
+    printf("# run %d, ms:", run);
+    leave(&times);
+    printf("\n");
+    fflush(stdout);
+    return true;
+}
+
+/* --- the figures ------------------------------------------------------------------------------------------------- */
+
+static void write_json(const char *name)
+{
+    const char *dir = getenv("PADDOCK_SHOW_OUT"), *separator = "";
+    char file[4096];
+    if (dir == NULL)
+        return;
+    snprintf(file, sizeof file, "%s/%s.json", dir, name);
+    FILE *out = fopen(file, "we");
+    CHECK(out != NULL);
+    fprintf(out, "{\"fault\": \"%s\", \"session_ms\": %d, \"holders\": [", name, session_ms);
+    EACH_ROLE(r)
+    {
+        fputs(separator, out);
+        outcomes_json(&r->outcomes, out);
+        separator = ",\n";
+    }
+    fprintf(out, "]}\n");
+    CHECK_EQ(fclose(out), 0);
+}
+
+static void tell(const char *name)
+{
+    outcomes_head(stdout);
+    EACH_ROLE(r)
+    if (is_played(r))
+        outcomes_row(&r->outcomes, stdout);
+    EACH_ROLE(r)
+    if (r->voids > 0)
+        printf("# %s: another %d times it let go before the fault was complete\n", r->name, r->voids);
+    struct spread due = outcomes_due_to_gone(&roles[0].outcomes);
+    printf("# The deadline that the library told lay before the node's end in %zu runs: min %.0f ms, median %.0f.\n",
+           outcomes_due_before_gone(&roles[0].outcomes), due.min_ms, due.median_ms);
+    printf("# In %d runs the library's first holder was still connected to a server when the next began.\n#\n",
+           still_connected);
+    if (fault == HOLDER_STOPPED)
+        printf("# Of %zu runs: in %d the library's holder was answered LOST at first when it woke, in %d its guarded\n"
+               "# transaction was refused, in %d the fenced store refused its write.\n#\n",
+               roles[0].outcomes.n, woke.lost, woke.guard_refused, woke.fence_refused);
+    write_json(name);
+}
+
+static void judge_role(const struct role *r)
+{
+    size_t n = r->outcomes.n, bad = n - outcomes_before_gone(&r->outcomes);
+    if (bad > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s: in %zu of %zu runs it worked on when its lock was gone", r->name, bad,
+                       n);
+    if (n < (size_t)runs || r->stuck > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s: let go before the fault %d times, did not begin %d times", r->name,
+                       r->voids, r->stuck);
+}
+
+static void judge(void)
+{
+    int n = (int)roles[0].outcomes.n;
+    if (fault == HOLDER_STOPPED && (woke.lost < n || woke.guard_refused < n || woke.fence_refused < n))
+        pdk__test_fail(__FILE__, __LINE__, "a holder that had been stopped went on");
+    if (outcomes_due_before_gone(&roles[0].outcomes) < (size_t)n)
+        pdk__test_fail(__FILE__, __LINE__, "a deadline was told that lay behind the end of the node");
+    EACH_ROLE(r)
+    if (r->judged && is_played(r))
+        judge_role(r);
+}
+
+/* A follower may have become the leader, by an election that no fault of ours caused. */
+static bool must_begin_again(void) { return fault == FOLLOWER_CUT_OFF && !servers_follows(follower); }
+
+/* The number of runs to add, so that each role has RUNS runs that count; at most RUNS. */
+static int most_voids(void)
+{
+    int most = 0;
+    EACH_ROLE(r)
+    if (r->voids + r->stuck > most)
+        most = r->voids + r->stuck;
+    return most < runs ? most : runs;
+}
+
+static void show(enum fault which, const char *name)
+{
+    end_processes();
+    EACH_ROLE(r)
+    {
+        outcomes_free(&r->outcomes);
+        r->outcomes.who = r->name;
+        r->voids = r->stuck = 0;
+    }
+    still_connected = 0;
+    memset(&woke, 0, sizeof woke);
+    fault = which;
+    pdk__fault("recover");
+    start_processes();
+    store = NULL;
+    for (int run = 1; run <= runs + most_voids(); run++) {
+        if (must_begin_again()) {
+            end_processes();
+            start_processes();
+        }
+        if (!run_once(run)) {
+            end_processes();
+            pdk__fault("recover");
+            start_processes();
+        }
+    }
+    end_processes();
+    tell(name);
+    judge();
+}
+
+/* --- the program ------------------------------------------------------------------------------------------------- */
+
+static void setup(void)
+{
+    if (getenv("PADDOCK_TEST_HOSTS") == NULL)
+        SKIP("no ensemble; docker/show brings one up");
+    runs = demo_number("PADDOCK_SHOW_RUNS", 3);
+    session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 1400);
+    srandom((unsigned)time(NULL));
+    servers_beat();
+    demo_begin();
+}
+
+static void teardown(void)
+{
+    end_processes();
+    demo_kill(&keeper);
+    observer_end();
+    demo_end();
+    servers_beat_stop();
+    EACH_ROLE(r) outcomes_free(&r->outcomes);
+}
+
+static void follower_cut_off(void) { show(FOLLOWER_CUT_OFF, "follower"); }
+static void client_cut_off(void) { show(CLIENT_CUT_OFF, "client"); }
+static void holder_stopped(void) { show(HOLDER_STOPPED, "stopped"); }
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a follower is cut off: who held through it is done before the next begins", follower_cut_off},
+        {"a client is cut off: who held there is done before the next begins", client_cut_off},
+        {"holders are stopped for longer than their sessions: none goes on when it wakes", holder_stopped},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){
+            .name = "belief", .tests = tests, .setup = setup, .teardown = teardown, .limit_ms = 4 * 3600 * 1000});
+}

@@ -1,0 +1,18 @@
+# The harness; local.mk of other folders add the files that several of their tests share.
+libpaddock_test_la_LIBADD = libpaddock_server.la
+libpaddock_test_la_SOURCES = \
+	%D%/recorder.c %D%/recorder.h \
+	%D%/beat.c %D%/beat.h \
+	%D%/check.c %D%/check.h \
+	%D%/ensemble.c %D%/ensemble.h \
+	%D%/fixture.c %D%/fixture.h \
+	%D%/frame.c %D%/frame.h \
+	%D%/history.c %D%/history.h \
+	%D%/program.c %D%/program.h \
+	%D%/proxy.c %D%/proxy.h \
+	%D%/proxy_count.c %D%/proxy_flow.c %D%/proxy_rules.c %D%/proxy_state.h \
+	%D%/zk.c %D%/zk.h
+
+# A process that contends for a lock, and writes its history.
+%C%_worker_SOURCES = %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
+%C%_worker_LDADD = libpaddock_test.la libpaddock_all.la

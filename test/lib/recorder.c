@@ -1,0 +1,188 @@
+#include "test/lib/recorder.h"
+
+#include "lib/zk/client.h"
+#include "test/lib/check.h"
+#include "test/lib/zk.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- recorders ------------------------------------------------------------------------------------------------------ */
+
+static void tell(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    struct recorder *a = arg;
+    (void)m, (void)token;
+    pthread_mutex_lock(&a->guard);
+    if (a->n_told < PDK__TOLD_MAX) {
+        a->told[a->n_told] = state;
+        a->told_ms[a->n_told++] = pdk__test_now_ms();
+    }
+    pthread_mutex_unlock(&a->guard);
+}
+
+void recorder_open(struct recorder *a, const char *hosts, int session_ms, const char *path)
+{
+    *a = (struct recorder){.guard = PTHREAD_MUTEX_INITIALIZER};
+    pdk_client_options *o = pdk_client_options_new();
+    CHECK(o != NULL);
+    CHECK_RC(pdk_client_options_set_session_timeout_ms(o, session_ms), PDK_OK);
+    snprintf(a->path, sizeof a->path, "%s", path);
+    int rc = pdk_client_new(&a->client, hosts, o);
+    pdk_client_options_free(o);
+    CHECK_RC(rc, PDK_OK);
+    CHECK_RC(pdk_client_wait(a->client, LONG_MS), PDK_OK);
+    CHECK_RC(pdk_mutex_new(&a->mutex, a->client, path, NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_on_state(a->mutex, tell, a), PDK_OK);
+}
+
+void recorder_close(struct recorder *a)
+{
+    if (a->client != NULL)
+        pdk_client_close(a->client);
+    pdk_op_free(a->op);
+    a->op = NULL;
+    pdk_mutex_free(a->mutex);
+    a->mutex = NULL;
+    pdk_client_free(a->client);
+    a->client = NULL;
+}
+
+static void answer(int rc, void *arg)
+{
+    struct recorder *a = arg;
+    atomic_store(&a->answered_ms, pdk__test_now_ms());
+    atomic_fetch_add(&a->n_answers, 1);
+    atomic_store(&a->rc, rc); /* last: the test waits for it, and then reads the two above */
+}
+
+void recorder_queue(struct recorder *a, int64_t timeout_ms)
+{
+    atomic_store(&a->rc, PDK__PENDING);
+    pdk_op_free(a->op);
+    a->op = NULL;
+    CHECK_RC(pdk_mutex_lock_async(a->mutex, timeout_ms, answer, a, &a->op), PDK_OK);
+}
+
+int recorder_outcome(struct recorder *a)
+{
+    CHECK_WITHIN(LONG_MS, SEEN(atomic_load(&a->rc)) != PDK__PENDING);
+    return atomic_load(&a->rc);
+}
+
+int64_t recorder_told_ms(struct recorder *a, pdk_state state)
+{
+    int64_t at_ms = -1;
+    pthread_mutex_lock(&a->guard);
+    for (int i = a->n_told - 1; i >= 0; i--)
+        if (a->told[i] == state)
+            at_ms = a->told_ms[i];
+    pthread_mutex_unlock(&a->guard);
+    return at_ms;
+}
+
+const char *recorder_states(struct recorder *a, char *buf, size_t size)
+{
+    static const char *const words[] = {"free", "held", "suspect", "lost"};
+    size_t n = 0;
+    buf[0] = '\0';
+    pthread_mutex_lock(&a->guard);
+    for (int i = 0; i < a->n_told && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", i > 0 ? " " : "", words[a->told[i]]);
+    pthread_mutex_unlock(&a->guard);
+    return buf;
+}
+
+void recorder_kill_session(struct recorder *a, pdk__proxy *proxy, const pdk__server *server)
+{
+    clientid_t id = *zoo_client_id(pdk__client_zh(a->client));
+    CHECK_EQ(id.client_id, pdk_client_session_id(a->client));
+    pdk__proxy_refuse(proxy, true);
+    pdk__proxy_cut(proxy);
+    CHECK_EQ(pdk__zk_kill_session(pdk__server_port(server), &id), 0);
+    pdk__proxy_refuse(proxy, false);
+}
+
+/* --- the observer ------------------------------------------------------------------------------------------------ */
+
+zhandle_t *pdk__observe(pdk__ensemble *e, int i) { return pdk__zk_open(e->behind[i], LONG_MS); }
+
+static void synced(int rc, const char *path, const void *arg)
+{
+    (void)path;
+    atomic_store((_Atomic int *)(uintptr_t)arg, rc);
+}
+
+static int sync_once(zhandle_t *zh, const char *path)
+{
+    _Atomic int rc = PDK__PENDING;
+    CHECK_EQ(zoo_async(zh, path, synced, &rc), ZOK);
+    CHECK_WITHIN(LONG_MS, SEEN(atomic_load(&rc)) != PDK__PENDING);
+    return atomic_load(&rc);
+}
+
+/* A sync whose answer was lost is sent again. */
+void pdk__observe_sync(zhandle_t *zh, const char *path)
+{
+    int rc;
+    CHECK_WITHIN(LONG_MS, (rc = sync_once(zh, path)) != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT);
+    CHECK_EQ(rc, ZOK);
+}
+
+/* False when the node has been deleted since. */
+static bool stat_child(zhandle_t *zh, const char *path, const char *name, struct Stat *stat)
+{
+    char child[256];
+    snprintf(child, sizeof child, "%s/%s", path, name);
+    return pdk__zk_stat(zh, child, stat) == ZOK;
+}
+
+int pdk__observe_nodes(zhandle_t *zh, const char *path, int64_t session)
+{
+    struct String_vector names;
+    struct Stat stat;
+    int count = 0;
+    pdk__zk_list(zh, path, &names);
+    for (int i = 0; i < names.count; i++)
+        count += session == 0 || (stat_child(zh, path, names.data[i], &stat) && stat.ephemeralOwner == session);
+    deallocate_String_vector(&names);
+    return (int)pdk__test_saw("nodes", count);
+}
+
+static const char *sequence(const char *name) { return strlen(name) > 10 ? name + strlen(name) - 10 : name; }
+
+bool pdk__observe_first(zhandle_t *zh, const char *path, char name[128], struct Stat *stat)
+{
+    struct String_vector names;
+    const char *first = NULL;
+    pdk__zk_list(zh, path, &names);
+    for (int i = 0; i < names.count; i++)
+        if (first == NULL || strcmp(sequence(names.data[i]), sequence(first)) < 0)
+            first = names.data[i];
+    snprintf(name, 128, "%s", first != NULL ? first : "");
+    deallocate_String_vector(&names);
+    return *name != '\0' && stat_child(zh, path, name, stat);
+}
+
+void pdk__observe_delete(zhandle_t *zh, const char *path, const char *name)
+{
+    char child[256];
+    snprintf(child, sizeof child, "%s/%s", path, name);
+    CHECK_EQ(zoo_delete(zh, child, -1), ZOK);
+}
+
+int64_t pdk__check_grant(struct recorder *a, zhandle_t *zh)
+{
+    char first[128], node[128];
+    struct Stat stat;
+    int64_t token;
+    pdk_mutex_node(a->mutex, node, sizeof node);
+    CHECK_RC(pdk_mutex_token(a->mutex, &token), PDK_OK);
+    pdk__observe_sync(zh, a->path);
+    CHECK(pdk__observe_first(zh, a->path, first, &stat));
+    CHECK_STR(first, node);
+    CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(a->client));
+    CHECK_EQ(stat.czxid, token);
+    CHECK_EQ(pdk__observe_nodes(zh, a->path, pdk_client_session_id(a->client)), 1);
+    return token;
+}

@@ -1,0 +1,24 @@
+/*
+ * The register of a run: a node that only holders write, each write in a transaction with pdk_mutex_guard(). ZooKeeper
+ * numbers the writes: the answer has the version that a write made. test/porcupine judges them.
+ *
+ * A client has one write in flight at most, and does not wait for its answer.
+ */
+#ifndef PDK__TEST_REGISTER_H
+#define PDK__TEST_REGISTER_H
+
+#include "test/lib/history.h"
+#include <paddock.h>
+
+void register_begin(struct history *h, pdk_client *c, pdk_mutex *m);
+
+/* Create the node, unless it is known to exist. For the session callback, when the client is connected. */
+void register_create(pdk_client *c);
+
+/* Write under the grant TOKEN of the request of that number, unless a write under the same grant is in flight. */
+void register_write(int request, int64_t token);
+
+/* The same after the end of the grant, by the guard that it had: the servers must refuse it. */
+void register_write_late(int request, int64_t token);
+
+#endif

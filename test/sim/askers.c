@@ -1,0 +1,185 @@
+/*
+ * The askers: a thread of a client that asks for all that the library tells without a request, and polls for changes;
+ * and a log. The answers are judged here, at once.
+ */
+#include "test/sim/shim.h"
+#include "test/sim/world.h"
+#include <paddock.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+static const char law[] = "asker";
+
+/* --- texts --------------------------------------------------------------------------------------------------------- */
+
+/* The whole length is told, whatever the room for it, and the end is marked. */
+static void judge_text(const struct client *c, const char *what, const char *text, size_t length, size_t size)
+{
+    if (strlen(text) != (length < size ? length : size - 1))
+        world_break(c->world, law, "client %d is told \"%s\" of %zu bytes: %s", c->id, text, length, what);
+}
+
+static void ask_texts(struct client *c)
+{
+    char text[300];
+    size_t size = chance(&c->world->random, 500) ? sizeof text : 8;
+    judge_text(c, "reason", text, pdk_client_session_reason(c->library, text, size), size);
+    judge_text(c, "last error", text, pdk_client_last_error(c->library, text, size), size);
+    judge_text(c, "last error of nobody", text, pdk_client_last_error(NULL, text, size), size);
+    judge_text(c, "last error of a lock", text, pdk_mutex_last_error(c->mutexes[0], text, size), size);
+    judge_text(c, "node", text, pdk_mutex_node(c->mutexes[0], text, size), size);
+    if (c->candidate.leader == NULL)
+        return;
+    judge_text(c, "last error of a leader", text, pdk_leader_last_error(c->candidate.leader, text, size), size);
+    judge_text(c, "node of a leader", text, pdk_leader_node(c->candidate.leader, text, size), size);
+}
+
+void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client)
+{
+    struct client *c = client;
+    (void)library;
+    if (level < PDK_LOG_ERROR || level > c->log_level || at_ms <= 0 || *text == '\0' || strchr(text, '\n') != NULL)
+        world_break(c->world, law, "client %d logs by level %s: %s", c->id, pdk_log_level_name(level), text);
+    see(SIGHT_LOGGED);
+}
+
+/* --- the session --------------------------------------------------------------------------------------------------- */
+
+/* No state is told twice in a row. */
+void client_told(pdk_client *library, pdk_session_state state, void *client)
+{
+    struct client *c = client;
+    (void)library;
+    if (c->told && c->told_state == state)
+        world_break(c->world, law, "client %d is told state %d twice", c->id, (int)state);
+    c->told = true;
+    c->told_state = state;
+    see(SIGHT_SESSION_TOLD);
+}
+
+static void ask_session(struct client *c)
+{
+    bool over = pdk_client_state(c->library) == PDK_SESSION_OVER;
+    fiber_now->n_locks++; /* no time passes between the two */
+    int64_t id = pdk_client_session_id(c->library);
+    int timeout_ms = pdk_client_session_timeout_ms(c->library);
+    fiber_now->n_locks--;
+    if ((id != 0) != (timeout_ms > 0))
+        world_break(c->world, law, "client %d has session %llx, and its timeout", c->id, (long long)id);
+    int rc = pdk_client_wait(c->library, chance(&c->world->random, 100) ? 20 : 0);
+    if (over && (rc == 0 || !pdk_err_fatal(rc)))
+        world_break(c->world, law, "client %d is over, and waits: %s", c->id, pdk_strerror(rc));
+    if (pdk_err_fatal(rc) && (pdk_err_retriable(rc) || pdk_err_unknown(rc)))
+        world_break(c->world, law, "%s is of two classes", pdk_strerrorname(rc));
+    pdk_client_set_user(c->library, c);
+    if (pdk_client_user(c->library) != c)
+        world_break(c->world, law, "client %d has another user", c->id);
+}
+
+/* --- a lock and a leader ------------------------------------------------------------------------------------------- */
+
+static void judge_ahead(const struct client *c, int rc, int64_t ahead)
+{
+    if (rc != PDK_EPERM && (rc != 0 || ahead < -1 || ahead > NODES_MAX))
+        world_break(c->world, law, "client %d has %lld contenders ahead: %s", c->id, (long long)ahead,
+                    pdk_strerrorname(rc));
+}
+
+static void ask_mutex(struct client *c)
+{
+    pdk_mutex *m = c->mutexes[0];
+    int64_t ahead = 0;
+    judge_ahead(c, pdk_mutex_ahead(m, &ahead), ahead);
+    pdk_mutex_set_user(m, c);
+    if (pdk_mutex_user(m) != c || pdk_mutex_client(m) != c->library || strcmp(pdk_mutex_path(m), "/0") != 0)
+        world_break(c->world, law, "a lock of client %d is another's", c->id);
+}
+
+static void ask_leader(struct client *c, pdk_leader *l)
+{
+    int64_t ahead = 0;
+    judge_ahead(c, pdk_leader_ahead(l, &ahead), ahead);
+    pdk_leader_set_user(l, c);
+    if (pdk_leader_user(l) != c || pdk_leader_client(l) != c->library || strcmp(pdk_leader_path(l), "/2") != 0)
+        world_break(c->world, law, "the leader of client %d is another's", c->id);
+    pdk_leadership state = pdk_leader_state(l);
+    if (state < PDK_LEADER_IDLE || state > PDK_LEADER_SUSPENDED)
+        world_break(c->world, law, "client %d leads in state %d", c->id, (int)state);
+}
+
+/* --- changes ------------------------------------------------------------------------------------------------------- */
+
+/* After a loss nothing is told of a grant; and nothing is told twice. */
+static void take_states(struct client *c)
+{
+    pdk_state state;
+    int64_t token;
+    while (pdk_mutex_next_change(c->mutexes[0], &state, &token) == 1) {
+        see(SIGHT_POLLED);
+        if (token == c->polled_token && (state == c->polled || c->polled == PDK_LOST))
+            world_break(c->world, law, "client %d polls state %d of %llx after %d", c->id, (int)state,
+                        (unsigned long long)token, (int)c->polled);
+        c->polled = state;
+        c->polled_token = token;
+    }
+}
+
+static void take_terms(struct client *c)
+{
+    pdk_leader_change change;
+    while (c->candidate.leader != NULL && pdk_leader_next_change(c->candidate.leader, &change, NULL) == 1) {
+        if (change == c->polled_term && change != PDK_REVOKED && change != PDK_WITHDRAWN)
+            world_break(c->world, law, "client %d polls term %d twice", c->id, (int)change);
+        c->polled_term = change;
+    }
+}
+
+static void poll_changes(struct client *c, int timeout_ms)
+{
+    struct pollfd fds[] = {{.fd = pdk_mutex_fd(c->mutexes[0]), .events = POLLIN}, {.events = POLLIN}};
+    bool leads = c->candidate.leader != NULL;
+    fds[1].fd = leads ? pdk_leader_fd(c->candidate.leader) : -1;
+    if (fds[0].fd < 0 || (leads && fds[1].fd < 0))
+        world_break(c->world, law, "client %d cannot poll", c->id);
+    else
+        sim_poll(fds, leads ? 2 : 1, timeout_ms);
+    take_states(c);
+    take_terms(c);
+}
+
+/* --- the thread ---------------------------------------------------------------------------------------------------- */
+
+void *client_ask(void *client)
+{
+    struct client *c = client;
+    c->asking = true;
+    while (!c->closes) {
+        ask_texts(c);
+        ask_session(c);
+        ask_mutex(c);
+        if (c->candidate.leader != NULL)
+            ask_leader(c, c->candidate.leader);
+        fiber_block(c, 1000);
+        if (!c->closes)
+            poll_changes(c, c->world->healed ? 500 : 50);
+    }
+    c->asking = false;
+    return NULL;
+}
+
+/* A program that dispatches would hear of it there, and nowhere else. */
+int client_ask_all(struct client *c, pdk_client_options *o)
+{
+    int rc = pdk_client_options_set_log(o, c->log_level, client_log, c);
+    if (rc == 0)
+        rc = pdk_client_options_set_on_session(o, client_told, c);
+    if (rc == 0)
+        rc = pdk_client_options_set_label(o, "sim");
+    if (rc == 0)
+        rc = pdk_client_options_set_session_timeout_ms(o, (int)c->world->session_ms);
+    if (rc == 0)
+        rc = pdk_client_options_set_dispatch(o, c->dispatches);
+    if (rc == 0)
+        rc = pdk_client_options_set_renewal(o, c->world->renews_by_sync ? PDK_RENEW_BY_SYNC : PDK_RENEW_BY_WRITE);
+    return rc;
+}

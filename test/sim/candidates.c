@@ -1,0 +1,145 @@
+/*
+ * The candidates: threads of a client that stand for leader, lead for a while, and resign. The answers and reports
+ * of the library are judged here, at once.
+ */
+#include "test/sim/world.h"
+#include <paddock.h>
+
+static const char law[] = "leader";
+
+static instant ms(int64_t n) { return n * 1000; }
+
+/* --- what is reported ---------------------------------------------------------------------------------------------- */
+
+/* Which changes can follow which; none before the first. */
+static bool may_follow(pdk_leader_change before, pdk_leader_change change)
+{
+    switch (change) {
+    case PDK_ELECTED:
+        return before == 0 || before == PDK_DEPOSED || before == PDK_WITHDRAWN;
+    case PDK_SUSPENDED:
+        return before == PDK_ELECTED || before == PDK_RESUMED;
+    case PDK_RESUMED:
+        return before == PDK_SUSPENDED;
+    case PDK_DEPOSED:
+        return before == PDK_ELECTED || before == PDK_SUSPENDED || before == PDK_RESUMED;
+    default:
+        return true;
+    }
+}
+
+/* Its creates were lost again and again; or a hostile contender has taken its number. */
+static void judge_withdrawal(const struct client *c, int reason)
+{
+    struct world *w = c->world;
+    if (c->adopts && reason == PDK_EEXPIRED) /* its program would open another handle */
+        return;
+    if (c->auth_failed && reason == PDK_EAUTH)
+        return;
+    if (reason != PDK_EREFUSED && !(reason == PDK_EEXHAUSTED && (w->hostile || w->ensemble.counter > 0)))
+        world_break(w, law, "a candidate is withdrawn: %s", pdk_strerrorname(reason));
+    else
+        excuse(EXCUSE_WITHDRAWN);
+}
+
+static void judge_change(struct candidate *k, pdk_leader_change change, int64_t token)
+{
+    struct world *w = k->client->world;
+    if (!may_follow(k->change, change))
+        world_break(w, law, "change %d is reported after %d", (int)change, (int)k->change);
+    if (change == PDK_ELECTED && token <= k->token)
+        world_break(w, law, "a term has token %llx after %llx", (unsigned long long)token,
+                    (unsigned long long)k->token);
+    if (change == PDK_WITHDRAWN && !k->client->closes)
+        judge_withdrawal(k->client, pdk_leader_wait(k->leader, 0));
+    if (change == PDK_ELECTED)
+        k->token = token;
+    if (change != PDK_REVOKED)
+        k->change = change;
+}
+
+/* Changes in the middle can be lost, where many wait: 16 at least are kept. */
+static void changed(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+{
+    struct candidate *k = arg;
+    (void)l;
+    STORY(k->client->world, "client %d candidate: change %d", k->client->id, (int)change);
+    judge_change(k, change, token);
+}
+
+/* --- a term -------------------------------------------------------------------------------------------------------- */
+
+/* No time passes in here. */
+static void judge_term(struct candidate *k)
+{
+    struct world *w = k->client->world;
+    int64_t token = 0;
+    fiber_now->n_locks++;
+    bool leads = pdk_leader_is_leader(k->leader);
+    int64_t valid_ms = pdk_leader_valid_ms(k->leader);
+    int rc = pdk_leader_token(k->leader, &token);
+    fiber_now->n_locks--;
+    if (leads && (valid_ms <= 0 || rc != 0 || token <= 0))
+        world_break(w, law, "client %d leads for %lld ms, by token %lld", k->client->id, (long long)valid_ms,
+                    (long long)token);
+}
+
+static void lead(struct candidate *k)
+{
+    struct world *w = k->client->world;
+    judge_term(k);
+    fiber_block(k, ms(between(&w->random, 1, chance(&w->random, 700) ? 200 : 4000)));
+    judge_term(k);
+}
+
+static void resign(struct candidate *k)
+{
+    struct world *w = k->client->world;
+    int rc = pdk_leader_resign(k->leader);
+    if (rc == PDK_EDEADLK || rc == PDK_EINVAL)
+        world_break(w, law, "client %d cannot resign: %s", k->client->id, pdk_strerrorname(rc));
+    if (pdk_leader_is_leader(k->leader))
+        world_break(w, law, "client %d has resigned, and leads", k->client->id);
+}
+
+void *candidate_run(void *arg)
+{
+    struct candidate *k = arg;
+    struct world *w = k->client->world;
+    struct random *r = &w->random;
+    for (k->rounds = between(r, 1, 3); k->rounds > 0 && !k->client->closes; k->rounds--) {
+        fiber_block(k, ms(between(r, 1, 300)));
+        if (pdk_leader_start(k->leader) != 0)
+            continue;
+        if (pdk_leader_wait(k->leader, chance(r, 500) || w->healed ? PDK_FOREVER : between(r, 10, 3000)) == 0)
+            lead(k);
+        resign(k);
+    }
+    k->rounds = 0;
+    return NULL;
+}
+
+/* --- birth and end -------------------------------------------------------------------------------------------------- */
+
+int candidate_begin(struct candidate *k, struct client *c)
+{
+    pdk_leader_options *o = pdk_leader_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    k->client = c;
+    int rc = pdk_leader_options_set_id(o, "sim");
+    if (rc == 0 && k->leader == NULL)
+        rc = pdk_leader_new(&k->leader, c->library, "/2", o);
+    if (rc == 0)
+        rc = pdk_leader_on_change(k->leader, changed, k);
+    pdk_leader_options_free(o);
+    return rc;
+}
+
+void candidate_end(struct candidate *k)
+{
+    struct world *w = k->client->world;
+    if (pdk_leader_free(k->leader) != 0)
+        world_break(w, law, "client %d cannot free its leader", k->client->id);
+    k->leader = NULL;
+}

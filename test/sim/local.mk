@@ -1,0 +1,52 @@
+# The simulator: the core, the driver and the recipes as they ship, on a system of its own (shim.h).
+sim_programs = %D%/sim
+sim_scripts = %D%/campaign
+EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
+shipped_library = %D%/libshipped.a
+%C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
+%C%_libshipped_a_SOURCES = \
+	lib/clock.c lib/error.c lib/identity.c lib/incident.c lib/revocation.c \
+	lib/zk/account.c lib/zk/callbacks.c lib/zk/claim.c lib/zk/client.c lib/zk/code.c lib/zk/contenders.c \
+	lib/zk/handle.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c \
+	lib/zk/options.c lib/zk/renewal.c lib/zk/request.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
+	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
+	recipes/changes.c recipes/grant.c recipes/hold.c recipes/holds.c recipes/leader.c recipes/lock.c recipes/mutex.c \
+	recipes/object.c recipes/observer.c \
+	%D%/log.c %D%/registry.c %D%/shim.h
+%C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
+%C%_sim_SOURCES = \
+	%D%/agenda.c %D%/agenda.h \
+	%D%/askers.c \
+	%D%/candidates.c \
+	%D%/client.c %D%/client.h \
+	%D%/ensemble.c %D%/ensemble.h \
+	%D%/faults.c \
+	%D%/fiber.c %D%/fiber.h \
+	%D%/io.c \
+	%D%/late_create.c \
+	%D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c \
+	%D%/law_nodes.c %D%/law_observers.c %D%/law_order.c %D%/law_presence.c %D%/law_prompt.c %D%/law_revocation.c %D%/law_silence.c \
+	%D%/law_service.c %D%/law_steady.c %D%/law_tokens.c %D%/law_watches.c %D%/laws.h \
+	%D%/memory.c \
+	%D%/onlookers.c \
+	%D%/pipe.c %D%/pipe.h \
+	%D%/random.h \
+	%D%/server.c \
+	%D%/shrink.c %D%/shrink.h \
+	%D%/sim.c \
+	%D%/system.c \
+	%D%/tree.c %D%/tree.h \
+	%D%/users.c \
+	%D%/world.c %D%/world.h \
+	%D%/zookeeper.c
+
+# As many seeds as asked for.
+SEEDS = 100000
+sim: %D%/sim
+	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign
+# The same seeds in each regime, for their figures: into doc/campaign.txt.
+campaign: %D%/sim
+	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign --figures
+sim-coverage:
+	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/coverage
+.PHONY: campaign sim sim-coverage

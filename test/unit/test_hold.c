@@ -1,0 +1,219 @@
+/* A hold: its stages, its callback, and what aborts. There is no server: the reports of the claim are made here. */
+#include "recipes/hold.h"
+#include "recipes/mutex.h"
+#include "test/lib/check.h"
+
+#include <fcntl.h>
+#include <paddock/client.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static pdk_client *client;
+static pdk_mutex *mutex;
+static struct pdk__hold hold;
+static int n_reports, n_calls, last_rc;
+
+static void on_report(struct pdk__hold *h)
+{
+    CHECK(h == &hold);
+    n_reports++;
+}
+
+static void on_failed(struct pdk__hold *h, int rc)
+{
+    last_rc = rc;
+    on_report(h);
+}
+
+static void on_changed(struct pdk__hold *h, enum pdk__action_kind state)
+{
+    (void)state;
+    on_report(h);
+}
+
+static const struct pdk__hold_kind kind = {.acquire = "get",
+                                           .keep = "keep",
+                                           .release = "return",
+                                           .granted = on_report,
+                                           .failed = on_failed,
+                                           .changed = on_changed,
+                                           .revoked = on_report};
+
+static void on_released(int rc, void *arg)
+{
+    CHECK(arg == &hold);
+    last_rc = rc;
+    n_calls++;
+}
+
+/* Each test begins with a hold that was never requested, and with the client's lock. */
+static void begin(void)
+{
+    n_reports = n_calls = last_rc = 0;
+    pdk__client_lock(client);
+    CHECK_EQ(pdk__hold_init(&hold, &mutex->holds.object, &kind), 0);
+}
+
+static void end(void)
+{
+    pdk__hold_clear(&hold);
+    pdk__client_leave(client);
+}
+
+static const struct pdk__rule rule = {.tag = PDK__TAG_LOCK, .admits = 1};
+
+static void start(void)
+{
+    CHECK_RC(pdk__hold_start(&hold, (struct pdk__claim_spec){.rule = &rule, .data = "", .deadline_ms = PDK__NEVER}), 0);
+    CHECK_EQ(hold.stage, PDK__HOLD_PENDING);
+    CHECK(hold.at_work);
+}
+
+static void grant(void)
+{
+    strcpy(hold.claim.machine.node.name, "a-lock-0000000007");
+    hold.claim.listener->granted(&hold.claim, 7);
+}
+
+static void stages(void)
+{
+    begin();
+    start();
+    grant();
+    CHECK_EQ(hold.stage, PDK__HOLD_GRANTED);
+    hold.claim.listener->changed(&hold.claim, PDK__ACT_LOST);
+    CHECK_EQ(hold.stage, PDK__HOLD_LOST);
+    CHECK(hold.at_work);
+    pdk__claim_release(&hold.claim); /* the machine never had a node, and has done its work */
+    CHECK(!hold.at_work);
+    start();
+    grant();
+    CHECK_EQ(n_reports, 3);
+    pdk__hold_release(&hold);
+    CHECK_EQ(hold.stage, PDK__HOLD_RELEASED);
+    start();
+    pdk__hold_cancel(&hold);
+    CHECK_EQ(hold.stage, PDK__HOLD_FAILED);
+    CHECK_RC(last_rc, PDK_ECANCELED);
+    pdk__hold_release(&hold);
+    CHECK_EQ(hold.stage, PDK__HOLD_FAILED);
+    CHECK_EQ(hold.n_done, 3);
+    end();
+}
+
+static void outcome_while_the_callback_is_on_its_way(void)
+{
+    begin();
+    start();
+    grant();
+    pdk__hold_expect(&hold, on_released, &hold);
+    hold.claim.listener->due(&hold.claim);
+    CHECK(!pdk__list_empty(&hold.released_callback.link));
+    pdk__list_remove(&hold.released_callback.link); /* as the callbacks' thread does before it calls */
+    pdk__hold_release(&hold);
+    CHECK(!hold.at_work);
+    CHECK(pdk__list_empty(&hold.released_callback.link));
+    pdk__client_leave(client);
+    hold.released_callback.run(&hold.released_callback);
+    CHECK_EQ(n_calls, 1);
+    CHECK_RC(last_rc, 0);
+    pdk__client_lock(client);
+    end();
+}
+
+static void outcome_is_of_its_own_request(void)
+{
+    begin();
+    start();
+    pdk__hold_expect(&hold, on_released, &hold);
+    pdk__hold_release(&hold);
+    start(); /* before the callback has run */
+    hold.claim.listener->due(&hold.claim);
+    pdk__hold_cancel(&hold);
+    pdk__client_leave(client);
+    CHECK_EQ(pdk_client_dispatch(client), 1);
+    CHECK_EQ(n_calls, 1);
+    CHECK_RC(last_rc, 0);
+    pdk__client_lock(client);
+    end();
+}
+
+static void start_at_work(void) { start(); }
+
+static void grant_twice(void)
+{
+    grant();
+    grant();
+}
+
+static void grant_what_failed(void)
+{
+    hold.stage = PDK__HOLD_FAILED;
+    grant();
+}
+
+static void release_without_the_lock(void)
+{
+    pdk__client_leave(client);
+    pdk__hold_release(&hold);
+}
+
+static void too_few_references(void)
+{
+    hold.refs = 0;
+    pdk__hold_unref(&hold);
+}
+
+/* In a child, because it aborts. */
+static void check_aborts(void (*wrong)(void))
+{
+    pid_t child = pdk__test_fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        wrong();
+        _exit(0);
+    }
+    CHECK_EQ(pdk__test_wait(child), -SIGABRT);
+}
+
+static void broken_rules(void)
+{
+    begin();
+    start();
+    check_aborts(start_at_work);
+    check_aborts(grant_twice);
+    check_aborts(grant_what_failed);
+    check_aborts(release_without_the_lock);
+    check_aborts(too_few_references);
+    pdk__hold_release(&hold);
+    end();
+}
+
+static void setup(void)
+{
+    pdk_client_options *opts = pdk_client_options_new();
+    CHECK_RC(pdk_client_options_set_dispatch(opts, true), 0);
+    CHECK_RC(pdk_client_new(&client, "127.0.0.1:1", opts), 0);
+    CHECK_RC(pdk_mutex_new(&mutex, client, "/nowhere", NULL), 0);
+    pdk_client_options_free(opts);
+}
+
+static void teardown(void)
+{
+    CHECK_RC(pdk_mutex_free(mutex), 0);
+    CHECK_RC(pdk_client_free(client), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a hold moves by its table, and can be used again when it is done", stages},
+        {"an outcome that comes while the callback is on its way is reported, once",
+         outcome_while_the_callback_is_on_its_way},
+        {"a callback gets the outcome of its own request", outcome_is_of_its_own_request},
+        {"a move that does not exist, a call without the lock and a bad count abort", broken_rules},
+        {0}};
+    return pdk__test_main(
+        argc, argv, &(struct pdk__test_suite){.name = "hold", .tests = tests, .setup = setup, .teardown = teardown});
+}

@@ -1,0 +1,129 @@
+#include "lib/core/rule.h"
+#include "test/lib/check.h"
+
+#define OURS "0000000000001000-0000002a-lock-0000000005"
+
+static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
+
+/* As a reader passes readers: one that is ahead and has this tag does not block. */
+static const struct pdk__rule passing = {.tag = PDK__TAG_LOCK, .passes = 1U << PDK__TAG_LATCH, .admits = 1};
+
+static const struct pdk__rule admitting_three = {.tag = PDK__TAG_LOCK, .admits = 3};
+
+#define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
+#define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS)
+#define FREE(rule, ...) pdk__rule_free(&(rule), LIST(__VA_ARGS__))
+
+static void the_lowest_is_not_blocked(void)
+{
+    struct pdk__place p = PLACE(mutex, "lock-0000000009", OURS, "lock-0000000006");
+    CHECK(p.present && !p.tied && p.admitted && !p.next);
+    CHECK_EQ(p.blocking, 0);
+    CHECK(p.predecessor == NULL);
+}
+
+static void the_predecessor_is_the_nearest_ahead_in_any_order_of_listing(void)
+{
+    struct pdk__place p = PLACE(mutex, "lock-0000000003", "lock-0000000006", "lock-0000000004", OURS,
+                                "lock-0000000001");
+    CHECK_EQ(p.blocking, 3);
+    CHECK_STR(p.predecessor, "lock-0000000004");
+    CHECK(!p.admitted && !p.next);
+}
+
+static void a_contender_of_another_recipe_blocks_and_junk_does_not(void)
+{
+    struct pdk__place p = PLACE(mutex, "config", "abc__lock__0000000002", OURS, "backup-123456789");
+    CHECK_EQ(p.blocking, 1);
+    CHECK_STR(p.predecessor, "abc__lock__0000000002");
+    CHECK(p.next);
+    CHECK(FREE(mutex, "config", "backup-123456789"));
+    CHECK(!FREE(mutex, "config", "abc__lock__0000000002"));
+}
+
+static void the_order_is_the_numbers_not_the_names(void)
+{
+    struct pdk__place p = PLACE(mutex, "zzz-lock-0000000004", OURS, "aaa-lock-0000000006");
+    CHECK_EQ(p.blocking, 1);
+    CHECK_STR(p.predecessor, "zzz-lock-0000000004");
+}
+
+static void a_node_that_is_not_there_has_no_place(void)
+{
+    struct pdk__place p = PLACE(mutex, "0000000000001000-0000002b-lock-0000000005",
+                                "0000000000001001-0000002a-lock-0000000006");
+    CHECK(!p.present && !p.admitted);
+    CHECK(!pdk__rule_place(&mutex, NULL, 0, OURS).present);
+    CHECK(pdk__rule_free(&mutex, NULL, 0));
+}
+
+static void the_same_number_twice_is_a_tie(void)
+{
+    CHECK(PLACE(mutex, OURS, "lock-0000000005").tied);
+    CHECK(!PLACE(mutex, OURS, "lock-0000000004").tied);
+    CHECK(PLACE(passing, OURS, "latch-0000000005").tied); /* whatever the rule lets pass */
+}
+
+static void a_node_of_our_session_and_attempt_is_a_contender_like_others(void)
+{
+    struct pdk__place p = PLACE(mutex, "0000000000001000-0000002a-lock-0000000007", OURS);
+    CHECK(p.present && !p.tied);
+    CHECK_EQ(p.blocking, 0);
+    p = PLACE(mutex, "0000000000001000-0000002a-lock-0000000000", OURS);
+    CHECK_EQ(p.blocking, 1);
+    CHECK_STR(p.predecessor, "0000000000001000-0000002a-lock-0000000000");
+    CHECK(PLACE(mutex, "0000000000001000-0000002a-latch-0000000005", OURS).tied);
+}
+
+static void a_contender_that_the_rule_passes_does_not_block(void)
+{
+    struct pdk__place p = PLACE(passing, "a-latch-0000000001", "b-latch-0000000004", OURS);
+    CHECK(p.present && p.admitted && p.predecessor == NULL);
+    p = PLACE(passing, "a-latch-0000000001", "b-lock-0000000002", "c-latch-0000000004", OURS);
+    CHECK_EQ(p.blocking, 1);
+    CHECK_STR(p.predecessor, "b-lock-0000000002"); /* not the nearest ahead: the nearest that blocks */
+    CHECK(p.next);
+    CHECK(FREE(passing, "a-latch-0000000001"));
+    CHECK(!FREE(passing, "a-latch-0000000001", "b-lock-0000000002"));
+}
+
+/* Its name has no tag of ours, so no rule knows it. */
+static void a_contender_without_a_tag_is_never_passed(void)
+{
+    struct pdk__place p = PLACE(passing, "abc__lock__0000000002", OURS);
+    CHECK_EQ(p.blocking, 1);
+    CHECK(!FREE(passing, "abc__lock__0000000002"));
+}
+
+static void fewer_than_the_rule_admits_do_not_block(void)
+{
+    struct pdk__place p = PLACE(admitting_three, "lock-0000000001", "lock-0000000002", OURS);
+    CHECK(p.admitted && !p.next);
+    CHECK_STR(p.predecessor, "lock-0000000002");
+    p = PLACE(admitting_three, "lock-0000000001", "lock-0000000002", OURS, "lock-0000000003");
+    CHECK(!p.admitted && p.next);
+    p = PLACE(admitting_three, "lock-0000000001", "lock-0000000002", OURS, "lock-0000000003", "lock-0000000004");
+    CHECK(!p.admitted && !p.next);
+    CHECK(FREE(admitting_three, "lock-0000000001", "lock-0000000002"));
+    CHECK(!FREE(admitting_three, "lock-0000000001", "lock-0000000002", "lock-0000000003"));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"the lowest is not blocked", the_lowest_is_not_blocked},
+        {"the predecessor is the nearest ahead, in any order of listing",
+         the_predecessor_is_the_nearest_ahead_in_any_order_of_listing},
+        {"a contender of another recipe blocks, and junk does not",
+         a_contender_of_another_recipe_blocks_and_junk_does_not},
+        {"the order is the numbers', not the names'", the_order_is_the_numbers_not_the_names},
+        {"a node that is not there has no place", a_node_that_is_not_there_has_no_place},
+        {"the same number twice is a tie", the_same_number_twice_is_a_tie},
+        {"a node of our session and attempt is a contender like others",
+         a_node_of_our_session_and_attempt_is_a_contender_like_others},
+        {"a contender that the rule passes does not block", a_contender_that_the_rule_passes_does_not_block},
+        {"a contender without a tag is never passed", a_contender_without_a_tag_is_never_passed},
+        {"fewer than the rule admits do not block", fewer_than_the_rule_admits_do_not_block},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
+}
