@@ -33,11 +33,19 @@ static const char *in_tree(const char *variable, const char *name)
 const char *program_built(const char *name) { return in_tree("PADDOCK_BUILDDIR", name); }
 const char *program_source(const char *name) { return in_tree("PADDOCK_SRCDIR", name); }
 
-/* A file in memory that the program writes and the test reads as text. It cannot grow, so the text always ends. */
+/* A file in memory that the program writes and the test reads as text. It cannot grow, so the text always ends.
+ *
+ * Linux guards the offset that processes share only of a file that was opened by name: two that write to the descriptor
+ * of memfd_create() at once may write to the same place. */
 static int capture(const char **text)
 {
-    int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    CHECK(fd >= 0 && ftruncate(fd, OUTPUT_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0);
+    char name[64];
+    int made = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CHECK(made >= 0 && ftruncate(made, OUTPUT_SIZE) == 0 && fcntl(made, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", made);
+    int fd = open(name, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0);
+    close(made);
     *text = mmap(NULL, OUTPUT_SIZE + 1, PROT_READ, MAP_SHARED, fd, 0);
     CHECK(*text != MAP_FAILED);
     return fd;

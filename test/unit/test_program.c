@@ -43,6 +43,19 @@ static void input_is_given(void)
     CHECK_EQ(p.status, 0);
 }
 
+/* Two processes that share a descriptor share its offset. */
+static void output_of_two_at_once_is_whole(void)
+{
+    enum { LINES = 20000 };
+    int lines = 0;
+    shell("many() { i=0; while [ $i -lt 20000 ]; do echo $1; i=$((i + 1)); done; }; many a & many b; wait",
+          PROGRAM_OUTPUT);
+    CHECK_EQ(program_wait(&p), 0);
+    for (const char *c = p.out; *c != '\0'; c++)
+        lines += *c == '\n';
+    CHECK_EQ(lines, 2 * LINES);
+}
+
 static void output_is_bounded(void)
 {
     shell("while echo 0123456789abcdef; do :; done 2>&-", PROGRAM_OUTPUT);
@@ -94,6 +107,7 @@ int main(int argc, char **argv)
         {"a status, a signal and a program that does not exist are told apart", ends_are_told_apart},
         {"output is read in its order, while the program runs and afterwards", output_is_read_in_order},
         {"a program is given input, and ends when its input does", input_is_given},
+        {"what two processes write at once is all there", output_of_two_at_once_is_whole},
         {"output without end fails the program, not the test", output_is_bounded},
         {"a process group ends as a whole", a_group_ends_as_a_whole},
         {"a program that has ended is neither signalled nor waited for", an_ended_program_is_left_alone},
