@@ -29,8 +29,8 @@ static void end(struct pdk__cli_acquisition *c, int rc)
     assert(rc != 0);
     move(c, PHASE_ENDED);
     c->rc = rc;
-    if (c->mutex != NULL)
-        pdk_mutex_last_error(c->mutex, c->why, sizeof c->why);
+    if (c->lock != NULL)
+        c->recipe->last_error(c->lock, c->why, sizeof c->why);
     if (c->leader != NULL)
         pdk_leader_last_error(c->leader, c->why, sizeof c->why);
     if (c->why[0] == '\0' && c->client != NULL)
@@ -52,7 +52,7 @@ static void released(int rc, void *arg)
 static void release(struct pdk__cli_acquisition *c)
 {
     move(c, PHASE_LEAVING);
-    int rc = pdk_mutex_unlock_async(c->mutex, released, c);
+    int rc = c->recipe->release(c->lock, released, c);
     /* Closing the session deletes the node as well. */
     if (rc != 0)
         released(rc, c);
@@ -74,54 +74,35 @@ static void granted(int rc, void *arg)
     }
 }
 
-static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void note_state(void *arg, pdk_state state)
 {
     struct pdk__cli_acquisition *c = arg;
-    (void)m;
-    (void)token; /* one grant in an acquisition's life */
     c->state = state;
     c->lost |= state == PDK_LOST;
 }
 
-static void note_revoked(pdk_mutex *m, int64_t token, void *arg)
+static void note_revoked(void *arg)
 {
     struct pdk__cli_acquisition *c = arg;
-    (void)m;
-    (void)token;
     c->revoked = true;
 }
 
-static int make_mutex(struct pdk__cli_acquisition *c)
+static int make_lock(struct pdk__cli_acquisition *c)
 {
-    const struct pdk__cli_options *o = c->options;
-    pdk_mutex_options *m = pdk_mutex_options_new();
-    int rc = m != NULL ? 0 : PDK_ENOMEM;
-    if (rc == 0)
-        rc = pdk_mutex_options_set_confirmed(m, o->confirmed);
-    if (rc == 0)
-        rc = pdk_mutex_options_set_lock_delay_ms(m, (int)o->lock_delay_ms);
-    if (rc == 0)
-        rc = pdk_mutex_options_set_min_token(m, o->min_token);
-    if (rc == 0 && o->data != NULL)
-        rc = pdk_mutex_options_set_data(m, o->data, strlen(o->data));
-    if (rc == 0)
-        rc = pdk_mutex_new(&c->mutex, c->client, o->path, m);
-    pdk_mutex_options_free(m);
-    return rc;
+    int rc = c->recipe->make(&c->lock, c->client, c->options);
+    if (rc != 0)
+        return rc;
+    c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
+    c->recipe->watch(c->lock, &c->watcher);
+    return 0;
 }
 
 static void make_object(struct pdk__cli_acquisition *c)
 {
-    assert(c->client != NULL && c->mutex == NULL && c->leader == NULL);
-    int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_mutex(c);
-    if (rc != 0) {
+    assert(c->client != NULL && c->lock == NULL && c->leader == NULL);
+    int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_lock(c);
+    if (rc != 0)
         end(c, rc);
-        return;
-    }
-    if (c->mutex != NULL) {
-        pdk_mutex_on_state(c->mutex, note_state, c);
-        pdk_mutex_on_revoke(c->mutex, note_revoked, c);
-    }
 }
 
 /* The client has been created, or its creation has failed. */
@@ -142,8 +123,12 @@ static void take_client(struct pdk__cli_acquisition *c)
 
 void pdk__cli_acquisition_begin(struct pdk__cli_acquisition *c, const struct pdk__cli_options *o)
 {
-    *c = (struct pdk__cli_acquisition){
-        .options = o, .began_ms = pdk__cli_now_ms(), .state = PDK_FREE, .move = move, .end = end};
+    *c = (struct pdk__cli_acquisition){.options = o,
+                                       .recipe = pdk__cli_recipe(o),
+                                       .began_ms = pdk__cli_now_ms(),
+                                       .state = PDK_FREE,
+                                       .move = move,
+                                       .end = end};
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
     c->opener = pdk__cli_opener_begin(o);
@@ -167,7 +152,7 @@ static void ask(struct pdk__cli_acquisition *c)
         left = 0;
     move(c, PHASE_WAITING);
     c->deadline = -1;
-    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : pdk_mutex_lock_async(c->mutex, left, granted, c, &c->op);
+    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(c->lock, left, granted, c, &c->op);
     if (rc != 0)
         end(c, rc);
 }
@@ -219,14 +204,14 @@ void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *t
         *token = c->token;
         pdk_leader_node(c->leader, node, size);
     } else {
-        pdk_mutex_token(c->mutex, token);
-        pdk_mutex_node(c->mutex, node, size);
+        c->recipe->token(c->lock, token);
+        c->recipe->node(c->lock, node, size);
     }
 }
 
 int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
 {
-    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : pdk_mutex_valid_ms(c->mutex);
+    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : c->recipe->valid_ms(c->lock);
 }
 
 static void give_up(struct pdk__cli_acquisition *c)
@@ -256,11 +241,11 @@ void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
 {
     pdk_op_free(c->op);
     pdk_client_close(c->client);
-    pdk_mutex_free(c->mutex);
+    c->recipe->free(c->lock);
     pdk_leader_free(c->leader);
     pdk_client_free(c->client);
     c->op = NULL;
-    c->mutex = NULL;
+    c->lock = NULL;
     c->leader = NULL;
     c->client = NULL;
 }

@@ -15,9 +15,9 @@
 #include "cli/incident.h"
 #include "cli/opener.h"
 #include "cli/options.h"
+#include "cli/recipe.h"
 
 #include <paddock/leader.h>
-#include <paddock/mutex.h>
 
 enum pdk__cli_phase { PHASE_CONNECTING, PHASE_WAITING, PHASE_HELD, PHASE_LEAVING, PHASE_ENDED };
 
@@ -25,9 +25,11 @@ struct pdk__cli_acquisition {
     const struct pdk__cli_options *options;
     struct pdk__cli_opener *opener; /* of the client, until there is one */
     pdk_client *client;
-    pdk_mutex *mutex;
+    const struct pdk__cli_recipe *recipe;
+    void *lock; /* of that recipe */
+    struct pdk__cli_watcher watcher;
     pdk_op *op;
-    pdk_leader *leader;    /* instead of the two */
+    pdk_leader *leader;    /* instead of the lock */
     int64_t token;         /* of its term */
     int64_t revoked_token; /* of the last term with a revocation request */
     bool resigning;

@@ -74,51 +74,59 @@ static void report(const struct words *w, const char *what)
         pdk__cli_message("%s: %s", w->options.path, what);
 }
 
-static bool held(const pdk_contender_list *list)
+/* How many hold, by the list: they are its first. Readers of a read/write lock can be many. */
+static size_t holders(const pdk_contender_list *list)
 {
-    return pdk_contender_list_size(list) > 0 && pdk_contender_dialect(list, 0) != PDK_DIALECT_JUNK;
+    size_t n = 0;
+    while (n < pdk_contender_list_size(list) && pdk_contender_holds(list, n))
+        n++;
+    return n;
 }
 
 static void show(const struct words *w, const pdk_contender_list *list)
 {
     if (!w->json)
-        pdk__cli_listing_table(list, 1);
+        pdk__cli_listing_table(list, holders(list));
     fflush(stdout);
 }
 
 /* "yes", and nothing shorter: the lock that is taken away here may still be in use. */
 static bool confirmed(const struct words *w, const pdk_contender_list *list)
 {
-    char owner[700], clean[700], line[16] = "";
+    char owner[700], clean[700], others[64] = "", line[16] = "";
     if (w->yes)
         return true;
     pdk__cli_owner(list, 0, owner, sizeof owner);
     pdk__cli_printable(clean, sizeof clean, (int)sizeof clean, owner);
+    if (holders(list) > 1)
+        snprintf(others, sizeof others, " and %zu others", holders(list) - 1);
     fprintf(stderr,
-            "paddock: %s, held by %s, goes to the next in line, even if its holder still works under it.\n"
+            "paddock: %s, held by %s%s, goes to the next in line, even if its holder still works under it.\n"
             "paddock: type 'yes' to take it away: ",
-            w->options.path, clean);
+            w->options.path, clean, others);
     return fgets(line, sizeof line, stdin) != NULL && strcasecmp(line, "yes\n") == 0;
 }
 
-static bool is_there(const pdk_contender_list *list, const pdk_contender_list *holder)
+/* Is one of those who held by the list BEFORE still in LIST? Both are in the order of the contenders. */
+static bool any_left(const pdk_contender_list *list, const pdk_contender_list *before)
 {
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (pdk_contender_token(list, i) == pdk_contender_token(holder, 0) &&
-            strcmp(pdk_contender_name(list, i), pdk_contender_name(holder, 0)) == 0)
-            return true;
+    for (size_t k = 0; k < holders(before); k++)
+        for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+            if (pdk_contender_token(list, i) == pdk_contender_token(before, k) &&
+                strcmp(pdk_contender_name(list, i), pdk_contender_name(before, k)) == 0)
+                return true;
     return false;
 }
 
-/* Look until the node is deleted, or until DEADLINE: 0, with `gone`, or an error. */
-static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *holder, int64_t deadline)
+/* Look until the nodes are deleted, or until DEADLINE: 0, with `gone`, or an error. */
+static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *before, int64_t deadline)
 {
     struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
     for (;;) {
         pdk_contender_list *list = NULL;
         int64_t left = deadline - pdk__cli_now_ms();
         int rc = pdk_contenders(c, w->options.path, left > SETTLE_MS ? left : SETTLE_MS, &list);
-        w->gone = rc == 0 && !is_there(list, holder);
+        w->gone = rc == 0 && !any_left(list, before);
         pdk_contender_list_free(list);
         if (rc != 0 || w->gone || pdk__cli_now_ms() >= deadline)
             return rc;
@@ -126,38 +134,56 @@ static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *h
     }
 }
 
-static int ask(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+/* Do ACT to each holder; *DONE counts those that it reached. Holders that left meanwhile need nothing. */
+static int each_holder(const struct words *w, pdk_client *c, const pdk_contender_list *list,
+                       int (*act)(pdk_client *, const pdk_contender_list *, size_t, int64_t), size_t *done)
 {
+    *done = 0;
+    for (size_t i = 0; i < holders(list); i++) {
+        int rc = act(c, list, i, w->options.connect_ms);
+        if (rc != 0 && rc != PDK_ENOENT)
+            return rc;
+        *done += rc == 0;
+    }
+    return 0;
+}
+
+static int ask(struct words *w, pdk_client *c, const pdk_contender_list *list)
+{
+    size_t n;
     int64_t deadline = pdk__cli_now_ms() + w->options.wait_ms;
-    int rc = pdk_contender_revoke(c, holder, 0, w->options.connect_ms);
-    w->asked = rc == 0;
-    w->gone = rc == PDK_ENOENT;
+    int rc = each_holder(w, c, list, pdk_contender_revoke, &n);
+    w->asked = n > 0;
+    w->gone = rc == 0 && n == 0;
     if (w->asked)
-        report(w, "the holder is asked to give it back");
-    if (w->asked && w->options.wait_ms > 0)
-        rc = await_end(w, c, holder, deadline);
+        report(w, holders(list) > 1 ? "the holders are asked to give it back" : "the holder is asked to give it back");
+    if (rc == 0 && w->asked && w->options.wait_ms > 0)
+        rc = await_end(w, c, list, deadline);
     if (w->gone)
         report(w, "it has been given back");
     return w->gone ? 0 : rc;
 }
 
-static int remove_node(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+static int remove_nodes(struct words *w, pdk_client *c, const pdk_contender_list *list)
 {
-    int rc = pdk_contender_remove(c, holder, 0, w->options.connect_ms);
-    w->removed = rc == 0;
-    w->gone = rc == 0 || rc == PDK_ENOENT;
-    if (w->gone)
-        report(w, w->removed ? "the holder's node is deleted" : "it had been given back");
-    return w->gone ? 0 : rc;
+    size_t n;
+    int rc = each_holder(w, c, list, pdk_contender_remove, &n);
+    w->removed = n > 0;
+    w->gone = rc == 0;
+    if (w->removed)
+        report(w, holders(list) > 1 ? "the holders' nodes are deleted" : "the holder's node is deleted");
+    else if (w->gone)
+        report(w, "it had been given back");
+    return rc;
 }
 
-static int proceed(struct words *w, pdk_client *c, const pdk_contender_list *holder)
+static int proceed(struct words *w, pdk_client *c, const pdk_contender_list *list)
 {
     int rc = 0;
     if (!w->force || w->options.wait_ms > 0)
-        rc = ask(w, c, holder);
+        rc = ask(w, c, list);
     if (rc == 0 && w->force && !w->gone)
-        rc = remove_node(w, c, holder);
+        rc = remove_nodes(w, c, list);
     if (rc != 0)
         return pdk__cli_report_failure(&w->options, c, rc);
     if (w->options.wait_ms == 0 || w->gone)
@@ -168,7 +194,7 @@ static int proceed(struct words *w, pdk_client *c, const pdk_contender_list *hol
 
 static int decide(struct words *w, pdk_client *c, const pdk_contender_list *list)
 {
-    if (!held(list)) {
+    if (holders(list) == 0) {
         report(w, "nobody holds it");
         return STATUS_NOBODY;
     }
@@ -183,9 +209,12 @@ static int decide(struct words *w, pdk_client *c, const pdk_contender_list *list
 
 static int print_json(const struct words *w, const pdk_contender_list *list)
 {
-    json_t *top = json_object();
+    json_t *top = json_object(), *all = json_array();
+    for (size_t i = 0; i < holders(list); i++)
+        json_array_append_new(all, pdk__cli_listing_object(list, i));
     json_object_set_new(top, "path", json_string(w->options.path));
-    json_object_set_new(top, "holder", held(list) ? pdk__cli_listing_object(list, 0) : json_null());
+    json_object_set_new(top, "holder", holders(list) > 0 ? pdk__cli_listing_object(list, 0) : json_null());
+    json_object_set_new(top, "holders", all);
     json_object_set_new(top, "asked", json_boolean(w->asked));
     json_object_set_new(top, "removed", json_boolean(w->removed));
     json_object_set_new(top, "gone", json_boolean(w->gone));

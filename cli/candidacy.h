@@ -7,7 +7,7 @@
 
 #include "cli/acquisition.h"
 
-/* Create the leader object, in place of a mutex. */
+/* Create the leader object, in place of a lock. */
 int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c);
 
 /* Check its progress. */

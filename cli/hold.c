@@ -18,6 +18,7 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
                            "Take the lock PATH, print its token in a line, and hold it until standard input\n"
                            "ends or a signal (HUP, INT, TERM) comes. For scripts that keep a lock across\n"
                            "several commands, and for co-processes.\n"
+                           "  -s, --shared          hold beside others that share; -x: as their writer\n"
                            "  -n, --nb              do not wait for a lock that another holds\n"
                            "  -w, --wait SEC        wait at most so long (decimals allowed)\n"
                            "  -E N                  exit status when busy or timed out (1)\n"
@@ -36,7 +37,8 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
 static const struct pdk__cli_verb verb = {"hold",
                                           help,
                                           {pdk__cli_ensemble_options, pdk__cli_nowait_options, pdk__cli_wait_options,
-                                           pdk__cli_node_options, pdk__cli_label_options, pdk__cli_grant_options},
+                                           pdk__cli_node_options, pdk__cli_label_options, pdk__cli_grant_options,
+                                           pdk__cli_mode_options},
                                           .ends = true};
 
 enum { LATE_MS = 1000 };
@@ -77,7 +79,7 @@ static void print_token(struct hold *h)
 {
     int64_t token = 0;
     assert(h->acquisition.phase == PHASE_HELD);
-    pdk_mutex_token(h->acquisition.mutex, &token);
+    h->acquisition.recipe->token(h->acquisition.lock, &token);
     printf("%lld\n", (long long)token);
     if (fflush(stdout) == 0)
         return;

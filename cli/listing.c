@@ -9,23 +9,30 @@
 #include <string.h>
 #include <time.h>
 
-enum { N_COLUMNS = 9, CELL = 512 };
+enum { POS, STATE, MODE, SESSION, OWNER, AGE, TOKEN, GRANT, NODE, DATA, N_COLUMNS };
+enum { CELL = 512 };
 
 struct row {
     char cell[N_COLUMNS][CELL];
     int width[N_COLUMNS];
 };
 
-static const char *const heading[N_COLUMNS] = {"POS",   "STATE", "SESSION", "OWNER", "AGE",
-                                               "TOKEN", "GRANT", "NODE",    "DATA"};
+static const char *const heading[N_COLUMNS] = {"POS", "STATE", "MODE",  "SESSION", "OWNER",
+                                               "AGE", "TOKEN", "GRANT", "NODE",    "DATA"};
 
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 {
     if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
         return "junk";
-    if (i > 0)
+    if (!pdk_contender_holds(list, i))
         return "waits";
     return pdk_contender_revoked(list, i) ? "asked" : "holds";
+}
+
+const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
+{
+    pdk_mode mode = pdk_contender_mode(list, i);
+    return mode == PDK_MODE_READ ? "read" : mode == PDK_MODE_WRITE ? "write" : "";
 }
 
 int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
@@ -54,7 +61,7 @@ static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
         n += snprintf(text + n, sizeof text - (size_t)n, " thread %lld", (long long)thread);
     if (*label != '\0')
         snprintf(text + n, sizeof text - (size_t)n, " (%s)", label);
-    put(r, 3, text);
+    put(r, OWNER, text);
 }
 
 /* Data that is an identity has been shown as the owner. */
@@ -65,10 +72,10 @@ static void put_data(struct row *r, const pdk_contender_list *list, size_t i)
     const char *data = pdk_contender_data(list, i, &size);
     if (left_out > 0) {
         snprintf(omitted, sizeof omitted, "(%zu bytes)", left_out);
-        put(r, 8, omitted);
+        put(r, DATA, omitted);
         return;
     }
-    put(r, 8, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
+    put(r, DATA, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
 }
 
 static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
@@ -76,10 +83,10 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
     char text[64];
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN;
-    bool asked = i > 0 && pdk_contender_revoked(list, i); /* before it holds */
+    bool asked = !pdk_contender_holds(list, i) && pdk_contender_revoked(list, i); /* before it holds */
     snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_listing_state(list, i), asked ? ", asked" : "",
              strange ? " (" : "", strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");
-    put(r, 1, text);
+    put(r, STATE, text);
 }
 
 /* The options of its own by which it is granted the lock. */
@@ -90,23 +97,24 @@ static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
     bool confirmed = pdk_contender_confirmed(list, i);
     snprintf(text, sizeof text, "%s%s%s%s", confirmed ? "confirmed" : "", confirmed && delay_ms > 0 ? ", " : "",
              delay_ms > 0 ? "delay " : "", delay_ms > 0 ? pdk__cli_duration(delay_ms, delay) : "");
-    put(r, 6, text);
+    put(r, GRANT, text);
 }
 
 static void fill(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char text[64], buf[32];
     snprintf(text, sizeof text, "%zu", i + 1);
-    put(r, 0, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
+    put(r, POS, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
     put_state(r, list, i);
+    put(r, MODE, pdk__cli_listing_mode(list, i));
     snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_session(list, i));
-    put(r, 2, pdk_contender_session(list, i) != 0 ? text : "");
+    put(r, SESSION, pdk_contender_session(list, i) != 0 ? text : "");
     put_owner(r, list, i);
-    put(r, 4, pdk_contender_since_ms(list, i) > 0 ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf) : "");
+    put(r, AGE, pdk_contender_since_ms(list, i) > 0 ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf) : "");
     snprintf(text, sizeof text, "%lld", (long long)pdk_contender_token(list, i));
-    put(r, 5, pdk_contender_token(list, i) != 0 ? text : "");
+    put(r, TOKEN, pdk_contender_token(list, i) != 0 ? text : "");
     put_grant(r, list, i);
-    put(r, 7, pdk_contender_name(list, i));
+    put(r, NODE, pdk_contender_name(list, i));
     put_data(r, list, i);
 }
 

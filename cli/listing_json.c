@@ -65,6 +65,8 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     snprintf(session, sizeof session, "%016llx", (unsigned long long)pdk_contender_session(list, i));
     json_object_set_new(object, "position", junk ? json_null() : json_integer((json_int_t)i + 1));
     set_text(object, "state", pdk__cli_listing_state(list, i));
+    if (*pdk__cli_listing_mode(list, i) != '\0')
+        set_text(object, "mode", pdk__cli_listing_mode(list, i));
     set_text(object, "node", pdk_contender_name(list, i));
     set_text(object, "dialect", pdk__cli_library(list, i));
     json_object_set_new(object, "sequence", junk ? json_null() : json_integer(pdk_contender_sequence(list, i)));

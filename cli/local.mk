@@ -36,6 +36,7 @@ paddock_SOURCES = \
 	%D%/owner.c %D%/owner.h \
 	%D%/shutdown.c %D%/shutdown.h \
 	%D%/queue.c %D%/queue.h \
+	%D%/recipe.c %D%/recipe.h \
 	%D%/connect.c %D%/connect.h \
 	%D%/relay.c %D%/relay.h \
 	%D%/runner.c %D%/runner.h \

@@ -6,10 +6,11 @@
 static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG]...\n"
                            "       paddock lock [OPTION]... PATH -c STR\n"
                            "Run a command while holding the lock PATH.\n"
+                           "  -s, --shared          hold beside others that share; -x, --exclusive: alone\n"
                            "  -n, --nb              do not wait for a lock that another holds\n"
                            "  -w, --wait SEC        wait at most so long (decimals allowed)\n"
                            "  -E N                  exit status when busy or timed out (1)\n"
-                           "  -c, --command STR     run STR with the shell; -x, -e: exclusive, always so\n"
+                           "  -c, --command STR     run STR with the shell\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
                            "      --session-timeout SEC   lost so long after the servers hear no more (30)\n"
                            "      --connect-timeout SEC   give up on servers that never answered (30; -n 5)\n"
@@ -26,45 +27,31 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "Exit: the command's own, or 128+signal; 64 usage, 69 no ensemble, 70 internal,\n"
                            "76 lock lost, 77 not permitted, 126 cannot run, 127 not found. See paddock(1).\n";
 
-struct words {
-    struct pdk__cli_lock lock; /* first */
-    bool shared, exclusive;
-};
-
-#define AT(member) .at = offsetof(struct words, member)
-
-static const struct pdk__cli_option own_options[] = {{"shared", 's', KIND_FLAG, AT(shared)},
-                                                     {"exclusive", 'x', KIND_FLAG, AT(exclusive)},
-                                                     {"exclusive", 'e', KIND_FLAG, AT(exclusive)},
-                                                     {0}};
-
 static const struct pdk__cli_verb verb = {"lock",
                                           help,
                                           {pdk__cli_ensemble_options, pdk__cli_nowait_options, pdk__cli_wait_options,
                                            pdk__cli_node_options, pdk__cli_label_options, pdk__cli_grant_options,
-                                           pdk__cli_command_options, own_options},
+                                           pdk__cli_command_options, pdk__cli_mode_options},
                                           .ends = true};
 
-static int parse(struct words *w, int argc, char **argv)
+static int parse(struct pdk__cli_lock *l, int argc, char **argv)
 {
-    struct pdk__cli_options *o = &w->lock.common;
+    struct pdk__cli_options *o = &l->common;
     int status = pdk__cli_options_parse(o, &verb, argc, argv);
     if (status != 0 || o->answered)
         return status;
-    if (w->shared)
-        return pdk__cli_usage("lock: shared locks are not available yet");
     status = pdk__cli_options_path(o, o->words[0]);
-    return status == 0 ? pdk__cli_command_take(&w->lock, o->words + 1) : status;
+    return status == 0 ? pdk__cli_command_take(l, o->words + 1) : status;
 }
 
 int pdk__cli_lock_main(int argc, char **argv)
 {
-    struct words w = {0};
-    int status = pdk__cli_lock_begin(&w.lock, verb.name);
+    struct pdk__cli_lock l = {0};
+    int status = pdk__cli_lock_begin(&l, verb.name);
     if (status == 0)
-        status = parse(&w, argc, argv);
-    if (status == 0 && !w.lock.common.answered)
-        status = pdk__cli_lock_run(&w.lock);
-    pdk__cli_options_end(&w.lock.common);
+        status = parse(&l, argc, argv);
+    if (status == 0 && !l.common.answered)
+        status = pdk__cli_lock_run(&l);
+    pdk__cli_options_end(&l.common);
     return status;
 }

@@ -126,6 +126,14 @@ const struct pdk__cli_option pdk__cli_grant_options[] = {
     {0},
 };
 
+/* As in flock(1), the last one counts. */
+const struct pdk__cli_option pdk__cli_mode_options[] = {
+    {"shared", 's', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "1"},
+    {"exclusive", 'x', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
+    {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
+    {0},
+};
+
 static const struct pdk__cli_option general_options[] = {
     {"help", 'h', KIND_FLAG, AT(help)}, {"version", 'V', KIND_FLAG, AT(version)}, {0}};
 
@@ -329,6 +337,8 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     int status = pdk__cli_target_path(o->command, path);
     if (status != 0)
         return status;
+    if (o->mode != MODE_MUTEX && (o->confirmed || o->lock_delay_ms > 0))
+        return pdk__cli_usage("%s: --confirmed and --lock-delay go with neither -s nor -x", o->command);
     if (o->hosts == NULL || *o->hosts == '\0')
         return pdk__cli_usage("%s: no ensemble given: use -z HOST:PORT or set PADDOCK_HOSTS", o->command);
     status = pdk__cli_target_hosts(o->command, o->hosts);

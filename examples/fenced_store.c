@@ -3,6 +3,9 @@
  * it has ever received; a write with a smaller one is refused. So a client that wrongly believes that it holds the lock
  * cannot overwrite its successor's record, however long it slept, whatever its clock shows.
  *
+ * A reader of a read/write lock gives its token too, and is refused when a later writer has written. Its token is not
+ * remembered: readers at the same time have different ones, and a writer that goes on as a reader keeps its own.
+ *
  * That needs two things. Comparing and writing must be one step: here one process handles one request after another.
  * And the largest token must be as durable as the record: here they are one file, replaced as a whole.
  */
@@ -22,7 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Requests are "get" and "put TOKEN TEXT", answers "TOKEN TEXT", "stale TOKEN" and "failed": a packet each. */
+/* Requests are "get", "read TOKEN" and "put TOKEN TEXT", answers "TOKEN TEXT", "stale TOKEN" and "failed": a packet each. */
 enum { PACKET_SIZE = TEXT_SIZE + 64 };
 
 struct record {
@@ -109,6 +112,9 @@ static void answer(int fd, const char *file, struct record *r)
     if (strncmp(packet, "put ", 4) == 0) {
         parse(packet + 4, &wanted);
         status = put(file, r, &wanted);
+    } else if (strncmp(packet, "read ", 5) == 0) {
+        parse(packet + 5, &wanted);
+        status = wanted.token < r->token ? EXIT_STALE : 0;
     }
     if (status == EXIT_TROUBLE)
         snprintf(packet, sizeof packet, "failed");
@@ -171,16 +177,33 @@ static int ask(const char *address, char packet[PACKET_SIZE])
     return 0;
 }
 
-int store_put(const char *address, int64_t token, const char *text, int64_t *largest)
+/* The status in an answer. */
+static int judge(const char *packet, int64_t *largest)
 {
-    char packet[PACKET_SIZE];
-    snprintf(packet, sizeof packet, "put %" PRId64 " %.*s", token, TEXT_SIZE - 1, text);
-    if (ask(address, packet) || strcmp(packet, "failed") == 0)
+    if (strcmp(packet, "failed") == 0)
         return EXIT_TROUBLE;
     if (strncmp(packet, "stale ", 6) != 0)
         return 0;
     *largest = strtoll(packet + 6, NULL, 10);
     return EXIT_STALE;
+}
+
+int store_put(const char *address, int64_t token, const char *text, int64_t *largest)
+{
+    char packet[PACKET_SIZE];
+    snprintf(packet, sizeof packet, "put %" PRId64 " %.*s", token, TEXT_SIZE - 1, text);
+    return ask(address, packet) ? EXIT_TROUBLE : judge(packet, largest);
+}
+
+int store_read(const char *address, int64_t token, char text[TEXT_SIZE], int64_t *largest)
+{
+    char packet[PACKET_SIZE];
+    struct record r;
+    snprintf(packet, sizeof packet, "read %" PRId64, token);
+    int status = ask(address, packet) ? EXIT_TROUBLE : judge(packet, largest);
+    parse(packet, &r);
+    snprintf(text, TEXT_SIZE, "%s", r.text);
+    return status;
 }
 
 int store_get(const char *address, int64_t *token, char text[TEXT_SIZE])
@@ -203,23 +226,46 @@ static int usage(void)
             "Usage: fenced_store                         a story: on a ZooKeeper of its own, a holder sleeps too long\n"
             "       fenced_store serve SOCKET FILE       keep a record in FILE\n"
             "       fenced_store put SOCKET TOKEN TEXT   write it, with the fencing token of a lock\n"
+            "       fenced_store read SOCKET TOKEN       print it, with the fencing token of a lock for reading\n"
             "       fenced_store get SOCKET              print its token and text\n\n"
             "Exit status: 0 done, 1 refused for its token, 2 trouble, 64 usage.\n");
     return EXIT_USAGE;
 }
 
-static int put_command(char **argv)
+static int64_t token_of(const char *word)
 {
     char *end;
-    int64_t largest, token = strtoll(argv[3], &end, 10);
-    if (end == argv[3] || *end || token <= 0)
-        return usage();
-    int status = store_put(argv[2], token, argv[4], &largest);
+    int64_t token = strtoll(word, &end, 10);
+    return end == word || *end ? 0 : token;
+}
+
+static int report(int status, const char *address, int64_t largest)
+{
     if (status == EXIT_STALE)
         fprintf(stderr, "fenced_store: refused: the store has seen token %" PRId64 "\n", largest);
     else if (status)
-        fprintf(stderr, "fenced_store: %s: no answer\n", argv[2]);
+        fprintf(stderr, "fenced_store: %s: no answer\n", address);
     return status;
+}
+
+static int put_command(char **argv)
+{
+    int64_t largest = 0, token = token_of(argv[3]);
+    if (token <= 0)
+        return usage();
+    return report(store_put(argv[2], token, argv[4], &largest), argv[2], largest);
+}
+
+static int read_command(char **argv)
+{
+    char text[TEXT_SIZE];
+    int64_t largest = 0, token = token_of(argv[3]);
+    if (token <= 0)
+        return usage();
+    int status = store_read(argv[2], token, text, &largest);
+    if (status == 0)
+        printf("%s\n", text);
+    return report(status, argv[2], largest);
 }
 
 static int get_command(char **argv)
@@ -243,6 +289,8 @@ int main(int argc, char **argv)
         return store_serve(argv[2], argv[3]);
     if (argc == 5 && strcmp(verb, "put") == 0)
         return put_command(argv);
+    if (argc == 4 && strcmp(verb, "read") == 0)
+        return read_command(argv);
     if (argc == 3 && strcmp(verb, "get") == 0)
         return get_command(argv);
     return usage();

@@ -16,6 +16,9 @@ int store_serve(const char *address, const char *file);
 /* Write TEXT to the store at ADDRESS. 0, EXIT_STALE with the largest token it has seen in *LARGEST, or EXIT_TROUBLE. */
 int store_put(const char *address, int64_t token, const char *text, int64_t *largest);
 
+/* Read the record under a lock for reading that came with TOKEN: as store_put(), but the store does not remember it. */
+int store_read(const char *address, int64_t token, char text[TEXT_SIZE], int64_t *largest);
+
 /* The record, and the token that came with it (0: nothing was written yet). 0 or EXIT_TROUBLE. */
 int store_get(const char *address, int64_t *token, char text[TEXT_SIZE]);
 

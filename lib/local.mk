@@ -87,7 +87,8 @@ EXTRA_DIST += %D%/libpaddock.map
 include_HEADERS = include/paddock.h
 pkginclude_HEADERS = \
 	include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
-	include/paddock/leader.h include/paddock/log.h include/paddock/mutex.h include/paddock/version.h
+	include/paddock/leader.h include/paddock/log.h include/paddock/mutex.h \
+	include/paddock/rwlock.h include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = paddock.pc
 

@@ -25,13 +25,13 @@ uint64_t pdk__holds_thread(void)
     return number;
 }
 
-struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, uint64_t thread)
+struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule, uint64_t thread)
 {
     struct pdk_op *found = NULL;
     assert(pdk__client_locked(h->object.client));
     PDK__LIST_EACH (link, &h->list) {
         struct pdk_op *op = op_at(link);
-        bool owned = pdk__hold_owned(&op->hold) && op->thread == thread;
+        bool owned = pdk__hold_owned(&op->hold) && op->thread == thread && (rule == NULL || op->rule == rule);
         if (owned && (found == NULL || (op->answered && !found->answered)))
             found = op;
     }
@@ -41,7 +41,7 @@ struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, uint64_t thread)
 struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
 {
     struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, object);
-    struct pdk_op *found = pdk__holds_find_owned(h, pdk__holds_thread());
+    struct pdk_op *found = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
     if (found != NULL)
         return &found->hold;
     PDK__LIST_EACH (link, &h->list) {
@@ -139,6 +139,8 @@ static void unused(struct pdk__hold *hold)
 {
     struct pdk_op *op = op_of(hold);
     assert(pdk__list_empty(&op->link));
+    if (op->base != NULL)
+        pdk__hold_unref(op->base);
     pdk__hold_clear(hold);
     pdk__free(op->data);
     pdk__free(op);
@@ -189,15 +191,24 @@ static struct pdk_op *make(struct pdk__holds *h, size_t *data_size)
     return op;
 }
 
-int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, bool try_only, int64_t deadline_ms, pdk_lock_cb cb,
+int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                        void *arg)
 {
-    struct pdk__claim_spec spec = {
-        .rule = h->rule, .try_only = try_only, .deadline_ms = deadline_ms, .conditions = h->options.conditions};
+    struct pdk__claim_spec spec = {.rule = wish->rule,
+                                   .try_only = wish->try_only,
+                                   .deadline_ms = wish->deadline_ms,
+                                   .conditions = h->options.conditions};
     struct pdk_op *op = make(h, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;
+    if (wish->base != NULL) {
+        assert(pdk__hold_owned(wish->base));
+        pdk__hold_ref(op->base = wish->base);
+        strcpy(spec.conditions.base, wish->base->node);
+        spec.conditions.base_token = wish->base->token;
+    }
     spec.data = op->data;
+    op->rule = wish->rule;
     op->thread = cb == NULL ? pdk__holds_thread() : 0;
     op->completed_cb = cb;
     op->completed_arg = arg;
@@ -254,10 +265,9 @@ int pdk__holds_set_data(struct pdk__holds_options *options, const void *data, si
     return 0;
 }
 
-int pdk__holds_init(struct pdk__holds *h, const struct pdk__rule *rule, const struct pdk__holds_options *options)
+int pdk__holds_init(struct pdk__holds *h, const struct pdk__holds_options *options)
 {
     pdk__list_init(&h->list);
-    h->rule = rule;
     if (options != NULL)
         h->options.conditions = options->conditions;
     h->options.conditions.delay = &h->delay;

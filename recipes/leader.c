@@ -97,15 +97,14 @@ static void withdraw(struct pdk_leader *l, int rc)
     tell(l, PDK_WITHDRAWN, 0);
 }
 
-static const struct pdk__rule rule = {.tag = PDK__TAG_LATCH, .admits = 1};
-
 /* --- the candidacy ----------------------------------------------------------------------------------------------- */
 
 /* Become a candidate with a new node. */
 static int stand(struct pdk_leader *l)
 {
     assert(l->state == PDK_LEADER_STANDING);
-    struct pdk__claim_spec spec = {.rule = &rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
+    struct pdk__claim_spec spec = {
+        .rule = &pdk__rule_leader, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
     int rc = pdk__hold_start(&l->hold, spec);
     return rc == 0 ? 0 : pdk__object_incident(&l->object, l->hold.kind->acquire, rc);
 }

@@ -7,4 +7,5 @@ libpaddock_all_la_SOURCES += \
 	%D%/lock.c %D%/lock.h \
 	%D%/mutex.c %D%/mutex.h \
 	%D%/object.c %D%/object.h \
-	%D%/observer.c
+	%D%/observer.c \
+	%D%/rwlock.c %D%/rwlock.h

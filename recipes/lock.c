@@ -44,24 +44,25 @@ static void await_completed(struct pdk_op *op, int64_t deadline_ms)
     assert(pdk__client_locked(hold->object->client) && hold->refs > 0);
 }
 
-/* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile. */
+/* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile; nor go on
+ * under one that was. */
 static bool over_already(struct pdk_op *op)
 {
     pdk__client_refresh(op->holds->object.client);
-    return op->hold.stage == PDK__HOLD_LOST;
+    return op->hold.stage == PDK__HOLD_LOST || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
 }
 
-static int contend_once(struct pdk__holds *h, bool try_only, int64_t deadline_ms)
+static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish)
 {
     struct pdk_op *op;
-    int rc = pdk__holds_request(&op, h, try_only, deadline_ms, NULL, NULL);
+    int rc = pdk__holds_request(&op, h, wish, NULL, NULL);
     if (rc != 0)
         return pdk__object_blame(&h->object, "lock", rc);
-    await_completed(op, deadline_ms);
+    await_completed(op, wish->deadline_ms);
     assert(op->hold.result == 0 || op->hold.stage == PDK__HOLD_FAILED);
     rc = op->hold.result;
     if (rc != 0) {
-        pdk__hold_blame(&op->hold, try_only ? "trylock" : "lock", rc);
+        pdk__hold_blame(&op->hold, wish->try_only ? "trylock" : "lock", rc);
     } else if (over_already(op)) {
         rc = pdk__hold_blame(&op->hold, "lock", PDK_ELOST);
         pdk__holds_drop(op);
@@ -70,90 +71,125 @@ static int contend_once(struct pdk__holds *h, bool try_only, int64_t deadline_ms
     return rc;
 }
 
-static int contend(struct pdk__holds *h, bool try_only, int64_t deadline_ms)
+/* A lock made under another grant is not contended for again without that one. */
+static int contend(struct pdk__holds *h, const struct pdk__wish *wish)
 {
-    int rc = contend_once(h, try_only, deadline_ms);
-    while (rc == PDK_ELOST && pdk__now_ms() < deadline_ms)
-        rc = contend_once(h, try_only, deadline_ms);
-    if (rc != PDK_ELOST)
+    int rc = contend_once(h, wish);
+    while (rc == PDK_ELOST && wish->base == NULL && pdk__now_ms() < wish->deadline_ms)
+        rc = contend_once(h, wish);
+    if (rc != PDK_ELOST || wish->base != NULL)
         return rc;
-    return try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
+    return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
+}
+
+/* The thread holds by another rule. 1 when the lock can be had under that grant. */
+static int prepare_under(struct pdk_op *other, struct pdk__wish *wish)
+{
+    if (other->hold.stage == PDK__HOLD_LOST)
+        return pdk__hold_blame(&other->hold, "lock", PDK_ELOST);
+    if ((wish->rule->under & 1U << other->rule->tag) == 0)
+        return PDK_EDEADLK; /* it would wait for itself */
+    wish->base = &other->hold;
+    return 1;
+}
+
+/* Is there a grant in this process that a try need not ask the servers about? */
+static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
+{
+    PDK__LIST_EACH (link, &h->list) {
+        const struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
+        if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->rule->tag) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* The checks common to all blocking verbs; 1 when the lock is to be contended for. */
-static int prepare(struct pdk__holds *h, bool try_only)
+static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
 {
-    struct pdk_op *own = pdk__holds_find_owned(h, pdk__holds_thread());
-    struct pdk__hold *asked = pdk__holds_asked(&h->object);
+    struct pdk_op *own = pdk__holds_find_owned(h, wish->rule, pdk__holds_thread());
+    struct pdk_op *other = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
     int rc = pdk__client_may_wait(h->object.client);
     if (rc != 0)
         return rc;
     if (own != NULL)
         return relock(own);
-    return try_only && asked != NULL && asked->stage == PDK__HOLD_GRANTED ? PDK_EBUSY : 1;
+    if (other != NULL)
+        return prepare_under(other, wish);
+    return wish->try_only && in_the_way(h, wish->rule) ? PDK_EBUSY : 1;
 }
 
-int pdk__trylock(struct pdk__holds *h)
+/* For as long as it may take to look once. */
+static int64_t patience_ms(const struct pdk__holds *h)
 {
+    const struct pdk_client *c = h->object.client;
+    return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
+}
+
+int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule)
+{
+    struct pdk__wish wish = {.rule = rule, .try_only = true};
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    rc = prepare(h, true);
+    rc = prepare(h, &wish);
     if (rc == 1) {
-        struct pdk_client *c = h->object.client;
-        int64_t patience_ms = c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
-        rc = contend(h, true, pdk__deadline_ms(pdk__now_ms(), patience_ms));
+        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(h));
+        rc = contend(h, &wish);
         if (rc == PDK_ETIMEDOUT)
             rc = pdk__object_blame(&h->object, "trylock", PDK_EDISCONNECTED);
     }
     return pdk__object_end(&h->object, "trylock", rc);
 }
 
-static int timedlock(struct pdk__holds *h, int64_t deadline_ms)
+static int timedlock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t deadline_ms)
 {
-    int rc = prepare(h, false);
-    return rc == 1 ? contend(h, false, deadline_ms) : rc;
+    struct pdk__wish wish = {.rule = rule, .deadline_ms = deadline_ms};
+    int rc = prepare(h, &wish);
+    return rc == 1 ? contend(h, &wish) : rc;
 }
 
 /* One look, without waiting for a missing connection. */
-static int look(struct pdk__holds *h)
+static int look(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     struct pdk_client *c = h->object.client;
-    int rc = prepare(h, true);
+    struct pdk__wish wish = {.rule = rule, .try_only = true};
+    int rc = prepare(h, &wish);
     if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
         return PDK_ETIMEDOUT;
+    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
     if (rc == 1)
-        rc = contend(h, true, pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms));
+        rc = contend(h, &wish);
     return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
 }
 
 /* A deadline counts from the call: also the time in which the thread waits for the client's lock. */
-int pdk__lock(struct pdk__holds *h, int64_t timeout_ms)
+int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms)
 {
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    rc = timeout_ms == 0 ? look(h) : timedlock(h, deadline_ms);
+    rc = timeout_ms == 0 ? look(h, rule) : timedlock(h, rule, deadline_ms);
     return pdk__object_end(&h->object, "lock", rc);
 }
 
-int pdk__lock_async(struct pdk__holds *h, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **out)
+int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
+                    pdk_op **out)
 {
     if (cb == NULL)
         return PDK_EINVAL;
-    int64_t now_ms = pdk__now_ms();
+    struct pdk__wish wish = {
+        .rule = rule, .try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
     int rc = begin(h);
     if (rc != 0)
         return rc;
     struct pdk_op *op;
     struct pdk_client *c = h->object.client;
-    bool once = timeout_ms == 0;
-    int64_t deadline_ms = pdk__deadline_ms(now_ms, timeout_ms);
     /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (once && c->session.phase == PDK__SESSION_CONNECTED)
-        deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = pdk__holds_request(&op, h, once, deadline_ms, cb, arg);
+    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    rc = pdk__holds_request(&op, h, &wish, cb, arg);
     if (rc == 0 && out != NULL)
         *out = op;
     else if (rc == 0)
@@ -163,11 +199,23 @@ int pdk__lock_async(struct pdk__holds *h, int64_t timeout_ms, pdk_lock_cb cb, vo
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
 
-/* The grant that the calling thread may unlock. */
-static struct pdk_op *find_unlockable(struct pdk__holds *h)
+/* The newest grant of the calling thread. */
+static struct pdk_op *find_newest(struct pdk__holds *h)
 {
-    struct pdk_op *op = pdk__holds_find_owned(h, pdk__holds_thread());
-    return op != NULL ? op : pdk__holds_find_owned(h, 0);
+    struct pdk_op *found = NULL;
+    PDK__LIST_EACH (link, &h->list) {
+        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
+        if (pdk__hold_owned(&op->hold) && op->thread == pdk__holds_thread())
+            found = op;
+    }
+    return found;
+}
+
+/* The grant by RULE that the calling thread may unlock. */
+static struct pdk_op *find_unlockable(struct pdk__holds *h, const struct pdk__rule *rule)
+{
+    struct pdk_op *op = rule != NULL ? pdk__holds_find_owned(h, rule, pdk__holds_thread()) : find_newest(h);
+    return op != NULL ? op : pdk__holds_find_owned(h, rule, 0);
 }
 
 /* Release one level; 1 when that was the last, and the lock itself is to be released. */
@@ -196,12 +244,12 @@ static int give_away(struct pdk_op *op)
     return rc;
 }
 
-int pdk__unlock(struct pdk__holds *h)
+int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    struct pdk_op *op = find_unlockable(h);
+    struct pdk_op *op = find_unlockable(h, rule);
     rc = pdk__client_may_wait(h->object.client);
     if (rc != PDK_EDEADLK && op != NULL)
         rc = unwind(op); /* an ended client's locks can be unlocked, too */
@@ -241,12 +289,12 @@ static int unwind_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
     return 0;
 }
 
-int pdk__unlock_async(struct pdk__holds *h, pdk_lock_cb cb, void *arg)
+int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg)
 {
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    struct pdk_op *op = find_unlockable(h);
+    struct pdk_op *op = find_unlockable(h, rule);
     if (op == NULL) {
         rc = PDK_EPERM;
     } else if (op->hold.stage == PDK__HOLD_LOST) {

@@ -5,8 +5,6 @@
 
 enum { LOCK_DELAY_MAX_MS = 86400000 };
 
-static const struct pdk__rule rule = {.tag = PDK__TAG_LOCK, .admits = 1};
-
 /* --- options ----------------------------------------------------------------------------------------------------- */
 
 pdk_mutex_options *pdk_mutex_options_new(void) { return pdk__alloc(sizeof(pdk_mutex_options)); }
@@ -59,7 +57,7 @@ static pdk_mutex *mutex_of(struct pdk__object *o) { return PDK__MEMBER(o, struct
 static int init(struct pdk__object *o, const void *options)
 {
     const pdk_mutex_options *opts = options;
-    return pdk__holds_init(&mutex_of(o)->holds, &rule, opts != NULL ? &opts->shared : NULL);
+    return pdk__holds_init(&mutex_of(o)->holds, opts != NULL ? &opts->shared : NULL);
 }
 
 static void clear(struct pdk__object *o) { pdk__holds_clear(&mutex_of(o)->holds); }
@@ -96,20 +94,26 @@ int pdk_mutex_free(pdk_mutex *m) { return pdk__holds_free(holds_of(m)); }
 
 /* --- verbs ------------------------------------------------------------------------------------------------------- */
 
-int pdk_mutex_lock(pdk_mutex *m) { return pdk__lock(holds_of(m), PDK_FOREVER); }
+int pdk_mutex_lock(pdk_mutex *m) { return pdk__lock(holds_of(m), &pdk__rule_mutex, PDK_FOREVER); }
 
-int pdk_mutex_trylock(pdk_mutex *m) { return pdk__trylock(holds_of(m)); }
+int pdk_mutex_trylock(pdk_mutex *m) { return pdk__trylock(holds_of(m), &pdk__rule_mutex); }
 
-int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms) { return pdk__lock(holds_of(m), timeout_ms); }
+int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms)
+{
+    return pdk__lock(holds_of(m), &pdk__rule_mutex, timeout_ms);
+}
 
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op)
 {
-    return pdk__lock_async(holds_of(m), timeout_ms, cb, arg, op);
+    return pdk__lock_async(holds_of(m), &pdk__rule_mutex, timeout_ms, cb, arg, op);
 }
 
-int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m)); }
+int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m), &pdk__rule_mutex); }
 
-int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg) { return pdk__unlock_async(holds_of(m), cb, arg); }
+int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg)
+{
+    return pdk__unlock_async(holds_of(m), &pdk__rule_mutex, cb, arg);
+}
 
 pdk_state pdk_mutex_state(pdk_mutex *m) { return pdk__grant_state(object_of(m)); }
 

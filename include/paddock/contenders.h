@@ -16,8 +16,8 @@ extern "C" {
 typedef struct pdk_contender_list pdk_contender_list;
 
 typedef enum pdk_dialect {
-    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>, for a leader -latch-<sequence> */
-    PDK_DIALECT_CURATOR = 1, /* any other name with lock- or latch- before the number: Curator, go-zk */
+    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>; or latch-, __READ__, __WRIT__ for lock- */
+    PDK_DIALECT_CURATOR = 1, /* any other name with one of these tags before the number: Curator, go-zk */
     PDK_DIALECT_FOREIGN = 2, /* a contender of another recipe, by its sequence number; it counts in the order */
     PDK_DIALECT_JUNK = 3     /* no lock library could have created it; it blocks no contender */
 } pdk_dialect;
@@ -25,6 +25,14 @@ typedef enum pdk_dialect {
 /* Bytes of data that are read of one contender, and of all contenders of a list together. */
 #define PDK_CONTENDER_DATA_MAX 65536
 #define PDK_CONTENDERS_DATA_MAX 16777216
+
+/* How a contender holds the lock, by the tag of its name. */
+typedef enum pdk_mode {
+    PDK_MODE_EXCLUSIVE = 0, /* alone: a mutex, a leader, a recipe that this library does not know */
+    PDK_MODE_READ = 1,      /* beside other readers */
+    PDK_MODE_WRITE = 2,     /* alone, as the writer of a read/write lock */
+    PDK_MODE_NONE = 3       /* junk */
+} pdk_mode;
 
 /*
  * List the contenders of PATH in their order, junk last. A path that does not exist has none.
@@ -51,7 +59,7 @@ int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t time
 
 void pdk_contender_list_free(pdk_contender_list *list);
 
-/* The number of contenders in the list. Index I below is less than it, and 0 for the holder. Strings are borrowed until
+/* The number of contenders in the list. Index I below is less than it, and 0 for the first holder. Strings are borrowed until
  * the list is freed. */
 size_t pdk_contender_list_size(const pdk_contender_list *list);
 
@@ -61,6 +69,12 @@ pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i);
 
 /* The sequence number; -1 for junk. */
 int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i);
+
+pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
+
+/* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
+ * reader that has only readers ahead, and a writer beside the read lock that it took under its own. false for junk. */
+bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* The session that owns the node; 0 for a node that is not ephemeral, or that this client may not look at. */
 int64_t pdk_contender_session(const pdk_contender_list *list, size_t i);

@@ -15,9 +15,11 @@ static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, st
     assert(c->node.exists == PDK__NODE_NO && c->record.ours == PDK__RECORD_NO);
     assert(c->conditions.min_token >= 0 && c->conditions.lock_delay_ms >= 0);
     assert(c->conditions.lock_delay_ms == 0 || c->conditions.delay != NULL);
+    assert(c->conditions.base[0] == '\0' || (c->rule->under != 0 && c->conditions.base_token > 0));
     c->requested = true;
     c->try_only = ev->try_only;
     c->deadline_ms = ev->deadline_ms;
+    c->queue.looked = c->conditions.base[0] != '\0'; /* a try would see that one, and find the lock taken */
     pdk__course_advance(c, out);
 }
 
@@ -116,7 +118,7 @@ static void move_up(struct pdk__contender *c, struct pdk__actions *out)
     /* on a deleted node an exists-watch stays, a get-watch does not */
     c->queue.watching = c->queue.watching && c->queue.by_exists;
     pdk__ask_unwatch(c, out, true);
-    if (c->queue.next_in_line)
+    if (c->queue.next_in_line && !c->queue.replaceable)
         pdk__course_check(c, out);
     else
         pdk__course_advance(c, out);

@@ -71,6 +71,10 @@
  *  - All contenders of a mutex are sequential, so no lower number can appear. When the only contender ahead is deleted,
  *    the lock is ours, provided our own node still exists. Its watch, set before, would have reported otherwise, and
  *    earlier.
+ *  - A writer that takes the read lock makes its node under the number of its own writer's, not a sequential one. A
+ *    listing that shows both proves that the writer's still held when the reader's was there: from then on the reader's
+ *    blocks every writer. A listing without the writer's proves nothing, and the request fails. A contender that waits
+ *    for the writer's node lists when that is deleted: the reader's has appeared below its own.
  *  - No name is ever used twice: when our node was deleted, or may have been, the next one has another attempt. A lock
  *    path that was deleted and created again counts from 0 again. A repeated name could be mistaken for the old node,
  *    by a late delete or by a check in another client's transaction.
@@ -95,6 +99,11 @@ struct pdk__conditions {
     bool confirmed;    /* our node is written before it, and the token is that write's */
     int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
     struct pdk__delay *delay; /* borrowed */
+
+    /* Another grant of this client, under whose number our node is made; "": none. The lock is ours while that node is
+     * there, and ours takes its place when it goes. The token stays. */
+    char base[PDK__NAME_MAX];
+    int64_t base_token;
 };
 
 struct pdk__contender {

@@ -110,6 +110,8 @@ void pdk__course_lose(struct pdk__contender *c, struct pdk__actions *out)
 
 static int64_t token_of(const struct pdk__contender *c)
 {
+    if (c->conditions.base[0] != '\0')
+        return c->conditions.base_token;
     return c->conditions.confirmed ? c->node.confirmed : c->node.token;
 }
 

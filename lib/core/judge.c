@@ -25,7 +25,7 @@ static struct pdk__verdict judge_listing(struct pdk__contender *c, const struct 
     if (c->phase == PDK__RECOVERING)
         return pdk__own_node_candidate(&c->node, ev, c->session.id, c->attempt);
     assert(c->requested); /* once the lock is not wanted, a known node is deleted, and no listing is requested */
-    return pdk__queue_listed(&c->queue, c->rule, ev, c->node.name, c->try_only);
+    return pdk__queue_listed(&c->queue, c->rule, ev, c->node.name, c->conditions.base, c->try_only);
 }
 
 static struct pdk__verdict judge_watch(struct pdk__contender *c, const struct pdk__event *ev)

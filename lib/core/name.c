@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-"};
+static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__"};
 
 /* "<16>-<8>-", before the tag */
 enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, STEM_LENGTH = SESSION_DIGITS + 1 + ATTEMPT_DIGITS + 1 };
@@ -98,6 +98,15 @@ void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt
 {
     assert(tag < PDK__N_TAGS);
     snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt, tags[tag]);
+}
+
+void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag,
+                         int64_t sequence)
+{
+    assert(sequence >= 0 && sequence <= INT32_MAX);
+    pdk__name_format(out, session, attempt, tag);
+    size_t length = strlen(out);
+    snprintf(out + length, PDK__NAME_MAX - length, "%010ld", (long)sequence);
 }
 
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt)

@@ -3,10 +3,10 @@
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * with "latch-" in place of "lock-" for a leader: Curator's clients order by what follows that tag, and each recipe
- * has its own. The session distinguishes our node from one that a previous session left. The attempt distinguishes two
- * requests of one session. Both are in the name because a listing shows only names, and after a lost reply a listing is
- * all we have.
+ * with "latch-" in place of "lock-" for a leader, "__READ__" and "__WRIT__" for a read/write lock. Curator's clients
+ * order by what follows that tag, and each recipe has its own. The session distinguishes our node from one that a
+ * previous session left. The attempt distinguishes two requests of one session. Both are in the name because a listing
+ * shows only names, and after a lost reply a listing is all we have.
  */
 #ifndef PDK__NAME_H
 #define PDK__NAME_H
@@ -18,7 +18,7 @@
 enum { PDK__NAME_MAX = 64 };
 
 /* The tag right before the sequence number. */
-enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__N_TAGS };
+enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__N_TAGS };
 
 enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */
@@ -40,6 +40,10 @@ struct pdk__name pdk__name_parse(const char *text);
 
 /* Write the name to send in the create; the server appends the sequence number. */
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag);
+
+/* Write the whole name of a node that is created under the number of another, without a number from the server. */
+void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag,
+                         int64_t sequence);
 
 /* Is TEXT a node that this session created for this attempt, of any recipe? */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);

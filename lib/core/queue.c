@@ -18,6 +18,8 @@ static struct pdk__verdict judge_place(struct pdk__queue *q, const struct pdk__p
 {
     assert(place->present && (place->admitted || place->predecessor != NULL));
     int64_t sequence = pdk__name_parse(own).sequence;
+    if (place->baseless)
+        return pdk__verdict_fail(PDK_ELOST);
     if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0)
         return pdk__verdict_fail(PDK_EEXHAUSTED);
     if (place->admitted)
@@ -25,16 +27,17 @@ static struct pdk__verdict judge_place(struct pdk__queue *q, const struct pdk__p
     if (try_only)
         return pdk__verdict_fail(PDK_EBUSY);
     q->next_in_line = place->next;
+    q->replaceable = place->replaceable;
     return (struct pdk__verdict){.move = PDK__MOVE_WATCH, .name = place->predecessor};
 }
 
 struct pdk__verdict pdk__queue_listed(struct pdk__queue *q, const struct pdk__rule *rule, const struct pdk__event *ev,
-                                      const char *own, bool try_only)
+                                      const char *own, const char *base, bool try_only)
 {
     assert(own[0] != '\0');
     struct pdk__place place = {0};
     if (ev->outcome == PDK__OK)
-        place = pdk__rule_place(rule, ev->children, ev->n_children, own);
+        place = pdk__rule_place(rule, ev->children, ev->n_children, own, base);
     return place.present ? judge_place(q, &place, own, try_only) : pdk__verdict(PDK__MOVE_NODE_DELETED);
 }
 

@@ -13,14 +13,16 @@ struct pdk__queue {
     bool watching;     /* a watch on a predecessor may be set */
     bool by_exists;    /* it was asked for by exists */
     bool next_in_line; /* the deletion of one contender would have admitted us, by the last listing */
+    bool replaceable;  /* unless that one has left another in its place */
 };
 
 /* The listing of a try, before its create: ADVANCE, or FAIL with PDK_EBUSY. */
 struct pdk__verdict pdk__queue_looked(struct pdk__queue *q, const struct pdk__rule *rule, const struct pdk__event *ev);
 
-/* A listing, to find the place of the node OWN: FIRST, WATCH, NODE_DELETED or FAIL. A TRY does not wait. */
+/* A listing, to find the place of the node OWN, made under the number of BASE or "": FIRST, WATCH, NODE_DELETED or FAIL.
+ * PDK_ELOST: BASE is deleted. A TRY does not wait. */
 struct pdk__verdict pdk__queue_listed(struct pdk__queue *q, const struct pdk__rule *rule, const struct pdk__event *ev,
-                                      const char *own, bool try_only);
+                                      const char *own, const char *base, bool try_only);
 
 /* The predecessor is read and watched: WAIT, WATCH, MOVE_UP, RETRY or FAIL. */
 struct pdk__verdict pdk__queue_watched(const struct pdk__queue *q, const struct pdk__event *ev);

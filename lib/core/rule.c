@@ -2,6 +2,14 @@
 #include "lib/assert.h"
 #include <string.h>
 
+/* A writer that goes on as a reader is there before its writer's node goes. */
+#define READ (1U << PDK__TAG_READ)
+#define WRITE (1U << PDK__TAG_WRITE)
+const struct pdk__rule pdk__rule_mutex = {.tag = PDK__TAG_LOCK, .replaced = WRITE, .admits = 1};
+const struct pdk__rule pdk__rule_leader = {.tag = PDK__TAG_LATCH, .admits = 1};
+const struct pdk__rule pdk__rule_reader = {.tag = PDK__TAG_READ, .passes = READ, .under = WRITE, .admits = 1};
+const struct pdk__rule pdk__rule_writer = {.tag = PDK__TAG_WRITE, .replaced = WRITE, .admits = 1};
+
 static const char *find(const char *const *children, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -10,25 +18,32 @@ static const char *find(const char *const *children, size_t n, const char *name)
     return NULL;
 }
 
+static bool tagged(const struct pdk__name *name, unsigned tags)
+{
+    bool has_tag = name->kind == PDK__NAME_OURS || name->kind == PDK__NAME_CURATOR;
+    return has_tag && (tags & 1U << name->tag) != 0;
+}
+
 /* Does a contender with this name block ours, if it is ahead? Junk is no contender; one of another recipe is. */
 static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
 {
-    bool tagged = name->kind == PDK__NAME_OURS || name->kind == PDK__NAME_CURATOR;
-    return name->kind != PDK__NAME_JUNK && !(tagged && (rule->passes & 1U << name->tag) != 0);
+    return name->kind != PDK__NAME_JUNK && !tagged(name, rule->passes);
 }
 
-struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own)
+struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
+                                  const char *base)
 {
     struct pdk__place place = {0};
-    assert(rule->admits >= 1);
+    assert(rule->admits >= 1 && (*base == '\0' || rule->under != 0));
     own = find(children, n, own);
     if (own == NULL)
         return place;
     place.present = true;
+    place.baseless = *base != '\0' && find(children, n, base) == NULL;
     int64_t sequence = pdk__name_parse(own).sequence, nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_parse(children[i]);
-        if (name.kind == PDK__NAME_JUNK || children[i] == own)
+        if (name.kind == PDK__NAME_JUNK || children[i] == own || strcmp(children[i], base) == 0)
             continue;
         place.tied |= name.sequence == sequence;
         if (name.sequence >= sequence || !blocks(rule, &name))
@@ -37,6 +52,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         if (name.sequence >= nearest) {
             nearest = name.sequence;
             place.predecessor = children[i];
+            place.replaceable = tagged(&name, rule->replaced);
         }
     }
     place.admitted = place.blocking < rule->admits;

@@ -3,8 +3,11 @@
  *
  * A contender blocks another if it has the lower number, and the rule of the other does not let the other pass it.
  * A contender is admitted while fewer contenders block it than its rule admits. For a mutex each one ahead blocks, and
- * one is admitted. A reader of a read/write lock would pass readers. A semaphore would admit several: then the deletion
+ * one is admitted. A reader of a read/write lock passes readers. A semaphore would admit several: then the deletion
  * of any contender ahead counts, and the watch on the nearest is not enough.
+ *
+ * A writer that goes on as a reader leaves a node in the place of its own, before its own is deleted: under the number
+ * of its own, which no server assigns twice. So the deletion of a writer does not admit a writer; it lists again.
  *
  * The listing comes in the server's hash order; one pass answers, without sorting.
  */
@@ -23,21 +26,33 @@
 struct pdk__rule {
     enum pdk__tag tag; /* of our own node's name */
     unsigned passes;   /* the set of tags, 1U << tag each, whose contenders ahead do not block ours */
+    unsigned replaced; /* those whose contenders, when they go, may leave one that blocks ours in their place */
+    unsigned under;    /* those under whose grant, while the same client holds it, ours is made with its number */
     size_t admits;     /* how many hold at once, at least 1 */
 };
+
+/* The rules of the recipes. */
+extern const struct pdk__rule pdk__rule_mutex;
+extern const struct pdk__rule pdk__rule_leader;
+extern const struct pdk__rule pdk__rule_reader;
+extern const struct pdk__rule pdk__rule_writer;
 
 struct pdk__place {
     bool present;            /* the contender is in the listing */
     bool tied;               /* another has its sequence number: there is no order */
     size_t blocking;         /* how many contenders block it */
     bool admitted;           /* fewer than the rule admits */
-    bool next;               /* the deletion of one that blocks it would admit it */
+    bool next;               /* the deletion of the one that blocks it would admit it */
+    bool replaceable;        /* unless that one leaves another in its place */
+    bool baseless;           /* the node under whose number it was made is not in the listing */
     const char *predecessor; /* the nearest that blocks it, borrowed from the listing; NULL when none does */
 };
 
 /* The place of the node OWN among N children. OWN is an exact name: every client that may list the path can read
- * session and attempt, and could pass a node with a forged name off as ours. */
-struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own);
+ * session and attempt, and could pass a node with a forged name off as ours. BASE is the exact name of the node under
+ * whose number OWN was made, or "". */
+struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
+                                  const char *base);
 
 /* Would a contender after all N children be admitted? */
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n);

@@ -47,12 +47,22 @@ static const char *own_path(struct pdk__claim *claim)
     return claim->own = pdk__join(claim->spec.path, claim->machine.node.name);
 }
 
-/* The path of a create, to which the server adds the sequence number: no node has exactly this path. NULL when memory
+/* The path of a sequential create, to which the server adds the number: no node has exactly this path. NULL when memory
  * is out; the caller frees. */
 static char *asked_path(const struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
     pdk__name_format(name, claim->machine.session.id, claim->machine.attempt, claim->spec.rule->tag);
+    return pdk__join(claim->spec.path, name);
+}
+
+/* The path of a create under the number of another node. */
+static char *numbered_path(const struct pdk__claim *claim)
+{
+    const struct pdk__contender *machine = &claim->machine;
+    char name[PDK__NAME_MAX];
+    pdk__name_format_at(name, machine->session.id, machine->attempt, claim->spec.rule->tag,
+                        pdk__name_parse(machine->conditions.base).sequence);
     return pdk__join(claim->spec.path, name);
 }
 
@@ -93,8 +103,9 @@ static bool create(struct pdk__claim *claim, uint64_t op)
 {
     if (claim->stray == NULL)
         claim->stray = pdk__stray_reserve(claim->spec.path);
-    char *path = claim->stray != NULL ? asked_path(claim) : NULL;
-    bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim)) == 0 &&
+    bool sequential = claim->spec.conditions.base[0] == '\0';
+    char *path = claim->stray == NULL ? NULL : sequential ? asked_path(claim) : numbered_path(claim);
+    bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim), sequential) == 0 &&
                 pdk__wire_list(&claim->wire, op, claim->spec.path) == 0;
     pdk__free(path);
     return sent;

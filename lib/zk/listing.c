@@ -33,6 +33,27 @@ int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i)
     return name->kind != PDK__NAME_JUNK ? name->sequence : -1;
 }
 
+pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
+{
+    static const pdk_mode modes[PDK__N_TAGS] = {[PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE};
+    const struct pdk__name *name = &list->items[i].parsed;
+    if (name->kind == PDK__NAME_JUNK)
+        return PDK_MODE_NONE;
+    return name->kind == PDK__NAME_FOREIGN ? PDK_MODE_EXCLUSIVE : modes[name->tag];
+}
+
+/* The list is in the order of the contenders. */
+bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
+{
+    pdk_mode mode = pdk_contender_mode(list, i);
+    for (size_t k = 0; k < i; k++) {
+        bool under = mode != PDK_MODE_EXCLUSIVE && list->items[k].parsed.sequence == list->items[i].parsed.sequence;
+        if (!under && (mode != PDK_MODE_READ || pdk_contender_mode(list, k) != PDK_MODE_READ))
+            return false;
+    }
+    return mode != PDK_MODE_NONE;
+}
+
 /* A container's owner is a number with the highest bit alone, and a node with a time to live has its two highest bytes
  * set: neither is a session. */
 int64_t pdk_contender_session(const pdk_contender_list *list, size_t i)

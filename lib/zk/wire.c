@@ -105,15 +105,16 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
     complete((struct question *)data, PDK__EV_CREATED, zrc, (struct pdk__wire_reply){.event = event});
 }
 
-int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data)
+int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data, bool sequential)
 {
     struct pdk_client *c = wire->client;
     struct question *q = begin(wire, op, true);
     if (q == NULL)
         return PDK_ENOMEM;
     struct ACL_vector acl = pdk__options_acl(&c->options);
+    int mode = sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
     /* create2, because the czxid is the token. */
-    return sent(q, zoo_acreate2(c->zh, path, data.data, (int)data.size, &acl, ZOO_EPHEMERAL_SEQUENTIAL, created, q));
+    return sent(q, zoo_acreate2(c->zh, path, data.data, (int)data.size, &acl, mode, created, q));
 }
 
 /* --- the lock path and its ancestors ----------------------------------------------------------------------------- */

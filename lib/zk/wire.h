@@ -34,8 +34,9 @@ struct pdk__node_data {
     size_t size;
 };
 
-/* PATH without the sequence number, which the server adds: CREATED. */
-int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data);
+/* PATH without the sequence number, which the server adds; or, where `sequential` is false, the whole path: CREATED. */
+int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data,
+                     bool sequential);
 
 /* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. */
 int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent);

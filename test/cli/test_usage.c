@@ -207,7 +207,12 @@ static void elect_by_shell(void)
     REFUSED(64, "not both", "elect", "-c", "true", "/a", "true");
 }
 
-static void shared(void) { REFUSED(64, "shared", "lock", "-s", "/a", "true"); }
+static void shared(void)
+{
+    REFUSED(64, "--confirmed", "lock", "-s", "--confirmed", "/a", "true");
+    REFUSED(64, "--lock-delay", "lock", "-x", "--lock-delay", "1", "/a", "true");
+    REFUSED(64, "--confirmed", "hold", "-s", "--confirmed", "/a");
+}
 
 static void unknown_host(void)
 {
@@ -379,7 +384,7 @@ int main(int argc, char **argv)
         {"-n and -w 0 do not look for a server for long", not_for_long},
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
-        {"shared locks are told to be missing, 64", shared},
+        {"the conditions of a mutex with -s or -x, 64", shared},
         {"an unknown host is told in one line, 69", unknown_host},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
         {"descriptors that run out are told, and are no unknown host", few_descriptors},

@@ -46,12 +46,10 @@ static bool is_contender(const char *name) { return pdk__name_parse(name).kind !
 
 static int64_t sequence_of(const char *name) { return pdk__name_parse(name).sequence; }
 
-static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
-
 /* In a sorted listing: the node of that name, and as many with lower numbers as are before it. */
 static void check_place(const struct listing *sorted, const char *name)
 {
-    struct pdk__place place = pdk__rule_place(&mutex, sorted->names, sorted->n, name);
+    struct pdk__place place = pdk__rule_place(&pdk__rule_mutex, sorted->names, sorted->n, name, "");
     size_t own = 0, ahead = 0, same = 0;
     while (own < sorted->n && strcmp(sorted->names[own], name) != 0)
         own++;
@@ -76,7 +74,7 @@ static void check_contenders(const struct listing *sorted)
     size_t n = 0;
     while (n < sorted->n && is_contender(sorted->names[n]))
         n++;
-    MUST(pdk__rule_free(&mutex, sorted->names, sorted->n) == (n == 0));
+    MUST(pdk__rule_free(&pdk__rule_mutex, sorted->names, sorted->n) == (n == 0));
     for (size_t i = 0; i < sorted->n; i++)
         MUST(is_contender(sorted->names[i]) == (i < n));
     for (size_t i = 1; i < n; i++)

@@ -391,7 +391,7 @@ static void anything(struct play *p)
 static void answer_truly(struct play *p)
 {
     char name[PDK__NAME_MAX + 16];
-    pdk__name_format(name, p->session, p->c.attempt, PDK__TAG_LOCK);
+    pdk__name_format(name, p->session, p->c.attempt, p->c.rule->tag);
     strcat(name, "0000000005");
     const char *children[] = {name};
     struct pdk__event event = {.kind = answer_to(p->question, p->answers--),
@@ -467,14 +467,15 @@ static void impose(struct play *p, uint8_t seed)
     conditions->lock_delay_ms = (seed & 16) != 0 ? 500 : 0;
 }
 
-static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct play p = {.b = {data, size}, .now_ms = 1000, .session = 0x1000};
+    static const struct pdk__rule *const rules[] = {&pdk__rule_mutex, &pdk__rule_mutex, &pdk__rule_reader,
+                                                    &pdk__rule_writer};
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
-    pdk__contender_init(&p.c, &p.ops, &mutex, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
+    pdk__contender_init(&p.c, &p.ops, rules[seed >> 4 & 3], ++p.attempts, seed, p.connected ? p.session : 0,
+                        p.connected, false);
     impose(&p, seed);
     while (p.b.left > 0)
         anything(&p);

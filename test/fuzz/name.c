@@ -23,6 +23,8 @@ static bool has_sequence(const char *text, int64_t *sequence)
     return true;
 }
 
+static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__"};
+
 static void check_kind(const char *text, struct pdk__name name)
 {
     int64_t sequence = 0;
@@ -38,7 +40,7 @@ static void check_kind(const char *text, struct pdk__name name)
     MUST(pdk__name_is(text, name.session, name.attempt) == ours);
     MUST(!pdk__name_is(text, name.session ^ 1, name.attempt) && !pdk__name_is(text, name.session, name.attempt ^ 1));
     if (name.kind == PDK__NAME_CURATOR)
-        MUST(strstr(text, name.tag == PDK__TAG_LOCK ? "lock-" : "latch-") != NULL);
+        MUST(strstr(text, tags[name.tag]) != NULL);
 }
 
 /* A name that we ask for, with the number that a server appends, is recognised as ours. */

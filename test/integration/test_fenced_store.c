@@ -47,6 +47,19 @@ static void refuses_smaller(void)
     CHECK_EQ(put("none", "x"), USAGE);
 }
 
+/* A writer's token refuses earlier readers. A reader's refuses no one: not the writer that goes on as a reader. */
+static void readers_tokens(void)
+{
+    serve();
+    CHECK_EQ(put("7", "first"), 0);
+    CHECK_EQ(RUN("read", address, "6"), STALE);
+    CHECK_EQ(RUN("read", address, "9"), 0);
+    CHECK_EQ(RUN("read", address, "8"), 0);
+    CHECK_EQ(put("7", "again"), 0);
+    check_file("7 again");
+    CHECK_EQ(RUN("read", address, "none"), USAGE);
+}
+
 static void remembers(void)
 {
     serve();
@@ -96,6 +109,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"the store refuses a token smaller than the largest it has seen, and takes the same again", refuses_smaller},
+        {"a reader is refused after a later writer, and its token is not remembered", readers_tokens},
         {"it remembers that token when it is started again", remembers},
         {"a holder who slept through his session is refused by the store, and by ZooKeeper", sleeper_is_refused},
         {0}};

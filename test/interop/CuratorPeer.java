@@ -15,6 +15,7 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
 
@@ -22,14 +23,16 @@ import org.apache.curator.retry.RetryOneTime;
  * Curator's side of the interoperability tests: CuratorPeer HOSTS PATH SESSION_MS.
  *
  * Reads lines "ID COMMAND [ARGUMENT...]", answers "ID WORD [...]", each once it is done; "ready" first. Each ID is a
- * contender with a client, a session, a mutex, a latch and a thread of its own, made when it is first named. Ends with its
+ * contender with a client, a session, a mutex, a read/write lock, a latch and a thread of its own, made when it is first named. Ends with its
  * input.
  */
 public final class CuratorPeer {
     private static final String LOCKED = "locked";
+    private static final String UNLOCKED = "unlocked";
 
     private final CuratorFramework client;
     private final InterProcessMutex mutex;
+    private final InterProcessReadWriteLock shared;
     private final String path;
     private LeaderLatch latch;
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
@@ -39,6 +42,7 @@ public final class CuratorPeer {
         client.start();
         client.blockUntilConnected();
         mutex = new InterProcessMutex(client, path);
+        shared = new InterProcessReadWriteLock(client, path);
         this.path = path;
     }
 
@@ -116,7 +120,19 @@ public final class CuratorPeer {
                 return mutex.acquire(Long.parseLong(words[2]), TimeUnit.MILLISECONDS) ? LOCKED : "busy";
             case "unlock":
                 mutex.release();
-                return "unlocked";
+                return UNLOCKED;
+            case "rdlock":
+                shared.readLock().acquire();
+                return LOCKED;
+            case "wrlock":
+                shared.writeLock().acquire();
+                return LOCKED;
+            case "rdunlock":
+                shared.readLock().release();
+                return UNLOCKED;
+            case "wrunlock":
+                shared.writeLock().release();
+                return UNLOCKED;
             case "nodes":
                 return nodes();
             case "sizes":

@@ -45,6 +45,12 @@ long long last_zxid(void);
 /* turns.c */
 void three_of_each_take_turns(void);
 
+/* rwlocks.c */
+void readers_of_both_hold_at_once(void);
+void curators_reader_and_writer_wait_for_our_writer(void);
+void our_writer_waits_among_curators_readers(void);
+void our_writer_that_reads_on_keeps_curators_writer_out(void);
+
 /* latches.c */
 void ours_stands_while_curator_leads(void);
 void curator_stands_while_ours_leads(void);

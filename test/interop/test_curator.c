@@ -1,4 +1,4 @@
-/* Curator's InterProcessMutex and LeaderLatch and ours on one path, on a real server: they exclude each other and read
+/* Curator's InterProcessMutex, read/write lock and LeaderLatch and ours on one path, on a real server: they exclude each other and read
  * each other. */
 #include "interop.h"
 #include "peer.h"
@@ -216,6 +216,10 @@ int main(int argc, char **argv)
         {"our latch leads, Curator's stands and names our id, and leads when it resigns",
          curator_stands_while_ours_leads},
         {"a killed leader of Curator's is followed by ours", a_killed_curator_leader_is_followed_by_ours},
+        {"readers of both hold at once", readers_of_both_hold_at_once},
+        {"Curator's reader and writer wait for our writer", curators_reader_and_writer_wait_for_our_writer},
+        {"our writer waits among Curator's readers, in its turn", our_writer_waits_among_curators_readers},
+        {"our writer that reads on keeps Curator's writer out", our_writer_that_reads_on_keeps_curators_writer_out},
         {0}};
     return pdk__test_main(
         argc, argv,

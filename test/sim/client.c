@@ -82,6 +82,7 @@ static struct claim *new_claim(struct client *c, const struct pdk__contender *ma
             .client = c, .used = true, .turned = true, .path = real->spec.path[1] - '0', .machine = machine};
         claim->number = ++c->world->n_claims;
         claim->confirmed = real->spec.conditions.confirmed;
+        claim->tag = real->spec.rule->tag;
         claim->delays = real->spec.conditions.lock_delay_ms > 0;
         STORY(c->world, "client %d claim %llu: asks for path %d", c->id, (unsigned long long)claim->number,
               claim->path);
@@ -451,6 +452,8 @@ static void *run(void *arg)
             fiber_block(c, 1000);
     while (c->world->elects && candidate_begin(&c->candidate, c) != 0)
         fiber_block(c, 1000);
+    while (c->world->shares && sharers_begin(c) != 0)
+        fiber_block(c, 1000);
     if (c->onlooker.rounds > 0)
         onlooker_begin(&c->onlooker, c);
     if (c->dispatches)
@@ -459,6 +462,8 @@ static void *run(void *arg)
         fiber_start(c, user_run, &c->users[i]);
     if (c->world->elects)
         fiber_start(c, candidate_run, &c->candidate);
+    for (int i = 0; i < SHARERS_MAX && c->world->shares; i++)
+        fiber_start(c, sharer_run, &c->sharers[i]);
     if (c->onlooker.rounds > 0)
         fiber_start(c, onlooker_run, &c->onlooker);
     if (c->curious)

@@ -15,6 +15,7 @@
 
 enum {
     USERS_MAX = 2,
+    SHARERS_MAX = 2,
     CLAIMS_MAX = 48,
     OUTSTANDING_MAX = 256, /* two for each stray, at a reconnection */
     CLIENT_WATCHES_MAX = 32,
@@ -45,6 +46,7 @@ struct claim {
     int64_t token;
     bool confirmed; /* its grants are, by a write */
     bool delays;    /* and begin after a lock delay */
+    enum pdk__tag tag;
     uint32_t stray_attempt;
     bool turned; /* it rested when law_prompt.c last looked, or has begun, was granted, or let go since */
     bool proving;
@@ -92,6 +94,14 @@ struct user {
     int64_t token;    /* of the grant at hand */
     bool holds;
     bool wanted; /* it was told that another wants the lock */
+};
+
+/* One that reads and writes under a read/write lock. */
+struct sharer {
+    struct client *client;
+    int index;
+    int rounds;
+    int64_t token; /* of the grant at hand */
 };
 
 /* One that stands for leader. */
@@ -193,6 +203,8 @@ struct client {
     int n_claims; /* places that were ever used */
     struct stray strays[STRAYS_MAX];
 
+    pdk_rwlock *shared; /* NULL: none */
+    struct sharer sharers[SHARERS_MAX];
     struct candidate candidate;
     struct onlooker onlooker;
     struct user users[USERS_MAX];
@@ -280,6 +292,11 @@ void client_told(pdk_client *library, pdk_session_state state, void *client);
 int candidate_begin(struct candidate *k, struct client *c);
 void candidate_end(struct candidate *k);
 void *candidate_run(void *candidate);
+
+/* sharers.c: their lock, and their threads. */
+int sharers_begin(struct client *c);
+void sharers_end(struct client *c);
+void *sharer_run(void *sharer);
 
 /* onlookers.c: its observer, and its thread. */
 void onlooker_begin(struct onlooker *k, struct client *c);

@@ -305,7 +305,8 @@ static void prepare_create(struct server *s, const struct request *r, struct txn
     struct dir *dir = &s->prep.dirs[r->path];
     txn->kind = TXN_CREATE;
     txn->secret = r->secret;
-    snprintf(txn->name, sizeof txn->name, "%.40s%010d", r->name, dir->counter);
+    if (r->kind == REQ_CREATE)
+        snprintf(txn->name, sizeof txn->name, "%.40s%010d", r->name, dir->counter);
     if (!dir->exists)
         txn->error = Z_NONODE;
     else if (tree_find(&s->prep, r->path, txn->name) != NULL)
@@ -338,6 +339,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     strcpy(txn->name, r->name);
     switch (r->kind) {
     case REQ_CREATE:
+    case REQ_CREATE_AT:
         prepare_create(s, r, txn);
         break;
     case REQ_PLANT:

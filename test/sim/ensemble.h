@@ -19,7 +19,8 @@ enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, 
 
 enum request_kind {
     REQ_CREATE,
-    REQ_PLANT, /* not sequential */
+    REQ_CREATE_AT, /* not sequential */
+    REQ_PLANT,     /* by a client that is hostile, under a name of its choice */
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,

@@ -316,15 +316,21 @@ static void stop(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
 }
 
-/* The candidates' path is the last. */
-static int faults_paths(const struct world *w) { return w->elects ? PATHS : w->n_paths; }
+/* Those of the mutexes, then the candidates', then the sharers'. */
+static int faults_paths(const struct world *w) { return (w->elects ? ELECTION_PATH + 1 : w->n_paths) + w->shares; }
+
+static int fault_path(const struct world *w, int whom)
+{
+    int path = whom % faults_paths(w);
+    return w->shares && path == faults_paths(w) - 1 ? SHARED_PATH : path;
+}
 
 static void happen(struct world *w, enum fault fault, int whom)
 {
     struct random *r = &w->fault_random;
     struct client *c = &w->clients[whom % w->n_clients];
     struct server *s = &w->ensemble.servers[whom % w->ensemble.n];
-    int path = whom % faults_paths(w);
+    int path = fault_path(w, whom);
     switch (fault) {
     case FAULT_CUT:
         client_cut(c, chance(r, 500), chance(r, 500), chance(r, 700));

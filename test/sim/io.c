@@ -84,9 +84,9 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create",        "plant",  "make path",   "delete", "set",    "revoke",
-                                        "revoke barely", "record", "remove path", "close",  "open",   "sync",
-                                        "list",          "get",    "read record", "exists", "unwatch"};
+    static const char *const kinds[] = {"create", "create at",     "plant",  "make path",   "delete", "set",
+                                        "revoke", "revoke barely", "record", "remove path", "close",  "open",
+                                        "sync",   "list",          "get",    "read record", "exists", "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -142,7 +142,7 @@ bool io_send(struct client *c, enum request_kind kind, int path, const char *nam
     struct request *r = make(c, kind, path, name);
     r->watch = watch;
     r->version = version;
-    r->secret = c->secretive && kind == REQ_CREATE;
+    r->secret = c->secretive && (kind == REQ_CREATE || kind == REQ_CREATE_AT);
     r->large = c->oversized && kind == REQ_CREATE && path == 0;
     c->world->well &= !r->large; /* the connection will break */
     disturb_and_put(c, r, ticket);
@@ -490,6 +490,8 @@ void client_begin(struct client *c, struct world *w, int id)
     c->secretive = w->secretive && (!w->lends || id != 0) && chance(&w->random, 600);
     c->oversized = id == 0 && w->plan.seed % 41 == 17 && !w->calm && !w->plan.exhaustive;
     c->n_users = between(&w->random, 1, USERS_MAX);
+    for (int i = 0; i < SHARERS_MAX; i++)
+        c->sharers[i] = (struct sharer){.client = c, .index = i, .rounds = w->shares};
     c->candidate.rounds = w->elects;
     c->adopts = w->lends && id == 0;
     c->onlooker.rounds = !c->adopts && w->observed >= 0 && chance(&w->random, 600);

@@ -111,7 +111,8 @@ static void granted(struct world *w, const struct claim *claim)
     for (int i = 0; i < w->n_clients; i++)
         for (int j = 0; j < w->clients[i].n_claims && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];
-            if (other != claim && other->path == claim->path && claim_believes(other))
+            if (other != claim && other->path == claim->path && laws_blocks(claim, other->machine->node.name) &&
+                claim_believes(other))
                 judge_both(w, other);
         }
 }

@@ -1,4 +1,4 @@
-/* Two sessions that the ensemble considers alive never both hold a path. */
+/* Two sessions that the ensemble considers alive never both hold a path, but as readers; nor do two threads of one. */
 #include "test/sim/laws.h"
 
 /* The client believes that it holds, and the ensemble agrees. */
@@ -16,7 +16,8 @@ static void granted(struct world *w, const struct claim *claim)
     for (int i = 0; i < w->n_clients; i++)
         for (int j = 0; j < w->clients[i].n_claims && !w->clients[i].dead; j++) {
             const struct claim *other = &w->clients[i].claims[j];
-            if (other != claim && other->path == claim->path && holds(w, other))
+            if (other != claim && other->path == claim->path && laws_blocks(claim, other->machine->node.name) &&
+                holds(w, other))
                 world_break(w, law_exclusion.name, "client %d and client %d hold path %d", claim->client->id,
                             other->client->id, claim->path);
         }

@@ -1,5 +1,5 @@
 /*
- * A release wakes one waiter. A waiter whose node was deleted from the queue, and that has not learned of it, does not
+ * A release wakes one waiter, and readers. A waiter whose node was deleted from the queue, and that has not learned of it, does not
  * count.
  *
  * Excused is the deletion of a node whose name was deleted before: the hostile contender created another of that name.
@@ -25,8 +25,8 @@ static void begin(struct world *w)
 static bool waits_on(struct world *w, const struct claim *claim, const struct answer *event)
 {
     bool waits = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__WATCHING;
-    return claim->used && waits && world_node_there(w, claim) && claim->path == event->path && claim->has_predecessor &&
-           strcmp(claim->predecessor.name, event->name) == 0;
+    return claim->used && waits && claim->tag != PDK__TAG_READ && world_node_there(w, claim) &&
+           claim->path == event->path && claim->has_predecessor && strcmp(claim->predecessor.name, event->name) == 0;
 }
 
 static void hearing(struct world *w, const struct client *c, const struct answer *event)

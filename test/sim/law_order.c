@@ -2,6 +2,8 @@
  * First created, first served: a grant is for the oldest node of the path, whatever the recipe of the others. And a try
  * does not wait for its turn: it watches no predecessor.
  *
+ * A reader passes readers, and one that is made under its own writer's number passes all that wait.
+ *
  * Excused is a node whose number the server did not choose: it has no place in the order of creation.
  */
 #include "test/sim/laws.h"
@@ -17,7 +19,9 @@ static void granted(struct world *w, const struct claim *claim)
         return;
     }
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].czxid < own->czxid && dir->nodes[i].planted)
+        if (!laws_blocks(claim, dir->nodes[i].name) || claim->machine->conditions.base[0] != '\0')
+            continue;
+        else if (dir->nodes[i].czxid < own->czxid && dir->nodes[i].planted)
             excuse(EXCUSE_PLANTED);
         else if (dir->nodes[i].czxid < own->czxid)
             world_break(w, law_order.name, "%s is granted before %s", claim->machine->node.name, dir->nodes[i].name);

@@ -34,7 +34,8 @@ static bool is_first(struct world *w, const struct claim *claim)
     const struct node *own = world_node(w, claim);
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
     for (int i = 0; i < dir->n; i++)
-        if (own == NULL || is_ahead(&dir->nodes[i], own) || dir->nodes[i].planted)
+        if (own == NULL || dir->nodes[i].planted ||
+            (is_ahead(&dir->nodes[i], own) && laws_blocks(claim, dir->nodes[i].name)))
             return false;
     return own != NULL && !claim->delays;
 }

@@ -2,13 +2,13 @@
  * again. */
 #include "test/sim/laws.h"
 
-static int64_t last[PATHS];
+static int64_t last[PATHS], last_alone[PATHS]; /* of all, and of those that exclude others of their kind */
 
 static void begin(struct world *w)
 {
     (void)w;
     for (int i = 0; i < PATHS; i++)
-        last[i] = 0;
+        last[i] = last_alone[i] = 0;
 }
 
 static void granted(struct world *w, const struct claim *claim)
@@ -18,14 +18,22 @@ static void granted(struct world *w, const struct claim *claim)
         excuse(EXCUSE_LATE_GRANT);
         return;
     }
-    if (!claim->confirmed && claim->token != node->czxid)
+    bool under = claim->machine->conditions.base[0] != '\0';
+    if (under && claim->token != last_alone[claim->path])
+        world_break(w, law_tokens.name, "a reader under its writer's number has another token");
+    if (!under && !claim->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
     if (claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
         world_break(w, law_tokens.name, "the token is of no write of the node");
-    if (claim->token <= last[claim->path])
+    bool reads = claim->tag == PDK__TAG_READ;
+    int64_t before = reads ? last_alone[claim->path] - under : last[claim->path];
+    if (claim->token <= before)
         world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,
-                    (unsigned long long)last[claim->path]);
-    last[claim->path] = claim->token;
+                    (unsigned long long)before);
+    if (claim->token > last[claim->path])
+        last[claim->path] = claim->token;
+    if (!reads)
+        last_alone[claim->path] = claim->token;
 }
 
 const struct law law_tokens = {.name = "tokens", .begin = begin, .granted = granted};

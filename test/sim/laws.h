@@ -40,6 +40,10 @@ void law_observers_judge_none(struct world *w, instant since);
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];
 
+/* Does a node of this name, which is ahead, keep the claim from its grant? Readers do not keep readers, nor does a writer
+ * the reader that was made under its number. */
+bool laws_blocks(const struct claim *claim, const char *name);
+
 #define EACH_LAW(w, hook, ...)                                                                                         \
     for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
         if ((*law)->hook != NULL)                                                                                      \

@@ -11,7 +11,7 @@ shipped_library = %D%/libshipped.a
 	lib/zk/options.c lib/zk/renewal.c lib/zk/request.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
 	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
 	recipes/changes.c recipes/grant.c recipes/hold.c recipes/holds.c recipes/leader.c recipes/lock.c recipes/mutex.c \
-	recipes/object.c recipes/observer.c \
+	recipes/object.c recipes/observer.c recipes/rwlock.c \
 	%D%/log.c %D%/registry.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
@@ -32,6 +32,7 @@ shipped_library = %D%/libshipped.a
 	%D%/pipe.c %D%/pipe.h \
 	%D%/random.h \
 	%D%/server.c \
+	%D%/sharers.c \
 	%D%/shrink.c %D%/shrink.h \
 	%D%/sim.c \
 	%D%/system.c \

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PATHS = 3, NODES_MAX = 48, SESSIONS_MAX = 64 };
+enum { ELECTION_PATH = 2, SHARED_PATH = 3, PATHS = 4, NODES_MAX = 48, SESSIONS_MAX = 64 };
 
 /* A session's index in every table; -1 is no session, as the owner of a node that is not ephemeral. */
 typedef int session_index;

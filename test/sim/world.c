@@ -28,6 +28,14 @@ const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens, 
                                   &law_steady,    &law_prompt,     &law_delay,  &law_silence,  &law_observers,
                                   &law_deletion,  &law_revocation, NULL};
 
+bool laws_blocks(const struct claim *claim, const char *name)
+{
+    struct pdk__name other = pdk__name_parse(name);
+    bool tagged = other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR;
+    bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
+    return !readers && strcmp(claim->machine->conditions.base, name) != 0;
+}
+
 #define EACH_LAW(w, hook, ...)                                                                                         \
     for (const struct law *const *law = laws; *law != NULL; law++)                                                     \
         if ((*law)->hook != NULL)                                                                                      \
@@ -234,6 +242,9 @@ static bool client_done(const struct client *c)
 {
     for (int i = 0; i < c->n_users && !c->dead; i++)
         if (c->users[i].rounds > 0)
+            return false;
+    for (int i = 0; i < SHARERS_MAX && !c->dead; i++)
+        if (c->sharers[i].rounds > 0)
             return false;
     if (!c->dead && (c->candidate.rounds > 0 || c->onlooker.rounds > 0))
         return false;
@@ -452,7 +463,8 @@ static void begin(struct world *w, const struct plan *plan)
     w->n_paths = chance(&w->random, w->tense ? 500 : 150) ? 2 : 1;
     w->n_clients = between(&w->random, 2, 4);
     w->elects = chance(&w->random, 250);
-    w->observed = plan->seed % 7 != 2 ? -1 : w->elects && plan->seed % 2 == 0 ? PATHS - 1 : 0;
+    w->observed = plan->seed % 7 != 2 ? -1 : w->elects && plan->seed % 2 == 0 ? ELECTION_PATH : 0;
+    w->shares = plan->seed % 5 == 3 && !plan->exhaustive;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);

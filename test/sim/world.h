@@ -91,6 +91,7 @@ struct world {
     int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
     bool elects;    /* each client has a candidate, on a path of their own */
+    bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     bool suspends;  /* paused clients are, rather, on a machine that is suspended */
@@ -297,6 +298,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(REMOVED, "an onlooker deleted a node")                                                                           \
     X(GRANTED_LESS, "a server granted a shorter timeout")                                                              \
     X(ADOPTED, "a handle was adopted")                                                                                 \
+    X(DOWNGRADED, "a writer went on as a reader")                                                                      \
     X(NOT_READ, "a node could not be read")                                                                            \
     X(NOT_TOLD, "a watch on a node that may not be read did not fire")                                                 \
     X(AUTH_FAILED, "a server refused the credentials of a client")                                                     \

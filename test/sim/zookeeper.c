@@ -209,9 +209,10 @@ int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size, c
     (void)value, (void)size;
     if (secret != c->secretive || (c->authenticated != c->secretive && !c->auth_failed))
         world_break(c->world, "driver", "client %d creates a node that is not its own", c->id);
-    if (mode != ZOO_EPHEMERAL_SEQUENTIAL)
+    if (mode != ZOO_EPHEMERAL_SEQUENTIAL && mode != ZOO_EPHEMERAL)
         abort();
-    return SEND(zh, completion, data, .kind = REQ_CREATE, .completes = COMPLETES_STRING_STAT, .path = path);
+    enum request_kind kind = mode == ZOO_EPHEMERAL ? REQ_CREATE_AT : REQ_CREATE;
+    return SEND(zh, completion, data, .kind = kind, .completes = COMPLETES_STRING_STAT, .path = path);
 }
 
 /* The root is there, always. */
@@ -479,7 +480,7 @@ const int ZOO_EXPIRED_SESSION_STATE = -112, ZOO_AUTH_FAILED_STATE = -113, ZOO_CO
 const int ZOO_ASSOCIATING_STATE = 2, ZOO_CONNECTED_STATE = 3, ZOO_READONLY_STATE = 5, ZOO_NOTCONNECTED_STATE = 999;
 const int ZOO_CREATED_EVENT = 1, ZOO_DELETED_EVENT = 2, ZOO_CHANGED_EVENT = 3, ZOO_CHILD_EVENT = 4;
 const int ZOO_SESSION_EVENT = -1, ZOO_NOTWATCHING_EVENT = -2;
-const int ZOO_PERSISTENT = 0, ZOO_EPHEMERAL_SEQUENTIAL = 3, ZOO_CONTAINER = 4;
+const int ZOO_PERSISTENT = 0, ZOO_EPHEMERAL = 1, ZOO_EPHEMERAL_SEQUENTIAL = 3, ZOO_CONTAINER = 4;
 
 /* --- not of the simulator's world -------------------------------------------------------------------------------- */
 

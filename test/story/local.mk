@@ -1,4 +1,4 @@
-story_programs = %D%/acquire %D%/belief %D%/conditions %D%/disturbed %D%/link %D%/revoked %D%/session %D%/stray
+story_programs = %D%/acquire %D%/belief %D%/conditions %D%/disturbed %D%/link %D%/revoked %D%/session %D%/sharing %D%/stray
 libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
 %C%_acquire_SOURCES = %D%/test_acquire.c
 %C%_belief_SOURCES = %D%/test_belief.c
@@ -7,4 +7,5 @@ libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
 %C%_link_SOURCES = %D%/test_link.c
 %C%_revoked_SOURCES = %D%/test_revoked.c
 %C%_session_SOURCES = %D%/test_session.c
+%C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_stray_SOURCES = %D%/test_stray.c

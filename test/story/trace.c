@@ -69,12 +69,12 @@ static void step(struct trace *t, const char *name, struct pdk__event event)
     tell(t, actions.n == 0 ? " -\n" : "\n");
 }
 
-static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
+void trace_begin(struct trace *t, bool connected) { trace_begin_as(t, &pdk__rule_mutex, connected); }
 
-void trace_begin(struct trace *t, bool connected)
+void trace_begin_as(struct trace *t, const struct pdk__rule *rule, bool connected)
 {
     *t = (struct trace){.now_ms = 1000, .attempts = TRACE_ATTEMPT, .token = 77};
-    pdk__contender_init(&t->c, &t->ops, &mutex, TRACE_ATTEMPT, 7, connected ? TRACE_SESSION : 0, connected, true);
+    pdk__contender_init(&t->c, &t->ops, rule, TRACE_ATTEMPT, 7, connected ? TRACE_SESSION : 0, connected, true);
 }
 
 void trace_reset(struct trace *t)

@@ -45,6 +45,9 @@ struct trace {
 /* A contender in a connected session (or in none yet) that has no request. */
 void trace_begin(struct trace *t, bool connected);
 
+/* The same, of another recipe. */
+void trace_begin_as(struct trace *t, const struct pdk__rule *rule, bool connected);
+
 /* The caller's requests. DEADLINE_MS from now; negative: never. */
 void acquire(struct trace *t, int64_t deadline_ms);
 void try_acquire(struct trace *t);

@@ -61,11 +61,11 @@ static void end(void)
     pdk__client_leave(client);
 }
 
-static const struct pdk__rule rule = {.tag = PDK__TAG_LOCK, .admits = 1};
-
 static void start(void)
 {
-    CHECK_RC(pdk__hold_start(&hold, (struct pdk__claim_spec){.rule = &rule, .data = "", .deadline_ms = PDK__NEVER}), 0);
+    CHECK_RC(pdk__hold_start(&hold,
+                             (struct pdk__claim_spec){.rule = &pdk__rule_mutex, .data = "", .deadline_ms = PDK__NEVER}),
+             0);
     CHECK_EQ(hold.stage, PDK__HOLD_PENDING);
     CHECK(hold.at_work);
 }

@@ -21,6 +21,17 @@ static void our_names_come_back_as_they_went(void)
 {
     check_round_trip(PDK__TAG_LOCK, "fffffffffffffffe-fffffffe-lock-");
     check_round_trip(PDK__TAG_LATCH, "fffffffffffffffe-fffffffe-latch-");
+    check_round_trip(PDK__TAG_READ, "fffffffffffffffe-fffffffe-__READ__");
+    check_round_trip(PDK__TAG_WRITE, "fffffffffffffffe-fffffffe-__WRIT__");
+}
+
+static void a_name_under_anothers_number_is_whole(void)
+{
+    char text[PDK__NAME_MAX];
+    pdk__name_format_at(text, -2, 0xfffffffe, PDK__TAG_READ, 17);
+    CHECK_STR(text, "fffffffffffffffe-fffffffe-__READ__0000000017");
+    pdk__name_format_at(text, -2, 0xfffffffe, PDK__TAG_READ, INT32_MAX);
+    CHECK_STR(text, "fffffffffffffffe-fffffffe-__READ__2147483647");
 }
 
 static void session_and_attempt_both_tell_names_apart(void)
@@ -64,7 +75,7 @@ static void contenders_of_every_library_are_ordered_by_their_number(void)
         {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-latch-0000000009", PDK__NAME_CURATOR, 9},
         {"8612d63ebf964b12a95074da4d73b8ee__lock__0000000007", PDK__NAME_FOREIGN, 7},
         {"x-0100001e4e830000-0000000008", PDK__NAME_FOREIGN, 8},
-        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-__WRIT__0000000010", PDK__NAME_FOREIGN, 10},
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-__WRIT__0000000010", PDK__NAME_CURATOR, 10},
         {"0000000011", PDK__NAME_FOREIGN, 11},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -95,6 +106,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"our names come back as they went", our_names_come_back_as_they_went},
+        {"a name under another's number is whole", a_name_under_anothers_number_is_whole},
         {"session and attempt both tell names apart", session_and_attempt_both_tell_names_apart},
         {"what only resembles ours is not", what_only_resembles_ours_is_not},
         {"contenders of every library are ordered by their number",

@@ -3,20 +3,18 @@
 
 #define OURS "0000000000001000-0000002a-lock-0000000005"
 
-static const struct pdk__rule mutex = {.tag = PDK__TAG_LOCK, .admits = 1};
-
 /* As a reader passes readers: one that is ahead and has this tag does not block. */
 static const struct pdk__rule passing = {.tag = PDK__TAG_LOCK, .passes = 1U << PDK__TAG_LATCH, .admits = 1};
 
 static const struct pdk__rule admitting_three = {.tag = PDK__TAG_LOCK, .admits = 3};
 
 #define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
-#define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS)
+#define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS, "")
 #define FREE(rule, ...) pdk__rule_free(&(rule), LIST(__VA_ARGS__))
 
 static void the_lowest_is_not_blocked(void)
 {
-    struct pdk__place p = PLACE(mutex, "lock-0000000009", OURS, "lock-0000000006");
+    struct pdk__place p = PLACE(pdk__rule_mutex, "lock-0000000009", OURS, "lock-0000000006");
     CHECK(p.present && !p.tied && p.admitted && !p.next);
     CHECK_EQ(p.blocking, 0);
     CHECK(p.predecessor == NULL);
@@ -24,7 +22,7 @@ static void the_lowest_is_not_blocked(void)
 
 static void the_predecessor_is_the_nearest_ahead_in_any_order_of_listing(void)
 {
-    struct pdk__place p = PLACE(mutex, "lock-0000000003", "lock-0000000006", "lock-0000000004", OURS,
+    struct pdk__place p = PLACE(pdk__rule_mutex, "lock-0000000003", "lock-0000000006", "lock-0000000004", OURS,
                                 "lock-0000000001");
     CHECK_EQ(p.blocking, 3);
     CHECK_STR(p.predecessor, "lock-0000000004");
@@ -33,46 +31,46 @@ static void the_predecessor_is_the_nearest_ahead_in_any_order_of_listing(void)
 
 static void a_contender_of_another_recipe_blocks_and_junk_does_not(void)
 {
-    struct pdk__place p = PLACE(mutex, "config", "abc__lock__0000000002", OURS, "backup-123456789");
+    struct pdk__place p = PLACE(pdk__rule_mutex, "config", "abc__lock__0000000002", OURS, "backup-123456789");
     CHECK_EQ(p.blocking, 1);
     CHECK_STR(p.predecessor, "abc__lock__0000000002");
     CHECK(p.next);
-    CHECK(FREE(mutex, "config", "backup-123456789"));
-    CHECK(!FREE(mutex, "config", "abc__lock__0000000002"));
+    CHECK(FREE(pdk__rule_mutex, "config", "backup-123456789"));
+    CHECK(!FREE(pdk__rule_mutex, "config", "abc__lock__0000000002"));
 }
 
 static void the_order_is_the_numbers_not_the_names(void)
 {
-    struct pdk__place p = PLACE(mutex, "zzz-lock-0000000004", OURS, "aaa-lock-0000000006");
+    struct pdk__place p = PLACE(pdk__rule_mutex, "zzz-lock-0000000004", OURS, "aaa-lock-0000000006");
     CHECK_EQ(p.blocking, 1);
     CHECK_STR(p.predecessor, "zzz-lock-0000000004");
 }
 
 static void a_node_that_is_not_there_has_no_place(void)
 {
-    struct pdk__place p = PLACE(mutex, "0000000000001000-0000002b-lock-0000000005",
+    struct pdk__place p = PLACE(pdk__rule_mutex, "0000000000001000-0000002b-lock-0000000005",
                                 "0000000000001001-0000002a-lock-0000000006");
     CHECK(!p.present && !p.admitted);
-    CHECK(!pdk__rule_place(&mutex, NULL, 0, OURS).present);
-    CHECK(pdk__rule_free(&mutex, NULL, 0));
+    CHECK(!pdk__rule_place(&pdk__rule_mutex, NULL, 0, OURS, "").present);
+    CHECK(pdk__rule_free(&pdk__rule_mutex, NULL, 0));
 }
 
 static void the_same_number_twice_is_a_tie(void)
 {
-    CHECK(PLACE(mutex, OURS, "lock-0000000005").tied);
-    CHECK(!PLACE(mutex, OURS, "lock-0000000004").tied);
+    CHECK(PLACE(pdk__rule_mutex, OURS, "lock-0000000005").tied);
+    CHECK(!PLACE(pdk__rule_mutex, OURS, "lock-0000000004").tied);
     CHECK(PLACE(passing, OURS, "latch-0000000005").tied); /* whatever the rule lets pass */
 }
 
 static void a_node_of_our_session_and_attempt_is_a_contender_like_others(void)
 {
-    struct pdk__place p = PLACE(mutex, "0000000000001000-0000002a-lock-0000000007", OURS);
+    struct pdk__place p = PLACE(pdk__rule_mutex, "0000000000001000-0000002a-lock-0000000007", OURS);
     CHECK(p.present && !p.tied);
     CHECK_EQ(p.blocking, 0);
-    p = PLACE(mutex, "0000000000001000-0000002a-lock-0000000000", OURS);
+    p = PLACE(pdk__rule_mutex, "0000000000001000-0000002a-lock-0000000000", OURS);
     CHECK_EQ(p.blocking, 1);
     CHECK_STR(p.predecessor, "0000000000001000-0000002a-lock-0000000000");
-    CHECK(PLACE(mutex, "0000000000001000-0000002a-latch-0000000005", OURS).tied);
+    CHECK(PLACE(pdk__rule_mutex, "0000000000001000-0000002a-latch-0000000005", OURS).tied);
 }
 
 static void a_contender_that_the_rule_passes_does_not_block(void)
@@ -108,6 +106,47 @@ static void fewer_than_the_rule_admits_do_not_block(void)
     CHECK(!FREE(admitting_three, "lock-0000000001", "lock-0000000002", "lock-0000000003"));
 }
 
+/* --- readers and writers ----------------------------------------------------------------------------------------- */
+
+#define READER "0000000000001000-0000002a-__READ__0000000005"
+#define WRITER "0000000000001000-00000029-__WRIT__0000000005"
+
+#define PLACE_OF(rule, own, base, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), own, base)
+
+static void a_reader_waits_for_the_nearest_writer(void)
+{
+    struct pdk__place p = PLACE_OF(pdk__rule_reader, READER, "", "a__WRIT__0000000001", "b__WRIT__0000000003",
+                                   "c__READ__0000000004", READER, "d__WRIT__0000000006");
+    CHECK_EQ(p.blocking, 2);
+    CHECK_STR(p.predecessor, "b__WRIT__0000000003");
+    p = PLACE_OF(pdk__rule_reader, READER, "", "a__WRIT__0000000001", "c__READ__0000000004", READER);
+    CHECK(p.next && !p.replaceable);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, "", "a__READ__0000000001", READER).admitted);
+}
+
+/* It may go on as a reader, which is there when it goes. */
+static void a_writer_does_not_follow_a_writer_unseen(void)
+{
+    struct pdk__place p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__WRIT__0000000001", WRITER);
+    CHECK(p.next && p.replaceable);
+    p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__READ__0000000001", WRITER);
+    CHECK(p.next && !p.replaceable);
+    p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__WRIT__0000000001", "b__READ__0000000001", WRITER);
+    CHECK(!p.next);
+    CHECK_EQ(p.blocking, 2);
+    CHECK(!PLACE(pdk__rule_mutex, "lock-0000000004", OURS).replaceable);
+}
+
+static void under_a_writers_number_a_reader_needs_the_writer(void)
+{
+    struct pdk__place p = PLACE_OF(pdk__rule_reader, READER, WRITER, READER, "d__WRIT__0000000006", WRITER);
+    CHECK(p.present && p.admitted && !p.tied && !p.baseless);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, WRITER, READER, "d__WRIT__0000000006").baseless);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, "", READER, WRITER).tied);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, WRITER, READER, WRITER, "e__WRIT__0000000005").tied);
+    CHECK(!PLACE_OF(pdk__rule_reader, READER, WRITER, READER, WRITER, "e__WRIT__0000000004").admitted);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -124,6 +163,9 @@ int main(int argc, char **argv)
         {"a contender that the rule passes does not block", a_contender_that_the_rule_passes_does_not_block},
         {"a contender without a tag is never passed", a_contender_without_a_tag_is_never_passed},
         {"fewer than the rule admits do not block", fewer_than_the_rule_admits_do_not_block},
+        {"a reader waits for the nearest writer", a_reader_waits_for_the_nearest_writer},
+        {"a writer does not follow a writer unseen", a_writer_does_not_follow_a_writer_unseen},
+        {"under a writer's number a reader needs the writer", under_a_writers_number_a_reader_needs_the_writer},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
 }

@@ -1,0 +1,315 @@
+/* The read/write lock: who holds at once, in which order, what a thread may take beside what it has. */
+#include "test/lib/fixture.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_PEERS = 4 };
+
+static pdk_client *clients[N_PEERS];
+static pdk_rwlock *locks[N_PEERS];
+
+static void begin(void)
+{
+    fixture_begin();
+    for (int i = 0; i < N_PEERS; i++) {
+        struct peer p = peer_new(0);
+        CHECK_RC(pdk_mutex_free(p.mutex), 0);
+        clients[i] = p.client;
+        CHECK_RC(pdk_rwlock_new(&locks[i], clients[i], fixture.path, NULL), 0);
+    }
+}
+
+static void end(void)
+{
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
+    for (int i = 0; i < N_PEERS; i++) {
+        CHECK_RC(pdk_rwlock_free(locks[i]), 0);
+        CHECK_RC(pdk_client_close(clients[i]), 0);
+        CHECK_RC(pdk_client_free(clients[i]), 0);
+    }
+}
+
+/* --- requests that wait ------------------------------------------------------------------------------------------ */
+
+struct want {
+    pdk_rwlock *lock;
+    atomic_int told; /* 1 until the callback, then its code */
+};
+
+static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, rc); }
+
+static bool granted(const struct want *w) { return atomic_load(&w->told) == 0; }
+
+/* Behind N nodes, one of which may be the waiting one. */
+static void want(struct want *w, pdk_rwlock *l, bool write, int n_nodes)
+{
+    w->lock = l;
+    atomic_store(&w->told, 1);
+    if (write)
+        CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, told, w, NULL), 0);
+    else
+        CHECK_RC(pdk_rwlock_rdlock_async(l, PDK_FOREVER, told, w, NULL), 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == n_nodes);
+}
+
+/* All that the requests so far could cause has happened: a list that the same sessions ask for later is answered. */
+static void settle(void)
+{
+    for (int i = 0; i < N_PEERS; i++) {
+        pdk_contender_list *list;
+        CHECK_RC(pdk_contenders(clients[i], fixture.path, LONG_MS, &list), 0);
+        pdk_contender_list_free(list);
+    }
+}
+
+static void finish(struct want *w)
+{
+    CHECK_WITHIN(LONG_MS, granted(w));
+    CHECK_RC(pdk_rwlock_unlock(w->lock), 0);
+}
+
+/* --- modes ------------------------------------------------------------------------------------------------------- */
+
+static void readers_share(void)
+{
+    begin();
+    for (int i = 0; i < N_PEERS; i++)
+        CHECK_RC(pdk_rwlock_rdlock(locks[i]), 0);
+    CHECK_EQ(fixture_nodes(), N_PEERS);
+    for (int i = 0; i < N_PEERS; i++) {
+        CHECK_EQ(pdk_rwlock_state(locks[i]), PDK_HELD);
+        CHECK_RC(pdk_rwlock_unlock(locks[i]), 0);
+    }
+    end();
+}
+
+static void a_writer_is_alone(void)
+{
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_trywrlock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_timedrdlock(locks[1], 100), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_rwlock_timedwrlock(locks[1], 100), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_WITHIN(LONG_MS, pdk_rwlock_tryrdlock(locks[1]) == 0);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[2]), 0);
+    CHECK_RC(pdk_rwlock_trywrlock(locks[0]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_timedwrlock(locks[0], 100), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_rwlock_unlock(locks[1]), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[2]), 0);
+    end();
+}
+
+/* Two threads' requests through one object contend as those of two processes do. */
+static void readers_of_one_object_share(void)
+{
+    struct want second, writer;
+    begin();
+    want(&second, locks[0], false, 1);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 2);
+    want(&writer, locks[0], true, 3);
+    settle();
+    CHECK(!granted(&writer));
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0); /* the thread's own */
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0); /* the one that is no thread's */
+    finish(&writer);
+    end();
+}
+
+/* --- order ------------------------------------------------------------------------------------------------------- */
+
+static void a_reader_waits_for_a_waiting_writer(void)
+{
+    struct want writer, reader;
+    begin();
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    want(&writer, locks[1], true, 2);
+    want(&reader, locks[2], false, 3);
+    settle();
+    CHECK(!granted(&writer) && !granted(&reader));
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[3]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_WITHIN(LONG_MS, granted(&writer));
+    settle();
+    CHECK(!granted(&reader));
+    finish(&writer);
+    finish(&reader);
+    end();
+}
+
+/* The writer waits for the nearest reader, and then for the one before it. */
+static void a_writer_waits_for_all_readers(void)
+{
+    struct want writer;
+    begin();
+    for (int i = 0; i < 3; i++)
+        CHECK_RC(pdk_rwlock_rdlock(locks[i]), 0);
+    want(&writer, locks[3], true, 4);
+    for (int i = 2; i >= 0; i--) {
+        settle();
+        CHECK(!granted(&writer));
+        CHECK_RC(pdk_rwlock_unlock(locks[i]), 0);
+    }
+    finish(&writer);
+    end();
+}
+
+static void a_writer_lets_all_readers_go_on(void)
+{
+    struct want readers[2], writer;
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    want(&readers[0], locks[1], false, 2);
+    want(&readers[1], locks[2], false, 3);
+    want(&writer, locks[3], true, 4);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_WITHIN(LONG_MS, granted(&readers[0]) && granted(&readers[1]));
+    settle();
+    CHECK(!granted(&writer));
+    finish(&readers[0]);
+    finish(&readers[1]);
+    finish(&writer);
+    end();
+}
+
+/* --- one thread -------------------------------------------------------------------------------------------------- */
+
+static void a_thread_re_enters_while_a_writer_waits(void)
+{
+    struct want writer;
+    begin();
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    want(&writer, locks[1], true, 2);
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK(!granted(&writer));
+        CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    }
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), PDK_EPERM);
+    finish(&writer);
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_timedwrlock(locks[0], 0), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    end();
+}
+
+static void a_reader_cannot_become_a_writer(void)
+{
+    begin();
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), PDK_EDEADLK);
+    CHECK_RC(pdk_rwlock_trywrlock(locks[0]), PDK_EDEADLK);
+    CHECK_RC(pdk_rwlock_timedwrlock(locks[0], 100), PDK_EDEADLK);
+    CHECK_EQ(pdk_rwlock_state(locks[0]), PDK_HELD);
+    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), PDK_EPERM);
+    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), 0);
+    end();
+}
+
+/* --- a writer that goes on as a reader --------------------------------------------------------------------------- */
+
+/* The number is the writer's own, and so is the token. */
+static void the_read_lock_takes_the_writers_place(void)
+{
+    char writer[64], reader[64];
+    int64_t token, later;
+    struct want other, next;
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_token(locks[0], &token), 0);
+    pdk_rwlock_node(locks[0], writer, sizeof writer);
+    want(&next, locks[1], true, 2);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 3);
+    want(&other, locks[2], false, 4);
+    settle();
+    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    pdk_rwlock_node(locks[0], reader, sizeof reader);
+    CHECK(strstr(reader, "__READ__") != NULL);
+    CHECK_STR(reader + strlen(reader) - 10, writer + strlen(writer) - 10);
+    CHECK_RC(pdk_rwlock_token(locks[0], &later), 0);
+    CHECK_EQ(later, token);
+    settle();
+    CHECK(!granted(&next) && !granted(&other));
+    CHECK_EQ(pdk_rwlock_state(locks[0]), PDK_HELD);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_WITHIN(LONG_MS, granted(&next));
+    CHECK_RC(pdk_rwlock_token(locks[1], &later), 0);
+    CHECK(later > token);
+    CHECK(!granted(&other));
+    finish(&next);
+    finish(&other);
+    end();
+}
+
+static void readers_behind_the_writer_go_on(void)
+{
+    struct want other;
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    want(&other, locks[1], false, 2);
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    settle();
+    CHECK(!granted(&other));
+    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    finish(&other);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    end();
+}
+
+static void unlock_gives_back_what_was_taken_last(void)
+{
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 1);
+    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), PDK_EPERM);
+    CHECK_RC(pdk_rwlock_tryrdlock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    end();
+}
+
+/* The writer's node is deleted by another client, and that is not known yet: nothing shows that it held until then. */
+static void under_a_deleted_writer_there_is_no_read_lock(void)
+{
+    struct want next;
+    char writer[64];
+    begin();
+    CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
+    pdk_rwlock_node(locks[0], writer, sizeof writer);
+    want(&next, locks[1], true, 2);
+    fixture_delete_below(fixture.path, writer);
+    int rc = pdk_rwlock_rdlock(locks[0]);
+    CHECK_RC(rc, PDK_ELOST);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), PDK_ELOST);
+    finish(&next);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"readers hold at once", readers_share},
+        {"a writer holds alone", a_writer_is_alone},
+        {"readers of one object hold at once", readers_of_one_object_share},
+        {"a reader waits for a waiting writer", a_reader_waits_for_a_waiting_writer},
+        {"a writer waits for all readers", a_writer_waits_for_all_readers},
+        {"when a writer unlocks, all readers up to the next writer go on", a_writer_lets_all_readers_go_on},
+        {"a thread re-enters while a writer waits", a_thread_re_enters_while_a_writer_waits},
+        {"a reader cannot become a writer", a_reader_cannot_become_a_writer},
+        {"a writer goes on as a reader, and no writer comes between", the_read_lock_takes_the_writers_place},
+        {"when a writer goes on as a reader, the readers behind it go on", readers_behind_the_writer_go_on},
+        {"unlock gives back what was taken last", unlock_gives_back_what_was_taken_last},
+        {"under a writer's deleted node there is no read lock", under_a_deleted_writer_there_is_no_read_lock},
+        {0}};
+    return fixture_main(argc, argv, "rwlock", tests, ON_ONE | ON_THREE);
+}

@@ -1,0 +1,145 @@
+/*
+ * The sharers: threads of a client that read and write under a read/write lock, on a path of their own. A reader asks in
+ * vain to write; a writer may go on as a reader. The answers of the library are judged here, at once.
+ */
+#include "test/sim/world.h"
+#include <paddock.h>
+#include <stdio.h>
+
+static const char law[] = "sharer";
+
+static instant ms(int64_t n) { return n * 1000; }
+
+/* No time passes in here. */
+static void judge_grant(struct sharer *s)
+{
+    struct world *w = s->client->world;
+    int64_t token = 0;
+    fiber_now->n_locks++;
+    pdk_state state = pdk_rwlock_state(s->client->shared);
+    int64_t valid_ms = pdk_rwlock_valid_ms(s->client->shared);
+    pdk_rwlock_token(s->client->shared, &token);
+    fiber_now->n_locks--;
+    s->token = token;
+    if (s->client->closes)
+        return;
+    if (state == PDK_LOST || state == PDK_FREE)
+        world_break(w, law, "client %d is answered 0, and its state is %d", s->client->id, (int)state);
+    if (valid_ms <= 0 || token <= 0)
+        world_break(w, law, "client %d holds for %lld ms, by token %lld", s->client->id, (long long)valid_ms,
+                    (long long)token);
+}
+
+static int take(struct sharer *s, bool write)
+{
+    struct world *w = s->client->world;
+    pdk_rwlock *l = s->client->shared;
+    int kind = w->healed ? 0 : below(&w->random, 10), timeout_ms = between(&w->random, 20, 4000);
+    if (kind == 9)
+        return write ? pdk_rwlock_trywrlock(l) : pdk_rwlock_tryrdlock(l);
+    if (kind >= 6)
+        return write ? pdk_rwlock_timedwrlock(l, timeout_ms) : pdk_rwlock_timedrdlock(l, timeout_ms);
+    return write ? pdk_rwlock_wrlock(l) : pdk_rwlock_rdlock(l);
+}
+
+static void give_back(struct sharer *s, int (*verb)(pdk_rwlock *l))
+{
+    int rc = verb(s->client->shared);
+    STORY(s->client->world, "client %d sharer %d: unlock answers %s", s->client->id, s->index, pdk_strerrorname(rc));
+    if (rc == PDK_EPERM || rc == PDK_EINVAL || rc == PDK_EDEADLK)
+        world_break(s->client->world, law, "client %d may not unlock its own lock: %s", s->client->id,
+                    pdk_strerrorname(rc));
+}
+
+static void work(struct sharer *s)
+{
+    struct random *r = &s->client->world->random;
+    fiber_block(s, ms(between(r, 1, chance(r, 700) ? 200 : 3000)));
+}
+
+/* Its own grant may be lost by now, and its client closed. */
+static void read_on(struct sharer *s)
+{
+    struct world *w = s->client->world;
+    if (chance(&w->random, 200)) {
+        int rc = pdk_rwlock_timedwrlock(s->client->shared, 1000);
+        if (rc != PDK_EDEADLK && rc != PDK_ELOST && !s->client->closes)
+            world_break(w, law, "client %d reads, and asks to write: %s", s->client->id, pdk_strerrorname(rc));
+    }
+    bool twice = chance(&w->random, 200) && pdk_rwlock_rdlock(s->client->shared) == 0;
+    work(s);
+    if (twice)
+        give_back(s, pdk_rwlock_unlock);
+    give_back(s, pdk_rwlock_unlock);
+}
+
+/* A writer's read lock waits for nobody; it fails with the writer's own, or for want of time, memory or a connection. */
+static void judge_refusal(const struct sharer *s, int rc)
+{
+    struct world *w = s->client->world;
+    bool numberless = rc == PDK_EEXHAUSTED && !w->hostile;
+    if ((rc == PDK_EDEADLK || rc == PDK_EPERM || rc == PDK_EINVAL || numberless) && !s->client->closes)
+        world_break(w, law, "client %d writes, and may not read: %s", s->client->id, pdk_strerrorname(rc));
+}
+
+/* The token stays. */
+static void write_on(struct sharer *s)
+{
+    struct world *w = s->client->world;
+    work(s);
+    int rc = chance(&w->random, 500) ? take(s, false) : PDK_EBUSY;
+    STORY(w, "client %d sharer %d: a writer's read lock answers %s", s->client->id, s->index, pdk_strerrorname(rc));
+    if (rc == 0) {
+        int64_t token = s->token;
+        judge_grant(s);
+        if (s->token != token && !s->client->closes)
+            world_break(w, law, "client %d reads under its write lock with another token", s->client->id);
+        see(SIGHT_DOWNGRADED);
+    } else {
+        judge_refusal(s, rc);
+    }
+    give_back(s, rc == 0 ? pdk_rwlock_wrunlock : pdk_rwlock_unlock);
+    if (rc == 0)
+        read_on(s);
+}
+
+static void share(struct sharer *s)
+{
+    struct world *w = s->client->world;
+    bool write = chance(&w->random, 350);
+    int rc = take(s, write);
+    STORY(w, "client %d sharer %d: %s lock answers %s", s->client->id, s->index, write ? "write" : "read",
+          pdk_strerrorname(rc));
+    if (rc != 0)
+        return;
+    judge_grant(s);
+    if (write)
+        write_on(s);
+    else
+        read_on(s);
+}
+
+void *sharer_run(void *arg)
+{
+    struct sharer *s = arg;
+    struct random *r = &s->client->world->random;
+    for (s->rounds = between(r, 1, 4); s->rounds > 0 && !s->client->closes; s->rounds--) {
+        fiber_block(s, ms(between(r, 1, 300)));
+        share(s);
+    }
+    s->rounds = 0;
+    return NULL;
+}
+
+int sharers_begin(struct client *c)
+{
+    char path[] = {'/', '0' + SHARED_PATH, '\0'};
+    return c->shared != NULL ? 0 : pdk_rwlock_new(&c->shared, c->library, path, NULL);
+}
+
+void sharers_end(struct client *c)
+{
+    if (c->shared != NULL && pdk_rwlock_free(c->shared) != 0)
+        world_break(c->world, law, "client %d cannot free its read/write lock", c->id);
+    c->shared = NULL;
+}
