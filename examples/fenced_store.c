@@ -253,7 +253,8 @@ static int put_command(char **argv)
     int64_t largest = 0, token = token_of(argv[3]);
     if (token <= 0)
         return usage();
-    return report(store_put(argv[2], token, argv[4], &largest), argv[2], largest);
+    int status = store_put(argv[2], token, argv[4], &largest);
+    return report(status, argv[2], largest);
 }
 
 static int read_command(char **argv)

@@ -14,7 +14,7 @@ enum { LIMIT_MS = 60000, STALE = 1, USAGE = 64 };
 static char dir[PATH_MAX], address[PATH_MAX + 16], file[PATH_MAX + 16];
 static struct program client;
 
-#define RUN(...) program_run(&client, ARGS(program_built("examples/fenced_store"), __VA_ARGS__), 0)
+#define RUN(...) program_run(&client, ARGS(program_built("examples/fenced_store"), __VA_ARGS__), PROGRAM_ERRORS)
 
 static int put(const char *token, const char *text) { return RUN("put", address, token, text); }
 
@@ -39,6 +39,7 @@ static void refuses_smaller(void)
     serve();
     CHECK_EQ(put("7", "first"), 0);
     CHECK_EQ(put("6", "late"), STALE);
+    CHECK(program_complained(&client, "the store has seen token 7"));
     check_file("7 first");
     CHECK_EQ(put("7", "again"), 0);
     CHECK_EQ(put("12", "next"), 0);
@@ -51,12 +52,13 @@ static void refuses_smaller(void)
 static void readers_tokens(void)
 {
     serve();
-    CHECK_EQ(put("7", "first"), 0);
-    CHECK_EQ(RUN("read", address, "6"), STALE);
-    CHECK_EQ(RUN("read", address, "9"), 0);
-    CHECK_EQ(RUN("read", address, "8"), 0);
-    CHECK_EQ(put("7", "again"), 0);
-    check_file("7 again");
+    CHECK_EQ(put("27", "first"), 0);
+    CHECK_EQ(RUN("read", address, "26"), STALE);
+    CHECK(program_complained(&client, "the store has seen token 27"));
+    CHECK_EQ(RUN("read", address, "29"), 0);
+    CHECK_EQ(RUN("read", address, "28"), 0);
+    CHECK_EQ(put("27", "again"), 0);
+    check_file("27 again");
     CHECK_EQ(RUN("read", address, "none"), USAGE);
 }
 
