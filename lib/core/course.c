@@ -206,6 +206,8 @@ void pdk__course_expire(struct pdk__contender *c, bool confirmed, struct pdk__ac
     forget_delay(c);
     if (held)
         pdk__course_lose(c, out);
+    else if (c->requested && c->conditions.base[0] != '\0')
+        pdk__course_fail(c, out, PDK_ELOST); /* the grant under which it was to be made has ended */
     else if (c->phase != PDK__IDLE && c->phase != PDK__DONE)
         pdk__course_advance(c, out);
 }

@@ -45,7 +45,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         struct pdk__name name = pdk__name_parse(children[i]);
         if (name.kind == PDK__NAME_JUNK || children[i] == own || strcmp(children[i], base) == 0)
             continue;
-        place.tied |= name.sequence == sequence;
+        place.tied |= name.sequence == sequence && !(*base != '\0' && tagged(&name, rule->passes));
         if (name.sequence >= sequence || !blocks(rule, &name))
             continue;
         place.blocking++;

@@ -39,7 +39,7 @@ extern const struct pdk__rule pdk__rule_writer;
 
 struct pdk__place {
     bool present;            /* the contender is in the listing */
-    bool tied;               /* another has its sequence number: there is no order */
+    bool tied;               /* another has its sequence number, and could block it: there is no order */
     size_t blocking;         /* how many contenders block it */
     bool admitted;           /* fewer than the rule admits */
     bool next;               /* the deletion of the one that blocks it would admit it */

@@ -190,6 +190,29 @@ static void a_lost_reply_under_a_write_lock(void)
                       "own: granted\n");
 }
 
+static void in_another_session_it_is_lost(void)
+{
+    begin_under(true);
+    acquire(&t, -1);
+    down(&t);
+    expired(&t);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "down: -\n"
+                      "expired: failed(PDK_ELOST) done\n");
+}
+
+/* A create of its own that landed late. */
+static void readers_of_the_same_number_are_no_tie(void)
+{
+    begin_under(true);
+    acquire(&t, -1);
+    created(&t, READER_OURS);
+    listed(&t, LIST(BASE, "0000000000001000-00000028-__READ__0000000005", READER_OURS));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -203,6 +226,8 @@ int main(int argc, char **argv)
         {"a writer reads under its own number, with its token", a_writer_reads_under_its_own_number},
         {"without the writer's node a read under it is lost", without_the_writers_node_it_is_lost},
         {"a try under a write lock creates at once", a_try_under_a_write_lock_creates_at_once},
+        {"in another session a read under a write lock is lost", in_another_session_it_is_lost},
+        {"readers under the same writer's number are no tie", readers_of_the_same_number_are_no_tie},
         {"a lost reply under a write lock is looked for like any", a_lost_reply_under_a_write_lock},
         {0},
     };
