@@ -29,8 +29,8 @@ static void end(struct pdk__cli_acquisition *c, int rc)
     assert(rc != 0);
     move(c, PHASE_ENDED);
     c->rc = rc;
-    if (c->lock != NULL)
-        c->recipe->last_error(c->lock, c->why, sizeof c->why);
+    if (c->made)
+        c->recipe->last_error(&c->lock, c->why, sizeof c->why);
     if (c->leader != NULL)
         pdk_leader_last_error(c->leader, c->why, sizeof c->why);
     if (c->why[0] == '\0' && c->client != NULL)
@@ -52,7 +52,7 @@ static void released(int rc, void *arg)
 static void release(struct pdk__cli_acquisition *c)
 {
     move(c, PHASE_LEAVING);
-    int rc = c->recipe->release(c->lock, released, c);
+    int rc = c->recipe->release(&c->lock, released, c);
     /* Closing the session deletes the node as well. */
     if (rc != 0)
         released(rc, c);
@@ -93,13 +93,14 @@ static int make_lock(struct pdk__cli_acquisition *c)
     if (rc != 0)
         return rc;
     c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
-    c->recipe->watch(c->lock, &c->watcher);
+    c->made = true;
+    c->recipe->watch(&c->lock, &c->watcher);
     return 0;
 }
 
 static void make_object(struct pdk__cli_acquisition *c)
 {
-    assert(c->client != NULL && c->lock == NULL && c->leader == NULL);
+    assert(c->client != NULL && !c->made && c->leader == NULL);
     int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_lock(c);
     if (rc != 0)
         end(c, rc);
@@ -152,7 +153,7 @@ static void ask(struct pdk__cli_acquisition *c)
         left = 0;
     move(c, PHASE_WAITING);
     c->deadline = -1;
-    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(c->lock, left, granted, c, &c->op);
+    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
     if (rc != 0)
         end(c, rc);
 }
@@ -204,20 +205,20 @@ void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *t
         *token = c->token;
         pdk_leader_node(c->leader, node, size);
     } else {
-        c->recipe->token(c->lock, token);
-        c->recipe->node(c->lock, node, size);
+        c->recipe->token(&c->lock, token);
+        c->recipe->node(&c->lock, node, size);
     }
 }
 
 int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
 {
-    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : c->recipe->valid_ms(c->lock);
+    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : c->recipe->valid_ms(&c->lock);
 }
 
 static void give_up(struct pdk__cli_acquisition *c)
 {
     move(c, PHASE_LEAVING);
-    pdk_op_cancel(c->op);
+    c->recipe->cancel(&c->lock);
 }
 
 void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
@@ -239,13 +240,12 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
 
 void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
 {
-    pdk_op_free(c->op);
     pdk_client_close(c->client);
-    c->recipe->free(c->lock);
+    if (c->made)
+        c->recipe->free(&c->lock);
     pdk_leader_free(c->leader);
     pdk_client_free(c->client);
-    c->op = NULL;
-    c->lock = NULL;
+    c->made = false;
     c->leader = NULL;
     c->client = NULL;
 }

@@ -26,9 +26,9 @@ struct pdk__cli_acquisition {
     struct pdk__cli_opener *opener; /* of the client, until there is one */
     pdk_client *client;
     const struct pdk__cli_recipe *recipe;
-    void *lock; /* of that recipe */
+    struct pdk__cli_object lock;
+    bool made; /* the lock */
     struct pdk__cli_watcher watcher;
-    pdk_op *op;
     pdk_leader *leader;    /* instead of the lock */
     int64_t token;         /* of its term */
     int64_t revoked_token; /* of the last term with a revocation request */

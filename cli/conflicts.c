@@ -13,6 +13,9 @@ void pdk__cli_conflicts_add(struct pdk__cli_conflicts *m, const pdk_contender_li
 {
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     m->kazoo = m->kazoo || pdk__cli_is_kazoo(list, i);
+    int64_t limit = pdk_contender_limit(list, i);
+    m->limits = m->limits || (limit > 0 && m->limit > 0 && limit != m->limit);
+    m->limit = limit > 0 ? limit : m->limit;
     /* Data of a program's own do not show how it is granted the lock; an identity, which has a process, does. */
     bool known = dialect == PDK_DIALECT_CURATOR || (dialect == PDK_DIALECT_PADDOCK && pdk_contender_pid(list, i) != 0);
     if (known)
@@ -31,6 +34,10 @@ void pdk__cli_conflicts_report(const struct pdk__cli_conflicts *m, struct pdk__c
     if (m->kazoo && !reported->kazoo)
         pdk__cli_message(
             "%s: a kazoo Lock or Election contends here, and may hold beside others: see paddock(1), CAVEATS", path);
+    if (m->limits && !reported->limits)
+        pdk__cli_message("%s: contenders have different limits: more permits may be held than some of them allow",
+                         path);
+    reported->limits = reported->limits || m->limits;
     reported->confirmed = reported->confirmed || (m->confirmed && m->unconfirmed);
     reported->delayed = reported->delayed || (m->delayed && m->undelayed);
     reported->kazoo = reported->kazoo || m->kazoo;

@@ -9,6 +9,8 @@ struct pdk__cli_conflicts {
     bool confirmed, unconfirmed; /* there is one whose grants are confirmed, or are not */
     bool delayed, undelayed;     /* one with a lock delay, or without */
     bool kazoo;                  /* one that sees its own kind only */
+    int64_t limit;               /* of a semaphore, of one contender; 0: none is known */
+    bool limits;                 /* others have another */
 };
 
 /* Add contender I, as far as its name and, if they were read, its data are known. */

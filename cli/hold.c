@@ -19,6 +19,7 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
                            "ends or a signal (HUP, INT, TERM) comes. For scripts that keep a lock across\n"
                            "several commands, and for co-processes.\n"
                            "  -s, --shared          hold beside others that share; -x: as their writer\n"
+                           "  -N COUNT  --limit N   take COUNT of N permits (1) of a semaphore\n"
                            "  -n, --nb              do not wait for a lock that another holds\n"
                            "  -w, --wait SEC        wait at most so long (decimals allowed)\n"
                            "  -E N                  exit status when busy or timed out (1)\n"
@@ -79,7 +80,7 @@ static void print_token(struct hold *h)
 {
     int64_t token = 0;
     assert(h->acquisition.phase == PHASE_HELD);
-    h->acquisition.recipe->token(h->acquisition.lock, &token);
+    h->acquisition.recipe->token(&h->acquisition.lock, &token);
     printf("%lld\n", (long long)token);
     if (fflush(stdout) == 0)
         return;

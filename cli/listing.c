@@ -32,7 +32,12 @@ const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
 {
     pdk_mode mode = pdk_contender_mode(list, i);
-    return mode == PDK_MODE_READ ? "read" : mode == PDK_MODE_WRITE ? "write" : "";
+    static const char *const words[] = {[PDK_MODE_EXCLUSIVE] = "",
+                                        [PDK_MODE_READ] = "read",
+                                        [PDK_MODE_WRITE] = "write",
+                                        [PDK_MODE_NONE] = "",
+                                        [PDK_MODE_PERMIT] = "permit"};
+    return words[mode];
 }
 
 int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)

@@ -17,7 +17,7 @@ struct json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
  * contender's. */
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
 
-/* "read" or "write" for a contender of a read/write lock, else "". */
+/* "read" or "write" for a contender of a read/write lock, "permit" for one of a semaphore, else "". */
 const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i);
 
 /* Milliseconds since the node was created; the clocks of the servers and of this machine may differ, so never

@@ -53,6 +53,8 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
     json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
     json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
     set_text(object, "label", pdk_contender_label(list, i));
+    if (pdk_contender_limit(list, i) > 0)
+        json_object_set_new(object, "limit", json_integer(pdk_contender_limit(list, i)));
     json_object_set_new(object, "confirmed", json_boolean(pdk_contender_confirmed(list, i)));
     json_object_set_new(object, "lock_delay_ms", json_integer(pdk_contender_lock_delay_ms(list, i)));
 }

@@ -7,6 +7,7 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "       paddock lock [OPTION]... PATH -c STR\n"
                            "Run a command while holding the lock PATH.\n"
                            "  -s, --shared          hold beside others that share; -x, --exclusive: alone\n"
+                           "  -N, --permits COUNT  --limit N   hold COUNT (1) of a semaphore's N permits\n"
                            "  -n, --nb              do not wait for a lock that another holds\n"
                            "  -w, --wait SEC        wait at most so long (decimals allowed)\n"
                            "  -E N                  exit status when busy or timed out (1)\n"

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
                            "Show who holds the lock PATH and who waits for it, in their order.\n"
@@ -60,6 +61,15 @@ static void note(const struct ls *l, const pdk_contender_list *list)
         pdk__cli_conflicts_report(&conflicts, &reported, l->options.path);
 }
 
+/* Its gate and its permits have paths of their own. */
+static bool is_semaphore(const pdk_contender_list *list)
+{
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        if (strcmp(pdk_contender_name(list, i), "leases") == 0)
+            return true;
+    return false;
+}
+
 static int show(const struct ls *l, const pdk_contender_list *list)
 {
     if (l->json)
@@ -68,6 +78,8 @@ static int show(const struct ls *l, const pdk_contender_list *list)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(list, pdk_contender_list_size(list));
     note(l, list);
+    if (is_semaphore(list) && !l->options.quiet)
+        pdk__cli_message("%s: a semaphore's permits stand under %s/leases", l->options.path, l->options.path);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "lib/assert.h"
 
 #include <getopt.h>
+#include <paddock/semaphore.h>
 #include <paddock/version.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,8 @@ const struct pdk__cli_option pdk__cli_mode_options[] = {
     {"shared", 's', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "1"},
     {"exclusive", 'x', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
     {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
+    {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX},
+    {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX},
     {0},
 };
 
@@ -330,6 +333,24 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
+/* The options that choose the recipe fit together. */
+static int check_mode(struct pdk__cli_options *o)
+{
+    if (o->limit > 0 && o->mode != MODE_MUTEX)
+        return pdk__cli_usage("%s: --limit goes with neither -s nor -x", o->command);
+    if (o->limit > 0 && o->min_token > 0)
+        return pdk__cli_usage("%s: --min-token does not go with --limit", o->command);
+    if (o->count > o->limit)
+        return pdk__cli_usage("%s: -N takes at most as many permits as --limit says there are", o->command);
+    if (o->limit > 0) {
+        o->mode = MODE_PERMITS;
+        o->count = o->count > 0 ? o->count : 1;
+    }
+    if (o->mode != MODE_MUTEX && (o->confirmed || o->lock_delay_ms > 0))
+        return pdk__cli_usage("%s: --confirmed and --lock-delay go with neither -s, -x nor --limit", o->command);
+    return 0;
+}
+
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
 {
     if (path == NULL)
@@ -337,8 +358,9 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     int status = pdk__cli_target_path(o->command, path);
     if (status != 0)
         return status;
-    if (o->mode != MODE_MUTEX && (o->confirmed || o->lock_delay_ms > 0))
-        return pdk__cli_usage("%s: --confirmed and --lock-delay go with neither -s nor -x", o->command);
+    status = check_mode(o);
+    if (status != 0)
+        return status;
     if (o->hosts == NULL || *o->hosts == '\0')
         return pdk__cli_usage("%s: no ensemble given: use -z HOST:PORT or set PADDOCK_HOSTS", o->command);
     status = pdk__cli_target_hosts(o->command, o->hosts);

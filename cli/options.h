@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* The recipe of a lock, and the side that is taken. */
-enum pdk__cli_mode { MODE_MUTEX, MODE_SHARED, MODE_EXCLUSIVE };
+enum pdk__cli_mode { MODE_MUTEX, MODE_SHARED, MODE_EXCLUSIVE, MODE_PERMITS };
 
 struct pdk__cli_options {
     const char *command; /* the sub-command, for messages */
@@ -16,6 +16,8 @@ struct pdk__cli_options {
     const char *path;
     bool elect;     /* a leadership, not a lock */
     int mode;       /* of a lock: an enum pdk__cli_mode */
+    int count;      /* of permits; 0: not given */
+    int limit;      /* of the semaphore; 0: it is none */
     const char *id; /* of the candidate; NULL: the library's */
     pdk_client_options *client;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
@@ -75,7 +77,7 @@ extern const struct pdk__cli_option pdk__cli_nowait_options[];
 extern const struct pdk__cli_option pdk__cli_node_options[]; /* ACL of created nodes; the status of a loss */
 extern const struct pdk__cli_option pdk__cli_label_options[];
 extern const struct pdk__cli_option pdk__cli_grant_options[]; /* the rules by which a lock is granted */
-extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x */
+extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x, -N and --limit */
 
 /* Defaults, with the environment. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);

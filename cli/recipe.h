@@ -1,14 +1,16 @@
 /*
- * The lock that the command line chose, as an acquisition uses it: a mutex, or one side of a read/write lock.
+ * The lock that the command line chose, as an acquisition uses it: a mutex, one side of a read/write
+ * lock, or permits of a semaphore.
  *
- * The functions are those of the public interface, for an object whose type only its recipe knows.
+ * The functions are those of the public interface.
  */
 #ifndef PDK_CLI_RECIPE_H
 #define PDK_CLI_RECIPE_H
 
 #include "cli/options.h"
 
-#include <paddock/mutex.h>
+#include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
 
 /* To be told of changes; ARG is passed to both. */
 struct pdk__cli_watcher {
@@ -17,16 +19,27 @@ struct pdk__cli_watcher {
     void *arg;
 };
 
+/* The object of that lock, and what was requested of it: of one recipe, all else is NULL. */
+struct pdk__cli_object {
+    pdk_mutex *mutex;
+    pdk_rwlock *rwlock;
+    pdk_op *op; /* of either */
+    pdk_semaphore *semaphore;
+    pdk_permit *permit;
+    unsigned count; /* of permits to request */
+};
+
 struct pdk__cli_recipe {
-    int (*make)(void **object, pdk_client *c, const struct pdk__cli_options *o);
-    void (*watch)(void *object, struct pdk__cli_watcher *watcher); /* borrowed until the object is freed */
-    int (*request)(void *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
-    int (*release)(void *object, pdk_lock_cb cb, void *arg);
-    int (*token)(void *object, int64_t *token);
-    size_t (*node)(void *object, char *buf, size_t size);
-    int64_t (*valid_ms)(void *object);
-    size_t (*last_error)(void *object, char *buf, size_t size);
-    int (*free)(void *object); /* NULL is allowed */
+    int (*make)(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o);
+    void (*watch)(struct pdk__cli_object *object, struct pdk__cli_watcher *watcher); /* borrowed until it is freed */
+    int (*request)(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
+    void (*cancel)(struct pdk__cli_object *object); /* the request's callback tells PDK_ECANCELED */
+    int (*release)(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);
+    int (*token)(const struct pdk__cli_object *object, int64_t *token);
+    size_t (*node)(const struct pdk__cli_object *object, char *buf, size_t size);
+    int64_t (*valid_ms)(const struct pdk__cli_object *object);
+    size_t (*last_error)(struct pdk__cli_object *object, char *buf, size_t size);
+    void (*free)(struct pdk__cli_object *object); /* after the client was closed; may never have been made */
 };
 
 /* The recipe that the options choose; static. */

@@ -2,7 +2,7 @@
  * Paddock: distributed locks on ZooKeeper.
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/rwlock.h> (many readers, one
- * writer) or <paddock/leader.h> (one of many); each header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or a negative
+ * writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h> (one of many); each header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or a negative
  * PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
@@ -15,6 +15,7 @@
 #include <paddock/log.h>
 #include <paddock/mutex.h>
 #include <paddock/rwlock.h>
+#include <paddock/semaphore.h>
 #include <paddock/version.h>
 
 #endif

@@ -45,6 +45,8 @@ char *pdk__identity_format(const struct pdk__identity *identity)
         json_object_set_new(json, "confirmed", json_true());
     if (identity->lock_delay_ms > 0)
         json_object_set_new(json, "lock_delay_ms", json_integer((json_int_t)identity->lock_delay_ms));
+    if (identity->limit > 0)
+        json_object_set_new(json, "limit", json_integer((json_int_t)identity->limit));
     char *dump = json_dumps(json, JSON_COMPACT);
     char *data = dump != NULL ? pdk__strdup(dump) : NULL;
     free(dump);
@@ -62,6 +64,7 @@ static void read_object(struct pdk__identity *identity, json_t *json)
     identity->thread = json_integer_value(json_object_get(json, "thread"));
     identity->confirmed = json_is_true(json_object_get(json, "confirmed"));
     identity->lock_delay_ms = json_integer_value(json_object_get(json, "lock_delay_ms"));
+    identity->limit = json_integer_value(json_object_get(json, "limit"));
 }
 
 /* An address or a host name, and nothing else. */

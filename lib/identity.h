@@ -3,7 +3,8 @@
  *
  *     {"host":"db7","pid":4711,"thread":4715,"label":"nightly","confirmed":true,"lock_delay_ms":5000}
  *
- * The last two are there when they are set: contenders of one path should agree in them.
+ * The last two are there when they are set, and so is "limit", the permits of a semaphore: contenders of one path
+ * should agree in them.
  *
  * Curator puts the bare address of its host there; that is read as a host.
  */
@@ -23,6 +24,7 @@ struct pdk__identity {
     int64_t thread;
     bool confirmed;        /* its grants are confirmed */
     int64_t lock_delay_ms; /* 0: none */
+    int64_t limit;         /* the permits of the semaphore; 0: it is none */
 };
 
 /* The identity of the calling thread; LABEL is cut to fit. */

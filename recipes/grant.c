@@ -77,14 +77,14 @@ int pdk__grant_ahead(struct pdk__object *o, int64_t *ahead)
     return hold != NULL ? 0 : PDK_EPERM;
 }
 
-static int fill(struct pdk__hold *hold, struct zoo_op *check)
+int pdk__grant_fill(struct pdk__hold *hold, struct zoo_op *check)
 {
     if (hold == NULL)
         return PDK_EPERM;
     if (hold->stage == PDK__HOLD_LOST)
         return pdk__hold_blame(hold, "guard", PDK_ELOST);
     if (hold->lent == NULL)
-        hold->lent = pdk__object_lend(hold->object, hold->node);
+        hold->lent = pdk__object_lend(hold->object, hold->path, hold->node);
     if (hold->lent == NULL)
         return PDK_ENOMEM;
     zoo_check_op_init(check, hold->lent, -1);
@@ -96,5 +96,5 @@ int pdk__grant_guard(struct pdk__object *o, struct zoo_op *check)
     if (check == NULL)
         return PDK_EINVAL;
     int rc = pdk__object_begin(o);
-    return rc != 0 ? rc : pdk__object_end(o, "guard", fill(asked(o), check));
+    return rc != 0 ? rc : pdk__object_end(o, "guard", pdk__grant_fill(asked(o), check));
 }

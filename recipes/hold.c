@@ -264,7 +264,8 @@ static const struct pdk__claim_listener listener = {granted, failed, changed, du
 
 int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind)
 {
-    *hold = (struct pdk__hold){.object = object, .kind = kind, .released_callback.run = run_released};
+    *hold = (struct pdk__hold){
+        .object = object, .path = object->path, .kind = kind, .released_callback.run = run_released};
     pdk__list_init(&hold->released_callback.link);
     return pdk__cond_init(&hold->moved);
 }
@@ -279,7 +280,7 @@ void pdk__hold_clear(struct pdk__hold *hold)
 int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec)
 {
     assert(pdk__client_locked(hold->object->client) && !hold->at_work);
-    spec.path = hold->object->path;
+    spec.path = hold->path;
     hold->began_ms = pdk__now_ms();
     hold->why[0] = '\0';
     hold->result = 0;

@@ -51,6 +51,7 @@ typedef void pdk__release_cb(int rc, void *arg);
 struct pdk__hold {
     struct pdk__claim claim;
     struct pdk__object *object;
+    const char *path; /* of the lock: the object's, unless the recipe has set another; borrowed */
     const struct pdk__hold_kind *kind;
     unsigned refs;
     enum pdk__hold_stage stage;
@@ -88,7 +89,7 @@ void pdk__hold_unref(struct pdk__hold *hold);
  * then. */
 void pdk__hold_finish_call(struct pdk__hold *hold);
 
-/* Contend for the object's path, as SPEC says; its own path is ignored. The claim must not be at work. The recipe is
+/* Contend for the hold's path, as SPEC says; that one's path is ignored. The claim must not be at work. The recipe is
  * notified later or from inside the call; never when an error is returned. */
 int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec);
 

@@ -2,12 +2,9 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/identity.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
 #include <string.h>
-
-enum { DATA_MAX = 65536 };
 
 static struct pdk_op *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_op, hold); }
 
@@ -157,27 +154,12 @@ static const struct pdk__hold_kind kind = {.acquire = "lock",
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
-static char *node_data(struct pdk__holds *h, size_t *size)
-{
-    if (h->options.data != NULL) {
-        *size = h->options.data_size;
-        return pdk__memdup(h->options.data, h->options.data_size);
-    }
-    struct pdk__identity identity;
-    pdk__identity_own(&identity, h->object.client->options.label);
-    identity.confirmed = h->options.conditions.confirmed;
-    identity.lock_delay_ms = h->options.conditions.lock_delay_ms;
-    char *text = pdk__identity_format(&identity);
-    *size = text != NULL ? strlen(text) : 0;
-    return text;
-}
-
 static struct pdk_op *make(struct pdk__holds *h, size_t *data_size)
 {
     struct pdk_op *op = pdk__alloc(sizeof *op);
     if (op == NULL)
         return NULL;
-    op->data = node_data(h, data_size);
+    op->data = pdk__node_data_make(&h->options, h->object.client, data_size);
     if (op->data == NULL || pdk__hold_init(&op->hold, &h->object, &kind) != 0) {
         pdk__free(op->data);
         pdk__free(op);
@@ -252,27 +234,14 @@ void pdk_op_free(pdk_op *op)
 
 /* --- begin and end ----------------------------------------------------------------------------------------------- */
 
-int pdk__holds_set_data(struct pdk__holds_options *options, const void *data, size_t size)
-{
-    if ((data == NULL && size > 0) || size > DATA_MAX)
-        return PDK_EINVAL;
-    void *copy = pdk__memdup(data, size);
-    if (copy == NULL)
-        return PDK_ENOMEM;
-    pdk__free(options->data);
-    options->data = copy;
-    options->data_size = size;
-    return 0;
-}
-
-int pdk__holds_init(struct pdk__holds *h, const struct pdk__holds_options *options)
+int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *options)
 {
     pdk__list_init(&h->list);
     if (options != NULL)
         h->options.conditions = options->conditions;
     h->options.conditions.delay = &h->delay;
     bool own_data = options != NULL && options->data != NULL;
-    return own_data ? pdk__holds_set_data(&h->options, options->data, options->data_size) : 0;
+    return own_data ? pdk__node_data_set(&h->options, options->data, options->data_size) : 0;
 }
 
 void pdk__holds_clear(struct pdk__holds *h)

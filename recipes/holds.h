@@ -7,17 +7,12 @@
 
 #include "paddock/mutex.h"
 #include "recipes/hold.h"
+#include "recipes/node_data.h"
 #include "recipes/object.h"
-
-struct pdk__holds_options {
-    void *data;
-    size_t data_size;
-    struct pdk__conditions conditions;
-};
 
 struct pdk__holds {
     struct pdk__object object;
-    struct pdk__holds_options options;
+    struct pdk__node_options options;
     struct pdk__delay delay;
     struct pdk__list list; /* of pdk_op: those that contend or are owned */
 };
@@ -43,11 +38,8 @@ struct pdk_op {
     bool answered; /* the callback was told of the grant, or is about to be */
 };
 
-/* Set the data of the nodes: a copy. PDK_EINVAL, PDK_ENOMEM. */
-int pdk__holds_set_data(struct pdk__holds_options *options, const void *data, size_t size);
-
 /* For the object's kind. OPTIONS are copied; they may be NULL. */
-int pdk__holds_init(struct pdk__holds *h, const struct pdk__holds_options *options);
+int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *options);
 void pdk__holds_clear(struct pdk__holds *h);
 
 /* The public verb, whole; H may be NULL. PDK_EBUSY: a grant or a request remains, and the client is open. */

@@ -19,7 +19,7 @@ void pdk_mutex_options_free(pdk_mutex_options *o)
 
 int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t size)
 {
-    return o != NULL ? pdk__holds_set_data(&o->shared, data, size) : PDK_EINVAL;
+    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
 }
 
 int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token)

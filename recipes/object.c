@@ -82,11 +82,11 @@ void pdk__object_retire(struct pdk__object *o)
     pdk__object_unref(o);
 }
 
-const char *pdk__object_lend(struct pdk__object *o, const char *name)
+const char *pdk__object_lend(struct pdk__object *o, const char *path, const char *name)
 {
     assert(pdk__client_locked(o->client));
     struct pdk__lent *lent = pdk__alloc(sizeof *lent);
-    if (lent == NULL || (lent->path = pdk__join(o->path, name)) == NULL) {
+    if (lent == NULL || (lent->path = pdk__join(path, name)) == NULL) {
         pdk__free(lent);
         return NULL;
     }

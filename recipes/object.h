@@ -87,8 +87,8 @@ void pdk__object_unref(struct pdk__object *o);
 /* The user frees the object, inside a verb: no change is reported any more, and the user's reference ends. */
 void pdk__object_retire(struct pdk__object *o);
 
-/* The path of the node NAME, which lives as long as the object; NULL when memory is out. */
-const char *pdk__object_lend(struct pdk__object *o, const char *name);
+/* The path of the node NAME under PATH, which lives as long as the object; NULL when memory is out. */
+const char *pdk__object_lend(struct pdk__object *o, const char *path, const char *name);
 
 /* The calling thread's call fails with RC, which is returned. Notes the reason, as far as the client knows it. */
 int pdk__object_blame(struct pdk__object *o, const char *verb, int rc);

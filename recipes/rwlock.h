@@ -6,7 +6,7 @@
 #include "recipes/holds.h"
 
 struct pdk_rwlock_options {
-    struct pdk__holds_options shared;
+    struct pdk__node_options shared;
 };
 
 struct pdk_rwlock {

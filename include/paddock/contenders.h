@@ -31,7 +31,8 @@ typedef enum pdk_mode {
     PDK_MODE_EXCLUSIVE = 0, /* alone: a mutex, a leader, a recipe that this library does not know */
     PDK_MODE_READ = 1,      /* beside other readers */
     PDK_MODE_WRITE = 2,     /* alone, as the writer of a read/write lock */
-    PDK_MODE_NONE = 3       /* junk */
+    PDK_MODE_NONE = 3,      /* junk */
+    PDK_MODE_PERMIT = 4     /* beside as many others as a semaphore has permits; below PATH/leases */
 } pdk_mode;
 
 /*
@@ -73,7 +74,8 @@ int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i);
 pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
- * reader that has only readers ahead, and a writer beside the read lock that it took under its own. false for junk. */
+ * reader that has only readers ahead, a writer beside the read lock that it took under its own, and a permit with fewer
+ * contenders ahead than pdk_contender_limit(), or where that is not known. false for junk. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* The session that owns the node; 0 for a node that is not ephemeral, or that this client may not look at. */
@@ -111,6 +113,10 @@ bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i);
 /* The lock delay in the contender's identity (pdk_mutex_options_set_lock_delay_ms()), in milliseconds; 0 for none.
  * Either all contenders of a path should have one, or none. */
 int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
+
+/* How many permits the semaphore has, by the identity of this one's contender; 0: not known, or it is none. All
+ * contenders of a semaphore should have one limit. */
+int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i);
 
 /*
  * Ask contender I of LIST to release the lock: write "__REVOKE__" into its node's data, as Curator's Revoker does.

@@ -51,6 +51,7 @@ void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const ch
     struct pdk__action *action = pdk__ask(c, out, PDK__ACT_WATCH, PDK__WATCHING);
     action->name = predecessor;
     action->by_exists = c->queue.by_exists = by_exists;
+    action->by_children = c->rule->by_children;
     c->queue.watching = true;
 }
 

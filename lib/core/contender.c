@@ -331,12 +331,21 @@ static bool stale(const struct pdk__contender *c, const struct pdk__event *ev)
     return ev->op != (ev->kind == PDK__EV_CLEARED ? c->record.clear_op : c->op);
 }
 
+/* Listings that are under way are judged by the new limit. */
+static void on_rule(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->phase == PDK__WAITING)
+        pdk__course_advance(c, out);
+}
+
 static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->kind == PDK__EV_ACQUIRE) {
         on_acquire(c, ev, out);
     } else if (ev->kind == PDK__EV_RELEASE) {
         on_release(c, out);
+    } else if (ev->kind == PDK__EV_RULE) {
+        on_rule(c, out);
     } else if (ev->kind == PDK__EV_TIMER) {
         on_timer(c, ev, out);
     } else if (!stale(c, ev)) {
@@ -351,7 +360,7 @@ void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct p
     *c = (struct pdk__contender){
         .ops = ops, .rule = rule, .attempt = attempt, .session = {session, connected, lease_ok}, .phase = PDK__IDLE};
     assert(ops != NULL && attempt != 0);
-    assert(rule->admits == 1);
+    assert(rule->admits == 1 || rule->by_children);
     pdk__retry_init(&c->retry, seed);
 }
 

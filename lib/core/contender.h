@@ -131,8 +131,8 @@ struct pdk__contender {
     int64_t rest_ms; /* when the rest ends, or an unset watch is requested again */
 };
 
-/* OPS and RULE are borrowed for the contender's life. The rule admits one: a watch on the nearest contender that
- * blocks ours is enough only then. SESSION is 0 while not connected. LEASE_OK: whether it is OK by
+/* OPS and RULE are borrowed for the contender's life; a limit in it may change, followed by the event for that. A rule
+ * that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0 while not connected. LEASE_OK: whether it is OK by
  * the lease's last report. */
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok);

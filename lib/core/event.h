@@ -18,6 +18,7 @@ enum pdk__event_kind {
     /* from the caller */
     PDK__EV_ACQUIRE, /* try_only, deadline_ms */
     PDK__EV_RELEASE, /* unlock, cancel, give up: all the same to the machine */
+    PDK__EV_RULE,    /* the rule has another limit from now on */
     /* from the clock */
     PDK__EV_TIMER,
     /* from the session */
@@ -35,8 +36,8 @@ enum pdk__event_kind {
     PDK__EV_BARRIER,     /* OK: a quorum has refused it, as expected */
     PDK__EV_LISTED,      /* children, n_children */
     PDK__EV_IDENTIFIED,  /* owner, token, version: of the node that may be ours */
-    PDK__EV_WATCHED,     /* name: the predecessor's */
-    PDK__EV_FIRED,       /* deleted: the predecessor is deleted; else it changed */
+    PDK__EV_WATCHED,     /* name: the predecessor's; or children, n_children */
+    PDK__EV_FIRED,       /* deleted: the predecessor is deleted; else it changed, or the children did */
     PDK__EV_OWN,         /* owner, token, version, revoked: our node is there, and is watched from now on */
     PDK__EV_OWN_FIRED,   /* deleted */
     PDK__EV_CONFIRMED,   /* owner, token (of the write), version */
@@ -73,7 +74,7 @@ enum pdk__action_kind {
     PDK__ACT_BARRIER,     /* a write that a quorum refuses, and list right after: BARRIER, LISTED */
     PDK__ACT_LIST,        /* LISTED */
     PDK__ACT_IDENTIFY,    /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
-    PDK__ACT_WATCH,       /* read and watch the predecessor `name`: WATCHED, later FIRED */
+    PDK__ACT_WATCH,       /* read and watch the predecessor `name`, or the children: WATCHED, later FIRED */
     PDK__ACT_UNWATCH,     /* the predecessor's watch is no longer needed; `gone`: by any contender */
     PDK__ACT_OWN,         /* read and watch our own node: OWN, later OWN_FIRED */
     PDK__ACT_CONFIRM,     /* write our node, which must be at `version`, unchanged: CONFIRMED */
@@ -95,12 +96,13 @@ enum pdk__action_kind {
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the
- * node is deleted. `revoked`: the node carries a revocation request, and must keep it. */
+ * node is deleted. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;
     const char *name;
     bool by_exists;
+    bool by_children;
     bool gone;
     bool revoked;
     uint32_t attempt;

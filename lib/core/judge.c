@@ -63,7 +63,8 @@ struct pdk__verdict pdk__judge(struct pdk__contender *c, const struct pdk__event
     case PDK__EV_IDENTIFIED:
         return pdk__own_node_identified(&c->node, ev, c->session.id);
     case PDK__EV_WATCHED:
-        return pdk__queue_watched(&c->queue, ev);
+        return c->rule->by_children ? pdk__queue_watched_children(&c->queue, c->rule, ev, c->node.name)
+                                    : pdk__queue_watched(&c->queue, ev);
     case PDK__EV_FIRED:
         return judge_watch(c, ev);
     case PDK__EV_OWN:

@@ -3,8 +3,8 @@
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * with "latch-" in place of "lock-" for a leader, "__READ__" and "__WRIT__" for a read/write lock. Curator's clients
- * order by what follows that tag, and each recipe has its own. The session distinguishes our node from one that a
+ * with "latch-" in place of "lock-" for a leader, "__READ__" and "__WRIT__" for a read/write lock, "lease-" for a permit of
+ * a semaphore. Curator's clients order by what follows that tag, and each recipe has its own. The session distinguishes our node from one that a
  * previous session left. The attempt distinguishes two requests of one session. Both are in the name because a listing
  * shows only names, and after a lost reply a listing is all we have.
  */
@@ -18,7 +18,7 @@
 enum { PDK__NAME_MAX = 64 };
 
 /* The tag right before the sequence number. */
-enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__N_TAGS };
+enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__TAG_LEASE, PDK__N_TAGS };
 
 enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */

@@ -55,6 +55,18 @@ struct pdk__verdict pdk__queue_watched(const struct pdk__queue *q, const struct 
     return pdk__verdict(PDK__MOVE_RETRY); /* nor by exists (servers from 3.8.4 on): list at intervals */
 }
 
+struct pdk__verdict pdk__queue_watched_children(struct pdk__queue *q, const struct pdk__rule *rule,
+                                                const struct pdk__event *ev, const char *own)
+{
+    assert(q->watching && rule->by_children);
+    if (ev->outcome == PDK__UNKNOWN)
+        return pdk__verdict(PDK__MOVE_RETRY);
+    if (ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED)
+        return pdk__verdict_refused(PDK__MOVE_FAIL, ev);
+    struct pdk__verdict v = pdk__queue_listed(q, rule, ev, own, "", false);
+    return v.move == PDK__MOVE_WATCH ? pdk__verdict(PDK__MOVE_WAIT) : v;
+}
+
 /* An event before the reply can be of an older watch, set again with the connection. The one that was asked for can be
  * set after it: by exists in any case, by getData unless the node is deleted. */
 struct pdk__verdict pdk__queue_fired(struct pdk__queue *q, const struct pdk__event *ev, bool early)

@@ -10,6 +10,12 @@ const struct pdk__rule pdk__rule_leader = {.tag = PDK__TAG_LATCH, .admits = 1};
 const struct pdk__rule pdk__rule_reader = {.tag = PDK__TAG_READ, .passes = READ, .under = WRITE, .admits = 1};
 const struct pdk__rule pdk__rule_writer = {.tag = PDK__TAG_WRITE, .replaced = WRITE, .admits = 1};
 
+struct pdk__rule pdk__rule_permit(size_t limit)
+{
+    assert(limit >= 1);
+    return (struct pdk__rule){.tag = PDK__TAG_LEASE, .admits = limit, .by_children = true, .counts_junk = true};
+}
+
 static const char *find(const char *const *children, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -24,10 +30,16 @@ static bool tagged(const struct pdk__name *name, unsigned tags)
     return has_tag && (tags & 1U << name->tag) != 0;
 }
 
-/* Does a contender with this name block ours, if it is ahead? Junk is no contender; one of another recipe is. */
+/* Does a contender with this name block ours, if it is ahead? One of another recipe does. */
 static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
 {
-    return name->kind != PDK__NAME_JUNK && !tagged(name, rule->passes);
+    return name->kind != PDK__NAME_JUNK ? !tagged(name, rule->passes) : rule->counts_junk;
+}
+
+/* Where a node stands in the order. Junk is no contender; where it counts, it is ahead of all. */
+static int64_t position(const struct pdk__name *name)
+{
+    return name->kind != PDK__NAME_JUNK ? name->sequence : INT64_MIN;
 }
 
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
@@ -43,14 +55,15 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     int64_t sequence = pdk__name_parse(own).sequence, nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_parse(children[i]);
-        if (name.kind == PDK__NAME_JUNK || children[i] == own || strcmp(children[i], base) == 0)
+        int64_t at = position(&name);
+        if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
-        place.tied |= name.sequence == sequence && !(*base != '\0' && tagged(&name, rule->passes));
-        if (name.sequence >= sequence || !blocks(rule, &name))
+        place.tied |= at == sequence && !(*base != '\0' && tagged(&name, rule->passes));
+        if (at >= sequence || !blocks(rule, &name))
             continue;
         place.blocking++;
-        if (name.sequence >= nearest) {
-            nearest = name.sequence;
+        if (at >= nearest) {
+            nearest = at;
             place.predecessor = children[i];
             place.replaceable = tagged(&name, rule->replaced);
         }

@@ -3,8 +3,9 @@
  *
  * A contender blocks another if it has the lower number, and the rule of the other does not let the other pass it.
  * A contender is admitted while fewer contenders block it than its rule admits. For a mutex each one ahead blocks, and
- * one is admitted. A reader of a read/write lock passes readers. A semaphore would admit several: then the deletion
- * of any contender ahead counts, and the watch on the nearest is not enough.
+ * one is admitted. A reader of a read/write lock passes readers. A semaphore admits as many as it has permits: the
+ * deletion of any contender ahead counts, so a waiter watches the children of the path instead of one node. To Curator
+ * each child of that path is a permit, whatever its name.
  *
  * A writer that goes on as a reader leaves a node in the place of its own, before its own is deleted: under the number
  * of its own, which no server assigns twice. So the deletion of a writer does not admit a writer; it lists again.
@@ -29,6 +30,8 @@ struct pdk__rule {
     unsigned replaced; /* those whose contenders, when they go, may leave one that blocks ours in their place */
     unsigned under;    /* those under whose grant, while the same client holds it, ours is made with its number */
     size_t admits;     /* how many hold at once, at least 1 */
+    bool by_children;  /* a waiter watches the children of the path. Needed where several are admitted */
+    bool counts_junk;  /* a node without a number blocks, too, as if it had come first */
 };
 
 /* The rules of the recipes. */
@@ -36,6 +39,9 @@ extern const struct pdk__rule pdk__rule_mutex;
 extern const struct pdk__rule pdk__rule_leader;
 extern const struct pdk__rule pdk__rule_reader;
 extern const struct pdk__rule pdk__rule_writer;
+
+/* The rule of a semaphore with so many permits. */
+struct pdk__rule pdk__rule_permit(size_t limit);
 
 struct pdk__place {
     bool present;            /* the contender is in the listing */

@@ -76,13 +76,17 @@ static struct pdk__node_data data_of(const struct pdk__claim *claim)
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
 {
     char *path;
-    if (action->by_exists) /* requested again for the same node, with its whole path */
+    if (action->by_children)
+        path = pdk__strdup(claim->spec.path);
+    else if (action->by_exists) /* requested again for the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
         path = pdk__join(claim->spec.path, action->name);
     pdk__free(claim->predecessor);
     claim->predecessor = path;
     claim->unwatched = false;
+    if (path != NULL && action->by_children)
+        return pdk__wire_watch_children(&claim->wire, action->op, path) == 0;
     return path != NULL && pdk__wire_watch(&claim->wire, action->op, path, action->by_exists) == 0;
 }
 
@@ -296,7 +300,7 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
     struct pdk__claim *claim = PDK__MEMBER(wire, struct pdk__claim, wire);
     struct pdk__event event = reply->event;
     assert(event.op != 0);
-    if (event.kind == PDK__EV_LISTED && event.outcome == PDK__OK) /* first, because the claim may end with its event */
+    if (event.children != NULL && event.outcome == PDK__OK) /* first, because the claim may end with its event */
         pdk__stray_listed(claim->client, claim->spec.path, event.children, event.n_children);
     if (event.kind == PDK__EV_WATCHED) {
         pdk__standing_predecessor(&claim->standing, reply->who);
@@ -316,14 +320,16 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
 {
     struct pdk__claim *claim = claim_of(m);
     struct pdk__event event = {.deleted = change == PDK__NODE_DELETED};
-    if (change == PDK__NODE_OTHER)
-        return;
     const char *own = own_path(claim);
+    bool children = claim->spec.rule->by_children && strcmp(claim->spec.path, path) == 0;
+    if (change == PDK__NODE_OTHER && !children)
+        return;
     if (own != NULL && strcmp(own, path) == 0) {
         event.kind = PDK__EV_OWN_FIRED;
         event.op = claim->machine.node.watch_op;
     } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
         event.kind = PDK__EV_FIRED;
+        event.deleted = event.deleted && !children; /* the path itself is deleted: a listing tells */
         event.op = claim->machine.op;
     } else {
         return;
@@ -392,6 +398,8 @@ void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms)
     claim->due_ms = at_ms;
     pdk__client_arm(claim->client, at_ms);
 }
+
+void pdk__claim_judge_again(struct pdk__claim *claim) { feed(claim, (struct pdk__event){.kind = PDK__EV_RULE}); }
 
 void pdk__claim_tick(struct pdk__claim *claim)
 {

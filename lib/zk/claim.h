@@ -62,6 +62,9 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const 
 /* The caller no longer wants to hold. */
 void pdk__claim_release(struct pdk__claim *claim);
 
+/* The limit in its rule has changed. */
+void pdk__claim_judge_again(struct pdk__claim *claim);
+
 /* Time has passed. */
 void pdk__claim_tick(struct pdk__claim *claim);
 

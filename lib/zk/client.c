@@ -67,9 +67,31 @@ static void report_need(struct pdk_client *c)
     pdk__client_session(c, &event);
 }
 
+void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred)
+{
+    assert(pdk__client_locked(c) && deferred->run != NULL);
+    if (pdk__list_empty(&deferred->link))
+        pdk__list_append(&c->deferred, &deferred->link);
+}
+
+/* All that follows from what happened under the lock. A report to the session can defer more. Was any work deferred? */
+static bool settle(struct pdk_client *c)
+{
+    bool worked = false;
+    do {
+        for (; !pdk__list_empty(&c->deferred); worked = true) {
+            struct pdk__deferred *deferred = PDK__MEMBER(c->deferred.next, struct pdk__deferred, link);
+            pdk__list_remove(&deferred->link);
+            deferred->run(deferred);
+        }
+        report_need(c);
+    } while (!pdk__list_empty(&c->deferred));
+    return worked;
+}
+
 void pdk__client_leave(struct pdk_client *c)
 {
-    report_need(c);
+    settle(c);
     int before = c->cancel_state;
     assert(pdk__client_locked(c) && locked == c);
     locked = NULL;
@@ -162,7 +184,8 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
 {
     int state = c->cancel_state;
     assert(pdk__client_locked(c));
-    report_need(c);
+    if (settle(c))
+        return; /* what the caller waits for may have happened */
     if (cancellable)
         pthread_setcancelstate(state, NULL);
     if (deadline_ms == PDK__NEVER)

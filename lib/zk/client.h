@@ -49,6 +49,13 @@ struct pdk__upper {
     void (*end)(struct pdk_client *c); /* the last reference is dropped: free it, and all that is kept for it */
 };
 
+/* Work that one member's report makes for others. A member must not call back into itself, nor end others while all of
+ * them are told something. */
+struct pdk__deferred {
+    struct pdk__list link;
+    void (*run)(struct pdk__deferred *deferred);
+};
+
 struct pdk_client {
     atomic_int refs;
     struct pdk__process process; /* that created it */
@@ -81,8 +88,9 @@ struct pdk_client {
     uint64_t ops;
     uint64_t seed;
     struct pdk__list members;
-    unsigned n_needing_lease; /* of them, those that need the lease */
-    size_t path_bytes;        /* of all members: the budget (member.c) */
+    struct pdk__list deferred; /* of pdk__deferred */
+    unsigned n_needing_lease;  /* of them, those that need the lease */
+    size_t path_bytes;         /* of all members: the budget (member.c) */
     struct pdk__strays *strays;
 
     /* timers */
@@ -156,12 +164,15 @@ void pdk__client_serve(struct pdk_client *c);
 /* 0, or why a call that waits must not: closed, over, or on a thread that callbacks run on. */
 int pdk__client_may_wait(struct pdk_client *c);
 
-/* Wait on COND, with the lock, until DEADLINE_MS of our clock (PDK__NEVER for never). The only cancellation point,
- * if CANCELLABLE. */
+/* Wait on COND, with the lock, until DEADLINE_MS of our clock (PDK__NEVER for never), or shorter. The only cancellation
+ * point, if CANCELLABLE. */
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable);
 
 /* Initialize COND for pdk__client_await. */
 int pdk__cond_init(pthread_cond_t *cond);
+
+/* Queue DEFERRED, if it is not queued already: it runs before the lock is released, and outside of every step. */
+void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred);
 
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);

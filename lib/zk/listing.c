@@ -35,7 +35,8 @@ int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i)
 
 pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
 {
-    static const pdk_mode modes[PDK__N_TAGS] = {[PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE};
+    static const pdk_mode modes[PDK__N_TAGS] = {
+        [PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE, [PDK__TAG_LEASE] = PDK_MODE_PERMIT};
     const struct pdk__name *name = &list->items[i].parsed;
     if (name->kind == PDK__NAME_JUNK)
         return PDK_MODE_NONE;
@@ -46,6 +47,9 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
 {
     pdk_mode mode = pdk_contender_mode(list, i);
+    int64_t limit = pdk_contender_limit(list, i);
+    if (mode == PDK_MODE_PERMIT)
+        return limit <= 0 || i < (size_t)limit;
     for (size_t k = 0; k < i; k++) {
         bool under = mode != PDK_MODE_EXCLUSIVE && list->items[k].parsed.sequence == list->items[i].parsed.sequence;
         if (!under && (mode != PDK_MODE_READ || pdk_contender_mode(list, k) != PDK_MODE_READ))
@@ -93,3 +97,5 @@ int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i)
 {
     return list->items[i].identity.lock_delay_ms;
 }
+
+int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i) { return list->items[i].identity.limit; }

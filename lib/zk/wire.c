@@ -187,13 +187,16 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path)
     return q != NULL ? sent(q, zoo_adelete(wire->client->zh, path, -1, refused, q)) : PDK_ENOMEM;
 }
 
+static struct pdk__event children_of(int zrc, const struct String_vector *names)
+{
+    if (zrc != ZOK)
+        return (struct pdk__event){0};
+    return (struct pdk__event){.children = (const char *const *)names->data, .n_children = (size_t)names->count};
+}
+
 static void listed(int zrc, const struct String_vector *names, const void *data)
 {
-    struct pdk__event event = {0};
-    if (zrc == ZOK) {
-        event.children = (const char *const *)names->data;
-        event.n_children = (size_t)names->count;
-    }
+    struct pdk__event event = children_of(zrc, names);
     complete((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
 }
 
@@ -267,6 +270,21 @@ static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
 int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)
 {
     return by_exists ? exists(wire, op, node, own_by_exists) : get(wire, op, node, own_by_get);
+}
+
+static void watched_children(int zrc, const struct String_vector *names, const void *data)
+{
+    struct pdk__wire_reply reply = {.event = children_of(zrc, names), .who = ""};
+    complete((struct question *)data, PDK__EV_WATCHED, zrc, reply);
+}
+
+int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct pdk_client *c = wire->client;
+    struct question *q = begin(wire, op, false);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    return sent(q, zoo_awget_children(c->zh, path, pdk__handle_watch_nodes, (void *)c->id, watched_children, q));
 }
 
 /* --- writes of our own node -------------------------------------------------------------------------------------- */

@@ -48,8 +48,9 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
 int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
 
-/* Read a node and watch it: WATCHED for the predecessor, OWN for our own node. */
+/* Read a node and watch it: WATCHED for the predecessor, or for the children of the path; OWN for our own node. */
 int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists);
+int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path);
 int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists);
 
 /* Curator's revoker has overwritten the data of our node with the word: write both, at the VERSION that was read. No

@@ -1,7 +1,7 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/break %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage %D%/server %D%/sharing %D%/signals %D%/terminal \
+	%D%/break %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage %D%/permits %D%/server %D%/sharing %D%/signals %D%/terminal \
 	%D%/usage
 cli_scripts = %D%/completed %D%/manual %D%/nothing-up
 else
@@ -18,6 +18,7 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_lock_SOURCES = %D%/test_lock.c
 %C%_lost_SOURCES = %D%/test_lost.c
 %C%_outage_SOURCES = %D%/test_outage.c
+%C%_permits_SOURCES = %D%/test_permits.c
 %C%_server_SOURCES = %D%/test_server.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_signals_SOURCES = %D%/test_signals.c

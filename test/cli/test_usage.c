@@ -212,6 +212,16 @@ static void shared(void)
     REFUSED(64, "--confirmed", "lock", "-s", "--confirmed", "/a", "true");
     REFUSED(64, "--lock-delay", "lock", "-x", "--lock-delay", "1", "/a", "true");
     REFUSED(64, "--confirmed", "hold", "-s", "--confirmed", "/a");
+    REFUSED(64, "--limit", "lock", "-s", "--limit", "3", "/a", "true");
+    REFUSED(64, "--min-token", "lock", "--limit", "3", "--min-token", "1", "/a", "true");
+}
+
+static void permits(void)
+{
+    REFUSED(64, "--limit", "lock", "-N", "2", "/a", "true");
+    REFUSED(64, "--limit", "lock", "-N", "4", "--limit", "3", "/a", "true");
+    REFUSED(64, "from 1 to 1000", "lock", "--limit", "0", "/a", "true");
+    REFUSED(64, "from 1 to 1000", "hold", "--limit", "1001", "/a");
 }
 
 static void unknown_host(void)
@@ -385,6 +395,7 @@ int main(int argc, char **argv)
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
         {"the conditions of a mutex with -s or -x, 64", shared},
+        {"more permits than there are, or none, 64", permits},
         {"an unknown host is told in one line, 69", unknown_host},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
         {"descriptors that run out are told, and are no unknown host", few_descriptors},

@@ -23,7 +23,7 @@ static bool has_sequence(const char *text, int64_t *sequence)
     return true;
 }
 
-static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__"};
+static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__", "lease-"};
 
 static void check_kind(const char *text, struct pdk__name name)
 {

@@ -7,7 +7,7 @@ integration_programs = $(edge_programs) \
 	%D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
 	%D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
-	%D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/validity
+	%D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/semaphore %D%/validity
 
 # Programs that tests start.
 libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
@@ -55,6 +55,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_permissions_SOURCES = %D%/test_permissions.c
 %C%_proxy_SOURCES = %D%/test_proxy.c
 %C%_revoke_SOURCES = %D%/test_revoke.c
+%C%_semaphore_SOURCES = %D%/test_semaphore.c
 %C%_rwlock_SOURCES = %D%/test_rwlock.c
 %C%_slow_calls_SOURCES = %D%/test_slow_calls.c
 %C%_strangers_SOURCES = %D%/test_strangers.c

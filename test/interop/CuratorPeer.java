@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -16,6 +17,9 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
 
@@ -23,8 +27,8 @@ import org.apache.curator.retry.RetryOneTime;
  * Curator's side of the interoperability tests: CuratorPeer HOSTS PATH SESSION_MS.
  *
  * Reads lines "ID COMMAND [ARGUMENT...]", answers "ID WORD [...]", each once it is done; "ready" first. Each ID is a
- * contender with a client, a session, a mutex, a read/write lock, a latch and a thread of its own, made when it is first named. Ends with its
- * input.
+ * contender with a client, a session, a thread, and one lock of each recipe, made when it is first named. Ends with
+ * its input.
  */
 public final class CuratorPeer {
     private static final String LOCKED = "locked";
@@ -34,6 +38,9 @@ public final class CuratorPeer {
     private final InterProcessMutex mutex;
     private final InterProcessReadWriteLock shared;
     private final String path;
+    private final InterProcessSemaphoreMutex alone;
+    private InterProcessSemaphoreV2 semaphore;
+    private Collection<Lease> leases;
     private LeaderLatch latch;
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
@@ -43,6 +50,7 @@ public final class CuratorPeer {
         client.blockUntilConnected();
         mutex = new InterProcessMutex(client, path);
         shared = new InterProcessReadWriteLock(client, path);
+        alone = new InterProcessSemaphoreMutex(client, path);
         this.path = path;
     }
 
@@ -109,6 +117,18 @@ public final class CuratorPeer {
         return "revoked";
     }
 
+    /** COUNT permits of LIMIT, within MS. */
+    private String acquire(int count, int limit, long ms) throws Exception {
+        semaphore = new InterProcessSemaphoreV2(client, path, limit);
+        leases = semaphore.acquire(count, ms, TimeUnit.MILLISECONDS);
+        return leases != null ? "acquired" : "busy";
+    }
+
+    private String giveBack() {
+        semaphore.returnAll(leases);
+        return "returned";
+    }
+
     private String answer(String[] words) throws Exception {
         switch (words[1]) {
             case "session":
@@ -132,6 +152,16 @@ public final class CuratorPeer {
                 return UNLOCKED;
             case "wrunlock":
                 shared.writeLock().release();
+                return UNLOCKED;
+            case "acquire":
+                return acquire(Integer.parseInt(words[2]), Integer.parseInt(words[3]), Long.parseLong(words[4]));
+            case "return":
+                return giveBack();
+            case "lockalone":
+                alone.acquire();
+                return LOCKED;
+            case "unlockalone":
+                alone.release();
                 return UNLOCKED;
             case "nodes":
                 return nodes();

@@ -51,6 +51,12 @@ void curators_reader_and_writer_wait_for_our_writer(void);
 void our_writer_waits_among_curators_readers(void);
 void our_writer_that_reads_on_keeps_curators_writer_out(void);
 
+/* permits.c */
+void permits_of_both_are_counted_together(void);
+void curator_waits_for_our_permits(void);
+void ours_waits_for_curators_permits(void);
+void one_permit_is_curators_semaphore_mutex(void);
+
 /* latches.c */
 void ours_stands_while_curator_leads(void);
 void curator_stands_while_ours_leads(void);

@@ -220,6 +220,10 @@ int main(int argc, char **argv)
         {"Curator's reader and writer wait for our writer", curators_reader_and_writer_wait_for_our_writer},
         {"our writer waits among Curator's readers, in its turn", our_writer_waits_among_curators_readers},
         {"our writer that reads on keeps Curator's writer out", our_writer_that_reads_on_keeps_curators_writer_out},
+        {"permits of both are counted together", permits_of_both_are_counted_together},
+        {"Curator waits for our permits", curator_waits_for_our_permits},
+        {"ours waits for Curator's permits", ours_waits_for_curators_permits},
+        {"a semaphore with one permit is Curator's InterProcessSemaphoreMutex", one_permit_is_curators_semaphore_mutex},
         {0}};
     return pdk__test_main(
         argc, argv,

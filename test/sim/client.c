@@ -79,7 +79,7 @@ static struct claim *new_claim(struct client *c, const struct pdk__contender *ma
             continue;
         c->n_claims += i == c->n_claims;
         *claim = (struct claim){
-            .client = c, .used = true, .turned = true, .path = real->spec.path[1] - '0', .machine = machine};
+            .client = c, .used = true, .turned = true, .path = zookeeper_path(real->spec.path), .machine = machine};
         claim->number = ++c->world->n_claims;
         claim->confirmed = real->spec.conditions.confirmed;
         claim->tag = real->spec.rule->tag;
@@ -152,7 +152,7 @@ static void note_action(struct claim *claim, const struct pdk__action *a)
         claim->has_predecessor = claim->armed = true;
         claim->unwatched = false;
         claim->predecessor.path = claim->path;
-        strncpy(claim->predecessor.name, last_part(a->name), PDK__NAME_MAX - 1);
+        strncpy(claim->predecessor.name, a->by_children ? "" : last_part(a->name), PDK__NAME_MAX - 1);
     } else if (a->kind == PDK__ACT_UNWATCH) {
         claim->unwatched = true;
         claim->armed = false;
@@ -454,6 +454,8 @@ static void *run(void *arg)
         fiber_block(c, 1000);
     while (c->world->shares && sharers_begin(c) != 0)
         fiber_block(c, 1000);
+    while (c->world->permits > 0 && takers_begin(c) != 0)
+        fiber_block(c, 1000);
     if (c->onlooker.rounds > 0)
         onlooker_begin(&c->onlooker, c);
     if (c->dispatches)
@@ -464,6 +466,8 @@ static void *run(void *arg)
         fiber_start(c, candidate_run, &c->candidate);
     for (int i = 0; i < SHARERS_MAX && c->world->shares; i++)
         fiber_start(c, sharer_run, &c->sharers[i]);
+    for (int i = 0; i < TAKERS_MAX && c->world->permits > 0; i++)
+        fiber_start(c, taker_run, &c->takers[i]);
     if (c->onlooker.rounds > 0)
         fiber_start(c, onlooker_run, &c->onlooker);
     if (c->curious)

@@ -16,13 +16,17 @@
 enum {
     USERS_MAX = 2,
     SHARERS_MAX = 2,
-    CLAIMS_MAX = 48,
+    TAKERS_MAX = 2,
+    CLAIMS_MAX = 64,
     OUTSTANDING_MAX = 256, /* two for each stray, at a reconnection */
     CLIENT_WATCHES_MAX = 32,
     STRAYS_MAX = 64,
     TICKETS_MAX = 512,
     COMPLETIONS_MAX = 1024
 };
+
+/* The path of a semaphore, whose nodes stand on GATE_PATH and LEASE_PATH. */
+#define SEMAPHORE "/4"
 
 struct world;
 struct client;
@@ -102,6 +106,16 @@ struct sharer {
     int index;
     int rounds;
     int64_t token; /* of the grant at hand */
+};
+
+/* One that takes permits of a semaphore. */
+struct taker {
+    struct client *client;
+    int index;
+    int rounds;
+    pdk_permit *request; /* an asynchronous one; NULL: none, or taken back */
+    bool answered;
+    int answer;
 };
 
 /* One that stands for leader. */
@@ -205,6 +219,8 @@ struct client {
 
     pdk_rwlock *shared; /* NULL: none */
     struct sharer sharers[SHARERS_MAX];
+    pdk_semaphore *semaphore; /* NULL: none */
+    struct taker takers[TAKERS_MAX];
     struct candidate candidate;
     struct onlooker onlooker;
     struct user users[USERS_MAX];
@@ -271,6 +287,7 @@ void sim_stray_step(struct pdk__stray *s, const struct pdk__event *ev, struct pd
 void client_watch_own(struct _zhandle *zh, int type, int state, const char *path, void *client);
 
 /* zookeeper.c */
+int zookeeper_path(const char *path);
 void zookeeper_complete(struct client *c, const struct message *m);
 
 /* users.c: the thread of one. */
@@ -297,6 +314,11 @@ void *candidate_run(void *candidate);
 int sharers_begin(struct client *c);
 void sharers_end(struct client *c);
 void *sharer_run(void *sharer);
+
+/* takers.c: their semaphore, and their threads. */
+int takers_begin(struct client *c);
+void takers_end(struct client *c);
+void *taker_run(void *taker);
 
 /* onlookers.c: its observer, and its thread. */
 void onlooker_begin(struct onlooker *k, struct client *c);

@@ -316,13 +316,19 @@ static void stop(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
 }
 
-/* Those of the mutexes, then the candidates', then the sharers'. */
-static int faults_paths(const struct world *w) { return (w->elects ? ELECTION_PATH + 1 : w->n_paths) + w->shares; }
+/* Those of the mutexes, then the candidates', then the sharers', then the two of the takers. */
+static int faults_paths(const struct world *w)
+{
+    return (w->elects ? ELECTION_PATH + 1 : w->n_paths) + w->shares + (w->permits > 0 ? 2 : 0);
+}
 
 static int fault_path(const struct world *w, int whom)
 {
     int path = whom % faults_paths(w);
-    return w->shares && path == faults_paths(w) - 1 ? SHARED_PATH : path;
+    int from_end = faults_paths(w) - 1 - path;
+    if (w->permits > 0)
+        return from_end == 0 ? LEASE_PATH : from_end == 1 ? GATE_PATH : path;
+    return w->shares && from_end == 0 ? SHARED_PATH : path;
 }
 
 static void happen(struct world *w, enum fault fault, int whom)

@@ -33,11 +33,14 @@ static bool is_first(struct world *w, const struct claim *claim)
 {
     const struct node *own = world_node(w, claim);
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
-    for (int i = 0; i < dir->n; i++)
+    int n_ahead = 0;
+    for (int i = 0; i < dir->n; i++) {
         if (own == NULL || dir->nodes[i].planted ||
             (is_ahead(&dir->nodes[i], own) && laws_blocks(claim, dir->nodes[i].name)))
             return false;
-    return own != NULL && !claim->delays;
+        n_ahead += is_ahead(&dir->nodes[i], own);
+    }
+    return own != NULL && !claim->delays && (claim->tag != PDK__TAG_LEASE || n_ahead < w->permits);
 }
 
 static bool rests(struct world *w, const struct claim *claim)

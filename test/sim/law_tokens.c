@@ -1,5 +1,10 @@
-/* Every grant has a token. Later grants of a path have larger tokens, also after the path was deleted and created
- * again. */
+/*
+ * Every grant has a token. Later grants of a path have larger tokens, also after the path was deleted and created
+ * again. A reader that is made under its writer's number has the writer's token.
+ *
+ * Excused is such a reader when a hostile client has put another node in the writer's place. The library answers its
+ * caller that the writer's lock is lost.
+ */
 #include "test/sim/laws.h"
 
 static int64_t last[PATHS], last_alone[PATHS]; /* of all, and of those that exclude others of their kind */
@@ -18,14 +23,17 @@ static void granted(struct world *w, const struct claim *claim)
         excuse(EXCUSE_LATE_GRANT);
         return;
     }
-    bool under = claim->machine->conditions.base[0] != '\0';
-    if (under && claim->token != last_alone[claim->path])
+    const char *base = claim->machine->conditions.base;
+    bool under = *base != '\0', replaced = under && world_planted(w, claim->path, base);
+    if (replaced)
+        excuse(EXCUSE_REPLACED_WRITER);
+    else if (under && claim->token != last_alone[claim->path])
         world_break(w, law_tokens.name, "a reader under its writer's number has another token");
     if (!under && !claim->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
     if (claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
         world_break(w, law_tokens.name, "the token is of no write of the node");
-    bool reads = claim->tag == PDK__TAG_READ;
+    bool reads = claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_LEASE;
     int64_t before = reads ? last_alone[claim->path] - under : last[claim->path];
     if (claim->token <= before)
         world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,

@@ -26,7 +26,7 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation;
+    law_revocation, law_permits;
 
 /* A client reports that the node with this token leads the path. */
 void law_observers_judge(struct world *w, int path, int64_t token);
@@ -41,7 +41,7 @@ void law_observers_judge_none(struct world *w, instant since);
 extern const struct law *const laws[];
 
 /* Does a node of this name, which is ahead, keep the claim from its grant? Readers do not keep readers, nor does a writer
- * the reader that was made under its number. */
+ * the reader that was made under its number. Permits are counted. */
 bool laws_blocks(const struct claim *claim, const char *name);
 
 #define EACH_LAW(w, hook, ...)                                                                                         \

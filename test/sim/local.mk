@@ -11,7 +11,7 @@ shipped_library = %D%/libshipped.a
 	lib/zk/options.c lib/zk/renewal.c lib/zk/request.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
 	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
 	recipes/changes.c recipes/grant.c recipes/hold.c recipes/holds.c recipes/leader.c recipes/lock.c recipes/mutex.c \
-	recipes/object.c recipes/observer.c recipes/rwlock.c \
+	recipes/node_data.c recipes/object.c recipes/observer.c recipes/permit.c recipes/rwlock.c recipes/semaphore.c \
 	%D%/log.c %D%/registry.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
@@ -25,7 +25,8 @@ shipped_library = %D%/libshipped.a
 	%D%/io.c \
 	%D%/late_create.c \
 	%D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c \
-	%D%/law_nodes.c %D%/law_observers.c %D%/law_order.c %D%/law_presence.c %D%/law_prompt.c %D%/law_revocation.c %D%/law_silence.c \
+	%D%/law_nodes.c %D%/law_observers.c %D%/law_order.c %D%/law_permits.c %D%/law_presence.c %D%/law_prompt.c %D%/law_revocation.c \
+	%D%/law_silence.c \
 	%D%/law_service.c %D%/law_steady.c %D%/law_tokens.c %D%/law_watches.c %D%/laws.h \
 	%D%/memory.c \
 	%D%/onlookers.c \
@@ -33,6 +34,7 @@ shipped_library = %D%/libshipped.a
 	%D%/random.h \
 	%D%/server.c \
 	%D%/sharers.c \
+	%D%/takers.c \
 	%D%/shrink.c %D%/shrink.h \
 	%D%/sim.c \
 	%D%/system.c \

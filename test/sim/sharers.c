@@ -63,7 +63,7 @@ static void read_on(struct sharer *s)
     struct world *w = s->client->world;
     if (chance(&w->random, 200)) {
         int rc = pdk_rwlock_timedwrlock(s->client->shared, 1000);
-        if (rc != PDK_EDEADLK && rc != PDK_ELOST && !s->client->closes)
+        if (rc != PDK_EDEADLK && rc != PDK_ELOST && !pdk_err_fatal(rc) && !s->client->closes)
             world_break(w, law, "client %d reads, and asks to write: %s", s->client->id, pdk_strerrorname(rc));
     }
     bool twice = chance(&w->random, 200) && pdk_rwlock_rdlock(s->client->shared) == 0;

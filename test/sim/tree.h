@@ -9,7 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ELECTION_PATH = 2, SHARED_PATH = 3, PATHS = 4, NODES_MAX = 48, SESSIONS_MAX = 64 };
+enum {
+    ELECTION_PATH = 2,
+    SHARED_PATH = 3,
+    GATE_PATH = 4,
+    LEASE_PATH = 5,
+    PATHS = 6,
+    NODES_MAX = 48,
+    SESSIONS_MAX = 64
+};
 
 /* A session's index in every table; -1 is no session, as the owner of a node that is not ephemeral. */
 typedef int session_index;

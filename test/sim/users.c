@@ -328,6 +328,9 @@ static bool at_work(const struct client *c)
     for (int i = 0; i < SHARERS_MAX; i++)
         if (c->sharers[i].rounds > 0)
             return true;
+    for (int i = 0; i < TAKERS_MAX; i++)
+        if (c->takers[i].rounds > 0)
+            return true;
     return c->candidate.rounds > 0 || c->onlooker.rounds > 0;
 }
 
@@ -366,6 +369,7 @@ void *client_end(void *arg)
     while (at_work(c))
         fiber_block(c, ms(10));
     sharers_end(c);
+    takers_end(c);
     if (c->candidate.leader != NULL)
         candidate_end(&c->candidate);
     if (c->onlooker.observer != NULL)

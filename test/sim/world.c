@@ -23,17 +23,18 @@ int64_t total_virtual_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens, &law_order,    &law_completion,
-                                  &law_nodes,     &law_watches,    &law_herd,   &law_presence, &law_service,
-                                  &law_steady,    &law_prompt,     &law_delay,  &law_silence,  &law_observers,
-                                  &law_deletion,  &law_revocation, NULL};
+const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,  &law_order,    &law_completion,
+                                  &law_nodes,     &law_watches,    &law_herd,    &law_presence, &law_service,
+                                  &law_steady,    &law_prompt,     &law_delay,   &law_silence,  &law_observers,
+                                  &law_deletion,  &law_revocation, &law_permits, NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
     struct pdk__name other = pdk__name_parse(name);
     bool tagged = other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR;
     bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
-    return !readers && strcmp(claim->machine->conditions.base, name) != 0;
+    bool permits = claim->tag == PDK__TAG_LEASE; /* law_permits.c */
+    return !readers && !permits && strcmp(claim->machine->conditions.base, name) != 0;
 }
 
 #define EACH_LAW(w, hook, ...)                                                                                         \
@@ -245,6 +246,9 @@ static bool client_done(const struct client *c)
             return false;
     for (int i = 0; i < SHARERS_MAX && !c->dead; i++)
         if (c->sharers[i].rounds > 0)
+            return false;
+    for (int i = 0; i < TAKERS_MAX && !c->dead; i++)
+        if (c->takers[i].rounds > 0)
             return false;
     if (!c->dead && (c->candidate.rounds > 0 || c->onlooker.rounds > 0))
         return false;
@@ -465,6 +469,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->elects = chance(&w->random, 250);
     w->observed = plan->seed % 7 != 2 ? -1 : w->elects && plan->seed % 2 == 0 ? ELECTION_PATH : 0;
     w->shares = plan->seed % 5 == 3 && !plan->exhaustive;
+    w->permits = plan->seed % 5 == 4 && !plan->exhaustive ? 1 + (int)(plan->seed / 5 % 4) : 0;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);

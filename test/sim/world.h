@@ -92,6 +92,7 @@ struct world {
     int n_paths;
     bool elects;    /* each client has a candidate, on a path of their own */
     bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
+    int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     bool suspends;  /* paused clients are, rather, on a machine that is suspended */
@@ -298,6 +299,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(REMOVED, "an onlooker deleted a node")                                                                           \
     X(GRANTED_LESS, "a server granted a shorter timeout")                                                              \
     X(ADOPTED, "a handle was adopted")                                                                                 \
+    X(SEVERAL_PERMITS, "several permits were taken at once")                                                           \
     X(DOWNGRADED, "a writer went on as a reader")                                                                      \
     X(NOT_READ, "a node could not be read")                                                                            \
     X(NOT_TOLD, "a watch on a node that may not be read did not fire")                                                 \
@@ -339,6 +341,7 @@ static inline void see(enum sight s) { sights[s]++; }
     X(ORDERED_DELETE, "belief", "an order deleted the node, and the holder's notification is late")                    \
     X(LATE_GRANT, "exclusion, order, tokens", "the node of a grant is deleted already")                                \
     X(PLANTED, "order", "an older node has a number that a client chose")                                              \
+    X(REPLACED_WRITER, "tokens", "another node has the name of the writer that reads")                                 \
     X(SAME_NAME, "herd", "two nodes had one name")                                                                     \
     X(LANDED, "nodes", "a create landed after it was looked for, and its session had been moved back")                 \
     X(REPLACED_NODE, "presence", "the node was replaced right before the grant")                                       \

@@ -146,13 +146,26 @@ int zookeeper_close(zhandle_t *zh)
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
-/* "/", "/0" or "/0/name" */
-static int path_of(const char *path) { return path[1] != '\0' ? path[1] - '0' : 0; }
+/* The path of a directory. */
+static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases"};
+
+/* The one that PATH begins with; those of the root and the like are there, always. */
+int zookeeper_path(const char *path)
+{
+    for (int i = 0; i < PATHS; i++) {
+        size_t n = strlen(paths[i]);
+        if (strncmp(path, paths[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return i;
+    }
+    return 0;
+}
+
+static bool is_root(const char *path) { return path[1] == '\0' || strcmp(path, SEMAPHORE) == 0; }
 
 static const char *name_of(const char *path)
 {
-    const char *slash = path[1] != '\0' ? strchr(path + 1, '/') : NULL;
-    return slash != NULL ? slash + 1 : "";
+    size_t n = is_root(path) ? strlen(path) : strlen(paths[zookeeper_path(path)]);
+    return path[n] == '/' ? path + n + 1 : "";
 }
 
 static void begin_ticket(struct client *c, struct ticket t, uint64_t *number)
@@ -190,10 +203,11 @@ static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const
         return ZBADARGUMENTS;
     begin_ticket(
         c,
-        (struct ticket){.zh = zh, .kind = q.completes, .path = path_of(q.path), .completion = completion, .data = data},
+        (struct ticket){
+            .zh = zh, .kind = q.completes, .path = zookeeper_path(q.path), .completion = completion, .data = data},
         &number);
     strcpy(c->tickets[number - 1].name, name);
-    if (io_send(c, q.kind, path_of(q.path), name, q.watch, q.version, number))
+    if (io_send(c, q.kind, zookeeper_path(q.path), name, q.watch, q.version, number))
         return ZOK;
     c->tickets[number - 1].zh = NULL;
     return ZSYSTEMERROR;
@@ -221,7 +235,7 @@ int zoo_acreate(zhandle_t *zh, const char *path, const char *value, int size, co
 {
     (void)value, (void)size, (void)acl, (void)mode;
     see(SIGHT_PARENTS_MADE);
-    bool root = path[1] == '\0';
+    bool root = is_root(path);
     return SEND(zh, completion, data, .kind = root ? REQ_EXISTS : REQ_MAKE_DIR,
                 .completes = root ? COMPLETES_STRING_ROOT : COMPLETES_STRING, .path = path);
 }
@@ -344,14 +358,11 @@ static const char *data_of(const struct answer *a)
     return data[a->data];
 }
 
-/* "/0" or "/0/NAME" */
-static void write_path(char *out, int path, const char *name)
+enum { PATH_SIZE = PDK__NAME_MAX + 16 };
+
+static void write_path(char out[PATH_SIZE], int path, const char *name)
 {
-    *out++ = '/';
-    *out++ = (char)('0' + path);
-    if (*name != '\0')
-        *out++ = '/';
-    strcpy(out, name);
+    snprintf(out, PATH_SIZE, "%s%s%s", paths[path], *name != '\0' ? "/" : "", name);
 }
 
 static void complete_data(const struct ticket *t, int rc, const struct answer *a, const struct Stat *stat)
@@ -366,7 +377,7 @@ static void complete_data(const struct ticket *t, int rc, const struct answer *a
 static void complete(const struct ticket *t, const struct answer *a)
 {
     int rc = code_of(t, a);
-    char path[PDK__NAME_MAX + 8];
+    char path[PATH_SIZE];
     struct Stat stat = {0};
     struct String_vector names = {0};
     if (a != NULL && rc == ZOK) {
@@ -441,7 +452,7 @@ void zookeeper_complete(struct client *c, const struct message *m)
     static const int *const types[] = {&ZOO_CREATED_EVENT, &ZOO_DELETED_EVENT, &ZOO_CHANGED_EVENT, &ZOO_CHILD_EVENT};
     struct ticket t;
     zhandle_t *zh = c->zh;
-    char path[PDK__NAME_MAX + 8];
+    char path[PATH_SIZE];
     const struct answer *a = m->body;
     switch ((enum in_kind)m->kind) {
     case IN_CONNECTED:

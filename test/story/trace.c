@@ -23,7 +23,9 @@ static void tell_action(struct trace *t, const struct pdk__action *a)
                                         "delete",  "stray",   "granted",      "failed", "suspect",  "held",
                                         "lost",    "revoked", "done"};
     tell(t, " %s", names[a->kind]);
-    if (a->kind == PDK__ACT_WATCH)
+    if (a->kind == PDK__ACT_WATCH && a->by_children)
+        tell(t, "(children)");
+    else if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
     if (a->kind == PDK__ACT_IDENTIFY)
         tell(t, "(%s)", a->name + strlen(a->name) - 1);
@@ -140,13 +142,20 @@ void created_by(struct trace *t, const char *name, int64_t owner)
 
 void created(struct trace *t, const char *name) { created_by(t, name, t->c.session.id); }
 
-void listed(struct trace *t, const char *const *children)
+static void answer_with(struct trace *t, enum pdk__event_kind kind, const char *const *children)
 {
     size_t n = 0;
     while (children[n] != NULL)
         n++;
-    step(t, "listed", (struct pdk__event){.kind = PDK__EV_LISTED, .op = t->op, .children = children, .n_children = n});
+    step(t, kind == PDK__EV_LISTED ? "listed" : "watched",
+         (struct pdk__event){.kind = kind, .op = t->op, .children = children, .n_children = n});
 }
+
+void listed(struct trace *t, const char *const *children) { answer_with(t, PDK__EV_LISTED, children); }
+
+void watched_children(struct trace *t, const char *const *children) { answer_with(t, PDK__EV_WATCHED, children); }
+
+void limit_changed(struct trace *t) { step(t, "limit", (struct pdk__event){.kind = PDK__EV_RULE}); }
 
 void identified(struct trace *t, int64_t owner)
 {

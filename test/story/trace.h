@@ -53,6 +53,9 @@ void acquire(struct trace *t, int64_t deadline_ms);
 void try_acquire(struct trace *t);
 void release(struct trace *t);
 
+/* The limit in the rule is another from now on. */
+void limit_changed(struct trace *t);
+
 /* Let MS milliseconds pass, then feed a timer event. */
 void later(struct trace *t, int64_t ms);
 
@@ -71,6 +74,7 @@ void left(struct trace *t, int error);
 void created(struct trace *t, const char *name);
 void created_by(struct trace *t, const char *name, int64_t owner);
 void listed(struct trace *t, const char *const *children); /* NULL-terminated */
+void watched_children(struct trace *t, const char *const *children);
 void identified(struct trace *t, int64_t owner);
 void own(struct trace *t);
 void own_by(struct trace *t, int64_t owner);

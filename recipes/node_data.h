@@ -1,0 +1,25 @@
+/*
+ * The data of the nodes that a recipe creates: the program's own, or the identity of the thread that asks.
+ */
+#ifndef PDK__NODE_DATA_H
+#define PDK__NODE_DATA_H
+
+#include "lib/core/contender.h"
+#include "lib/zk/client.h"
+#include <stddef.h>
+
+/* Options of a recipe: how its nodes are made, and when it is granted. */
+struct pdk__node_options {
+    void *data; /* owned; NULL: an identity */
+    size_t data_size;
+    struct pdk__conditions conditions;
+    unsigned limit; /* the permits of a semaphore, for the identity; 0: it is none */
+};
+
+/* Set the data: a copy. PDK_EINVAL, PDK_ENOMEM. */
+int pdk__node_data_set(struct pdk__node_options *options, const void *data, size_t size);
+
+/* The data for a node that the calling thread asks for; the caller's, to be freed. NULL when memory is out. */
+char *pdk__node_data_make(const struct pdk__node_options *options, const struct pdk_client *c, size_t *size);
+
+#endif

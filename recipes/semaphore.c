@@ -1,0 +1,425 @@
+#include "recipes/semaphore.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/zk/session.h"
+#include "recipes/grant.h"
+#include "recipes/permit.h"
+#include <string.h>
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+pdk_semaphore_options *pdk_semaphore_options_new(void) { return pdk__alloc(sizeof(pdk_semaphore_options)); }
+
+void pdk_semaphore_options_free(pdk_semaphore_options *o)
+{
+    if (o == NULL)
+        return;
+    pdk__free(o->shared.data);
+    pdk__free(o);
+}
+
+int pdk_semaphore_options_set_data(pdk_semaphore_options *o, const void *data, size_t size)
+{
+    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
+}
+
+/* --- the object -------------------------------------------------------------------------------------------------- */
+
+static struct pdk__object *object_of(pdk_semaphore *s) { return s != NULL ? &s->object : NULL; }
+
+static pdk_semaphore *semaphore_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_semaphore, object); }
+
+static void clear(struct pdk__object *o)
+{
+    pdk_semaphore *s = semaphore_of(o);
+    assert(pdk__list_empty(&s->permits));
+    pdk__free(s->options.data);
+    pdk__free(s->gate);
+    pdk__free(s->leases);
+}
+
+static int init(struct pdk__object *o, const void *options)
+{
+    pdk_semaphore *s = semaphore_of(o);
+    const pdk_semaphore_options *opts = options;
+    bool own_data = opts != NULL && opts->shared.data != NULL;
+    pdk__list_init(&s->permits);
+    s->gate = pdk__join(o->path, "locks");
+    s->leases = pdk__join(o->path, "leases");
+    int rc = s->gate != NULL && s->leases != NULL ? 0 : PDK_ENOMEM;
+    if (rc == 0 && own_data)
+        rc = pdk__node_data_set(&s->options, opts->shared.data, opts->shared.data_size);
+    if (rc != 0)
+        clear(o);
+    return rc;
+}
+
+static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_semaphore_state_cb)cb)(semaphore_of(o), (pdk_state)change->what, change->token, arg);
+}
+
+static void call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_semaphore_revoke_cb)cb)(semaphore_of(o), change->token, arg);
+}
+
+/* A question is about a permit, and has its handle. */
+static struct pdk__hold *none(struct pdk__object *o)
+{
+    (void)o;
+    return NULL;
+}
+
+static const struct pdk__object_kind kind = {.making = "make a semaphore for",
+                                             .size = sizeof(struct pdk_semaphore),
+                                             .init = init,
+                                             .clear = clear,
+                                             .asked = none,
+                                             .waiting = none,
+                                             .changes = {call, pdk__object_ref, pdk__object_unref},
+                                             .revocations = {call_revoked, pdk__object_ref, pdk__object_unref}};
+
+static bool valid_limit(unsigned limit) { return limit >= 1 && limit <= PDK_SEMAPHORE_MAX; }
+
+int pdk_semaphore_new(pdk_semaphore **out, pdk_client *c, const char *path, unsigned limit,
+                      const pdk_semaphore_options *opts)
+{
+    struct pdk__object *o;
+    if (out == NULL || !valid_limit(limit))
+        return PDK_EINVAL;
+    int rc = pdk__object_new(&o, c, path, &kind, opts);
+    if (rc != 0)
+        return rc;
+    semaphore_of(o)->rule = pdk__rule_permit(limit);
+    semaphore_of(o)->options.limit = limit;
+    *out = semaphore_of(o);
+    return 0;
+}
+
+int pdk_semaphore_free(pdk_semaphore *s)
+{
+    if (s == NULL)
+        return 0;
+    int rc = pdk__object_begin(&s->object);
+    if (rc != 0)
+        return rc;
+    if (!s->object.client->closed && !pdk__list_empty(&s->permits)) {
+        rc = PDK_EBUSY;
+    } else {
+        PDK__LIST_EACH (link, &s->permits)
+            pdk__permit_drop(PDK__MEMBER(link, struct pdk_permit, link));
+        pdk__object_retire(&s->object);
+    }
+    return pdk__object_end(&s->object, "free", rc);
+}
+
+int pdk_semaphore_set_limit(pdk_semaphore *s, unsigned limit)
+{
+    if (!valid_limit(limit))
+        return PDK_EINVAL;
+    int rc = pdk__object_begin(object_of(s));
+    if (rc != 0)
+        return rc;
+    s->rule.admits = s->options.limit = limit;
+    PDK__LIST_EACH (link, &s->permits)
+        pdk__permit_judge_again(PDK__MEMBER(link, struct pdk_permit, link));
+    return pdk__object_end(&s->object, "set the limit of", 0);
+}
+
+unsigned pdk_semaphore_limit(pdk_semaphore *s)
+{
+    if (pdk__object_enter(object_of(s)) != 0)
+        return 0;
+    unsigned limit = (unsigned)s->rule.admits;
+    pdk__object_leave(&s->object);
+    return limit;
+}
+
+/* --- acquire ----------------------------------------------------------------------------------------------------- */
+
+/* A request of a thread that waits. */
+struct wish {
+    unsigned n;
+    bool try_only;
+    int64_t deadline_ms;
+};
+
+static void drop(struct pdk_permit *p)
+{
+    pdk__permit_drop(p);
+    pdk__permit_unref(p);
+}
+
+static void cancelled(void *arg)
+{
+    struct pdk_permit *p = arg;
+    struct pdk__object *o = &p->semaphore->object;
+    drop(p);
+    pdk__object_leave(o);
+}
+
+/* As for a mutex: the timers' thread may be late. */
+static void await_completed(struct pdk_permit *p, int64_t deadline_ms)
+{
+    struct pdk_client *c = p->semaphore->object.client;
+    pthread_cleanup_push(cancelled, p);
+    while (p->stage == PDK__PERMIT_PENDING) {
+        bool late = pdk__now_ms() >= deadline_ms;
+        if (late)
+            pdk__permit_tick(p);
+        pdk__client_await(c, &p->moved, late ? pdk__deadline_ms(pdk__now_ms(), 1) : deadline_ms, true);
+    }
+    pthread_cleanup_pop(0);
+}
+
+static int acquire_once(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
+{
+    struct pdk_permit *p;
+    int rc = pdk__permit_request(&p, s, wish->n, wish->try_only, wish->deadline_ms, NULL, NULL);
+    if (rc != 0)
+        return pdk__object_blame(&s->object, "acquire", rc);
+    await_completed(p, wish->deadline_ms);
+    pdk__client_refresh(s->object.client);
+    rc = p->result;
+    if (rc == 0 && pdk__permit_state(p) == PDK_LOST)
+        rc = PDK_ELOST; /* the caller may be woken long after the grant */
+    if (rc != 0) {
+        pdk__permit_blame(p, wish->try_only ? "tryacquire" : "acquire", rc);
+        pdk__permit_drop(p);
+    } else {
+        *out = p;
+    }
+    pdk__permit_unref(p);
+    return rc;
+}
+
+static int acquire(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
+{
+    int rc = pdk__client_may_wait(s->object.client);
+    if (rc == 0 && wish->n > s->rule.admits)
+        rc = PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    while ((rc = acquire_once(s, wish, out)) == PDK_ELOST && pdk__now_ms() < wish->deadline_ms)
+        continue;
+    if (rc != PDK_ELOST)
+        return rc;
+    return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
+}
+
+static int begin(pdk_semaphore *s, unsigned n, pdk_permit **out)
+{
+    return out != NULL && n >= 1 && n <= PDK_SEMAPHORE_MAX ? pdk__object_begin(object_of(s)) : PDK_EINVAL;
+}
+
+/* For as long as it may take to look once. */
+static int64_t patience_ms(const struct pdk_client *c)
+{
+    return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
+}
+
+int pdk_semaphore_tryacquire(pdk_semaphore *s, unsigned n, pdk_permit **out)
+{
+    int rc = begin(s, n, out);
+    if (rc != 0)
+        return rc;
+    struct wish wish = {.n = n, .try_only = true};
+    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(s->object.client));
+    rc = acquire(s, &wish, out);
+    if (rc == PDK_ETIMEDOUT)
+        rc = pdk__object_blame(&s->object, "tryacquire", PDK_EDISCONNECTED);
+    return pdk__object_end(&s->object, "tryacquire", rc);
+}
+
+/* One look, without waiting for a missing connection. */
+static int look(pdk_semaphore *s, unsigned n, pdk_permit **out)
+{
+    struct pdk_client *c = s->object.client;
+    struct wish wish = {
+        .n = n, .try_only = true, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms)};
+    if (n <= s->rule.admits && pdk__client_may_wait(c) == 0 && c->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_ETIMEDOUT;
+    int rc = acquire(s, &wish, out);
+    return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
+}
+
+int pdk_semaphore_timedacquire(pdk_semaphore *s, unsigned n, int64_t timeout_ms, pdk_permit **out)
+{
+    struct wish wish = {.n = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
+    int rc = begin(s, n, out);
+    if (rc != 0)
+        return rc;
+    rc = timeout_ms == 0 ? look(s, n, out) : acquire(s, &wish, out);
+    return pdk__object_end(&s->object, "acquire", rc);
+}
+
+int pdk_semaphore_acquire(pdk_semaphore *s, unsigned n, pdk_permit **out)
+{
+    return pdk_semaphore_timedacquire(s, n, PDK_FOREVER, out);
+}
+
+int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
+                                pdk_permit **out)
+{
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int rc = cb != NULL ? begin(s, n, out) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    struct pdk_client *c = s->object.client;
+    struct pdk_permit *p;
+    bool try_only = timeout_ms == 0;
+    /* One look lasts until its answer has come; without a connection it is over at once. */
+    if (try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    rc = n <= s->rule.admits ? pdk__permit_request(&p, s, n, try_only, deadline_ms, cb, arg) : PDK_EINVAL;
+    if (rc == 0) {
+        *out = p;
+        pdk__permit_unref(p);
+    }
+    return pdk__object_end(&s->object, "acquire", rc);
+}
+
+/* --- release ----------------------------------------------------------------------------------------------------- */
+
+static struct pdk__object *owner_of(pdk_permit *p) { return p != NULL ? &p->semaphore->object : NULL; }
+
+int pdk_permit_release(pdk_permit *p)
+{
+    if (p == NULL)
+        return 0;
+    struct pdk__object *o = owner_of(p);
+    int rc = pdk__object_begin(o);
+    if (rc != 0)
+        return rc;
+    if (pdk__client_may_wait(o->client) == PDK_EDEADLK)
+        return pdk__object_end(o, "release", PDK_EDEADLK);
+    bool lost = pdk__permit_state(p) == PDK_LOST, held = p->stage == PDK__PERMIT_GRANTED && !lost;
+    if (lost)
+        pdk__permit_blame(p, "release", PDK_ELOST);
+    pdk__permit_ref(p);
+    pdk__permit_drop(p);
+    rc = held ? pdk__permit_await_done(p) : lost ? PDK_ELOST : 0;
+    pdk__permit_unref(p);
+    return pdk__object_end(o, "release", rc);
+}
+
+int pdk_permit_release_async(pdk_permit *p, pdk_lock_cb cb, void *arg)
+{
+    struct pdk__object *o = owner_of(p);
+    int rc = pdk__object_begin(o);
+    if (rc != 0)
+        return rc;
+    if (pdk__permit_state(p) == PDK_LOST)
+        rc = pdk__permit_blame(p, "release", PDK_ELOST);
+    else if (p->stage != PDK__PERMIT_GRANTED)
+        rc = PDK_EPERM;
+    else if (cb != NULL)
+        pdk__permit_expect(p, cb, arg);
+    pdk__permit_drop(p);
+    return pdk__object_end(o, "release", rc);
+}
+
+/* --- questions about a permit ------------------------------------------------------------------------------------ */
+
+pdk_state pdk_permit_state(pdk_permit *p)
+{
+    int rc = pdk__object_enter(owner_of(p));
+    if (rc != 0)
+        return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
+    pdk_state state = pdk__permit_state(p);
+    pdk__object_leave(owner_of(p));
+    return state;
+}
+
+int64_t pdk_permit_valid_ms(pdk_permit *p)
+{
+    if (pdk__object_enter(owner_of(p)) != 0)
+        return 0;
+    int64_t left_ms = pdk__permit_valid_ms(p);
+    pdk__object_leave(owner_of(p));
+    return left_ms;
+}
+
+/* Was it granted, and not released? */
+static bool owned(const struct pdk_permit *p)
+{
+    return p->stage == PDK__PERMIT_GRANTED || p->stage == PDK__PERMIT_LOST;
+}
+
+int pdk_permit_token(pdk_permit *p, int64_t *token)
+{
+    int rc = token != NULL ? pdk__object_enter(owner_of(p)) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    if (owned(p))
+        *token = p->token;
+    else
+        rc = PDK_EPERM;
+    pdk__object_leave(owner_of(p));
+    return rc;
+}
+
+unsigned pdk_permit_count(pdk_permit *p) { return p != NULL ? p->n : 0; }
+
+size_t pdk_permit_node(pdk_permit *p, unsigned i, char *buf, size_t size)
+{
+    if (p == NULL || i >= p->n || pdk__object_enter(owner_of(p)) != 0)
+        return pdk__incident_copy(buf, size, "");
+    size_t length = pdk__incident_copy(buf, size, owned(p) ? p->leases[i].hold.node : "");
+    pdk__object_leave(owner_of(p));
+    return length;
+}
+
+int pdk_permit_guard(pdk_permit *p, unsigned i, struct zoo_op *check)
+{
+    if (p == NULL || check == NULL || i >= p->n)
+        return PDK_EINVAL;
+    int rc = pdk__object_begin(owner_of(p));
+    if (rc != 0)
+        return rc;
+    if (!owned(p))
+        rc = PDK_EPERM;
+    else if (pdk__permit_state(p) == PDK_LOST)
+        rc = pdk__permit_blame(p, "guard", PDK_ELOST);
+    else
+        rc = pdk__grant_fill(&p->leases[i].hold, check);
+    return pdk__object_end(owner_of(p), "guard", rc);
+}
+
+/* --- as of every object ------------------------------------------------------------------------------------------ */
+
+const char *pdk_semaphore_path(pdk_semaphore *s) { return object_of(s)->path; }
+
+pdk_client *pdk_semaphore_client(pdk_semaphore *s) { return object_of(s)->client; }
+
+void pdk_semaphore_set_user(pdk_semaphore *s, void *user) { object_of(s)->user = user; }
+
+void *pdk_semaphore_user(pdk_semaphore *s) { return object_of(s)->user; }
+
+int pdk_semaphore_on_state(pdk_semaphore *s, pdk_semaphore_state_cb cb, void *arg)
+{
+    return pdk__object_on_change(object_of(s), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_semaphore_on_revoke(pdk_semaphore *s, pdk_semaphore_revoke_cb cb, void *arg)
+{
+    return pdk__object_on_revoke(object_of(s), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_semaphore_fd(pdk_semaphore *s) { return pdk__object_fd(object_of(s)); }
+
+int pdk_semaphore_next_change(pdk_semaphore *s, pdk_state *state, int64_t *token)
+{
+    int what;
+    int rc = state != NULL ? pdk__object_next_change(object_of(s), &what, token) : PDK_EINVAL;
+    if (rc == 1)
+        *state = (pdk_state)what;
+    return rc;
+}
+
+size_t pdk_semaphore_last_error(pdk_semaphore *s, char *buf, size_t size)
+{
+    return pdk__object_last_error(object_of(s), buf, size);
+}

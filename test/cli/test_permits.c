@@ -1,0 +1,154 @@
+/* paddock lock -N and --limit: as many commands at once as there are permits. */
+#include "test/cli/cli.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct program first, second, third, c;
+static char path[128], leases[160];
+
+static void fresh(const char *name)
+{
+    strcpy(path, cli_path(name));
+    snprintf(leases, sizeof leases, "%s/leases", path);
+}
+
+static void start(struct program *p, const char *count, const char *limit)
+{
+    cli_start_fed(p, ARGS("lock", "--on-revoke=ignore", "-N", count, "--limit", limit, path, "sh", "-c",
+                          "echo in; read -r x; exit 0"));
+}
+
+static void begin(struct program *p, const char *count, const char *limit)
+{
+    start(p, count, limit);
+    CHECK_WITHIN(GENEROUS, program_said(p, "in\n"));
+}
+
+static void finish(struct program *p)
+{
+    program_close_input(p);
+    CHECK_EQ(program_wait(p), 0);
+}
+
+static void as_many_as_there_are(void)
+{
+    fresh("many");
+    begin(&first, "1", "2");
+    begin(&second, "1", "2");
+    CHECK_EQ(cli_children(leases), 2);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", ".2", "--limit", "2", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "3", path, "true")), 0);
+    finish(&first);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 0);
+    finish(&second);
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 0);
+}
+
+static void several_at_once(void)
+{
+    fresh("several");
+    begin(&first, "2", "3");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "-N", "2", "--limit", "3", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--permits", "1", "--limit", "3", path, "true")), 0);
+    start(&second, "3", "3");
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 5);
+    CHECK(program_silent(&second));
+    finish(&first);
+    CHECK_WITHIN(GENEROUS, program_said(&second, "in\n"));
+    finish(&second);
+}
+
+static void a_wait_is_given_up(void)
+{
+    fresh("given-up");
+    begin(&first, "1", "1");
+    start(&second, "1", "1");
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 2);
+    kill(second.pid, SIGTERM);
+    CHECK_EQ(program_wait(&second), 128 + SIGTERM);
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 1);
+    finish(&first);
+}
+
+static void the_command_knows_its_permit(void)
+{
+    fresh("environment");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--limit", "2", path, "sh", "-c", "echo $PADDOCK_TOKEN $PADDOCK_NODE")), 0);
+    CHECK(strstr(c.out, "-lease-00") != NULL);
+    CHECK(strtoll(c.out, NULL, 10) > 0);
+    cli_start_fed(&first, ARGS("hold", "--limit", "2", path));
+    CHECK_WITHIN(GENEROUS, strchr(first.out, '\n') != NULL);
+    CHECK_EQ(cli_children(leases), 1);
+    program_close_input(&first);
+    CHECK_EQ(program_wait(&first), 0);
+}
+
+static const char *text(const json_t *top, size_t i, const char *key)
+{
+    return json_string_value(json_object_get(json_array_get(json_object_get(top, "contenders"), i), key));
+}
+
+static void are_listed(void)
+{
+    fresh("listed");
+    begin(&first, "1", "2");
+    begin(&second, "1", "2");
+    start(&third, "1", "2");
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 3);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", leases)), 0);
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK_STR(text(top, 0, "mode"), "permit");
+    CHECK_STR(text(top, 1, "state"), "holds");
+    CHECK_STR(text(top, 2, "state"), "waits");
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "a semaphore's permits stand under") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, "paddock-is-not-found")), 127);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, program_built("paddock"), "ls", leases)), 0);
+    CHECK(strstr(c.err, "different limits") != NULL);
+    finish(&first);
+    finish(&second);
+    finish(&third);
+}
+
+static void one_is_taken_away(void)
+{
+    fresh("lost");
+    begin(&first, "2", "2");
+    cli_delete_holder(leases);
+    CHECK_EQ(program_wait(&first), 76);
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 0);
+}
+
+static void all_are_asked(void)
+{
+    fresh("asked");
+    begin(&first, "1", "2");
+    begin(&second, "1", "2");
+    CHECK_EQ(cli_run(&c, ARGS("break", leases)), 0);
+    CHECK_WITHIN(GENEROUS, program_complained(&first, "asks for the lock"));
+    CHECK_WITHIN(GENEROUS, program_complained(&second, "asks for the lock"));
+    finish(&first);
+    finish(&second);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {{"as many commands run as there are permits", as_many_as_there_are},
+                                             {"several permits are held at once, all or none", several_at_once},
+                                             {"a wait that is given up leaves nothing", a_wait_is_given_up},
+                                             {"the command knows its token and its node", the_command_knows_its_permit},
+                                             {"ls shows permits, and tells when limits differ", are_listed},
+                                             {"a command that loses one permit is stopped", one_is_taken_away},
+                                             {"break asks each that holds a permit", all_are_asked},
+                                             {0}};
+    cli_as_by_hand();
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/permits", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}

@@ -1,0 +1,426 @@
+/* The semaphore: how many hold at once, all or nothing, and what becomes of an acquisition. */
+#include "lib/zk/client.h"
+#include "test/lib/fixture.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_PEERS = 3 };
+
+static pdk_client *clients[N_PEERS];
+static pdk_semaphore *semaphores[N_PEERS];
+static char base[128];
+
+/* The nodes that the fixture counts are the leases. */
+static void begin(unsigned limit)
+{
+    fixture_begin();
+    snprintf(base, sizeof base, "%s", fixture.path);
+    strcat(fixture.path, "/leases");
+    for (int i = 0; i < N_PEERS; i++) {
+        clients[i] = fixture_client(fixture_options(30000));
+        CHECK_RC(pdk_semaphore_new(&semaphores[i], clients[i], base, limit, NULL), 0);
+    }
+}
+
+static int gate_nodes(void)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/locks", base);
+    int n = fixture_children(path);
+    return n > 0 ? n : 0;
+}
+
+static void end(void)
+{
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0 && gate_nodes() == 0);
+    for (int i = 0; i < N_PEERS; i++) {
+        CHECK_RC(pdk_semaphore_free(semaphores[i]), 0);
+        CHECK_RC(pdk_client_close(clients[i]), 0);
+        CHECK_RC(pdk_client_free(clients[i]), 0);
+    }
+    strcpy(fixture.path, base);
+}
+
+/* --- requests that wait ------------------------------------------------------------------------------------------ */
+
+struct want {
+    pdk_permit *permit;
+    atomic_int told; /* 1 until the callback, then its code */
+};
+
+static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, rc); }
+
+static bool granted(const struct want *w) { return atomic_load(&w->told) == 0; }
+
+/* It is in the queue before the gate, or behind it with its leases. */
+static void want(struct want *w, pdk_semaphore *s, unsigned n, int leases, int gates)
+{
+    atomic_store(&w->told, 1);
+    CHECK_RC(pdk_semaphore_acquire_async(s, n, PDK_FOREVER, told, w, &w->permit), 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == leases && gate_nodes() == gates);
+}
+
+/* All that the requests so far could cause has happened. */
+static void settle(void)
+{
+    for (int i = 0; i < N_PEERS; i++) {
+        pdk_contender_list *list;
+        CHECK_RC(pdk_contenders(clients[i], fixture.path, LONG_MS, &list), 0);
+        pdk_contender_list_free(list);
+    }
+}
+
+/* --- how many ---------------------------------------------------------------------------------------------------- */
+
+static void up_to_the_limit(void)
+{
+    pdk_permit *held[3], *more = NULL;
+    begin(3);
+    for (int i = 0; i < 3; i++) {
+        CHECK_RC(pdk_semaphore_acquire(semaphores[i], 1, &held[i]), 0);
+        CHECK_EQ(pdk_permit_state(held[i]), PDK_HELD);
+        CHECK(pdk_permit_valid_ms(held[i]) > 0);
+    }
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 1, &more), PDK_EBUSY);
+    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 100, &more), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 0, &more), PDK_ETIMEDOUT);
+    CHECK(more == NULL);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 3 && gate_nodes() == 0);
+    CHECK_RC(pdk_permit_release(held[1]), 0);
+    CHECK_WITHIN(LONG_MS, pdk_semaphore_tryacquire(semaphores[0], 1, &more) == 0);
+    CHECK_RC(pdk_permit_release(held[0]), 0);
+    CHECK_RC(pdk_permit_release(held[2]), 0);
+    CHECK_RC(pdk_permit_release(more), 0);
+    end();
+}
+
+static void a_release_lets_the_next_go_on(void)
+{
+    struct want second, third;
+    pdk_permit *held;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 1, 2, 1);
+    want(&third, semaphores[2], 1, 2, 2);
+    settle();
+    CHECK(!granted(&second) && !granted(&third));
+    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && gate_nodes() == 1);
+    CHECK(!granted(&third));
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_WITHIN(LONG_MS, granted(&third));
+    CHECK_RC(pdk_permit_release(third.permit), 0);
+    end();
+}
+
+/* Curator's: each of two that want three of four has two, and waits for ever. */
+static void all_or_nothing(void)
+{
+    struct want wants[N_PEERS];
+    begin(4);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < N_PEERS; i++) {
+            atomic_store(&wants[i].told, 1);
+            CHECK_RC(pdk_semaphore_acquire_async(semaphores[i], 3, PDK_FOREVER, told, &wants[i], &wants[i].permit), 0);
+        }
+        for (int done = 0; done < N_PEERS; done++) {
+            int winner = -1;
+            while (winner < 0) {
+                for (int i = 0; i < N_PEERS; i++)
+                    if (wants[i].permit != NULL && granted(&wants[i]))
+                        winner = i;
+                CHECK_WITHIN(LONG_MS, fixture_nodes() >= 3);
+            }
+            CHECK_EQ(pdk_permit_count(wants[winner].permit), 3);
+            CHECK_EQ(pdk_permit_state(wants[winner].permit), PDK_HELD);
+            CHECK_RC(pdk_permit_release(wants[winner].permit), 0);
+            wants[winner].permit = NULL;
+        }
+    }
+    end();
+}
+
+static void a_request_for_many_is_not_passed(void)
+{
+    struct want many, one;
+    pdk_permit *held, *tried;
+    begin(3);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
+    want(&many, semaphores[1], 3, 5, 1);
+    want(&one, semaphores[2], 1, 5, 2);
+    settle();
+    CHECK(!granted(&many) && !granted(&one));
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 1, &tried), PDK_EBUSY);
+    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_WITHIN(LONG_MS, granted(&many));
+    settle();
+    CHECK(!granted(&one));
+    CHECK_RC(pdk_permit_release(many.permit), 0);
+    CHECK_WITHIN(LONG_MS, granted(&one));
+    CHECK_RC(pdk_permit_release(one.permit), 0);
+    end();
+}
+
+/* Curator counts every child. */
+static void a_strangers_node_counts(void)
+{
+    pdk_permit *held, *more;
+    begin(2);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    fixture_make_below(fixture.path, "by-hand", "");
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[1], 1, &more), PDK_EBUSY);
+    fixture_delete_below(fixture.path, "by-hand");
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[1], 1, &more), 0);
+    CHECK_RC(pdk_permit_release(more), 0);
+    CHECK_RC(pdk_permit_release(held), 0);
+    end();
+}
+
+static void the_limit_changes_while_one_waits(void)
+{
+    struct want second;
+    pdk_permit *held;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 1, 2, 1);
+    CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 2), 0);
+    CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 2);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 0), PDK_EINVAL);
+    CHECK_RC(pdk_permit_release(held), 0);
+    end();
+}
+
+/* --- one acquisition --------------------------------------------------------------------------------------------- */
+
+static void tokens_rise_and_nodes_are_named(void)
+{
+    pdk_permit *a, *b;
+    int64_t first, second;
+    char node[64], other[64];
+    begin(4);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &a), 0);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[1], 2, &b), 0);
+    CHECK_RC(pdk_permit_token(a, &first), 0);
+    CHECK_RC(pdk_permit_token(b, &second), 0);
+    CHECK(first > 0 && second > first);
+    CHECK(pdk_permit_node(a, 0, node, sizeof node) > 0 && pdk_permit_node(a, 1, other, sizeof other) > 0);
+    CHECK(strstr(node, "-lease-") != NULL && strcmp(node, other) != 0);
+    CHECK_EQ(pdk_permit_node(a, 2, node, sizeof node), 0);
+    CHECK_RC(pdk_permit_release(a), 0);
+    CHECK_RC(pdk_permit_release(b), 0);
+    end();
+}
+
+static void *release_elsewhere(void *permit) { return (void *)(intptr_t)pdk_permit_release(permit); }
+
+static void any_thread_releases(void)
+{
+    pdk_permit *held;
+    pthread_t thread;
+    void *rc;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, release_elsewhere, held), 0);
+    pthread_join(thread, &rc);
+    CHECK_EQ((intptr_t)rc, 0);
+    end();
+}
+
+static void a_request_is_taken_back(void)
+{
+    struct want second;
+    pdk_permit *held;
+    begin(2);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 2, 3, 1);
+    CHECK_RC(pdk_semaphore_free(semaphores[1]), PDK_EBUSY);
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&second.told) == PDK_ECANCELED);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && gate_nodes() == 0);
+    CHECK_RC(pdk_permit_release(held), 0);
+    end();
+}
+
+static void releases_without_waiting(void)
+{
+    struct want gone = {0};
+    pdk_permit *held;
+    begin(3);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 3, &held), 0);
+    atomic_store(&gone.told, 1);
+    CHECK_RC(pdk_permit_release_async(held, told, &gone), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&gone.told) == 0);
+    CHECK_EQ(fixture_nodes(), 0);
+    end();
+}
+
+static atomic_bool blocks;
+
+static void block(int rc, void *arg)
+{
+    told(rc, arg);
+    while (atomic_load(&blocks))
+        pdk__test_nap();
+}
+
+static void a_late_callback(void)
+{
+    struct want first = {0}, second = {0}, third = {0};
+    char node[64] = "";
+    begin(3);
+    atomic_store(&blocks, true);
+    atomic_store(&first.told, 1);
+    atomic_store(&second.told, 1);
+    CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, block, &first, &first.permit), 0);
+    CHECK_WITHIN(LONG_MS, granted(&first));
+    CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, told, &second, &second.permit), 0);
+    CHECK_WITHIN(LONG_MS, pdk_permit_node(second.permit, 0, node, sizeof node) > 0);
+    fixture_delete_below(fixture.path, node);
+    CHECK_WITHIN(LONG_MS, pdk_permit_state(second.permit) == PDK_LOST);
+    CHECK_EQ(atomic_load(&second.told), 1);
+    atomic_store(&third.told, 1);
+    CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, told, &third, &third.permit), 0);
+    CHECK_WITHIN(LONG_MS, pdk_permit_state(third.permit) == PDK_HELD);
+    CHECK_RC(pdk_permit_release(third.permit), 0);
+    CHECK_EQ(atomic_load(&third.told), 1);
+    atomic_store(&blocks, false);
+    CHECK_WITHIN(LONG_MS, atomic_load(&third.told) == PDK_ECANCELED);
+    CHECK_WITHIN(LONG_MS, atomic_load(&second.told) == PDK_ELOST);
+    CHECK_RC(pdk_permit_release_async(second.permit, NULL, NULL), PDK_ELOST);
+    CHECK_RC(pdk_permit_release(first.permit), 0);
+    end();
+}
+
+static _Atomic int64_t lost_token;
+
+static void note_lost(pdk_semaphore *s, pdk_state state, int64_t token, void *arg)
+{
+    (void)s, (void)arg;
+    if (state == PDK_LOST)
+        lost_token = token;
+}
+
+static void one_node_deleted_is_all_lost(void)
+{
+    pdk_permit *held;
+    char node[64];
+    int64_t token;
+    begin(3);
+    lost_token = 0;
+    CHECK_RC(pdk_semaphore_on_state(semaphores[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
+    CHECK_RC(pdk_permit_token(held, &token), 0);
+    pdk_permit_node(held, 1, node, sizeof node);
+    fixture_delete_below(fixture.path, node);
+    CHECK_WITHIN(LONG_MS, pdk_permit_state(held) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, lost_token == token);
+    CHECK_EQ(pdk_permit_valid_ms(held), 0);
+    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
+    end();
+}
+
+static void a_lost_session_loses_it(void)
+{
+    pdk_permit *held, *again;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    fixture_expire(pdk__client_zh(clients[0]));
+    CHECK_WITHIN(LONG_MS, pdk_permit_state(held) == PDK_LOST);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &again), 0);
+    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
+    CHECK_RC(pdk_permit_release(again), 0);
+    end();
+}
+
+/* The gate's node and the leases go with the session; in the next one all is asked for again. */
+static void who_waits_begins_again_in_the_next_session(void)
+{
+    struct want second;
+    pdk_permit *held;
+    begin(2);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 2, 3, 1);
+    fixture_expire(pdk__client_zh(clients[1]));
+    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[1]) == PDK_SESSION_CONNECTED && fixture_nodes() == 3);
+    CHECK(!granted(&second));
+    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    end();
+}
+
+static void a_guard_for_each_permit(void)
+{
+    pdk_permit *held;
+    zoo_op_t checks[2];
+    zoo_op_result_t results[2];
+    begin(2);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
+    CHECK_RC(pdk_permit_guard(held, 0, &checks[0]), 0);
+    CHECK_RC(pdk_permit_guard(held, 1, &checks[1]), 0);
+    CHECK_RC(pdk_permit_guard(held, 2, &checks[1]), PDK_EINVAL);
+    CHECK_EQ(zoo_multi(fixture.zh, 2, checks, results), ZOK);
+    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_EQ(zoo_multi(fixture.zh, 2, checks, results), ZNONODE);
+    end();
+}
+
+static void wrong_requests(void)
+{
+    pdk_permit *p = NULL;
+    pdk_semaphore *s = NULL;
+    begin(2);
+    CHECK_RC(pdk_semaphore_new(&s, clients[0], base, 0, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_new(&s, clients[0], base, PDK_SEMAPHORE_MAX + 1, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_new(&s, clients[0], "no path", 1, NULL), PDK_EPATH);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 0, &p), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 3, &p), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, 0, NULL, NULL, &p), PDK_EINVAL);
+    CHECK_RC(pdk_permit_release(NULL), 0);
+    CHECK_EQ(pdk_permit_state(NULL), PDK_FREE);
+    CHECK(p == NULL && s == NULL);
+    end();
+}
+
+static void a_closed_client_ends_all(void)
+{
+    struct want second;
+    pdk_permit *held;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[0], 1, 2, 1);
+    CHECK_RC(pdk_client_close(clients[0]), 0);
+    CHECK_EQ(atomic_load(&second.told), PDK_ECLOSED);
+    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
+    end(); /* the other's handle ends with the semaphore */
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"as many hold as there are permits", up_to_the_limit},
+        {"a release lets the next go on, and no other", a_release_lets_the_next_go_on},
+        {"three that want three of four each get them, one after another", all_or_nothing},
+        {"a request for many is not passed by one for few", a_request_for_many_is_not_passed},
+        {"a node of a stranger counts as a permit", a_strangers_node_counts},
+        {"the limit changes while one waits", the_limit_changes_while_one_waits},
+        {"tokens rise, and each permit has a node", tokens_rise_and_nodes_are_named},
+        {"any thread may release", any_thread_releases},
+        {"a request is taken back, and leaves nothing", a_request_is_taken_back},
+        {"a release without waiting reports that all is deleted", releases_without_waiting},
+        {"a callback that comes late is not told 0 for what is lost, or was released", a_late_callback},
+        {"one node deleted, and all of it is lost", one_node_deleted_is_all_lost},
+        {"an ended session loses it, and the next acquires again", a_lost_session_loses_it},
+        {"a request begins again in the next session", who_waits_begins_again_in_the_next_session},
+        {"there is a guard for each permit", a_guard_for_each_permit},
+        {"wrong requests are refused", wrong_requests},
+        {"a closed client ends all", a_closed_client_ends_all},
+        {0}};
+    return fixture_main(argc, argv, "semaphore", tests, ON_ONE | ON_THREE);
+}
