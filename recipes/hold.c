@@ -199,6 +199,10 @@ static void due(struct pdk__claim *claim)
 {
     struct pdk__hold *hold = hold_of(claim);
     check(hold);
+    if (!hold->released_wanted && hold->kind->due != NULL) {
+        hold->kind->due(hold);
+        return;
+    }
     pdk__object_incident(hold->object, hold->kind->release, PDK_EUNKNOWN);
     tell_released(hold, PDK_EUNKNOWN);
 }
@@ -313,6 +317,12 @@ void pdk__hold_release(struct pdk__hold *hold)
         move(hold, PDK__HOLD_RELEASED);
     if (before == PDK__HOLD_PENDING || before == PDK__HOLD_GRANTED)
         pdk__claim_release(&hold->claim);
+}
+
+void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms)
+{
+    assert(hold->at_work && hold->kind->due != NULL);
+    pdk__claim_expect(&hold->claim, at_ms);
 }
 
 int pdk__hold_await_done(struct pdk__hold *hold)

@@ -41,6 +41,7 @@ struct pdk__hold_kind {
     void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
     void (*revoked)(struct pdk__hold *hold);                              /* while granted */
+    void (*due)(struct pdk__hold *hold);    /* the time of pdk__hold_remind() has come. May be NULL */
     void (*done)(struct pdk__hold *hold);   /* nothing is left; it may be started again. May be NULL */
     void (*unused)(struct pdk__hold *hold); /* it has no reference any more. May be NULL */
 };
@@ -98,6 +99,9 @@ void pdk__hold_cancel(struct pdk__hold *hold);
 
 /* It is no longer wanted, for whatever reason. Nothing happens if it failed, or was released before. */
 void pdk__hold_release(struct pdk__hold *hold);
+
+/* Call due() at AT_MS, unless nothing is left by then, or a release is awaited. */
+void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms);
 
 /* After a release: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
 int pdk__hold_await_done(struct pdk__hold *hold);

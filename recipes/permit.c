@@ -181,6 +181,9 @@ static void start_over(struct pdk_permit *p)
     }
     p->again = true;
     release_all(p);
+    EACH_PART (part, p)
+        if (part->hold.at_work)
+            pdk__hold_remind(&part->hold, p->deadline_ms);
 }
 
 static unsigned count_leases(const struct pdk_permit *p, enum pdk__hold_stage stage)
@@ -212,6 +215,8 @@ static void settle_pending(struct pdk_permit *p)
         grant(p);
     else if (!p->again && p->gate.hold.stage == PDK__HOLD_GRANTED && !p->leases[0].hold.at_work)
         rc = start_leases(p);
+    else if (p->again && pdk__now_ms() >= p->deadline_ms)
+        rc = PDK_ETIMEDOUT; /* what is left of the last attempt may take longer */
     else if (p->again && !at_work(p))
         rc = begin(p);
     if (rc != 0 && p->stage == PDK__PERMIT_PENDING)
@@ -302,6 +307,7 @@ static const struct pdk__hold_kind gate_kind = {.acquire = "acquire",
                                                 .failed = failed,
                                                 .changed = changed,
                                                 .revoked = not_revoked,
+                                                .due = defer,
                                                 .done = defer,
                                                 .unused = unused};
 
@@ -312,6 +318,7 @@ static const struct pdk__hold_kind lease_kind = {.acquire = "acquire",
                                                  .failed = failed,
                                                  .changed = changed,
                                                  .revoked = revoked,
+                                                 .due = defer,
                                                  .done = defer,
                                                  .unused = unused};
 
