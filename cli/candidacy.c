@@ -19,6 +19,8 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
     if (rc == 0 && c->options->id != NULL)
         rc = pdk_leader_options_set_id(o, c->options->id);
     if (rc == 0)
+        rc = pdk_leader_options_set_turns(o, c->options->turns);
+    if (rc == 0)
         rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
     pdk_leader_options_free(o);
     if (rc == 0)

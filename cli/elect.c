@@ -6,6 +6,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "       paddock elect [OPTION]... PATH -c STR\n"
                            "Stand for leader of PATH, and run a command in each term.\n"
                            "      --keep            when the command ends by itself, resign and stand again\n"
+                           "      --turns           the same, in turns with all other candidates\n"
                            "      --once            one term: do not stand again when it is lost\n"
                            "      --id TEXT         what others read (the host's name and the process)\n"
                            "  -c, --command STR     run STR with the shell\n"
@@ -26,8 +27,11 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
 
 #define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
-static const struct pdk__cli_option own_options[] = {
-    {"id", 0, KIND_TEXT, AT(common.id)}, {"keep", 0, KIND_FLAG, AT(keep)}, {"once", 0, KIND_FLAG, AT(once)}, {0}};
+static const struct pdk__cli_option own_options[] = {{"id", 0, KIND_TEXT, AT(common.id)},
+                                                     {"keep", 0, KIND_FLAG, AT(keep)},
+                                                     {"once", 0, KIND_FLAG, AT(once)},
+                                                     {"turns", 0, KIND_FLAG, AT(common.turns)},
+                                                     {0}};
 
 static const struct pdk__cli_verb verb = {
     "elect",
@@ -41,8 +45,9 @@ static int parse(struct pdk__cli_lock *l, int argc, char **argv)
     int status = pdk__cli_options_parse(o, &verb, argc, argv);
     if (status != 0 || o->answered)
         return status;
+    l->keep = l->keep || o->turns;
     if (l->keep && l->once)
-        return pdk__cli_usage("elect: --keep or --once, not both");
+        return pdk__cli_usage("elect: --keep or --turns, or --once, not both");
     status = pdk__cli_options_path(o, o->words[0]);
     return status == 0 ? pdk__cli_command_take(l, o->words + 1) : status;
 }

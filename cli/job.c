@@ -128,7 +128,8 @@ static bool wants_next_term(const struct pdk__cli_runner *r)
 /* A command that ends as soon as it is started must not keep the servers busy with elections. */
 static int64_t pause_ms(struct pdk__cli_runner *r)
 {
-    if (pdk__cli_now_ms() - r->term_ms < SHORT_MS)
+    bool turn = r->lock->common.turns && r->status == 0; /* the others have theirs first */
+    if (pdk__cli_now_ms() - r->term_ms < SHORT_MS && !turn)
         return pdk__retry_delay_ms(&r->pauses, PAUSE_MIN_MS, PAUSE_MAX_MS);
     pdk__retry_reset(&r->pauses);
     return 0;

@@ -19,6 +19,7 @@ struct pdk__cli_options {
     int count;      /* of permits; 0: not given */
     int limit;      /* of the semaphore; 0: it is none */
     const char *id; /* of the candidate; NULL: the library's */
+    bool turns;     /* the candidates lead in turns */
     pdk_client_options *client;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
     bool at_once;          /* it is 0, by -n or -w */

@@ -18,11 +18,13 @@ enum { ID_MAX = 65536 };
 
 struct pdk_leader_options {
     char *id;
+    bool turns;
 };
 
 struct pdk_leader {
     struct pdk__object object;
     struct pdk__hold hold;
+    const struct pdk__rule *rule; /* the latch's, or that of turns */
     char *id;
     pdk_leadership state;
     int result; /* why it is no candidate, or 0: it never was one */
@@ -49,6 +51,14 @@ int pdk_leader_options_set_id(pdk_leader_options *o, const char *id)
         return PDK_ENOMEM;
     pdk__free(o->id);
     o->id = copy;
+    return 0;
+}
+
+int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->turns = turns;
     return 0;
 }
 
@@ -104,7 +114,7 @@ static int stand(struct pdk_leader *l)
 {
     assert(l->state == PDK_LEADER_STANDING);
     struct pdk__claim_spec spec = {
-        .rule = &pdk__rule_leader, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
+        .rule = l->rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
     int rc = pdk__hold_start(&l->hold, spec);
     return rc == 0 ? 0 : pdk__object_incident(&l->object, l->hold.kind->acquire, rc);
 }
@@ -188,6 +198,8 @@ static int init(struct pdk__object *o, const void *options)
 {
     struct pdk_leader *l = leader_at(o);
     const pdk_leader_options *opts = options;
+    /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
+    l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
     l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
     int rc = l->id != NULL ? pdk__hold_init(&l->hold, o, &hold_kind) : PDK_ENOMEM;
     if (rc != 0)
@@ -306,6 +318,22 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
         end_candidacy(l);
     }
     return end(l, "resign", rc);
+}
+
+/* The hold is used again when nothing of the term is left on the servers. */
+int pdk_leader_yield(pdk_leader *l)
+{
+    int rc = pdk__object_begin(object_of(l));
+    if (rc != 0)
+        return rc;
+    if (in_term(l)) {
+        tell(l, PDK_DEPOSED, l->hold.token);
+        move(l, PDK_LEADER_STANDING);
+        pdk__hold_release(&l->hold);
+    } else {
+        rc = PDK_EPERM;
+    }
+    return end(l, "yield", rc);
 }
 
 /* --- wait -------------------------------------------------------------------------------------------------------- */

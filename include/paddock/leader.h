@@ -10,8 +10,8 @@
  *  - PDK_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the queue,
  *    with a new node and a new token, until it resigns or is freed.
  *  - The object belongs to no thread: any thread may start it, ask it or make it resign.
- *  - Curator's LeaderLatch on the same path and a pdk_leader exclude each other, and each reads the other's id. Its
- *    LeaderSelector, and locks of any kind, need paths of their own.
+ *  - Curator's LeaderLatch on the same path and a pdk_leader exclude each other, and each reads the other's id; its
+ *    LeaderSelector and a pdk_leader in turns likewise. Locks of any kind need paths of their own.
  */
 #ifndef PADDOCK_LEADER_H
 #define PADDOCK_LEADER_H
@@ -53,6 +53,16 @@ void pdk_leader_options_free(pdk_leader_options *o);
 int pdk_leader_options_set_id(pdk_leader_options *o, const char *id);
 
 /*
+ * Lead in turns: with the nodes of Curator's LeaderSelector, which excludes this object and shares the turns with it. A
+ * term ends with pdk_leader_yield(), and the object is a candidate again at the end of the queue. Default: false, with
+ * the nodes of a latch.
+ *
+ * The trap: a path has candidates of one kind. A latch and a candidate in turns on one path wait for each other, but
+ * Curator's LeaderLatch and LeaderSelector do not. PDK_EINVAL.
+ */
+int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns);
+
+/*
  * Create a leader object for PATH, which is no candidate yet; no request is sent. PATH as in pdk_mutex_new(). OPTS may
  * be NULL. On success *L is the caller's, to be given to pdk_leader_free(). PDK_EPATH, PDK_EINVAL, PDK_ENOMEM,
  * PDK_ESYSTEM, PDK_ECLOSED, PDK_EFORKED.
@@ -87,6 +97,14 @@ int pdk_leader_start(pdk_leader *l);
  * PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_resign(pdk_leader *l);
+
+/*
+ * End the term, and be a candidate again at the end of the queue, with a new node and a new token. PDK_DEPOSED is
+ * reported. The call does not wait. Any thread, also from a callback.
+ *
+ * PDK_EPERM: the object does not lead; nothing happens. PDK_EINVAL, PDK_EFORKED.
+ */
+int pdk_leader_yield(pdk_leader *l);
 
 /* The outcome of pdk_leader_resign_async(). */
 typedef void (*pdk_resign_cb)(int rc, void *arg);

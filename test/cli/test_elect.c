@@ -111,6 +111,34 @@ static void keep(void)
     CHECK_EQ(program_wait(&next), 5);
 }
 
+static int turns_of(const struct program *who)
+{
+    int n = 0;
+    for (const char *at = who->out; *at != '\0'; at++)
+        n += *at == '\n';
+    return n;
+}
+
+/* Each waits for the other's turn, and no rest comes between: ten turns would last for minutes. */
+static void turns(void)
+{
+    const char *turn = "echo $PADDOCK_TOKEN $PADDOCK_NODE; sleep .02";
+    cli_start(&c, ARGS("elect", "--turns", fresh("turns"), "sh", "-c", turn));
+    CHECK_WITHIN(GENEROUS, turns_of(&c) >= 3); /* alone */
+    CHECK(strstr(c.out, "-lock-") != NULL);
+    cli_start(&next, ARGS("elect", "--turns", path, "sh", "-c", turn));
+    CHECK_WITHIN(GENEROUS, turns_of(&next) >= 1);
+    int before = turns_of(&c), first = turns_of(&next);
+    CHECK_WITHIN(GENEROUS, turns_of(&next) >= first + 10);
+    int own = turns_of(&c) - before, others = turns_of(&next) - first;
+    CHECK(own >= others - 2 && own <= others + 2);
+    kill(c.pid, SIGTERM);
+    kill(next.pid, SIGTERM);
+    program_wait(&c);
+    program_wait(&next);
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
+}
+
 static void keep_can_be_ended(void)
 {
     cli_start(&c, ARGS("elect", "--keep", fresh("ended"), "sh", "-c",
@@ -334,6 +362,7 @@ int main(int argc, char **argv)
         {"the command of one term has ended before that of the next begins", stopped_before_the_next},
         {"--once is for one term: 76 when it is lost", once},
         {"--keep stands again behind the others", keep},
+        {"--turns leads in turns with the others, without a rest", turns},
         {"--keep ends by SIGTERM", keep_can_be_ended},
         {"--keep ends by a command that cannot be run: 126, 127", keep_cannot_run},
         {"--keep rests after a short term, and does not stand meanwhile", short_terms_rest},

@@ -397,6 +397,52 @@ static void resigned(void)
     close_it(&a);
 }
 
+/* The one that yields comes last. */
+static void yields(void)
+{
+    int64_t tokens[4];
+    begin();
+    open_direct(&b, "b");
+    CHECK_RC(pdk_leader_yield(a.leader), PDK_EPERM);
+    stand(&a, 1);
+    stand(&b, 2);
+    for (int turn = 0; turn < 4; turn++) {
+        struct candidate *leads = turn % 2 == 0 ? &a : &b;
+        CHECK_RC(pdk_leader_wait(leads->leader, LONG_MS), 0);
+        CHECK_RC(pdk_leader_token(leads->leader, &tokens[turn]), 0);
+        CHECK(turn == 0 || tokens[turn] > tokens[turn - 1]);
+        CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+        CHECK_RC(pdk_leader_yield(leads->leader), 0);
+        CHECK(!pdk_leader_is_leader(leads->leader));
+        CHECK_EQ(pdk_leader_state(leads->leader), PDK_LEADER_STANDING);
+        CHECK_RC(pdk_leader_yield(leads->leader), PDK_EPERM);
+    }
+    CHECK_WITHIN(LONG_MS, a.n_told >= 5);
+    check_told(&a, 0, PDK_ELECTED, tokens[0]);
+    check_told(&a, 1, PDK_DEPOSED, tokens[0]);
+    check_told(&a, 2, PDK_ELECTED, tokens[2]);
+    close_it(&a);
+    close_it(&b);
+}
+
+/* As Curator's LeaderSelector names them. */
+static void turns_have_nodes_of_locks(void)
+{
+    char node[64];
+    pdk_leader *l;
+    pdk_leader_options *o = pdk_leader_options_new();
+    begin();
+    CHECK_RC(pdk_leader_options_set_turns(o, true), 0);
+    CHECK_RC(pdk_leader_options_set_turns(NULL, true), PDK_EINVAL);
+    CHECK_RC(pdk_leader_new(&l, a.client, path, o), 0);
+    pdk_leader_options_free(o);
+    CHECK_RC(pdk_leader_start(l), 0);
+    CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
+    CHECK(pdk_leader_node(l, node, sizeof node) > 0 && strstr(node, "-lock-") != NULL);
+    CHECK_RC(pdk_leader_free(l), 0);
+    close_it(&a);
+}
+
 static void resigned_in_vain(void)
 {
     begin();
@@ -811,6 +857,8 @@ int main(int argc, char **argv)
         {"without servers it is deposed by its clock, before another leads", no_server},
         {"a reply that is lost leaves one node", reply_lost},
         {"resigned: deposed, its node gone, and it can stand again", resigned},
+        {"a leader that yields comes last, and leads again in its turn", yields},
+        {"candidates in turns have the nodes of locks", turns_have_nodes_of_locks},
         {"a resignation that nobody confirms is unknown, and goes on", resigned_in_vain},
         {"who stands again at once has one node at a time", start_behind_a_resignation},
         {"resigning without waiting", resigned_async},

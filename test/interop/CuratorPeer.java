@@ -10,10 +10,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -42,6 +45,8 @@ public final class CuratorPeer {
     private InterProcessSemaphoreV2 semaphore;
     private Collection<Lease> leases;
     private LeaderLatch latch;
+    private LeaderSelector selector;
+    private final Semaphore turn = new Semaphore(0);
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
     private CuratorPeer(String hosts, String path, int sessionMs) throws Exception {
@@ -76,6 +81,21 @@ public final class CuratorPeer {
         latch = new LeaderLatch(client, path, id);
         latch.start();
         return "stands";
+    }
+
+    /** It says so when a turn of its begins, and stays until it is told to yield; then it queues again. */
+    private String select(String id, String name) {
+        selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework unused) throws Exception {
+                say(id + " turn");
+                turn.acquire();
+            }
+        });
+        selector.setId(name);
+        selector.autoRequeue();
+        selector.start();
+        return "selects";
     }
 
     private String resign() throws Exception {
@@ -163,6 +183,14 @@ public final class CuratorPeer {
             case "unlockalone":
                 alone.release();
                 return UNLOCKED;
+            case "select":
+                return select(words[0], words[2]);
+            case "yield":
+                turn.release();
+                return "yields";
+            case "leave":
+                selector.close();
+                return "left";
             case "nodes":
                 return nodes();
             case "sizes":

@@ -61,5 +61,6 @@ void one_permit_is_curators_semaphore_mutex(void);
 void ours_stands_while_curator_leads(void);
 void curator_stands_while_ours_leads(void);
 void a_killed_curator_leader_is_followed_by_ours(void);
+void ours_and_curators_selector_take_turns(void);
 
 #endif

@@ -94,3 +94,33 @@ void a_killed_curator_leader_is_followed_by_ours(void)
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
     CHECK_RC(pdk_leader_free(l), PDK_OK);
 }
+
+void ours_and_curators_selector_take_turns(void)
+{
+    const char *path = "/interop/turns";
+    pdk_leader *l = NULL;
+    pdk_leader_options *o = pdk_leader_options_new();
+    CHECK_RC(pdk_leader_options_set_id(o, "ours"), PDK_OK);
+    CHECK_RC(pdk_leader_options_set_turns(o, true), PDK_OK);
+    CHECK_RC(pdk_leader_new(&l, ours, path, o), PDK_OK);
+    pdk_leader_options_free(o);
+    peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    CHECK_RC(pdk_leader_start(l), PDK_OK);
+    CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
+    ask_peer("0 select curator", "0 selects");
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    for (int turn = 0; turn < 3; turn++) {
+        check_current(path, "ours", PDK_DIALECT_PADDOCK);
+        CHECK(program_silent(&peer));
+        CHECK_RC(pdk_leader_yield(l), PDK_OK);
+        CHECK_STR(program_hear(&peer), "0 turn");
+        CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+        CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+        check_current(path, "curator", PDK_DIALECT_CURATOR);
+        ask_peer("0 yield", "0 yields");
+        CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
+        CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    }
+    CHECK_RC(pdk_leader_free(l), PDK_OK);
+    CHECK_STR(program_hear(&peer), "0 turn");
+}

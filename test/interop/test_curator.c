@@ -216,6 +216,7 @@ int main(int argc, char **argv)
         {"our latch leads, Curator's stands and names our id, and leads when it resigns",
          curator_stands_while_ours_leads},
         {"a killed leader of Curator's is followed by ours", a_killed_curator_leader_is_followed_by_ours},
+        {"Curator's LeaderSelector and ours lead in turns", ours_and_curators_selector_take_turns},
         {"readers of both hold at once", readers_of_both_hold_at_once},
         {"Curator's reader and writer wait for our writer", curators_reader_and_writer_wait_for_our_writer},
         {"our writer waits among Curator's readers, in its turn", our_writer_waits_among_curators_readers},

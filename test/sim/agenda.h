@@ -21,7 +21,7 @@ struct entry {
     uint64_t detail;
 };
 
-enum { AGENDA_MAX = 16384 };
+enum { AGENDA_MAX = 4096 };
 
 struct agenda {
     instant now;

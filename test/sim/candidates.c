@@ -102,6 +102,24 @@ static void resign(struct candidate *k)
         world_break(w, law, "client %d has resigned, and leads", k->client->id);
 }
 
+/* It stays a candidate, at the end of the queue. */
+static void take_turns(struct candidate *k)
+{
+    struct world *w = k->client->world;
+    for (int i = below(&w->random, 3); i > 0; i--) {
+        int64_t before = 0, token = 0;
+        pdk_leader_token(k->leader, &before);
+        int rc = pdk_leader_yield(k->leader);
+        STORY(w, "client %d candidate: yields: %s", k->client->id, pdk_strerrorname(rc));
+        if (rc != 0 || pdk_leader_wait(k->leader, between(&w->random, 10, 3000)) != 0)
+            return;
+        see(SIGHT_TURN);
+        if (pdk_leader_token(k->leader, &token) == 0 && token <= before)
+            world_break(w, law, "client %d leads again, by the token of its last turn", k->client->id);
+        lead(k);
+    }
+}
+
 void *candidate_run(void *arg)
 {
     struct candidate *k = arg;
@@ -113,6 +131,8 @@ void *candidate_run(void *arg)
             continue;
         if (pdk_leader_wait(k->leader, chance(r, 500) || w->healed ? PDK_FOREVER : between(r, 10, 3000)) == 0)
             lead(k);
+        if (w->turns && !w->healed)
+            take_turns(k);
         resign(k);
     }
     k->rounds = 0;
@@ -128,6 +148,8 @@ int candidate_begin(struct candidate *k, struct client *c)
         return PDK_ENOMEM;
     k->client = c;
     int rc = pdk_leader_options_set_id(o, "sim");
+    if (rc == 0)
+        rc = pdk_leader_options_set_turns(o, c->world->turns);
     if (rc == 0 && k->leader == NULL)
         rc = pdk_leader_new(&k->leader, c->library, "/2", o);
     if (rc == 0)

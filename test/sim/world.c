@@ -468,6 +468,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->n_clients = between(&w->random, 2, 4);
     w->elects = chance(&w->random, 250);
     w->observed = plan->seed % 7 != 2 ? -1 : w->elects && plan->seed % 2 == 0 ? ELECTION_PATH : 0;
+    w->turns = plan->seed % 11 == 6;
     w->shares = plan->seed % 5 == 3 && !plan->exhaustive;
     w->permits = plan->seed % 5 == 4 && !plan->exhaustive ? 1 + (int)(plan->seed / 5 % 4) : 0;
     EACH_LAW(w, begin);

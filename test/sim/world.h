@@ -91,6 +91,7 @@ struct world {
     int drift_ppm;                    /* of a clock, at the most */
     int n_paths;
     bool elects;    /* each client has a candidate, on a path of their own */
+    bool turns;     /* the candidates lead in turns */
     bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
     int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
     bool lends;     /* the first client's handle is its program's own */
@@ -299,6 +300,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(REMOVED, "an onlooker deleted a node")                                                                           \
     X(GRANTED_LESS, "a server granted a shorter timeout")                                                              \
     X(ADOPTED, "a handle was adopted")                                                                                 \
+    X(TURN, "a candidate yielded, and led again")                                                                      \
     X(SEVERAL_PERMITS, "several permits were taken at once")                                                           \
     X(DOWNGRADED, "a writer went on as a reader")                                                                      \
     X(NOT_READ, "a node could not be read")                                                                            \
