@@ -17,6 +17,7 @@ enum {
     USERS_MAX = 2,
     SHARERS_MAX = 2,
     TAKERS_MAX = 2,
+    PERMITS_MAX = 4,
     CLAIMS_MAX = 64,
     OUTSTANDING_MAX = 256, /* two for each stray, at a reconnection */
     CLIENT_WATCHES_MAX = 32,

@@ -111,14 +111,35 @@ static int give_back_later(struct taker *t, pdk_permit *p)
     return t->answer;
 }
 
+/* Answered 0 it left no node; a client can hear of the end of its session before that is committed. */
+static void judge_release(struct taker *t, char names[][PDK__NAME_MAX], unsigned n)
+{
+    struct world *w = t->client->world;
+    for (unsigned i = 0; i < n; i++) {
+        const struct node *node = tree_find(&w->ensemble.truth, LEASE_PATH, names[i]);
+        if (node == NULL || node->planted || world_session_id(node->owner) != client_session(t->client)->id)
+            continue;
+        if ((w->ending >> node->owner & 1) != 0)
+            excuse(EXCUSE_ENDING_NODE);
+        else
+            world_break(w, law, "client %d has released its permits, and %s is there", t->client->id, names[i]);
+    }
+}
+
 static void give_back(struct taker *t, pdk_permit *p)
 {
     struct world *w = t->client->world;
+    char names[PERMITS_MAX][PDK__NAME_MAX];
+    unsigned n = pdk_permit_count(p);
+    for (unsigned i = 0; i < n; i++)
+        pdk_permit_node(p, i, names[i], sizeof names[i]);
     bool lost = pdk_permit_state(p) == PDK_LOST;
     int rc = chance(&w->random, 300) ? give_back_later(t, p) : pdk_permit_release(p);
     STORY(w, "client %d taker %d: release answers %s", t->client->id, t->index, pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !t->client->closes) || rc == PDK_EINVAL || rc == PDK_EDEADLK || (lost && rc == 0))
         world_break(w, law, "client %d releases its permits: %s", t->client->id, pdk_strerrorname(rc));
+    if (rc == 0)
+        judge_release(t, names, n);
 }
 
 static void take_once(struct taker *t)

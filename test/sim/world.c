@@ -470,7 +470,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->observed = plan->seed % 7 != 2 ? -1 : w->elects && plan->seed % 2 == 0 ? ELECTION_PATH : 0;
     w->turns = plan->seed % 11 == 6;
     w->shares = plan->seed % 5 == 3 && !plan->exhaustive;
-    w->permits = plan->seed % 5 == 4 && !plan->exhaustive ? 1 + (int)(plan->seed / 5 % 4) : 0;
+    w->permits = plan->seed % 5 == 4 && !plan->exhaustive ? 1 + (int)(plan->seed / 5 % PERMITS_MAX) : 0;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);
