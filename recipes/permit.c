@@ -64,7 +64,7 @@ static int final_result(struct pdk_permit *p)
 {
     pdk__client_refresh(client_of(p));
     p->answered = true;
-    return p->result == 0 && p->stage == PDK__PERMIT_LOST ? PDK_ELOST : p->result;
+    return p->result == 0 && pdk__permit_state(p) == PDK_LOST ? PDK_ELOST : p->result;
 }
 
 static void unref_unlocked(struct pdk_permit *p)
