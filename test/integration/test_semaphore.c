@@ -186,6 +186,8 @@ static void the_limit_changes_while_one_waits(void)
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 1, 2, 1);
+    settle(); /* its node is listed */
+    settle(); /* and the children are watched */
     CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 2), 0);
     CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 2);
     CHECK_WITHIN(LONG_MS, granted(&second));
