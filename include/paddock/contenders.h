@@ -60,8 +60,8 @@ int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t time
 
 void pdk_contender_list_free(pdk_contender_list *list);
 
-/* The number of contenders in the list. Index I below is less than it, and 0 for the first holder. Strings are borrowed until
- * the list is freed. */
+/* The number of contenders in the list. Index I below is less than it, and 0 for the first holder. Strings are borrowed
+ * until the list is freed. */
 size_t pdk_contender_list_size(const pdk_contender_list *list);
 
 /* The node's name under the path. */

@@ -132,8 +132,8 @@ struct pdk__contender {
 };
 
 /* OPS and RULE are borrowed for the contender's life; a limit in it may change, followed by the event for that. A rule
- * that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0 while not connected. LEASE_OK: whether it is OK by
- * the lease's last report. */
+ * that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0
+ * while not connected. LEASE_OK: whether it is OK by the lease's last report. */
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok);
 

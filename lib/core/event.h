@@ -96,7 +96,8 @@ enum pdk__action_kind {
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the
- * node is deleted. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation request, and must keep it. */
+ * node is deleted. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation
+ * request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;

@@ -3,10 +3,10 @@
  *
  *     <16 hex digits of the session>-<8 hex digits of the attempt>-lock-<10 digits of the server's sequence>
  *
- * with "latch-" in place of "lock-" for a leader, "__READ__" and "__WRIT__" for a read/write lock, "lease-" for a permit of
- * a semaphore. Curator's clients order by what follows that tag, and each recipe has its own. The session distinguishes our node from one that a
- * previous session left. The attempt distinguishes two requests of one session. Both are in the name because a listing
- * shows only names, and after a lost reply a listing is all we have.
+ * with "latch-" in place of "lock-" for a leader, "__READ__" and "__WRIT__" for a read/write lock, "lease-" for a
+ * permit of a semaphore. Curator's clients order by what follows that tag, and each recipe has its own. The session
+ * distinguishes our node from one that a previous session left. The attempt distinguishes two requests of one session.
+ * Both are in the name because a listing shows only names, and after a lost reply a listing is all we have.
  */
 #ifndef PDK__NAME_H
 #define PDK__NAME_H

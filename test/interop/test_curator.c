@@ -1,5 +1,5 @@
-/* Curator's InterProcessMutex, read/write lock and LeaderLatch and ours on one path, on a real server: they exclude each other and read
- * each other. */
+/* Curator's locks, semaphores and leaders and ours on one path, on a real server: they exclude each other and read each
+ * other. */
 #include "interop.h"
 #include "peer.h"
 #include "test/lib/check.h"

@@ -1,6 +1,6 @@
 /*
- * A release wakes one waiter, and readers. A waiter whose node was deleted from the queue, and that has not learned of it, does not
- * count.
+ * A release wakes one waiter, and readers. A waiter whose node was deleted from the queue, and that has not learned of
+ * it, does not count.
  *
  * Excused is the deletion of a node whose name was deleted before: the hostile contender created another of that name.
  */
