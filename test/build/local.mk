@@ -2,11 +2,12 @@
 build_scripts = \
 	%D%/check-circles %D%/check-exports %D%/check-format %D%/check-headers %D%/check-measure %D%/check-nonblocking %D%/check-prose \
 	%D%/check-purity %D%/check-shim %D%/ci %D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
-	%D%/portability %D%/proof %D%/quickstart
+	%D%/portability %D%/proof %D%/prove %D%/quickstart
 server_scripts = %D%/installed-prefix.sh
 EXTRA_DIST += $(build_scripts) \
 	%D%/assertions-cost %D%/check-dist %D%/coverage %D%/cunit.c %D%/exports %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/purity-allowed %D%/races \
-	%D%/Prose.pm %D%/timing
+	%D%/Prose.pm %D%/unstable \
+	test/proof/affected test/proof/run test/proof/stages
 
 dist-hook:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check-dist $(distdir) || [ $$? -eq 77 ]
@@ -35,9 +36,20 @@ sanitized_environment = \
 SANITIZED_JOBS = 4
 check-sanitized-programs: $(sanitized_programs) test/sim/sim
 check-sanitized: check-sanitized-programs
+	PADDOCK_TEST_PROOF=yes; export PADDOCK_TEST_PROOF; \
 	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(sanitized_programs)' \
 		TESTS='$(filter $(sanitized_programs),$(long_tests)) $(filter-out $(long_tests),$(sanitized_programs))'
 	case '$(PDK_SANITIZE_FLAGS)' in *thread*) ;; *) test/sim/sim --seeds 2000 ;; esac
+
+# The part of it that the gate runs: of the tests of servers one for each recipe. Then, for the gate too, TESTS again.
+quick_programs = $(unit_programs) $(story_programs) $(fuzz_programs) \
+	test/integration/latch test/integration/mutex_exclusion test/integration/rwlock test/integration/semaphore
+check-sanitized-quick-programs: $(quick_programs) test/sim/sim
+check-sanitized-quick: check-sanitized-quick-programs
+	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(quick_programs)' TESTS='$(quick_programs)'
+	test/sim/sim --seeds 1000
+check-sanitized-again:
+	$(sanitized_environment) $(MAKE) check check_PROGRAMS='$(TESTS)' TESTS='$(TESTS)'
 
 # Lines and branches: for a tree configured with --enable-coverage.
 core_programs = $(unit_programs) $(story_programs)
@@ -48,5 +60,6 @@ check-core-coverage:
 	$(MAKE) -j$(COMPUTING_JOBS) check check_PROGRAMS='$(core_programs)' TESTS='$(core_programs)'
 	$(MAKE) coverage COVERAGE_OF=--core
 
-.PHONY: assertions-cost check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-programs check-valgrind coverage \
+.PHONY: assertions-cost check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
+	check-sanitized-quick check-sanitized-quick-programs check-valgrind coverage \
 	portability

@@ -167,7 +167,7 @@ static void timed_out_away(void)
     fresh("away");
     cli_start_fed(&holder, ARGS("lock", "--session-timeout", "60", path, "sh", "-c", "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
-    cli_start(&c, ARGS("lock", "-w", "10", path, "echo", "ran"));
+    cli_start(&c, ARGS("lock", "--session-timeout", "6", "-w", "4", path, "echo", "ran"));
     CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
     cli_server_stop();
     int status = program_wait(&c);

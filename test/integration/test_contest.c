@@ -68,7 +68,7 @@ static void a_contest_tells_programs_too(void)
                          "after_kill", "takeovers", &takeovers),
              0);
     CHECK_EQ(grants, 6 + 4 + 6); /* the second is killed in its fourth round */
-    CHECK_EQ(overlaps, 0);
+    CHECK_LAW(overlaps == 0);
     CHECK_EQ(takeovers, 1);
     CHECK(held);
     CHECK_EQ(json_array_size(json_object_get(all, "events")), 2 * grants);

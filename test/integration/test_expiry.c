@@ -98,7 +98,7 @@ static void starts_afresh(int64_t token, int64_t session)
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_EPERM);
     CHECK_RC(pdk_mutex_timedlock(victim.mutex, LONG_MS), PDK_OK);
     CHECK(pdk_client_session_id(victim.client) != session);
-    CHECK(pdk__check_grant(&victim, fixture.zh) > token);
+    CHECK_LAW(pdk__check_grant(&victim, fixture.zh) > token);
     CHECK_EQ(pdk_mutex_state(victim.mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_OK);
     CHECK_STR(recorder_states(&victim, story, sizeof story), "suspect lost");
@@ -115,7 +115,7 @@ static void while_holding(void)
     kill_session();
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&victim, PDK_LOST) >= 0);
     int64_t next = serve(&first);
-    CHECK(next > token);
+    CHECK_LAW(next > token);
     starts_afresh(next, session);
 }
 
@@ -223,7 +223,7 @@ static void cut_off_for_good(void (*set)(bool))
     int64_t suspect_ms = recorder_told_ms(&victim, PDK_SUSPECT), lost_ms = recorder_told_ms(&victim, PDK_LOST);
     CHECK(suspect_ms >= 0 && suspect_ms <= lost_ms);
     CHECK(lost_ms <= atomic_load(&first.answered_ms));
-    CHECK(pdk__check_grant(&first, fixture.zh) > token);
+    CHECK_LAW(pdk__check_grant(&first, fixture.zh) > token);
     set(false);
     int64_t next = serve(&first);
     starts_afresh(next, session);

@@ -182,7 +182,7 @@ static void tokens_rise(void)
     begin();
     int64_t first = token_of_a_round(&a, "0000000000");
     int64_t second = token_of_a_round(&b, "0000000001");
-    CHECK(second > first);
+    CHECK_LAW(second > first);
     CHECK_EQ(fixture_nodes(), 0);
     CHECK_EQ(zoo_delete(fixture.zh, fixture.path, -1), ZOK);
     int64_t third = token_of_a_round(&a, "0000000000");

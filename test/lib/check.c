@@ -224,7 +224,7 @@ static void guarded(void (*function)(void))
 
 static void run_current(void) { guarded(current->function); }
 
-static bool chosen(int argc, char **argv, const char *name)
+static bool named(int argc, char **argv, const char *name)
 {
     for (int i = 1; i < argc; i++)
         if (strstr(name, argv[i]) != NULL)
@@ -232,7 +232,7 @@ static bool chosen(int argc, char **argv, const char *name)
     return argc <= 1;
 }
 
-static void say(const char *name)
+static void say(const char *name, int64_t took_ms)
 {
     if (atomic_load(&failed))
         printf("not ok - %s: %s\n", name, report);
@@ -240,6 +240,8 @@ static void say(const char *name)
         printf("ok - %s # skipped: %s\n", name, report);
     else
         printf("ok - %s\n", name);
+    if (took_ms >= 1000)
+        printf("# %jd s\n", (intmax_t)(took_ms / 1000));
     fflush(stdout);
 }
 
@@ -248,27 +250,40 @@ struct tally {
 };
 
 /* CUnit runs one test at a time, so that setup and teardown belong to the program, not to each test. */
+static bool run_test(CU_pSuite cu, const struct pdk__test *t, int limit_ms, struct tally *tally)
+{
+    CU_pTest test = CU_add_test(cu, t->name, run_current);
+    if (test == NULL)
+        return false;
+    int64_t began_ms = pdk__test_now_ms();
+    watch(limit_ms > 0 ? limit_ms : 300000);
+    current = t;
+    CU_run_test(cu, test);
+    current = NULL;
+    watch(0);
+    say(t->name, pdk__test_now_ms() - began_ms);
+    tally->run++;
+    tally->failed += atomic_load(&failed);
+    tally->skipped += atomic_load(&skipped) && !atomic_load(&failed);
+    return true;
+}
+
 static int run_all(int argc, char **argv, const struct pdk__test_suite *suite, struct tally *tally)
 {
+    static const struct pdk__test none = {0};
+    const char *proof = getenv("PADDOCK_TEST_PROOF");
+    bool all = argc > 1; /* of those that are named */
+    bool gate = all || proof == NULL || strcmp(proof, "only") != 0;
     CU_pSuite cu = CU_add_suite(suite->name, NULL, NULL);
     if (cu == NULL)
         return 99;
-    for (const struct pdk__test *t = suite->tests; t->name != NULL; t++) {
-        if (!chosen(argc, argv, t->name))
-            continue;
-        CU_pTest test = CU_add_test(cu, t->name, run_current);
-        if (test == NULL)
+    for (const struct pdk__test *t = gate ? suite->tests : &none; t->name != NULL; t++)
+        if (named(argc, argv, t->name) && !run_test(cu, t, suite->limit_ms, tally))
             return 99;
-        watch(suite->limit_ms > 0 ? suite->limit_ms : 300000);
-        current = t;
-        CU_run_test(cu, test);
-        current = NULL;
-        watch(0);
-        say(t->name);
-        tally->run++;
-        tally->failed += atomic_load(&failed);
-        tally->skipped += atomic_load(&skipped) && !atomic_load(&failed);
-    }
+    for (const struct pdk__test *t = suite->proof != NULL && (all || proof != NULL) ? suite->proof : &none;
+         t->name != NULL; t++)
+        if (named(argc, argv, t->name) && !run_test(cu, t, suite->limit_ms, tally))
+            return 99;
     return tally->run == 0 ? 99 : tally->failed > 0 ? 1 : tally->skipped == tally->run ? 77 : 0;
 }
 
@@ -280,7 +295,7 @@ static int run_step(const char *name, void (*step)(void))
     guarded(step);
     watch(0);
     if (atomic_load(&failed) || atomic_load(&skipped))
-        say(name);
+        say(name, 0);
     return atomic_load(&failed) ? 99 : atomic_load(&skipped) ? 77 : 0;
 }
 

@@ -30,12 +30,17 @@ struct pdk__test {
 struct pdk__test_suite {
     const char *name;
     const struct pdk__test *tests; /* the last one has no name */
+    const struct pdk__test *proof; /* NULL, or others that wait too long for the gate; the last one has no name */
     void (*setup)(void);           /* once, before the first test; a failing check in it: the harness broke (99) */
     void (*teardown)(void);        /* once, after the last test, whatever happened */
     int limit_ms;                  /* for one test; default 300000. PADDOCK_TEST_SLOW multiplies it */
 };
 
-/* Returns the exit status: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke. */
+/*
+ * Runs the tests that ARGV chooses, or else all but those of the proof. PADDOCK_TEST_PROOF=yes adds those, =only runs no
+ * others. Prints for each test "ok - NAME" or "not ok - NAME: WHY"; after it "# N s" where it took a second or more.
+ * Returns the exit status: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke.
+ */
 int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite);
 
 /* fork(). The child gets SIGKILL when the parent's thread ends, its failing checks end it, and it inherits no alarm.
@@ -49,6 +54,15 @@ int pdk__test_wait(pid_t pid);
     do {                                                                                                               \
         if (!(cond))                                                                                                   \
             pdk__test_fail(__FILE__, __LINE__, "%s", #cond);                                                           \
+    } while (0)
+
+/* For exclusion, order and tokens, which hold on the slowest machine, too. The failure begins with PDK__TEST_LAW, and the
+ * gate never runs such a program again. */
+#define PDK__TEST_LAW "a broken law: "
+#define CHECK_LAW(cond)                                                                                                \
+    do {                                                                                                               \
+        if (!(cond))                                                                                                   \
+            pdk__test_fail(__FILE__, __LINE__, PDK__TEST_LAW "%s", #cond);                                             \
     } while (0)
 
 /* Integers. */

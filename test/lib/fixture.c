@@ -54,22 +54,27 @@ void fixture_close(void)
 
 static void open_chosen(void) { fixture_open(&(struct pdk__ensemble_options){.n = n_servers, .own = own}); }
 
-static int run(int argc, char **argv, const char *name, const struct pdk__test *tests, int servers)
+static int run(int argc, char **argv, const struct pdk__test_suite *suite, int servers)
 {
     char text[64];
+    struct pdk__test_suite s = {
+        .name = text, .tests = suite->tests, .proof = suite->proof, .setup = open_chosen, .teardown = fixture_close};
     n_servers = servers;
-    snprintf(text, sizeof text, "%s, %s", name, servers == 1 ? "one server" : "three servers");
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = text, .tests = tests, .setup = open_chosen, .teardown = fixture_close});
+    snprintf(text, sizeof text, "%s, %s", suite->name, servers == 1 ? "one server" : "three servers");
+    return pdk__test_main(argc, argv, &s);
 }
 
 int fixture_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on)
 {
+    return fixture_run(argc, argv, &(struct pdk__test_suite){.name = name, .tests = tests}, on);
+}
+
+int fixture_run(int argc, char **argv, const struct pdk__test_suite *suite, int on)
+{
     int worst = 77;
     own = (on & ON_OWN) != 0;
     for (int kind = ON_ONE; kind <= ON_THREE; kind <<= 1) {
-        int rc = (on & kind) != 0 ? run(argc, argv, name, tests, kind == ON_ONE ? 1 : 3) : 77;
+        int rc = (on & kind) != 0 ? run(argc, argv, suite, kind == ON_ONE ? 1 : 3) : 77;
         if (worst == 77 || (rc != 77 && rc > worst))
             worst = rc;
     }

@@ -39,6 +39,9 @@ enum {
 /* The main() of a program that runs its tests on each kind of ensemble in ON. Each of its tests begins with
  * fixture_begin(), which heals the ensemble and chooses a path. */
 int fixture_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on);
+
+/* As fixture_main(), with the name, the tests and those of the proof that SUITE has. */
+int fixture_run(int argc, char **argv, const struct pdk__test_suite *suite, int on);
 void fixture_begin(void);
 
 /* A path that no test has used; borrowed until the fourth call from now. */

@@ -23,6 +23,12 @@ static void fails(void)
     reached();
 }
 
+static void breaks_a_law(void)
+{
+    CHECK_LAW(1 > 2);
+    reached();
+}
+
 static void numbers(void)
 {
     int three = 3;
@@ -132,26 +138,22 @@ static void hangs(void)
 static int inside(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"passes", passes},
-        {"fails", fails},
-        {"numbers", numbers},
-        {"texts", texts},
-        {"codes", codes},
-        {"waits", waits},
-        {"seen", remembers},
-        {"nested", waits_inside},
-        {"once more", looks_once_more},
-        {"thread", in_thread},
-        {"child", in_child},
-        {"skips", skips},
-        {"hangs", hangs},
-        {0},
+        {"passes", passes},    {"fails", fails},         {"numbers", numbers},
+        {"texts", texts},      {"codes", codes},         {"waits", waits},
+        {"seen", remembers},   {"nested", waits_inside}, {"once more", looks_once_more},
+        {"thread", in_thread}, {"child", in_child},      {"skips", skips},
+        {"hangs", hangs},      {"law", breaks_a_law},    {0},
     };
+    static const struct pdk__test gate[] = {{"gate", passes}, {0}}, proof[] = {{"proof", passes}, {0}};
     struct pdk__test_suite suite = {.name = "inside", .tests = tests, .teardown = reached, .limit_ms = 20000};
     const char *setup = getenv("PADDOCK_TEST_INSIDE");
     suite.setup = strcmp(setup, "fails") == 0 ? fails : strcmp(setup, "skips") == 0 ? skips : NULL;
     if (strcmp(setup, "short") == 0)
         suite.limit_ms = 100;
+    if (strcmp(setup, "proof") == 0) {
+        suite.tests = gate;
+        suite.proof = proof;
+    }
     return pdk__test_main(argc, argv, &suite);
 }
 
@@ -216,6 +218,7 @@ static void failing(void)
                  {"numbers", ": three (3) == -4L (-4)\n"},
                  {"texts", ": text (\"left\") == NULL (\"NULL\")\n"},
                  {"codes", ": PDK_EBUSY is PDK_EBUSY (-3), not PDK_OK\n"},
+                 {"law", ": a broken law: 1 > 2\n"},
                  {"waits", ": not within 1 ms: turns == 0\n"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK_EQ(run("", cases[i].test), 1);
@@ -263,6 +266,32 @@ static void the_rest_runs(void)
     says("# inside: 4 run, 3 failed, 1 skipped\n");
 }
 
+/* Of two tests, one for the proof, those are run that PADDOCK_TEST_PROOF and the argument TEST choose. Returns the output. */
+static const char *chooses(const char *proof, const char *test)
+{
+    const char *outer = getenv("PADDOCK_TEST_PROOF");
+    char kept[16];
+    snprintf(kept, sizeof kept, "%s", outer != NULL ? outer : "");
+    if (proof != NULL)
+        setenv("PADDOCK_TEST_PROOF", proof, 1);
+    else
+        unsetenv("PADDOCK_TEST_PROOF");
+    CHECK_EQ(run("proof", test), 0);
+    if (outer != NULL)
+        setenv("PADDOCK_TEST_PROOF", kept, 1);
+    else
+        unsetenv("PADDOCK_TEST_PROOF");
+    return said;
+}
+
+static void long_tests_wait_for_the_proof(void)
+{
+    CHECK_STR(chooses(NULL, NULL), "ok - gate\n# reached\n# inside: 1 run, 0 failed, 0 skipped\n");
+    CHECK_STR(chooses(NULL, "proof"), "ok - proof\n# reached\n# inside: 1 run, 0 failed, 0 skipped\n");
+    CHECK_STR(chooses("only", NULL), "ok - proof\n# reached\n# inside: 1 run, 0 failed, 0 skipped\n");
+    CHECK_STR(chooses("yes", NULL), "ok - gate\nok - proof\n# reached\n# inside: 2 run, 0 failed, 0 skipped\n");
+}
+
 static void skipping(void)
 {
     CHECK_EQ(run("", "skips"), 77);
@@ -293,6 +322,7 @@ int main(int argc, char **argv)
         {"a wait that is late shows what it saw, and looks once more before", a_late_wait},
         {"a check in a thread or a child fails the test", failing_elsewhere},
         {"a failed test does not keep others from running", the_rest_runs},
+        {"a test for the proof is run there, or when it is named", long_tests_wait_for_the_proof},
         {"tests that are all skipped, or their setup, make 77 and say why", skipping},
         {"a setup that fails, or no test at all, makes 99", broken},
         {"a test that hangs is named and aborted", hanging},
