@@ -6,7 +6,7 @@
 #include "cli/process_title.h"
 #include "cli/timer.h"
 #include "lib/assert.h"
-#include "lib/server/descriptors.h"
+#include "server/descriptors.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 
 #include "cli/commands.h"
 #include "cli/message.h"

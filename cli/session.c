@@ -9,7 +9,7 @@
 #include "cli/signals.h"
 #include "cli/timer.h"
 #include "lib/assert.h"
-#include "lib/server/descriptors.h"
+#include "server/descriptors.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  */
 #include "contest.h"
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 
 #include <errno.h>
 #include <getopt.h>

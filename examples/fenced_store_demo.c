@@ -5,7 +5,7 @@
  */
 #include "fenced_store.h"
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 
 #include <inttypes.h>
 #include <paddock.h>

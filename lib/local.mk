@@ -91,14 +91,3 @@ pkginclude_HEADERS = \
 	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = paddock.pc
-
-# Throwaway servers: for the command, the examples and the tests.
-noinst_LTLIBRARIES += libpaddock_server.la
-libpaddock_server_la_CPPFLAGS = $(library_cppflags)
-libpaddock_server_la_SOURCES = \
-	%D%/server/descriptors.c %D%/server/descriptors.h \
-	%D%/server/handshake.c %D%/server/handshake.h \
-	%D%/server/java.c %D%/server/java.h \
-	%D%/server/keeper.c %D%/server/keeper.h \
-	%D%/server/throwaway.c %D%/server/throwaway.h \
-	%D%/server/words.c %D%/server/words.h

@@ -2,7 +2,7 @@
 #ifndef PDK__TEST_CLI_H
 #define PDK__TEST_CLI_H
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 #include "test/lib/check.h"
 #include "test/lib/program.h"
 

@@ -7,7 +7,7 @@
  *
  * PADDOCK_SHOW_SECONDS (10), PADDOCK_SHOW_SESSION_MS (10000).
  */
-#include "lib/server/words.h"
+#include "server/words.h"
 #include "test/demo/demo.h"
 #include "test/demo/observer.h"
 #include "test/docker/servers.h"

@@ -1,5 +1,5 @@
 #include "test/docker/servers.h"
-#include "lib/server/words.h"
+#include "server/words.h"
 #include "test/lib/check.h"
 
 #include <inttypes.h>

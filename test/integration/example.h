@@ -2,7 +2,7 @@
 #ifndef PDK__INTEGRATION_EXAMPLE_H
 #define PDK__INTEGRATION_EXAMPLE_H
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 #include "test/lib/program.h"
 
 extern pdk__server *server;

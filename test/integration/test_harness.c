@@ -1,6 +1,6 @@
 /* The tools of the other tests, on real servers. */
-#include "lib/server/handshake.h"
-#include "lib/server/throwaway.h"
+#include "server/handshake.h"
+#include "server/throwaway.h"
 #include "test/lib/check.h"
 #include "test/lib/ensemble.h"
 #include "test/lib/zk.h"

@@ -1,6 +1,6 @@
 #include "interop.h"
 
-#include "lib/server/words.h"
+#include "server/words.h"
 #include "peer.h"
 #include "test/lib/check.h"
 

@@ -2,7 +2,7 @@
 #ifndef PDK__INTEROP_INTEROP_H
 #define PDK__INTEROP_INTEROP_H
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 #include <paddock.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #ifndef PDK__TEST_ENSEMBLE_H
 #define PDK__TEST_ENSEMBLE_H
 
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 #include "test/lib/beat.h"
 #include "test/lib/proxy.h"
 

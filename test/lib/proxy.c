@@ -1,6 +1,6 @@
 #include "test/lib/proxy_state.h"
 
-#include "lib/server/words.h"
+#include "server/words.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

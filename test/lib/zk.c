@@ -1,6 +1,6 @@
 #include "test/lib/zk.h"
 
-#include "lib/server/handshake.h"
+#include "server/handshake.h"
 #include "test/lib/check.h"
 #include "test/lib/frame.h"
 #include <string.h>

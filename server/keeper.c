@@ -1,6 +1,6 @@
-#include "lib/server/keeper.h"
+#include "server/keeper.h"
 
-#include "lib/server/descriptors.h"
+#include "server/descriptors.h"
 
 #include <dirent.h>
 #include <errno.h>

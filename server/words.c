@@ -1,4 +1,4 @@
-#include "lib/server/words.h"
+#include "server/words.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

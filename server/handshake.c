@@ -1,4 +1,4 @@
-#include "lib/server/handshake.h"
+#include "server/handshake.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

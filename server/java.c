@@ -1,4 +1,4 @@
-#include "lib/server/java.h"
+#include "server/java.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,8 +2,8 @@
 #ifndef PDK__SERVER_JAVA_H
 #define PDK__SERVER_JAVA_H
 
-#include "lib/server/keeper.h"
-#include "lib/server/throwaway.h"
+#include "server/keeper.h"
+#include "server/throwaway.h"
 
 /* Open a keeper that can run a server with these options (defaults filled in), whose configuration is "zoo.cfg" in
  * the keeper's directory. 0, or -1 with pdk__server_error(). */

@@ -2,14 +2,14 @@
  * Throwaway ZooKeeper servers from Debian's jar, for trying and for testing: standalone, or members of an ensemble, on
  * the loopback interface.
  *
- * However this process ends, the server ends too and its directory is removed (lib/server/keeper.h). One object is used
+ * However this process ends, the server ends too and its directory is removed (server/keeper.h). One object is used
  * by one thread at a time; different objects are independent. Functions that return int answer 0, or -1 with a line of
  * text in pdk__server_error().
  */
 #ifndef PDK__SERVER_THROWAWAY_H
 #define PDK__SERVER_THROWAWAY_H
 
-#include "lib/server/words.h"
+#include "server/words.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-#include "lib/server/descriptors.h"
+#include "server/descriptors.h"
 
 #include "config.h"
 

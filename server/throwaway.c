@@ -1,8 +1,8 @@
-#include "lib/server/throwaway.h"
+#include "server/throwaway.h"
 
-#include "lib/server/handshake.h"
-#include "lib/server/java.h"
-#include "lib/server/keeper.h"
+#include "server/handshake.h"
+#include "server/java.h"
+#include "server/keeper.h"
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
