@@ -1,6 +1,7 @@
 #include "cli/acquisition.h"
 
 #include "cli/candidacy.h"
+#include "cli/connect.h"
 #include "cli/incident.h"
 #include "cli/message.h"
 #include "cli/number.h"
@@ -94,8 +95,7 @@ static int make_lock(struct pdk__cli_acquisition *c)
         return rc;
     c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
     c->made = true;
-    c->recipe->watch(&c->lock, &c->watcher);
-    return 0;
+    return c->recipe->watch(&c->lock, &c->watcher);
 }
 
 static void make_object(struct pdk__cli_acquisition *c)
@@ -160,9 +160,11 @@ static void ask(struct pdk__cli_acquisition *c)
 
 static void give_up_connecting(struct pdk__cli_acquisition *c)
 {
-    double seconds = (double)(c->deadline - c->began_ms) / 1000;
+    int64_t ms = c->deadline - c->began_ms;
+    if (c->client != NULL)
+        pdk_client_wait(c->client, 0); /* for its incident */
     end(c, PDK_EDISCONNECTED);
-    snprintf(c->why, sizeof c->why, "no server answered within %.3g s", seconds);
+    pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
 }
 
 static void check_connection(struct pdk__cli_acquisition *c)

@@ -17,7 +17,7 @@
 enum { LOOK_EVERY_MS = 100, SETTLE_MS = 1000 };
 
 static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
-                           "Ask whoever holds the lock PATH to give it back.\n"
+                           "Ask the holder of the lock PATH to release it.\n"
                            "  -w, --wait SEC        wait so long until that is done; exit 1 if not\n"
                            "      --force           delete the holder's node, after a question; with -w,\n"
                            "                        if it is still there then. The next in line holds at\n"
@@ -86,7 +86,7 @@ static size_t holders(const pdk_contender_list *list)
 static void show(const struct words *w, const pdk_contender_list *list)
 {
     if (!w->json)
-        pdk__cli_listing_table(list, holders(list));
+        pdk__cli_listing_table(stdout, list, holders(list));
     fflush(stdout);
 }
 
@@ -156,11 +156,11 @@ static int ask(struct words *w, pdk_client *c, const pdk_contender_list *list)
     w->asked = n > 0;
     w->gone = rc == 0 && n == 0;
     if (w->asked)
-        report(w, holders(list) > 1 ? "the holders are asked to give it back" : "the holder is asked to give it back");
+        report(w, holders(list) > 1 ? "the holders are asked to release it" : "the holder is asked to release it");
     if (rc == 0 && w->asked && w->options.wait_ms > 0)
         rc = await_end(w, c, list, deadline);
     if (w->gone)
-        report(w, "it has been given back");
+        report(w, "it has been released");
     return w->gone ? 0 : rc;
 }
 
@@ -173,7 +173,7 @@ static int remove_nodes(struct words *w, pdk_client *c, const pdk_contender_list
     if (w->removed)
         report(w, holders(list) > 1 ? "the holders' nodes are deleted" : "the holder's node is deleted");
     else if (w->gone)
-        report(w, "it had been given back");
+        report(w, "it had been released");
     return rc;
 }
 

@@ -24,7 +24,7 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
         rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
     pdk_leader_options_free(o);
     if (rc == 0)
-        pdk_leader_on_change(c->leader, note_change, c);
+        rc = pdk_leader_on_change(c->leader, note_change, c);
     return rc;
 }
 

@@ -3,15 +3,9 @@
 #define PDK_CLI_CHILD_H
 
 #include "cli/lease.h"
+#include "cli/spawn.h"
 
 #include <signal.h>
-#include <sys/types.h>
-
-struct pdk__cli_child {
-    pid_t pid;
-    int go;     /* a write here starts it; closing it without a write ends it */
-    int failed; /* carries the errno of a failed exec */
-};
 
 /* In place of an errno: the lock could no longer be relied upon. */
 enum { PDK__CLI_CHILD_EXPIRED = -1 };
@@ -25,14 +19,10 @@ struct pdk__cli_order {
 };
 
 /*
- * Fork a process in a group of its own that will run the command on pdk__cli_child_go(). The caller must have one
- * thread. The process is killed when the caller dies. 0, or -1 with errno.
+ * Fork a process in a group of its own that will run the command on pdk__cli_spawn_go(), and is killed when the caller
+ * dies. As its last act before exec it checks the lease itself, because the caller may have been stopped since it
+ * checked: PDK__CLI_CHILD_EXPIRED. 0, or -1 with errno.
  */
-int pdk__cli_child_prepare(struct pdk__cli_child *c, const struct pdk__cli_order *order);
-
-/* Start the command. The process checks the lease itself, as its last act before exec: the caller may have been
- * stopped since it checked. Returns 0 when the command runs, the errno of the failed exec, or
- * PDK__CLI_CHILD_EXPIRED. */
-int pdk__cli_child_go(struct pdk__cli_child *c);
+int pdk__cli_child_prepare(struct pdk__cli_spawned *p, const struct pdk__cli_order *order);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Create a client, by DEADLINE. */
 static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client **c)
@@ -29,12 +30,21 @@ int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
     return rc == 0 ? pdk_client_wait(*c, left > 0 ? left : 0) : rc;
 }
 
+void pdk__cli_unanswered(pdk_client *c, int64_t ms, char *why, size_t size)
+{
+    char incident[512] = "";
+    if (c != NULL)
+        pdk_client_last_error(c, incident, sizeof incident);
+    const char *last = strstr(incident, " (last: ");
+    snprintf(why, size, "no server answered within %.3g s%s", (double)ms / 1000, last != NULL ? last : "");
+}
+
 int pdk__cli_report_failure(const struct pdk__cli_options *o, pdk_client *c, int rc)
 {
     char why[256] = "", text[PDK__CLI_INCIDENT];
     int status = pdk__cli_status_of(rc, STATUS_NO_ENSEMBLE);
     if (rc == PDK_ETIMEDOUT)
-        snprintf(why, sizeof why, "no server answered within %.3g s", (double)o->connect_ms / 1000);
+        pdk__cli_unanswered(c, o->connect_ms, why, sizeof why);
     else if (c != NULL)
         pdk_client_last_error(c, why, sizeof why);
     else if (rc == PDK_EINVAL)

@@ -7,6 +7,10 @@
 /* Create a client and wait until it is connected. *C is the caller's, to be freed, also when this fails. */
 int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c);
 
+/* Why C, which may be NULL, has no session after so long: "no server answered within 5 s (last: connection refused by
+ * 127.0.0.1:2181)". Its last call on this thread was a pdk_client_wait() that timed out. */
+void pdk__cli_unanswered(pdk_client *c, int64_t ms, char *why, size_t size);
+
 /* Explain why something failed with RC (C may be NULL). Returns the exit status. */
 int pdk__cli_report_failure(const struct pdk__cli_options *o, pdk_client *c, int rc);
 

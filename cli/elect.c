@@ -1,13 +1,16 @@
 #include "cli/commands.h"
+#include "cli/listen.h"
 #include "cli/lock.h"
 #include "cli/message.h"
 
 static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]...\n"
                            "       paddock elect [OPTION]... PATH -c STR\n"
+                           "       paddock elect --listen [--json] [OPTION]... PATH\n"
                            "Stand for leader of PATH, and run a command in each term.\n"
                            "      --keep            when the command ends by itself, resign and stand again\n"
                            "      --turns           the same, in turns with all other candidates\n"
                            "      --once            one term: do not stand again when it is lost\n"
+                           "      --listen          no candidate: a line for each leader, TOKEN ID, or none\n"
                            "      --id TEXT         what others read (the host's name and the process)\n"
                            "  -c, --command STR     run STR with the shell\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
@@ -22,13 +25,14 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
                            "When it ends by itself: resign, and exit with its status. SIGTERM, SIGINT and\n"
-                           "SIGQUIT end it, and the candidacy. Other statuses as 'paddock lock'.\n"
-                           "See paddock(1).\n";
+                           "SIGQUIT end it, and the candidacy. More statuses and options: paddock(1).\n";
 
 #define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
 static const struct pdk__cli_option own_options[] = {{"id", 0, KIND_TEXT, AT(common.id)},
+                                                     {"json", 0, KIND_FLAG, AT(json)},
                                                      {"keep", 0, KIND_FLAG, AT(keep)},
+                                                     {"listen", 0, KIND_FLAG, AT(listen)},
                                                      {"once", 0, KIND_FLAG, AT(once)},
                                                      {"turns", 0, KIND_FLAG, AT(common.turns)},
                                                      {0}};
@@ -39,12 +43,25 @@ static const struct pdk__cli_verb verb = {
     {pdk__cli_ensemble_options, pdk__cli_node_options, pdk__cli_command_options, own_options},
     .ends = true};
 
+static int parse_listen(struct pdk__cli_lock *l)
+{
+    if (l->keep || l->once || l->common.turns || l->common.id != NULL)
+        return pdk__cli_usage("elect: --listen is for programs that are no candidates");
+    if (l->common.words[0] != NULL && l->common.words[1] != NULL)
+        return pdk__cli_usage("elect: --listen takes one path, and no command: '%s'", l->common.words[1]);
+    return pdk__cli_options_path(&l->common, l->common.words[0]);
+}
+
 static int parse(struct pdk__cli_lock *l, int argc, char **argv)
 {
     struct pdk__cli_options *o = &l->common;
     int status = pdk__cli_options_parse(o, &verb, argc, argv);
     if (status != 0 || o->answered)
         return status;
+    if (l->listen)
+        return parse_listen(l);
+    if (l->json)
+        return pdk__cli_usage("elect: --json goes with --listen");
     l->keep = l->keep || o->turns;
     if (l->keep && l->once)
         return pdk__cli_usage("elect: --keep or --turns, or --once, not both");
@@ -60,7 +77,7 @@ int pdk__cli_elect_main(int argc, char **argv)
     if (status == 0)
         status = parse(&l, argc, argv);
     if (status == 0 && !l.common.answered)
-        status = pdk__cli_lock_run(&l);
+        status = l.listen ? pdk__cli_listen(&l.common, l.json) : pdk__cli_lock_run(&l);
     pdk__cli_options_end(&l.common);
     return status;
 }

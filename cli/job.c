@@ -65,12 +65,12 @@ static bool lend_terminal(struct pdk__cli_runner *r)
     return pdk__cli_terminal_lend(&r->terminal, r->child);
 }
 
-static void start_command(struct pdk__cli_runner *r, struct pdk__cli_child *child)
+static void start_command(struct pdk__cli_runner *r, struct pdk__cli_spawned *child)
 {
     pdk__cli_terminal_save(&r->terminal);
     if (r->terminal.whole)
         lend_terminal(r);
-    int why = pdk__cli_child_go(child);
+    int why = pdk__cli_spawn_go(child);
     r->term_ms = pdk__cli_now_ms();
     r->ran = why == 0;
     if (why == PDK__CLI_CHILD_EXPIRED)
@@ -84,7 +84,7 @@ static void start_command(struct pdk__cli_runner *r, struct pdk__cli_child *chil
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
     struct pdk__cli_order order = {r->lock->argv, r->mask, r->lock->lease, r->lock->on_lost};
-    struct pdk__cli_child child;
+    struct pdk__cli_spawned child;
     assert(r->child == 0 && !r->dead && !r->leaving);
     pdk__cli_job_reap(r);
     r->lost = false;
@@ -310,10 +310,13 @@ static void reap_orphans(struct pdk__cli_runner *r)
 {
     siginfo_t info = {0};
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-        if (info.si_pid == r->child || info.si_pid == r->session || info.si_pid == r->zombie)
-            break;
+        if (info.si_pid == r->child || info.si_pid == r->zombie)
+            break; /* orphans after it are reaped when it is */
+        /* A number may be another process's from now on. */
         if (info.si_pid == r->guard)
-            r->guard = 0; /* its number may be another's from now on */
+            r->guard = 0;
+        if (info.si_pid == r->session)
+            r->session = 0;
         waitpid(info.si_pid, NULL, 0);
         info.si_pid = 0;
     }

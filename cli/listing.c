@@ -40,12 +40,17 @@ const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
     return words[mode];
 }
 
-int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
+int64_t pdk__cli_age_ms(int64_t since_ms)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - pdk_contender_since_ms(list, i);
+    int64_t age = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - since_ms;
     return age > 0 ? age : 0;
+}
+
+int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
+{
+    return pdk__cli_age_ms(pdk_contender_since_ms(list, i));
 }
 
 static void put(struct row *r, int column, const char *text)
@@ -123,15 +128,15 @@ static void fill(struct row *r, const pdk_contender_list *list, size_t i)
     put_data(r, list, i);
 }
 
-static void print(const struct row *r, const int *widths)
+static void print(FILE *out, const struct row *r, const int *widths)
 {
     int last = N_COLUMNS - 1;
     while (last > 0 && widths[last] == 0)
         last--;
     for (int c = 0; c <= last; c++)
         if (widths[c] > 0)
-            printf("%s%*s", r->cell[c], c == last ? 0 : widths[c] - r->width[c] + 2, "");
-    putchar('\n');
+            fprintf(out, "%s%*s", r->cell[c], c == last ? 0 : widths[c] - r->width[c] + 2, "");
+    putc('\n', out);
 }
 
 /* Columns that are empty for all contenders are left out. */
@@ -142,7 +147,7 @@ static void widen(int *widths, const struct row *r)
             widths[c] = r->width[c];
 }
 
-void pdk__cli_listing_table(const pdk_contender_list *list, size_t n)
+void pdk__cli_listing_table(FILE *out, const pdk_contender_list *list, size_t n)
 {
     static struct row row; /* large */
     int widths[N_COLUMNS] = {0};
@@ -158,9 +163,9 @@ void pdk__cli_listing_table(const pdk_contender_list *list, size_t n)
         if (widths[c] > 0 && widths[c] < row.width[c])
             widths[c] = row.width[c];
     }
-    print(&row, widths);
+    print(out, &row, widths);
     for (size_t i = 0; i < n; i++) {
         fill(&row, list, i);
-        print(&row, widths);
+        print(out, &row, widths);
     }
 }

@@ -6,13 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void set_text(json_t *object, const char *key, const char *text)
-{
-    /* Not every name is UTF-8. A program can handle "unknown", but not half a name. */
-    json_t *value = json_string(text);
-    json_object_set_new(object, key, value != NULL ? value : json_null());
-}
-
 static json_t *hex(const char *data, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
@@ -47,14 +40,16 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
 {
     if (*pdk_contender_host(list, i) == '\0')
         return;
-    set_text(object, "host", pdk_contender_host(list, i));
+    pdk__cli_json_text(object, "host", pdk_contender_host(list, i));
     if (pdk_contender_pid(list, i) == 0)
         return;
     json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
     json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
-    set_text(object, "label", pdk_contender_label(list, i));
+    pdk__cli_json_text(object, "label", pdk_contender_label(list, i));
     if (pdk_contender_limit(list, i) > 0)
         json_object_set_new(object, "limit", json_integer(pdk_contender_limit(list, i)));
+    if (*pdk_contender_under(list, i) != '\0')
+        pdk__cli_json_text(object, "under", pdk_contender_under(list, i));
     json_object_set_new(object, "confirmed", json_boolean(pdk_contender_confirmed(list, i)));
     json_object_set_new(object, "lock_delay_ms", json_integer(pdk_contender_lock_delay_ms(list, i)));
 }
@@ -66,13 +61,13 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     json_t *object = json_object();
     snprintf(session, sizeof session, "%016llx", (unsigned long long)pdk_contender_session(list, i));
     json_object_set_new(object, "position", junk ? json_null() : json_integer((json_int_t)i + 1));
-    set_text(object, "state", pdk__cli_listing_state(list, i));
+    pdk__cli_json_text(object, "state", pdk__cli_listing_state(list, i));
     if (*pdk__cli_listing_mode(list, i) != '\0')
-        set_text(object, "mode", pdk__cli_listing_mode(list, i));
-    set_text(object, "node", pdk_contender_name(list, i));
-    set_text(object, "dialect", pdk__cli_library(list, i));
+        pdk__cli_json_text(object, "mode", pdk__cli_listing_mode(list, i));
+    pdk__cli_json_text(object, "node", pdk_contender_name(list, i));
+    pdk__cli_json_text(object, "dialect", pdk__cli_library(list, i));
     json_object_set_new(object, "sequence", junk ? json_null() : json_integer(pdk_contender_sequence(list, i)));
-    set_text(object, "session", session);
+    pdk__cli_json_text(object, "session", session);
     json_object_set_new(object, "token", json_integer(pdk_contender_token(list, i)));
     json_object_set_new(object, "since_ms", json_integer(pdk_contender_since_ms(list, i)));
     json_object_set_new(object, "age_ms", json_integer(pdk__cli_listing_age_ms(list, i)));
@@ -85,7 +80,7 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
 int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
 {
     json_t *top = json_object(), *contenders = json_array();
-    set_text(top, "path", path);
+    pdk__cli_json_text(top, "path", path);
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
         json_array_append_new(contenders, pdk__cli_listing_object(list, i));
     json_object_set_new(top, "contenders", contenders);

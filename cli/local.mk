@@ -6,46 +6,49 @@ endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 EXTRA_DIST += %D%/completion/paddock
 paddock_CPPFLAGS = $(library_cppflags)
-paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(JANSSON_LIBS)
+paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 paddock_SOURCES = \
-	%D%/break.c \
-	%D%/candidacy.c %D%/candidacy.h \
-	%D%/child.c %D%/child.h \
 	%D%/acquisition.c %D%/acquisition.h \
+	%D%/break.c \
+	%D%/call.c %D%/call.h \
+	%D%/candidacy.c %D%/candidacy.h \
+	%D%/channel.c %D%/channel.h \
+	%D%/child.c %D%/child.h \
 	%D%/command.c \
 	%D%/commands.h \
+	%D%/conflicts.c %D%/conflicts.h \
+	%D%/connect.c %D%/connect.h \
 	%D%/credentials.c %D%/credentials.h \
 	%D%/elect.c \
 	%D%/group.c %D%/group.h \
 	%D%/guard.c %D%/guard.h \
-	%D%/signals.c %D%/signals.h \
 	%D%/hold.c \
 	%D%/incident.c %D%/incident.h \
 	%D%/job.c %D%/job.h \
 	%D%/json.c %D%/json.h \
 	%D%/lease.c %D%/lease.h \
+	%D%/listen.c %D%/listen.h \
 	%D%/listing.c %D%/listing.h \
 	%D%/listing_json.c \
 	%D%/lock.c %D%/lock.h \
 	%D%/ls.c \
 	%D%/main.c \
-	%D%/conflicts.c %D%/conflicts.h \
+	%D%/message.c %D%/message.h \
 	%D%/number.c %D%/number.h \
 	%D%/opener.c %D%/opener.h \
 	%D%/options.c %D%/options.h \
 	%D%/owner.c %D%/owner.h \
-	%D%/shutdown.c %D%/shutdown.h \
+	%D%/process_title.c %D%/process_title.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/recipe.c %D%/recipe.h \
-	%D%/connect.c %D%/connect.h \
 	%D%/relay.c %D%/relay.h \
 	%D%/runner.c %D%/runner.h \
-	%D%/message.c %D%/message.h \
 	%D%/server.c \
 	%D%/session.c \
+	%D%/shutdown.c %D%/shutdown.h \
+	%D%/signals.c %D%/signals.h \
+	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c \
 	%D%/target.c %D%/target.h \
 	%D%/terminal.c %D%/terminal.h \
-	%D%/timer.c %D%/timer.h \
-	%D%/process_title.c %D%/process_title.h \
-	%D%/channel.c %D%/channel.h
+	%D%/timer.c %D%/timer.h

@@ -76,7 +76,7 @@ static int show(const struct ls *l, const pdk_contender_list *list)
         return pdk__cli_listing_json(list, l->options.path);
     if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
-    pdk__cli_listing_table(list, pdk_contender_list_size(list));
+    pdk__cli_listing_table(stdout, list, pdk_contender_list_size(list));
     note(l, list);
     if (is_semaphore(list) && !l->options.quiet)
         pdk__cli_message("%s: a semaphore's permits stand under %s/leases", l->options.path, l->options.path);

@@ -217,7 +217,7 @@ static int take(struct pdk__cli_options *o, const struct pdk__cli_option *row, c
 
 /* --- reading them ------------------------------------------------------------------------------------------------ */
 
-enum { ROWS_MAX = 40, LONG = 256 };
+enum { ROWS_MAX = 60, LONG = 256 };
 
 /* All rows of a verb, in the form of getopt_long(): row I is found by LONG + I, or by its letter. */
 struct grammar {
@@ -359,14 +359,17 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     if (status != 0)
         return status;
     status = check_mode(o);
-    if (status != 0)
-        return status;
+    o->path = path;
+    return status == 0 ? pdk__cli_options_ensemble(o) : status;
+}
+
+int pdk__cli_options_ensemble(struct pdk__cli_options *o)
+{
     if (o->hosts == NULL || *o->hosts == '\0')
         return pdk__cli_usage("%s: no ensemble given: use -z HOST:PORT or set PADDOCK_HOSTS", o->command);
-    status = pdk__cli_target_hosts(o->command, o->hosts);
+    int status = pdk__cli_target_hosts(o->command, o->hosts);
     if (status != 0)
         return status;
-    o->path = path;
     pdk_client_options_set_session_timeout_ms(o->client, (int)o->session_ms);
     if (o->label != NULL)
         pdk_client_options_set_label(o->client, o->label);

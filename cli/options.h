@@ -100,4 +100,7 @@ int pdk__cli_version(void);
  * an exit status, already explained. */
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 
+/* The same without a path. */
+int pdk__cli_options_ensemble(struct pdk__cli_options *o);
+
 #endif

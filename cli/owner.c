@@ -1,5 +1,7 @@
 #include "cli/owner.h"
 
+#include "lib/core/name.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,12 +18,14 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
         snprintf(text, size, "%s pid %lld (%s)", host, (long long)pdk_contender_pid(list, i), label);
 }
 
-/* kazoo's Lock, and Election on it: a random number in hex, then one of these. */
 bool pdk__cli_is_kazoo(const pdk_contender_list *list, size_t i)
 {
-    const char *name = pdk_contender_name(list, i);
-    return pdk_contender_dialect(list, i) == PDK_DIALECT_FOREIGN &&
-           (strstr(name, "__lock__") != NULL || strstr(name, "__rlock__") != NULL);
+    return strcmp(pdk__name_library(pdk_contender_name(list, i)), "kazoo") == 0;
+}
+
+bool pdk__cli_is_go(const pdk_contender_list *list, size_t i)
+{
+    return strcmp(pdk__name_library(pdk_contender_name(list, i)), "go-zookeeper") == 0;
 }
 
 const char *pdk__cli_library(const pdk_contender_list *list, size_t i)

@@ -38,10 +38,10 @@ static void mutex_revoked(pdk_mutex *m, int64_t token, void *arg)
     watcher->revoked(watcher->arg);
 }
 
-static void mutex_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
+static int mutex_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
 {
-    pdk_mutex_on_state(o->mutex, mutex_state, watcher);
-    pdk_mutex_on_revoke(o->mutex, mutex_revoked, watcher);
+    int rc = pdk_mutex_on_state(o->mutex, mutex_state, watcher);
+    return rc == 0 ? pdk_mutex_on_revoke(o->mutex, mutex_revoked, watcher) : rc;
 }
 
 static int mutex_request(struct pdk__cli_object *o, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
@@ -108,10 +108,10 @@ static void rwlock_revoked(pdk_rwlock *l, int64_t token, void *arg)
     watcher->revoked(watcher->arg);
 }
 
-static void rwlock_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
+static int rwlock_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
 {
-    pdk_rwlock_on_state(o->rwlock, rwlock_state, watcher);
-    pdk_rwlock_on_revoke(o->rwlock, rwlock_revoked, watcher);
+    int rc = pdk_rwlock_on_state(o->rwlock, rwlock_state, watcher);
+    return rc == 0 ? pdk_rwlock_on_revoke(o->rwlock, rwlock_revoked, watcher) : rc;
 }
 
 static int rwlock_read(struct pdk__cli_object *o, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
@@ -180,10 +180,10 @@ static void permits_revoked(pdk_semaphore *s, int64_t token, void *arg)
     watcher->revoked(watcher->arg);
 }
 
-static void permits_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
+static int permits_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
 {
-    pdk_semaphore_on_state(o->semaphore, permits_state, watcher);
-    pdk_semaphore_on_revoke(o->semaphore, permits_revoked, watcher);
+    int rc = pdk_semaphore_on_state(o->semaphore, permits_state, watcher);
+    return rc == 0 ? pdk_semaphore_on_revoke(o->semaphore, permits_revoked, watcher) : rc;
 }
 
 static int permits_request(struct pdk__cli_object *o, int64_t timeout_ms, pdk_lock_cb cb, void *arg)

@@ -31,7 +31,7 @@ struct pdk__cli_object {
 
 struct pdk__cli_recipe {
     int (*make)(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o);
-    void (*watch)(struct pdk__cli_object *object, struct pdk__cli_watcher *watcher); /* borrowed until it is freed */
+    int (*watch)(struct pdk__cli_object *object, struct pdk__cli_watcher *watcher); /* borrowed until it is freed */
     int (*request)(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
     void (*cancel)(struct pdk__cli_object *object); /* the request's callback tells PDK_ECANCELED */
     int (*release)(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);

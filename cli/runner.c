@@ -91,7 +91,7 @@ static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *no
 static const char *what_follows(const struct pdk__cli_runner *r)
 {
     if (r->dead)
-        return " was lost before it could be given back";
+        return " was lost before it could be released";
     return r->lock->on_lost == 0 ? " is lost; the command goes on" : " is lost: stopping the command";
 }
 
@@ -259,7 +259,7 @@ static void turn(struct pdk__cli_runner *r)
  * container whose process 1 reaps none. */
 static void reap_all(struct pdk__cli_runner *r)
 {
-    if (!r->abandoned)
+    if (!r->abandoned && r->session != 0)
         waitpid(r->session, NULL, 0);
     pdk__cli_job_reap(r);
     if (r->child != 0)

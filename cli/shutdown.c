@@ -5,6 +5,7 @@
 #include "lib/assert.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 /*
  * The command's status is known and true by now: the lease covered the command's whole life, or the status is that of a
@@ -62,16 +63,20 @@ static void report_wait(struct pdk__cli_runner *r)
         pdk__cli_message("%s: waiting up to %d s for a server, to leave the queue", path, seconds);
 }
 
+/* The end of a process 1, as in a container, ends the process that keeps the session. */
 static void report_abandoned(const struct pdk__cli_runner *r)
 {
     const char *path = r->lock->common.path;
+    bool alone = getpid() == 1;
     if (r->child != 0)
         pdk__cli_message(
-            "%s: no server answers: the %s is released in the background, or ends with its session, %.3g s "
-            "after the servers last heard of it",
-            path, pdk__cli_runner_noun(r), (double)r->lock->lease->timeout_ms / 1000);
+            "%s: no server answers: the %s %sends with its session, %.3g s after the servers last heard of it", path,
+            pdk__cli_runner_noun(r), alone ? "" : "is released in the background, or ",
+            (double)r->lock->lease->timeout_ms / 1000);
     else
-        pdk__cli_message("%s: no server answers: the queue is left in the background", path);
+        pdk__cli_message("%s: no server answers: %s", path,
+                         alone ? "the place in the queue ends with its session"
+                               : "the queue is left in the background");
 }
 
 static void abandon(struct pdk__cli_runner *r)
@@ -80,7 +85,7 @@ static void abandon(struct pdk__cli_runner *r)
     r->abandoned = true;
     if (reports(r))
         report_abandoned(r);
-    if (r->lost)
+    if (r->lost && r->session != 0)
         kill(r->session, SIGKILL); /* it hangs, or was stopped: it must not renew a lost lock */
 }
 

@@ -2,7 +2,10 @@
 dist_doc_DATA = README.md CHANGES LICENSE
 pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
-	%D%/campaign.txt %D%/design.md %D%/guarantees.md %D%/mutations.txt %D%/histories.txt %D%/measures.md %D%/proof.md %D%/testing.md
+	%D%/campaign.txt %D%/design.md %D%/guarantees.md %D%/histories.txt \
+	%D%/measures.md %D%/mutations.txt \
+	%D%/proof.md \
+	%D%/testing.md
 if WITH_CLI
 dist_man_MANS = %D%/paddock.1
 endif

@@ -2,12 +2,12 @@
 # docker_programs need them.
 EXTRA_DIST += %D%/bare %D%/base %D%/check %D%/common.sh %D%/compose.yml %D%/ensemble %D%/fault %D%/official.yml \
 	%D%/image/Dockerfile %D%/image/healthy %D%/image/serve \
-	%D%/picture %D%/show
+	%D%/picture %D%/pid1 %D%/show
 
-check-docker: all $(integration_programs) $(docker_programs) $(docker_helpers) $(demo_programs)
+check-docker: all $(integration_programs) $(docker_programs) $(docker_helpers) $(demo_programs) $(figures_programs)
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check $(integration_programs) $(docker_programs) $(demo_programs)
 
 # The programs of docker/show.
-demo-programs: all $(demo_programs) $(docker_helpers)
+demo-programs: all $(demo_programs) $(docker_helpers) $(figures_programs)
 
 .PHONY: check-docker demo-programs

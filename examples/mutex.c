@@ -1,4 +1,4 @@
-/* Take a lock, say which token it came with, give it back: mutex [HOSTS [PATH]]. */
+/* Take a lock, say which token it came with, release it: mutex [HOSTS [PATH]]. */
 #include <inttypes.h>
 #include <paddock.h>
 #include <stdio.h>

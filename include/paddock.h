@@ -2,9 +2,8 @@
  * Paddock: distributed locks on ZooKeeper.
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/rwlock.h> (many readers, one
- * writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h> (one of many); each header begins with its
- * caveats. All objects are opaque; options are set by setters; results are 0 or a negative PDK_E… of
- * <paddock/error.h>.
+ * writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h> (one of many). Each header begins with its
+ * caveats. All objects are opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H

@@ -1,6 +1,10 @@
 #include "lib/identity.h"
 #include "lib/alloc.h"
+#include "lib/core/name.h"
+#include <errno.h>
 #include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,6 +17,8 @@ static void copy(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
+int64_t pdk__identity_thread(void) { return (int64_t)syscall(SYS_gettid); } /* glibc has gettid() from 2.30 on */
+
 void pdk__identity_own(struct pdk__identity *identity, const char *label)
 {
     memset(identity, 0, sizeof *identity);
@@ -20,7 +26,56 @@ void pdk__identity_own(struct pdk__identity *identity, const char *label)
         identity->host[0] = '\0';
     copy(identity->label, sizeof identity->label, label);
     identity->pid = getpid();
-    identity->thread = (int64_t)syscall(SYS_gettid); /* glibc has gettid() from 2.30 on */
+    identity->thread = pdk__identity_thread();
+}
+
+/* FNV-1a. */
+static uint64_t hash(uint64_t state, const char *text)
+{
+    for (; *text != '\0'; text++)
+        state = (state ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return state;
+}
+
+static bool read_line(const char *file, char *line, size_t size)
+{
+    FILE *in = fopen(file, "re");
+    bool read = in != NULL && fgets(line, (int)size, in) != NULL;
+    if (in != NULL)
+        fclose(in);
+    return read;
+}
+
+void pdk__identity_machine(char machine[PDK__MACHINE_MAX])
+{
+    char start[64], space[64] = "";
+    machine[0] = '\0';
+    if (!read_line("/proc/sys/kernel/random/boot_id", start, sizeof start) ||
+        readlink("/proc/self/ns/pid", space, sizeof space - 1) <= 0)
+        return;
+    uint64_t digest = hash(hash(UINT64_C(0xcbf29ce484222325), start), space);
+    snprintf(machine, PDK__MACHINE_MAX, "%016llx", (unsigned long long)digest);
+}
+
+/* The environment may hold anything, and servers are sent a name only. */
+void pdk__identity_under(char under[PDK__UNDER_MAX])
+{
+    const char *node = getenv("PADDOCK_NODE");
+    bool name = node != NULL && strlen(node) < PDK__UNDER_MAX && pdk__name_parse(node).kind == PDK__NAME_OURS;
+    copy(under, PDK__UNDER_MAX, name ? node : "");
+}
+
+/* A machine that was copied while it ran shares its digest with the copy, but not its name. */
+bool pdk__identity_dead(const struct pdk__identity *identity)
+{
+    char machine[PDK__MACHINE_MAX], host[PDK__HOST_MAX] = "";
+    if (identity->pid <= 0 || identity->pid > INT32_MAX || identity->machine[0] == '\0')
+        return false;
+    pdk__identity_machine(machine);
+    if (gethostname(host, sizeof host - 1) != 0 || strcmp(host, identity->host) != 0 ||
+        strcmp(machine, identity->machine) != 0)
+        return false;
+    return kill((pid_t)identity->pid, 0) != 0 && errno == ESRCH;
 }
 
 /* A label that is not UTF-8 must not make the lock fail: its ASCII part is kept. */
@@ -47,6 +102,10 @@ char *pdk__identity_format(const struct pdk__identity *identity)
         json_object_set_new(json, "lock_delay_ms", json_integer((json_int_t)identity->lock_delay_ms));
     if (identity->limit > 0)
         json_object_set_new(json, "limit", json_integer((json_int_t)identity->limit));
+    if (identity->machine[0] != '\0')
+        json_object_set_new(json, "machine", text(identity->machine));
+    if (identity->under[0] != '\0')
+        json_object_set_new(json, "under", text(identity->under));
     char *dump = json_dumps(json, JSON_COMPACT);
     char *data = dump != NULL ? pdk__strdup(dump) : NULL;
     free(dump);
@@ -54,12 +113,18 @@ char *pdk__identity_format(const struct pdk__identity *identity)
     return data;
 }
 
+static void read_text(const json_t *json, const char *key, char *to, size_t size)
+{
+    const char *value = json_string_value(json_object_get(json, key));
+    copy(to, size, value != NULL ? value : "");
+}
+
 static void read_object(struct pdk__identity *identity, json_t *json)
 {
-    const char *host = json_string_value(json_object_get(json, "host"));
-    const char *label = json_string_value(json_object_get(json, "label"));
-    copy(identity->host, sizeof identity->host, host != NULL ? host : "");
-    copy(identity->label, sizeof identity->label, label != NULL ? label : "");
+    read_text(json, "host", identity->host, sizeof identity->host);
+    read_text(json, "label", identity->label, sizeof identity->label);
+    read_text(json, "machine", identity->machine, sizeof identity->machine);
+    read_text(json, "under", identity->under, sizeof identity->under);
     identity->pid = json_integer_value(json_object_get(json, "pid"));
     identity->thread = json_integer_value(json_object_get(json, "thread"));
     identity->confirmed = json_is_true(json_object_get(json, "confirmed"));

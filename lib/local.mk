@@ -23,6 +23,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/queue.c %D%/core/queue.h \
 	%D%/core/record.c %D%/core/record.h \
 	%D%/core/retry.c %D%/core/retry.h \
+	%D%/core/rivals.c %D%/core/rivals.h \
 	%D%/core/rule.c %D%/core/rule.h \
 	%D%/core/session.c %D%/core/session.h \
 	%D%/core/session_view.c %D%/core/session_view.h \
@@ -48,6 +49,8 @@ libpaddock_all_la_SOURCES = \
 	%D%/revocation.c %D%/revocation.h \
 	%D%/version.c \
 	%D%/zk/account.c %D%/zk/account.h \
+	%D%/zk/attempt.c %D%/zk/attempt.h \
+	%D%/zk/batch.c %D%/zk/batch.h \
 	%D%/zk/callbacks.c %D%/zk/callbacks.h \
 	%D%/zk/claim.c %D%/zk/claim.h \
 	%D%/zk/client.c %D%/zk/client.h \
@@ -59,12 +62,15 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/lifecycle.c \
 	%D%/zk/listing.c %D%/zk/listing.h \
 	%D%/zk/log.c %D%/zk/log.h \
+	%D%/zk/index.c %D%/zk/index.h \
 	%D%/zk/member.c %D%/zk/member.h \
 	%D%/zk/opener.c %D%/zk/opener.h \
 	%D%/zk/options.c %D%/zk/options.h \
+	%D%/zk/release.c %D%/zk/release.h \
 	%D%/zk/renewal.c %D%/zk/renewal.h \
 	%D%/zk/registry.c %D%/zk/registry.h \
 	%D%/zk/request.c %D%/zk/request.h \
+	%D%/zk/reset.c %D%/zk/reset.h \
 	%D%/zk/session.c %D%/zk/session.h \
 	%D%/zk/standing.c %D%/zk/standing.h \
 	%D%/zk/stray.c %D%/zk/stray.h \
@@ -79,7 +85,7 @@ libpaddock_all_la_SOURCES = \
 lib_LTLIBRARIES = libpaddock.la
 libpaddock_la_SOURCES =
 libpaddock_la_LIBADD = libpaddock_all.la
-libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
+libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:1 $(PDK_SHLIB_FLAGS) \
 	-Wl,--version-script=$(top_srcdir)/%D%/libpaddock.map
 libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
 EXTRA_DIST += %D%/libpaddock.map

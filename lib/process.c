@@ -11,14 +11,24 @@ static atomic_uint_least64_t *page = &spare_page;
 /* A child inherits it, and so its mark differs from that of every ancestor. */
 static atomic_uint_least64_t last_mark;
 
+/* The kernel wipes the page in every child. Where it does not, the process number is compared as well. */
+static bool kernel_wipes;
+
 static void wipe(void) { atomic_store(page, 0); }
+
+/* An emulator may accept every advice and follow none. It is asked for one that does not exist. */
+static bool advise(void *memory, size_t size)
+{
+    enum { NO_ADVICE = -1 };
+    return madvise(memory, size, NO_ADVICE) != 0 && madvise(memory, size, MADV_WIPEONFORK) == 0;
+}
 
 static void prepare(void)
 {
-    long size = sysconf(_SC_PAGESIZE);
-    void *memory = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory != MAP_FAILED) {
-        madvise(memory, (size_t)size, MADV_WIPEONFORK); /* EINVAL from an older kernel: wipe() remains */
+        kernel_wipes = advise(memory, size);
         page = memory;
     }
     pthread_atfork(NULL, NULL, wipe);
@@ -39,5 +49,6 @@ struct pdk__process pdk__process_self(void)
 
 bool pdk__process_is_self(struct pdk__process process)
 {
-    return atomic_load(page) == process.mark && getpid() == process.pid;
+    return atomic_load_explicit(page, memory_order_relaxed) == process.mark &&
+           (kernel_wipes || getpid() == process.pid);
 }

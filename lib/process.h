@@ -2,8 +2,12 @@
  * Which process this is: the child of a fork must not use what it inherited.
  *
  * A process number alone is not enough: in a new PID namespace the child can have its parent's. So there is a mark on a
- * page that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), however the child was created. Where the kernel
- * does not, fork() itself wipes it.
+ * page that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), however the child was created. The mark is all
+ * that a call compares there: getpid() is a call of the system, and cost more than the rest of a question. Where the
+ * kernel does not wipe the page, fork() itself does, and the process number is compared, too.
+ *
+ * A child that shares its parent's memory (vfork(), or clone() with CLONE_VM) has the parent's mark. POSIX permits the
+ * child of vfork() no call but exec and _exit.
  */
 #ifndef PDK__PROCESS_H
 #define PDK__PROCESS_H

@@ -1,4 +1,5 @@
 #include "recipes/changes.h"
+#include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/zk/callbacks.h"
 #include <string.h>
@@ -6,6 +7,20 @@
 #include <unistd.h>
 
 /* --- a queue ----------------------------------------------------------------------------------------------------- */
+
+/* With memory, from now on. */
+static bool provide(struct pdk__change_queue **queue)
+{
+    if (*queue == NULL)
+        *queue = pdk__alloc(sizeof **queue);
+    return *queue != NULL;
+}
+
+static void forget(struct pdk__change_queue *queue)
+{
+    if (queue != NULL)
+        queue->n = 0;
+}
 
 static void put(struct pdk__change_queue *queue, const struct pdk__change *change)
 {
@@ -17,7 +32,7 @@ static void put(struct pdk__change_queue *queue, const struct pdk__change *chang
 
 static bool take(struct pdk__change_queue *queue, struct pdk__change *change)
 {
-    if (queue->n == 0)
+    if (queue == NULL || queue->n == 0)
         return false;
     *change = queue->list[0];
     memmove(queue->list, queue->list + 1, --queue->n * sizeof *queue->list);
@@ -34,7 +49,7 @@ static void run(struct pdk__callback *callback)
     struct pdk__change change;
     pdk__client_ref(c);
     pdk__client_lock(c);
-    while (take(&changes->to_call, &change)) {
+    while (take(changes->to_call, &change)) {
         pdk__change_cb *cb = changes->cb;
         void *arg = changes->arg;
         pdk__client_leave(c);
@@ -55,7 +70,7 @@ void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, 
 
 static void queue_call(struct pdk__changes *changes, const struct pdk__change *change)
 {
-    put(&changes->to_call, change);
+    put(changes->to_call, change);
     if (pdk__list_empty(&changes->callback.link))
         changes->owner->ref(changes->object);
     pdk__client_queue_callback(changes->client, &changes->callback);
@@ -63,7 +78,7 @@ static void queue_call(struct pdk__changes *changes, const struct pdk__change *c
 
 static void queue_read(struct pdk__changes *changes, const struct pdk__change *change)
 {
-    put(&changes->to_read, change);
+    put(changes->to_read, change);
     eventfd_write(changes->fd, 1);
 }
 
@@ -77,13 +92,16 @@ void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token)
         queue_read(changes, &change);
 }
 
-void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
+int pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
 {
     assert(pdk__client_locked(changes->client));
+    if (cb != NULL && !provide(&changes->to_call))
+        return PDK_ENOMEM;
     changes->cb = cb;
     changes->arg = arg;
     if (cb == NULL)
-        changes->to_call.n = 0;
+        forget(changes->to_call);
+    return 0;
 }
 
 /* --- the descriptor ---------------------------------------------------------------------------------------------- */
@@ -91,6 +109,8 @@ void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *a
 int pdk__changes_fd(struct pdk__changes *changes)
 {
     assert(pdk__client_locked(changes->client));
+    if (!provide(&changes->to_read))
+        return PDK_ENOMEM;
     if (changes->fd < 0)
         changes->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return changes->fd >= 0 ? changes->fd : PDK_ESYSTEM;
@@ -100,9 +120,9 @@ bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change)
 {
     eventfd_t count;
     assert(pdk__client_locked(changes->client));
-    if (!take(&changes->to_read, change))
+    if (!take(changes->to_read, change))
         return false;
-    if (changes->to_read.n == 0)
+    if (changes->to_read->n == 0)
         eventfd_read(changes->fd, &count);
     return true;
 }
@@ -113,5 +133,12 @@ void pdk__changes_end(struct pdk__changes *changes)
     if (changes->fd >= 0)
         close(changes->fd);
     changes->fd = -1;
-    changes->to_read.n = 0;
+    forget(changes->to_read);
+}
+
+void pdk__changes_clear(struct pdk__changes *changes)
+{
+    assert(pdk__list_empty(&changes->callback.link));
+    pdk__free(changes->to_call);
+    pdk__free(changes->to_read);
 }

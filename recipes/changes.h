@@ -1,6 +1,9 @@
 /*
  * Unrequested changes on their way to the program: to its callback, and to a descriptor that it polls. Each of the two
  * gets all of them, in order. A program that lets more than 16 wait loses those in the middle, never the last.
+ *
+ * Each has a queue of its own, allocated when the program asks for it and not when a change comes: a report cannot fail.
+ * Most objects have neither.
  */
 #ifndef PDK__CHANGES_H
 #define PDK__CHANGES_H
@@ -39,9 +42,9 @@ struct pdk__changes {
     struct pdk__callback callback;
     pdk__change_cb *cb;
     void *arg;
-    struct pdk__change_queue to_call;
-    int fd; /* readable while TO_READ is not empty; -1 until the first request for it */
-    struct pdk__change_queue to_read;
+    struct pdk__change_queue *to_call; /* NULL until the first callback */
+    int fd;                            /* readable while TO_READ is not empty; -1 until the first request for it */
+    struct pdk__change_queue *to_read; /* NULL until then */
 };
 
 /* CLIENT is borrowed for as long as OBJECT lives. */
@@ -53,10 +56,11 @@ void pdk__changes_init(struct pdk__changes *changes, struct pdk_client *client, 
 /* Report the change WHAT, with its token. */
 void pdk__changes_tell(struct pdk__changes *changes, int what, int64_t token);
 
-/* Set the callback from now on. With NULL there is none, and changes that still wait for it are forgotten. */
-void pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg);
+/* Set the callback from now on. With NULL there is none, and changes that still wait for it are forgotten. PDK_ENOMEM:
+ * all is as before. */
+int pdk__changes_call(struct pdk__changes *changes, pdk__change_cb *cb, void *arg);
 
-/* The descriptor, opened at the first request for it, or PDK_ESYSTEM. */
+/* The descriptor, opened at the first request for it, or PDK_ESYSTEM, PDK_ENOMEM. */
 int pdk__changes_fd(struct pdk__changes *changes);
 
 /* Take the oldest change that waits to be read. False when there is none. */
@@ -64,5 +68,8 @@ bool pdk__changes_read(struct pdk__changes *changes, struct pdk__change *change)
 
 /* From now on no change is reported, and the descriptor is closed. */
 void pdk__changes_end(struct pdk__changes *changes);
+
+/* Free what is left, without the lock or with it. */
+void pdk__changes_clear(struct pdk__changes *changes);
 
 #endif

@@ -5,6 +5,7 @@
 /* The grant that the call is about, or NULL. */
 static struct pdk__hold *asked(struct pdk__object *o)
 {
+    assert(o->kind->asked != NULL && o->kind->waiting != NULL);
     struct pdk__hold *hold = o->kind->asked(o);
     assert(hold == NULL || (hold->object == o && pdk__hold_owned(hold)));
     return hold;

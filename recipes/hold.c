@@ -103,7 +103,8 @@ void pdk__hold_expect(struct pdk__hold *hold, pdk__release_cb *cb, void *arg)
     assert(pdk__client_locked(c) && !hold->released_pending);
     hold->released_cb = cb;
     hold->released_arg = arg;
-    hold->released_wanted = hold->released_pending = cb != NULL;
+    hold->released_pending = cb != NULL;
+    hold->released_wanted = true; /* for the incident, without a callback */
     hold->released_told = false;
     if (hold->at_work) {
         pdk__claim_expect(&hold->claim, pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms));
@@ -127,9 +128,14 @@ static void keep_reason(struct pdk__hold *hold, int rc)
     hold->waited_ms = pdk__now_ms() - hold->began_ms;
 }
 
+static const char *named_path(const struct pdk__hold *hold)
+{
+    return hold->kind->names_path ? hold->path : hold->object->path;
+}
+
 static void describe(const struct pdk__hold *hold, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
 {
-    const char *path = hold->object->path;
+    const char *path = named_path(hold);
     assert(pdk__client_locked(hold->object->client));
     if (rc == PDK_ETIMEDOUT)
         snprintf(text, PDK__INCIDENT_MAX, "%s %s: timed out after %lld ms%s%s", verb, path, (long long)hold->waited_ms,
@@ -257,12 +263,19 @@ static void hindered(struct pdk__claim *claim, const char *why)
     struct pdk__hold *hold = hold_of(claim);
     struct pdk__object *o = hold->object;
     if (hold->stage == PDK__HOLD_PENDING)
-        snprintf(o->error, sizeof o->error, "%s %s: not granted yet: %s", hold->kind->acquire, o->path, why);
+        snprintf(o->error, sizeof o->error, "%s %s: not granted yet: %s", hold->kind->acquire, named_path(hold), why);
     else if (hold->stage == PDK__HOLD_GRANTED)
-        snprintf(o->error, sizeof o->error, "%s %s: %s", hold->kind->keep, o->path, why);
+        snprintf(o->error, sizeof o->error, "%s %s: %s", hold->kind->keep, named_path(hold), why);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered};
+static void contended(struct pdk__claim *claim)
+{
+    struct pdk__hold *hold = hold_of(claim);
+    if (hold->stage == PDK__HOLD_GRANTED && hold->kind->contended != NULL)
+        hold->kind->contended(hold);
+}
+
+static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered, contended};
 
 /* --- start and release ------------------------------------------------------------------------------------------- */
 

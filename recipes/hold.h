@@ -37,13 +37,15 @@ struct pdk__hold;
 /* The recipe: its verbs in incidents, and its reaction to each report, with the client's lock held. */
 struct pdk__hold_kind {
     const char *acquire, *keep, *release;
+    bool names_path; /* an incident names the hold's path, not the object's */
     void (*granted)(struct pdk__hold *hold);
     void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
     void (*revoked)(struct pdk__hold *hold);                              /* while granted */
-    void (*due)(struct pdk__hold *hold);    /* the time of pdk__hold_remind() has come. May be NULL */
-    void (*done)(struct pdk__hold *hold);   /* nothing is left; it may be started again. May be NULL */
-    void (*unused)(struct pdk__hold *hold); /* it has no reference any more. May be NULL */
+    void (*contended)(struct pdk__hold *hold); /* after pdk__claim_idle(), while granted. May be NULL */
+    void (*due)(struct pdk__hold *hold);       /* the time of pdk__hold_remind() has come. May be NULL */
+    void (*done)(struct pdk__hold *hold);      /* nothing is left; it may be started again. May be NULL */
+    void (*unused)(struct pdk__hold *hold);    /* it has no reference any more. May be NULL */
 };
 
 /* The outcome of a release; as pdk_lock_cb and pdk_resign_cb. */
@@ -106,7 +108,8 @@ void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms);
 /* After a release: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
 int pdk__hold_await_done(struct pdk__hold *hold);
 
-/* Request CB (may be NULL), to be called with the outcome of the release, within one session timeout from now. */
+/* Request CB, to be called with the outcome of the release, within one session timeout from now. An outcome that is not
+ * 0 is an incident of the object, also where CB is NULL. */
 void pdk__hold_expect(struct pdk__hold *hold, pdk__release_cb *cb, void *arg);
 
 /* The calling thread's call fails with RC, which is returned. Notes the reason, as far as the hold knows it. */

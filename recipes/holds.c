@@ -12,6 +12,8 @@ static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, s
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
+static bool owned(const struct pdk_op *op) { return pdk__hold_owned(&op->hold) && op->count > 0; }
+
 /* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
 uint64_t pdk__holds_thread(void)
 {
@@ -22,14 +24,23 @@ uint64_t pdk__holds_thread(void)
     return number;
 }
 
+/* Of two that one caller may mean: first one whose callback has run; and one that is lost before one that is held, which
+ * its owner may rely on. */
+static bool comes_before(const struct pdk_op *op, const struct pdk_op *other)
+{
+    if (op->answered != other->answered)
+        return op->answered;
+    return op->hold.stage == PDK__HOLD_LOST && other->hold.stage != PDK__HOLD_LOST;
+}
+
 struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule, uint64_t thread)
 {
     struct pdk_op *found = NULL;
     assert(pdk__client_locked(h->object.client));
     PDK__LIST_EACH (link, &h->list) {
         struct pdk_op *op = op_at(link);
-        bool owned = pdk__hold_owned(&op->hold) && op->thread == thread && (rule == NULL || op->rule == rule);
-        if (owned && (found == NULL || (op->answered && !found->answered)))
+        bool fits = owned(op) && op->thread == thread && (rule == NULL || op->rule == rule);
+        if (fits && (found == NULL || comes_before(op, found)))
             found = op;
     }
     return found;
@@ -43,7 +54,7 @@ struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
         return &found->hold;
     PDK__LIST_EACH (link, &h->list) {
         struct pdk_op *op = op_at(link);
-        if (pdk__hold_owned(&op->hold) && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
+        if (owned(op) && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
             found = op;
     }
     return found != NULL ? &found->hold : NULL;
@@ -59,22 +70,66 @@ struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
     return NULL;
 }
 
+int pdk__holds_turn(struct pdk__holds *h, uint64_t *turn)
+{
+    int rc = turn != NULL ? pdk__object_enter(h != NULL ? &h->object : NULL) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    struct pdk__hold *hold = pdk__holds_asked(&h->object);
+    if (hold != NULL)
+        *turn = op_of(hold)->turn_number;
+    pdk__object_leave(&h->object);
+    return hold != NULL ? 0 : PDK_EPERM;
+}
+
+void pdk__holds_moved(struct pdk__holds *h)
+{
+    if (h->settle.run != NULL)
+        pdk__client_defer(h->object.client, &h->settle);
+}
+
 void pdk__holds_drop(struct pdk_op *op)
 {
-    bool owned = pdk__hold_owned(&op->hold);
-    assert(pdk__client_locked(op->holds->object.client) && op->hold.refs > 0);
+    bool granted = pdk__hold_owned(&op->hold);
+    struct pdk__holds *h = op->holds;
+    assert(pdk__client_locked(h->object.client) && op->hold.refs > 0);
     pdk__list_remove(&op->link);
+    pdk__holds_moved(h);
     pdk__hold_release(&op->hold);
-    if (owned)
+    if (granted)
         pdk__hold_unref(&op->hold); /* the owner's */
 }
 
 /* --- reports of a hold ------------------------------------------------------------------------------------------- */
 
+/* The program may have unlocked it already, without the word of the callback. */
+static int judge_turn(const struct pdk_op *op, struct pdk_op *grant)
+{
+    pdk__client_refresh(op->holds->object.client);
+    if (grant->thread != 0 || grant->count == 0 || grant->turn_number != op->turn_number)
+        return 0;
+    grant->answered = true;
+    if (grant->hold.stage != PDK__HOLD_LOST)
+        return 0;
+    pdk__holds_drop(grant);
+    return PDK_ELOST;
+}
+
+static int final_turn(struct pdk_op *op)
+{
+    int rc = op->turn.rc;
+    if (rc == 0)
+        rc = judge_turn(op, op_of(op->turn.hold));
+    pdk__turn_clear(&op->turn);
+    return rc;
+}
+
 /* The callback may run long after the grant. A grant that is over by then is released here, because the caller
  * cannot know that it had one. */
 static int final_result(struct pdk_op *op)
 {
+    if (op->by_turn)
+        return final_turn(op);
     if (op->hold.result != 0)
         return op->hold.result;
     pdk__client_refresh(op->holds->object.client);
@@ -109,9 +164,11 @@ static void granted(struct pdk__hold *hold)
 {
     struct pdk_op *op = op_of(hold);
     assert(op->count == 0);
-    op->count = 1;
     pdk__hold_ref(hold); /* the owner's, until unlock */
+    if (op->thread != PDK__NO_THREAD)
+        op->count = op->turn_number = 1;
     settle(op);
+    pdk__holds_moved(op->holds);
 }
 
 static void failed(struct pdk__hold *hold, int rc)
@@ -122,20 +179,44 @@ static void failed(struct pdk__hold *hold, int rc)
         pdk__hold_incident(hold, hold->kind->acquire, rc);
     pdk__list_remove(&op->link);
     settle(op);
+    if (op->thread == PDK__NO_THREAD)
+        pdk__hold_ref(&(op->holds->failed = op)->hold);
+    pdk__holds_moved(op->holds);
 }
 
 static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
 {
+    struct pdk_op *op = op_of(hold);
+    pdk__holds_moved(op->holds);
+    if (op->idle) { /* no program relies on it */
+        hold->object->error[0] = '\0';
+        return;
+    }
     pdk_state now = state == PDK__ACT_LOST ? PDK_LOST : state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
     pdk__changes_tell(&hold->object->changes, now, hold->token);
 }
 
-static void revoked(struct pdk__hold *hold) { pdk__changes_tell(&hold->object->revocations, 0, hold->token); }
+static void revoked(struct pdk__hold *hold)
+{
+    struct pdk_op *op = op_of(hold);
+    op->revoked = true;
+    pdk__holds_moved(op->holds);
+    if (!op->idle)
+        pdk__changes_tell(&hold->object->revocations, 0, hold->token);
+}
+
+static void contended(struct pdk__hold *hold)
+{
+    op_of(hold)->contended = true;
+    pdk__holds_moved(op_of(hold)->holds);
+}
+
+static void due(struct pdk__hold *hold) { pdk__holds_moved(op_of(hold)->holds); }
 
 static void unused(struct pdk__hold *hold)
 {
     struct pdk_op *op = op_of(hold);
-    assert(pdk__list_empty(&op->link));
+    assert(pdk__list_empty(&op->link) && op->turn.hold == NULL);
     if (op->base != NULL)
         pdk__hold_unref(op->base);
     pdk__hold_clear(hold);
@@ -150,27 +231,63 @@ static const struct pdk__hold_kind kind = {.acquire = "lock",
                                            .failed = failed,
                                            .changed = changed,
                                            .revoked = revoked,
+                                           .contended = contended,
+                                           .due = due,
                                            .unused = unused};
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
-static struct pdk_op *make(struct pdk__holds *h, size_t *data_size)
+static struct pdk_op *make(struct pdk__holds *h)
 {
     struct pdk_op *op = pdk__alloc(sizeof *op);
-    if (op == NULL)
-        return NULL;
-    op->data = pdk__node_data_make(&h->options, h->object.client, data_size);
-    if (op->data == NULL || pdk__hold_init(&op->hold, &h->object, &kind) != 0) {
-        pdk__free(op->data);
+    if (op == NULL || pdk__hold_init(&op->hold, &h->object, &kind) != 0) {
         pdk__free(op);
         return NULL;
     }
     op->holds = h;
     op->completed_callback.run = run_completed;
     pdk__list_init(&op->completed_callback.link);
-    pdk__list_append(&h->list, &op->link);
+    pdk__list_init(&op->link);
     pdk__hold_ref(&op->hold); /* the caller's */
     return op;
+}
+
+static struct pdk_op *make_with_node(struct pdk__holds *h, size_t *data_size)
+{
+    struct pdk_op *op = make(h);
+    if (op == NULL)
+        return NULL;
+    op->data = pdk__node_data_make(&h->options, h->object.client, data_size);
+    if (op->data == NULL) {
+        pdk__hold_unref(&op->hold);
+        return NULL;
+    }
+    pdk__list_append(&h->list, &op->link);
+    return op;
+}
+
+static void tell_turn(struct pdk__turn *turn)
+{
+    struct pdk_op *op = PDK__MEMBER(turn, struct pdk_op, turn);
+    if (turn->rc == 0)
+        op->turn_number = op_of(turn->hold)->turn_number;
+    else if (turn->rc != PDK_ECANCELED)
+        pdk__turn_describe(turn, &op->holds->object, op->holds->object.error);
+    pdk__client_queue_callback(op->holds->object.client, &op->completed_callback);
+}
+
+int pdk__holds_make_turn(struct pdk_op **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
+{
+    struct pdk_op *op = make(h);
+    if (op == NULL)
+        return PDK_ENOMEM;
+    op->by_turn = true;
+    op->turn.tell = tell_turn;
+    op->completed_cb = cb;
+    op->completed_arg = arg;
+    pdk__hold_ref(&op->hold); /* the callback's */
+    *out = op;
+    return 0;
 }
 
 int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
@@ -180,7 +297,7 @@ int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct p
                                    .try_only = wish->try_only,
                                    .deadline_ms = wish->deadline_ms,
                                    .conditions = h->options.conditions};
-    struct pdk_op *op = make(h, &spec.data_size);
+    struct pdk_op *op = make_with_node(h, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;
     if (wish->base != NULL) {
@@ -191,7 +308,7 @@ int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct p
     }
     spec.data = op->data;
     op->rule = wish->rule;
-    op->thread = cb == NULL ? pdk__holds_thread() : 0;
+    op->thread = wish->for_turns ? PDK__NO_THREAD : cb == NULL ? pdk__holds_thread() : 0;
     op->completed_cb = cb;
     op->completed_arg = arg;
     int rc = pdk__hold_start(&op->hold, spec);
@@ -215,6 +332,10 @@ int pdk_op_cancel(pdk_op *op)
     if (rc != 0)
         return rc;
     pdk__hold_cancel(&op->hold);
+    if (op->by_turn && !op->turn.settled) {
+        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
+        pdk__holds_moved(op->holds);
+    }
     pdk__client_leave(c);
     return 0;
 }
@@ -237,8 +358,14 @@ void pdk_op_free(pdk_op *op)
 int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *options)
 {
     pdk__list_init(&h->list);
-    if (options != NULL)
+    pdk__list_init(&h->settle.link);
+    pdk__turns_init(&h->turns);
+    if (options != NULL) {
         h->options.conditions = options->conditions;
+        h->options.unlock_nowait = options->unlock_nowait;
+        h->options.handover_budget = options->handover_budget;
+        h->options.idle_hold_ms = options->idle_hold_ms;
+    }
     h->options.conditions.delay = &h->delay;
     bool own_data = options != NULL && options->data != NULL;
     return own_data ? pdk__node_data_set(&h->options, options->data, options->data_size) : 0;
@@ -246,8 +373,17 @@ int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *option
 
 void pdk__holds_clear(struct pdk__holds *h)
 {
-    assert(pdk__list_empty(&h->list));
+    assert(pdk__list_empty(&h->list) && pdk__list_empty(&h->turns.queue) && h->failed == NULL);
+    pdk__list_remove(&h->settle.link);
     pdk__free(h->options.data);
+}
+
+static bool in_use(const struct pdk__holds *h)
+{
+    PDK__LIST_EACH (link, &h->list)
+        if (!op_at(link)->idle)
+            return true;
+    return !pdk__list_empty(&h->turns.queue);
 }
 
 /* A closed client's locks are over: their owners' references end with the object. */
@@ -258,7 +394,7 @@ int pdk__holds_free(struct pdk__holds *h)
     int rc = pdk__object_begin(&h->object);
     if (rc != 0)
         return rc;
-    if (!h->object.client->closed && !pdk__list_empty(&h->list)) {
+    if (!h->object.client->closed && in_use(h)) {
         rc = PDK_EBUSY;
     } else {
         PDK__LIST_EACH (link, &h->list)

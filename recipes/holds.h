@@ -9,12 +9,18 @@
 #include "recipes/hold.h"
 #include "recipes/node_data.h"
 #include "recipes/object.h"
+#include "recipes/turn.h"
 
 struct pdk__holds {
     struct pdk__object object;
     struct pdk__node_options options;
     struct pdk__delay delay;
     struct pdk__list list; /* of pdk_op: those that contend or are owned */
+
+    /* requests that wait for a turn (handover.h); where there is no hand-over, settle.run is NULL */
+    struct pdk__turns turns;
+    struct pdk_op *failed; /* the one that contended for them, until they are told; counted */
+    struct pdk__deferred settle;
 };
 
 /* A hold in that list, and the user's handle of a request. It is counted as a hold is: its caller holds it until the
@@ -28,8 +34,18 @@ struct pdk_op {
     char *data;
 
     /* the owner */
-    uint64_t thread; /* 0: belongs to no thread */
-    unsigned count;
+    uint64_t thread; /* 0: belongs to no thread; PDK__NO_THREAD: to the next owner, if one comes */
+    unsigned count;  /* 0: it has no owner */
+    uint64_t turn_number;
+    unsigned n_handed; /* how often it was handed on */
+    bool revoked;      /* a client has asked for the grant */
+    bool contended;    /* another contender may wait for it; known only after it was idle */
+    bool idle;         /* granted, without an owner, until idle_until_ms */
+    int64_t idle_until_ms;
+
+    /* a request for a turn: its hold is never started */
+    bool by_turn;
+    struct pdk__turn turn;
 
     /* the callback of an asynchronous request */
     struct pdk__callback completed_callback;
@@ -44,6 +60,9 @@ void pdk__holds_clear(struct pdk__holds *h);
 
 /* The public verb, whole; H may be NULL. PDK_EBUSY: a grant or a request remains, and the client is open. */
 int pdk__holds_free(struct pdk__holds *h);
+
+/* Another: the number of the turn of the grant that a question of the calling thread is about. */
+int pdk__holds_turn(struct pdk__holds *h, uint64_t *turn);
 
 /* All with the client's lock held. */
 
@@ -64,6 +83,7 @@ struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
 struct pdk__wish {
     const struct pdk__rule *rule;
     bool try_only;
+    bool for_turns; /* the hold has no owner when it is granted */
     int64_t deadline_ms;
     struct pdk__hold *base; /* as in pdk_op */
 };
@@ -72,6 +92,13 @@ struct pdk__wish {
  * be settled already. */
 int pdk__holds_request(struct pdk_op **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                        void *arg);
+
+/* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
+ * another. PDK_ENOMEM. */
+int pdk__holds_make_turn(struct pdk_op **op, struct pdk__holds *h, pdk_lock_cb cb, void *arg);
+
+/* A hold or the queue of turns has changed: see to it, outside of every step. */
+void pdk__holds_moved(struct pdk__holds *h);
 
 /* The owner unlocks it, or its caller no longer waits for it: it is released, and the owner's reference ends. */
 void pdk__holds_drop(struct pdk_op *op);

@@ -1,14 +1,19 @@
 libpaddock_all_la_SOURCES += \
+	%D%/bundle.c %D%/bundle.h \
 	%D%/changes.c %D%/changes.h \
+	%D%/contenders_observer.c \
+	%D%/count.c %D%/count.h \
 	%D%/grant.c %D%/grant.h \
+	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/holds.c %D%/holds.h \
+	%D%/late.c %D%/late.h \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \
 	%D%/mutex.c %D%/mutex.h \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/object.c %D%/object.h \
 	%D%/observer.c \
-	%D%/permit.c %D%/permit.h \
 	%D%/rwlock.c %D%/rwlock.h \
-	%D%/semaphore.c %D%/semaphore.h
+	%D%/semaphore.c %D%/semaphore.h \
+	%D%/turn.c %D%/turn.h

@@ -1,9 +1,9 @@
 #include "recipes/lock.h"
-#include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
+#include "recipes/handover.h"
+#include "recipes/late.h"
 
 static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->object : NULL); }
 
@@ -55,6 +55,8 @@ static bool over_already(struct pdk_op *op)
 static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish)
 {
     struct pdk_op *op;
+    if (pdk__handover_on(h) && !wish->try_only)
+        return pdk__handover_wait(h, wish->deadline_ms);
     int rc = pdk__holds_request(&op, h, wish, NULL, NULL);
     if (rc != 0)
         return pdk__object_blame(&h->object, "lock", rc);
@@ -96,6 +98,8 @@ static int prepare_under(struct pdk_op *other, struct pdk__wish *wish)
 /* Is there a grant in this process that a try need not ask the servers about? */
 static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
 {
+    if (pdk__handover_on(h))
+        return pdk__handover_busy(h);
     PDK__LIST_EACH (link, &h->list) {
         const struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
         if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->rule->tag) == 0)
@@ -116,7 +120,14 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
         return relock(own);
     if (other != NULL)
         return prepare_under(other, wish);
-    return wish->try_only && in_the_way(h, wish->rule) ? PDK_EBUSY : 1;
+    struct pdk_op *idle = pdk__handover_idle(h, wish->rule);
+    if (idle != NULL) {
+        pdk__handover_resume(idle);
+        return 0;
+    }
+    if (!wish->try_only || !in_the_way(h, wish->rule))
+        return 1;
+    return PDK_EBUSY;
 }
 
 /* For as long as it may take to look once. */
@@ -189,7 +200,9 @@ int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t 
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = pdk__holds_request(&op, h, &wish, cb, arg);
+    bool by_turn = pdk__handover_idle(h, rule) != NULL ||
+                   (pdk__handover_on(h) && (!wish.try_only || pdk__handover_busy(h)));
+    rc = by_turn ? pdk__handover_request(&op, h, &wish, cb, arg) : pdk__holds_request(&op, h, &wish, cb, arg);
     if (rc == 0 && out != NULL)
         *out = op;
     else if (rc == 0)
@@ -235,6 +248,15 @@ static int unwind(struct pdk_op *op)
 static int give_away(struct pdk_op *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
+    if (pdk__handover_stays(op)) {
+        pdk__handover_pass(op);
+        return 0;
+    }
+    if (op->holds->options.unlock_nowait) {
+        pdk__hold_expect(&op->hold, NULL, NULL);
+        pdk__holds_drop(op);
+        return 0;
+    }
     pdk__hold_ref(&op->hold); /* while we wait */
     pdk__holds_drop(op);
     int rc = pdk__hold_await_done(&op->hold);
@@ -260,33 +282,13 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     return pdk__object_end(&h->object, "unlock", rc);
 }
 
-/* The callback of an unlock that needs no wait. */
-struct late {
-    struct pdk__callback callback;
-    pdk_lock_cb cb;
-    void *arg;
-};
-
-static void run_late(struct pdk__callback *callback)
-{
-    struct late *late = PDK__MEMBER(callback, struct late, callback);
-    late->cb(0, late->arg);
-    pdk__free(late);
-}
-
+/* Unlock what stays with this process. */
 static int unwind_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
 {
-    assert(op->count > 1);
-    struct late *late = cb != NULL ? pdk__alloc(sizeof *late) : NULL;
-    if (cb != NULL && late == NULL)
-        return PDK_ENOMEM;
-    op->count--;
-    if (late == NULL)
-        return 0;
-    *late = (struct late){.callback.run = run_late, .cb = cb, .arg = arg};
-    pdk__list_init(&late->callback.link);
-    pdk__client_queue_callback(op->holds->object.client, &late->callback);
-    return 0;
+    int rc = cb != NULL ? pdk__late_success(op->holds->object.client, cb, arg) : 0;
+    if (rc == 0 && --op->count == 0)
+        pdk__handover_pass(op);
+    return rc;
 }
 
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg)
@@ -299,7 +301,7 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
         rc = PDK_EPERM;
     } else if (op->hold.stage == PDK__HOLD_LOST) {
         rc = unwind(op);
-    } else if (op->count > 1) {
+    } else if (op->count > 1 || pdk__handover_stays(op)) {
         rc = unwind_later(op, cb, arg);
     } else {
         pdk__hold_expect(&op->hold, cb, arg);

@@ -1,6 +1,7 @@
 #include "recipes/mutex.h"
 #include "lib/alloc.h"
 #include "recipes/grant.h"
+#include "recipes/handover.h"
 #include "recipes/lock.h"
 
 enum { LOCK_DELAY_MAX_MS = 86400000 };
@@ -46,6 +47,27 @@ int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms)
     return 0;
 }
 
+int pdk_mutex_options_set_unlock_nowait(pdk_mutex_options *o, bool nowait)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.unlock_nowait = nowait;
+    return 0;
+}
+
+int pdk_mutex_options_set_local_handover(pdk_mutex_options *o, unsigned budget)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.handover_budget = budget;
+    return 0;
+}
+
+int pdk_mutex_options_set_idle_hold_ms(pdk_mutex_options *o, int idle_ms)
+{
+    return o != NULL ? pdk__node_idle_hold_set(&o->shared, idle_ms) : PDK_EINVAL;
+}
+
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 static struct pdk__holds *holds_of(pdk_mutex *m) { return m != NULL ? &m->holds : NULL; }
@@ -57,7 +79,9 @@ static pdk_mutex *mutex_of(struct pdk__object *o) { return PDK__MEMBER(o, struct
 static int init(struct pdk__object *o, const void *options)
 {
     const pdk_mutex_options *opts = options;
-    return pdk__holds_init(&mutex_of(o)->holds, opts != NULL ? &opts->shared : NULL);
+    int rc = pdk__holds_init(&mutex_of(o)->holds, opts != NULL ? &opts->shared : NULL);
+    pdk__handover_init(&mutex_of(o)->holds);
+    return rc;
 }
 
 static void clear(struct pdk__object *o) { pdk__holds_clear(&mutex_of(o)->holds); }
@@ -120,6 +144,8 @@ pdk_state pdk_mutex_state(pdk_mutex *m) { return pdk__grant_state(object_of(m));
 int64_t pdk_mutex_valid_ms(pdk_mutex *m) { return pdk__grant_valid_ms(object_of(m)); }
 
 int pdk_mutex_token(pdk_mutex *m, int64_t *token) { return pdk__grant_token(object_of(m), token); }
+
+int pdk_mutex_turn(pdk_mutex *m, uint64_t *turn) { return pdk__holds_turn(holds_of(m), turn); }
 
 size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size) { return pdk__grant_node(object_of(m), buf, size); }
 

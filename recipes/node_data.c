@@ -1,10 +1,12 @@
 #include "recipes/node_data.h"
 #include "lib/alloc.h"
+#include "lib/assert.h"
 #include "lib/identity.h"
 #include "paddock/error.h"
+#include <stdio.h>
 #include <string.h>
 
-enum { DATA_MAX = 65536 };
+enum { DATA_MAX = 65536, IDLE_HOLD_MAX_MS = 86400000 };
 
 int pdk__node_data_set(struct pdk__node_options *options, const void *data, size_t size)
 {
@@ -19,18 +21,74 @@ int pdk__node_data_set(struct pdk__node_options *options, const void *data, size
     return 0;
 }
 
-char *pdk__node_data_make(const struct pdk__node_options *options, const struct pdk_client *c, size_t *size)
+int pdk__node_idle_hold_set(struct pdk__node_options *options, int idle_ms)
 {
-    if (options->data != NULL) {
-        *size = options->data_size;
-        return pdk__memdup(options->data, options->data_size);
-    }
+    if (idle_ms < 0 || idle_ms > IDLE_HOLD_MAX_MS)
+        return PDK_EINVAL;
+    options->idle_hold_ms = idle_ms;
+    return 0;
+}
+
+static char *format(const struct pdk__node_options *options, const struct pdk_client *c)
+{
     struct pdk__identity identity;
     pdk__identity_own(&identity, c->options.label);
     identity.confirmed = options->conditions.confirmed;
     identity.lock_delay_ms = options->conditions.lock_delay_ms;
     identity.limit = options->limit;
-    char *text = pdk__identity_format(&identity);
+    memcpy(identity.machine, c->options.machine, sizeof identity.machine);
+    memcpy(identity.under, c->options.under, sizeof identity.under);
+    return pdk__identity_format(&identity);
+}
+
+/* --- the usual identity ------------------------------------------------------------------------------------------ */
+
+/* It says nothing of the object: only the thread's number differs from one request of a client to the next. */
+static bool usual(const struct pdk__node_options *options)
+{
+    return !options->conditions.confirmed && options->conditions.lock_delay_ms == 0 && options->limit == 0;
+}
+
+/* A quote inside a text is escaped, so that the first one of these is the member. */
+static const char THREAD[] = "\"thread\":";
+
+/* Keep TEXT, of any thread, in two halves, without the number. */
+static void split(struct pdk_client *c, char *text)
+{
+    char *number = strstr(text, THREAD);
+    assert(number != NULL);
+    number += strlen(THREAD);
+    c->identity = text;
+    c->identity_rest = number + strspn(number, "0123456789");
+    *number = '\0';
+}
+
+static char *join(const struct pdk_client *c)
+{
+    enum { NUMBER_MAX = 20 };
+    size_t size = strlen(c->identity) + NUMBER_MAX + strlen(c->identity_rest) + 1;
+    char *text = pdk__alloc(size);
+    if (text != NULL)
+        snprintf(text, size, "%s%lld%s", c->identity, (long long)pdk__identity_thread(), c->identity_rest);
+    return text;
+}
+
+static char *format_usual(const struct pdk__node_options *options, struct pdk_client *c)
+{
+    char *text = c->identity == NULL ? format(options, c) : NULL;
+    if (text != NULL)
+        split(c, text);
+    return c->identity != NULL ? join(c) : NULL;
+}
+
+char *pdk__node_data_make(const struct pdk__node_options *options, struct pdk_client *c, size_t *size)
+{
+    assert(pdk__client_locked(c));
+    if (options->data != NULL) {
+        *size = options->data_size;
+        return pdk__memdup(options->data, options->data_size);
+    }
+    char *text = usual(options) ? format_usual(options, c) : format(options, c);
     *size = text != NULL ? strlen(text) : 0;
     return text;
 }

@@ -15,6 +15,8 @@ static void destroy(struct pdk__object *o)
         pdk__free(lent->path);
         pdk__free(lent);
     }
+    pdk__changes_clear(&o->changes);
+    pdk__changes_clear(&o->revocations);
     pdk__free(o->path);
     pdk__free(o);
 }
@@ -27,6 +29,8 @@ static int make(struct pdk__object **out, struct pdk_client *c, const char *path
         return PDK_ENOMEM;
     o->kind = kind;
     o->client = c;
+    pdk__changes_init(&o->changes, c, o, &kind->changes);
+    pdk__changes_init(&o->revocations, c, o, &kind->revocations);
     o->path = pdk__strdup(path);
     int rc = o->path != NULL ? kind->init(o, options) : PDK_ENOMEM;
     if (rc != 0) {
@@ -35,8 +39,6 @@ static int make(struct pdk__object **out, struct pdk_client *c, const char *path
     }
     o->refs = 1;
     o->number = pdk__incident_object();
-    pdk__changes_init(&o->changes, c, o, &kind->changes);
-    pdk__changes_init(&o->revocations, c, o, &kind->revocations);
     pdk__client_ref(c);
     *out = o;
     return 0;
@@ -131,6 +133,11 @@ void pdk__object_leave(struct pdk__object *o)
 {
     struct pdk_client *c = o->client;
     assert(pdk__client_locked(c));
+    if (o->refs > 1 && pdk__client_settled(c)) { /* the object, and so the client, outlasts this call */
+        o->refs--;
+        pdk__client_leave(c);
+        return;
+    }
     pdk__client_ref(c);
     pdk__object_unref(o);
     pdk__client_leave(c);
@@ -172,9 +179,9 @@ int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg)
     int rc = pdk__object_enter(o);
     if (rc != 0)
         return rc;
-    pdk__changes_call(&o->changes, cb, arg);
+    rc = pdk__changes_call(&o->changes, cb, arg);
     pdk__object_leave(o);
-    return 0;
+    return rc;
 }
 
 int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg)
@@ -182,9 +189,9 @@ int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg)
     int rc = pdk__object_enter(o);
     if (rc != 0)
         return rc;
-    pdk__changes_call(&o->revocations, cb, arg);
+    rc = pdk__changes_call(&o->revocations, cb, arg);
     pdk__object_leave(o);
-    return 0;
+    return rc;
 }
 
 int pdk__object_fd(struct pdk__object *o)

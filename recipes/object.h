@@ -25,7 +25,8 @@ struct pdk__object_kind {
     int (*init)(struct pdk__object *o, const void *options);
     void (*clear)(struct pdk__object *o);
 
-    /* With the lock: the grant that a question of the calling thread is about, and the request that waits; or NULL. */
+    /* With the lock: the grant that a question of the calling thread is about, and the request that waits; or NULL. For
+     * grant.h: a recipe that does not use it has neither. */
     struct pdk__hold *(*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
 

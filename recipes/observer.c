@@ -36,6 +36,7 @@ struct pdk_leader_observer {
     bool watching;  /* the requested listing watches the path */
     int64_t rest_ms;
     char *node; /* the leader's, watched */
+    struct pdk__index_entry path_entry, node_entry;
 
     /* the known leader, and the last reported one */
     struct pdk__callback callback;
@@ -177,13 +178,20 @@ static void ask_list(struct pdk_leader_observer *o, bool watching)
              : zoo_awget_children(o->client->zh, o->path, watching ? pdk__handle_watch_nodes : NULL, id, listed, look));
 }
 
+/* Takes NODE. */
+static void set_node(struct pdk_leader_observer *o, char *node)
+{
+    pdk__index_note(&o->client->index, &o->node_entry, &o->member, node);
+    pdk__free(o->node);
+    o->node = node;
+}
+
 static void ask_node(struct pdk_leader_observer *o, const char *name)
 {
     char *node = pdk__join(o->path, name);
     struct look *look = node != NULL ? begin(o) : NULL;
     void *id = (void *)o->client->id;
-    pdk__free(o->node);
-    o->node = node;
+    set_node(o, node);
     sent(look, o,
          look == NULL ? ZSYSTEMERROR : zoo_awget(o->client->zh, node, pdk__handle_watch_nodes, id, read_node, look));
 }
@@ -272,6 +280,7 @@ static void absent(int zrc, const struct Stat *stat, const void *data)
 static void forget_node(struct pdk_leader_observer *o)
 {
     char *node = o->node;
+    pdk__index_drop(&o->client->index, &o->node_entry);
     o->node = NULL;
     if (node != NULL && !o->client->adopted && !pdk__members_watch(o->client, node, NULL))
         pdk__request_unwatch(o->client, node);
@@ -377,6 +386,7 @@ int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *pat
         o->cb = cb;
         o->arg = arg;
         pdk__member_join(c, &o->member, &calls, o->path);
+        pdk__index_note(&c->index, &o->path_entry, &o->member, o->path);
         refresh(&o->member);
     }
     pdk__client_end(c, "observe", path, rc);
@@ -393,7 +403,9 @@ int pdk_leader_observer_free(pdk_leader_observer *o)
     if (rc != 0)
         return rc;
     pdk__client_ref(c);
-    pdk__member_leave(c, &o->member, o->path);
+    pdk__member_leave(c, &o->member);
+    pdk__index_drop(&c->index, &o->path_entry);
+    pdk__index_drop(&c->index, &o->node_entry);
     o->cb = NULL;
     unref(o);
     pdk__client_leave(c);

@@ -1,6 +1,7 @@
 #include "recipes/rwlock.h"
 #include "lib/alloc.h"
 #include "recipes/grant.h"
+#include "recipes/handover.h"
 #include "recipes/lock.h"
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
@@ -28,6 +29,19 @@ int pdk_rwlock_options_set_min_token(pdk_rwlock_options *o, int64_t min_token)
     return 0;
 }
 
+int pdk_rwlock_options_set_unlock_nowait(pdk_rwlock_options *o, bool nowait)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.unlock_nowait = nowait;
+    return 0;
+}
+
+int pdk_rwlock_options_set_idle_hold_ms(pdk_rwlock_options *o, int idle_ms)
+{
+    return o != NULL ? pdk__node_idle_hold_set(&o->shared, idle_ms) : PDK_EINVAL;
+}
+
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
 static struct pdk__holds *holds_of(pdk_rwlock *l) { return l != NULL ? &l->holds : NULL; }
@@ -39,7 +53,9 @@ static pdk_rwlock *rwlock_of(struct pdk__object *o) { return PDK__MEMBER(o, stru
 static int init(struct pdk__object *o, const void *options)
 {
     const pdk_rwlock_options *opts = options;
-    return pdk__holds_init(&rwlock_of(o)->holds, opts != NULL ? &opts->shared : NULL);
+    int rc = pdk__holds_init(&rwlock_of(o)->holds, opts != NULL ? &opts->shared : NULL);
+    pdk__handover_init(&rwlock_of(o)->holds);
+    return rc;
 }
 
 static void clear(struct pdk__object *o) { pdk__holds_clear(&rwlock_of(o)->holds); }
@@ -120,6 +136,8 @@ pdk_state pdk_rwlock_state(pdk_rwlock *l) { return pdk__grant_state(object_of(l)
 int64_t pdk_rwlock_valid_ms(pdk_rwlock *l) { return pdk__grant_valid_ms(object_of(l)); }
 
 int pdk_rwlock_token(pdk_rwlock *l, int64_t *token) { return pdk__grant_token(object_of(l), token); }
+
+int pdk_rwlock_turn(pdk_rwlock *l, uint64_t *turn) { return pdk__holds_turn(holds_of(l), turn); }
 
 size_t pdk_rwlock_node(pdk_rwlock *l, char *buf, size_t size) { return pdk__grant_node(object_of(l), buf, size); }
 

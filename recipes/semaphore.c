@@ -2,9 +2,9 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
+#include "lib/core/path.h"
 #include "lib/zk/session.h"
 #include "recipes/grant.h"
-#include "recipes/permit.h"
 #include <string.h>
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
@@ -65,19 +65,10 @@ static void call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, c
     ((pdk_semaphore_revoke_cb)cb)(semaphore_of(o), change->token, arg);
 }
 
-/* A question is about a permit, and has its handle. */
-static struct pdk__hold *none(struct pdk__object *o)
-{
-    (void)o;
-    return NULL;
-}
-
 static const struct pdk__object_kind kind = {.making = "make a semaphore for",
                                              .size = sizeof(struct pdk_semaphore),
                                              .init = init,
                                              .clear = clear,
-                                             .asked = none,
-                                             .waiting = none,
                                              .changes = {call, pdk__object_ref, pdk__object_unref},
                                              .revocations = {call_revoked, pdk__object_ref, pdk__object_unref}};
 
@@ -109,10 +100,20 @@ int pdk_semaphore_free(pdk_semaphore *s)
         rc = PDK_EBUSY;
     } else {
         PDK__LIST_EACH (link, &s->permits)
-            pdk__permit_drop(PDK__MEMBER(link, struct pdk_permit, link));
+            pdk__bundle_drop(PDK__MEMBER(link, struct pdk__bundle, link));
+        pdk__count_free(s->count);
+        s->count = NULL;
         pdk__object_retire(&s->object);
     }
     return pdk__object_end(&s->object, "free", rc);
+}
+
+static void set_limit(pdk_semaphore *s, unsigned limit)
+{
+    assert(pdk__client_locked(s->object.client) && valid_limit(limit));
+    s->rule.admits = s->options.limit = limit;
+    PDK__LIST_EACH (link, &s->permits)
+        pdk__bundle_judge_again(PDK__MEMBER(link, struct pdk__bundle, link));
 }
 
 int pdk_semaphore_set_limit(pdk_semaphore *s, unsigned limit)
@@ -122,10 +123,30 @@ int pdk_semaphore_set_limit(pdk_semaphore *s, unsigned limit)
     int rc = pdk__object_begin(object_of(s));
     if (rc != 0)
         return rc;
-    s->rule.admits = s->options.limit = limit;
-    PDK__LIST_EACH (link, &s->permits)
-        pdk__permit_judge_again(PDK__MEMBER(link, struct pdk_permit, link));
+    set_limit(s, limit);
     return pdk__object_end(&s->object, "set the limit of", 0);
+}
+
+static void counted(int32_t number, void *arg)
+{
+    if (number >= 1 && valid_limit((unsigned)number))
+        set_limit(arg, (unsigned)number);
+}
+
+int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path)
+{
+    if (count_path == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__object_begin(object_of(s));
+    if (rc != 0)
+        return rc;
+    if (!pdk__path_valid(count_path))
+        rc = PDK_EPATH;
+    else if (s->count != NULL)
+        rc = PDK_EINVAL;
+    else
+        rc = pdk__count_new(&s->count, s->object.client, count_path, counted, s);
+    return pdk__object_end(&s->object, "follow the limit of", rc);
 }
 
 unsigned pdk_semaphore_limit(pdk_semaphore *s)
@@ -146,52 +167,42 @@ struct wish {
     int64_t deadline_ms;
 };
 
-static void drop(struct pdk_permit *p)
+static const struct pdk__bundle_kind permit_kind = {
+    .size = sizeof(struct pdk_permit), .acquire = "acquire", .keep = "hold", .release = "release"};
+
+static int request(pdk_semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg, struct pdk__bundle **out)
 {
-    pdk__permit_drop(p);
-    pdk__permit_unref(p);
+    struct pdk__bundle_spec spec = {.kind = &permit_kind,
+                                    .object = &s->object,
+                                    .handles = &s->permits,
+                                    .options = &s->options,
+                                    .rule = &s->rule,
+                                    .gate = s->gate,
+                                    .path = s->leases,
+                                    .n = wish->n,
+                                    .try_only = wish->try_only,
+                                    .deadline_ms = wish->deadline_ms,
+                                    .cb = cb,
+                                    .arg = arg};
+    return pdk__bundle_request(out, &spec);
 }
 
-static void cancelled(void *arg)
-{
-    struct pdk_permit *p = arg;
-    struct pdk__object *o = &p->semaphore->object;
-    drop(p);
-    pdk__object_leave(o);
-}
-
-/* As for a mutex: the timers' thread may be late. */
-static void await_completed(struct pdk_permit *p, int64_t deadline_ms)
-{
-    struct pdk_client *c = p->semaphore->object.client;
-    pthread_cleanup_push(cancelled, p);
-    while (p->stage == PDK__PERMIT_PENDING) {
-        bool late = pdk__now_ms() >= deadline_ms;
-        if (late)
-            pdk__permit_tick(p);
-        pdk__client_await(c, &p->moved, late ? pdk__deadline_ms(pdk__now_ms(), 1) : deadline_ms, true);
-    }
-    pthread_cleanup_pop(0);
-}
+static pdk_permit *permit_of(struct pdk__bundle *b) { return PDK__MEMBER(b, struct pdk_permit, bundle); }
 
 static int acquire_once(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
 {
-    struct pdk_permit *p;
-    int rc = pdk__permit_request(&p, s, wish->n, wish->try_only, wish->deadline_ms, NULL, NULL);
+    struct pdk__bundle *b;
+    int rc = request(s, wish, NULL, NULL, &b);
     if (rc != 0)
         return pdk__object_blame(&s->object, "acquire", rc);
-    await_completed(p, wish->deadline_ms);
-    pdk__client_refresh(s->object.client);
-    rc = p->result;
-    if (rc == 0 && pdk__permit_state(p) == PDK_LOST)
-        rc = PDK_ELOST; /* the caller may be woken long after the grant */
+    rc = pdk__bundle_await(b);
     if (rc != 0) {
-        pdk__permit_blame(p, wish->try_only ? "tryacquire" : "acquire", rc);
-        pdk__permit_drop(p);
+        pdk__bundle_blame(b, wish->try_only ? "tryacquire" : "acquire", rc);
+        pdk__bundle_drop(b);
     } else {
-        *out = p;
+        *out = permit_of(b);
     }
-    pdk__permit_unref(p);
+    pdk__bundle_unref(b);
     return rc;
 }
 
@@ -268,22 +279,22 @@ int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms
     if (rc != 0)
         return rc;
     struct pdk_client *c = s->object.client;
-    struct pdk_permit *p;
-    bool try_only = timeout_ms == 0;
+    struct pdk__bundle *b;
+    struct wish wish = {.n = n, .try_only = timeout_ms == 0, .deadline_ms = deadline_ms};
     /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (try_only && c->session.phase == PDK__SESSION_CONNECTED)
-        deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = n <= s->rule.admits ? pdk__permit_request(&p, s, n, try_only, deadline_ms, cb, arg) : PDK_EINVAL;
+    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    rc = n <= s->rule.admits ? request(s, &wish, cb, arg, &b) : PDK_EINVAL;
     if (rc == 0) {
-        *out = p;
-        pdk__permit_unref(p);
+        *out = permit_of(b);
+        pdk__bundle_unref(b);
     }
     return pdk__object_end(&s->object, "acquire", rc);
 }
 
 /* --- release ----------------------------------------------------------------------------------------------------- */
 
-static struct pdk__object *owner_of(pdk_permit *p) { return p != NULL ? &p->semaphore->object : NULL; }
+static struct pdk__object *owner_of(pdk_permit *p) { return p != NULL ? p->bundle.spec.object : NULL; }
 
 int pdk_permit_release(pdk_permit *p)
 {
@@ -295,13 +306,13 @@ int pdk_permit_release(pdk_permit *p)
         return rc;
     if (pdk__client_may_wait(o->client) == PDK_EDEADLK)
         return pdk__object_end(o, "release", PDK_EDEADLK);
-    bool lost = pdk__permit_state(p) == PDK_LOST, held = p->stage == PDK__PERMIT_GRANTED && !lost;
+    bool lost = pdk__bundle_state(&p->bundle) == PDK_LOST, held = p->bundle.stage == PDK__BUNDLE_GRANTED && !lost;
     if (lost)
-        pdk__permit_blame(p, "release", PDK_ELOST);
-    pdk__permit_ref(p);
-    pdk__permit_drop(p);
-    rc = held ? pdk__permit_await_done(p) : lost ? PDK_ELOST : 0;
-    pdk__permit_unref(p);
+        pdk__bundle_blame(&p->bundle, "release", PDK_ELOST);
+    pdk__bundle_ref(&p->bundle);
+    pdk__bundle_drop(&p->bundle);
+    rc = held ? pdk__bundle_await_done(&p->bundle) : lost ? PDK_ELOST : 0;
+    pdk__bundle_unref(&p->bundle);
     return pdk__object_end(o, "release", rc);
 }
 
@@ -311,13 +322,13 @@ int pdk_permit_release_async(pdk_permit *p, pdk_lock_cb cb, void *arg)
     int rc = pdk__object_begin(o);
     if (rc != 0)
         return rc;
-    if (pdk__permit_state(p) == PDK_LOST)
-        rc = pdk__permit_blame(p, "release", PDK_ELOST);
-    else if (p->stage != PDK__PERMIT_GRANTED)
+    if (pdk__bundle_state(&p->bundle) == PDK_LOST)
+        rc = pdk__bundle_blame(&p->bundle, "release", PDK_ELOST);
+    else if (p->bundle.stage != PDK__BUNDLE_GRANTED)
         rc = PDK_EPERM;
     else if (cb != NULL)
-        pdk__permit_expect(p, cb, arg);
-    pdk__permit_drop(p);
+        pdk__bundle_expect(&p->bundle, cb, arg);
+    pdk__bundle_drop(&p->bundle);
     return pdk__object_end(o, "release", rc);
 }
 
@@ -328,7 +339,7 @@ pdk_state pdk_permit_state(pdk_permit *p)
     int rc = pdk__object_enter(owner_of(p));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__permit_state(p);
+    pdk_state state = pdk__bundle_state(&p->bundle);
     pdk__object_leave(owner_of(p));
     return state;
 }
@@ -337,15 +348,9 @@ int64_t pdk_permit_valid_ms(pdk_permit *p)
 {
     if (pdk__object_enter(owner_of(p)) != 0)
         return 0;
-    int64_t left_ms = pdk__permit_valid_ms(p);
+    int64_t left_ms = pdk__bundle_valid_ms(&p->bundle);
     pdk__object_leave(owner_of(p));
     return left_ms;
-}
-
-/* Was it granted, and not released? */
-static bool owned(const struct pdk_permit *p)
-{
-    return p->stage == PDK__PERMIT_GRANTED || p->stage == PDK__PERMIT_LOST;
 }
 
 int pdk_permit_token(pdk_permit *p, int64_t *token)
@@ -353,38 +358,38 @@ int pdk_permit_token(pdk_permit *p, int64_t *token)
     int rc = token != NULL ? pdk__object_enter(owner_of(p)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    if (owned(p))
-        *token = p->token;
+    if (pdk__bundle_owned(&p->bundle))
+        *token = p->bundle.token;
     else
         rc = PDK_EPERM;
     pdk__object_leave(owner_of(p));
     return rc;
 }
 
-unsigned pdk_permit_count(pdk_permit *p) { return p != NULL ? p->n : 0; }
+unsigned pdk_permit_count(pdk_permit *p) { return p != NULL ? p->bundle.spec.n : 0; }
 
 size_t pdk_permit_node(pdk_permit *p, unsigned i, char *buf, size_t size)
 {
-    if (p == NULL || i >= p->n || pdk__object_enter(owner_of(p)) != 0)
+    if (p == NULL || i >= p->bundle.spec.n || pdk__object_enter(owner_of(p)) != 0)
         return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__incident_copy(buf, size, owned(p) ? p->leases[i].hold.node : "");
+    size_t length = pdk__incident_copy(buf, size, pdk__bundle_owned(&p->bundle) ? p->bundle.parts[i].hold.node : "");
     pdk__object_leave(owner_of(p));
     return length;
 }
 
 int pdk_permit_guard(pdk_permit *p, unsigned i, struct zoo_op *check)
 {
-    if (p == NULL || check == NULL || i >= p->n)
+    if (p == NULL || check == NULL || i >= p->bundle.spec.n)
         return PDK_EINVAL;
     int rc = pdk__object_begin(owner_of(p));
     if (rc != 0)
         return rc;
-    if (!owned(p))
+    if (!pdk__bundle_owned(&p->bundle))
         rc = PDK_EPERM;
-    else if (pdk__permit_state(p) == PDK_LOST)
-        rc = pdk__permit_blame(p, "guard", PDK_ELOST);
+    else if (pdk__bundle_state(&p->bundle) == PDK_LOST)
+        rc = pdk__bundle_blame(&p->bundle, "guard", PDK_ELOST);
     else
-        rc = pdk__grant_fill(&p->leases[i].hold, check);
+        rc = pdk__grant_fill(&p->bundle.parts[i].hold, check);
     return pdk__object_end(owner_of(p), "guard", rc);
 }
 

@@ -1,9 +1,11 @@
-/* The semaphore, inside; permit.h has what it hands out. */
+/* The semaphore, inside; bundle.h has the life of a permit. */
 #ifndef PDK__SEMAPHORE_H
 #define PDK__SEMAPHORE_H
 
 #include "lib/core/rule.h"
 #include "paddock/semaphore.h"
+#include "recipes/bundle.h"
+#include "recipes/count.h"
 #include "recipes/node_data.h"
 #include "recipes/object.h"
 
@@ -16,7 +18,13 @@ struct pdk_semaphore {
     struct pdk__node_options options;
     struct pdk__rule rule;    /* of a permit; with the limit */
     char *gate, *leases;      /* the paths under the object's */
+    struct pdk__count *count; /* the node that has the limit; NULL: none */
     struct pdk__list permits; /* of pdk_permit: those whose handle has not ended */
+};
+
+/* An acquisition: the leases are its parts. */
+struct pdk_permit {
+    struct pdk__bundle bundle;
 };
 
 #endif

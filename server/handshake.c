@@ -54,6 +54,8 @@ int pdk__handshake(int fd, int64_t *id, const char password[PDK__PASSWORD_SIZE])
     int32_t size = get32(in);
     if (size < 16 || size > ANSWER_MAX || !hear(fd, in, (size_t)size))
         return -1;
+    if (get32(in + 4) <= 0)
+        *id = 0;
     if (get32(in + 4) <= 0 || (*id != 0 && get64(in + 8) != *id))
         return -1;
     *id = get64(in + 8);

@@ -13,7 +13,8 @@ enum { PDK__PASSWORD_SIZE = 16 };
 int pdk__server_dial(int port, int timeout_ms);
 
 /* On the connection FD, ask for session *ID, or for a new one when *ID is 0; then *ID is its number. PASSWORD is the
- * session's; of a new one, zeros. Returns 0, or -1 when the server does not grant it. */
+ * session's; of a new one, zeros. Returns 0, or -1 when the server does not grant it; *ID is 0 then if it knows no such
+ * session. */
 int pdk__handshake(int fd, int64_t *id, const char password[PDK__PASSWORD_SIZE]);
 
 /* Does the server at PORT of the loopback interface grant a session? The session is closed again. A member of an

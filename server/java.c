@@ -38,7 +38,10 @@ static bool find_java(char *path, size_t size)
     return false;
 }
 
-/* The jar's manifest names everything it needs except a log. */
+/* Netty needs these, and Debian's manifest of ZooKeeper's jar leaves them out. Java passes over a jar that is missing. */
+#define NETTY SHARE "netty-codec.jar:" SHARE "netty-resolver.jar:" SHARE "netty-transport-native-unix-common.jar"
+
+/* The jar's manifest names everything else it needs, except a log. */
 static int find(const struct pdk__server_options *o, char java[PATH_MAX], char class_path[2 * PATH_MAX])
 {
     const char *jar = o->jar != NULL ? o->jar : SHARE "zookeeper.jar";
@@ -49,7 +52,7 @@ static int find(const struct pdk__server_options *o, char java[PATH_MAX], char c
         return pdk__server_fail("%s is missing; on Debian: apt-get install libzookeeper-java", jar);
     if (access(log, R_OK) != 0)
         return pdk__server_fail("%s is missing; on Debian: apt-get install libslf4j-java", log);
-    snprintf(class_path, 2 * PATH_MAX, "%s:%s", jar, log);
+    snprintf(class_path, 2 * PATH_MAX, "%s:%s:" NETTY, jar, log);
     return 0;
 }
 

@@ -4,14 +4,17 @@
  * Caveats, first:
  *  - A client does not survive fork(). In the child every call answers PDK_EFORKED and touches nothing; the parent's
  *    session goes on. Make the client after the fork. The child of a bare clone() is detected as well, and so is a
- *    child with its parent's process number in another PID namespace. Before Linux 4.14 only a child of fork() is
- *    detected.
+ *    child with its parent's process number in another PID namespace. Before Linux 4.14 that last one is detected only
+ *    after fork(). A child that shares its parent's memory, as that of vfork() does, is not detected: it must not call
+ *    the library.
  *  - A process that ends without pdk_client_free() or pdk_client_close() leaves its session on the servers, which keep
  *    its nodes for one session timeout. Until then its locks are granted to no other contender. exit() and a return
  *    from main() count.
- *  - A client carries the paths of about 6,000 locks: 921,600 bytes, of which a lock on a path of N bytes takes
- *    2 * (N + 65). One more is refused with PDK_ELIMIT. ZooKeeper's client sends all watched paths in one packet when
- *    it reconnects, and servers drop a packet over 1 MB (ZOOKEEPER-706). A second client has a budget of its own.
+ *  - A client carries the paths of about 16,000 held locks: 1,000,000 bytes. A held lock on a path of N bytes, with the
+ *    chroot, takes N + 50. A waiter takes 2 * (N + 50), and so does a permit of a semaphore. One more is refused with
+ *    PDK_ELIMIT. ZooKeeper's client sends all watched paths in one packet when it reconnects, and servers drop a packet
+ *    over 1 MB (ZOOKEEPER-706). On an adopted handle the budget is half, because the application's watches and chroot
+ *    are not known. A second client has a budget of its own.
  *  - Callbacks run on a thread of the client's own, or inside pdk_client_dispatch(): one at a time, with no lock held.
  *    A callback may run as long as it likes. Other callbacks wait for it; timers, renewals and new sessions do not. A
  *    blocking call from a callback answers PDK_EDEADLK.
@@ -79,7 +82,11 @@ int pdk_client_options_add_auth(pdk_client_options *o, const char *scheme, const
 int pdk_client_options_add_acl(pdk_client_options *o, const char *scheme, const char *id, int perms);
 
 /* A text of at most 255 bytes that the nodes of this client carry. Lists of contenders show it. Default: the program's
- * name. PDK_EINVAL when it is longer. */
+ * name. PDK_EINVAL when it is longer.
+ *
+ * Beside it the nodes carry the host, the process, the thread, a digest of the machine's start and of the PID namespace
+ * (read from /proc), and PADDOCK_NODE of the environment, if that is the name of a node: paddock(1) sets it for the
+ * command that it runs while it holds a lock. pdk_client_options_new() reads the last two. */
 int pdk_client_options_set_label(pdk_client_options *o, const char *label);
 
 /* Run callbacks inside pdk_client_dispatch() instead of on the client's thread. The program's own event loop calls it
@@ -87,9 +94,9 @@ int pdk_client_options_set_label(pdk_client_options *o, const char *label);
 int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
 /*
- * The deadline of a held lock. While a lock is held or about to be granted, the client sends writes that change
- * nothing. Only writes that a quorum has acknowledged count. The session lives for a whole timeout from the send time
- * of the third-newest such write. doc/guarantees.md has the argument and its assumptions. The defaults suit servers
+ * The deadline of a held lock. While a lock is held or about to be granted, the client sends reads, syncs and writes
+ * that change nothing. Only writes that a quorum has acknowledged renew the deadline. The session lives for a whole
+ * timeout from the send time of an earlier request, which such a write proves. doc/guarantees.md has the argument and its assumptions. The defaults suit servers
  * that run with ZooKeeper's own limits.
  */
 
@@ -97,7 +104,8 @@ int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
  * The servers' tickTime, in milliseconds. Default: half the session timeout, which is the most it can be unless the
  * servers' minSessionTimeout was lowered.
  *
- * A smaller value lets the client write less often. A value below the servers' tickTime makes the deadline unsafe. The
+ * A smaller value lets the client write less often: 2.1 times in a session timeout with a tick of a fifth of it, against
+ * 3.3 times with the default, while a lock is held and nothing else is done. A value below the servers' tickTime makes the deadline unsafe. The
  * value also decides how slow a link may be. With the default, locks are granted and held up to a round trip of 0.12 of
  * the session timeout; with a tick of a fifth of the timeout, up to 0.2. PDK_EINVAL under 1 or over 86400000.
  */
@@ -121,13 +129,16 @@ typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_r
 
 /* The request that renews the session while a lock is held. PDK_EINVAL.
  *
- * By write (the default): a delete that cannot succeed; a quorum agrees on its refusal. By sync: cheaper for the
- * servers, which log nothing. The trap of sync: a deposed leader that has not noticed answers it alone, and its clients
+ * By write (the default): a delete that cannot succeed; a quorum agrees on its refusal. An idle holder needs 2.1 to 3.3
+ * logged writes in a session timeout, and six or seven requests that servers do not log. By sync: the servers log
+ * nothing. The trap of sync: a deposed leader that has not noticed answers it alone, and its clients
  * believe for as long as it does. */
 int pdk_client_options_set_renewal(pdk_client_options *o, pdk_renewal renewal);
 
 /* Called when the session has changed. A state that ended before the callback could run is not reported. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);
+
+/* Set the callback for changes of the session; NULL, the default, for none. The client copies CB and ARG. PDK_EINVAL. */
 int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, void *arg);
 
 /*
@@ -203,6 +214,20 @@ int pdk_client_free(pdk_client *c);
  * PDK_ECLOSED, PDK_EDEADLK, PDK_EFORKED.
  */
 int pdk_client_wait(pdk_client *c, int64_t timeout_ms);
+
+/*
+ * Wait until every release that began before this call is over.
+ *
+ * A release begins when a lock, a leadership or a permit is given back, when its caller gives up, and
+ * when it is lost. It is over when its node is proven deleted, or when the client is no longer in its session: the
+ * servers delete the node with that. Releases that begin later are not waited for. The call returns on the calling
+ * thread, after TIMEOUT_MS at the latest (PDK_FOREVER: no limit). It is a cancellation point, and sends no request.
+ *
+ * 0: none is under way any more. A release that the servers refused is over, too: the incident of its object tells.
+ * PDK_ETIMEDOUT: one is under way. PDK_ECLOSED: the client is closed meanwhile, and close deletes the nodes.
+ * PDK_EDEADLK, PDK_EINVAL, PDK_EFORKED.
+ */
+int pdk_client_flush(pdk_client *c, int64_t timeout_ms);
 
 /* The state of the session. No request; any thread. After fork: PDK_SESSION_OVER. */
 pdk_session_state pdk_client_state(pdk_client *c);

@@ -36,7 +36,8 @@ typedef enum pdk_mode {
 } pdk_mode;
 
 /*
- * List the contenders of PATH in their order, junk last. A path that does not exist has none.
+ * List the contenders of PATH in their order, junk last. A path that does not exist has none. PATH may be "/", which is
+ * no lock's.
  *
  * The call returns when the servers have answered, on the calling thread. It asks for each node's size before its data,
  * and has at most 64 requests under way, for at most 256 KiB of data: locks that the same client holds are renewed
@@ -58,11 +59,47 @@ int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_cont
  * contenders are ahead. */
 int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list);
 
+/* An observer of the contenders of a path. */
+typedef struct pdk_contenders_observer pdk_contenders_observer;
+
+/* Called when the contenders of the path may have changed, on the thread of all callbacks. */
+typedef void (*pdk_contenders_cb)(void *arg);
+
+/*
+ * Report from now on when a contender joins PATH or leaves it. CB is called once the path is watched, and after each
+ * change. The list comes from pdk_contenders(), which a callback must not call: it wakes another thread.
+ *
+ * Changes that come together are reported once, and so are those that came while the connection was lost. Observation
+ * continues in a new session. An observer has one watch on the servers, on the children of PATH or, while there is no
+ * path, on its creation; each change costs it one listing of names. It retries a path that it may not read, and
+ * pdk_client_last_error() has the reason.
+ *
+ * On success *O is the caller's, to be given to pdk_contenders_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
+ * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
+ *
+ * The trap: what a contender writes into its node, and a request for revocation, are not reported.
+ */
+int pdk_contenders_observe(pdk_contenders_observer **o, pdk_client *c, const char *path, pdk_contenders_cb cb,
+                           void *arg);
+
+/* Stop observing. Any thread, also in the callback; a callback that runs in another thread ends in its own time. NULL
+ * is allowed. PDK_EFORKED. */
+int pdk_contenders_observer_free(pdk_contenders_observer *o);
+
+/* Free the list, and the strings that were borrowed from it. NULL is allowed. */
 void pdk_contender_list_free(pdk_contender_list *list);
 
 /* The number of contenders in the list. Index I below is less than it, and 0 for the first holder. Strings are borrowed
  * until the list is freed. */
 size_t pdk_contender_list_size(const pdk_contender_list *list);
+
+/* How many nodes were created under the path since it exists: the sequence number that the servers give to the next
+ * one. From 2147483647 on no number orders contenders (PDK_EEXHAUSTED). 0 for a path that does not exist. */
+int64_t pdk_contender_list_created(const pdk_contender_list *list);
+
+/* The time at which the path was created, in milliseconds since 1970 by the servers' clock; 0 for one that does not
+ * exist. */
+int64_t pdk_contender_list_since_ms(const pdk_contender_list *list);
 
 /* The node's name under the path. */
 const char *pdk_contender_name(const pdk_contender_list *list, size_t i);
@@ -71,6 +108,7 @@ pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i);
 /* The sequence number; -1 for junk. */
 int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i);
 
+/* How the contender holds the lock, or will hold it. */
 pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
@@ -100,6 +138,10 @@ bool pdk_contender_revoked(const pdk_contender_list *list, size_t i);
  * at the node (servers that refuse exists without READ): pdk_contender_token() is 0 then. */
 size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i);
 
+/* Did the servers let this client look at the node, and read its data where there are any? true for a node that was
+ * not read (pdk_contenders_first()). Contenders must be able to READ the nodes of each other. */
+bool pdk_contender_readable(const pdk_contender_list *list, size_t i);
+
 /* Identity, when the data carries it: "" and 0 otherwise. */
 const char *pdk_contender_host(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i);
@@ -117,6 +159,18 @@ int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
 /* How many permits the semaphore has, by the identity of this one's contender; 0: not known, or it is none. All
  * contenders of a semaphore should have one limit. */
 int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i);
+
+/* Where the number of the process counts, in the contender's identity: a text that two contenders share if they ran on
+ * one machine since it was started, in one PID namespace; "" when it is not known. */
+const char *pdk_contender_machine(const pdk_contender_list *list, size_t i);
+
+/* The name of the node that paddock(1) held while it ran the contender's process, or an ancestor of that, by the
+ * contender's identity; "" for none. The holder of that node releases it when the process has ended. */
+const char *pdk_contender_under(const pdk_contender_list *list, size_t i);
+
+/* Did the contender's process run on this machine, and has it ended? The servers keep its node until its session
+ * expires. Also false when that is not proven: another machine, another PID namespace, no identity. */
+bool pdk_contender_dead(const pdk_contender_list *list, size_t i);
 
 /*
  * Ask contender I of LIST to release the lock: write "__REVOKE__" into its node's data, as Curator's Revoker does.

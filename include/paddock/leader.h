@@ -171,13 +171,14 @@ void *pdk_leader_user(pdk_leader *l);
  * state. */
 typedef void (*pdk_leader_cb)(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg);
 
-/* Set the callback for changes; NULL for none. Best before pdk_leader_start(): earlier changes are not reported. */
+/* Set the callback for changes; NULL for none. Best before pdk_leader_start(): earlier changes are not reported.
+ * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg);
 
 /* A descriptor that is readable while changes wait for pdk_leader_next_change(): those since this function was first
  * called, with or without a callback. For poll(), in any thread. The library owns it: the program neither reads nor
  * closes it. It is close-on-exec, and closed by pdk_leader_free(). Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM,
- * PDK_EFORKED. */
+ * PDK_ENOMEM, PDK_EFORKED. */
 int pdk_leader_fd(pdk_leader *l);
 
 /* Take the oldest change that waits, without blocking. Returns 1 when there was one, 0 when there was none. TOKEN may

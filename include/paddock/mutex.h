@@ -9,6 +9,8 @@
  *    pdk_mutex_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again.
+ *  - Another client may delete the lock's node, as `paddock break` does. The holder then becomes LOST within a twentieth
+ *    of the session timeout and one round trip. Until then another contender can hold the lock, too.
  *  - Unlock, or close the client, before the process ends. Without either, the servers keep the node for one session
  *    timeout, and the next contender waits for that long.
  *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
@@ -96,6 +98,66 @@ int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed);
 int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms);
 
 /*
+ * Unlock without waiting for the servers: pdk_mutex_unlock() then sends the delete and returns 0. Default: false.
+ *
+ * The caller does not hold the lock any more, whatever becomes of the delete. The library repeats it until the node is
+ * proven deleted, or the session has ended. A failure is the object's incident in pdk_mutex_last_error(): PDK_ELOST,
+ * PDK_EACCES, or PDK_EUNKNOWN after one session timeout. pdk_client_flush() waits for the end of all releases.
+ *
+ * The node of the next lock queues behind the earlier one: the servers keep the order of a session's requests. While a
+ * lost delete is repeated, the next lock waits for it. pdk_mutex_free() does not wait, and the release goes on.
+ * pdk_client_close() leaves no node, as without this option.
+ *
+ * PDK_EINVAL.
+ */
+int pdk_mutex_options_set_unlock_nowait(pdk_mutex_options *o, bool nowait);
+
+/*
+ * Let the threads of this process that lock through one object take turns under one node. An owner that unlocks hands
+ * the lock to the next of them without a request, BUDGET times at most. Default 0: off, each lock has a node of its
+ * own.
+ *
+ * A lock then waits in the object while the object holds the lock or waits for it. So do asynchronous locks, which are
+ * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is
+ * released, and the node for the next of them is created at the end of the servers' queue. So two processes with the
+ * same budget that both want the lock all the time have about the same number of turns. A grant that is not HELD is
+ * released rather than handed on. So is one that another client has asked for (pdk_mutex_on_revoke()).
+ *
+ * All turns of one node have one token, which pdk_mutex_token() returns. It rises from node to node, not from turn to
+ * turn. A resource that refuses tokens lower than one it has seen is protected against other processes, as before. It
+ * does not tell a thread that was slow to write from the next owner in the same process: pdk_mutex_turn() does. The
+ * pair of token and turn rises with every owner. pdk_mutex_guard() checks the node, so it does not tell turns apart.
+ *
+ * While the lock is in the hands of this process, or requested by it, pdk_mutex_trylock() answers PDK_EBUSY without a
+ * request, and pdk_mutex_ahead() tells the place of the object's node. A lost grant is its last owner's; those that
+ * wait contend again. A failure is told to all that wait. The identity of a node is that of the thread that created
+ * it, not that of the owner.
+ *
+ * PDK_EINVAL.
+ */
+int pdk_mutex_options_set_local_handover(pdk_mutex_options *o, unsigned budget);
+
+/*
+ * Keep the lock's node after the last unlock, without an owner, for IDLE_MS milliseconds at most. Default 0: off. At
+ * most 24 hours.
+ *
+ * The next lock through the object takes the node over without a request, if the grant is HELD then: its token is the
+ * same, and its turn one more. The unlock returns 0 at once, and pdk_mutex_state() is PDK_FREE. The node goes when
+ * another contender appears, when the time ends, when the connection is lost or the grant is SUSPECT, when a client
+ * asks for the lock (pdk_contender_revoke()), and with pdk_mutex_free() and pdk_client_close(). None of that is
+ * reported.
+ *
+ * A contender is served at most one round trip later than without this option. To notice it, the client watches the
+ * children of PATH from the first idle moment of a node on. That costs one request for each node, not for each unlock.
+ * The client renews its session as for a lock that is held.
+ *
+ * A lock delay begins as after a holder that did not unlock, if the process dies while the node is idle.
+ *
+ * PDK_EINVAL: IDLE_MS is negative or too large.
+ */
+int pdk_mutex_options_set_idle_hold_ms(pdk_mutex_options *o, int idle_ms);
+
+/*
  * Create a mutex object for PATH; no request is sent.
  *
  * PATH is absolute, within the client's chroot. The first lock creates the node and its missing ancestors, as
@@ -149,8 +211,9 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
  * Unlock; the last unlock of an owner releases the lock. After that call the caller does not hold the lock, whatever
  * the answer.
  *
- * 0: the node is deleted.
- * PDK_EPERM: the caller is not the owner; nothing happens. Any thread may unlock a grant of pdk_mutex_lock_async().
+ * 0: the node is deleted; with pdk_mutex_options_set_unlock_nowait(), the delete was sent.
+ * PDK_EPERM: the caller is not the owner; nothing happens. Any thread may unlock a grant of pdk_mutex_lock_async(). Of two
+ * such grants one that is lost is unlocked first.
  * PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had deleted the node.
  * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
  * takes the node with it.
@@ -201,6 +264,13 @@ pdk_state pdk_mutex_state(pdk_mutex *m);
  * PDK_EPERM: there is no grant. PDK_EFORKED.
  */
 int pdk_mutex_token(pdk_mutex *m, int64_t *token);
+
+/*
+ * The number of the caller's turn under the node of its grant (by the rule of pdk_mutex_state()): 1 for the first
+ * owner, and one more for each owner after it. It is always 1 without pdk_mutex_options_set_local_handover() and
+ * pdk_mutex_options_set_idle_hold_ms(). No request; any thread. PDK_EPERM: there is no grant. PDK_EINVAL, PDK_EFORKED.
+ */
+int pdk_mutex_turn(pdk_mutex *m, uint64_t *turn);
 
 /*
  * The milliseconds that the caller's grant (by the rule of pdk_mutex_state()) is still certain to last.
@@ -281,7 +351,8 @@ int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *op);
  * never the last. */
 typedef void (*pdk_state_cb)(pdk_mutex *m, pdk_state state, int64_t token, void *arg);
 
-/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks. */
+/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks.
+ * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg);
 
 /*
@@ -291,7 +362,7 @@ int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg);
  * owns the descriptor: the program neither reads nor closes it. The first call creates it, close-on-exec;
  * pdk_mutex_free() closes it.
  *
- * Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM, PDK_EFORKED.
+ * Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM, PDK_ENOMEM, PDK_EFORKED.
  */
 int pdk_mutex_fd(pdk_mutex *m);
 
@@ -308,13 +379,15 @@ int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token);
  * the program unlocks, now or when its work allows.
  *
  * TOKEN identifies the grant. A request is reported at most once per grant. A request that was written to a waiter's
- * node is reported after the grant, possibly before a blocking lock call has returned. The callback may run when that
- * grant has just been released. A node that its own session may not READ cannot carry a request.
+ * node is reported after the grant, possibly before a blocking lock call has returned. The library reads its node only
+ * once a wait or a hold has lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The
+ * callback may run when that grant has just been released. A node that its own session may not READ cannot carry a
+ * request.
  */
 typedef void (*pdk_revoke_cb)(pdk_mutex *m, int64_t token, void *arg);
 
 /* Set the callback for revocation requests; NULL for none. Set it before the first lock: a request that comes without a
- * callback is not reported. */
+ * callback is not reported. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg);
 
 /*

@@ -96,6 +96,19 @@ int pdk_semaphore_set_limit(pdk_semaphore *s, unsigned limit);
 unsigned pdk_semaphore_limit(pdk_semaphore *s);
 
 /*
+ * Take the limit from the node at COUNT_PATH, and follow its changes, also while threads wait: Curator's SharedCount,
+ * whose data are a 32-bit number with the most significant byte first. So a fleet has one limit, and a change of it
+ * reaches all.
+ *
+ * The limit of pdk_semaphore_new() stands until the node was read. It stays as it is while the node is missing, cannot
+ * be read, or has another size or a number below 1 or above PDK_SEMAPHORE_MAX; pdk_client_last_error() has the reason
+ * of a refusal. A change reaches each client on its own: until it has, the trap of pdk_semaphore_set_limit() applies.
+ *
+ * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path);
+
+/*
  * Release the permits, from any thread, and end the handle: whatever the result is, PERMIT must not be used again. The
  * call returns when the servers have deleted the nodes, within one session timeout. NULL is allowed.
  *

@@ -15,6 +15,7 @@ struct pdk__action *pdk__ask(struct pdk__contender *c, struct pdk__actions *out,
     assert(c->session.connected && c->phase != PDK__DONE);
     struct pdk__action *action = pdk__ask_push(out, kind);
     action->op = c->op = ++*c->ops;
+    c->asked_ms = c->now_ms;
     c->phase = phase;
     return action;
 }
@@ -26,6 +27,16 @@ void pdk__ask_create(struct pdk__contender *c, struct pdk__actions *out)
     pdk__ask(c, out, PDK__ACT_CREATE, PDK__CREATING);
     c->node.exists = PDK__NODE_MAYBE;
     c->node.verified = false;
+}
+
+/* Sent without waiting for an answer: the servers carry out the requests of a session in order. */
+void pdk__ask_create_with_parents(struct pdk__contender *c, struct pdk__actions *out, bool all)
+{
+    struct pdk__action *parents = pdk__ask_push(out, PDK__ACT_PARENTS);
+    pdk__ask_create(c, out);
+    parents->op = c->op;
+    parents->all = all;
+    c->node.parents_made = PDK__OK;
 }
 
 void pdk__ask_barrier(struct pdk__contender *c, struct pdk__actions *out)
@@ -43,6 +54,24 @@ void pdk__ask_own(struct pdk__contender *c, struct pdk__actions *out)
     action->op = c->node.watch_op = ++*c->ops;
     action->by_exists = c->node.by_exists;
     c->node.watch = PDK__OWN_ASKED;
+}
+
+int64_t pdk__ask_own_unwatched_ms(const struct pdk__contender *c)
+{
+    return c->node.shown_ms + c->session.timeout_ms / PDK__UNWATCHED_PART;
+}
+
+/* After SUSPECT only a look at the node makes a holder of it again: that does not wait. */
+int64_t pdk__ask_own_due_ms(const struct pdk__contender *c)
+{
+    int64_t until_ms = pdk__ask_own_unwatched_ms(c);
+    return c->phase == PDK__SUSPECT || until_ms < c->node.again_ms ? c->node.again_ms : until_ms;
+}
+
+void pdk__ask_own_if_due(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->node.watch == PDK__OWN_UNWATCHED && c->now_ms >= pdk__ask_own_due_ms(c))
+        pdk__ask_own(c, out);
 }
 
 void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists)
@@ -85,6 +114,20 @@ void pdk__ask_clear(struct pdk__contender *c, struct pdk__actions *out)
     action->version = c->record.version;
 }
 
+void pdk__ask_rivals(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(c->session.connected && c->node.exists == PDK__NODE_YES);
+    pdk__ask_push(out, PDK__ACT_RIVALS)->op = c->rivals.op = ++*c->ops;
+    c->rivals.state = PDK__RIVALS_ASKED;
+}
+
+/* Numbers of servers before 3.6 become negative. */
+static bool near_end(const struct pdk__contender *c)
+{
+    int64_t sequence = pdk__name_parse(c->node.name).sequence;
+    return sequence >= PDK__NAME_NEAR_END || sequence < 0;
+}
+
 void pdk__ask_delete(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(!c->requested && c->node.exists == PDK__NODE_YES);
@@ -94,6 +137,8 @@ void pdk__ask_delete(struct pdk__contender *c, struct pdk__actions *out)
     pdk__own_node_forget_watch(&c->node);
     if (c->record.ours == PDK__RECORD_YES) /* a record that MAY be ours has no known version: it could be another's */
         pdk__ask_clear(c, out);
+    if (near_end(c))
+        pdk__ask_push(out, PDK__ACT_RENEW);
     pdk__ask(c, out, PDK__ACT_DELETE, PDK__DELETING);
     c->node.n_deletes++;
 }

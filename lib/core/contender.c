@@ -30,6 +30,36 @@ static void on_release(struct pdk__contender *c, struct pdk__actions *out)
         pdk__course_give_up(c, out);
 }
 
+/* Where the children cannot be watched now, there may be a rival. */
+static void on_idle(struct pdk__contender *c, struct pdk__actions *out)
+{
+    assert(granted(c) && c->requested);
+    c->rivals.idle = true;
+    if (c->phase != PDK__HELD || c->rivals.state == PDK__RIVALS_SEEN)
+        pdk__ask_push(out, PDK__ACT_CONTENDED);
+    else if (c->rivals.state == PDK__RIVALS_UNKNOWN)
+        pdk__ask_rivals(c, out);
+}
+
+static enum pdk__rivals_news judge_rivals(struct pdk__contender *c, const struct pdk__event *ev)
+{
+    if (ev->kind == PDK__EV_RIVALS_FIRED)
+        return pdk__rivals_fired(&c->rivals, c->rule);
+    bool news = pdk__rivals_listed(&c->rivals, c->rule, ev, c->node.name);
+    return news ? PDK__RIVALS_CONTENDED : PDK__RIVALS_NOTHING;
+}
+
+static void on_rivals(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    enum pdk__rivals_news news = judge_rivals(c, ev);
+    if (!granted(c))
+        return;
+    if (news == PDK__RIVALS_CONTENDED)
+        pdk__ask_push(out, PDK__ACT_CONTENDED);
+    else if (news == PDK__RIVALS_LOOK)
+        pdk__ask_rivals(c, out);
+}
+
 /* The own watch is not set, nothing prevents asking for it, and no other request will bring it. */
 static bool own_missing(const struct pdk__contender *c)
 {
@@ -50,8 +80,8 @@ static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, stru
         pdk__course_advance(c, out);
     else if (c->phase == PDK__DELAYED && ev->now_ms >= c->record.delayed_ms)
         pdk__course_check(c, out);
-    else if (own_missing(c) && ev->now_ms >= c->rest_ms)
-        pdk__ask_own(c, out);
+    else if (own_missing(c))
+        pdk__ask_own_if_due(c, out);
 }
 
 int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
@@ -59,8 +89,10 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
     int64_t wake = PDK__NEVER;
     if (c->requested && !granted(c))
         wake = c->deadline_ms;
-    if ((c->phase == PDK__BACKOFF || watch_doubtful(c) || own_missing(c)) && c->rest_ms < wake)
+    if ((c->phase == PDK__BACKOFF || watch_doubtful(c)) && c->rest_ms < wake)
         wake = c->rest_ms;
+    if (own_missing(c) && pdk__ask_own_due_ms(c) < wake)
+        wake = pdk__ask_own_due_ms(c);
     if (c->phase == PDK__DELAYED && c->record.delayed_ms < wake)
         wake = c->record.delayed_ms;
     return wake;
@@ -108,8 +140,7 @@ static void watch(struct pdk__contender *c, const struct pdk__verdict *v, struct
     if (c->queue.by_exists)
         pdk__ask_unwatch(c, out, false);
     pdk__ask_watch(c, out, v->name, v->by_exists);
-    if (c->node.watch == PDK__OWN_UNWATCHED)
-        pdk__ask_own(c, out);
+    pdk__ask_own_if_due(c, out);
 }
 
 /* The predecessor is deleted. */
@@ -174,6 +205,8 @@ static void suspect(struct pdk__contender *c, struct pdk__actions *out)
     assert(c->phase == PDK__HELD);
     c->phase = PDK__SUSPECT;
     pdk__ask_push(out, PDK__ACT_SUSPECT);
+    if (c->session.connected)
+        pdk__ask_own_if_due(c, out);
 }
 
 /* Held again: there is time, and our node exists and is watched. */
@@ -246,7 +279,7 @@ static void unseen(struct pdk__contender *c, int error, int64_t now_ms, struct p
     else if (c->phase == PDK__VERIFYING_NODE)
         pdk__course_rest(c, now_ms);
     else
-        pdk__course_timer(c, now_ms);
+        c->node.again_ms = pdk__course_again_ms(c, now_ms);
 }
 
 static void act_on_node(struct pdk__contender *c, const struct pdk__verdict *v, const struct pdk__event *ev,
@@ -328,6 +361,8 @@ static bool stale(const struct pdk__contender *c, const struct pdk__event *ev)
         return true;
     if (ev->kind == PDK__EV_OWN || ev->kind == PDK__EV_OWN_FIRED)
         return ev->op != c->node.watch_op;
+    if (ev->kind == PDK__EV_RIVALS || ev->kind == PDK__EV_RIVALS_FIRED)
+        return ev->op != c->rivals.op;
     return ev->op != (ev->kind == PDK__EV_CLEARED ? c->record.clear_op : c->op);
 }
 
@@ -346,9 +381,17 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
         on_release(c, out);
     } else if (ev->kind == PDK__EV_RULE) {
         on_rule(c, out);
+    } else if (ev->kind == PDK__EV_IDLE) {
+        on_idle(c, out);
+    } else if (ev->kind == PDK__EV_USED) {
+        pdk__rivals_used(&c->rivals);
     } else if (ev->kind == PDK__EV_TIMER) {
         on_timer(c, ev, out);
-    } else if (!stale(c, ev)) {
+    } else if (stale(c, ev)) {
+        return;
+    } else if (ev->kind == PDK__EV_RIVALS || ev->kind == PDK__EV_RIVALS_FIRED) {
+        on_rivals(c, ev, out);
+    } else {
         struct pdk__verdict verdict = pdk__judge(c, ev);
         act(c, &verdict, ev, out);
     }
@@ -357,8 +400,11 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok)
 {
-    *c = (struct pdk__contender){
-        .ops = ops, .rule = rule, .attempt = attempt, .session = {session, connected, lease_ok}, .phase = PDK__IDLE};
+    *c = (struct pdk__contender){.ops = ops,
+                                 .rule = rule,
+                                 .attempt = attempt,
+                                 .session = {.id = session, .connected = connected, .lease_ok = lease_ok},
+                                 .phase = PDK__IDLE};
     assert(ops != NULL && attempt != 0);
     assert(rule->admits == 1 || rule->by_children);
     pdk__retry_init(&c->retry, seed);
@@ -369,6 +415,7 @@ void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *even
     const struct pdk__contender before = *c;
     assert(c->spare != 0);
     actions->n = 0;
+    c->now_ms = event->now_ms;
     dispatch(c, event, actions);
     pdk__phase_check(c, &before);
 }

@@ -5,8 +5,8 @@
  * of the session, the passing of time. Actions come out: requests to the servers, reports to the caller. A step cannot
  * fail and cannot block.
  *
- *     IDLE --lock-----------> CREATING <--made-- PARENTS         the lock is wanted
- *       |                     |  |  ^  `--no path----^
+ *     IDLE --lock-----------> CREATING <--no path-.              the lock is wanted
+ *       |                     |  |  ^  `------------'
  *       `-try-> LOOKING -free-'  |  |                                            candidate
  *                                |  `------------ no node of ours there ------ RECOVERING <--> IDENTIFYING
  *                      listed    |                                                   not ours       |
@@ -79,6 +79,8 @@
  *    path that was deleted and created again counts from 0 again. A repeated name could be mistaken for the old node,
  *    by a late delete or by a check in another client's transaction.
  *  - A revocation request is reported once per grant, while the lock is held. It changes no other state.
+ *  - A holder that is idle reports other contenders, and releases nothing by itself (rivals.h). Idle or not, it is the
+ *    holder.
  *  - Every question carries an op number. A reply or watch event with another number is stale and changes nothing.
  */
 #ifndef PDK__CONTENDER_H
@@ -90,6 +92,7 @@
 #include "lib/core/queue.h"
 #include "lib/core/record.h"
 #include "lib/core/retry.h"
+#include "lib/core/rivals.h"
 #include "lib/core/rule.h"
 #include "lib/core/session_view.h"
 
@@ -124,16 +127,20 @@ struct pdk__contender {
     struct pdk__own_node node;
     struct pdk__queue queue;
     struct pdk__record record;
+    struct pdk__rivals rivals;
     /* the conversation */
     enum pdk__phase phase;
     uint64_t op; /* of the last request, while its answer or a watch event is awaited; else 0 */
     struct pdk__retry retry;
-    int64_t rest_ms; /* when the rest ends, or an unset watch is requested again */
+    int64_t rest_ms;  /* when the rest ends */
+    int64_t now_ms;   /* of the present step */
+    int64_t asked_ms; /* when the main question was sent */
 };
 
 /* OPS and RULE are borrowed for the contender's life; a limit in it may change, followed by the event for that. A rule
  * that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0
- * while not connected. LEASE_OK: whether it is OK by the lease's last report. */
+ * while not connected. LEASE_OK: whether it is OK by the lease's last report. Where connected, session.timeout_ms is to
+ * be set before the first event. */
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok);
 

@@ -64,10 +64,12 @@ void pdk__course_advance(struct pdk__contender *c, struct pdk__actions *out)
         clean_up(c, out);
 }
 
-void pdk__course_timer(struct pdk__contender *c, int64_t now_ms)
+int64_t pdk__course_again_ms(struct pdk__contender *c, int64_t now_ms)
 {
-    c->rest_ms = now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    return now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
 }
+
+void pdk__course_timer(struct pdk__contender *c, int64_t now_ms) { c->rest_ms = pdk__course_again_ms(c, now_ms); }
 
 void pdk__course_rest(struct pdk__contender *c, int64_t now_ms)
 {
@@ -143,16 +145,21 @@ void pdk__course_grant(struct pdk__contender *c, struct pdk__actions *out)
     } else {
         hold(c, out);
     }
-    if (c->node.watch == PDK__OWN_UNWATCHED)
-        pdk__ask_own(c, out);
+    pdk__ask_own_if_due(c, out);
+}
+
+/* Our node was shown, and its watch is not due. A read of it that is under way will tell more. */
+static bool fresh(const struct pdk__contender *c)
+{
+    return c->node.verified && c->node.watch == PDK__OWN_UNWATCHED && c->now_ms < pdk__ask_own_unwatched_ms(c);
 }
 
 /* No contender has been ahead for some time, in which our node may have been deleted. Its watch would have fired
- * first. */
+ * first. A holder without a watch would not notice a deletion for as long. */
 void pdk__course_check(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(c->requested && c->node.exists == PDK__NODE_YES);
-    if (pdk__own_node_there(&c->node)) {
+    if (pdk__own_node_there(&c->node) || fresh(c)) {
         pdk__course_grant(c, out);
         return;
     }
@@ -212,14 +219,38 @@ void pdk__course_expire(struct pdk__contender *c, bool confirmed, struct pdk__ac
         pdk__course_advance(c, out);
 }
 
+/* An answer to the last creates of the path from which others would not differ. Where the nearest ancestors were not
+ * enough, all are created. */
+static bool path_refused(const struct pdk__own_node *n)
+{
+    bool higher = n->parents_made == PDK__NO_NODE && n->parent_tries == 1;
+    return n->parents_made != PDK__OK && n->parents_made != PDK__UNKNOWN && !higher;
+}
+
+/* The lock path is missing. ERROR: of the node's create. */
+static void make_path(struct pdk__contender *c, int64_t now_ms, int error, struct pdk__actions *out)
+{
+    struct pdk__own_node *n = &c->node;
+    if (path_refused(n)) {
+        pdk__course_fail(c, out, n->parents_error);
+    } else if (n->parents_made == PDK__UNKNOWN) {
+        n->parents_made = PDK__OK;
+        pdk__course_rest(c, now_ms);
+    } else if (n->parent_tries < PARENT_TRIES_MAX) {
+        pdk__ask_create_with_parents(c, out, n->parent_tries++ > 0);
+    } else {
+        pdk__course_fail(c, out, error);
+    }
+}
+
 /* The node does not exist, and no request that could still create it is under way. */
 void pdk__course_uncreated(struct pdk__contender *c, const struct pdk__event *ev, int error, struct pdk__actions *out)
 {
     forget_node(c);
     if (!c->requested)
         pdk__course_advance(c, out);
-    else if (ev->outcome == PDK__NO_NODE && c->node.parent_tries++ < PARENT_TRIES_MAX)
-        pdk__ask(c, out, PDK__ACT_PARENTS, PDK__PARENTS);
+    else if (ev->outcome == PDK__NO_NODE)
+        make_path(c, ev->now_ms, error, out);
     else
         pdk__course_fail(c, out, error);
 }

@@ -12,8 +12,11 @@ void pdk__course_advance(struct pdk__contender *c, struct pdk__actions *out);
 /* The same, after a rest. */
 void pdk__course_rest(struct pdk__contender *c, int64_t now_ms);
 
-/* Only the timer of a rest: for a watch that is requested again. */
+/* Only the timer of a rest: for a queue that is listed again. */
 void pdk__course_timer(struct pdk__contender *c, int64_t now_ms);
+
+/* The end of a rest that begins now. */
+int64_t pdk__course_again_ms(struct pdk__contender *c, int64_t now_ms);
 
 /* The request is over: delete what there is. */
 void pdk__course_give_up(struct pdk__contender *c, struct pdk__actions *out);
@@ -27,7 +30,8 @@ void pdk__course_lose(struct pdk__contender *c, struct pdk__actions *out);
 /* No contender is ahead, and our node was seen since: meet the next condition of a grant, or hold. */
 void pdk__course_grant(struct pdk__contender *c, struct pdk__actions *out);
 
-/* No contender is ahead: the same, but look at our node first, unless its watch says that it is there. */
+/* No contender is ahead: the same, but look at our node first, unless its watch says that it is there, or it was shown
+ * a short time ago. */
 void pdk__course_check(struct pdk__contender *c, struct pdk__actions *out);
 
 /* Another client deleted our node: a holder has lost, a waiter queues again. */

@@ -19,10 +19,12 @@ enum pdk__event_kind {
     PDK__EV_ACQUIRE, /* try_only, deadline_ms */
     PDK__EV_RELEASE, /* unlock, cancel, give up: all the same to the machine */
     PDK__EV_RULE,    /* the rule has another limit from now on */
+    PDK__EV_IDLE,    /* the lock is held, and not used: report other contenders */
+    PDK__EV_USED,    /* it is used again */
     /* from the clock */
     PDK__EV_TIMER,
     /* from the session */
-    PDK__EV_SESSION_UP,      /* session */
+    PDK__EV_SESSION_UP,      /* session, timeout_ms */
     PDK__EV_SESSION_DOWN,    /* not connected; the session may live */
     PDK__EV_LEASE_OK,        /* it is known to live for long enough for a grant */
     PDK__EV_LEASE_LOW,       /* no longer, until it is proven again */
@@ -44,6 +46,8 @@ enum pdk__event_kind {
     PDK__EV_RECORD_READ, /* name: in the holder record, NULL: none; token: of the record; version */
     PDK__EV_RECORDED,    /* version */
     PDK__EV_CLEARED,
+    PDK__EV_RIVALS,       /* children, n_children: the answer to RIVALS */
+    PDK__EV_RIVALS_FIRED, /* they have changed since */
     PDK__EV_DELETED
 };
 
@@ -59,6 +63,7 @@ struct pdk__event {
     bool revoked;
     int64_t deadline_ms;
     int64_t session;
+    int64_t timeout_ms;
     int64_t owner;
     int64_t token;
     int32_t version;
@@ -70,7 +75,7 @@ struct pdk__event {
 enum pdk__action_kind {
     /* to the servers; the answer echoes op */
     PDK__ACT_CREATE,      /* create our node, and list right after: CREATED, LISTED */
-    PDK__ACT_PARENTS,     /* create the lock path and its ancestors: MADE_PARENTS */
+    PDK__ACT_PARENTS,     /* create the lock path and its ancestors, right before a CREATE with its op: MADE_PARENTS */
     PDK__ACT_BARRIER,     /* a write that a quorum refuses, and list right after: BARRIER, LISTED */
     PDK__ACT_LIST,        /* LISTED */
     PDK__ACT_IDENTIFY,    /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
@@ -81,22 +86,25 @@ enum pdk__action_kind {
     PDK__ACT_READ_RECORD, /* read the record of the lock path: RECORD_READ */
     PDK__ACT_RECORD,      /* write our record there, at `version`: RECORDED */
     PDK__ACT_CLEAR,       /* clear our record, at `version`: CLEARED */
+    PDK__ACT_RIVALS,      /* list and watch the children of the path: RIVALS, later RIVALS_FIRED */
     PDK__ACT_DELETE,      /* delete our node: DELETED */
     /* to the client */
     PDK__ACT_STRAY, /* the create of `attempt` has left no node so far, and may still take effect: keep a stray */
+    PDK__ACT_RENEW, /* before a DELETE: the numbers of the path are near their end; delete it, too, if it is empty then */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
     PDK__ACT_FAILED,  /* error; instead of GRANTED */
     PDK__ACT_SUSPECT,
     PDK__ACT_HELD, /* held again, after SUSPECT */
     PDK__ACT_LOST,
-    PDK__ACT_REVOKED, /* a client asks for the lock; once per grant */
-    PDK__ACT_DONE     /* the last one: no node of it is left, but for strays, or error says why one may be. PDK_ELOST:
+    PDK__ACT_CONTENDED, /* after IDLE: another contender may wait for it; once per connection */
+    PDK__ACT_REVOKED,   /* a client asks for the lock; once per grant */
+    PDK__ACT_DONE       /* the last one: no node of it is left, but for strays, or error says why one may be. PDK_ELOST:
                       * another client had deleted the node of the grant before the release */
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the
- * node is deleted. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation
+ * node is deleted. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation
  * request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
@@ -105,6 +113,7 @@ struct pdk__action {
     bool by_exists;
     bool by_children;
     bool gone;
+    bool all;
     bool revoked;
     uint32_t attempt;
     int32_t version;

@@ -4,6 +4,9 @@
 
 enum { RESERVE_PART = 10, KEEPALIVE_PART = 4 };
 
+/* A read, a sync and a write can be under way at a time, and one more read. */
+enum { LEAN_ASKED_MAX = 4 };
+
 struct pdk__session_action *pdk__lease_push(struct pdk__session_actions *out, enum pdk__session_action_kind kind)
 {
     assert(out->n < PDK__SESSION_ACTIONS_MAX);
@@ -112,33 +115,100 @@ static int64_t keepalive_ms(const struct pdk__session *s)
     return later(s->asked_ms, s->chain.latest_ms) + pace;
 }
 
+/* --- with few writes --------------------------------------------------------------------------------------------- */
+
+/* Belief that is nearly as old as it may be is renewed by writes alone, and so is it on a new connection: one write is
+ * all that it takes there. */
+static bool lean(const struct pdk__session *s)
+{
+    return s->lease_needed && !s->lease_low && !s->plain && !slow(s) && pdk__pace_lean(&s->pace, &s->limits) &&
+           later(s->renewed_ms, s->wrote_ms) != PDK__UNKNOWN_MS;
+}
+
+/* The write of a chain is sent when belief is ripe, not as soon as it would prove something. */
+static int64_t lean_write_ms(const struct pdk__session *s)
+{
+    int64_t prove = pdk__chain_prove_ms(&s->chain, s->renewed_ms);
+    return later(prove, s->chain.proven_ms + pdk__pace_ripe_ms(&s->pace, &s->limits));
+}
+
+/* When a sync must be sent for its write to follow in time. */
+static int64_t sync_by_ms(const struct pdk__session *s)
+{
+    int64_t lag = later(pdk__session_lag_ms(s), pdk__pace_mean_ms(&s->pace));
+    int64_t write = pdk__chain_base_ms(&s->chain, s->synced_ms) + pdk__pace_ripe_ms(&s->pace, &s->limits);
+    return write - s->limits.late_ms - lag;
+}
+
+/* A write that is under way carries what a sync beside it would. */
+static int64_t sync_ms(const struct pdk__session *s)
+{
+    int64_t by = sync_by_ms(s), sent = later(s->synced_ms, s->renewed_ms);
+    return later(by, pdk__chain_carry_ms(&s->chain, sent, by + pdk__pace_slack_ms(&s->limits)));
+}
+
+/* At an even pace, to notice a silent server; and once just so long before the sync that the sync carries it. Between a
+ * sync and its write there is no need: the sync after them carries the write. */
+static int64_t read_ms(const struct pdk__session *s)
+{
+    int64_t last = later(s->asked_ms, s->chain.latest_ms);
+    int64_t fresh = sync_by_ms(s) - s->limits.gap_ms - pdk__session_lag_ms(s);
+    bool wanting = last < fresh && s->synced_ms <= s->renewed_ms;
+    return wanting ? sooner(fresh, last + pace_ms(s)) : last + pace_ms(s);
+}
+
+/* --- which request, and when -------------------------------------------------------------------------------------- */
+
 /* A write does not wait for the answer to a read: that would cost a grant one round trip. */
 static int asked_max(const struct pdk__session *s)
 {
     bool read_last = s->asked_ms > s->renewed_ms;
+    if (lean(s))
+        return LEAN_ASKED_MAX;
     return slow(s) ? PDK__ASKED_MAX : s->lease_needed && read_last ? 2 : 1;
+}
+
+/* The moment at which the next request is due, and what it is. */
+static int64_t turn_ms(const struct pdk__session *s, enum pdk__session_action_kind *kind)
+{
+    if (!lean(s)) {
+        *kind = s->lease_needed ? PDK__SACT_RENEW : PDK__SACT_KEEPALIVE;
+        return s->lease_needed ? renew_ms(s) : keepalive_ms(s);
+    }
+    int64_t write = lean_write_ms(s), sync = sync_ms(s), read = read_ms(s);
+    *kind = write <= sooner(sync, read) ? PDK__SACT_RENEW : sync <= read ? PDK__SACT_SYNC : PDK__SACT_KEEPALIVE;
+    return sooner(write, sooner(sync, read));
 }
 
 int64_t pdk__lease_due_ms(const struct pdk__session *s)
 {
     if (s->phase != PDK__SESSION_CONNECTED || s->n_asked >= asked_max(s))
         return PDK__NEVER;
+    enum pdk__session_action_kind kind;
     /* A request sent in the millisecond of an answer would not count as sent after it. */
-    int64_t due = later(s->lease_needed ? renew_ms(s) : keepalive_ms(s), s->heard_ms + 1);
-    return later(due, s->hush_ms);
+    return later(later(turn_ms(s, &kind), s->heard_ms + 1), s->hush_ms);
 }
 
-void pdk__lease_ask_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
+static void ask(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
 {
-    if (now_ms < pdk__lease_due_ms(s))
-        return;
     assert(s->phase == PDK__SESSION_CONNECTED && s->n_asked < PDK__ASKED_MAX);
+    enum pdk__session_action_kind kind;
+    turn_ms(s, &kind);
     if (s->n_asked++ == 0)
         s->silence.waited_ms = now_ms;
     s->asked_ms = now_ms;
-    if (s->lease_needed)
+    if (kind == PDK__SACT_RENEW)
         s->renewed_ms = now_ms;
-    pdk__lease_push(out, s->lease_needed ? PDK__SACT_RENEW : PDK__SACT_KEEPALIVE);
+    if (kind == PDK__SACT_SYNC)
+        s->synced_ms = now_ms;
+    pdk__lease_push(out, kind);
+}
+
+/* Where few requests are writes, two may be due at a time. */
+void pdk__lease_ask_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
+{
+    while (now_ms >= pdk__lease_due_ms(s))
+        ask(s, now_ms, out);
 }
 
 /* The request is no longer under way. A request of an earlier connection is not counted. */
@@ -163,6 +233,18 @@ static void note_answer(struct pdk__session *s, const struct pdk__session_event 
     pdk__silence_answered(&s->silence, ev->now_ms, ev->agreed ? ev->sent_ms : PDK__UNKNOWN_MS, s->timeout_ms);
 }
 
+static enum pdk__reach reach(const struct pdk__session_event *ev)
+{
+    return ev->agreed ? PDK__REACHED_QUORUM : ev->led ? PDK__REACHED_LEADER : PDK__REACHED_SERVER;
+}
+
+/* Where few requests are writes, reads do not count: their way is shorter than that of the chain. */
+static void measure(struct pdk__session *s, const struct pdk__session_event *ev)
+{
+    if (!ev->asked || !lean(s) || reach(ev) != PDK__REACHED_SERVER)
+        pdk__pace_measure(&s->pace, ev->now_ms - ev->sent_ms);
+}
+
 void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event *ev, struct pdk__session_actions *out)
 {
     if (s->phase != PDK__SESSION_CONNECTED)
@@ -171,12 +253,12 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
     if (ev->asked)
         settle(s);
     note_answer(s, ev);
-    pdk__pace_measure(&s->pace, ev->now_ms - ev->sent_ms);
+    measure(s, ev);
     if (ev->asked && ev->wrote && !ev->agreed)
         s->hush_ms = ev->now_ms + pace_ms(s); /* servers that refuse writes must not be asked in a loop */
     if (ev->agreed)
         s->wrote_ms = later(s->wrote_ms, ev->sent_ms);
-    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, ev->agreed)) {
+    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, reach(ev))) {
         note_proof(s, ev->now_ms);
         pdk__lease_notice_renewal(s, ev->now_ms, out);
     }
@@ -186,7 +268,9 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
 void pdk__lease_unasked(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     settle(s);
-    s->renewed_ms = s->asked_ms = PDK__UNKNOWN_MS; /* the link needs another request, and no server was asked */
+    s->plain = true;
+    /* The link needs another request, and no server was asked. */
+    s->renewed_ms = s->synced_ms = s->asked_ms = PDK__UNKNOWN_MS;
     s->hush_ms = ev->now_ms + pace_ms(s);
 }
 

@@ -19,6 +19,7 @@ struct pdk__session_policy {
  * validity together. */
 struct pdk__session_limits {
     int64_t timeout_ms, tick_ms, gap_ms, margin_ms, min_valid_ms;
+    int64_t late_ms; /* how late the leader's pings may be; a part of the gap */
 };
 
 struct pdk__session_limits pdk__limits(const struct pdk__session_policy *policy, int64_t timeout_ms);

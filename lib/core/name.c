@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__", "lease-"};
+static const struct {
+    const char *text;
+    size_t length;
+} tags[PDK__N_TAGS] = {{"lock-", 5}, {"latch-", 6}, {"__READ__", 8}, {"__WRIT__", 8}, {"lease-", 6}};
 
 /* "<16>-<8>-", before the tag */
 enum { SESSION_DIGITS = 16, ATTEMPT_DIGITS = 8, STEM_LENGTH = SESSION_DIGITS + 1 + ATTEMPT_DIGITS + 1 };
@@ -70,19 +73,18 @@ static bool parse_stem(const char *text, size_t length, struct pdk__name *name)
     return true;
 }
 
-static enum pdk__name_kind parse_prefix(const char *text, size_t prefix, struct pdk__name *name)
+/* The tag at the end of the PREFIX bytes before the sequence number; PDK__N_TAGS: none. */
+static enum pdk__tag find_tag(const char *text, size_t prefix)
 {
-    for (int tag = 0; tag < PDK__N_TAGS; tag++) {
-        size_t length = strlen(tags[tag]);
-        if (prefix < length || memcmp(text + prefix - length, tags[tag], length) != 0)
-            continue;
-        name->tag = (enum pdk__tag)tag;
-        return parse_stem(text, prefix - length, name) ? PDK__NAME_OURS : PDK__NAME_CURATOR;
-    }
-    return PDK__NAME_FOREIGN;
+    int tag = 0;
+    while (tag < PDK__N_TAGS && (prefix < tags[tag].length ||
+                                 memcmp(text + prefix - tags[tag].length, tags[tag].text, tags[tag].length) != 0))
+        tag++;
+    return (enum pdk__tag)tag;
 }
 
-struct pdk__name pdk__name_parse(const char *text)
+/* PREFIX gets the length of all that precedes the sequence number. */
+static struct pdk__name glance(const char *text, size_t *prefix)
 {
     struct pdk__name name = {.kind = PDK__NAME_JUNK};
     const char *sequence = find_sequence(text, strlen(text));
@@ -90,14 +92,63 @@ struct pdk__name pdk__name_parse(const char *text)
         return name;
     name.sequence = read_sequence(sequence);
     assert(name.sequence > -INT64_C(10000000000) && name.sequence < INT64_C(10000000000));
-    name.kind = parse_prefix(text, (size_t)(sequence - text), &name);
+    *prefix = (size_t)(sequence - text);
+    enum pdk__tag tag = find_tag(text, *prefix);
+    name.kind = tag < PDK__N_TAGS ? PDK__NAME_CURATOR : PDK__NAME_FOREIGN;
+    name.tag = tag < PDK__N_TAGS ? tag : 0;
     return name;
+}
+
+struct pdk__name pdk__name_glance(const char *text)
+{
+    size_t prefix;
+    return glance(text, &prefix);
+}
+
+struct pdk__name pdk__name_parse(const char *text)
+{
+    size_t prefix;
+    struct pdk__name name = glance(text, &prefix);
+    if (name.kind == PDK__NAME_CURATOR && parse_stem(text, prefix - tags[name.tag].length, &name))
+        name.kind = PDK__NAME_OURS;
+    return name;
+}
+
+/* "_c_", 32 digits, "-lock-"; Curator's number is a UUID, with hyphens. */
+static bool is_go(const char *text)
+{
+    int digits = 0;
+    if (strncmp(text, "_c_", 3) != 0)
+        return false;
+    while (hex_value(text[3 + digits]) >= 0)
+        digits++;
+    return digits == 32 && strncmp(text + 3 + digits, "-lock-", 6) == 0;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && memcmp(text + length - n, end, n) == 0;
+}
+
+const char *pdk__name_library(const char *text)
+{
+    struct pdk__name name = pdk__name_parse(text);
+    if (name.kind == PDK__NAME_OURS || name.kind == PDK__NAME_JUNK)
+        return "";
+    if (name.kind == PDK__NAME_CURATOR)
+        return is_go(text) ? "go-zookeeper" : "Curator";
+    size_t prefix = (size_t)(find_sequence(text, strlen(text)) - text);
+    if (ends_with(text, prefix, "__lock__") || ends_with(text, prefix, "__rlock__"))
+        return "kazoo";
+    return strncmp(text, "x-", 2) == 0 ? "ZooKeeper's recipe" : "an unknown recipe";
 }
 
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag)
 {
     assert(tag < PDK__N_TAGS);
-    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt, tags[tag]);
+    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-%s", (unsigned long long)session, (unsigned long)attempt,
+             tags[tag].text);
 }
 
 void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag,
@@ -111,6 +162,8 @@ void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t atte
 
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt)
 {
-    struct pdk__name name = pdk__name_parse(text);
-    return name.kind == PDK__NAME_OURS && name.session == session && name.attempt == attempt;
+    struct pdk__name name;
+    if (strnlen(text, STEM_LENGTH) < STEM_LENGTH || !parse_stem(text, STEM_LENGTH, &name))
+        return false;
+    return name.session == session && name.attempt == attempt && pdk__name_parse(text).kind == PDK__NAME_OURS;
 }

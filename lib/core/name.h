@@ -14,8 +14,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The servers count the creates of a path to 2147483647, and then no more sequential node can be made. From here on who
+ * leaves the path tries to renew it: at 1,000 creates a second there are 37 hours left. */
+#define PDK__NAME_NEAR_END (INT64_C(2147483647) - (INT64_C(1) << 27))
+
 /* Large enough for a name of ours, its sequence being at most "-2147483648", and the NUL. */
 enum { PDK__NAME_MAX = 64 };
+
+/* The length of the longest: "__READ__" is the longest tag. */
+enum { PDK__NAME_LENGTH_MAX = 16 + 1 + 8 + 1 + 8 + 11 };
 
 /* The tag right before the sequence number. */
 enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__TAG_LEASE, PDK__N_TAGS };
@@ -37,6 +44,14 @@ struct pdk__name {
 
 /* Parse the name of any child of a lock path. */
 struct pdk__name pdk__name_parse(const char *text);
+
+/* The same, but for the stem, which is most of the work: a name of ours counts as one of Curator's. It is enough to
+ * order a listing, which can have thousands of names. */
+struct pdk__name pdk__name_glance(const char *text);
+
+/* The library that creates names like TEXT: "Curator", "go-zookeeper", "kazoo", "ZooKeeper's recipe", "an unknown recipe";
+ * "" for one of ours, and for junk. Static. */
+const char *pdk__name_library(const char *text);
 
 /* Write the name to send in the create; the server appends the sequence number. */
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag);

@@ -13,6 +13,7 @@ void pdk__own_node_forget_watch(struct pdk__own_node *n)
 {
     n->watch = PDK__OWN_UNWATCHED;
     n->watch_op = 0;
+    n->again_ms = 0; /* the next connection may answer */
 }
 
 void pdk__own_node_forget(struct pdk__own_node *n)
@@ -21,6 +22,7 @@ void pdk__own_node_forget(struct pdk__own_node *n)
     n->verified = false;
     n->revoked = false;
     n->confirmed = 0;
+    n->shown_ms = 0;
     pdk__own_node_forget_watch(n);
 }
 

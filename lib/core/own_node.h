@@ -1,6 +1,11 @@
 /*
  * A contender's own node: whether it exists, whether it is ours, and whether its deletion would be noticed.
  *
+ * A watch on it costs three packets: the request, its reply, and the event at the release. So the watch is set only once
+ * a fixed part of the session timeout has passed since the node was first listed, or was written. Until then a deletion
+ * by another client goes unnoticed, for that long and no longer: later listings do not put the watch off. They show a
+ * name, which another client may have given to a node of its own.
+ *
  * It is an exact name. Either the create's reply carried it, or it has our session and attempt and its owner was read
  * and is our session.
  */
@@ -11,6 +16,9 @@
 #include "lib/core/verdict.h"
 
 enum pdk__existence { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
+
+/* The part of the session timeout for which no watch is set on a node that was shown: a twentieth. */
+enum { PDK__UNWATCHED_PART = 20 };
 
 /* The state of the watch on it, as far as is known. */
 enum pdk__own_watch { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
@@ -26,11 +34,15 @@ struct pdk__own_node {
     /* the watch */
     enum pdk__own_watch watch;
     uint64_t watch_op;
-    bool by_exists; /* it is watched by exists, because it may not be read */
+    bool by_exists;   /* it is watched by exists, because it may not be read */
+    int64_t shown_ms; /* when the request was sent that has shown it: its first listing, or the latest write of it */
+    int64_t again_ms; /* reading it had no result: not again before then, on this connection */
     /* the tries */
-    unsigned lost_creates; /* in a row */
-    unsigned parent_tries; /* in a row */
-    unsigned n_deletes;    /* requests to delete the node so far; of several, one may have succeeded unreported */
+    unsigned lost_creates;          /* in a row */
+    unsigned parent_tries;          /* in a row */
+    enum pdk__outcome parents_made; /* of the last of them */
+    int parents_error;
+    unsigned n_deletes; /* requests to delete the node so far; of several, one may have succeeded unreported */
 };
 
 /* Is it known to be there now: its watch would have reported otherwise? */

@@ -3,7 +3,7 @@
 #include "lib/core/chain.h"
 
 /* At most STEPS_MAX of a slow link's intervals make up the age of belief. */
-enum { STEPS_MAX = 24, RIPE_PART = 14, TURN_TIMEOUTS = 4 };
+enum { STEPS_MAX = 24, RIPE_PART = 14, TURN_TIMEOUTS = 4, SLACK_PART = 25 };
 
 /* However short the session is: more writes are a load that delays them. */
 enum { PACE_FLOOR_MS = 100 };
@@ -65,6 +65,25 @@ static bool far(const struct pdk__pace *p, const struct pdk__session_limits *l)
 }
 
 bool pdk__pace_slow(const struct pdk__pace *p, const struct pdk__session_limits *l) { return far(p, l) && !p->eased; }
+
+/* Six tenths of the timeout: as old as belief gets where all requests are writes. Or as old as it gets if the write of
+ * each chain is the first request of the next: with a tick of half the timeout, that is as long. */
+int64_t pdk__pace_ripe_ms(const struct pdk__pace *p, const struct pdk__session_limits *l)
+{
+    return later(l->timeout_ms * 6 / 10, 2 * (l->gap_ms + l->late_ms) + 4 * pdk__pace_lag_ms(p));
+}
+
+int64_t pdk__pace_slack_ms(const struct pdk__session_limits *l) { return l->timeout_ms / SLACK_PART; }
+
+int64_t pdk__pace_mean_ms(const struct pdk__pace *p) { return later(0, p->mean_ms); }
+
+/* The age of belief right before the next proof. The write is sent when belief is ripe, or so much later as the sync
+ * waited. */
+bool pdk__pace_lean(const struct pdk__pace *p, const struct pdk__session_limits *l)
+{
+    int64_t lag = pdk__pace_lag_ms(p) * 7 / 6;
+    return pdk__pace_ripe_ms(p, l) + pdk__pace_slack_ms(l) + 2 * lag <= ripe_ms(l);
+}
 
 /* The longest pace at which belief is not over-ripe; if there is none, a short one, for as much as it gains. */
 static int64_t slow_pace_ms(const struct pdk__pace *p, const struct pdk__session_limits *l)

@@ -31,7 +31,18 @@ int64_t pdk__pace_lag_ms(const struct pdk__pace *p);
 /* Is the link slow, and is the pace of a slow link the one that is tried? */
 bool pdk__pace_slow(const struct pdk__pace *p, const struct pdk__session_limits *l);
 
-/* The interval of writes. */
+/* Do chains of a read, a sync and a write bring proof in time on this link? */
+bool pdk__pace_lean(const struct pdk__pace *p, const struct pdk__session_limits *l);
+
+/* The age of belief at which the write of the next such chain is sent; and what a sync may wait beyond that, for a
+ * request that was answered later. */
+int64_t pdk__pace_ripe_ms(const struct pdk__pace *p, const struct pdk__session_limits *l);
+int64_t pdk__pace_slack_ms(const struct pdk__session_limits *l);
+
+/* The smoothed round trip; 0 before the first answer. */
+int64_t pdk__pace_mean_ms(const struct pdk__pace *p);
+
+/* The interval of writes, or of all requests where writes are few. */
 int64_t pdk__pace_ms(const struct pdk__pace *p, const struct pdk__session_limits *l);
 
 /* Can no pace bring a proof in time for a grant? Never before MEASURED_MIN answers. */

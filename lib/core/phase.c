@@ -12,9 +12,8 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__BACKOFF] = TO(DISCONNECTED) | TO(LOOKING) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) |
                      TO(DONE),
     [PDK__LOOKING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(CREATING) | TO(DONE),
-    [PDK__CREATING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(PARENTS) | TO(WATCHING) | TO(READING_HOLDER) |
-                      TO(CONFIRMING) | TO(AWAITING_LEASE) | TO(HELD) | TO(DELETING) | TO(DONE),
-    [PDK__PARENTS] = TO(DISCONNECTED) | TO(BACKOFF) | TO(CREATING) | TO(DONE),
+    [PDK__CREATING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(WATCHING) | TO(READING_HOLDER) | TO(CONFIRMING) |
+                      TO(AWAITING_LEASE) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__RECOVERING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(CREATING) | TO(IDENTIFYING) | TO(DONE),
     [PDK__IDENTIFYING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(CREATING) | TO(RECOVERING) | TO(LISTING) | TO(DELETING) |
                          TO(DONE),
@@ -45,9 +44,9 @@ static const uint32_t moves[PDK__N_PHASES] = {
 const char *pdk__phase_name(enum pdk__phase phase)
 {
     static const char *const names[PDK__N_PHASES] = {
-        "idle",           "disconnected", "backoff",        "looking", "creating",       "parents",        "recovering",
-        "identifying",    "listing",      "watching",       "waiting", "verifying node", "reading holder", "delayed",
-        "writing holder", "confirming",   "awaiting lease", "held",    "suspect",        "deleting",       "done"};
+        "idle",       "disconnected",   "backoff", "looking",        "creating",       "recovering", "identifying",
+        "listing",    "watching",       "waiting", "verifying node", "reading holder", "delayed",    "writing holder",
+        "confirming", "awaiting lease", "held",    "suspect",        "deleting",       "done"};
     return phase < PDK__N_PHASES ? names[phase] : "?";
 }
 
@@ -56,10 +55,9 @@ bool pdk__phase_grants(enum pdk__phase phase) { return phase == PDK__HELD || pha
 /* Is a reply to the main question awaited? */
 static bool asking(enum pdk__phase phase)
 {
-    return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__PARENTS || phase == PDK__RECOVERING ||
-           phase == PDK__IDENTIFYING || phase == PDK__LISTING || phase == PDK__WATCHING ||
-           phase == PDK__READING_HOLDER || phase == PDK__WRITING_HOLDER || phase == PDK__CONFIRMING ||
-           phase == PDK__DELETING;
+    return phase == PDK__LOOKING || phase == PDK__CREATING || phase == PDK__RECOVERING || phase == PDK__IDENTIFYING ||
+           phase == PDK__LISTING || phase == PDK__WATCHING || phase == PDK__READING_HOLDER ||
+           phase == PDK__WRITING_HOLDER || phase == PDK__CONFIRMING || phase == PDK__DELETING;
 }
 
 bool pdk__phase_first(enum pdk__phase phase)
@@ -128,7 +126,7 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
         assert(c->node.exists == PDK__NODE_YES && c->conditions.lock_delay_ms > 0);
     if (c->node.confirmed != 0)
         assert(c->node.exists == PDK__NODE_YES && c->conditions.confirmed);
-    if (phase == PDK__LOOKING || phase == PDK__PARENTS)
+    if (phase == PDK__LOOKING)
         assert(c->requested && c->node.exists == PDK__NODE_NO);
     if (phase == PDK__CREATING)
         assert(c->node.exists != PDK__NODE_NO);

@@ -14,7 +14,6 @@ enum pdk__phase {
     PDK__BACKOFF,
     PDK__LOOKING,
     PDK__CREATING,
-    PDK__PARENTS,
     PDK__RECOVERING,
     PDK__IDENTIFYING,
     PDK__LISTING,

@@ -36,10 +36,12 @@ static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
     return name->kind != PDK__NAME_JUNK ? !tagged(name, rule->passes) : rule->counts_junk;
 }
 
-/* Where a node stands in the order. Junk is no contender; where it counts, it is ahead of all. */
-static int64_t position(const struct pdk__name *name)
+/* Where a node stands in the order. Junk is no contender; where it counts, it is ahead of all, and so is a node of
+ * another recipe there: ten digits at the end of a random name are no number. */
+static int64_t position(const struct pdk__rule *rule, const struct pdk__name *name)
 {
-    return name->kind != PDK__NAME_JUNK ? name->sequence : INT64_MIN;
+    bool numbered = rule->counts_junk ? tagged(name, 1U << rule->tag) : name->kind != PDK__NAME_JUNK;
+    return numbered ? name->sequence : INT64_MIN;
 }
 
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
@@ -52,10 +54,10 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         return place;
     place.present = true;
     place.baseless = *base != '\0' && find(children, n, base) == NULL;
-    int64_t sequence = pdk__name_parse(own).sequence, nearest = INT64_MIN;
+    int64_t sequence = pdk__name_glance(own).sequence, nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
-        struct pdk__name name = pdk__name_parse(children[i]);
-        int64_t at = position(&name);
+        struct pdk__name name = pdk__name_glance(children[i]);
+        int64_t at = position(rule, &name);
         if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
         place.tied |= at == sequence && !(*base != '\0' && tagged(&name, rule->passes));
@@ -74,12 +76,18 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     return place;
 }
 
+bool pdk__rule_rival(const struct pdk__rule *rule, const char *name)
+{
+    struct pdk__name parsed = pdk__name_parse(name);
+    return parsed.kind != PDK__NAME_JUNK && !tagged(&parsed, rule->passes);
+}
+
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n)
 {
     size_t blocking = 0;
     assert(rule->admits >= 1);
     for (size_t i = 0; i < n; i++) {
-        struct pdk__name name = pdk__name_parse(children[i]);
+        struct pdk__name name = pdk__name_glance(children[i]);
         blocking += blocks(rule, &name);
     }
     return blocking < rule->admits;

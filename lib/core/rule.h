@@ -60,6 +60,12 @@ struct pdk__place {
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
                                   const char *base);
 
+/* Can contenders with this rule hold beside each other? */
+static inline bool pdk__rule_shares(const struct pdk__rule *rule) { return (rule->passes & 1U << rule->tag) != 0; }
+
+/* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
+bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);
+
 /* Would a contender after all N children be admitted? */
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n);
 

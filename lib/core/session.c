@@ -159,7 +159,8 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
  * connection waited for its turn, a client that is cut off again and again would never be proven. */
 static void ask_anew(struct pdk__session *s)
 {
-    s->asked_ms = s->renewed_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS;
+    s->asked_ms = s->renewed_ms = s->synced_ms = s->wrote_ms = s->hush_ms = PDK__UNKNOWN_MS;
+    s->plain = false;
     hang_up(s);
 }
 
@@ -174,7 +175,7 @@ static void begin(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     s->id = ev->session;
     set_timeout(s, ev->timeout_ms);
-    pdk__chain_begin(&s->chain, s->limits.gap_ms, s->renewable ? s->since_ms : PDK__UNKNOWN_MS);
+    pdk__chain_begin(&s->chain, s->limits.gap_ms, s->limits.late_ms, s->renewable ? s->since_ms : PDK__UNKNOWN_MS);
     ask_anew(s);
 }
 
@@ -183,7 +184,7 @@ static void resume(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     if (ev->timeout_ms < s->timeout_ms)
         set_timeout(s, ev->timeout_ms);
-    pdk__chain_resume(&s->chain, s->limits.gap_ms, ev->now_ms);
+    pdk__chain_resume(&s->chain, s->limits.gap_ms, s->limits.late_ms, ev->now_ms);
     ask_anew(s);
     s->hush_ms = ev->now_ms + 1; /* a write in the same millisecond would prove nothing */
 }

@@ -29,9 +29,12 @@
  *    machine may be down, or its process stopped, and the wait uses up the session's time. Three times at most, because
  *    the next wait would be longer than that of ZooKeeper's client.
  *
- * The requests for the chain are decided here, too. While a contender holds, or is about to, that is a write at an even
- * pace (RENEW). Otherwise it is a read (KEEPALIVE), in place of the pings of ZooKeeper's client, which does not report
- * their answers. A link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and
+ * The requests for the chain are decided here, too. While a contender holds, or is about to, those are reads at an even
+ * pace (KEEPALIVE), which notice a silent server, and a sync (SYNC) and a write (RENEW) so late that belief gets as old
+ * as with writes alone, and no older. Writes alone are sent at that pace where a sync would not do: where too little
+ * time is left, until the first write of a connection, on a slow link, and after a request of the connection that was
+ * not answered as it should be. While no contender holds, it is a read in place of the pings of ZooKeeper's client,
+ * which does not report their answers. A link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and
  * several requests are under way at a time. A slow link gets no grant before proofs have begun to arrive at that pace.
  */
 #ifndef PDK__SESSION_H
@@ -65,8 +68,8 @@ enum pdk__session_event_kind {
     PDK__SEV_OPEN_FAILED, /* no handle could be created; the earlier one is closed, or not even that could be begun */
     PDK__SEV_CLOSE,
     PDK__SEV_TIMER,
-    PDK__SEV_ANSWERED,     /* sent_ms, agreed, asked, wrote: a request of ours, on this connection */
-    PDK__SEV_UNASKED,      /* a RENEW or KEEPALIVE has no answer, and will have none */
+    PDK__SEV_ANSWERED,     /* sent_ms, agreed, led, asked, wrote: a request of ours, on this connection */
+    PDK__SEV_UNASKED,      /* a RENEW, SYNC or KEEPALIVE has no answer, and will have none */
     PDK__SEV_LEASE_NEEDED, /* a contender holds, or is about to; LEASE_UNNEEDED: none any more */
     PDK__SEV_LEASE_UNNEEDED,
     PDK__N_SESSION_EVENTS
@@ -80,7 +83,8 @@ struct pdk__session_event {
     int64_t since_ms; /* when it was begun to open the handle */
     int64_t sent_ms;
     bool agreed; /* it was a write, and a quorum took or refused it */
-    bool asked;  /* it was requested by a RENEW or a KEEPALIVE */
+    bool led;    /* it was a sync, and the leader of our server has answered it */
+    bool asked;  /* it was requested by a RENEW, a SYNC or a KEEPALIVE */
     bool wrote;  /* it was a write, whatever came of it */
 };
 
@@ -95,6 +99,7 @@ enum pdk__session_action_kind {
     PDK__SACT_OPEN,    /* open a new handle, in place of the present one */
     PDK__SACT_RENEW, /* make a write that changes nothing; ANSWERED or UNASKED follows, or the end of the connection */
     PDK__SACT_KEEPALIVE, /* read; the same follows */
+    PDK__SACT_SYNC,      /* sync; the same follows */
     PDK__SACT_LEAVE      /* break the connection, in the same session: DISCONNECTED follows, if it could be done; or end
                       * the attempt to make one, and try the next server */
 };
@@ -127,12 +132,14 @@ struct pdk__session {
     bool lease_needed;
     bool flowing;       /* wanted, and since then proofs come at the pace of the link, on this connection */
     int64_t proof_ms;   /* when the last of them came; PDK__UNKNOWN_MS when none has */
-    int n_asked;        /* RENEWs and KEEPALIVEs under way */
+    bool plain;         /* writes alone: a request of this connection was not answered as it should be */
+    int n_asked;        /* RENEWs, SYNCs and KEEPALIVEs under way */
     int64_t asked_ms;   /* when the last of them was sent; PDK__UNKNOWN_MS after one that could not be sent */
     int64_t renewed_ms; /* when the last RENEW was sent */
+    int64_t synced_ms;  /* when the last SYNC was sent */
     int64_t wrote_ms;   /* when the last write that a quorum agreed on was sent */
     int64_t heard_ms;   /* when the last answer came */
-    int64_t hush_ms;    /* no RENEW or KEEPALIVE before then */
+    int64_t hush_ms;    /* no RENEW, SYNC or KEEPALIVE before then */
     int64_t since_ms;   /* the handle was opened then or later */
     bool spent;         /* the session of the handle at hand has ended, or was given up: until OPENED */
     int64_t away_ms;    /* while suspended or opening: when the handle is to be given up */

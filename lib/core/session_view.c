@@ -3,13 +3,14 @@
 
 void pdk__session_view_end(struct pdk__session_view *v) { v->connected = v->lease_ok = false; }
 
-static enum pdk__move up(struct pdk__session_view *v, int64_t id, enum pdk__phase phase, bool has_node)
+static enum pdk__move up(struct pdk__session_view *v, const struct pdk__event *ev, enum pdk__phase phase, bool has_node)
 {
     /* Some servers that speak ZooKeeper's protocol grant a new session without a word about the old one. */
-    if (v->id != id && has_node)
+    if (v->id != ev->session && has_node)
         return PDK__MOVE_REPLACE;
-    assert(id != 0);
-    v->id = id;
+    assert(ev->session != 0 && ev->timeout_ms >= 0);
+    v->id = ev->session;
+    v->timeout_ms = ev->timeout_ms;
     v->connected = true;
     if (phase == PDK__DISCONNECTED)
         return PDK__MOVE_ADVANCE;
@@ -45,7 +46,7 @@ struct pdk__verdict pdk__session_view_judge(struct pdk__session_view *v, const s
     bool granted = pdk__phase_grants(phase);
     switch (ev->kind) {
     case PDK__EV_SESSION_UP:
-        return pdk__verdict(up(v, ev->session, phase, has_node));
+        return pdk__verdict(up(v, ev, phase, has_node));
     case PDK__EV_SESSION_DOWN:
         return pdk__verdict(down(v, phase));
     case PDK__EV_LEASE_OK:

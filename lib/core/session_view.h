@@ -11,6 +11,7 @@ struct pdk__session_view {
     int64_t id;
     bool connected;
     bool lease_ok; /* the session is known to live for long enough */
+    int64_t timeout_ms;
 };
 
 /* The session has ended, for this contender. */

@@ -2,49 +2,39 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
+#include "lib/zk/attempt.h"
 #include "lib/zk/request.h"
+#include "lib/zk/reset.h"
 #include "lib/zk/stray.h"
 #include <string.h>
-#include <sys/random.h>
-
-/*
- * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
- * begins at a random number, because a later process may attach to the same session while the first one's node still
- * exists. No lock: the child of a fork() might find it taken.
- */
-static atomic_uint_least32_t last_attempt;
-
-static void begin_somewhere(void)
-{
-    uint32_t somewhere;
-    if (getrandom(&somewhere, sizeof somewhere, GRND_NONBLOCK) == sizeof somewhere)
-        atomic_store(&last_attempt, somewhere);
-}
-
-static uint32_t next_attempt(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    uint32_t attempt;
-    pthread_once(&once, begin_somewhere);
-    do
-        attempt = atomic_fetch_add(&last_attempt, 1) + 1;
-    while (attempt == 0); /* 0 means no attempt to a machine */
-    return attempt;
-}
 
 static struct pdk__claim *claim_of(struct pdk__member *m) { return PDK__MEMBER(m, struct pdk__claim, member); }
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
+/* Keep PATH, which is ours from now on, in place of another, and in the index. */
+static void set_path(struct pdk__claim *claim, char **kept, struct pdk__index_entry *entry, char *path)
+{
+    pdk__index_note(&claim->client->index, entry, &claim->member, path);
+    pdk__free(*kept);
+    *kept = path;
+}
+
+/* The path of our own node, if it has been made out: a watch on it was requested by that. */
+static const char *noted_path(const struct pdk__claim *claim)
+{
+    if (claim->machine.node.exists != PDK__NODE_YES || claim->own == NULL)
+        return NULL;
+    return strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.node.name) == 0 ? claim->own : NULL;
+}
+
 /* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
 static const char *own_path(struct pdk__claim *claim)
 {
-    if (claim->machine.node.exists != PDK__NODE_YES)
-        return NULL;
-    if (claim->own != NULL && strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.node.name) == 0)
-        return claim->own;
-    pdk__free(claim->own);
-    return claim->own = pdk__join(claim->spec.path, claim->machine.node.name);
+    if (claim->machine.node.exists != PDK__NODE_YES || noted_path(claim) != NULL)
+        return noted_path(claim);
+    set_path(claim, &claim->own, &claim->own_entry, pdk__join(claim->spec.path, claim->machine.node.name));
+    return claim->own;
 }
 
 /* The path of a sequential create, to which the server adds the number: no node has exactly this path. NULL when memory
@@ -73,6 +63,18 @@ static struct pdk__node_data data_of(const struct pdk__claim *claim)
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
+/* A predecessor of another recipe can have a longer name than ours. A holder has none. The watch of the children of a
+ * path outlasts the wait. */
+static void charge(struct pdk__claim *claim)
+{
+    struct pdk_client *c = claim->client;
+    bool waits = !pdk__phase_grants(claim->machine.phase) || claim->spec.rule->by_children;
+    size_t node = pdk__member_node_cost(c, claim->spec.path), watch = waits ? node : 0;
+    if (waits && claim->predecessor != NULL && pdk__member_watch_cost(c, claim->predecessor) > node)
+        watch = pdk__member_watch_cost(c, claim->predecessor);
+    pdk__member_charge(c, &claim->member, node + watch);
+}
+
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
 {
     char *path;
@@ -82,12 +84,22 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
         path = pdk__strdup(action->name);
     else
         path = pdk__join(claim->spec.path, action->name);
-    pdk__free(claim->predecessor);
-    claim->predecessor = path;
+    set_path(claim, &claim->predecessor, &claim->predecessor_entry, path);
     claim->unwatched = false;
+    charge(claim);
     if (path != NULL && action->by_children)
         return pdk__wire_watch_children(&claim->wire, action->op, path) == 0;
     return path != NULL && pdk__wire_watch(&claim->wire, action->op, path, action->by_exists) == 0;
+}
+
+/* By a holder, who has room for it: it waits for no predecessor any more. */
+static bool watch_rivals(struct pdk__claim *claim, uint64_t op)
+{
+    const char *path = claim->spec.path;
+    struct pdk_client *c = claim->client;
+    pdk__index_note(&c->index, &claim->rivals_entry, &claim->member, path);
+    pdk__member_charge(c, &claim->member, pdk__member_node_cost(c, path) + pdk__member_watch_cost(c, path));
+    return pdk__wire_watch_children(&claim->wire, op, path) == 0;
 }
 
 /* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
@@ -101,12 +113,23 @@ static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
     claim->unwatched = true;
 }
 
+/* Together with the batch. */
+static bool create_with_others(struct pdk__claim *claim, uint64_t op)
+{
+    char *path = asked_path(claim);
+    if (path != NULL)
+        pdk__batch_ask(&claim->seat, op, path);
+    return path != NULL;
+}
+
 /* Not without memory for the stray that it may become. Both requests are sent at once: the servers answer a
  * session's requests in order, so the listing contains the node. */
 static bool create(struct pdk__claim *claim, uint64_t op)
 {
     if (claim->stray == NULL)
         claim->stray = pdk__stray_reserve(claim->spec.path);
+    if (claim->stray != NULL && claim->spec.batch != NULL)
+        return create_with_others(claim, op);
     bool sequential = claim->spec.conditions.base[0] == '\0';
     char *path = claim->stray == NULL ? NULL : sequential ? asked_path(claim) : numbered_path(claim);
     bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim), sequential) == 0 &&
@@ -155,7 +178,7 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_CREATE:
         return create(claim, action->op);
     case PDK__ACT_PARENTS: /* the path stays if it will have a record */
-        return pdk__wire_parents(wire, action->op, path, claim->spec.conditions.lock_delay_ms > 0) == 0;
+        return pdk__wire_parents(wire, action->op, path, claim->spec.conditions.lock_delay_ms > 0, action->all) == 0;
     case PDK__ACT_BARRIER:
         return barrier(claim, action->op);
     case PDK__ACT_IDENTIFY:
@@ -168,6 +191,8 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_CONFIRM:
     case PDK__ACT_DELETE:
         return put_own(claim, action);
+    case PDK__ACT_RIVALS:
+        return watch_rivals(claim, action->op);
     case PDK__ACT_READ_RECORD:
         return pdk__wire_read(wire, action->op, path) == 0;
     case PDK__ACT_RECORD:
@@ -195,6 +220,7 @@ static struct pdk__event unsent(const struct pdk__action *action)
         [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
         [PDK__ACT_READ_RECORD] = PDK__EV_RECORD_READ,
         [PDK__ACT_RECORD] = PDK__EV_RECORDED,
+        [PDK__ACT_RIVALS] = PDK__EV_RIVALS,
         [PDK__ACT_DELETE] = PDK__EV_DELETED,
     };
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
@@ -207,12 +233,15 @@ static void finish(struct pdk__claim *claim, int rc)
     struct pdk_client *c = claim->client;
     assert(!claim->needs_lease && claim->machine.node.exists != PDK__NODE_YES);
     pdk__wire_end(&claim->wire);
-    pdk__member_leave(c, &claim->member, claim->spec.path);
-    pdk__free(claim->predecessor);
-    pdk__free(claim->own);
+    if (claim->spec.batch != NULL)
+        pdk__batch_leave(&claim->seat);
+    pdk__member_leave(c, &claim->member);
+    set_path(claim, &claim->predecessor, &claim->predecessor_entry, NULL);
+    set_path(claim, &claim->own, &claim->own_entry, NULL);
+    pdk__index_drop(&c->index, &claim->rivals_entry);
     pdk__free(claim->stray);
-    claim->predecessor = claim->own = NULL;
     claim->stray = NULL;
+    pdk__release_end(c, &claim->release);
     claim->listener->done(claim, rc);
 }
 
@@ -221,19 +250,27 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     switch (action->kind) {
     case PDK__ACT_GRANTED:
         assert(action->token > 0 && claim->machine.node.exists == PDK__NODE_YES && claim->needs_lease);
+        charge(claim);
         claim->listener->granted(claim, action->token);
         break;
     case PDK__ACT_FAILED:
         assert(action->error != 0);
+        pdk__release_begin(claim->client, &claim->release);
         claim->listener->failed(claim, action->error);
+        break;
+    case PDK__ACT_LOST:
+        pdk__release_begin(claim->client, &claim->release);
+        claim->listener->changed(claim, action->kind);
         break;
     case PDK__ACT_SUSPECT:
     case PDK__ACT_HELD:
-    case PDK__ACT_LOST:
         claim->listener->changed(claim, action->kind);
         break;
     case PDK__ACT_REVOKED:
         claim->listener->revoked(claim);
+        break;
+    case PDK__ACT_CONTENDED:
+        claim->listener->contended(claim);
         break;
     case PDK__ACT_UNWATCH:
         unwatch_predecessor(claim, action->gone);
@@ -243,6 +280,9 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         if (claim->stray != NULL) /* without memory for it no create was sent */
             pdk__stray_keep(claim->client, claim->stray, action->attempt);
         claim->stray = NULL;
+        break;
+    case PDK__ACT_RENEW:
+        pdk__reset_path(claim->client, claim->spec.path);
         break;
     case PDK__ACT_DONE:
         finish(claim, action->error);
@@ -276,12 +316,14 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
     assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
     event.now_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
-        claim->machine.spare = next_attempt();
+        claim->machine.spare = pdk__attempt_next();
     pdk__contender_step(&claim->machine, &event, &actions);
     pdk__standing_step(&claim->standing, before, &event, &actions);
     if (claim->client->unfit)
         note_link(claim);
     count_need(claim);
+    if (claim->spec.batch != NULL)
+        pdk__batch_stepped(&claim->seat);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
@@ -293,6 +335,37 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
         feed(claim, unsent(&failed.list[i]));
 }
 
+/* --- as one of a batch ------------------------------------------------------------------------------------------- */
+
+/* A transaction's answer does not tell the number of the write, which is the token. So the node is looked at, and
+ * listed right after. */
+static void created(struct pdk__seat *seat, const struct pdk__event *event, const char *path)
+{
+    struct pdk__claim *claim = PDK__MEMBER(seat, struct pdk__claim, seat);
+    struct pdk__event unknown = {.kind = PDK__EV_CREATED, .op = event->op, .outcome = PDK__UNKNOWN};
+    if (event->outcome != PDK__OK)
+        feed(claim, *event);
+    else if (pdk__wire_made(&claim->wire, event->op, path) != 0 ||
+             pdk__wire_list(&claim->wire, event->op, claim->spec.path) != 0)
+        feed(claim, unknown);
+}
+
+/* Another client may have deleted the node by then, and made one of its own under that name. That is as if the outcome
+ * of the create were not known: the node is looked for. */
+static bool made_ours(const struct pdk__claim *claim, const struct pdk__event *event)
+{
+    return event->outcome == PDK__OK && event->owner == claim->machine.session.id;
+}
+
+static void join_batch(struct pdk__claim *claim)
+{
+    claim->seat = (struct pdk__seat){.machine = &claim->machine, .created = created};
+    claim->seat.data = data_of(claim);
+    pdk__list_init(&claim->seat.link);
+    if (claim->spec.batch != NULL)
+        pdk__batch_join(claim->spec.batch, &claim->seat);
+}
+
 /* --- as a wire's owner, and as a member -------------------------------------------------------------------------- */
 
 static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
@@ -302,6 +375,10 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
     assert(event.op != 0);
     if (event.children != NULL && event.outcome == PDK__OK) /* first, because the claim may end with its event */
         pdk__stray_listed(claim->client, claim->spec.path, event.children, event.n_children);
+    if (event.kind == PDK__EV_CREATED && claim->spec.batch != NULL && !made_ours(claim, &event))
+        event.outcome = PDK__UNKNOWN;
+    if (event.kind == PDK__EV_WATCHED && event.op == claim->machine.rivals.op)
+        event.kind = PDK__EV_RIVALS;
     if (event.kind == PDK__EV_WATCHED) {
         pdk__standing_predecessor(&claim->standing, reply->who);
         event.name = claim->predecessor;
@@ -316,12 +393,24 @@ static void session(struct pdk__member *m, const struct pdk__event *event) { fee
 
 static void tick(struct pdk__member *m) { pdk__claim_tick(claim_of(m)); }
 
+static bool watches_rivals(const struct pdk__claim *claim)
+{
+    enum pdk__rivals_state state = claim->machine.rivals.state;
+    return state == PDK__RIVALS_ASKED || state == PDK__RIVALS_NONE;
+}
+
 static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
 {
     struct pdk__claim *claim = claim_of(m);
     struct pdk__event event = {.deleted = change == PDK__NODE_DELETED};
-    const char *own = own_path(claim);
+    const char *own = noted_path(claim);
     bool children = claim->spec.rule->by_children && strcmp(claim->spec.path, path) == 0;
+    if (change == PDK__NODE_OTHER && strcmp(claim->spec.path, path) == 0 && watches_rivals(claim)) {
+        event.kind = PDK__EV_RIVALS_FIRED;
+        event.op = claim->machine.rivals.op;
+        feed(claim, event);
+        return;
+    }
     if (change == PDK__NODE_OTHER && !children)
         return;
     if (own != NULL && strcmp(own, path) == 0) {
@@ -339,10 +428,11 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
 
 static bool watches(struct pdk__member *m, const char *path)
 {
-    struct pdk__claim *claim = claim_of(m);
-    const char *own = own_path(claim);
+    const struct pdk__claim *claim = claim_of(m);
+    const char *own = noted_path(claim);
     const char *watched = claim->machine.queue.watching && !claim->unwatched ? claim->predecessor : NULL;
-    return (watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0);
+    bool rivals = watches_rivals(claim) && strcmp(claim->spec.path, path) == 0;
+    return rivals || (watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0);
 }
 
 static void hindered(struct pdk__member *m, enum pdk__hindrance what, const char *why)
@@ -379,19 +469,39 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
         return rc;
     *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
     claim->wire = (struct pdk__wire){.client = c, .reply = replied};
-    claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
+    claim->standing = (struct pdk__standing){
+        .client = c, .path = spec->path, .machine = &claim->machine, .library = ""};
     pdk__member_join(c, &claim->member, &calls, spec->path);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
-    uint32_t attempt = next_attempt();
+    uint32_t attempt = pdk__attempt_next();
     pdk__contender_init(&claim->machine, &c->ops, spec->rule, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
                         connected, !c->session.lease_low);
+    claim->machine.session.timeout_ms = c->session.timeout_ms;
     claim->machine.conditions = spec->conditions;
+    join_batch(claim);
     feed(claim,
          (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;
 }
 
-void pdk__claim_release(struct pdk__claim *claim) { feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE}); }
+void pdk__claim_release(struct pdk__claim *claim)
+{
+    pdk__release_begin(claim->client, &claim->release);
+    feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
+}
+
+/* Only a lock that can be shared needs to know when it is used. */
+void pdk__claim_idle(struct pdk__claim *claim)
+{
+    if (!watches_rivals(claim) || pdk__rule_shares(claim->spec.rule))
+        feed(claim, (struct pdk__event){.kind = PDK__EV_IDLE});
+}
+
+void pdk__claim_used(struct pdk__claim *claim)
+{
+    if (pdk__rule_shares(claim->spec.rule))
+        feed(claim, (struct pdk__event){.kind = PDK__EV_USED});
+}
 
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms)
 {

@@ -6,8 +6,10 @@
 #define PDK__CLAIM_H
 
 #include "lib/core/contender.h"
+#include "lib/zk/batch.h"
 #include "lib/zk/client.h"
 #include "lib/zk/member.h"
+#include "lib/zk/release.h"
 #include "lib/zk/standing.h"
 #include "lib/zk/wire.h"
 
@@ -24,6 +26,7 @@ struct pdk__claim_listener {
     void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
     void (*revoked)(struct pdk__claim *claim);      /* a client asks for the lock; once per grant, while granted */
     void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY names the obstacle */
+    void (*contended)(struct pdk__claim *claim); /* another contender may wait, after pdk__claim_idle(). May be NULL */
 };
 
 /* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
@@ -35,21 +38,26 @@ struct pdk__claim_spec {
     bool try_only;
     int64_t deadline_ms;
     struct pdk__conditions conditions;
+    struct pdk__batch *batch; /* borrowed: makes the node with those of other claims; NULL: the claim makes it */
 };
 
 struct pdk__claim {
     struct pdk__member member;
     struct pdk__wire wire;
+    struct pdk__seat seat; /* in the batch, if it has one */
     struct pdk_client *client;
     const struct pdk__claim_listener *listener;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
-    bool needs_lease;               /* it holds, or is about to; counted in the client */
-    int64_t due_ms;                 /* when to call the listener's due(); PDK__NEVER for never */
-    char *predecessor;              /* the path that is watched, while queue.watching; or was */
-    bool unwatched;                 /* the watch is being removed; the request may be lost and repeated */
-    char *own;                      /* the path of our own node, once it is known */
-    struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
+    struct pdk__release release; /* from the moment at which it is no longer wanted */
+    bool needs_lease;            /* it holds, or is about to; counted in the client */
+    int64_t due_ms;              /* when to call the listener's due(); PDK__NEVER for never */
+    char *predecessor;           /* the path that is watched, while queue.watching; or was */
+    bool unwatched;              /* the watch is being removed; the request may be lost and repeated */
+    char *own;                   /* the path of our own node, once it is known */
+    struct pdk__index_entry predecessor_entry, own_entry; /* of those two, while they are not NULL */
+    struct pdk__index_entry rivals_entry;                 /* of the lock path, once its children were watched */
+    struct pdk__stray_entry *stray;                       /* memory for a stray, while a create may become one */
     struct pdk__standing standing;
 };
 
@@ -61,6 +69,12 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const 
 
 /* The caller no longer wants to hold. */
 void pdk__claim_release(struct pdk__claim *claim);
+
+/* It holds, and no caller uses it: report whether another contender waits. Cheap when that is known already. */
+void pdk__claim_idle(struct pdk__claim *claim);
+
+/* A caller uses it again. */
+void pdk__claim_used(struct pdk__claim *claim);
 
 /* The limit in its rule has changed. */
 void pdk__claim_judge_again(struct pdk__claim *claim);

@@ -56,10 +56,18 @@ int pdk__client_enter(struct pdk_client *c)
 
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event) { c->upper->session(c, event); }
 
+static bool need_is_reported(const struct pdk_client *c) { return c->session.lease_needed == (c->n_needing_lease > 0); }
+
+bool pdk__client_settled(const struct pdk_client *c)
+{
+    assert(pdk__client_locked(c));
+    return pdk__list_empty(&c->deferred) && need_is_reported(c);
+}
+
 /* Report to the session whether any member needs the lease, once the effects of a call are complete. */
 static void report_need(struct pdk_client *c)
 {
-    if (c->session.lease_needed == (c->n_needing_lease > 0))
+    if (need_is_reported(c))
         return;
     struct pdk__session_event event = {.kind = PDK__SEV_LEASE_UNNEEDED, .now_ms = pdk__now_ms()};
     if (c->n_needing_lease > 0)

@@ -20,6 +20,7 @@
 #include "lib/core/session.h"
 #include "lib/list.h"
 #include "lib/process.h"
+#include "lib/zk/index.h"
 #include "lib/zk/options.h"
 #include "paddock/client.h"
 #include <pthread.h>
@@ -71,6 +72,10 @@ struct pdk_client {
     struct pdk_client_options options;
     bool adopted;
 
+    /* the identity of its nodes, without the thread's number: two texts of one allocation (recipes/node_data.c) */
+    char *identity;
+    const char *identity_rest;
+
     /* the handle */
     zhandle_t *zh;    /* NULL while it is replaced */
     zhandle_t *early; /* a handle that spoke before it was handed over, with all authentication queued */
@@ -81,16 +86,22 @@ struct pdk_client {
     /* the session */
     struct pdk__session session;
     struct pdk__callback session_callback;
-    pdk_session_state told; /* the state that the session callback got last */
+    pdk_session_state told;  /* the state that the session callback got last */
+    int64_t session_wake_ms; /* of the machine, since its last step */
 
     /* the members */
     int over; /* why no session will ever follow, or 0 */
     uint64_t ops;
     uint64_t seed;
     struct pdk__list members;
+    struct pdk__index index;   /* by the paths that they watch */
+    struct pdk__list releases; /* of pdk__release, in the order in which they began */
+    uint64_t n_releases;       /* that have begun so far */
+    unsigned n_flushing;       /* threads that wait for their end */
     struct pdk__list deferred; /* of pdk__deferred */
     unsigned n_needing_lease;  /* of them, those that need the lease */
     size_t path_bytes;         /* of all members: the budget (member.c) */
+    size_t chroot_bytes;       /* of each path, beyond what the members know */
     struct pdk__strays *strays;
 
     /* timers */
@@ -173,6 +184,9 @@ int pdk__cond_init(pthread_cond_t *cond);
 
 /* Queue DEFERRED, if it is not queued already: it runs before the lock is released, and outside of every step. */
 void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred);
+
+/* Will the release of the lock do nothing but that? */
+bool pdk__client_settled(const struct pdk_client *c);
 
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);

@@ -5,6 +5,7 @@
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
 #include "lib/zk/listing.h"
+#include <string.h>
 
 static int connect_and_survey(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
 {
@@ -51,7 +52,7 @@ int pdk__contenders_ask(struct pdk_client *c, struct pdk__question q, struct pdk
     int before;
     if (c == NULL || q.path == NULL || list == NULL)
         return PDK_EINVAL;
-    if (!pdk__path_valid(q.path))
+    if (!pdk__path_valid(q.path) && strcmp(q.path, "/") != 0)
         return PDK_EPATH;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* no cancellation point, with the lock or without */
     int rc = ask_locked(c, &q, list);

@@ -42,14 +42,17 @@ static void end(struct pdk_client *c)
 {
     assert(!pdk__client_locked(c) && c->refs == 0);
     assert(pdk__list_empty(&c->link) && pdk__list_empty(&c->requests) && pdk__list_empty(&c->waiters));
+    assert(pdk__list_empty(&c->releases) && c->n_flushing == 0);
     assert(c->n_needing_lease == 0 && c->path_bytes == 0);
     pdk__strays_end(c);
+    pdk__index_end(&c->index);
     pthread_cond_destroy(&c->callback_queued);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     pdk__log_end(c);
     pdk__options_clear(&c->options);
     pdk__free(c->hosts);
+    pdk__free(c->identity);
     pdk__free(c);
 }
 
@@ -71,10 +74,12 @@ static void init(struct pdk_client *c, bool adopted)
     pdk__list_init(&c->waiters);
     pdk__list_init(&c->requests);
     pdk__list_init(&c->members);
+    pdk__list_init(&c->releases);
     pdk__list_init(&c->deferred);
     pdk__list_init(&c->callbacks);
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;
+    pdk__index_init(&c->index, c->seed);
 }
 
 /* HOSTS is NULL for a handle that is adopted. */
@@ -175,6 +180,7 @@ static int new_client(pdk_client **out, const char *hosts, const pdk_client_opti
         pdk__client_unref(c);
         return PDK_ENOMEM;
     }
+    c->chroot_bytes = strlen(c->hosts + strcspn(c->hosts, "/"));
     int rc = launch(c, NULL);
     if (rc == 0)
         *out = c;

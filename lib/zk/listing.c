@@ -16,6 +16,16 @@ void pdk_contender_list_free(pdk_contender_list *list)
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 
+/* ZooKeeper shows twice the number of creates, less the nodes that are there, in 32 bits (DataNode.copyStat). The sum is
+ * even, and less than 2^32 as the number of creates is less than 2^31. */
+int64_t pdk_contender_list_created(const pdk_contender_list *list)
+{
+    uint32_t twice = (uint32_t)list->stat.cversion + (uint32_t)list->stat.numChildren;
+    return twice / 2;
+}
+
+int64_t pdk_contender_list_since_ms(const pdk_contender_list *list) { return list->stat.ctime; }
+
 const char *pdk_contender_name(const pdk_contender_list *list, size_t i) { return list->items[i].name; }
 
 pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i)
@@ -83,6 +93,8 @@ bool pdk_contender_revoked(const pdk_contender_list *list, size_t i) { return li
 
 size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i) { return list->items[i].omitted; }
 
+bool pdk_contender_readable(const pdk_contender_list *list, size_t i) { return !list->items[i].refused; }
+
 const char *pdk_contender_host(const pdk_contender_list *list, size_t i) { return list->items[i].identity.host; }
 
 int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i) { return list->items[i].identity.pid; }
@@ -99,3 +111,12 @@ int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i)
 }
 
 int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i) { return list->items[i].identity.limit; }
+
+const char *pdk_contender_machine(const pdk_contender_list *list, size_t i) { return list->items[i].identity.machine; }
+
+const char *pdk_contender_under(const pdk_contender_list *list, size_t i) { return list->items[i].identity.under; }
+
+bool pdk_contender_dead(const pdk_contender_list *list, size_t i)
+{
+    return pdk__identity_dead(&list->items[i].identity);
+}

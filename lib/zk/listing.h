@@ -13,6 +13,7 @@ struct pdk__listing_item {
     size_t size;
     size_t foreign; /* bytes at the beginning of the data that are a revocation request */
     size_t omitted; /* bytes of data that were not read */
+    bool refused;   /* the ACL does not permit to look at the node, or to read its data */
     struct Stat stat;
     struct pdk__name parsed;
     struct pdk__identity identity;
@@ -20,7 +21,8 @@ struct pdk__listing_item {
 };
 
 struct pdk_contender_list {
-    char *path; /* the one that was listed */
+    char *path;       /* the one that was listed; "" for the root */
+    struct Stat stat; /* the path's own, from the answer that has the names; all 0 when it does not exist */
     size_t n;
     struct pdk__listing_item *items;
 };

@@ -173,12 +173,16 @@ static const char *message_of(const char *line, pdk_log_level *level)
     return message != NULL ? message + 2 : line;
 }
 
-/* "Socket [127.0.0.1:2181] zk retcode=-4, errno=111(Connection refused): server refused to accept the client" */
+/* "Socket [127.0.0.1:2181] zk retcode=-4, errno=111(Connection refused): server refused to accept the client". The
+ * client has EHOSTDOWN for a server that closed the connection. */
 static bool describe_socket(const char *message, char *text, size_t size)
 {
+    int number;
     char address[100], error[80];
-    if (sscanf(message, "Socket %99s zk retcode=%*d, errno=%*d(%79[^)])", address, error) != 2)
+    if (sscanf(message, "Socket %99s zk retcode=%*d, errno=%d(%79[^)])", address, &number, error) != 3)
         return false;
+    if (number == EHOSTDOWN)
+        snprintf(error, sizeof error, "connection closed");
     size_t n = strlen(address);
     bool bracketed = n > 2 && address[0] == '[' && address[n - 1] == ']';
     error[0] = (char)tolower((unsigned char)error[0]);

@@ -24,8 +24,11 @@ struct pdk__member_calls {
     void (*session)(struct pdk__member *m, const struct pdk__event *event); /* an event of the session machine */
     void (*changed)(struct pdk__member *m); /* the session has changed: after all events of one step */
     void (*tick)(struct pdk__member *m);    /* time has passed */
+
+    /* Only for a member of the index, about a path that it has noted there; neither is NULL then. */
     void (*fired)(struct pdk__member *m, const char *path, enum pdk__node_change change); /* a watch on PATH */
-    bool (*watches)(struct pdk__member *m, const char *path);                             /* the data of PATH */
+    bool (*watches)(struct pdk__member *m, const char *path); /* the data of PATH; the index must not change */
+
     void (*hindered)(struct pdk__member *m, enum pdk__hindrance what, const char *why);
 
     /* The path of a node that cannot exist, for the write by which the session is renewed; the caller frees. Only
@@ -38,6 +41,7 @@ struct pdk__member_calls {
 struct pdk__member {
     struct pdk__list link;
     const struct pdk__member_calls *calls;
+    size_t cost; /* its part of the budget of paths */
 };
 
 /* May a member join whose watches and nodes are under PATH? PDK_ELIMIT when the session carries as many paths as
@@ -47,9 +51,17 @@ int pdk__member_may_join(const struct pdk_client *c, const char *path);
 /* Register a member; PATH as above, or NULL for one without watches and nodes that last. */
 void pdk__member_join(struct pdk_client *c, struct pdk__member *m, const struct pdk__member_calls *calls,
                       const char *path);
-void pdk__member_leave(struct pdk_client *c, struct pdk__member *m, const char *path);
+void pdk__member_leave(struct pdk_client *c, struct pdk__member *m);
 
-/* Call the function of all members. */
+/* A member joins at the cost of two nodes under its path: its own, which is watched, and one that it may watch. From
+ * now on its cost is COST. */
+void pdk__member_charge(struct pdk_client *c, struct pdk__member *m, size_t cost);
+
+/* The cost of a node of ours under PATH, and of a watch on PATH itself. */
+size_t pdk__member_node_cost(const struct pdk_client *c, const char *path);
+size_t pdk__member_watch_cost(const struct pdk_client *c, const char *path);
+
+/* Call the function of all members; `fired` only of those that have noted PATH in the index. */
 void pdk__members_session(struct pdk_client *c, const struct pdk__event *event);
 void pdk__members_changed(struct pdk_client *c);
 void pdk__members_tick(struct pdk_client *c);

@@ -11,6 +11,8 @@ void pdk__options_init(struct pdk_client_options *o)
     memset(o, 0, sizeof *o);
     o->session_timeout_ms = TIMEOUT_DEFAULT_MS;
     strncpy(o->label, program_invocation_short_name, sizeof o->label - 1);
+    pdk__identity_machine(o->machine);
+    pdk__identity_under(o->under);
 }
 
 pdk_client_options *pdk_client_options_new(void)

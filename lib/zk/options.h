@@ -21,6 +21,8 @@ struct pdk_client_options {
     pdk_renewal renewal;
     bool dispatch_by_caller;
     char label[PDK__LABEL_MAX];
+    char machine[PDK__MACHINE_MAX]; /* of the identity */
+    char under[PDK__UNDER_MAX];
     pdk_session_cb on_session;
     void *on_session_arg;
     pdk_log_level log_level;

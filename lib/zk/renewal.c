@@ -74,6 +74,14 @@ void pdk__renewal_write(struct pdk_client *c)
     settle(c, r, zrc);
 }
 
+void pdk__renewal_sync(struct pdk_client *c)
+{
+    struct pdk__request *r = begin(c, false);
+    if (r != NULL)
+        r->syncs = true;
+    settle(c, r, r != NULL ? zoo_async(c->zh, "/", answered_string, r) : ZSYSTEMERROR);
+}
+
 void pdk__renewal_read(struct pdk_client *c)
 {
     struct pdk__request *r = begin(c, false);

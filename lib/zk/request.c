@@ -27,8 +27,13 @@ void pdk__request_untrack(struct pdk__request *request)
  * that we are connected to answers so on its own (ZooKeeperServer.authWriteRequest). */
 static bool agreed(int zrc) { return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS; }
 
-/* The codes that no server answers without having noted the session. */
-static bool noted(int zrc, bool writes) { return agreed(zrc) || (zrc == ZNOAUTH && !writes); }
+/* The codes that no server answers without having noted the session. Of a sync only success says that it was one. */
+static bool noted(int zrc, const struct pdk__request *request)
+{
+    if (request->syncs)
+        return zrc == ZOK;
+    return agreed(zrc) || (zrc == ZNOAUTH && !request->writes);
+}
 
 static void tell_session(const struct pdk__request *request, int zrc)
 {
@@ -36,10 +41,11 @@ static void tell_session(const struct pdk__request *request, int zrc)
     struct pdk__session_event event = {.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()};
     if (request->asked && request->writes)
         pdk__account_renewal(request->client, request->path, zrc);
-    if (noted(zrc, request->writes)) {
+    if (noted(zrc, request)) {
         event.kind = PDK__SEV_ANSWERED;
         event.sent_ms = request->sent_ms;
         event.agreed = request->writes && agreed(zrc);
+        event.led = request->syncs;
         event.asked = request->asked;
         event.wrote = request->writes;
     } else if (request->asked) {
@@ -109,6 +115,19 @@ void pdk__request_nothing(struct pdk_client *c)
     struct pdk__request *request = begin(c);
     if (request != NULL && zoo_aexists(c->zh, "/", 0, nothing, request) != ZOK)
         end(request);
+}
+
+/* No node has this version: the delete is refused, by a quorum, once all writes before it are in our server's tree. */
+bool pdk__request_flush(struct pdk_client *c, const char *path)
+{
+    struct pdk__request *request = begin(c);
+    if (request == NULL)
+        return false;
+    request->writes = true;
+    bool sent = zoo_adelete(c->zh, path, INT32_MIN, unheard, request) == ZOK;
+    if (!sent)
+        end(request);
+    return sent;
 }
 
 /* zoo_aremove_watches would remove them on our side only (ZOOKEEPER-1910). The header declares a pointer to a completion

@@ -19,6 +19,7 @@ struct pdk__request {
     void (*forget)(struct pdk__request *request);
     int64_t sent_ms; /* the request was passed to ZooKeeper's client then or later */
     bool writes;     /* a quorum answers it */
+    bool syncs;      /* the leader of our server answers it */
     bool asked;      /* by the session machine, for the chain's sake */
     char *path;      /* the path of a delete; NULL: another request */
 };
@@ -41,6 +42,11 @@ void pdk__request_drop_all(struct pdk_client *c);
 
 /* Send a no-op read as a fence: when it completes, every earlier request and event has been delivered. */
 void pdk__request_nothing(struct pdk_client *c);
+
+/* Have our server apply what was written before this call, by a write that changes nothing: reads after it see all of it.
+ * A sync would not do: a leader answers the sync of its own client before it has applied what its followers have
+ * (CommitProcessor, which matches syncs on followers only). False: nothing was sent. */
+bool pdk__request_flush(struct pdk_client *c, const char *path);
 
 /* Remove the data watches of PATH from the server; no caller waits for the answer. Without memory, a watch stays until
  * the node is deleted, and one on a deleted node until the session ends. */

@@ -39,7 +39,9 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     switch (action->kind) {
     case PDK__SACT_UP:
         assert(action->session != 0 && c->over == 0);
-        pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = action->session});
+        pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_UP,
+                                                     .session = action->session,
+                                                     .timeout_ms = c->session.timeout_ms});
         break;
     case PDK__SACT_DOWN:
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
@@ -73,6 +75,9 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
     case PDK__SACT_KEEPALIVE:
         pdk__renewal_read(c);
         break;
+    case PDK__SACT_SYNC:
+        pdk__renewal_sync(c);
+        break;
     case PDK__SACT_LEAVE:
         if (up_to_date(c))
             pdk__leave(c);
@@ -97,7 +102,8 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     assert(pdk__client_locked(c));
     pdk__session_step(&c->session, event, &actions);
     pdk__account_session(c, before, event, &actions);
-    pdk__client_arm(c, pdk__session_wake_ms(&c->session));
+    c->session_wake_ms = pdk__session_wake_ms(&c->session);
+    pdk__client_arm(c, c->session_wake_ms);
     note_link(c);
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
@@ -118,7 +124,7 @@ void pdk__client_refresh(struct pdk_client *c)
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     if (connected && c->zh != NULL && zoo_state(c->zh) != ZOO_CONNECTED_STATE)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED, .now_ms = now_ms});
-    if (now_ms >= pdk__session_wake_ms(&c->session))
+    if (now_ms >= c->session_wake_ms)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
 }
 
@@ -151,6 +157,7 @@ void pdk__client_session_init(struct pdk_client *c, bool movable)
     c->options.policy.movable = movable;
     pdk__session_init(&c->session, !c->adopted, c->options.policy, c->seed, c->options.session_timeout_ms,
                       pdk__now_ms());
+    c->session_wake_ms = pdk__session_wake_ms(&c->session);
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */

@@ -22,18 +22,24 @@ static void note_stranger(struct pdk__standing *s, const char *child)
 static void note_listing(struct pdk__standing *s, const struct pdk__event *event)
 {
     bool has_node = s->machine->node.exists == PDK__NODE_YES;
-    int64_t own = has_node ? pdk__name_parse(s->machine->node.name).sequence : INT64_MAX, lowest = INT64_MAX;
+    int64_t own = has_node ? pdk__name_parse(s->machine->node.name).sequence : INT64_MAX;
+    int64_t lowest = INT64_MAX, nearest = INT64_MIN;
     s->known = true;
     s->ahead = 0;
+    s->library = "";
     s->holder[0] = s->who[0] = '\0';
     for (size_t i = 0; i < event->n_children; i++) {
         const char *child = event->children[i];
-        struct pdk__name name = pdk__name_parse(child);
+        struct pdk__name name = pdk__name_glance(child);
         if (name.kind == PDK__NAME_FOREIGN)
             note_stranger(s, child);
         if (name.kind == PDK__NAME_JUNK || name.sequence >= own)
             continue;
         s->ahead++;
+        if (name.sequence > nearest && has_node) {
+            nearest = name.sequence;
+            s->library = pdk__name_library(child);
+        }
         if (name.sequence >= lowest)
             continue;
         lowest = name.sequence;
@@ -64,13 +70,18 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
     snprintf(s->who, sizeof s->who, "%s", owner);
 }
 
+/* Contenders of Curator go by the same rules. Those of other libraries may not: a program that waits for one, or for its
+ * dead client's session, should know. */
 static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
 {
     const char *who = s->ahead == 1 && s->who[0] != '\0' ? s->who : s->holder;
+    assert(s->library != NULL);
+    bool strange = s->library[0] != '\0' && strcmp(s->library, "Curator") != 0;
     if (s->ahead == 0)
         snprintf(buf, size, "first in the queue");
     else
-        snprintf(buf, size, "held by %s, %zu ahead", who, s->ahead);
+        snprintf(buf, size, "held by %s, %zu ahead%s%s", who, s->ahead, strange ? ", behind a contender of " : "",
+                 strange ? s->library : "");
 }
 
 static void describe_situation(struct pdk__standing *s, enum pdk__phase phase, char *buf, size_t size)

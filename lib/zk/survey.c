@@ -6,6 +6,7 @@
 #include "lib/zk/listing.h"
 #include "lib/zk/request.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* It is counted, because completions may come when the caller has left. */
 struct survey {
@@ -129,7 +130,7 @@ static struct pdk_contender_list *make_list(const struct String_vector *names)
     return NULL;
 }
 
-static void listed(int zrc, const struct String_vector *names, const void *data)
+static void listed(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
 {
     static const struct String_vector none;
     struct read *read = (struct read *)data;
@@ -138,6 +139,8 @@ static void listed(int zrc, const struct String_vector *names, const void *data)
     struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
     assert(read->survey->list == NULL && read->item == NULL);
     read->survey->list = list;
+    if (list != NULL && zrc == ZOK)
+        list->stat = *stat;
     if (list == NULL)
         spoil(read->survey, answered ? ZSYSTEMERROR : zrc);
     arrived(read, c);
@@ -147,7 +150,7 @@ static void ask_list(struct survey *s)
 {
     struct read *read = begin(s, NULL, 0);
     if (read != NULL)
-        sent(read, zoo_aget_children(s->client->zh, s->path, 0, listed, read));
+        sent(read, zoo_aget_children2(s->client->zh, s->path, 0, listed, read));
 }
 
 /* --- a node's size ----------------------------------------------------------------------------------------------- */
@@ -164,7 +167,9 @@ static void sized(int zrc, const struct Stat *stat, const void *data)
         read->item->stat = *stat;
     else if (zrc == ZNONODE)
         read->item->vanished = true;
-    else if (zrc != ZNOAUTH)
+    else if (zrc == ZNOAUTH)
+        read->item->refused = true;
+    else
         spoil(s, zrc);
     arrived(read, c);
 }
@@ -207,6 +212,7 @@ static void got(int zrc, const char *value, int length, const struct Stat *stat,
         read->item->vanished = true;
     } else if (zrc == ZNOAUTH) {
         read->item->omitted = (size_t)read->item->stat.dataLength;
+        read->item->refused = true;
     } else {
         spoil(s, zrc);
     }
@@ -314,7 +320,8 @@ static int run(struct survey *s, const struct pdk__question *q)
     s->path = q->path;
     ask_list(s);
     int rc = settle(s, q->deadline_ms);
-    if (rc == 0 && (s->list->path = pdk__strdup(q->path)) == NULL)
+    const char *above = strcmp(q->path, "/") != 0 ? q->path : ""; /* of each node's name and its slash */
+    if (rc == 0 && (s->list->path = pdk__strdup(above)) == NULL)
         rc = PDK_ENOMEM;
     if (rc != 0)
         return rc;

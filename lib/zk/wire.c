@@ -16,11 +16,13 @@ struct question {
     uint64_t op;
     int worst;     /* of a chain of parents: the first real failure so far */
     int n_parents; /* how many of the chain are still to come */
+    char *name;    /* of a node that is looked at once it is made; owned */
 };
 
 static void end(struct question *q)
 {
     pdk__request_untrack(&q->base);
+    pdk__free(q->name);
     pdk__free(q);
 }
 
@@ -105,16 +107,40 @@ static void created(int zrc, const char *path, const struct Stat *stat, const vo
     complete((struct question *)data, PDK__EV_CREATED, zrc, (struct pdk__wire_reply){.event = event});
 }
 
-int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data, bool sequential)
+static int create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data, int mode)
 {
     struct pdk_client *c = wire->client;
     struct question *q = begin(wire, op, true);
     if (q == NULL)
         return PDK_ENOMEM;
     struct ACL_vector acl = pdk__options_acl(&c->options);
-    int mode = sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL;
     /* create2, because the czxid is the token. */
     return sent(q, zoo_acreate2(c->zh, path, data.data, (int)data.size, &acl, mode, created, q));
+}
+
+int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data, bool sequential)
+{
+    return create(wire, op, path, data, sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL);
+}
+
+static void made(int zrc, const struct Stat *stat, const void *data)
+{
+    struct question *q = (struct question *)data;
+    struct pdk__event event = event_of(zrc, stat);
+    event.name = q->name;
+    complete(q, PDK__EV_CREATED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct question *q = begin(wire, op, false);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    q->name = pdk__strdup(strrchr(path, '/') + 1);
+    if (q->name != NULL)
+        return sent(q, zoo_aexists(wire->client->zh, path, 0, made, q));
+    end(q);
+    return PDK_ENOMEM;
 }
 
 /* --- the lock path and its ancestors ----------------------------------------------------------------------------- */
@@ -149,7 +175,18 @@ static int make_parent(struct question *q, const char *path, struct ACL_vector *
     return zrc;
 }
 
-int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent)
+/* The length of the ancestor before the nearest; 0 if there are no more than those. */
+static size_t before_nearest(const char *path)
+{
+    size_t lengths[PDK__NEAREST_MAX + 1] = {0};
+    for (size_t length = 0; (length = pdk__path_next(path, length)) != 0;) {
+        memmove(lengths, lengths + 1, PDK__NEAREST_MAX * sizeof *lengths);
+        lengths[PDK__NEAREST_MAX] = length;
+    }
+    return lengths[0];
+}
+
+int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent, bool all)
 {
     char *part = pdk__strdup(path);
     struct question *q = part != NULL ? begin(wire, op, true) : NULL;
@@ -159,8 +196,8 @@ int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, boo
     }
     struct ACL_vector acl = pdk__options_acl(&wire->client->options);
     /* the chroot's own node, if it has one; refused as existing otherwise */
-    int zrc = make_parent(q, "/", &acl, ZOO_CONTAINER);
-    for (size_t length = 0; (length = pdk__path_next(path, length)) != 0;) {
+    int zrc = all ? make_parent(q, "/", &acl, ZOO_CONTAINER) : ZOK;
+    for (size_t length = all ? 0 : before_nearest(path); (length = pdk__path_next(path, length)) != 0;) {
         bool stays = path[length] == '\0' && persistent;
         part[length] = '\0';
         zrc = make_parent(q, part, &acl, stays ? ZOO_PERSISTENT : ZOO_CONTAINER);
@@ -238,15 +275,15 @@ static int exists(struct pdk__wire *wire, uint64_t op, const char *node, stat_co
 static void watched_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
 {
     char who[192];
-    (void)stat;
     pdk__standing_owner(who, sizeof who, value, zrc == ZOK ? length : 0); /* without the lock */
-    complete((struct question *)data, PDK__EV_WATCHED, zrc, (struct pdk__wire_reply){.who = who});
+    complete((struct question *)data, PDK__EV_WATCHED, zrc,
+             (struct pdk__wire_reply){.event = event_of(zrc, stat), .who = who});
 }
 
 static void watched_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
-    (void)stat;
-    complete((struct question *)data, PDK__EV_WATCHED, zrc, (struct pdk__wire_reply){.who = ""});
+    complete((struct question *)data, PDK__EV_WATCHED, zrc,
+             (struct pdk__wire_reply){.event = event_of(zrc, stat), .who = ""});
 }
 
 int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)

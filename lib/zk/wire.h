@@ -38,8 +38,13 @@ struct pdk__node_data {
 int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data,
                      bool sequential);
 
-/* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. */
-int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent);
+/* The node at PATH, which a transaction has made: CREATED. */
+int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path);
+
+/* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. Without ALL, of the path and
+ * its ancestors only the nearest, PDK__NEAREST_MAX at most. */
+enum { PDK__NEAREST_MAX = 3 };
+int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent, bool all);
 
 /* A delete of PATH, which no node can have: BARRIER. */
 int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);

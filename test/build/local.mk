@@ -1,20 +1,22 @@
 # The checks of the build itself.
 build_scripts = \
-	%D%/check-circles %D%/check-exports %D%/check-format %D%/check-headers %D%/check-measure %D%/check-nonblocking %D%/check-prose \
-	%D%/check-purity %D%/check-shim %D%/ci %D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
-	%D%/portability %D%/proof %D%/prove %D%/quickstart
+	%D%/check-circles %D%/check-exports %D%/check-format %D%/check-headers \
+	%D%/check-measure %D%/check-nonblocking %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
+	%D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
+	%D%/proof %D%/prove %D%/quickstart
 server_scripts = %D%/installed-prefix.sh
 EXTRA_DIST += $(build_scripts) \
-	%D%/assertions-cost %D%/check-dist %D%/coverage %D%/cunit.c %D%/exports %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/purity-allowed %D%/races \
-	%D%/Prose.pm %D%/unstable \
+	%D%/Prose.pm %D%/assertions-cost %D%/check-dist %D%/coverage %D%/cunit.c %D%/exports \
+	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
+	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages
 
 dist-hook:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check-dist $(distdir) || [ $$? -eq 77 ]
 
-# Other compilers, C libraries and options; two of them are in make check.
+# Other compilers, C libraries and options.
 portability:
-	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/portability musl options clang replaced
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/portability
 
 # The instructions that the library's assertions cost.
 assertions-cost: paddock$(EXEEXT)

@@ -49,9 +49,12 @@ static long dissenters(const struct nemesis *n)
 
 static int children(const struct nemesis *n)
 {
-    struct String_vector names = {0};
-    int count = zoo_get_children(n->zh, n->workers->path, 0, &names) == ZOK ? names.count : 0;
-    deallocate_String_vector(&names);
+    int count = 0;
+    for (int lane = 0; lane < N_LANES; lane++) {
+        struct String_vector names = {0};
+        count += zoo_get_children(n->zh, lane_rules[lane].path, 0, &names) == ZOK ? names.count : 0;
+        deallocate_String_vector(&names);
+    }
     return count;
 }
 

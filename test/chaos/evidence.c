@@ -1,6 +1,7 @@
 #include "test/chaos/evidence.h"
 
 #include <paddock/mutex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,37 @@ static int by_answer(const void *a, const void *b)
     return (x->answered_ns > y->answered_ns) - (x->answered_ns < y->answered_ns);
 }
 
+/* A grant of one node has no parts in its history. The read lock under a write lock has that one's token. */
+static void add_only_part(struct request *r)
+{
+    if (r->n_parts > 0)
+        return;
+    struct part *p = &r->parts[r->n_parts++];
+    p->lane = recipe_lane(r->recipe);
+    p->token = r->recipe == RECIPE_DOWNGRADE ? 0 : r->token;
+    snprintf(p->node, sizeof p->node, "%s", r->node);
+}
+
+static const struct znode *first_gone(const struct request *r)
+{
+    const struct znode *first = r->parts[0].znode;
+    for (int i = 1; i < r->n_parts && first != NULL; i++) {
+        const struct znode *z = r->parts[i].znode;
+        first = z == NULL || z->gone_ms < first->gone_ms ? z : first;
+    }
+    return first;
+}
+
+static void bind(const struct truth *t, struct request *r)
+{
+    add_only_part(r);
+    for (int i = 0; i < r->n_parts; i++) {
+        struct part *p = &r->parts[i];
+        p->znode = p->token != 0 ? truth_find(t, p->lane, p->token) : truth_find_name(t, p->lane, p->node);
+    }
+    r->znode = first_gone(r);
+}
+
 void evidence_settle(struct evidence *e)
 {
     free(e->grants);
@@ -53,11 +85,54 @@ void evidence_settle(struct evidence *e)
         struct request *r = &e->requests.list[i];
         if (r->n_answers == 0 || r->rc != 0)
             continue;
-        r->znode = truth_find(&e->truth, r->token);
+        bind(&e->truth, r);
         e->grants[e->n_grants++] = i;
     }
     sorted = e;
     qsort(e->grants, e->n_grants, sizeof *e->grants, by_answer);
+}
+
+/* --- exclusion --------------------------------------------------------------------------------------------------- */
+
+int held_in(const struct evidence *e, const struct request *r, enum lane lane, int64_t ns)
+{
+    int held = 0;
+    for (int i = 0; i < r->n_parts; i++) {
+        const struct part *p = &r->parts[i];
+        bool is_over = p->znode != NULL && was_ordered(p->znode) && evidence_ns(e, p->znode->gone_ms) <= ns;
+        if (p->lane == lane && !is_over)
+            held += lane_weight(lane, p->node);
+    }
+    return held;
+}
+
+bool is_one_hold(const struct request *a, const struct request *b)
+{
+    return a->process == b->process && a->token == b->token &&
+           (a->recipe == RECIPE_DOWNGRADE) != (b->recipe == RECIPE_DOWNGRADE);
+}
+
+enum lane contested(const struct evidence *e, const struct request *a, const struct request *b)
+{
+    for (int i = 0; i < a->n_parts && !is_one_hold(a, b); i++) {
+        enum lane lane = a->parts[i].lane;
+        int other = held_in(e, b, lane, INT64_MIN);
+        if (other > 0 && held_in(e, a, lane, INT64_MIN) + other > lane_rules[lane].room)
+            return lane;
+    }
+    return N_LANES;
+}
+
+int64_t token_in(const struct request *r, enum lane lane)
+{
+    int64_t token = 0;
+    for (int i = 0; i < r->n_parts; i++) {
+        const struct part *p = &r->parts[i];
+        int64_t own = r->n_parts > 1 && p->token != 0 ? p->token : r->token;
+        if (p->lane == lane && own > token)
+            token = own;
+    }
+    return token;
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */

@@ -27,18 +27,33 @@ struct told {
     bool is_question;
 };
 
+/* A node of a grant. */
+struct part {
+    enum lane lane;
+    int64_t token; /* its own; 0: it has none */
+    char node[64];
+    const struct znode *znode; /* NULL: there is none */
+};
+
 /* One call to lock, and all that followed from it. A time that did not come is NEVER. */
 struct request {
     int process, number, way;
+    enum recipe recipe;
+    int n_wanted;       /* how many nodes a grant has; 0: one */
     int64_t timeout_ms; /* -1: none */
     int64_t asked_ns, answered_ns;
     int n_answers, rc;
     int64_t token, session, valid_ms; /* when granted */
     char node[64];
-    const struct znode *znode; /* with that token; NULL: there is none */
+    struct part parts[PARTS_MAX];
+    int n_parts;
+    const struct znode *znode; /* of its parts, the first that went; NULL: one of them has none */
     int64_t lost_ns;           /* when LOST was reported, or answered */
     int64_t unlocking_ns, unlocked_ns;
     int n_unlocked, unlock_rc;
+    uint64_t turn;     /* under its node; 0: the node has one owner */
+    bool may_stay;     /* its node, when its unlock has returned */
+    bool is_yield;     /* its unlock does not wait, and the client stays a candidate */
     struct told *told; /* in the order of time */
     size_t n_told, cap_told;
 };
@@ -98,6 +113,18 @@ void *evidence_grow(void **list, size_t *n, size_t *cap, size_t size);
 
 /* The servers' clock, on that of the histories. NEVER stays so. */
 int64_t evidence_ns(const struct evidence *e, int64_t wall_ms);
+
+/* How much of the lane's room the grant takes; without the nodes that another client's order had deleted at NS. */
+int held_in(const struct evidence *e, const struct request *r, enum lane lane, int64_t ns);
+
+/* Are A and B one hold of one client: a write lock, and the read lock under it? */
+bool is_one_hold(const struct request *a, const struct request *b);
+
+/* A lane in which A and B do not fit beside each other; N_LANES: there is none. */
+enum lane contested(const struct evidence *e, const struct request *a, const struct request *b);
+
+/* The token of the grant in that lane; 0: it has none there. */
+int64_t token_in(const struct request *r, enum lane lane);
 
 /* When a grant ended for its holder: lost, unlock called, or killed. */
 int64_t grant_end_ns(const struct evidence *e, const struct request *r);

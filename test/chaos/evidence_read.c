@@ -15,6 +15,8 @@ static void ask(struct evidence *e, int process, const struct record *r)
     PUSH(&e->requests) = (struct request){.process = process,
                                           .number = r->kind,
                                           .way = r->rc,
+                                          .recipe = recipe_by_name(r->node),
+                                          .n_wanted = (int)r->session,
                                           .timeout_ms = r->token,
                                           .asked_ns = r->ns,
                                           .answered_ns = NEVER,
@@ -35,29 +37,55 @@ static void answer(struct request *q, const struct record *r)
     snprintf(q->node, sizeof q->node, "%.55s", r->node);
 }
 
+static void add_part(struct request *q, const struct record *r)
+{
+    if (q->n_parts == PARTS_MAX || (unsigned)r->rc >= N_LANES)
+        return; /* then there are fewer than were asked for */
+    struct part *p = &q->parts[q->n_parts++];
+    *p = (struct part){.lane = (enum lane)r->rc, .token = r->token};
+    snprintf(p->node, sizeof p->node, "%.55s", r->node);
+}
+
+/* Mostly the last one. A writer reads before it returns the write lock, and threads ask at the same time. */
+static struct request *find_request(struct evidence *e, size_t first, int number)
+{
+    for (size_t i = e->requests.n; i-- > first;)
+        if (e->requests.list[i].number == number)
+            return &e->requests.list[i];
+    return NULL;
+}
+
 static void follow(struct evidence *e, int process, size_t first, const struct record *r)
 {
-    struct request *q = e->requests.n > first ? &e->requests.list[e->requests.n - 1] : NULL;
+    struct request *q = find_request(e, first, r->kind);
     if (r->event == ENDED)
         e->processes.list[process].ended_ns = r->ns;
-    else if (q == NULL || q->number != r->kind)
+    else if (q == NULL)
         e->processes.list[process].n_strays++;
     else if (r->event == GRANTED || r->event == FAILED)
         answer(q, r);
-    else if (r->event == UNLOCKING)
+    else if (r->event == PART)
+        add_part(q, r);
+    else if (r->event == TURN)
+        q->turn = (uint64_t)r->token;
+    else if (r->event == UNLOCKING) {
         q->unlocking_ns = r->ns;
-    else if (q->n_unlocked++ == 0) {
+        q->may_stay = r->session != 0;
+        q->is_yield = r->rc != 0;
+    } else if (q->n_unlocked++ == 0) {
         q->unlocked_ns = r->ns;
         q->unlock_rc = r->rc;
     }
 }
 
-/* A report may come before the call that it is about has returned, or after the next one. The token tells which. */
+/* A report may come before the call that it is about has returned, or after the next one. The token tells which; of the
+ * turns of one node it is the last that was asked for by then. */
 static void tell(struct evidence *e, size_t first, const struct record *r)
 {
     for (size_t i = e->requests.n; i-- > first;) {
         struct request *q = &e->requests.list[i];
-        if (q->token != r->token || q->token == 0)
+        if (q->token != r->token || q->token == 0 || q->asked_ns > r->ns ||
+            (r->event == QUESTION && q->number != r->kind))
             continue;
         struct told *t = evidence_grow((void **)&q->told, &q->n_told, &q->cap_told, sizeof *t);
         *t = (struct told){.ns = r->ns, .state = r->rc, .valid_ms = r->valid_ms, .is_question = r->event == QUESTION};
@@ -224,7 +252,7 @@ bool evidence_read(struct evidence *e, const char *dir)
     bool is_good = read_clients(e, dir) && read_nemesis(e, dir) && e->clocks.n > 0;
     if (!is_good)
         fprintf(stderr, "judge: no histories, or broken ones, in %s\n", dir);
-    if (is_good && !(is_good = truth_read(&e->truth, dir, "/chaos/lock")))
+    if (is_good && !(is_good = truth_read(&e->truth, dir)))
         fprintf(stderr, "judge: no transaction logs, or broken ones, in %s\n", dir);
     if (is_good)
         evidence_settle(e);

@@ -20,12 +20,21 @@ static bool servers_are_well(const struct nemesis *n)
     return !servers_are_hurt(n) && n->well_ns != 0 && zoo_state(n->zh) == ZOO_CONNECTED_STATE;
 }
 
+/* One of those that the clients use. */
+static const char *choose_path(struct nemesis *n, struct fault *f)
+{
+    do
+        f->lane = (enum lane)dice_below(&n->dice, N_LANES);
+    while ((n->workers->lanes >> f->lane & 1) == 0);
+    return lane_rules[f->lane].path;
+}
+
 static const char *sequence(const char *name) { return strlen(name) > 10 ? name + strlen(name) - 10 : name; }
 
-static bool delete_child(struct nemesis *n, const char *name)
+static bool delete_child(struct nemesis *n, const char *parent, const char *name)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
+    snprintf(path, sizeof path, "%s/%s", parent, name);
     return admin_delete(n, path) == ZOK;
 }
 
@@ -33,13 +42,14 @@ static bool delete_child(struct nemesis *n, const char *name)
 static bool delete_node(struct nemesis *n, struct fault *f)
 {
     struct String_vector names = {0};
-    if (!servers_are_well(n) || zoo_get_children(n->zh, n->workers->path, 0, &names) != ZOK || names.count == 0)
+    const char *path = choose_path(n, f);
+    if (!servers_are_well(n) || zoo_get_children(n->zh, path, 0, &names) != ZOK || names.count == 0)
         return false;
     int chosen = dice_below(&n->dice, names.count);
     for (int i = 0; dice_chance(&n->dice, 70) && i < names.count; i++)
         if (strcmp(sequence(names.data[i]), sequence(names.data[chosen])) < 0)
             chosen = i;
-    f->took = delete_child(n, names.data[chosen]);
+    f->took = delete_child(n, path, names.data[chosen]);
     snprintf(f->node, sizeof f->node, "%s", names.data[chosen]);
     deallocate_String_vector(&names);
     return true;
@@ -49,15 +59,16 @@ static bool delete_node(struct nemesis *n, struct fault *f)
 static bool delete_path(struct nemesis *n, struct fault *f)
 {
     struct String_vector names = {0};
+    const char *path = choose_path(n, f);
     if (!servers_are_well(n))
         return false;
     for (int tries = 0; tries < 20 && !f->took; tries++) {
-        if (zoo_get_children(n->zh, n->workers->path, 0, &names) != ZOK)
+        if (zoo_get_children(n->zh, path, 0, &names) != ZOK)
             return tries > 0;
         for (int i = 0; i < names.count; i++)
-            delete_child(n, names.data[i]);
+            delete_child(n, path, names.data[i]);
         deallocate_String_vector(&names);
-        f->took = admin_delete(n, n->workers->path) == ZOK;
+        f->took = admin_delete(n, path) == ZOK;
     }
     return true;
 }
@@ -65,7 +76,7 @@ static bool delete_path(struct nemesis *n, struct fault *f)
 static bool create(struct nemesis *n, struct fault *f, const char *name, int mode)
 {
     char path[256], made[256];
-    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
+    snprintf(path, sizeof path, "%s/%s", choose_path(n, f), name);
     int rc = admin_create(n, path, mode, made);
     f->took = rc == ZOK;
     if (rc == ZOPERATIONTIMEOUT && mode == ZOO_PERSISTENT)
@@ -98,10 +109,10 @@ static bool litter(struct nemesis *n, struct fault *f)
 }
 
 /* It must not stay: a foreign contender blocks all others. */
-static bool is_gone(struct nemesis *n, const char *name)
+static bool is_gone(struct nemesis *n, const struct fault *f)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/%s", n->workers->path, name);
+    snprintf(path, sizeof path, "%s/%s", lane_rules[f->lane].path, f->node);
     admin_mend(n, n->well_ns != 0 && !servers_are_hurt(n));
     int rc = admin_delete(n, path);
     return rc == ZOK || rc == ZNONODE;
@@ -110,7 +121,7 @@ static bool is_gone(struct nemesis *n, const char *name)
 static void leave(struct nemesis *n, struct fault *f)
 {
     if (*f->node != '\0')
-        CHECK_WITHIN(60000, is_gone(n, f->node));
+        CHECK_WITHIN(60000, is_gone(n, f));
 }
 
 const struct fault_kind admin_faults[N_FAULTS] = {

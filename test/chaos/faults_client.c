@@ -75,9 +75,19 @@ static void flap(struct nemesis *n, struct fault *f)
 
 static bool rule(struct nemesis *n, struct fault *f, pdk__act act)
 {
-    static const int ops[] = {PDK__OP_CREATE2, PDK__OP_CREATE2,     PDK__OP_DELETE, PDK__OP_DELETE,
-                              PDK__OP_LIST,    PDK__OP_LIST2,       PDK__OP_GET,    PDK__OP_EXISTS,
-                              PDK__OP_CONNECT, PDK__OP_SET_WATCHES, PDK__OP_PING,   0};
+    static const int ops[] = {PDK__OP_CREATE2,
+                              PDK__OP_CREATE2,
+                              PDK__OP_DELETE,
+                              PDK__OP_DELETE,
+                              PDK__OP_LIST,
+                              PDK__OP_LIST2,
+                              PDK__OP_GET,
+                              PDK__OP_EXISTS,
+                              PDK__OP_CONNECT,
+                              PDK__OP_SET_WATCHES,
+                              PDK__OP_PING,
+                              PDK__OP_PROOF,
+                              0};
     f->detail = ops[dice_below(&n->dice, sizeof ops / sizeof *ops)];
     if (f->detail == PDK__OP_CONNECT || f->detail == PDK__OP_SET_WATCHES)
         EACH_PROXY(n, f, p, pdk__proxy_cut(p))

@@ -75,11 +75,12 @@ const char *known_name(enum known known)
 
 const char *who(const struct evidence *e, const struct request *r)
 {
-    static char text[4][64];
+    static char text[4][96];
     static int turn;
     const struct process *p = &e->processes.list[r->process];
     char *to = text[turn = (turn + 1) % 4];
-    snprintf(to, sizeof text[0], "client %d.%d (pid %d), request %d", p->place, p->generation, (int)p->pid, r->number);
+    snprintf(to, sizeof text[0], "client %d.%d (pid %d), request %d (%s)", p->place, p->generation, (int)p->pid,
+             r->number, recipe_name(r->recipe));
     return to;
 }
 
@@ -96,6 +97,8 @@ static void count(const struct evidence *e, struct tally *t)
                         .discarded = e->truth.n_discarded};
     for (size_t i = 0; i < e->strikes.n; i++)
         t->faults[e->strikes.list[i].id] += e->strikes.list[i].took;
+    for (size_t i = 0; i < e->n_grants; i++)
+        t->granted[e->requests.list[e->grants[i]].recipe]++;
 }
 
 const char *judge_holders(const struct evidence *e)
@@ -117,6 +120,7 @@ void judge_evidence(const struct evidence *e, struct findings *f)
     law_outcomes(e, f);
     law_order(e, f);
     law_nodes(e, f);
+    law_turns(e, f);
     law_service(e, f);
     law_deadline(e, f);
     law_margins(e, f);

@@ -25,6 +25,7 @@ struct tally {
     size_t processes, requests, grants, nodes;
     long txns, discarded;
     int faults[N_FAULTS]; /* that took effect */
+    size_t granted[N_RECIPES];
 };
 
 struct findings {
@@ -67,6 +68,7 @@ LAW(law_origins);  /* a token is its node's czxid */
 LAW(law_outcomes); /* every call has one outcome, an allowed one, in time */
 LAW(law_order);    /* only the first in the queue is granted */
 LAW(law_nodes);    /* no attempt has two nodes; none is left at the end */
+LAW(law_turns);    /* who yields is a candidate again */
 LAW(law_service);  /* every client is served */
 LAW(law_deadline); /* the session outlives the deadline that was reported */
 LAW(law_margins);  /* no client claims to hold after its session's end */

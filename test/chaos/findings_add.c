@@ -20,6 +20,8 @@ static void add_tally(struct tally *t, const struct tally *more)
     t->discarded += more->discarded;
     for (int id = 0; id < N_FAULTS; id++)
         t->faults[id] += more->faults[id];
+    for (int recipe = 0; recipe < N_RECIPES; recipe++)
+        t->granted[recipe] += more->granted[recipe];
 }
 
 /* Notes stay with the run that they are about. */

@@ -10,13 +10,15 @@
 
 enum { CLOCK_NS = 2000000 };
 
-/* The grant after the I-th, by token. */
+/* The grant after the I-th, by token, of those that it excluded. */
 static const struct request *next_grant(const struct evidence *e, size_t i)
 {
-    int64_t token = e->requests.list[e->grants[i]].token;
-    for (size_t j = i + 1; j < e->n_grants; j++)
-        if (e->requests.list[e->grants[j]].token > token)
-            return &e->requests.list[e->grants[j]];
+    const struct request *r = &e->requests.list[e->grants[i]];
+    for (size_t j = i + 1; j < e->n_grants; j++) {
+        const struct request *next = &e->requests.list[e->grants[j]];
+        if (next->token > r->token && contested(e, r, next) != N_LANES)
+            return next;
+    }
     return NULL;
 }
 

@@ -11,6 +11,8 @@ static size_t attempt_size(const struct znode *z) { return strlen(z->name) - 10;
 static int by_attempt(const void *a, const void *b)
 {
     const struct znode *x = *(const struct znode *const *)a, *y = *(const struct znode *const *)b;
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
     size_t n = attempt_size(x), m = attempt_size(y);
     int c = memcmp(x->name, y->name, n < m ? n : m);
     if (c != 0 || n != m)
@@ -20,7 +22,7 @@ static int by_attempt(const void *a, const void *b)
 
 static bool same_attempt(const struct znode *x, const struct znode *y)
 {
-    return attempt_size(x) == attempt_size(y) && memcmp(x->name, y->name, attempt_size(x)) == 0;
+    return x->lane == y->lane && attempt_size(x) == attempt_size(y) && memcmp(x->name, y->name, attempt_size(x)) == 0;
 }
 
 static void look_for_twins(const struct truth *t, struct findings *f)
@@ -30,7 +32,7 @@ static void look_for_twins(const struct truth *t, struct findings *f)
     if (all == NULL)
         abort();
     for (size_t i = 0; i < t->n; i++)
-        if (t->nodes[i].is_contender && t->nodes[i].owner != 0)
+        if (t->nodes[i].is_contender && t->nodes[i].owner != 0 && strlen(t->nodes[i].name) > 10)
             all[n++] = &t->nodes[i];
     qsort(all, n, sizeof *all, by_attempt);
     for (size_t i = 1; i < n; i++)
@@ -53,7 +55,7 @@ void law_nodes(const struct evidence *e, struct findings *f)
         return;
     }
     if (e->n_children != 0)
-        breach(f, "nodes", "the path has %lld children at the end", (long long)e->n_children);
+        breach(f, "nodes", "the paths have %lld children at the end", (long long)e->n_children);
     if (e->n_ephemerals != 0)
         breach(f, "nodes", "the servers have %lld ephemeral nodes at the end", (long long)e->n_ephemerals);
     if (e->n_watches != 0)

@@ -1,6 +1,8 @@
 /*
- * A grant goes to the first in the queue: when it was answered, every contender's node with a lower czxid had been
- * deleted. This is FIFO, too, and mutual exclusion of the contenders whose sessions live: the servers' order decides.
+ * A grant goes to the first in the queue: when it was answered, so many of the contenders' nodes with a lower czxid had
+ * been deleted that its own had room beside the rest (test/lib/lanes.h). For a mutex, a writer and a leader those are
+ * all of them; for a reader, all but readers; for a multi-lock, all of them on each of its paths. This is FIFO, too, and
+ * mutual exclusion of the contenders whose sessions live: the servers' order decides.
  *
  * The leader stamps a transaction when it proposes it. No client can know of it earlier.
  */
@@ -8,28 +10,30 @@
 
 enum { CLOCK_NS = 2000000 };
 
-/* Nodes of other recipes hold their sequence number's place, which is that of their czxid. */
+/* When the last of the nodes had room beside those before it. Nodes of other recipes hold their sequence number's place,
+ * which is that of their czxid. */
+static int64_t look_at_nodes(const struct evidence *e, struct findings *f, const struct request *r)
+{
+    int64_t first_ns = 0;
+    for (int i = 0; i < r->n_parts; i++) {
+        const struct znode *z = r->parts[i].znode, *last;
+        int64_t ns = evidence_ns(e, truth_first_ms(&e->truth, z, &last));
+        if (evidence_ns(e, z->created_ms) > r->answered_ns + CLOCK_NS)
+            breach(f, "order", "%s: granted at %.3f s, its node was made at %.3f s", who(e, r), at(e, r->answered_ns),
+                   at(e, evidence_ns(e, z->created_ms)));
+        else if (ns > r->answered_ns + CLOCK_NS)
+            breach(f, "order", "%s: granted at %.3f s, %s was before it until %.3f s", who(e, r), at(e, r->answered_ns),
+                   last->name, at(e, ns));
+        first_ns = ns > first_ns ? ns : first_ns;
+    }
+    return first_ns;
+}
+
 static void look(const struct evidence *e, struct findings *f, const struct request *r)
 {
-    size_t mine = (size_t)(r->znode - e->truth.nodes);
-    int64_t created_ns = evidence_ns(e, r->znode->created_ms);
-    int64_t first_ns = created_ns;
-    if (created_ns > r->answered_ns + CLOCK_NS)
-        breach(f, "order", "%s: granted at %.3f s, its node was made at %.3f s", who(e, r), at(e, r->answered_ns),
-               at(e, created_ns));
-    for (size_t i = 0; i < mine; i++) {
-        const struct znode *z = &e->truth.nodes[i];
-        if (!z->is_contender || z->gone_zxid < r->znode->czxid)
-            continue;
-        int64_t gone_ns = evidence_ns(e, z->gone_ms);
-        if (gone_ns > first_ns)
-            first_ns = gone_ns;
-        if (gone_ns > r->answered_ns + CLOCK_NS)
-            breach(f, "order", "%s: granted at %.3f s, %s was before it until %.3f s", who(e, r), at(e, r->answered_ns),
-                   z->name, at(e, gone_ns));
-    }
-    if (was_stopped(e, r, first_ns, r->answered_ns))
-        return;
+    int64_t first_ns = look_at_nodes(e, f, r);
+    if (r->turn > 1 || was_stopped(e, r, first_ns, r->answered_ns))
+        return; /* a later turn needs no hand-over between clients */
     int64_t took = r->answered_ns > first_ns ? r->answered_ns - first_ns : 0, before = first_ns - 1000000000;
     sample(&f->hand_over, took);
     if (find_strike(e, ~UINT64_C(0), -1, before, r->answered_ns) == NULL)

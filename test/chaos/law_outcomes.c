@@ -22,8 +22,8 @@ static bool may_be_lost(const struct evidence *e, const struct request *r)
 static bool allowed(const struct evidence *e, const struct request *r)
 {
     switch (r->way) {
-    case BY_LOCK:
-        return r->rc == 0;
+    case BY_LOCK: /* a writer's grant can be lost before it goes on as a reader */
+        return r->rc == 0 || (r->recipe == RECIPE_DOWNGRADE && r->rc == PDK_ELOST && may_be_lost(e, r));
     case BY_TIMEDLOCK:
         return r->rc == 0 || r->rc == PDK_ETIMEDOUT;
     case BY_TRYLOCK:
@@ -57,15 +57,23 @@ static void look_at_lock(const struct evidence *e, struct findings *f, const str
 /* Unlock reported that the node is deleted, and it was not. A leader that was deposed and does not know it yet ends
  * sessions, too. The client believes it, and has nothing to unlock any more. No other contender is granted before the
  * node is deleted. */
-static void look_at_stray(const struct evidence *e, struct findings *f, const struct request *r, int64_t gone_ns)
+static void look_at_stray(const struct evidence *e, struct findings *f, const struct request *r, const struct znode *z)
 {
+    int64_t gone_ns = evidence_ns(e, z->gone_ms);
     int64_t before = r->unlocked_ns - (2 * e->session_ms + 2000) * INT64_C(1000000);
-    if (r->znode->ending == BY_EXPIRY && find_strike(e, CUTS, -1, before, r->unlocked_ns) != NULL) {
+    if (z->ending == BY_EXPIRY && find_strike(e, CUTS, -1, before, r->unlocked_ns) != NULL) {
         count_known(f, KNOWN_DEPOSED, gone_ns - r->unlocked_ns);
         return;
     }
     breach(f, "outcomes", "%s: unlock returned 0 at %.3f s, its node %s went at %.3f s", who(e, r),
-           at(e, r->unlocked_ns), r->znode->name, at(e, gone_ns));
+           at(e, r->unlocked_ns), z->name, at(e, gone_ns));
+}
+
+/* A leader that yields does not wait, nor does a lock with such options (law_service). */
+static void look_at_node(const struct evidence *e, struct findings *f, const struct request *r, const struct znode *z)
+{
+    if (z != NULL && !r->is_yield && !r->may_stay && evidence_ns(e, z->gone_ms) > r->unlocked_ns + CLOCK_NS)
+        look_at_stray(e, f, r, z);
 }
 
 static void look_at_unlock(const struct evidence *e, struct findings *f, const struct request *r, bool may_owe)
@@ -76,20 +84,28 @@ static void look_at_unlock(const struct evidence *e, struct findings *f, const s
         return;
     if (r->unlock_rc != 0 && r->unlock_rc != PDK_ELOST && r->unlock_rc != PDK_EUNKNOWN)
         breach(f, "outcomes", "%s: unlock answered %s", who(e, r), pdk_strerrorname(r->unlock_rc));
-    int64_t gone_ns = r->znode != NULL ? evidence_ns(e, r->znode->gone_ms) : 0;
-    if (r->unlock_rc == 0 && gone_ns > r->unlocked_ns + CLOCK_NS)
-        look_at_stray(e, f, r, gone_ns);
+    for (int i = 0; i < r->n_parts && r->unlock_rc == 0; i++)
+        look_at_node(e, f, r, r->parts[i].znode);
     if (r->unlock_rc == 0 && r->lost_ns < r->unlocking_ns)
         breach(f, "outcomes", "%s: unlock answered 0 after LOST was told", who(e, r));
 }
 
-/* A killed process may owe the outcome of its last request. */
+/* The last request of its thread. */
+static bool is_last(const struct evidence *e, size_t i)
+{
+    const struct request *r = &e->requests.list[i];
+    for (size_t j = i + 1; j < e->requests.n && e->requests.list[j].process == r->process; j++)
+        if (e->requests.list[j].number / THREAD_NUMBERS == r->number / THREAD_NUMBERS)
+            return false;
+    return true;
+}
+
+/* A killed process may owe the outcome of the last request of each thread. */
 void law_outcomes(const struct evidence *e, struct findings *f)
 {
     for (size_t i = 0; i < e->requests.n; i++) {
         const struct request *r = &e->requests.list[i];
-        bool is_last = i + 1 == e->requests.n || e->requests.list[i + 1].process != r->process;
-        bool may_owe = is_last && e->processes.list[r->process].killed_ns != NEVER;
+        bool may_owe = e->processes.list[r->process].killed_ns != NEVER && is_last(e, i);
         look_at_lock(e, f, r, may_owe);
         if (r->n_answers > 0 && r->rc == 0)
             look_at_unlock(e, f, r, may_owe);

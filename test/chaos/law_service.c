@@ -34,27 +34,73 @@ static void look_at_hand_overs(struct findings *f)
  * others. */
 static bool was_granted(const struct evidence *e, const struct znode *z)
 {
-    for (size_t i = 0; i < e->n_grants; i++)
-        if (e->requests.list[e->grants[i]].znode == z)
-            return true;
+    for (size_t i = 0; i < e->n_grants; i++) {
+        const struct request *r = &e->requests.list[e->grants[i]];
+        for (int j = 0; j < r->n_parts; j++)
+            if (r->parts[j].znode == z)
+                return true;
+    }
     return false;
 }
 
-/* Nodes are in the order of the queue; FIRST_MS is when the last of those before was deleted. */
+static void look_at_orphan(const struct evidence *e, struct findings *f, const struct znode *z)
+{
+    int64_t limit_ms = lane_rules[z->lane].patience * e->session_ms + 15000;
+    if (!z->is_contender || z->ending == STAYED || z->owner == 0 || lane_rules[z->lane].is_indirect)
+        return;
+    int64_t from_ms = truth_first_ms(&e->truth, z, NULL);
+    if (z->gone_ms - from_ms > limit_ms && !was_granted(e, z) &&
+        find_strike(e, SET(STALLED), -1, evidence_ns(e, from_ms), evidence_ns(e, z->gone_ms)) == NULL)
+        breach(f, "service", "%s was first for %.1f s, and nobody held it", z->name,
+               (double)(z->gone_ms - from_ms) / 1e3);
+}
+
 static void look_at_orphans(const struct evidence *e, struct findings *f)
 {
-    int64_t first_ms = INT64_MIN, limit_ms = 2 * e->session_ms + 15000;
+    for (size_t i = 0; i < e->truth.n; i++)
+        look_at_orphan(e, f, &e->truth.nodes[i]);
+}
+
+/* When the first contender came that has no room beside the node; NEVER: none did while it was there. */
+static int64_t wanted_ns(const struct evidence *e, const struct znode *z)
+{
+    int64_t first_ms = NEVER;
     for (size_t i = 0; i < e->truth.n; i++) {
-        const struct znode *z = &e->truth.nodes[i];
-        if (!z->is_contender || z->ending == STAYED)
-            continue;
-        int64_t from_ms = z->created_ms > first_ms ? z->created_ms : first_ms;
-        if (z->owner != 0 && z->gone_ms - from_ms > limit_ms && !was_granted(e, z) &&
-            find_strike(e, SET(STALLED), -1, evidence_ns(e, from_ms), evidence_ns(e, z->gone_ms)) == NULL)
-            breach(f, "service", "%s was first for %.1f s, and nobody held it", z->name,
-                   (double)(z->gone_ms - from_ms) / 1e3);
-        first_ms = z->gone_ms > first_ms ? z->gone_ms : first_ms;
+        const struct znode *other = &e->truth.nodes[i];
+        bool fits = lane_weight(z->lane, z->name) + lane_weight(z->lane, other->name) <= lane_rules[z->lane].room;
+        if (other->lane == z->lane && other->is_contender && other->czxid > z->czxid && !fits &&
+            other->created_ms < z->gone_ms && other->created_ms < first_ms)
+            first_ms = other->created_ms;
     }
+    return evidence_ns(e, first_ms);
+}
+
+static bool has_later_turn(const struct evidence *e, const struct request *r)
+{
+    for (size_t i = 0; i < e->n_grants; i++) {
+        const struct request *other = &e->requests.list[e->grants[i]];
+        if (other->znode == r->znode && other->turn > r->turn)
+            return true;
+    }
+    return false;
+}
+
+/* A node that stays after its last unlock goes when its time ends, or soon after it is in the way of another. The limit
+ * is that of an orphan. */
+static void look_at_kept(const struct evidence *e, struct findings *f, const struct request *r)
+{
+    const struct znode *z = r->znode;
+    if (!r->may_stay || r->n_unlocked == 0 || r->unlock_rc != 0 || z == NULL || z->ending == STAYED)
+        return;
+    int64_t limit_ns = (2 * e->session_ms + 15000) * INT64_C(1000000), gone_ns = evidence_ns(e, z->gone_ms);
+    if (gone_ns - r->unlocked_ns <= limit_ns || has_later_turn(e, r))
+        return;
+    int64_t wanted = wanted_ns(e, z), from_ns = r->unlocked_ns + KEPT_MS * INT64_C(1000000);
+    if (wanted < from_ns)
+        from_ns = wanted > r->unlocked_ns ? wanted : r->unlocked_ns;
+    if (gone_ns - from_ns > limit_ns && find_strike(e, SET(STALLED), -1, from_ns, gone_ns) == NULL)
+        breach(f, "service", "%s: its node %s stayed for %.1f s after its unlock", who(e, r), z->name,
+               (double)(gone_ns - r->unlocked_ns) / 1e9);
 }
 
 /* After law_order, which measures hand-overs. */
@@ -62,6 +108,8 @@ void law_service(const struct evidence *e, struct findings *f)
 {
     look_at_hand_overs(f);
     look_at_orphans(e, f);
+    for (size_t i = 0; i < e->n_grants; i++)
+        look_at_kept(e, f, &e->requests.list[e->grants[i]]);
     if (e->healed_ns == NEVER) {
         breach(f, "service", "the faults were never healed");
         return;

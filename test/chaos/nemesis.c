@@ -41,6 +41,7 @@ void nemesis_end(struct nemesis *n)
 static void note(struct nemesis *n, const struct fault *f, enum event event)
 {
     struct record r = {.event = event, .kind = (int32_t)f->id, .token = f->serial, .rc = f->victim, .session = f->took};
+    r.valid_ms = (int64_t)f->lane;
     if (fault_sort(f->id) == SORT_CLIENT)
         r.pid = (int32_t)n->workers->places[f->victim].program.pid;
     snprintf(r.node, sizeof r.node, "%.55s", f->node);

@@ -10,6 +10,7 @@
 #include "test/chaos/faults.h"
 #include "test/chaos/workers.h"
 #include "test/lib/dice.h"
+#include "test/lib/lanes.h"
 #include <zookeeper/zookeeper.h>
 
 enum { ACTIVE_MAX = WORKERS_MAX + 2 };
@@ -18,8 +19,9 @@ struct fault {
     enum fault_id id;
     int64_t serial;
     int64_t until_ns;
-    int victim; /* a place, or a server, or -1 */
-    int detail; /* an opcode, a number of milliseconds: what the fault's own functions agree on */
+    int victim;     /* a place, or a server, or -1 */
+    enum lane lane; /* of an administrator's fault */
+    int detail;     /* an opcode, a number of milliseconds: what the fault's own functions agree on */
     int rule[PDK__SERVER_MAX];
     bool took; /* it had an effect */
     bool lingers;

@@ -1,7 +1,10 @@
 /*
- * One run: an ensemble of three, clients that contend for one lock, a nemesis; then the judge.
+ * One run: an ensemble of three, clients that contend for locks, a nemesis; then the judge.
  *
- *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--out DIR]
+ *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--out DIR]
+ *
+ * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits and
+ * turns, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait, rwlock+idle+nowait. Without LIST, a mutex and two of the others, which the seed chooses, with options.
  *
  * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
  * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
@@ -11,6 +14,7 @@
 #include "test/chaos/verdict.h"
 #include "test/chaos/workers.h"
 #include "test/lib/check.h"
+#include "test/lib/crafts.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -31,9 +35,11 @@ static struct {
     uint64_t seed;
     double minutes;
     int clients, session_ms;
+    const char *crafts[8];
+    int n_crafts;
     char out[PATH_MAX];
     bool is_temporary;
-} o = {.minutes = 1, .clients = 6};
+} o = {.minutes = 1, .clients = 8};
 
 static pdk__ensemble *e;
 static struct workers workers;
@@ -62,6 +68,14 @@ static void tell_settings(void)
     history_write(history, &(struct record){.event = WALL, .token = wall_ns()});
 }
 
+/* NULL: a mutex. */
+static const struct craft *find_craft(const char *text)
+{
+    char name[32];
+    struct craft_options options;
+    return craft_read(text, name, &options) ? craft_find(name) : NULL;
+}
+
 static void start(void)
 {
     char file[PATH_MAX + 32];
@@ -73,12 +87,15 @@ static void start(void)
     workers = (struct workers){.n = o.clients,
                                .dir = o.out,
                                .worker = worker_program,
-                               .path = "/chaos/lock",
                                .session_ms = o.session_ms,
                                .tick_ms = TICK_MS,
                                .seed = o.seed,
                                .e = e,
                                .log = history};
+    for (int i = 0; i < o.clients; i++) {
+        const struct craft *craft = find_craft(workers.craft[i] = o.crafts[i % o.n_crafts]);
+        workers.lanes |= craft != NULL ? craft->lanes : 1U << LANE_LOCK;
+    }
     workers_begin(&workers);
     nemesis_begin(&nemesis, &workers, history, o.seed);
 }
@@ -134,15 +151,36 @@ static void teardown(void)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: run [--seed N] [--minutes M] [--clients K] [--session MS] [--out DIR]\n");
+    fprintf(stderr, "usage: run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--out DIR]\n");
     return 64;
+}
+
+static bool is_craft(const char *text)
+{
+    char name[32];
+    struct craft_options options;
+    return craft_read(text, name, &options) && (strcmp(name, "mutex") == 0 || craft_find(name) != NULL);
+}
+
+static bool read_crafts(char *list)
+{
+    for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
+        if (o.n_crafts == 8 || !is_craft(name))
+            return false;
+        o.crafts[o.n_crafts++] = name;
+    }
+    return o.n_crafts > 0;
 }
 
 static bool read_options(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", 1, NULL, 's'},    {"minutes", 1, NULL, 'm'},
-                                            {"clients", 1, NULL, 'c'}, {"session", 1, NULL, 't'},
-                                            {"out", 1, NULL, 'o'},     {0}};
+    static const struct option options[] = {{"seed", 1, NULL, 's'},
+                                            {"minutes", 1, NULL, 'm'},
+                                            {"clients", 1, NULL, 'c'},
+                                            {"session", 1, NULL, 't'},
+                                            {"out", 1, NULL, 'o'},
+                                            {"crafts", 1, NULL, 'r'},
+                                            {0}};
     int c;
     o.seed = (uint64_t)now_ns() % 1000000;
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -154,6 +192,8 @@ static bool read_options(int argc, char **argv)
             o.clients = atoi(optarg);
         else if (c == 't')
             o.session_ms = atoi(optarg);
+        else if (c == 'r' && read_crafts(optarg))
+            continue;
         else if (c == 'o')
             snprintf(o.out, sizeof o.out, "%s", optarg);
         else
@@ -170,6 +210,34 @@ static void choose_session(void)
     dice_seed(&dice, o.seed ^ 0x5e5510);
     if (o.session_ms == 0)
         o.session_ms = sessions[dice_below(&dice, 4)];
+}
+
+/* The options of a lock, by the seed: none, one, or several. */
+static void add_craft(const char *name)
+{
+    static const char *const mutex[] = {"", "+nowait", "+idle", "+handover", "+handover+idle", "+handover+idle+nowait"};
+    static const char *const rwlock[] = {"", "+nowait", "+idle", "+idle+nowait"};
+    static char texts[3][64];
+    const char *options = "";
+    if (strcmp(name, "mutex") == 0)
+        options = mutex[o.seed % 6];
+    else if (strcmp(name, "rwlock") == 0)
+        options = rwlock[o.seed % 4];
+    snprintf(texts[o.n_crafts], sizeof texts[0], "%s%s", name, options);
+    o.crafts[o.n_crafts] = texts[o.n_crafts];
+    o.n_crafts++;
+}
+
+/* A mutex and two others: what always comes together hides what comes alone. One seed and the next have different
+ * ones, and six seeds each pair. */
+static void choose_crafts(void)
+{
+    uint64_t first = o.seed % 3, second = (o.seed + 1 + o.seed / 3 % 2) % 3;
+    if (o.n_crafts > 0)
+        return;
+    add_craft("mutex");
+    add_craft(crafts[first]->name);
+    add_craft(crafts[second]->name);
 }
 
 static bool make_place(void)
@@ -207,7 +275,10 @@ static int run_and_judge(char **argv)
     char name[64];
     snprintf(name, sizeof name, "seed %" PRIu64 ", %g minutes, %d clients, sessions of %d ms", o.seed, o.minutes,
              o.clients, o.session_ms);
-    printf("# %s: evidence in %s\n", name, o.out);
+    printf("# %s: evidence in %s\n# contended for:", name, o.out);
+    for (int i = 0; i < o.n_crafts; i++)
+        printf(" %s", o.crafts[i]);
+    printf("\n");
     fflush(stdout);
     const struct pdk__test tests[] = {{name, run}, {0}};
     int rc = pdk__test_main(
@@ -249,6 +320,7 @@ int main(int argc, char **argv)
     if (!read_options(argc, argv))
         return usage();
     choose_session();
+    choose_crafts();
     if (!find_worker() || !make_place()) {
         fprintf(stderr, "run: no program `../lib/worker` beside this one, or no place for the evidence\n");
         return 99;

@@ -17,6 +17,13 @@ static void print_faults(const struct tally *t)
             printf("  %5d          %s\n", t->faults[id], fault_name((enum fault_id)id));
 }
 
+static void print_recipes(const struct tally *t)
+{
+    for (int recipe = 0; recipe < N_RECIPES; recipe++)
+        if (t->granted[recipe] > 0)
+            printf("  %5zu          %s\n", t->granted[recipe], recipe_name((enum recipe)recipe));
+}
+
 static void print_samples(const char *what, struct samples *s)
 {
     if (s->n == 0)
@@ -41,6 +48,7 @@ void print_summary(const char *title, struct findings *f)
     const struct tally *t = &f->tally;
     printf("%s: %.1f s, %zu processes\n", title, t->seconds, t->processes);
     printf("requests         %zu, granted %zu\n", t->requests, t->grants);
+    print_recipes(t);
     printf("transactions     %ld (and %ld that never happened), %zu nodes of the lock\n", t->txns, t->discarded,
            t->nodes);
     print_faults(t);

@@ -149,39 +149,51 @@ static void put_close(int64_t session, int cxid, int64_t zxid)
     end_txn(begin_txn(session, cxid, zxid, TXN_CLOSE_SESSION));
 }
 
-/* A create and a delete in one. */
-static void put_multi(int64_t session, int64_t zxid, const char *made, const char *gone)
+static void put_part_create(int type, const char *path, bool is_ephemeral)
 {
-    size_t start = begin_txn(session, 11, zxid, TXN_MULTI), body;
-    put(2, 4);
-    put(TXN_CREATE, 4);
+    put(type, 4);
     put(0, 4);
-    body = n_bytes;
-    put_create_body(made, false);
+    size_t body = n_bytes;
+    put_create_body(path, is_ephemeral);
     size_t end = n_bytes;
     n_bytes = body - 4;
     put((int64_t)(end - body), 4);
     n_bytes = end;
+}
+
+static void put_part_error(int error)
+{
+    put(TXN_ERROR, 4);
+    put(4, 4);
+    put(error, 4);
+}
+
+/* A create and a delete in one. */
+static void put_multi(int64_t session, int64_t zxid, const char *made, const char *gone)
+{
+    size_t start = begin_txn(session, 11, zxid, TXN_MULTI);
+    put(2, 4);
+    put_part_create(TXN_CREATE, made, false);
     put(TXN_DELETE, 4);
     put(4 + (int64_t)strlen(gone), 4);
     put_text(gone);
     end_txn(start);
 }
 
-static void apply(const struct txn *txn, void *arg) { truth_apply(arg, "/l", txn); }
+static void apply(const struct txn *txn, void *arg) { truth_apply(arg, txn); }
 
 static void every_ending_is_told_from_the_others(void)
 {
     struct truth t = {0};
     begin_log();
-    put_create(1, 10, "/l/a-lock-0000000000");
-    put_create(1, 11, "/l/b-lock-0000000001");
-    put_create(2, 12, "/l/c-lock-0000000002");
-    put_create(3, 13, "/l/d-lock-0000000003");
-    put_create(4, 14, "/l/junk");
+    put_create(1, 10, "/chaos/lock/a-lock-0000000000");
+    put_create(1, 11, "/chaos/lock/b-lock-0000000001");
+    put_create(2, 12, "/chaos/lock/c-lock-0000000002");
+    put_create(3, 13, "/chaos/lock/d-lock-0000000003");
+    put_create(4, 14, "/chaos/lock/junk");
     put_create(4, 15, "/other/e-lock-0000000004");
-    put_delete(1, 16, "/l/a-lock-0000000000");
-    put_delete(9, 17, "/l/b-lock-0000000001");
+    put_delete(1, 16, "/chaos/lock/a-lock-0000000000");
+    put_delete(9, 17, "/chaos/lock/b-lock-0000000001");
     put_close(2, 0, 18);
     put_close(3, 77, 19);
     CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 10);
@@ -193,9 +205,9 @@ static void every_ending_is_told_from_the_others(void)
     CHECK_EQ(t.nodes[3].gone_cxid, 77);
     CHECK_EQ(t.nodes[4].ending, STAYED);
     CHECK(t.nodes[3].is_contender && !t.nodes[4].is_contender);
-    CHECK_EQ(truth_find(&t, 12)->owner, 2);
-    CHECK_EQ(truth_find(&t, 12)->gone_ms, 1018);
-    CHECK(truth_find(&t, 15) == NULL);
+    CHECK_EQ(truth_find(&t, LANE_LOCK, 12)->owner, 2);
+    CHECK_EQ(truth_find(&t, LANE_LOCK, 12)->gone_ms, 1018);
+    CHECK(truth_find(&t, LANE_LOCK, 15) == NULL);
     truth_free(&t);
 }
 
@@ -203,8 +215,8 @@ static void the_parts_of_a_multi_are_seen(void)
 {
     struct truth t = {0};
     begin_log();
-    put_create(1, 10, "/l/a-lock-0000000000");
-    put_multi(1, 11, "/l/b-lock-0000000001", "/l/a-lock-0000000000");
+    put_create(1, 10, "/chaos/lock/a-lock-0000000000");
+    put_multi(1, 11, "/chaos/lock/b-lock-0000000001", "/chaos/lock/a-lock-0000000000");
     CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 2);
     CHECK_EQ(t.n, 2);
     CHECK_EQ(t.nodes[0].gone_zxid, 11);
@@ -213,14 +225,100 @@ static void the_parts_of_a_multi_are_seen(void)
     truth_free(&t);
 }
 
+/* A server logs the parts before the failed one with their own types (the refused path is the second). */
+static void a_multi_that_failed_made_nothing(void)
+{
+    struct truth t = {0};
+    begin_log();
+    size_t start = begin_txn(1, 9, 10, TXN_MULTI);
+    put(3, 4);
+    put_part_create(TXN_CREATE, "/chaos/lock/a-lock-0000000000", true);
+    put_part_error(-101);
+    put_part_error(-2);
+    end_txn(start);
+    put_create(1, 11, "/chaos/lock/b-lock-0000000000");
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, apply, &t), 2);
+    CHECK_EQ(t.n, 1);
+    CHECK_EQ(t.nodes[0].czxid, 11);
+    CHECK_EQ(t.n_contradictions, 0);
+    truth_free(&t);
+}
+
+/* A multi-lock's: in two lanes by one transaction. */
+static void a_multi_makes_nodes_in_several_lanes(void)
+{
+    struct truth t = {0};
+    begin_log();
+    put_create(2, 9, "/chaos/multi-b/a-lock-0000000000");
+    size_t start = begin_txn(1, 9, 10, TXN_MULTI);
+    put(2, 4);
+    put_part_create(TXN_CREATE2, "/chaos/multi-a/b-lock-0000000000", true);
+    put_part_create(TXN_CREATE, "/chaos/multi-b/b-lock-0000000001", true);
+    end_txn(start);
+    put_delete(2, 11, "/chaos/multi-b/a-lock-0000000000");
+    put_close(1, 77, 12);
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, apply, &t), 4);
+    CHECK_EQ(t.n, 3);
+    const struct znode *a = truth_find(&t, LANE_A, 10), *b = truth_find(&t, LANE_B, 10), *last;
+    CHECK(a != NULL && b != NULL && a != b);
+    CHECK(truth_find(&t, LANE_C, 10) == NULL);
+    CHECK(a->owner == 1 && b->owner == 1);
+    CHECK(truth_find_name(&t, LANE_B, "b-lock-0000000001") == b);
+    CHECK_EQ(truth_first_ms(&t, a, &last), 1010);
+    CHECK(last == NULL);
+    CHECK_EQ(truth_first_ms(&t, b, &last), 1011);
+    CHECK(last == truth_find(&t, LANE_B, 9));
+    CHECK(a->ending == BY_CLOSE && b->ending == BY_CLOSE);
+    truth_free(&t);
+}
+
+/* A writer that goes on as a reader has the place of its writer's node: the next writer waits for both. */
+static void a_node_under_anothers_number_has_its_rank(void)
+{
+    struct truth t = {0};
+    const struct znode *last;
+    begin_log();
+    put_create(1, 10, "/chaos/rwlock/a-__WRIT__0000000000");
+    put_create(2, 11, "/chaos/rwlock/b-__WRIT__0000000001");
+    put_create(3, 12, "/chaos/rwlock/c-__READ__0000000002");
+    put_create(1, 13, "/chaos/rwlock/d-__READ__0000000000");
+    put_delete(1, 14, "/chaos/rwlock/a-__WRIT__0000000000");
+    put_delete(1, 15, "/chaos/rwlock/d-__READ__0000000000");
+    put_delete(2, 16, "/chaos/rwlock/b-__WRIT__0000000001");
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, apply, &t), 7);
+    CHECK_EQ(truth_find(&t, LANE_RWLOCK, 13)->rank, 10);
+    CHECK_EQ(truth_first_ms(&t, truth_find(&t, LANE_RWLOCK, 13), NULL), 1013);
+    CHECK_EQ(truth_first_ms(&t, truth_find(&t, LANE_RWLOCK, 11), &last), 1015);
+    CHECK_EQ(last->czxid, 13);
+    CHECK_EQ(truth_first_ms(&t, truth_find(&t, LANE_RWLOCK, 12), NULL), 1016);
+    truth_free(&t);
+}
+
+/* Of three, the fourth waits for the first that goes; and so does a child without a number count. */
+static void a_lane_has_room_for_several(void)
+{
+    struct truth t = {0};
+    begin_log();
+    put_create(9, 9, "/chaos/permits/leases/junk");
+    put_create(1, 10, "/chaos/permits/leases/a-lease-0000000000");
+    put_create(2, 11, "/chaos/permits/leases/b-lease-0000000001");
+    put_create(3, 12, "/chaos/permits/leases/c-lease-0000000002");
+    put_delete(2, 14, "/chaos/permits/leases/b-lease-0000000001");
+    put_delete(1, 15, "/chaos/permits/leases/a-lease-0000000000");
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, apply, &t), 6);
+    CHECK_EQ(truth_first_ms(&t, truth_find(&t, LANE_PERMITS, 11), NULL), 1011);
+    CHECK_EQ(truth_first_ms(&t, truth_find(&t, LANE_PERMITS, 12), NULL), 1014);
+    truth_free(&t);
+}
+
 static void ignore(const struct txn *txn, void *arg) { (void)txn, (void)arg; }
 
 static void half_a_transaction_at_the_end_is_forgiven(void)
 {
     begin_log();
-    put_create(1, 10, "/l/a-lock-0000000000");
+    put_create(1, 10, "/chaos/lock/a-lock-0000000000");
     size_t whole = n_bytes;
-    put_delete(1, 11, "/l/a-lock-0000000000");
+    put_delete(1, 11, "/chaos/lock/a-lock-0000000000");
     for (size_t n = whole; n < n_bytes; n++)
         CHECK_EQ(txnlog_parse(bytes, n, ignore, NULL), 1);
     CHECK_EQ(txnlog_parse(bytes, n_bytes, ignore, NULL), 2);
@@ -257,20 +355,20 @@ static void what_one_log_alone_has_did_not_happen(void)
     struct truth t;
     for (int server = 0; server < 3; server++) {
         begin_log();
-        put_create(1, 10, "/l/a-lock-0000000000");
+        put_create(1, 10, "/chaos/lock/a-lock-0000000000");
         if (server < 2)
-            put_create(2, 11, "/l/b-lock-0000000001");
+            put_create(2, 11, "/chaos/lock/b-lock-0000000001");
         if (server == 2)
-            put_create(3, 12, "/l/c-lock-0000000001");
+            put_create(3, 12, "/chaos/lock/c-lock-0000000001");
         keep_log(server);
     }
-    CHECK(truth_read(&t, dir, "/l"));
+    CHECK(truth_read(&t, dir));
     CHECK_EQ(t.n, 2);
     CHECK_EQ(t.n_txns, 2);
     CHECK_EQ(t.n_discarded, 1);
-    CHECK(truth_find(&t, 12) == NULL);
+    CHECK(truth_find(&t, LANE_LOCK, 12) == NULL);
     truth_free(&t);
-    CHECK(!truth_read(&t, "/nowhere", "/l"));
+    CHECK(!truth_read(&t, "/nowhere"));
 }
 
 static void keep_snapshot(int server, int64_t zxid, int64_t second)
@@ -292,16 +390,16 @@ static void what_the_next_leader_does_not_stand_on_did_not_happen(void)
     make_dir();
     for (int server = 0; server < 3; server++) {
         begin_log();
-        put_create(1, 10, "/l/a-lock-0000000000");
-        put_create(2, 11, "/l/b-lock-0000000001");
-        put_create(3, INT64_C(0x100000001), "/l/c-lock-0000000001");
-        put_delete(3, INT64_C(0x100000002), "/l/c-lock-0000000001");
+        put_create(1, 10, "/chaos/lock/a-lock-0000000000");
+        put_create(2, 11, "/chaos/lock/b-lock-0000000001");
+        put_create(3, INT64_C(0x100000001), "/chaos/lock/c-lock-0000000001");
+        put_delete(3, INT64_C(0x100000002), "/chaos/lock/c-lock-0000000001");
         keep_log(server);
     }
     keep_snapshot(0, 11, 10);
     keep_snapshot(1, 10, 20);
     keep_snapshot(2, 11, 1000000000); /* after the epoch had begun */
-    CHECK(truth_read(&t, dir, "/l"));
+    CHECK(truth_read(&t, dir));
     CHECK_EQ(t.n, 2);
     CHECK_EQ(t.nodes[0].czxid, 10);
     CHECK_EQ(t.nodes[1].ending, BY_OWNER);
@@ -314,9 +412,9 @@ static void logs_that_contradict_themselves_are_noticed(void)
 {
     struct truth t = {0};
     begin_log();
-    put_create(1, 10, "/l/a-lock-0000000000");
-    put_create(1, 11, "/l/a-lock-0000000000");
-    put_delete(1, 12, "/l/b-lock-0000000001");
+    put_create(1, 10, "/chaos/lock/a-lock-0000000000");
+    put_create(1, 11, "/chaos/lock/a-lock-0000000000");
+    put_delete(1, 12, "/chaos/lock/b-lock-0000000001");
     CHECK_EQ(txnlog_parse(bytes, sizeof bytes, apply, &t), 3);
     CHECK_EQ(t.n_contradictions, 2);
     truth_free(&t);
@@ -329,6 +427,10 @@ int main(int argc, char **argv)
         {"what is no history is refused", what_is_no_history_is_refused},
         {"every ending of a node is told from the others", every_ending_is_told_from_the_others},
         {"the parts of a multi are seen", the_parts_of_a_multi_are_seen},
+        {"a multi that failed made nothing", a_multi_that_failed_made_nothing},
+        {"a multi makes nodes in several lanes", a_multi_makes_nodes_in_several_lanes},
+        {"a node under another's number has its rank", a_node_under_anothers_number_has_its_rank},
+        {"a lane has room for several", a_lane_has_room_for_several},
         {"half a transaction at the end is forgiven", half_a_transaction_at_the_end_is_forgiven},
         {"what is no transaction log is refused", what_is_no_log_is_refused},
         {"logs that contradict themselves are noticed", logs_that_contradict_themselves_are_noticed},

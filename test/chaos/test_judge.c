@@ -23,6 +23,7 @@ static struct znode *add_node(int process, int64_t czxid, int64_t created_ms, in
     *z = (struct znode){.is_contender = true,
                         .owner = 0xa0 + process,
                         .czxid = czxid,
+                        .rank = czxid,
                         .created_ms = created_ms,
                         .gone_zxid = czxid + 12,
                         .gone_ms = gone_ms,
@@ -86,7 +87,10 @@ static struct request *round_of(int64_t token)
     pdk__test_fail(__FILE__, __LINE__, "no round %d", (int)token);
 }
 
-static struct znode *node_of(int64_t czxid) { return (struct znode *)(uintptr_t)truth_find(&e.truth, czxid); }
+static struct znode *node_of(int64_t czxid)
+{
+    return (struct znode *)(uintptr_t)truth_find(&e.truth, LANE_LOCK, czxid);
+}
 
 /* A client's requests lie together: as evidence_read() has them. */
 static int by_process(const void *a, const void *b)
@@ -343,6 +347,99 @@ static void a_token_that_falls(void)
     for (int i = 0; i < f->n_breaches; i++)
         is_told |= strncmp(f->breach[i], "tokens", 6) == 0;
     CHECK(is_told);
+}
+
+/* --- turns under one node ---------------------------------------------------------------------------------------- */
+
+/* The second client's round is two: another thread of it has the node from 252 to 299 ms. */
+static struct request *shares_its_node(void)
+{
+    lawful();
+    struct request later = *round_of(20), *first = round_of(20);
+    later.number = THREAD_NUMBERS;
+    later.turn = 2;
+    later.asked_ns = 130 * MS;
+    later.answered_ns = 252 * MS;
+    later.told = NULL;
+    later.n_told = later.cap_told = 0;
+    first->turn = 1;
+    first->may_stay = later.may_stay = true;
+    first->unlocking_ns = 250 * MS;
+    first->unlocked_ns = 253 * MS; /* it returns when the other is granted */
+    first->n_told = 0;
+    question(first, 240, PDK_HELD);
+    question(&later, 260, PDK_HELD);
+    PUSH(&e.requests) = later;
+    return round_of(THREAD_NUMBERS);
+}
+
+static void turns_of_one_node_are_lawful(void)
+{
+    shares_its_node();
+    judged();
+    if (f->n_breaches > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s", f->breach[0]);
+    CHECK_EQ(f->hand_over.n, 5);
+}
+
+static void turns_that_do_not_rise(void)
+{
+    shares_its_node()->turn = 1;
+    breaks("tokens");
+    shares_its_node()->turn = 0;
+    breaks("tokens");
+}
+
+static void turns_of_two_processes(void)
+{
+    struct request *r = shares_its_node();
+    r->process = 0;
+    r->session = 0xa0;
+    condemns("tokens");
+}
+
+static void two_owners_at_once(void)
+{
+    shares_its_node();
+    question(round_of(20), 251, PDK_HELD);
+    question(round_of(20), 270, PDK_HELD);
+    round_of(20)->unlocking_ns = 280 * MS;
+    round_of(20)->unlocked_ns = 281 * MS;
+    breaks("belief");
+}
+
+/* Another client is there when it is unlocked; or none is, and its time ends. */
+static struct request *keeps(int64_t gone_ms, int64_t rival_ms)
+{
+    lawful();
+    struct request *r = round_of(50);
+    r->may_stay = true;
+    e.session_ms = 100;
+    node_of(50)->gone_ms = gone_ms;
+    if (rival_ms != NEVER)
+        add_node(0, 70, rival_ms, gone_ms + 1);
+    return r;
+}
+
+static void a_kept_node_that_goes_in_time(void)
+{
+    keeps(10142 + KEPT_MS + 15000, NEVER);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    keeps(10500 + 15000, 10500);
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    keeps(40000, 39000)->unlock_rc = PDK_EUNKNOWN;
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+}
+
+static void a_kept_node_that_does_not_go(void)
+{
+    keeps(10142 + KEPT_MS + 15300, NEVER);
+    breaks("service");
+    keeps(10500 + 15300, 10500);
+    breaks("service");
 }
 
 /* --- holders, without the truth of the servers ------------------------------------------------------------------- */
@@ -820,6 +917,12 @@ int main(int argc, char **argv)
         {"tokens: of another session's node", a_node_of_another_session},
         {"tokens: granted twice", a_token_granted_twice},
         {"tokens: a lower one after a higher one", a_token_that_falls},
+        {"turns: of one node, one after another, are lawful", turns_of_one_node_are_lawful},
+        {"turns: numbers that do not rise", turns_that_do_not_rise},
+        {"turns: of two processes", turns_of_two_processes},
+        {"turns: two owners at once", two_owners_at_once},
+        {"turns: a node that is kept and goes in time", a_kept_node_that_goes_in_time},
+        {"turns: a node that is kept and does not go", a_kept_node_that_does_not_go},
         {"holders: grants one after another are lawful", holders_one_after_another},
         {"holders: a doubt in the middle of a grant is no second grant", a_doubt_is_no_second_grant},
         {"holders: grants that overlap are a flaw", holders_that_overlap},

@@ -19,9 +19,10 @@ static bool ends_in_ten_digits(const char *name)
     return true;
 }
 
-/* The name under PATH, or NULL. */
-static const char *child(const char *path, const struct txn *txn, char name[128])
+/* The name under the lane's path, or NULL. */
+static const char *child(enum lane lane, const struct txn *txn, char name[128])
 {
+    const char *path = lane_rules[lane].path;
     size_t n = strlen(path);
     if (txn->path == NULL || txn->path_size <= n + 1 || memcmp(txn->path, path, n) != 0 || txn->path[n] != '/')
         return NULL;
@@ -29,17 +30,32 @@ static const char *child(const char *path, const struct txn *txn, char name[128]
     return strchr(name, '/') == NULL ? name : NULL;
 }
 
-static struct znode *find_living(struct truth *t, const char *name)
+static struct znode *find_living(struct truth *t, enum lane lane, const char *name)
 {
     for (size_t i = t->n; i-- > 0;)
-        if (t->nodes[i].ending == STAYED && strcmp(t->nodes[i].name, name) == 0)
+        if (t->nodes[i].ending == STAYED && t->nodes[i].lane == lane && strcmp(t->nodes[i].name, name) == 0)
             return &t->nodes[i];
     return NULL;
 }
 
-static void add(struct truth *t, const char *name, const struct txn *txn)
+static const char *number_of(const char *name) { return name + strlen(name) - 10; }
+
+/* A writer that goes on as a reader makes a node with the number of its own. */
+static int64_t rank_of(const struct truth *t, enum lane lane, const char *name, int64_t czxid)
 {
-    t->n_contradictions += find_living(t, name) != NULL;
+    for (size_t i = t->n; i-- > 0 && ends_in_ten_digits(name);) {
+        const struct znode *z = &t->nodes[i];
+        if (z->ending == STAYED && z->lane == lane && ends_in_ten_digits(z->name) &&
+            strcmp(number_of(z->name), number_of(name)) == 0)
+            return z->rank;
+    }
+    return czxid;
+}
+
+static void add(struct truth *t, enum lane lane, const char *name, const struct txn *txn)
+{
+    int64_t rank = rank_of(t, lane, name, txn->zxid);
+    t->n_contradictions += find_living(t, lane, name) != NULL;
     if (t->n == t->cap) {
         t->cap = t->cap > 0 ? 2 * t->cap : 256;
         t->nodes = realloc(t->nodes, t->cap * sizeof *t->nodes);
@@ -47,7 +63,9 @@ static void add(struct truth *t, const char *name, const struct txn *txn)
             abort();
     }
     struct znode *z = &t->nodes[t->n++];
-    *z = (struct znode){.is_contender = ends_in_ten_digits(name),
+    *z = (struct znode){.lane = lane,
+                        .is_contender = ends_in_ten_digits(name) || lane_rules[lane].counts_all,
+                        .rank = rank,
                         .owner = txn->is_ephemeral ? txn->session : 0,
                         .czxid = txn->zxid,
                         .created_ms = txn->time_ms,
@@ -64,9 +82,9 @@ static void finish(struct znode *z, const struct txn *txn, enum ending ending)
     z->ending = ending;
 }
 
-static void remove_name(struct truth *t, const char *name, const struct txn *txn)
+static void remove_name(struct truth *t, enum lane lane, const char *name, const struct txn *txn)
 {
-    struct znode *z = find_living(t, name);
+    struct znode *z = find_living(t, lane, name);
     if (z != NULL)
         finish(z, txn, txn->session == z->owner ? BY_OWNER : BY_ANOTHER);
     else
@@ -83,7 +101,7 @@ static void remove_session(struct truth *t, const struct txn *txn)
     }
 }
 
-void truth_apply(struct truth *t, const char *path, const struct txn *txn)
+static void apply_in(struct truth *t, enum lane lane, const struct txn *txn)
 {
     char name[128];
     switch (txn->type) {
@@ -91,18 +109,23 @@ void truth_apply(struct truth *t, const char *path, const struct txn *txn)
     case TXN_CREATE2:
     case TXN_CREATE_CONTAINER:
     case TXN_CREATE_TTL:
-        if (child(path, txn, name) != NULL)
-            add(t, name, txn);
+        if (child(lane, txn, name) != NULL)
+            add(t, lane, name, txn);
         break;
     case TXN_DELETE:
     case TXN_DELETE_CONTAINER:
-        if (child(path, txn, name) != NULL)
-            remove_name(t, name, txn);
-        break;
-    case TXN_CLOSE_SESSION:
-        remove_session(t, txn);
+        if (child(lane, txn, name) != NULL)
+            remove_name(t, lane, name, txn);
         break;
     }
+}
+
+void truth_apply(struct truth *t, const struct txn *txn)
+{
+    if (txn->type == TXN_CLOSE_SESSION)
+        remove_session(t, txn);
+    for (int lane = 0; lane < N_LANES; lane++)
+        apply_in(t, (enum lane)lane, txn);
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
@@ -113,7 +136,7 @@ void truth_free(struct truth *t)
     *t = (struct truth){0};
 }
 
-const struct znode *truth_find(const struct truth *t, int64_t czxid)
+const struct znode *truth_find(const struct truth *t, enum lane lane, int64_t czxid)
 {
     size_t low = 0, high = t->n;
     while (low < high) {
@@ -123,5 +146,47 @@ const struct znode *truth_find(const struct truth *t, int64_t czxid)
         else
             high = mid;
     }
-    return low < t->n && t->nodes[low].czxid == czxid ? &t->nodes[low] : NULL;
+    for (; low < t->n && t->nodes[low].czxid == czxid; low++)
+        if (t->nodes[low].lane == lane)
+            return &t->nodes[low];
+    return NULL;
+}
+
+const struct znode *truth_find_name(const struct truth *t, enum lane lane, const char *name)
+{
+    for (size_t i = t->n; i-- > 0;)
+        if (t->nodes[i].lane == lane && strcmp(t->nodes[i].name, name) == 0)
+            return &t->nodes[i];
+    return NULL;
+}
+
+/* Those before Z that it may have waited for, by the time when they went. */
+static bool was_before(const struct znode *a, const struct znode *z)
+{
+    return a->lane == z->lane && a->is_contender && a->rank < z->rank && a->gone_zxid >= z->czxid;
+}
+
+/* The last to go among those that went before LIMIT, a node of that set; NULL: there is none. */
+static const struct znode *last_before(const struct truth *t, const struct znode *z, const struct znode *limit)
+{
+    const struct znode *last = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct znode *a = &t->nodes[i];
+        bool is_earlier = limit == NULL || a->gone_ms < limit->gone_ms || (a->gone_ms == limit->gone_ms && a < limit);
+        if (was_before(a, z) && is_earlier && (last == NULL || a->gone_ms >= last->gone_ms))
+            last = a;
+    }
+    return last;
+}
+
+/* From the last one to go on, as many as fit beside it may have been there still. */
+int64_t truth_first_ms(const struct truth *t, const struct znode *z, const struct znode **last)
+{
+    int room = lane_rules[z->lane].room - lane_weight(z->lane, z->name);
+    const struct znode *a = last_before(t, z, NULL);
+    for (; a != NULL && room >= lane_weight(z->lane, a->name); a = last_before(t, z, a))
+        room -= lane_weight(z->lane, a->name);
+    if (last != NULL)
+        *last = a;
+    return a != NULL && a->gone_ms > z->created_ms ? a->gone_ms : z->created_ms;
 }

@@ -1,5 +1,6 @@
 /*
- * The ensemble's record of one lock: every node under its path, when it was created, when it was deleted, and by what.
+ * The ensemble's record of the lanes: every node under their paths, when it was created, when it was deleted, and by
+ * what.
  *
  * A transaction happened when two of the three logs have it: every committed one is in two. The converse does not hold.
  * A server can log what a deposed leader proposed after it has told its peers how far it got, and does not take it back
@@ -10,6 +11,7 @@
 #ifndef CHAOS_TRUTH_H
 #define CHAOS_TRUTH_H
 
+#include "test/lib/lanes.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,9 +26,11 @@ enum ending {
 
 struct znode {
     char name[128];
-    bool is_contender; /* it has a sequence number, and counts in the order */
+    enum lane lane;
+    bool is_contender; /* it counts in the order: it has a sequence number, or the lane counts all */
     int64_t owner;     /* 0: none */
     int64_t czxid, created_ms;
+    int64_t rank;               /* its place in the queue: its czxid, or that of the living node whose number it took */
     int64_t gone_zxid, gone_ms; /* INT64_MAX while it stays */
     int32_t gone_cxid;          /* of the request that ended it */
     enum ending ending;
@@ -40,16 +44,22 @@ struct truth {
     long n_contradictions; /* of nodes that were created twice, or deleted without having been there */
 };
 
-/* Read the logs in DIR/server-0, DIR/server-1…, for children of PATH. False: there are none, or one is broken. The
- * caller gives it to truth_free(). */
-bool truth_read(struct truth *t, const char *dir, const char *path);
+/* Read the logs in DIR/server-0, DIR/server-1…, for children of the lanes' paths. False: there are none, or one is
+ * broken. The caller gives it to truth_free(). */
+bool truth_read(struct truth *t, const char *dir);
 void truth_free(struct truth *t);
 
-/* The node with that czxid, or NULL. */
-const struct znode *truth_find(const struct truth *t, int64_t czxid);
+/* The node of the lane with that czxid, or the last one with that name; or NULL. One transaction can make nodes in
+ * several lanes. */
+const struct znode *truth_find(const struct truth *t, enum lane lane, int64_t czxid);
+const struct znode *truth_find_name(const struct truth *t, enum lane lane, const char *name);
 
-/* For truth_read() and for tests: what happened next to a child of the path, by name. */
+/* By the servers' clock, when the node had room beside those before it; *LAST, when not NULL, is the one that it waited
+ * for, or NULL: it waited for none. INT64_MAX: it never had. */
+int64_t truth_first_ms(const struct truth *t, const struct znode *z, const struct znode **last);
+
+/* For truth_read() and for tests: what happened next to the children of the lanes' paths, by name. */
 struct txn;
-void truth_apply(struct truth *t, const char *path, const struct txn *txn);
+void truth_apply(struct truth *t, const struct txn *txn);
 
 #endif

@@ -135,7 +135,7 @@ static void discard(struct entries *all, int n_servers)
     }
 }
 
-static void replay(struct truth *t, const struct entries *all, const char *path)
+static void replay(struct truth *t, const struct entries *all)
 {
     int n_logs;
     for (size_t i = 0; i < all->n; i = same(all, i, &n_logs)) {
@@ -147,11 +147,11 @@ static void replay(struct truth *t, const struct entries *all, const char *path)
         txn.path = all->list[i].path;
         txn.path_size = strlen(txn.path);
         t->n_txns += all->list[i].part == 0;
-        truth_apply(t, path, &txn);
+        truth_apply(t, &txn);
     }
 }
 
-bool truth_read(struct truth *t, const char *dir, const char *path)
+bool truth_read(struct truth *t, const char *dir)
 {
     struct entries all = {0};
     bool is_good = true;
@@ -168,7 +168,7 @@ bool truth_read(struct truth *t, const char *dir, const char *path)
     if (all.n > 0) {
         qsort(all.list, all.n, sizeof *all.list, by_zxid);
         discard(&all, all.server);
-        replay(t, &all, path);
+        replay(t, &all);
     }
     free(all.list);
     return is_good && all.n > 0;

@@ -74,8 +74,23 @@ static void get_create(struct reader *r, struct txn *txn)
 
 static void get_body(struct reader *r, struct txn *txn, txn_cb cb, void *arg);
 
+/* A multi that failed is logged with the parts before the one that failed as if they had been done. */
+static bool has_failed(struct reader r)
+{
+    size_t size;
+    int32_t n = get_int(&r);
+    for (int32_t i = 0; i < n && !r.is_bad; i++) {
+        if (get_int(&r) == TXN_ERROR)
+            return true;
+        get_bytes(&r, &size);
+    }
+    return false;
+}
+
 static void get_parts(struct reader *r, const struct txn *whole, txn_cb cb, void *arg)
 {
+    if (has_failed(*r))
+        return;
     int32_t n = get_int(r);
     for (int32_t i = 0; i < n && !r->is_bad; i++) {
         struct txn part = *whole;

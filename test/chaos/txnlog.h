@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 enum txn_type {
+    TXN_ERROR = -1,
     TXN_CREATE = 1,
     TXN_DELETE = 2,
     TXN_MULTI = 14,
@@ -29,7 +30,7 @@ struct txn {
     int64_t session;
     int32_t cxid;
     int64_t zxid, time_ms;
-    int32_t type;      /* of a multi: one call for each of its parts, with the part's type */
+    int32_t type;      /* of a multi that was done: one call for each of its parts, with the part's type */
     bool is_ephemeral; /* of a create */
     const char *path;  /* of creates and deletes; borrowed, not terminated; else NULL */
     size_t path_size;

@@ -1,6 +1,7 @@
 #include "test/chaos/workers.h"
 
 #include "test/lib/check.h"
+#include "test/lib/lanes.h"
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +30,9 @@ static void start(struct workers *workers, int i, const char *file)
     snprintf(session, sizeof session, "%d", workers->session_ms);
     snprintf(tick, sizeof tick, "%d", workers->tick_ms);
     snprintf(seed, sizeof seed, "%" PRIu64, workers->seed * 1000003 + (uint64_t)(i * 1009 + p->generation));
-    program_start(&p->program, ARGS(workers->worker, file, p->hosts, session, workers->path, seed, tick), 0);
+    program_start(
+        &p->program,
+        ARGS(workers->worker, file, p->hosts, session, lane_rules[LANE_LOCK].path, seed, tick, workers->craft[i]), 0);
 }
 
 void workers_hire(struct workers *workers, int i)

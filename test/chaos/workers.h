@@ -22,7 +22,9 @@ struct place {
 
 struct workers {
     int n;
-    const char *dir, *worker, *path;
+    const char *dir, *worker;
+    const char *craft[WORKERS_MAX]; /* what the client of each place contends for (test/lib/crafts.h) */
+    unsigned lanes;                 /* the set of lanes that they use */
     int session_ms, tick_ms;
     uint64_t seed;
     pdk__ensemble *e;

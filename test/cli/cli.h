@@ -7,6 +7,7 @@
 #include "test/lib/program.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { GENEROUS = 60000 };
@@ -65,6 +66,9 @@ int cli_changes(const char *path);
 /* Delete the first contender of PATH, as an administrator would. */
 void cli_delete_holder(const char *path);
 
+/* Delete the first child of PATH whose name contains PART. */
+void cli_delete_child(const char *path, const char *part);
+
 /* Does the first contender's node carry a revocation request? */
 bool cli_asked(const char *path);
 
@@ -82,5 +86,15 @@ bool cli_has_data(const char *path, const char *data);
 
 /* Create PATH/NAME with DATA. */
 void cli_make(const char *path, const char *name, const char *data);
+
+/* The same, as a contender's node: it ends with the test's session. Or so that no client may read it. */
+void cli_make_ephemeral(const char *path, const char *name, const char *data);
+void cli_make_unreadable(const char *path, const char *name, const char *data);
+
+/* Delete PATH/NAME. */
+void cli_delete(const char *path, const char *name);
+
+/* Set the counter of PATH, under which a node was created since the server was started. The server is restarted. */
+void cli_set_counter(const char *path, int32_t created);
 
 #endif

@@ -1,16 +1,17 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/break %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage %D%/permits %D%/server %D%/sharing %D%/signals %D%/terminal \
-	%D%/usage
+	%D%/break %D%/container %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage \
+	%D%/permits %D%/renewal %D%/server %D%/sharing %D%/signals %D%/terminal %D%/usage
 cli_scripts = %D%/completed %D%/manual %D%/nothing-up
 else
 cli_programs =
 cli_scripts =
 endif
 EXTRA_DIST += %D%/completed %D%/manual %D%/nothing-up
-libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
+libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
 %C%_break_SOURCES = %D%/test_break.c
+%C%_container_SOURCES = %D%/test_container.c
 %C%_elect_SOURCES = %D%/test_elect.c
 %C%_hold_SOURCES = %D%/test_hold.c
 %C%_lease_SOURCES = %D%/test_lease.c
@@ -19,6 +20,7 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_lost_SOURCES = %D%/test_lost.c
 %C%_outage_SOURCES = %D%/test_outage.c
 %C%_permits_SOURCES = %D%/test_permits.c
+%C%_renewal_SOURCES = %D%/test_renewal.c
 %C%_server_SOURCES = %D%/test_server.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_signals_SOURCES = %D%/test_signals.c

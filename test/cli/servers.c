@@ -134,6 +134,18 @@ void cli_delete_holder(const char *path)
     CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
 }
 
+void cli_delete_child(const char *path, const char *part)
+{
+    char node[1024] = "";
+    struct String_vector names;
+    CHECK_EQ(pdk__zk_list(zh, path, &names), ZOK);
+    for (int i = 0; i < names.count && node[0] == '\0'; i++)
+        if (strstr(names.data[i], part) != NULL)
+            snprintf(node, sizeof node, "%s/%s", path, names.data[i]);
+    deallocate_String_vector(&names);
+    CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
+}
+
 bool cli_asked(const char *path)
 {
     char node[1024], data[1024];
@@ -166,6 +178,31 @@ void cli_make(const char *path, const char *name, const char *data)
     zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     snprintf(node, sizeof node, "%s/%s", path, name);
     CHECK_EQ(zoo_create(zh, node, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
+}
+
+void cli_make_ephemeral(const char *path, const char *name, const char *data)
+{
+    char node[1024];
+    zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_create(zh, node, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0), ZOK);
+}
+
+void cli_make_unreadable(const char *path, const char *name, const char *data)
+{
+    struct ACL entry = {.perms = ZOO_PERM_WRITE | ZOO_PERM_ADMIN, .id = {"world", "anyone"}};
+    struct ACL_vector acl = {.count = 1, .data = &entry};
+    char node[1024];
+    zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_create(zh, node, data, (int)strlen(data), &acl, ZOO_EPHEMERAL, NULL, 0), ZOK);
+}
+
+void cli_delete(const char *path, const char *name)
+{
+    char node[1024];
+    snprintf(node, sizeof node, "%s/%s", path, name);
+    CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
 }
 
 void cli_make_private(const char *path)

@@ -80,7 +80,7 @@ static void given_back(void)
     CHECK_WITHIN(GENEROUS, cli_asked(path));
     let_go();
     CHECK_EQ(program_wait(&c), 0);
-    CHECK(strstr(c.err, "given back") != NULL);
+    CHECK(strstr(c.err, "released") != NULL);
 }
 
 /* The next in the queue has another node: the one that was asked is deleted. */

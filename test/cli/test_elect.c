@@ -119,12 +119,13 @@ static int turns_of(const struct program *who)
     return n;
 }
 
-/* Each waits for the other's turn, and no rest comes between: ten turns would last for minutes. */
+/* Each waits for the other's turn, and no rest comes between. */
 static void turns(void)
 {
     const char *turn = "echo $PADDOCK_TOKEN $PADDOCK_NODE; sleep .02";
-    cli_start(&c, ARGS("elect", "--turns", fresh("turns"), "sh", "-c", turn));
-    CHECK_WITHIN(GENEROUS, turns_of(&c) >= 3); /* alone */
+    cli_start(&c, ARGS("elect", "--turns", "-v", fresh("turns"), "sh", "-c", turn));
+    CHECK_WITHIN(GENEROUS, turns_of(&c) >= 3 || program_complained(&c, "a candidate again in ")); /* alone */
+    CHECK(!program_complained(&c, "a candidate again in "));
     CHECK(strstr(c.out, "-lock-") != NULL);
     cli_start(&next, ARGS("elect", "--turns", path, "sh", "-c", turn));
     CHECK_WITHIN(GENEROUS, turns_of(&next) >= 1);
@@ -132,6 +133,7 @@ static void turns(void)
     CHECK_WITHIN(GENEROUS, turns_of(&next) >= first + 10);
     int own = turns_of(&c) - before, others = turns_of(&next) - first;
     CHECK(own >= others - 2 && own <= others + 2);
+    CHECK(!program_complained(&c, "a candidate again in "));
     kill(c.pid, SIGTERM);
     kill(next.pid, SIGTERM);
     program_wait(&c);
@@ -353,6 +355,43 @@ static void not_permitted(void)
     CHECK_STR(c.out, "");
 }
 
+static void listens(void)
+{
+    struct program listener, json;
+    char line[128];
+    cli_start(&listener, ARGS("elect", "--listen", fresh("listen")));
+    cli_start(&json, ARGS("elect", "--listen", "--json", path));
+    CHECK_WITHIN(GENEROUS, program_said(&listener, "none\n"));
+    CHECK_WITHIN(GENEROUS, program_said(&json, "\"token\":null,\"leader\":null}\n"));
+    cli_start_fed(&c, ARGS("elect", "--id", "db\033 7", path, "sh", "-c", TELL));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    snprintf(line, sizeof line, "none\n%lld db", token_of(&c, 1));
+    CHECK_WITHIN(GENEROUS, program_said(&listener, line));
+    CHECK(strchr(listener.out, '\033') == NULL);
+    snprintf(line, sizeof line, "\"token\":%lld,\"leader\":\"db\\u001B 7\"}\n", token_of(&c, 1));
+    CHECK_WITHIN(GENEROUS, program_said(&json, line));
+    CHECK_EQ(cli_children(path), 1); /* a listener is no candidate */
+    program_close_input(&c);
+    program_wait(&c);
+    CHECK_WITHIN(GENEROUS,
+                 listener.out[strlen(listener.out) - 1] == '\n' && strstr(strstr(listener.out, "db"), "none\n"));
+    kill(listener.pid, SIGTERM);
+    CHECK_EQ(program_wait(&listener), 128 + SIGTERM);
+    kill(json.pid, SIGINT);
+    CHECK_EQ(program_wait(&json), 128 + SIGINT);
+    CHECK_STR(listener.err, "");
+}
+
+static void listens_to_one_path_alone(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--listen", fresh("words"), "true")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--listen", "--keep", path)), 64);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--listen")), 64);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--json", path, "true")), 64);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--listen", path, "--json", "--id", "x")), 64);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -375,6 +414,8 @@ int main(int argc, char **argv)
         {"SIGTERM ends the wait, and leaves no node", interrupted_wait},
         {"the command is dead before another leads, though the runner is killed", runner_killed},
         {"not permitted: 77", not_permitted},
+        {"--listen prints each leader, and is no candidate", listens},
+        {"--listen takes one path, and no word of a candidate", listens_to_one_path_alone},
         {0},
     };
     return pdk__test_main(

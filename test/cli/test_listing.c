@@ -294,6 +294,8 @@ static void full_output(void)
 {
     run_on_full("ls");
     run_on_full("ls --json");
+    run_on_full("elect --listen");
+    run_on_full("elect --listen --json");
     run_on_full("break -q");
     run_on_full("break -q --json");
     run_on_full(

@@ -41,7 +41,7 @@ static void as_many_as_there_are(void)
     begin(&second, "1", "2");
     CHECK_EQ(cli_children(leases), 2);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 1);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", ".2", "--limit", "2", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", "3", "--limit", "2", path, "true")), 1);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "3", path, "true")), 0);
     finish(&first);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 0);

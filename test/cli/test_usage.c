@@ -254,6 +254,10 @@ static void unreachable(void)
     REFUSED(69, "127.0.0.1:1", "break", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
     REFUSED(69, "127.0.0.1:1", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
     REFUSED(69, "within 0.3 s", "ls", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a");
+    REFUSED(69, "within 2 s (last: connection refused by 127.0.0.1:1)", "ls", "-z", "127.0.0.1:1", "--connect-timeout",
+            "2", "/a");
+    REFUSED(69, "within 2 s (last: connection refused by 127.0.0.1:1)", "lock", "-z", "127.0.0.1:1",
+            "--connect-timeout", "2", "/a", "true");
 }
 
 /* The message names the time limit, so that no clock needs to be read. */

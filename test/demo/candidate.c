@@ -1,8 +1,8 @@
 /*
- * A candidate for a leadership: it leads for a moment, resigns and is a candidate again, until its history tells it to
- * finish.
+ * A candidate for a leadership: it leads for a moment, ends its term and is a candidate again, until its history tells
+ * it to finish. A latch resigns and starts; a candidate in turns yields.
  *
- *     candidate HISTORY HOSTS SESSION_MS PATH MOST_MS
+ *     candidate HISTORY HOSTS SESSION_MS PATH MOST_MS latch|turns
  *
  * A term takes at most MOST_MS. Each is written as a grant, with a question each millisecond, and its end as an unlock.
  */
@@ -12,12 +12,14 @@
 #include <paddock/leader.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct history *history;
 static pdk_client *client;
 static pdk_leader *leader;
+static bool turns;
 static int term;
 static int64_t token;
 
@@ -56,6 +58,18 @@ static void lead(int ms)
     say(UNLOCKING, 0, now_ns());
 }
 
+static int new_leader(const char *path)
+{
+    pdk_leader_options *o = pdk_leader_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    int rc = pdk_leader_options_set_turns(o, turns);
+    if (rc == 0)
+        rc = pdk_leader_new(&leader, client, path, o);
+    pdk_leader_options_free(o);
+    return rc;
+}
+
 static int make(const char *hosts, int session_ms, const char *path)
 {
     pdk_client_options *o = pdk_client_options_new();
@@ -65,10 +79,16 @@ static int make(const char *hosts, int session_ms, const char *path)
     if (rc == 0)
         rc = pdk_client_new(&client, hosts, o);
     pdk_client_options_free(o);
-    return rc != 0 ? rc : pdk_leader_new(&leader, client, path, NULL);
+    return rc != 0 ? rc : new_leader(path);
 }
 
-/* A resignation that no server confirmed in time continues unasked. */
+/* A resignation that no server confirmed in time continues unasked. A term may have ended before it is yielded. */
+static int end_term(void)
+{
+    int rc = turns ? pdk_leader_yield(leader) : pdk_leader_resign(leader);
+    return rc == PDK_EUNKNOWN || (turns && rc == PDK_EPERM) ? 0 : rc;
+}
+
 static int serve(int most_ms)
 {
     int rc = pdk_leader_start(leader);
@@ -80,9 +100,9 @@ static int serve(int most_ms)
         }
         if (rc == 0) {
             lead((int)(random() % most_ms) + 1);
-            rc = pdk_leader_resign(leader);
+            rc = end_term();
         }
-        if (rc == 0 || rc == PDK_EUNKNOWN)
+        if (rc == 0 && !turns)
             rc = pdk_leader_start(leader);
     }
     return rc;
@@ -90,9 +110,10 @@ static int serve(int most_ms)
 
 int main(int argc, char **argv)
 {
-    if (argc != 6 || (history = history_open(argv[1], false)) == NULL)
+    if (argc != 7 || (history = history_open(argv[1], false)) == NULL)
         return 64;
     atomic_store(&history->pid, (int32_t)getpid());
+    turns = strcmp(argv[6], "turns") == 0;
     srandom((unsigned)getpid());
     int rc = make(argv[2], atoi(argv[3]), argv[4]);
     if (rc == 0)

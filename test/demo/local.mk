@@ -1,7 +1,10 @@
 # Programs that docker/show runs on an ensemble, and their helpers.
 demo_programs = %D%/belief %D%/cost %D%/patience %D%/rotation
-docker_helpers += %D%/bare %D%/candidate %D%/child %D%/holder
-EXTRA_DIST += %D%/CuratorHolder.java
+docker_helpers += %D%/bare %D%/child %D%/holder
+# The figures of the recipes need no Docker: they are in make check, in short.
+figures_programs = %D%/candidate %D%/figures
+figures_scripts = %D%/figures_quick
+EXTRA_DIST += %D%/CuratorHolder.java $(figures_scripts)
 work_sources = %D%/work.c %D%/work.h
 demo_sources = \
 	%D%/demo.c %D%/demo.h $(work_sources) \
@@ -19,4 +22,12 @@ demo_sources = \
 %C%_patience_SOURCES = \
 	%D%/patience.c test/docker/workers.c test/docker/workers.h test/docker/scenario.c test/docker/scenario.h $(judge_sources) \
 	$(demo_sources)
-%C%_rotation_SOURCES = %D%/rotation.c $(judge_sources) $(demo_sources)
+%C%_figures_SOURCES = \
+	%D%/crew.c %D%/figures.c %D%/figures.h %D%/figure_rotation.c %D%/figure_rwlock.c \
+	%D%/figure_semaphore.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
+%C%_rotation_SOURCES = %D%/rotation.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
+
+# All of them: FIGURES='--json', FIGURES='--write', FIGURES='--servers 1 semaphore'.
+figures: $(figures_programs)
+	@$(AM_TESTS_ENVIRONMENT) %D%/figures $(FIGURES)
+.PHONY: figures

@@ -18,11 +18,12 @@ struct play {
     uint64_t ops;
     uint32_t attempts;
     int64_t now_ms;
+    int64_t timeout_ms;
     int64_t session;
     bool connected, proven, acquired, released, over;
     /* the last main question, and the one about the own node */
     enum pdk__action_kind question;
-    uint64_t op, own_op;
+    uint64_t op, own_op, parents_op;
     int answers; /* that are still to come for the main question */
     bool own_open;
     /* the reports to the caller */
@@ -51,6 +52,11 @@ static void ask(struct play *p, const struct pdk__action *a)
         return;
     }
     MUST(a->op > p->op);
+    if (a->kind == PDK__ACT_PARENTS) { /* answered before the create that follows it */
+        p->parents_op = a->op;
+        return;
+    }
+    MUST(p->parents_op <= p->op || (a->kind == PDK__ACT_CREATE && a->op == p->parents_op));
     MUST(a->kind != PDK__ACT_WATCH || a->name != NULL);
     p->op = a->op;
     /* A second node is never asked for while the first can be. */
@@ -59,6 +65,7 @@ static void ask(struct play *p, const struct pdk__action *a)
     p->question = a->kind;
     p->recorded = p->recorded || a->kind == PDK__ACT_RECORD;
     p->answers = a->kind == PDK__ACT_CREATE || a->kind == PDK__ACT_BARRIER ? 2 : 1;
+    p->answers += p->parents_op == p->op;
 }
 
 static void hear(struct play *p, const struct pdk__action *a)
@@ -102,6 +109,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(!p->lost && p->recorded && p->c.conditions.lock_delay_ms > 0);
         break;
     case PDK__ACT_UNWATCH:
+    case PDK__ACT_RENEW:
     case PDK__ACT_STRAY:
         break;
     default:
@@ -173,11 +181,9 @@ static enum pdk__event_kind answer_to(enum pdk__action_kind question, int answer
 {
     switch (question) {
     case PDK__ACT_CREATE:
-        return answers == 2 ? PDK__EV_CREATED : PDK__EV_LISTED;
+        return answers == 3 ? PDK__EV_MADE_PARENTS : answers == 2 ? PDK__EV_CREATED : PDK__EV_LISTED;
     case PDK__ACT_BARRIER:
         return answers == 2 ? PDK__EV_BARRIER : PDK__EV_LISTED;
-    case PDK__ACT_PARENTS:
-        return PDK__EV_MADE_PARENTS;
     case PDK__ACT_IDENTIFY:
         return PDK__EV_IDENTIFIED;
     case PDK__ACT_WATCH:
@@ -316,7 +322,7 @@ static void up(struct play *p, int64_t session)
     p->unsure = p->unsure && session == p->session;
     p->session = session;
     p->connected = true;
-    step(p, (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = session});
+    step(p, (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = session, .timeout_ms = p->timeout_ms});
 }
 
 static void down(struct play *p, enum pdk__event_kind kind)
@@ -476,6 +482,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p.connected = (seed & 1) != 0;
     pdk__contender_init(&p.c, &p.ops, rules[seed >> 4 & 3], ++p.attempts, seed, p.connected ? p.session : 0,
                         p.connected, false);
+    p.c.session.timeout_ms = p.timeout_ms = (seed & 64) != 0 ? 10000 : 0; /* 0: the own node is watched at once */
     impose(&p, seed);
     while (p.b.left > 0)
         anything(&p);

@@ -9,7 +9,7 @@ const char pdk__fuzz_name[] = "identity";
 static bool same(const struct pdk__identity *a, const struct pdk__identity *b)
 {
     return strcmp(a->host, b->host) == 0 && strcmp(a->label, b->label) == 0 && a->pid == b->pid &&
-           a->thread == b->thread;
+           a->thread == b->thread && strcmp(a->machine, b->machine) == 0 && strcmp(a->under, b->under) == 0;
 }
 
 static void parse(struct pdk__identity *identity, const char *data, size_t size)
@@ -18,6 +18,8 @@ static void parse(struct pdk__identity *identity, const char *data, size_t size)
     pdk__identity_parse(identity, data, size);
     MUST(memchr(identity->host, '\0', sizeof identity->host) != NULL);
     MUST(memchr(identity->label, '\0', sizeof identity->label) != NULL);
+    MUST(memchr(identity->machine, '\0', sizeof identity->machine) != NULL);
+    MUST(memchr(identity->under, '\0', sizeof identity->under) != NULL);
 }
 
 /* Through format and parse again; the text stays what it is when it is UTF-8, or is ASCII after the first time. */

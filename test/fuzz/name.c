@@ -25,6 +25,12 @@ static bool has_sequence(const char *text, int64_t *sequence)
 
 static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__", "lease-"};
 
+/* Is it of that attempt if and only if it is OURS? */
+static void check_owner(const char *text, int64_t session, uint32_t attempt, bool ours)
+{
+    MUST(pdk__name_is(text, session, attempt) == ours);
+}
+
 static void check_kind(const char *text, struct pdk__name name)
 {
     int64_t sequence = 0;
@@ -37,8 +43,9 @@ static void check_kind(const char *text, struct pdk__name name)
         MUST(strncmp(text, stem, strlen(stem)) == 0);
     else
         MUST(name.session == 0 && name.attempt == 0);
-    MUST(pdk__name_is(text, name.session, name.attempt) == ours);
-    MUST(!pdk__name_is(text, name.session ^ 1, name.attempt) && !pdk__name_is(text, name.session, name.attempt ^ 1));
+    check_owner(text, name.session, name.attempt, ours);
+    check_owner(text, name.session ^ 1, name.attempt, false);
+    check_owner(text, name.session, name.attempt ^ 1, false);
     if (name.kind == PDK__NAME_CURATOR)
         MUST(strstr(text, tags[name.tag]) != NULL);
 }
@@ -63,10 +70,21 @@ static void check_round_trip(struct bytes *b)
     MUST(name.sequence == (int32_t)sequence && name.tag == tag);
 }
 
+/* A glance finds all that the order needs. */
+static void check_glance(const char *text)
+{
+    struct pdk__name whole = pdk__name_parse(text), name = pdk__name_glance(text);
+    MUST(name.kind == (whole.kind == PDK__NAME_OURS ? PDK__NAME_CURATOR : whole.kind));
+    MUST(name.sequence == whole.sequence && name.tag == whole.tag && name.session == 0 && name.attempt == 0);
+    if (whole.kind == PDK__NAME_OURS)
+        MUST(pdk__name_is(text, whole.session, whole.attempt));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = text_of(data, size);
     check_kind(text, pdk__name_parse(text));
+    check_glance(text);
     free(text);
     check_round_trip(&(struct bytes){data, size});
     return 0;

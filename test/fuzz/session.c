@@ -45,8 +45,11 @@ static void hear(struct life *l, const struct pdk__session_action *a)
         l->presumed = true;
         break;
     case PDK__SACT_RENEW:
+    case PDK__SACT_SYNC:
+        MUST(l->wanted);
+        /* fall through */
     case PDK__SACT_KEEPALIVE:
-        MUST(l->connected && l->asked < 16 && l->wanted == (a->kind == PDK__SACT_RENEW));
+        MUST(l->connected && l->asked < 16);
         l->asked++;
         break;
     case PDK__SACT_EXPIRED:
@@ -111,6 +114,7 @@ static void answer(struct life *l, uint8_t what, int64_t ago_ms)
     }
     event.agreed = (what & 0x10) != 0;
     event.wrote = event.agreed || (what & 0x40) != 0;
+    event.led = !event.wrote && (what & 0x20) != 0;
     step(l, event);
 }
 

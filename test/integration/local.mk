@@ -4,10 +4,11 @@ edge_programs = \
 	%D%/guard %D%/incident %D%/leftovers %D%/log %D%/memory %D%/oversize %D%/path %D%/permissions %D%/slow_calls \
 	%D%/strangers %D%/throttled
 integration_programs = $(edge_programs) \
-	%D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
-	%D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
+	%D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
+	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
-	%D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/semaphore %D%/validity
+	%D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle \
+	%D%/semaphore %D%/validity %D%/verb_cost
 
 # Programs that tests start.
 libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
@@ -19,6 +20,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_close_SOURCES = %D%/test_close.c
 %C%_conditions_SOURCES = %D%/test_conditions.c
 %C%_connect_SOURCES = %D%/test_connect.c
+%C%_contenders_observer_SOURCES = %D%/test_contenders_observer.c
 %C%_contest_SOURCES = %D%/test_contest.c
 %C%_crowd_SOURCES = %D%/test_crowd.c
 %C%_ensemble_SOURCES = %D%/test_ensemble.c
@@ -30,6 +32,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_fork_SOURCES = %D%/test_fork.c
 %C%_frozen_SOURCES = %D%/test_frozen.c
 %C%_guard_SOURCES = %D%/test_guard.c
+%C%_handover_SOURCES = %D%/test_handover.c
 %C%_harness_SOURCES = %D%/test_harness.c
 %C%_incident_SOURCES = %D%/test_incident.c
 %C%_latch_SOURCES = %D%/test_latch.c
@@ -57,7 +60,9 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_revoke_SOURCES = %D%/test_revoke.c
 %C%_semaphore_SOURCES = %D%/test_semaphore.c
 %C%_rwlock_SOURCES = %D%/test_rwlock.c
+%C%_rwlock_idle_SOURCES = %D%/test_rwlock_idle.c
 %C%_slow_calls_SOURCES = %D%/test_slow_calls.c
 %C%_strangers_SOURCES = %D%/test_strangers.c
 %C%_throttled_SOURCES = %D%/test_throttled.c
 %C%_validity_SOURCES = %D%/test_validity.c
+%C%_verb_cost_SOURCES = %D%/test_verb_cost.c

@@ -118,7 +118,8 @@ static void bad_paths(void)
     CHECK(longest != NULL);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         CHECK_RC(pdk_mutex_new(&m, c, paths[i], NULL), PDK_EPATH);
-        CHECK_RC(pdk_contenders(c, paths[i], 0, &list), PDK_EPATH);
+        if (strcmp(paths[i], "/") != 0) /* which can be listed */
+            CHECK_RC(pdk_contenders(c, paths[i], 0, &list), PDK_EPATH);
     }
     memset(longest, 'x', 4999);
     longest[0] = '/';
@@ -207,6 +208,100 @@ static void limit(void)
     fixture_end(c, m);
 }
 
+/* --- how many locks that is -------------------------------------------------------------------------------------- */
+
+/* Each held lock costs its path, a slash, the longest name and four bytes. The last one to be granted needed as much for
+ * a predecessor. */
+enum { BUDGET = 1000000, COST = 4000, HELD_MAX = BUDGET / COST - 1, PATH_LENGTH = COST - 50 };
+
+static struct {
+    pdk_mutex *mutexes[HELD_MAX + 1];
+    int n;
+    atomic_int n_lost;
+} many;
+
+static void note_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)token, (void)arg;
+    many.n_lost += state == PDK_LOST;
+}
+
+/* Locks on paths of LENGTH bytes, until one is refused. */
+static int hold_many(pdk_client *c, size_t length)
+{
+    char path[PATH_LENGTH + 1];
+    many.n_lost = 0;
+    for (many.n = 0; many.n <= HELD_MAX; many.n++) {
+        int n = snprintf(path, sizeof path, "%s-%d-", fixture_path(), many.n);
+        memset(path + n, 'x', length - (size_t)n);
+        path[length] = '\0';
+        pdk_mutex *m = many.mutexes[many.n] = fixture_mutex(c, path);
+        CHECK_RC(pdk_mutex_on_state(m, note_lost, NULL), 0);
+        int rc = pdk_mutex_lock(m);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* RC: what each unlock answers. */
+static void free_many(pdk_client *c, int rc)
+{
+    for (int i = 0; i < many.n; i++)
+        CHECK_RC(pdk_mutex_unlock(many.mutexes[i]), rc);
+    for (int i = 0; i <= many.n; i++)
+        CHECK_RC(pdk_mutex_free(many.mutexes[i]), 0);
+    fixture_end(c, NULL);
+}
+
+static void delete_every(int nth, int offset)
+{
+    char node[PATH_LENGTH + 64];
+    for (int i = offset; i < many.n; i += nth) {
+        int n = snprintf(node, sizeof node, "%s/", pdk_mutex_path(many.mutexes[i]));
+        pdk_mutex_node(many.mutexes[i], node + n, sizeof node - (size_t)n);
+        CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
+    }
+}
+
+/* Each of them is watched: first on the old connection, then by the one packet that renews all watches on the new. */
+static void watches_survive(void)
+{
+    pdk_client *c = fixture_client(fixture_options(LONG_MS));
+    pdk__proxy_reset_counters(fixture.proxy);
+    CHECK_RC(hold_many(c, PATH_LENGTH), PDK_ELIMIT);
+    CHECK_EQ(many.n, HELD_MAX);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) >= HELD_MAX);
+    pdk__proxy_reset_counters(fixture.proxy);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_SUSPENDED);
+    delete_every(3, 0);
+    CHECK_EQ(many.n_lost, 0);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_WITHIN(LONG_MS, many.n_lost == HELD_MAX / 3);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_SET_WATCHES), 1);
+    CHECK_EQ(pdk__proxy_replies(fixture.proxy, PDK__OP_CONNECT), 1);
+    delete_every(3, 1);
+    delete_every(3, 2);
+    CHECK_WITHIN(LONG_MS, many.n_lost == HELD_MAX);
+    free_many(c, PDK_ELOST);
+}
+
+/* The servers get the whole path. */
+static void chroot_counts(void)
+{
+    char hosts[PATH_LENGTH + 64];
+    pdk_client *c;
+    int n = snprintf(hosts, sizeof hosts, "%s", fixture.hosts);
+    snprintf(hosts + n, sizeof hosts - (size_t)n, "%s-%03800d", fixture_path(), 0);
+    size_t chroot = strlen(hosts + n);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    CHECK_RC(hold_many(c, PATH_LENGTH - chroot), PDK_ELIMIT);
+    CHECK_EQ(many.n, HELD_MAX);
+    free_many(c, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -218,6 +313,8 @@ int main(int argc, char **argv)
         {"paths that cannot carry a lock are refused", bad_paths},
         {"options that make no sense are refused", bad_options},
         {"a session takes no more than it can carry through a reconnection", limit},
+        {"all locks that it takes are watched again after one", watches_survive},
+        {"the chroot is a part of what it carries", chroot_counts},
         {0},
     };
     return pdk__test_main(

@@ -2,8 +2,11 @@
 #include "lib/zk/client.h"
 #include "test/lib/fixture.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static pdk_client *c, *d;
@@ -98,6 +101,35 @@ static void never_reached(void)
     close(fd);
 }
 
+/* The listener closes what comes; so does a server that speaks TLS, or is not serving yet. */
+static bool knows_when_closed(pdk_client *client, int listener, const char *part)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    char bytes[256];
+    if (fd >= 0) {
+        CHECK(read(fd, bytes, sizeof bytes) >= 0); /* unread bytes would make the close a reset */
+        close(fd);
+    }
+    return knows(client, part);
+}
+
+static void closed_unanswered(void)
+{
+    char hosts[40], closing[100];
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    CHECK_EQ(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    CHECK_EQ(listen(listener, 16), 0);
+    CHECK_EQ(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", ntohs(address.sin_port));
+    snprintf(closing, sizeof closing, "no server reached (last: connection closed by %s)", hosts);
+    CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
+    CHECK_WITHIN(LONG_MS, knows_when_closed(c, listener, closing));
+    CHECK_RC(pdk_client_free(c), 0);
+    close(listener);
+}
+
 static void reached_before(void)
 {
     begin();
@@ -138,7 +170,7 @@ static void held_by_another(void)
     gethostname(host, sizeof host);
     snprintf(who, sizeof who, "held by %s pid %d (nightly), 1 ahead", host, (int)getpid());
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_timedlock(n, 300), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(n, KNOWN_MS), PDK_ETIMEDOUT);
     check_mutex(n, "lock", "timed out after ");
     check_mutex(n, "lock", who);
     CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
@@ -152,6 +184,23 @@ static void held_by_another(void)
     finish();
 }
 
+/* Not of Curator, whose contenders go by our rules. */
+static void behind_another_library(void)
+{
+    char text[600];
+    begin();
+    fixture_make(lock, "", ZOO_PERSISTENT, NULL);
+    fixture_make_below(lock, "0123456789abcdef0123456789abcdef__lock__0000000000", "");
+    CHECK_RC(pdk_mutex_timedlock(m, KNOWN_MS), PDK_ETIMEDOUT);
+    check_mutex(m, "lock", "1 ahead, behind a contender of kazoo");
+    fixture_make_below(lock, "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000001", "10.0.0.7");
+    CHECK_RC(pdk_mutex_timedlock(m, KNOWN_MS), PDK_ETIMEDOUT);
+    check_mutex(m, "lock", "2 ahead");
+    pdk_mutex_last_error(m, text, sizeof text);
+    CHECK(strstr(text, "behind") == NULL);
+    finish();
+}
+
 static void note_rc(int rc, void *arg) { *(_Atomic int *)arg = rc; }
 
 static void asynchronous(void)
@@ -159,7 +208,7 @@ static void asynchronous(void)
     _Atomic int rc = 1;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(n, 300, note_rc, (void *)&rc, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, KNOWN_MS, note_rc, (void *)&rc, NULL), 0);
     CHECK_WITHIN(LONG_MS, rc != 1);
     CHECK_RC(rc, PDK_ETIMEDOUT);
     check_mutex(n, "lock", "1 ahead");
@@ -385,9 +434,11 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a call that times out tells that no server was ever reached, and why", never_reached},
+        {"a server that closes connections unanswered is told as that", closed_unanswered},
         {"or since when", reached_before},
         {"a client that is not made leaves its incident with the thread", not_made},
         {"a call that times out tells the holder and the place; success clears it", held_by_another},
+        {"a call that times out names the library of the contender directly ahead", behind_another_library},
         {"an asynchronous lock that failed leaves its incident until the next grant", asynchronous},
         {"threads that share a mutex do not read each other's incidents", per_thread},
         {"a lock whose node is deleted was lost for that", node_deleted},

@@ -37,7 +37,7 @@ static void note(pdk_leader *l, pdk_leader_change change, int64_t token, void *a
     who->n_told = n + 1;
 }
 
-static void open_at(struct candidate *who, const char *hosts, int session_ms, const char *id)
+static void new_at(struct candidate *who, const char *hosts, int session_ms, const char *id)
 {
     pdk_client_options *co = fixture_options(session_ms);
     pdk_leader_options *lo = pdk_leader_options_new();
@@ -48,6 +48,11 @@ static void open_at(struct candidate *who, const char *hosts, int session_ms, co
     CHECK_RC(pdk_leader_on_change(who->leader, note, who), 0);
     pdk_client_options_free(co);
     pdk_leader_options_free(lo);
+}
+
+static void open_at(struct candidate *who, const char *hosts, int session_ms, const char *id)
+{
+    new_at(who, hosts, session_ms, id);
     CHECK_RC(pdk_client_wait(who->client, LONG_MS), 0);
 }
 
@@ -348,6 +353,24 @@ static void no_server(void)
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     close_it(&b);
     CHECK(check_leads(&a) > second);
+    close_it(&a);
+}
+
+static void no_server_at_the_start(void)
+{
+    begin();
+    close_it(&a);
+    pdk__proxy_refuse(fixture.proxy, true);
+    new_at(&a, fixture.hosts, 10000, "a");
+    CHECK_RC(pdk_leader_start(a.leader), 0);
+    CHECK_RC(pdk_leader_wait(a.leader, 100), PDK_ETIMEDOUT);
+    check_stands(&a);
+    pdk__proxy_refuse(fixture.proxy, false);
+    int64_t token = check_leads(&a);
+    check_told(&a, 0, PDK_ELECTED, token);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    check_told(&a, 1, PDK_DEPOSED, token);
+    CHECK_EQ(a.n_told, 2);
     close_it(&a);
 }
 
@@ -854,6 +877,8 @@ int main(int argc, char **argv)
         {"a leader whose node is deleted is deposed, and stands again at the end", node_deleted},
         {"a path deleted under its leader is made anew, with larger tokens", all_deleted},
         {"a leader whose connection is cut is suspended, and leads on", cut},
+        {"a candidate that starts without a server is elected once there is one, and reported once",
+         no_server_at_the_start},
         {"without servers it is deposed by its clock, before another leads", no_server},
         {"a reply that is lost leaves one node", reply_lost},
         {"resigned: deposed, its node gone, and it can stand again", resigned},

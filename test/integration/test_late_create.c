@@ -79,6 +79,7 @@ static int n_created(void)
 /* The old server answers the client's second connection, whose own REVALIDATE has not reached the leader. */
 static void attach_too_early(void)
 {
+    pdk__ensemble_heal(e);
     admit_only_at(old);
     recorder_open(&recorder, e->hosts, SESSION_MS, path);
     hold(PDK__TO_CLIENT, true);
@@ -122,7 +123,7 @@ static void a_late_create_is_found_and_deleted(void)
     CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
     pdk__check_grant(&recorder, zh); /* the node that is left is the holder's */
     CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
-    pdk__observe_sync(zh, path);
+    pdk__observe_flush(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
     CHECK_EQ(n_created(), 2);
 }

@@ -161,6 +161,8 @@ static void standing_test(void)
     held = fixture_mutex(standing, "/leftovers");
     tried = fixture_mutex(other, "/leftovers");
     CHECK_RC(pdk_mutex_lock(held), 0);
+    /* The holder watches its node from the age of a twentieth of the session. */
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 1);
     leaves_nothing(wait_in_vain);
     CHECK_RC(pdk_mutex_unlock(held), 0);
     CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 0);

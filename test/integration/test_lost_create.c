@@ -94,7 +94,7 @@ static void ends_right(void)
     CHECK_EQ(recorder.n_answers, 1);
     CHECK_EQ(recorder.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
-    pdk__observe_sync(zh, path);
+    pdk__observe_flush(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
 }
 
@@ -215,7 +215,7 @@ static void arrives_late(void)
     CHECK_EQ(pdk__proxy_requests(three->proxy[other], PDK__OP_CREATE2), 1);
     pdk__proxy_hold(three->link[old][leader], PDK__TO_SERVER, false);
     zhandle_t *behind = pdk__observe(three, old); /* its session is created after the late create, on the same link */
-    pdk__observe_sync(behind, path);
+    pdk__observe_flush(behind, path);
     int n = pdk__observe_nodes(behind, path, 0);
     zookeeper_close(behind);
     CHECK_EQ(n, 1);

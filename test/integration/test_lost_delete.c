@@ -54,7 +54,7 @@ static bool tells(pdk__proxy *p, const char *word)
 
 static int nodes(void)
 {
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     return pdk__observe_nodes(fixture.zh, fixture.path, 0);
 }
 

@@ -416,10 +416,32 @@ static void observe(void)
     CHECK_RC(pdk_leader_observer_free(o), 0);
 }
 
+static void note_change(void *arg)
+{
+    (void)arg;
+    observed.n++;
+}
+
+static void observe_contenders(void)
+{
+    pdk_contenders_observer *o = NULL;
+    observed.n = 0;
+    check_either(pdk_contenders_observe(&o, c, busy, note_change, NULL), 0);
+    if (o == NULL)
+        return;
+    CHECK_WITHIN(LONG_MS, observed.n == 1);
+    fixture_make_below(busy, "a-latch-0000000000", "a");
+    CHECK_WITHIN(LONG_MS, observed.n == 2);
+    fixture_delete_below(busy, "a-latch-0000000000");
+    CHECK_WITHIN(LONG_MS, observed.n == 3);
+    CHECK_RC(pdk_contenders_observer_free(o), 0);
+}
+
 static void observers(void)
 {
     begin();
     for_each(observe);
+    for_each(observe_contenders);
     sound();
     end();
 }

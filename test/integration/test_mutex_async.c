@@ -46,6 +46,44 @@ static void cancelled_too_late(void)
     peer_free(&a);
 }
 
+static atomic_int n_lost;
+
+static void note_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)token, (void)arg;
+    atomic_fetch_add(&n_lost, state == PDK_LOST);
+}
+
+/* Two grants of one object: the one that is lost was asked for later. An unlock means that one, so that who relies on the
+ * other keeps it. */
+static void the_lost_grant_is_unlocked_first(void)
+{
+    struct request held, lost;
+    fixture_begin();
+    atomic_store(&n_lost, 0);
+    struct peer a = peer_new(0), b = peer_new(0);
+    CHECK_RC(pdk_mutex_lock(b.mutex), 0);
+    CHECK_RC(pdk_mutex_on_state(a.mutex, note_lost, NULL), 0);
+    request_queued(&held, &a, PDK_FOREVER, 2);
+    request_queued(&lost, &a, PDK_FOREVER, 3);
+    fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-0000000001"));
+    CHECK_WITHIN(LONG_MS, fixture_find(fixture.path, "-lock-0000000003")[0] != '\0');
+    CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
+    request_told(&lost, 0);
+    fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-0000000002"));
+    request_told(&held, 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&n_lost) == 1);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(fixture_nodes(), 1);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_EQ(fixture_nodes(), 0);
+    pdk_op_free(held.op);
+    pdk_op_free(lost.op);
+    peer_free(&a);
+    peer_free(&b);
+}
+
 /* As fast as it was asked for: it may have been granted, or not; what counts is one answer and no node. */
 static void cancelled_at_once(void)
 {
@@ -222,7 +260,7 @@ static void states_in_order(void)
     pdk__proxy_refuse(a.proxy, true);
     pdk__proxy_cut(a.proxy);
     check_change(2, PDK_SUSPECT, token);
-    CHECK_EQ(pdk__zk_kill_session(pdk__server_port(fixture.e->server[0]), &id), 0);
+    pdk__zk_end_session(pdk__server_port(fixture.e->server[0]), &id);
     pdk__proxy_refuse(a.proxy, false);
     check_change(3, PDK_LOST, token);
     CHECK_EQ(pdk_mutex_state(a.mutex), PDK_LOST);
@@ -303,6 +341,7 @@ static void states_that_waited(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"of two grants an unlock means the one that is lost", the_lost_grant_is_unlocked_first},
         {"a lock cancelled in the queue is told so once, and its node goes", cancelled_in_queue},
         {"a cancel after the grant changes nothing", cancelled_too_late},
         {"a cancel at once ends in one answer and no node", cancelled_at_once},

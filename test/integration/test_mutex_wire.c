@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* However slow this machine is, no hold lasts for a twentieth of it. */
+enum { SESSION_MS = 600000 };
+
 static int rule(struct peer *p, int op, pdk__act act)
 {
     return pdk__proxy_rule(p->proxy, &(struct pdk__proxy_rule){.op = op, .act = act});
@@ -19,7 +22,7 @@ static int rule(struct peer *p, int op, pdk__act act)
 static void looks_first(void)
 {
     fixture_begin();
-    struct peer a = peer_proxied(), b = peer_proxied();
+    struct peer a = peer_proxied_for(SESSION_MS), b = peer_proxied_for(SESSION_MS);
     char story[64];
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
@@ -48,7 +51,7 @@ static void one_round_trip(void)
 {
     pthread_t thread;
     fixture_begin();
-    struct peer a = peer_proxied();
+    struct peer a = peer_proxied_for(SESSION_MS);
     lock_and_unlock(a.mutex); /* makes the path */
     pdk__proxy_reset_counters(a.proxy);
     int held = rule(&a, PDK__OP_CREATE2, PDK__HOLD_REPLY);
@@ -65,13 +68,83 @@ static void one_round_trip(void)
 static void no_more_than_that(void)
 {
     fixture_begin();
-    struct peer a = peer_proxied();
+    struct peer a = peer_proxied_for(SESSION_MS);
     lock_and_unlock(a.mutex);
     int held = rule(&a, PDK__OP_GET, PDK__HOLD_REQUEST);
     CHECK_RC(pdk_mutex_timedlock(a.mutex, LONG_MS), 0);
     pdk__proxy_release(a.proxy, held);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     peer_free(&a);
+}
+
+/* After the create and the list of a lock, which go out together: its first packet may be answered before the second
+ * has passed the proxy. */
+static void check_story(pdk__proxy *p, const char *after)
+{
+    static const char together[] = "create2 list =create2 =list ", apart[] = "create2 =create2 list =list ";
+    char story[128];
+    pdk__proxy_story(p, story, sizeof story);
+    if (strncmp(story, apart, sizeof apart - 1) == 0)
+        memcpy(story, together, sizeof together - 1);
+    CHECK_EQ(strncmp(story, together, sizeof together - 1), 0);
+    CHECK_STR(story + sizeof together - 1, after);
+}
+
+/* A hold is watched from the age of a twentieth of the session. */
+static void six_packets(void)
+{
+    fixture_begin();
+    struct peer a = peer_proxied_for(SESSION_MS);
+    lock_and_unlock(a.mutex); /* makes the path */
+    pdk__proxy_reset_counters(a.proxy);
+    lock_and_unlock(a.mutex);
+    check_story(a.proxy, "delete =delete ");
+    peer_free(&a);
+}
+
+/* The path and two ancestors are missing. The creates of all go out together with that of the node: the replies to them
+ * are held back. */
+static void missing_path(void)
+{
+    char path[512];
+    pthread_t thread;
+    pdk_mutex *m;
+    fixture_begin();
+    struct peer a = peer_proxied_for(SESSION_MS);
+    lock_and_unlock(a.mutex);
+    snprintf(path, sizeof path, "%s-missing/b/c", fixture.path);
+    CHECK_RC(pdk_mutex_new(&m, a.client, path, NULL), 0);
+    pdk__proxy_reset_counters(a.proxy);
+    int held = rule(&a, PDK__OP_CREATE_CONTAINER, PDK__HOLD_REPLY);
+    CHECK_EQ(pthread_create(&thread, NULL, lock_and_unlock, m), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(a.proxy, held) == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(a.proxy, 0) == 7);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE_CONTAINER), 3);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 2);
+    pdk__proxy_release(a.proxy, held);
+    pthread_join(thread, NULL);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, 0), 8); /* the delete */
+    pdk_mutex_free(m);
+    peer_free(&a);
+}
+
+/* All that the next in line sends and receives, from its request to its release. */
+static void nine_packets(void)
+{
+    struct request w;
+    fixture_begin();
+    struct peer a = peer_proxied_for(SESSION_MS), b = peer_proxied_for(SESSION_MS);
+    lock_and_unlock(b.mutex);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(b.proxy);
+    request_queued(&w, &b, PDK_FOREVER, 2);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_GET) == 1);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_told(&w, 0);
+    request_end(&w, 0);
+    check_story(b.proxy, "get =get !deleted delete =delete ");
+    peer_free(&a);
+    peer_free(&b);
 }
 
 /* --- names ------------------------------------------------------------------------------------------------------- */
@@ -166,6 +239,9 @@ int main(int argc, char **argv)
         {"trylock looks before it writes", looks_first},
         {"create and list go out together", one_round_trip},
         {"an uncontended lock waits for nothing else", no_more_than_that},
+        {"a lock and its unlock take six packets", six_packets},
+        {"the first lock of a missing path takes seven requests, and waits for two answers", missing_path},
+        {"the next in line takes nine", nine_packets},
         {"a node's name carries its session and an attempt", names},
         {"contenders are told in order, with host, pid, thread, label, session and token", contenders},
         {0},

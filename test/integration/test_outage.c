@@ -24,7 +24,7 @@ static void close_all(void)
 
 static int nodes_of(int64_t session)
 {
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     return pdk__observe_nodes(fixture.zh, fixture.path, session);
 }
 

@@ -27,7 +27,7 @@ static void begin(int n)
 
 static int nodes_of(const struct recorder *a)
 {
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     return pdk__observe_nodes(fixture.zh, fixture.path, a != NULL ? pdk_client_session_id(a->client) : 0);
 }
 
@@ -57,7 +57,7 @@ static bool node_of(const struct recorder *a, char name[128])
 static void delete_node_of(const struct recorder *a)
 {
     char name[128];
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     CHECK(node_of(a, name));
     pdk__observe_delete(fixture.zh, fixture.path, name);
 }
@@ -88,14 +88,17 @@ static void waiter_to_the_tail(void)
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
-/* The next in the queue, whose node is deleted in the same moment as the holder's: no grant on a deleted node. */
-static void waiter_and_holder_at_once(void)
+static int gets(void)
 {
-    begin(2);
-    struct recorder *holder = &recorders[0], *robbed = &recorders[1];
-    queue(holder, 1);
-    queue(robbed, 2);
-    char of_holder[128], of_robbed[128], paths[2][512];
+    int n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__proxy_requests(fixture.e->proxy[i], PDK__OP_GET);
+    return n;
+}
+
+static void delete_both(const struct recorder *holder, const struct recorder *robbed, char of_robbed[128])
+{
+    char of_holder[128], paths[2][512];
     CHECK(node_of(holder, of_holder) && node_of(robbed, of_robbed));
     snprintf(paths[0], sizeof paths[0], "%s/%s", fixture.path, of_robbed);
     snprintf(paths[1], sizeof paths[1], "%s/%s", fixture.path, of_holder);
@@ -104,6 +107,19 @@ static void waiter_and_holder_at_once(void)
     for (int i = 0; i < 2; i++)
         zoo_delete_op_init(&ops[i], paths[i], -1);
     CHECK_EQ(zoo_multi(fixture.zh, 2, ops, results), ZOK);
+}
+
+/* The next in the queue, whose node is deleted in the same moment as the holder's: once both watch their nodes, there is
+ * no grant on a deleted node. */
+static void waiter_and_holder_at_once(void)
+{
+    begin(2);
+    struct recorder *holder = &recorders[0], *robbed = &recorders[1];
+    char of_robbed[128];
+    queue(holder, 1);
+    queue(robbed, 2);
+    CHECK_WITHIN(LONG_MS, gets() == 3); /* their own nodes, and the holder's by the waiter */
+    delete_both(holder, robbed, of_robbed);
     CHECK_RC(recorder_outcome(robbed), PDK_OK);
     pdk__check_grant(robbed, fixture.zh);
     char node[128];
@@ -112,6 +128,28 @@ static void waiter_and_holder_at_once(void)
     CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    CHECK_EQ(nodes_of(NULL), 0);
+}
+
+/* Before that, there can be one, and it is lost once the watch is due. */
+static void waiter_and_holder_too_early(void)
+{
+    begin(2);
+    struct recorder *holder = &recorders[0], *robbed = &recorders[1];
+    char of_robbed[128];
+    queue(holder, 1);
+    queue(robbed, 2);
+    delete_both(holder, robbed, of_robbed);
+    CHECK_RC(recorder_outcome(robbed), PDK_OK);
+    bool soon = gets() == 1; /* else a slow machine has let that time pass */
+    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
+    if (soon) {
+        CHECK_WITHIN(LONG_MS, pdk_mutex_state(robbed->mutex) == PDK_LOST);
+        CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
+    } else {
+        CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    }
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
@@ -227,6 +265,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a waiter whose node was deleted queues anew at the tail, and is served in the end", waiter_to_the_tail},
         {"a waiter whose node went with the holder's is not granted on it", waiter_and_holder_at_once},
+        {"a grant on a node that was deleted before its watch was due is lost then", waiter_and_holder_too_early},
         {"a waiter robbed five times is served in the end", again_and_again},
         {"a holder whose node was deleted is told LOST at once", holder_is_told},
         {"an heir whose node was deleted is told LOST", heir_is_told},

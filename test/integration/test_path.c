@@ -19,10 +19,13 @@ static void deleted_under_all(void)
     pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     struct locker waiter;
     int64_t first, second;
+    int gets = pdk__proxy_requests(fixture.proxy, PDK__OP_GET);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_token(m, &first), 0);
     locker_start(&waiter, n);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+    /* both watch their own nodes, and the waiter the holder's */
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == gets + 3);
     fixture_delete_all(path);
     CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, waiter.settled);

@@ -189,7 +189,7 @@ static void waiter_without_delete(void)
     fixture_make_below(path, "somebody-lock-0000000000", "");
     pdk_client *c = counting_client(path);
     pdk_mutex *m = fixture_mutex(c, path);
-    CHECK_RC(pdk_mutex_lock_async(m, 300, tell, &o, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, KNOWN_MS, tell, &o, NULL), 0);
     CHECK_WITHIN(LONG_MS, o.told);
     CHECK_RC(o.rc, PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, n_leftovers == 1);

@@ -49,7 +49,7 @@ static void write_to_node_of(const struct peer *p, const char *data)
 static void write_to_last(const char *data)
 {
     struct String_vector names;
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     CHECK_EQ(zoo_get_children(fixture.zh, fixture.path, 0, &names), ZOK);
     CHECK(names.count > 0);
     const char *last = names.data[0];
@@ -100,7 +100,7 @@ static void read_node_of(const struct peer *p, char *text, int size)
     CHECK(pdk_mutex_node(p->mutex, node, sizeof node) > 0);
     snprintf(whole, sizeof whole, "%s/%s", fixture.path, node);
     size--;
-    pdk__observe_sync(fixture.zh, fixture.path);
+    pdk__observe_flush(fixture.zh, fixture.path);
     CHECK_EQ(zoo_get(fixture.zh, whole, 0, text, &size, NULL), ZOK);
     text[size > 0 ? size : 0] = '\0';
 }
@@ -275,7 +275,7 @@ static void a_node_that_came_after(void)
     pdk_contender_list *list = list_by(&holder);
     CHECK_EQ(zoo_delete(fixture.zh, path, -1), ZOK);
     CHECK_EQ(zoo_create(fixture.zh, path, "2", 1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
-    pdk__observe_sync(pdk__client_zh(holder.client), path); /* its server may lag */
+    pdk__observe_flush(pdk__client_zh(holder.client), path); /* its server may lag */
     CHECK_RC(pdk_contender_revoke(holder.client, list, 0, LONG_MS), PDK_ENOENT);
     CHECK_RC(pdk_contender_remove(holder.client, list, 0, LONG_MS), PDK_ENOENT);
     CHECK_EQ(zoo_exists(fixture.zh, path, 0, &stat), ZOK);

@@ -1,5 +1,6 @@
 /* The semaphore: how many hold at once, all or nothing, and what becomes of an acquisition. */
 #include "lib/zk/client.h"
+#include "test/lib/dice.h"
 #include "test/lib/fixture.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -171,9 +172,15 @@ static void a_strangers_node_counts(void)
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     fixture_make_below(fixture.path, "by-hand", "");
+    settle(); /* a server may lag */
     CHECK_RC(pdk_semaphore_tryacquire(semaphores[1], 1, &more), PDK_EBUSY);
     fixture_delete_below(fixture.path, "by-hand");
-    CHECK_RC(pdk_semaphore_tryacquire(semaphores[1], 1, &more), 0);
+    fixture_make_below(fixture.path, "a-random-name-9876543210", "");
+    settle();
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[1], 1, &more), PDK_EBUSY);
+    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 100, &more), PDK_ETIMEDOUT);
+    fixture_delete_below(fixture.path, "a-random-name-9876543210");
+    CHECK_WITHIN(LONG_MS, pdk_semaphore_tryacquire(semaphores[1], 1, &more) == 0);
     CHECK_RC(pdk_permit_release(more), 0);
     CHECK_RC(pdk_permit_release(held), 0);
     end();
@@ -194,6 +201,88 @@ static void the_limit_changes_while_one_waits(void)
     CHECK_RC(pdk_permit_release(second.permit), 0);
     CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 0), PDK_EINVAL);
     CHECK_RC(pdk_permit_release(held), 0);
+    end();
+}
+
+static void set_count(const char *path, const char *bytes, int size)
+{
+    CHECK_EQ(zoo_set(fixture.zh, path, bytes, size, -1), ZOK);
+}
+
+/* Curator's SharedCount: absent at first, then made, changed, spoilt, and right again. */
+static void the_limit_follows_a_count(void)
+{
+    struct want second, third;
+    pdk_permit *held;
+    begin(1);
+    const char *path = fixture_path();
+    CHECK_RC(pdk_semaphore_follow(semaphores[1], path), 0);
+    CHECK_RC(pdk_semaphore_follow(semaphores[1], path), PDK_EINVAL);
+    CHECK_RC(pdk_semaphore_follow(semaphores[2], "no path"), PDK_EPATH);
+    CHECK_RC(pdk_semaphore_follow(semaphores[2], path), 0);
+    CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 1, 2, 1);
+    CHECK_EQ(zoo_create(fixture.zh, path, "\0\0\0\2", 4, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_WITHIN(LONG_MS, pdk_semaphore_limit(semaphores[2]) == 2);
+    want(&third, semaphores[2], 1, 3, 1);
+    set_count(path, "\0\0\0\0", 4);
+    set_count(path, "\377\377\377\377", 4);
+    set_count(path, "\0\0\0\7x", 5);
+    settle();
+    CHECK_EQ(pdk_semaphore_limit(semaphores[2]), 2);
+    set_count(path, "\0\0\0\3", 4);
+    CHECK_WITHIN(LONG_MS, granted(&third));
+    CHECK_WITHIN(LONG_MS, pdk_semaphore_limit(semaphores[1]) == 3);
+    CHECK_EQ(zoo_delete(fixture.zh, path, -1), ZOK);
+    settle();
+    CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 3);
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_permit_release(third.permit), 0);
+    CHECK_RC(pdk_permit_release(held), 0);
+    end();
+}
+
+enum { N_THREADS = 3 * N_PEERS, N_ROUNDS = 15, LIMIT = 5 };
+
+static atomic_int in_use;
+static atomic_bool exceeded; /* checked at the end: a thread that fails would keep its permits */
+
+static void use(int n)
+{
+    if (atomic_fetch_add(&in_use, n) + n > LIMIT)
+        exceeded = true;
+    pdk__test_nap();
+    atomic_fetch_sub(&in_use, n);
+}
+
+static void *take_at_random(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    struct dice dice;
+    pdk_permit *held;
+    dice_seed(&dice, (uint64_t)me);
+    for (int i = 0; i < N_ROUNDS; i++) {
+        int n = dice_between(&dice, 1, 3);
+        CHECK_RC(pdk_semaphore_acquire(semaphores[me % N_PEERS], (unsigned)n, &held), 0);
+        use(n);
+        CHECK_RC(pdk_permit_release(held), 0);
+    }
+    return NULL;
+}
+
+/* Three threads share each object. */
+static void threads_take_at_random(void)
+{
+    pthread_t threads[N_THREADS];
+    begin(LIMIT);
+    for (int i = 0; i < N_THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, take_at_random, (void *)(intptr_t)i), 0);
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(!exceeded);
+    CHECK_EQ(in_use, 0);
     end();
 }
 
@@ -356,6 +445,45 @@ static void who_waits_begins_again_in_the_next_session(void)
     end();
 }
 
+/* The second contender's node, which is not LAST. The server that is asked may lag. */
+static bool find_the_waiters_node(const char *last, char name[128])
+{
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(clients[2], fixture.path, LONG_MS, &list), 0);
+    bool two = pdk_contender_list_size(list) == 2;
+    snprintf(name, 128, "%s", two ? pdk_contender_name(list, 1) : "");
+    pdk_contender_list_free(list);
+    return two && strcmp(name, last) != 0;
+}
+
+/* LAST is the one that was deleted before. */
+static void delete_the_waiters_node(char last[128])
+{
+    char name[128];
+    CHECK_WITHIN(LONG_MS, find_the_waiters_node(last, name));
+    fixture_delete_below(fixture.path, name);
+    snprintf(last, 128, "%s", name);
+}
+
+static void a_waiter_whose_node_was_deleted_waits_on(void)
+{
+    struct want second;
+    pdk_permit *held;
+    begin(1);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&second, semaphores[1], 1, 2, 1);
+    char last[128] = "";
+    for (int i = 0; i < 3; i++) {
+        delete_the_waiters_node(last);
+        CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
+        CHECK(!granted(&second));
+    }
+    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_WITHIN(LONG_MS, granted(&second));
+    CHECK_RC(pdk_permit_release(second.permit), 0);
+    end();
+}
+
 static void a_guard_for_each_permit(void)
 {
     pdk_permit *held;
@@ -412,6 +540,8 @@ int main(int argc, char **argv)
         {"a request for many is not passed by one for few", a_request_for_many_is_not_passed},
         {"a node of a stranger counts as a permit", a_strangers_node_counts},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},
+        {"the limit follows Curator's SharedCount", the_limit_follows_a_count},
+        {"nine threads of three clients take and release at random, never too many", threads_take_at_random},
         {"tokens rise, and each permit has a node", tokens_rise_and_nodes_are_named},
         {"any thread may release", any_thread_releases},
         {"a request is taken back, and leaves nothing", a_request_is_taken_back},
@@ -420,6 +550,7 @@ int main(int argc, char **argv)
         {"one node deleted, and all of it is lost", one_node_deleted_is_all_lost},
         {"an ended session loses it, and the next acquires again", a_lost_session_loses_it},
         {"a request begins again in the next session", who_waits_begins_again_in_the_next_session},
+        {"a waiter whose node was deleted asks again, and nothing is left", a_waiter_whose_node_was_deleted_waits_on},
         {"there is a guard for each permit", a_guard_for_each_permit},
         {"wrong requests are refused", wrong_requests},
         {"a closed client ends all", a_closed_client_ends_all},

@@ -65,10 +65,12 @@ static void wait_for_a_turn(void)
 {
     pdk_mutex *m = fixture_mutex(c, path);
     struct locker l;
+    int gets = pdk__proxy_replies(fixture.proxy, PDK__OP_GET);
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(path, "a-lock-0000000000", "");
     locker_start(&l, m);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) > gets); /* it watches the one ahead */
     fixture_delete_below(path, "a-lock-0000000000");
     CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);

@@ -98,9 +98,13 @@ int pdk__test_wait(pid_t pid);
 /* Skip this test, or from the setup all tests. Only on the test's own thread. */
 #define SKIP(reason) pdk__test_skip(reason)
 
-/* First in a test whose child of pdk__test_fork() is to start threads: under ThreadSanitizer it cannot. */
+/* First in a test whose child of pdk__test_fork() is to start threads. ThreadSanitizer does not follow them. The locks of
+ * AddressSanitizer's allocator may be held by a thread that is busy when the child is made: the child then waits for
+ * ever. */
 #ifdef __SANITIZE_THREAD__
 #define CHILD_HAS_THREADS() SKIP("ThreadSanitizer follows no threads of a process forked from one with threads")
+#elif defined(__SANITIZE_ADDRESS__)
+#define CHILD_HAS_THREADS() SKIP("a thread that is busy when the child is made may hold AddressSanitizer's own locks")
 #else
 #define CHILD_HAS_THREADS() ((void)0)
 #endif

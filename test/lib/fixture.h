@@ -15,6 +15,9 @@
 /* How long a condition is waited for; only spent by a test that fails. */
 enum { LONG_MS = 60000 };
 
+/* A deadline within which a slow machine, too, learns who is ahead. */
+enum { KNOWN_MS = 2000 };
+
 struct fixture {
     pdk__ensemble *e;
     pdk__proxy *proxy; /* before the first server */
@@ -109,6 +112,7 @@ struct peer peer_at(const char *hosts, const pdk_client_options *opts);
 
 /* Connected to the first server, through a proxy of its own. */
 struct peer peer_proxied(void);
+struct peer peer_proxied_for(int session_ms);
 
 /* The peer must neither hold nor wait. */
 void peer_free(struct peer *p);

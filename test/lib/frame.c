@@ -75,6 +75,16 @@ static bool has_path(int32_t type)
     }
 }
 
+/* A delete that no node can fit: by a name without its number, or by a version that no node has. */
+static bool is_proof(const unsigned char *frame, size_t size, const struct pdk__request *r)
+{
+    if (r->type != PDK__OP_DELETE || r->path_size == 0)
+        return false;
+    size_t end = (size_t)((const unsigned char *)r->path - frame) + r->path_size;
+    char last = r->path[r->path_size - 1];
+    return last == '-' || last == '_' || (end + 4 <= size && pdk__get32(frame + end) == INT32_MIN);
+}
+
 bool pdk__frame_request(const void *frame, size_t size, struct pdk__request *r)
 {
     const unsigned char *p = frame;
@@ -85,6 +95,8 @@ bool pdk__frame_request(const void *frame, size_t size, struct pdk__request *r)
         take_path(p, size, REQUEST_HEAD, &r->path, &r->path_size);
     else if (r->type == PDK__OP_MULTI)
         take_path(p, size, REQUEST_HEAD + MULTI_HEAD, &r->path, &r->path_size);
+    if (is_proof(p, size, r))
+        r->type = PDK__OP_PROOF;
     return true;
 }
 
@@ -146,7 +158,8 @@ const char *pdk__op_name(int type)
                  {PDK__OP_AUTH, "auth"},
                  {PDK__OP_SET_WATCHES, "set-watches"},
                  {PDK__OP_CONNECT, "connect"},
-                 {PDK__OP_CLOSE, "close"}};
+                 {PDK__OP_CLOSE, "close"},
+                 {PDK__OP_PROOF, "proof"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].type == type)
             return names[i].name;

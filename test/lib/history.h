@@ -14,17 +14,22 @@
 
 enum event {
     BLANK = 0,
-    /* A client's. KIND is the number of the request. */
-    ASKED,   /* to lock; RC is the way (enum way), TOKEN the timeout in ms, -1 without */
+    /* A client's. KIND is the number of the request; those of its thread N begin at N * THREAD_NUMBERS. */
+    /* to lock; RC is the way (enum way), TOKEN the timeout in ms, -1 without; NODE is the recipe (lanes.h), "" a mutex;
+     * SESSION how many nodes a grant has */
+    ASKED,
     GRANTED, /* TOKEN, SESSION, NODE, VALID_MS */
     FAILED,  /* with RC */
     QUESTION, /* pdk_mutex_state() answered RC, then pdk_mutex_valid_ms() VALID_MS; TOKEN is the grant's, SESSION its own */
     TOLD,     /* the state callback said RC, of the grant TOKEN */
-    UNLOCKING, /* about to call unlock */
-    UNLOCKED,  /* it returned RC */
-    ENDED,     /* everything closed and freed */
-    SESSION,   /* the session callback said RC, of SESSION */
-    /* The nemesis's. KIND is the fault's (enum fault_id), TOKEN its serial number, RC its victim's index, or -1. */
+    /* about to call unlock; RC 1: a leader yields, and stays a candidate; SESSION 1: the node may be there when it
+     * returns, by the options of the lock */
+    UNLOCKING,
+    UNLOCKED, /* it returned RC */
+    ENDED,    /* everything closed and freed */
+    SESSION,  /* the session callback said RC, of SESSION */
+    /* The nemesis's. KIND is the fault's (enum fault_id), TOKEN its serial number, RC its victim's index, or -1;
+     * VALID_MS the lane (lanes.h) of an administrator's. */
     FAULT_BEGINS, /* before the first thing is done */
     FAULT_ENDS,   /* after the last thing is undone; SESSION: 1 when it took effect */
     KILLED,       /* PID is dead, by SIGKILL; RC is its place */
@@ -39,6 +44,8 @@ enum event {
      * number in its process. */
     WRITING, /* about to send it */
     WROTE,   /* answered with RC (ZooKeeper's); VALID_MS is the version that it made */
+    PART, /* before GRANTED, of a grant with several nodes: NODE, in the lane RC; TOKEN is its own, 0 where it has none */
+    TURN, /* before GRANTED, where a node can have several owners: TOKEN is the number of the grant's turn */
     N_EVENTS
 };
 
@@ -56,7 +63,7 @@ struct record {
     char node[56];
 };
 
-enum { RECORDS_MAX = 1 << 18 };
+enum { RECORDS_MAX = 1 << 18, THREAD_NUMBERS = 1000000 };
 
 /* The start of the file. The orders and counters below are for the processes while they live. */
 struct history {

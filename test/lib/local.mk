@@ -8,11 +8,12 @@ libpaddock_test_la_SOURCES = \
 	%D%/fixture.c %D%/fixture.h \
 	%D%/frame.c %D%/frame.h \
 	%D%/history.c %D%/history.h \
+	%D%/lanes.c %D%/lanes.h \
 	%D%/program.c %D%/program.h \
 	%D%/proxy.c %D%/proxy.h \
 	%D%/proxy_count.c %D%/proxy_flow.c %D%/proxy_rules.c %D%/proxy_state.h \
 	%D%/zk.c %D%/zk.h
 
 # A process that contends for a lock, and writes its history.
-%C%_worker_SOURCES = %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
+%C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
 %C%_worker_LDADD = libpaddock_test.la libpaddock_all.la

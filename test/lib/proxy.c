@@ -161,6 +161,9 @@ pdk__proxy *pdk__proxy_new_to(const char *address, int target, bool as_bytes)
     if (inet_pton(AF_INET, address, &p->target.sin_addr) != 1)
         die("proxy: address");
     p->as_bytes = as_bytes;
+    if (!as_bytes && getenv("PADDOCK_TEST_JITTER") != NULL)
+        p->jitter_ms = atoi(getenv("PADDOCK_TEST_JITTER"));
+    p->dice = (unsigned)getpid();
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (p->wake < 0)
         die("proxy: eventfd");

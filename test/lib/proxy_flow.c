@@ -121,7 +121,7 @@ void pdk__proxy_push(struct pdk__proxy *p, struct connection *c, pdk__direction 
                      int delay_ms, int held_by)
 {
     struct way *w = &c->way[d];
-    int delay = delay_ms + p->delay_ms[d];
+    int delay = delay_ms + p->delay_ms[d] + (p->jitter_ms > 0 ? rand_r(&p->dice) % (p->jitter_ms + 1) : 0);
     struct chunk *k = calloc(1, sizeof *k + size);
     if (k == NULL)
         abort();

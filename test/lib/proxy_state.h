@@ -69,6 +69,8 @@ struct pdk__proxy {
     int64_t knock_ms; /* when to try the target again for a connection that waits to be accepted; 0: none waits */
     bool hold[2];
     int delay_ms[2];
+    int jitter_ms; /* each frame comes up to so much later */
+    unsigned dice;
     struct connection *connections;
     struct rule rules[MAX_RULES];
     int n_rules;

@@ -55,7 +55,7 @@ void recorder_kill_session(struct recorder *a, pdk__proxy *proxy, const pdk__ser
 zhandle_t *pdk__observe(pdk__ensemble *e, int i);
 
 /* The observer's reads after this call see everything that was committed before it. */
-void pdk__observe_sync(zhandle_t *zh, const char *path);
+void pdk__observe_flush(zhandle_t *zh, const char *path);
 
 /* The number of nodes under PATH; only those that SESSION owns, unless it is 0. */
 int pdk__observe_nodes(zhandle_t *zh, const char *path, int64_t session);

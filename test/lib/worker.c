@@ -2,10 +2,12 @@
  * A process that contends for a lock, and writes its history.
  *
  *     worker HISTORY HOSTS SESSION_MS PATH
- *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS
+ *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS [CRAFT]
  *
  * With a seed, which chooses what it does, it locks, holds and unlocks repeatedly until its history tells it to finish;
- * half of these workers know the servers' tick. Without, it reads orders, one a line, until the end of its input:
+ * half of these workers know the servers' tick. CRAFT is what it contends for (crafts.h) in place of a mutex of PATH, and
+ * how: "mutex+handover+idle". With hand-over, two threads contend.
+ * Without a seed, it reads orders, one a line, until the end of its input:
  *
  *     lock      lock; then ask for the state until the next order comes, or the lock is lost
  *     unlock
@@ -16,9 +18,11 @@
  * before a question is asked.
  */
 #include "lib/zk/client.h"
+#include "test/lib/crafts.h"
 #include "test/lib/dice.h"
 #include "test/lib/history.h"
 #include "test/lib/register.h"
+#include <limits.h>
 #include <paddock.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,25 +32,34 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUESTION_MS = 10, ASYNC_LIMIT_MS = 600000, LINGER_SESSIONS = 4, MOMENT_MS = 5, LEAVE_S = 20 };
+enum { QUESTION_MS = 10, ASYNC_LIMIT_MS = 600000, LINGER_SESSIONS = 4, MOMENT_MS = 5, LEAVE_S = 20, BUDGET = 3 };
 
 static struct history *history;
 static pdk_client *client;
 static pdk_mutex *mutex;
-static struct dice dice;
-static int session_ms, request;
-static int write_percent; /* of the questions under this grant, after which it writes */
+static const struct craft *craft; /* what this worker contends for */
+static struct craft_options options;
+static int session_ms;
+static bool contends_twice;
+
+/* Of the thread. */
+static _Thread_local struct dice dice;
+static _Thread_local int request;
+static _Thread_local int write_percent; /* of the questions under this grant, after which it writes */
+static _Thread_local struct wish wish;  /* the last one */
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t told;
-    int n_answers, rc;
+    int n_answers, rc, request;
 } async = {.lock = PTHREAD_MUTEX_INITIALIZER, .told = PTHREAD_COND_INITIALIZER};
 
-static void say(enum event event, int rc, int64_t token)
+static void say_of(int number, enum event event, int rc, int64_t token)
 {
-    history_write(history, &(struct record){.event = event, .rc = rc, .token = token, .kind = request});
+    history_write(history, &(struct record){.event = event, .rc = rc, .token = token, .kind = number});
 }
+
+static void say(enum event event, int rc, int64_t token) { say_of(request, event, rc, token); }
 
 static void nap(int ms) { nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL); }
 
@@ -57,6 +70,8 @@ static void on_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
     (void)m, (void)arg;
     say(TOLD, (int)state, token);
 }
+
+static void on_craft(pdk_state state, int64_t token) { say(TOLD, (int)state, token); }
 
 /* The session's id and password are for the faults that end the session. The first call may come before
  * pdk_client_new() has returned, so CLIENT is not to be used here. */
@@ -82,7 +97,7 @@ static void answered(int rc, void *arg)
     pthread_mutex_lock(&async.lock);
     async.rc = rc;
     if (++async.n_answers > 1)
-        say(FAILED, PDK_EINVAL, 0); /* a second answer: the judge counts them */
+        say_of(async.request, FAILED, PDK_EINVAL, 0); /* a second answer: the judge counts them */
     pthread_cond_signal(&async.told);
     pthread_mutex_unlock(&async.lock);
 }
@@ -109,6 +124,7 @@ static int lock_async(int64_t timeout_ms)
 {
     pdk_op *op;
     async.n_answers = 0;
+    async.request = request;
     int rc = pdk_mutex_lock_async(mutex, timeout_ms, answered, NULL, &op);
     if (rc != 0)
         return rc;
@@ -118,23 +134,66 @@ static int lock_async(int64_t timeout_ms)
     return await_answer(ASYNC_LIMIT_MS) ? async.rc : PDK_ETIMEDOUT;
 }
 
-static int lock_by(enum way way, int64_t timeout_ms)
+static int lock_mutex(const struct wish *w)
 {
-    switch (way) {
+    switch (w->way) {
     case BY_LOCK:
         return pdk_mutex_lock(mutex);
     case BY_TIMEDLOCK:
-        return pdk_mutex_timedlock(mutex, timeout_ms);
+        return pdk_mutex_timedlock(mutex, w->timeout_ms);
     case BY_TRYLOCK:
         return pdk_mutex_trylock(mutex);
     default:
-        return lock_async(timeout_ms);
+        return lock_async(w->timeout_ms);
     }
 }
 
+static int unlock_mutex(bool yields)
+{
+    (void)yields;
+    return pdk_mutex_unlock(mutex);
+}
+
+static pdk_state mutex_state(void) { return pdk_mutex_state(mutex); }
+static int64_t mutex_valid_ms(void) { return pdk_mutex_valid_ms(mutex); }
+
+static int64_t mutex_token(void)
+{
+    int64_t token;
+    return pdk_mutex_token(mutex, &token) == 0 ? token : 0;
+}
+
+static uint64_t mutex_turn(void)
+{
+    uint64_t turn;
+    return pdk_mutex_turn(mutex, &turn) == 0 ? turn : 0;
+}
+
+static int mutex_parts(struct record parts[PARTS_MAX])
+{
+    parts[0].token = mutex_token();
+    pdk_mutex_node(mutex, parts[0].node, sizeof parts[0].node);
+    return 1;
+}
+
+static int free_mutex(void) { return pdk_mutex_free(mutex); }
+
+static const struct craft mutex_craft = {.name = "mutex",
+                                         .lock = lock_mutex,
+                                         .unlock = unlock_mutex,
+                                         .state = mutex_state,
+                                         .valid_ms = mutex_valid_ms,
+                                         .token = mutex_token,
+                                         .turn = mutex_turn,
+                                         .parts = mutex_parts,
+                                         .free = free_mutex};
+
+/* Only a mutex is asked for without waiting; by one thread, for such a grant is any thread's. */
 static enum way choose_way(void)
 {
     static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
+    if (craft != &mutex_craft || contends_twice)
+        return atomic_load(&history->hasty) ? BY_TIMEDLOCK : ways[dice_below(&dice, 5)];
     return atomic_load(&history->hasty) ? BY_TIMEDLOCK : ways[dice_below(&dice, 6)];
 }
 
@@ -145,20 +204,45 @@ static int64_t choose_timeout_ms(enum way way)
     return is_timed ? dice_between(&dice, 10, most) : PDK_FOREVER;
 }
 
+static void say_asked(const struct wish *w)
+{
+    struct record r = {
+        .event = ASKED, .rc = (int)w->way, .token = w->timeout_ms, .kind = ++request, .session = w->n_nodes};
+    snprintf(r.node, sizeof r.node, "%s", recipe_name(w->recipe));
+    history_write(history, &r);
+}
+
+/* The nodes first, and what was granted at NS. The one node of most grants is in the last record alone. */
+static void say_granted(int64_t ns)
+{
+    struct record parts[PARTS_MAX] = {{0}};
+    struct record r = {.ns = ns, .event = GRANTED, .kind = request, .token = craft->token()};
+    int n = craft->parts(parts);
+    r.session = pdk_client_session_id(client);
+    r.valid_ms = craft->valid_ms();
+    for (int i = 0; i < n && wish.n_nodes > 0; i++) {
+        parts[i].event = PART;
+        parts[i].kind = request;
+        history_write(history, &parts[i]);
+    }
+    if (craft->turn != NULL && (options.handover || options.idle))
+        say(TURN, 0, (int64_t)craft->turn());
+    memcpy(r.node, parts[0].node, sizeof r.node);
+    history_write(history, &r);
+    atomic_fetch_add(&history->n_grants, 1);
+}
+
 static bool lock(enum way way, int64_t timeout_ms)
 {
-    request++;
-    say(ASKED, (int)way, timeout_ms);
-    int rc = lock_by(way, timeout_ms);
-    struct record r = {.ns = now_ns(), .event = rc == 0 ? GRANTED : FAILED, .rc = rc, .kind = request};
-    if (rc == 0) {
-        pdk_mutex_token(mutex, &r.token);
-        pdk_mutex_node(mutex, r.node, sizeof r.node);
-        r.session = pdk_client_session_id(client);
-        r.valid_ms = pdk_mutex_valid_ms(mutex);
-        atomic_fetch_add(&history->n_grants, 1);
-    }
-    history_write(history, &r);
+    wish = (struct wish){.recipe = RECIPE_MUTEX, .way = way, .timeout_ms = timeout_ms};
+    if (craft->choose != NULL)
+        craft->choose(&dice, &wish);
+    say_asked(&wish);
+    int rc = craft->lock(&wish);
+    if (rc == 0)
+        say_granted(now_ns());
+    else
+        say(FAILED, rc, 0);
     return rc == 0;
 }
 
@@ -173,9 +257,13 @@ static int hold_ms(void)
 static bool ask(void)
 {
     struct record r = {.ns = now_ns(), .event = QUESTION, .kind = request, .session = pdk_client_session_id(client)};
-    pdk_mutex_token(mutex, &r.token);
-    r.rc = (int)pdk_mutex_state(mutex);
-    r.valid_ms = pdk_mutex_valid_ms(mutex);
+    r.token = craft->token();
+    r.rc = (int)craft->state();
+    r.valid_ms = craft->valid_ms();
+    if (craft->yields && craft->state() == PDK_LOST) { /* another term began between the questions */
+        r.rc = PDK_LOST;
+        r.valid_ms = 0;
+    }
     history_write(history, &r);
     if (r.rc == PDK_LOST)
         return false;
@@ -184,27 +272,57 @@ static bool ask(void)
     return true;
 }
 
+static void say_unlocking(int number, bool yields, int64_t token)
+{
+    bool may_stay = options.handover || options.idle || options.nowait;
+    history_write(history, &(struct record){
+                               .event = UNLOCKING, .rc = yields, .token = token, .kind = number, .session = may_stay});
+}
+
 /* Returns the token that it had. */
 static int64_t unlock(void)
 {
-    int64_t token = 0;
-    pdk_mutex_token(mutex, &token);
-    say(UNLOCKING, 0, token);
-    int rc = pdk_mutex_unlock(mutex);
+    bool yields = craft->yields && dice_chance(&dice, 70);
+    int64_t token = craft->token();
+    say_unlocking(request, yields, token);
+    int rc = craft->unlock(yields);
     say(UNLOCKED, rc, token);
     return token;
 }
 
-/* Half of the grants write. A write touches the session, and the deadlines of the others shall be tight. */
+/* The writer goes on as a reader. The new grant is written down when the write lock is returned, for the object tells
+ * of that one until then. False: nothing is held any more. */
+static bool downgrade(void)
+{
+    int writer = request;
+    wish = (struct wish){.recipe = RECIPE_DOWNGRADE, .way = BY_LOCK, .timeout_ms = PDK_FOREVER};
+    say_asked(&wish);
+    int rc = craft_downgrade();
+    say_unlocking(writer, false, craft->token());
+    say_of(writer, UNLOCKED, craft_give_back_write(), craft->token());
+    if (rc == 0)
+        say_granted(now_ns());
+    else
+        say(FAILED, rc, 0);
+    return rc == 0;
+}
+
+/* Half of the grants of the first thread write. A write touches the session, and the deadlines of the others shall be
+ * tight. */
 static void hold(void)
 {
-    write_percent = dice_chance(&dice, 50) ? 30 : 0;
+    bool first = request < THREAD_NUMBERS;
+    write_percent = craft == &mutex_craft && first && dice_chance(&dice, 50) ? 30 : 0;
     int64_t until = now_ns() + hold_ms() * INT64_C(1000000);
     int64_t limit = now_ns() + LINGER_SESSIONS * session_ms * INT64_C(1000000);
     atomic_store(&history->holding, 1);
     while (ask() && (now_ns() < until || (atomic_load(&history->linger) && now_ns() < limit)) && !finishing())
         nap(QUESTION_MS);
     atomic_store(&history->holding, 0);
+    if (wish.recipe == RECIPE_WRITE && dice_chance(&dice, 40) && !downgrade())
+        return;
+    if (wish.recipe == RECIPE_DOWNGRADE)
+        ask();
     int64_t token = unlock();
     if (dice_chance(&dice, write_percent))
         register_write_late(request, token);
@@ -218,6 +336,25 @@ static void act_by_dice(void)
             hold();
         nap(dice_chance(&dice, 50) ? 0 : dice_between(&dice, 1, 60));
     }
+}
+
+static void *act_beside(void *arg)
+{
+    dice_seed(&dice, *(const uint64_t *)arg);
+    request = THREAD_NUMBERS;
+    act_by_dice();
+    return NULL;
+}
+
+static int act_as_two(uint64_t seed)
+{
+    pthread_t other;
+    seed ^= UINT64_C(0x2545f4914f6cdd1d);
+    if (pthread_create(&other, NULL, act_beside, &seed) != 0)
+        return PDK_ESYSTEM;
+    act_by_dice();
+    pthread_join(other, NULL);
+    return 0;
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------ */
@@ -276,6 +413,20 @@ static int act_by_orders(void)
 
 /* --- the program ------------------------------------------------------------------------------------------------- */
 
+static int make_mutex(const char *path)
+{
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    int rc = o != NULL ? pdk_mutex_options_set_local_handover(o, options.handover ? BUDGET : 0) : PDK_ENOMEM;
+    if (rc == 0)
+        rc = pdk_mutex_options_set_idle_hold_ms(o, options.idle ? KEPT_MS : 0);
+    if (rc == 0)
+        rc = pdk_mutex_options_set_unlock_nowait(o, options.nowait);
+    if (rc == 0)
+        rc = pdk_mutex_new(&mutex, client, path, o);
+    pdk_mutex_options_free(o);
+    return rc;
+}
+
 /* TICK_MS 0: unknown. */
 static int make(const char *hosts, int tick_ms, const char *path)
 {
@@ -291,8 +442,10 @@ static int make(const char *hosts, int tick_ms, const char *path)
         rc = pdk_client_new(&client, hosts, o);
     pdk_client_options_free(o);
     if (rc == 0)
-        rc = pdk_mutex_new(&mutex, client, path, NULL);
+        rc = make_mutex(path);
     register_begin(history, client, mutex);
+    if (rc == 0 && craft != &mutex_craft)
+        rc = craft->make(client, on_craft, &options);
     return rc != 0 ? rc : pdk_mutex_on_state(mutex, on_state, NULL);
 }
 
@@ -307,6 +460,8 @@ static int leave(void)
 {
     int rc = pdk_client_close(client);
     if (rc == 0)
+        rc = craft->free();
+    if (rc == 0 && craft != &mutex_craft)
         rc = pdk_mutex_free(mutex);
     if (rc == 0)
         rc = pdk_client_free(client);
@@ -315,22 +470,34 @@ static int leave(void)
     return rc;
 }
 
+static const struct craft *choose_craft(const char *text)
+{
+    char name[32];
+    if (!craft_read(text, name, &options))
+        return NULL;
+    return strcmp(name, mutex_craft.name) != 0 ? craft_find(name) : &mutex_craft;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 5 && argc != 7)
+    craft = choose_craft(argc >= 8 ? argv[7] : mutex_craft.name);
+    if ((argc != 5 && argc != 7 && argc != 8) || craft == NULL)
         return 64;
     if ((history = history_open(argv[1], false)) == NULL)
         return fail(argv[1], "cannot be mapped");
     atomic_store(&history->pid, (int32_t)getpid());
     session_ms = atoi(argv[3]);
     zoo_set_debug_level((ZooLogLevel)0);
-    bool by_dice = argc == 7;
+    bool by_dice = argc >= 7;
     if (by_dice)
         dice_seed(&dice, strtoull(argv[5], NULL, 10));
     int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4]);
     if (rc != 0)
         return fail("cannot begin", pdk_strerror(rc));
-    if (by_dice)
+    contends_twice = options.handover && craft == &mutex_craft;
+    if (contends_twice)
+        rc = act_as_two(strtoull(argv[5], NULL, 10));
+    else if (by_dice)
         act_by_dice();
     else
         rc = act_by_orders();

@@ -78,15 +78,29 @@ static int end(int fd)
     return n > 0 && pdk__frame_reply(in, (size_t)n, &r) && r.error == 0 ? 0 : -1;
 }
 
-int pdk__zk_kill_session(int port, const clientid_t *id)
+/* Sets *UNKNOWN if the server has no such session. */
+static int kill_once(int port, const clientid_t *id, bool *unknown)
 {
     int rc = -1;
+    int64_t session = id->client_id;
     int fd = pdk__server_dial(port, ANSWER_MS);
     if (fd < 0)
         return -1;
-    int64_t session = id->client_id;
     if (pdk__handshake(fd, &session, id->passwd) == 0)
         rc = end(fd);
+    *unknown = session == 0;
     close(fd);
     return rc;
+}
+
+int pdk__zk_kill_session(int port, const clientid_t *id)
+{
+    bool unknown;
+    return kill_once(port, id, &unknown);
+}
+
+void pdk__zk_end_session(int port, const clientid_t *id)
+{
+    bool unknown = false;
+    CHECK_WITHIN(CONNECTED_MS, kill_once(port, id, &unknown) == 0 || unknown);
 }

@@ -21,4 +21,8 @@ int pdk__zk_stat(zhandle_t *zh, const char *path, struct Stat *stat);
  */
 int pdk__zk_kill_session(int port, const clientid_t *id);
 
+/* The same, again and again until the server knows no such session: a reconnect of its owner that the server had read
+ * before the owner's proxy was cut takes the session back from the connection that is to end it. */
+void pdk__zk_end_session(int port, const clientid_t *id);
+
 #endif

@@ -5,6 +5,10 @@
  * Of time only ages are kept, up to where they cease to matter; so nothing bounds how long a history is, nor how many
  * connections and leaders there are in it. What happens within one unit of time happens in any order.
  *
+ * With BEACON, the last link is not a write of ours but the event of another client's write, which a whole fleet may
+ * watch: a read, a sync, another sync behind it, and then the event. What is proposed and not yet committed is followed
+ * for that. An event needs no watch here, and one is under way at a time.
+ *
  * Of all requests only those of one chain are modelled: more would only touch the session more often. Of all servers
  * only the one that the client is attached to: what others still have of the session's touches can only come late, and
  * help.
@@ -25,6 +29,8 @@ byte interval; /* between the leader's pings */
 byte gap;      /* from an answer to the next request of the chain */
 byte carrier;  /* the second request of a chain: WRITE or SYNC */
 byte chain_kept; /* it goes on across a reconnect: which says more anyway */
+bit beacon;     /* another client's write is the last link */
+bit learners;   /* our server is a learner, always */
 byte mutant;
 byte sought;   /* that something can happen is to be shown */
 
@@ -40,6 +46,9 @@ byte sought;   /* that something can happen is to be shown */
 #define BY_REFUSAL   10 /* a refusal that the server makes by itself for the last write */
 #define RECONNECTED  11 /* a reconnect is a proof */
 #define FROM_NOTICE  12 /* a reconnect tells of the session as of when the loss was noticed */
+#define ONE_SYNC     13 /* with a beacon: no second sync */
+#define NO_SYNC      14 /* with a beacon: the event follows the read */
+#define BEACON_GAP   15 /* with a beacon: no gap before the first sync */
 
 #define RENEWAL 1 /* belief can go on for ever */
 #define RETURN  2 /* belief that had ended can come again, after a reconnect */
@@ -77,6 +86,14 @@ bit newest_is_touch; /* up */
 #define SYNC     6
 #define VALIDATE 7
 #define READ     8
+#define CHANGE   9 /* the beacon's write is committed */
+
+/* With a beacon: the oldest write that the leader of this line has proposed and not committed. */
+
+#define PROPOSED 1
+#define AGREED   2 /* a quorum has acknowledged it. The leader does not know yet */
+
+byte outstanding;
 
 chan down = [5] of {byte}; /* from the leader to its learner */
 chan up = [5] of {byte};
@@ -87,8 +104,9 @@ chan up = [5] of {byte};
 #define UP     1
 #define DOWN   2
 #define ANSWER 3
+#define EVENT  4
 
-chan told = [5] of {byte}; /* what the client's thread has not taken in yet */
+chan told = [6] of {byte}; /* what the client's thread has not taken in yet */
 
 #define NOWHERE  0
 #define UNDERWAY 1
@@ -100,6 +118,7 @@ chan told = [5] of {byte}; /* what the client's thread has not taken in yet */
 #define NONE    0
 #define TOUCHED 1
 #define CARRIED 2
+#define SYNCED  3
 
 #define FIRST  1
 #define SECOND 2
@@ -219,13 +238,28 @@ inline lead(packet)
     fi
 }
 
-/* The next leader takes over the sessions, and gives each its whole timeout. The old one, and who follows it, go on. */
+/* The next leader takes over the sessions, and gives each its whole timeout. The old one, and who follows it, go on. No
+ * quorum will acknowledge what the old one has proposed. What a quorum has acknowledged it still commits. */
 inline replace()
 {
     left = lifetime;
     legit = 0;
-    replaced = 1
+    replaced = 1;
+    outstanding = (outstanding == PROPOSED -> 0 : outstanding)
 }
+
+/* Whose server it is hears of it behind all that was sent to it before. */
+inline commit()
+{
+    outstanding = 0;
+    if
+    :: learner -> send_down(CHANGE)
+    :: else -> put(told, EVENT)
+    fi
+}
+
+/* A learner's sync is answered behind what was outstanding. The leader's own client is answered at once. */
+#define KEPT_BACK (beacon && up?[SYNC] && outstanding != 0)
 
 /* --- the server ------------------------------------------------------------------------------------------------------
  */
@@ -280,6 +314,7 @@ inline follow(packet)
         table = 0;
         tell_touch()
     :: packet == COMMIT -> answer()
+    :: packet == CHANGE -> put(told, EVENT)
     :: packet == VALID -> connected()
     :: else
     fi
@@ -312,7 +347,18 @@ inline disconnect()
     table = 0;
     learner = 0;
     legit = 0;
-    due = 0
+    due = 0;
+    outstanding = 0
+}
+
+/* What that leader has under way. */
+inline propose_before()
+{
+    if
+    :: beacon && legit -> outstanding = PROPOSED
+    :: beacon -> outstanding = AGREED
+    :: true
+    fi
 }
 
 inline connect()
@@ -321,12 +367,14 @@ inline connect()
     :: legit = 1
     :: replaced -> legit = 0
     fi;
+    propose_before();
     if
     :: learner = 1;
         select(due : 0 .. interval - 1);
         line = SHAKING;
         send_up(VALIDATE)
-    :: learner = 0;
+    :: !learners ->
+        learner = 0;
         touch();
         connected()
     fi
@@ -359,11 +407,12 @@ inline link(which, what)
 }
 
 #define WAITED       (since >= gap)
-#define SECOND_DUE   (WAITED || mutant == NO_GAP || mutant == LATE_GAP)
+#define SECOND_DUE   (WAITED || mutant == NO_GAP || mutant == LATE_GAP || mutant == BEACON_GAP)
 #define TWO_DO       (mutant == TWO_WRITES || (mutant == TWO_SPACED && WAITED))
 #define THIRD_DUE    (stage == CARRIED && (mutant != LATE_GAP || WAITED) || stage == TOUCHED && TWO_DO)
 
-#define CLOSING      (mutant == BY_SYNC -> SYNC : (mutant == BY_REFUSAL -> READ : WRITE))
+#define CLOSING      (mutant == BY_SYNC || beacon -> SYNC : (mutant == BY_REFUSAL -> READ : WRITE))
+#define READY        (stage == SYNCED || stage == CARRIED && mutant == ONE_SYNC || stage == TOUCHED && mutant == NO_SYNC)
 
 inline speak()
 {
@@ -394,7 +443,8 @@ inline on_answer()
     :: role == SECOND ->
         stage = CARRIED;
         since = 0
-    :: role == THIRD ->
+    :: role == THIRD && beacon -> stage = SYNCED
+    :: role == THIRD && !beacon ->
         prove(base);
         forget_chain()
     :: else
@@ -442,10 +492,14 @@ inline hear(packet)
     told?packet;
     if
     :: packet == ANSWER -> on_answer()
+    :: packet == EVENT && READY ->
+        prove(base);
+        forget_chain()
     :: packet == DOWN -> on_down()
     :: packet == UP ->
         lapsed = sought == RETURN && !BELIEVES;
         on_up()
+    :: else
     fi
 }
 
@@ -459,6 +513,8 @@ inline set_up()
         now.interval = setting("INTERVAL");
         now.carrier = setting("SYNC_CARRIES") ? 6 : 5;
         now.chain_kept = setting("CHAIN_KEPT");
+        now.beacon = setting("BEACON");
+        now.learners = setting("LEARNERS");
         now.mutant = setting("MUTANT");
         now.sought = setting("SOUGHT");
     };
@@ -470,10 +526,13 @@ inline set_up()
     if
     :: learner = 1;
         select(due : 0 .. interval - 1)
-    :: learner = 0
-    fi
+    :: !learners -> learner = 0
+    fi;
+    propose_before()
 }
 
+/* Another one would say no more than this one. */
+#define BEACON_ON_ITS_WAY (outstanding != 0 || down??[CHANGE] || told??[EVENT])
 #define SERVING (line == ON && where == UNDERWAY)
 
 active proctype world()
@@ -485,7 +544,10 @@ active proctype world()
     :: atomic { learner && due == 0 -> ping() }
     :: atomic { left == 0 && !over -> over = 1; lawful() }
     :: atomic { !over -> replace() }
-    :: atomic { len(up) > 0 -> lead(packet); packet = 0 }
+    :: atomic { len(up) > 0 && !KEPT_BACK -> lead(packet); packet = 0 }
+    :: atomic { beacon && legit && line != OFF && !BEACON_ON_ITS_WAY -> outstanding = PROPOSED }
+    :: atomic { legit && outstanding == PROPOSED -> outstanding = AGREED }
+    :: atomic { outstanding == AGREED -> commit() }
     :: atomic { len(down) > 0 -> follow(packet); packet = 0 }
     :: atomic { SERVING && learner -> serve_as_learner() }
     :: atomic { SERVING && !learner -> serve_as_leader() }

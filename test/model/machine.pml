@@ -20,6 +20,7 @@ inline ask(i, ph)
     phase[i] = ph
 }
 
+/* A watch is asked for when a wait or a hold lasts. There is no clock: at each place it is asked for, or not yet. */
 inline ask_own(i)
 {
     own_op[i] = (QUIET(CL(i)) -> 1 : own_op[i] % 7 + 1);
@@ -165,6 +166,7 @@ inline grant(i)
     check_exclusion(i);
     if
     :: own[i] == UNWATCHED -> ask_own(i)
+    :: own[i] == UNWATCHED
     :: else
     fi
 }
@@ -270,6 +272,7 @@ inline find_place(i)
         send(i, WATCH, op[i], near_k);
         if
         :: own[i] == UNWATCHED -> ask_own(i)
+        :: own[i] == UNWATCHED
         :: else
         fi
     fi
@@ -321,9 +324,9 @@ inline move_up(i)
     if
     :: !next_in_line[i] && mutant != HASTY -> next = ADVANCE
     :: else ->
-        if
-        :: own[i] == WATCHED && verified[i] -> next = GRANT
-        :: else -> check(i)
+        if /* watched, or shown a short time ago; or that is long ago */
+        :: verified[i] -> next = GRANT
+        :: own[i] != WATCHED || !verified[i] -> check(i)
         fi
     fi
 }

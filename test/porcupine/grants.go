@@ -9,6 +9,7 @@ type request struct {
 	place              int
 	asked, granted     int64
 	token              int64 // 0: no grant is known
+	turn               int64 // under the token's node; 0: there is one
 	unlocked           int64 // when unlock returned 0
 	lastClaim, nClaims int64 // the last time the holder believed that it held; lastClaim 0: none counts
 	nExcused           int64 // claims that do not count
@@ -40,6 +41,7 @@ const (
 	zOK              = 0
 	zInvalidState    = -9 // the request was not sent
 	zNoNode          = -101
+	laneOfMutex      = 0
 	nameDeleted      = "a contender's node deleted"
 	namePathDeleted  = "the lock's path deleted"
 	nameSessionEnded = "session ended from outside"
@@ -49,12 +51,22 @@ func collect(all []process) *evidence {
 	e := &evidence{}
 	outages := outagesOf(all)
 	for _, p := range all {
-		if p.place >= 0 {
+		if p.place >= 0 && p.isOfMutex() {
 			e.addRequests(p, outages)
 			e.addWrites(p)
 		}
 	}
 	return e
+}
+
+// A process has requests of one recipe, and the models are those of a mutex.
+func (p *process) isOfMutex() bool {
+	for _, r := range p.records {
+		if r.Event == asked {
+			return r.node() == "" || r.node() == "mutex"
+		}
+	}
+	return true
 }
 
 func outagesOf(all []process) (list []outage) {
@@ -75,7 +87,7 @@ func outagesOf(all []process) (list []outage) {
 			case faultBegins:
 				begun[r.Token] = r.NS
 			case faultEnds:
-				if name := names[r.Kind]; name != "" {
+				if name := names[r.Kind]; name != "" && r.ValidMS == laneOfMutex {
 					place := -1
 					if name == nameSessionEnded {
 						place = int(r.RC)
@@ -96,34 +108,69 @@ func kindName(before, name string) string {
 	return before
 }
 
+// The requests of a process, in their order. Two threads ask at the same time, and several grants can have one token:
+// the number of the request tells. In the text of a test it may be left out.
+type requests struct {
+	list     []*request
+	byNumber map[int32]*request
+	byToken  map[int64]*request
+}
+
+func (s *requests) ask(r record, place int) {
+	q := &request{place: place, asked: r.NS, granted: never, unlocked: never}
+	s.list = append(s.list, q)
+	s.byNumber[r.Kind] = q
+}
+
+// Without effect: it is no request.
+func (s *requests) drop(r record) {
+	for i, q := range s.list {
+		if q == s.byNumber[r.Kind] && q.token == 0 {
+			s.list = append(s.list[:i], s.list[i+1:]...)
+			return
+		}
+	}
+}
+
+// The request that a question or an unlock is about; nil: it has no such grant.
+func (s *requests) granted(r record) *request {
+	if r.Kind == 0 {
+		return s.byToken[r.Token]
+	}
+	if q := s.byNumber[r.Kind]; q != nil && q.token == r.Token {
+		return q
+	}
+	return nil
+}
+
 func (e *evidence) addRequests(p process, outages []outage) {
-	var q *request
-	byToken := map[int64]*request{}
+	s := requests{byNumber: map[int32]*request{}, byToken: map[int64]*request{}}
 	for _, r := range p.records {
+		q := s.byNumber[r.Kind]
 		switch r.Event {
 		case asked:
-			q = &request{place: p.place, asked: r.NS, granted: never, unlocked: never}
-			e.requests = append(e.requests, q)
+			s.ask(r, p.place)
+		case turn:
+			q.turn = r.Token
 		case granted:
 			q.granted, q.token = r.NS, r.Token
-			byToken[r.Token] = q
+			s.byToken[r.Token] = q
 			if r.ValidMS > 0 {
 				q.claim(r.NS, outages)
 			}
-		case failed: // without effect: the last one is no request
-			if n := len(e.requests); n > 0 && e.requests[n-1] == q && q.token == 0 {
-				e.requests = e.requests[:n-1]
-			}
+		case failed:
+			s.drop(r)
 		case question:
-			if g := byToken[r.Token]; g != nil && (r.RC == stateHeld || r.RC == stateSuspect) {
+			if g := s.granted(r); g != nil && (r.RC == stateHeld || r.RC == stateSuspect) {
 				g.claim(r.NS, outages)
 			}
 		case unlocked:
-			if g := byToken[r.Token]; g != nil && r.RC == 0 {
+			if g := s.granted(r); g != nil && r.RC == 0 {
 				g.unlocked = r.NS
 			}
 		}
 	}
+	e.requests = append(e.requests, s.list...)
 }
 
 func (q *request) claim(ns int64, outages []outage) {

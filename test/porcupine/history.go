@@ -35,12 +35,15 @@ const (
 	setting
 	writing
 	wrote
+	part
+	turn
 	nEvents
 )
 
 var eventNames = [nEvents]string{
 	"blank", "asked", "granted", "failed", "question", "told", "unlocking", "unlocked", "ended", "session",
-	"fault-begins", "fault-ends", "killed", "stopped", "continued", "born", "wall", "healed", "leftover", "setting", "writing", "wrote",
+	"fault-begins", "fault-ends", "killed", "stopped", "continued", "born", "wall", "healed", "leftover", "setting", "writing", "wrote", "part",
+	"turn",
 }
 
 type record struct {

@@ -29,6 +29,7 @@ type act struct {
 	name  string
 	id    int // of a request
 	token int64
+	turn  int64 // of a grant
 	// of a write: the version it made; 0 when the outcome is unknown
 	version int64
 }
@@ -73,16 +74,18 @@ func lockOperations(e *evidence) (ops []porcupine.Operation) {
 	return ops
 }
 
-// What a resource sees that is shown the token with each use. Each grant has a larger token than all before. A use is
-// never by an older grant than the newest.
+// What a resource sees that is shown the token with each use, and the turn under its node. Each grant has a larger token
+// than all before, or the same and a later turn. A use is never by an older grant than the newest.
+type newest struct{ token, turn int64 }
+
 var tokenModel = porcupine.Model{
-	Init: func() interface{} { return int64(0) },
+	Init: func() interface{} { return newest{} },
 	Step: func(state, input, _ interface{}) (bool, interface{}) {
-		a := input.(act)
+		s, a := state.(newest), input.(act)
 		if a.name == "grant" {
-			return a.token > state.(int64), a.token
+			return a.token > s.token || (a.token == s.token && a.turn > s.turn), newest{a.token, a.turn}
 		}
-		return a.token == state.(int64), state
+		return a.token == s.token && a.turn == s.turn, state
 	},
 	DescribeOperation: describe,
 }
@@ -92,9 +95,9 @@ func tokenOperations(e *evidence) (ops []porcupine.Operation) {
 		if q.token == 0 {
 			continue
 		}
-		ops = append(ops, operation(q.place, act{name: "grant", id: i + 1, token: q.token}, q.asked, q.granted))
+		ops = append(ops, operation(q.place, act{name: "grant", id: i + 1, token: q.token, turn: q.turn}, q.asked, q.granted))
 		if q.nClaims > 0 {
-			ops = append(ops, operation(q.place, act{name: "use", id: i + 1, token: q.token}, q.lastClaim, q.lastClaim))
+			ops = append(ops, operation(q.place, act{name: "use", id: i + 1, token: q.token, turn: q.turn}, q.lastClaim, q.lastClaim))
 		}
 	}
 	return ops

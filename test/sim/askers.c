@@ -134,15 +134,20 @@ static void take_terms(struct client *c)
     }
 }
 
+/* Without memory there may be none yet. */
+static int checked(struct client *c, int fd)
+{
+    if (fd < 0 && fd != PDK_ENOMEM)
+        world_break(c->world, law, "client %d cannot poll", c->id);
+    return fd < 0 ? -1 : fd;
+}
+
 static void poll_changes(struct client *c, int timeout_ms)
 {
-    struct pollfd fds[] = {{.fd = pdk_mutex_fd(c->mutexes[0]), .events = POLLIN}, {.events = POLLIN}};
+    struct pollfd fds[] = {{.fd = checked(c, pdk_mutex_fd(c->mutexes[0])), .events = POLLIN}, {.events = POLLIN}};
     bool leads = c->candidate.leader != NULL;
-    fds[1].fd = leads ? pdk_leader_fd(c->candidate.leader) : -1;
-    if (fds[0].fd < 0 || (leads && fds[1].fd < 0))
-        world_break(c->world, law, "client %d cannot poll", c->id);
-    else
-        sim_poll(fds, leads ? 2 : 1, timeout_ms);
+    fds[1].fd = leads ? checked(c, pdk_leader_fd(c->candidate.leader)) : -1;
+    sim_poll(fds, leads ? 2 : 1, timeout_ms);
     take_states(c);
     take_terms(c);
 }

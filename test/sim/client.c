@@ -119,7 +119,7 @@ static void told(struct claim *claim, const struct pdk__action *a)
     static const char *const words[] = {
         [PDK__ACT_STRAY] = "keeps a stray", [PDK__ACT_GRANTED] = "granted", [PDK__ACT_FAILED] = "failed",
         [PDK__ACT_SUSPECT] = "suspect",     [PDK__ACT_HELD] = "held",       [PDK__ACT_LOST] = "lost",
-        [PDK__ACT_REVOKED] = "revoked",     [PDK__ACT_DONE] = "done"};
+        [PDK__ACT_CONTENDED] = "contended", [PDK__ACT_REVOKED] = "revoked", [PDK__ACT_DONE] = "done"};
     STORY(w, "client %d claim %llu: %s%s%s", claim->client->id, (unsigned long long)claim->number, words[a->kind],
           a->kind == PDK__ACT_FAILED ? " " : "", a->kind == PDK__ACT_FAILED ? pdk_strerrorname(a->error) : "");
     EACH_LAW(w, told, claim, a->kind);
@@ -172,6 +172,8 @@ static void note_action(struct claim *claim, const struct pdk__action *a)
     } else if (a->kind == PDK__ACT_REVOKED) {
         see(SIGHT_REVOKED);
         claim->revoked = true;
+    } else if (a->kind == PDK__ACT_CONTENDED) {
+        see(SIGHT_CONTENDED);
     } else if (a->kind == PDK__ACT_HELD) {
         see(SIGHT_HELD_AGAIN);
     } else if (a->kind == PDK__ACT_DONE) {
@@ -428,12 +430,17 @@ static int make_mutex(struct client *c, int path)
         return PDK_ENOMEM;
     int rc = c->curious ? 0 : pdk_mutex_options_set_data(o, "sim", 3);
     pdk_mutex_options_set_confirmed(o, w->confirmed);
+    pdk_mutex_options_set_local_handover(o, w->budget);
+    pdk_mutex_options_set_unlock_nowait(o, w->nowait);
+    pdk_mutex_options_set_idle_hold_ms(o, w->idle_ms);
     if (w->lock_delay_ms > 0)
         pdk_mutex_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)
         rc = pdk_mutex_new(&c->mutexes[path], c->library, name, o);
-    if (rc == 0)
-        pdk_mutex_on_revoke(c->mutexes[path], user_asked, c);
+    if (rc == 0 && (rc = pdk_mutex_on_revoke(c->mutexes[path], user_asked, c)) != 0) {
+        pdk_mutex_free(c->mutexes[path]);
+        c->mutexes[path] = NULL;
+    }
     pdk_mutex_options_free(o);
     return rc;
 }

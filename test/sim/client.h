@@ -19,10 +19,10 @@ enum {
     TAKERS_MAX = 2,
     PERMITS_MAX = 4,
     CLAIMS_MAX = 64,
-    OUTSTANDING_MAX = 256, /* two for each stray, at a reconnection */
+    OUTSTANDING_MAX = 512, /* two for each stray, at a reconnection */
     CLIENT_WATCHES_MAX = 32,
     STRAYS_MAX = 64,
-    TICKETS_MAX = 512,
+    TICKETS_MAX = 1024,
     COMPLETIONS_MAX = 1024
 };
 
@@ -56,7 +56,11 @@ struct claim {
     bool turned; /* it rested when law_prompt.c last looked, or has begun, was granted, or let go since */
     bool proving;
     instant busy_since;
-    bool armed; /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
+    instant gone_since,
+        wanted_since; /* it could have known of its node's end, or of a request for the lock; 0: neither */
+    bool armed;       /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
+    bool keeps;       /* law_idle.c: its node is idle, and another contender waits, since */
+    instant keeps_since;
 };
 
 /* A create that left no node, and may land. */
@@ -74,7 +78,10 @@ enum completion_kind {
     COMPLETES_STRING,
     COMPLETES_STRING_ROOT, /* the root is there already */
     COMPLETES_STRING_STAT,
+    COMPLETES_MULTI,
+    COMPLETES_ACL,
     COMPLETES_STRINGS,
+    COMPLETES_STRINGS_STAT,
     COMPLETES_DATA,
     COMPLETES_RECORD
 };
@@ -86,6 +93,8 @@ struct ticket {
     char name[PDK__NAME_MAX];
     void (*completion)(void);
     const void *data;
+    int n_results; /* of a transaction */
+    struct zoo_op_result *results;
 };
 
 struct user {
@@ -96,7 +105,8 @@ struct user {
     bool answered; /* an asynchronous lock */
     int answer;
     pdk_mutex *mutex; /* that it is of */
-    int64_t token;    /* of the grant at hand */
+    int64_t token;    /* of the grant at hand, and its turn */
+    uint64_t turn;
     bool holds;
     bool wanted; /* it was told that another wants the lock */
 };
@@ -106,7 +116,9 @@ struct sharer {
     struct client *client;
     int index;
     int rounds;
-    int64_t token; /* of the grant at hand */
+    int64_t token; /* of the grant at hand, and its turn */
+    uint64_t turn;
+    bool holds;
 };
 
 /* One that takes permits of a semaphore. */
@@ -269,7 +281,7 @@ void io_open(struct client *c);
 void io_close(struct client *c);
 void io_resume(struct client *c);
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
-             uint64_t ticket);
+             const struct also *also, int n_also, uint64_t ticket);
 
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_AUTH_FAILED, IN_REPLY, IN_UNKNOWN, IN_EVENT };

@@ -103,7 +103,10 @@ static void tell_truth(struct server *s, int n_committed)
                     e->deleting(e->world, p, node);
             }
         tree_apply(&e->truth, txn);
-        e->committed(e->world, txn);
+        for (int i = 0; i <= txn->n_also; i++) {
+            struct txn part = txn_part(txn, i);
+            e->committed(e->world, &part);
+        }
     }
 }
 
@@ -300,17 +303,42 @@ bool leader_revalidate(struct server *s, session_index session, int origin, unsi
 
 /* --- the leader's requests --------------------------------------------------------------------------------------- */
 
+/* The server adds the number. */
+static void number(char out[PDK__NAME_MAX], const char *name, const struct dir *dir)
+{
+    snprintf(out, PDK__NAME_MAX, "%.40s%010d", name, dir->counter);
+}
+
+static enum zerror create_error(struct server *s, int path, const char *name)
+{
+    if (!s->prep.dirs[path].exists)
+        return Z_NONODE;
+    return tree_find(&s->prep, path, name) != NULL ? Z_EXISTS : Z_OK;
+}
+
+/* The others of a transaction: all creates, or none (PrepRequestProcessor). */
+static void prepare_also(struct server *s, const struct request *r, struct txn *txn)
+{
+    struct also *also = s->e->scratch(s->e->world, (size_t)r->n_also * sizeof *also);
+    for (int i = 0; i < r->n_also && txn->error == Z_OK; i++) {
+        also[i].path = r->also[i].path;
+        number(also[i].name, r->also[i].name, &s->prep.dirs[also[i].path]);
+        txn->error = create_error(s, also[i].path, also[i].name);
+        txn->refused = i + 1;
+    }
+    txn->also = also;
+    txn->n_also = r->n_also;
+}
+
 static void prepare_create(struct server *s, const struct request *r, struct txn *txn)
 {
-    struct dir *dir = &s->prep.dirs[r->path];
     txn->kind = TXN_CREATE;
     txn->secret = r->secret;
     if (r->kind == REQ_CREATE)
-        snprintf(txn->name, sizeof txn->name, "%.40s%010d", r->name, dir->counter);
-    if (!dir->exists)
-        txn->error = Z_NONODE;
-    else if (tree_find(&s->prep, r->path, txn->name) != NULL)
-        txn->error = Z_EXISTS;
+        number(txn->name, r->name, &s->prep.dirs[r->path]);
+    txn->error = create_error(s, r->path, txn->name);
+    if (r->n_also > 0 && txn->error == Z_OK)
+        prepare_also(s, r, txn);
 }
 
 static void prepare_plant(struct server *s, const struct request *r, struct txn *txn)
@@ -347,7 +375,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         break;
     case REQ_MAKE_DIR:
         txn->kind = TXN_MAKE_DIR;
-        txn->counter = s->e->counter;
+        txn->counter = dir->mzxid == 0 ? s->e->counter : 0; /* made again it counts from 0 */
         txn->wraps = s->e->counter % 2 != 0;
         txn->error = dir->exists ? Z_EXISTS : Z_OK;
         break;
@@ -364,6 +392,13 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     case REQ_RECORD:
         txn->kind = TXN_RECORD;
         txn->error = !dir->exists ? Z_NONODE : dir->version != r->version ? Z_BADVERSION : Z_OK;
+        break;
+    case REQ_REMAKE_DIR:
+        txn->kind = TXN_MAKE_DIR;
+        txn->error = !dir->exists                 ? Z_NONODE
+                     : dir->n > 0                 ? Z_NOTEMPTY
+                     : dir->version != r->version ? Z_BADVERSION
+                                                  : Z_OK;
         break;
     case REQ_REMOVE_DIR:
         txn->kind = TXN_REMOVE_DIR;
@@ -414,8 +449,10 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
         s->closing |= UINT64_C(1) << r->session;
     if (txn.error == Z_OK)
         prepare(s, r, &txn);
-    if (txn.error != Z_OK)
+    if (txn.error != Z_OK) {
         txn.kind = TXN_ERROR;
+        txn.n_also = 0;
+    }
     propose(s, txn);
     if (txn.kind == TXN_OPEN_SESSION) {
         s->owner[r->session] = origin;
@@ -430,7 +467,7 @@ bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path,
         return false;
     const struct server *leader = &e->servers[e->leader];
     if (leader->n_log - leader->n_committed > 50 ||
-        ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MAX / 2))
+        ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MANY))
         return false; /* they would pile up at a leader that cannot commit */
     const struct world *w = e->world;
     struct request *r = ensemble_request(e);

@@ -15,7 +15,7 @@
 #include "test/sim/random.h"
 #include "test/sim/tree.h"
 
-enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 64, PENDING_MAX = 256 };
+enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, WATCHES_MAX = 128, PENDING_MAX = 256 };
 
 enum request_kind {
     REQ_CREATE,
@@ -28,10 +28,12 @@ enum request_kind {
     REQ_REVOKE_BARE,
     REQ_RECORD, /* the data of a lock path, for a version */
     REQ_REMOVE_DIR,
+    REQ_REMAKE_DIR, /* removed and made in one transaction */
     REQ_CLOSE,
     REQ_OPEN, /* writes end here */
     REQ_SYNC,
     REQ_LIST,
+    REQ_GET_ACL, /* of a path */
     REQ_GET,
     REQ_READ_RECORD,
     REQ_EXISTS,
@@ -66,6 +68,8 @@ struct request {
     int64_t timeout_ms; /* of a session to open */
     int n_watched;
     const struct watched *watched;
+    int n_also; /* of a create */
+    const struct also *also;
     /* the client's own */
     int32_t version; /* that a write is for; -1: any */
     uint64_t ticket;
@@ -91,6 +95,10 @@ struct answer {
     enum node_data data;
     int n_children;
     const char *const *children;
+    int n_also; /* of a create */
+    const struct also *also;
+    int refused;   /* the create that is to blame */
+    bool has_data; /* it is of a path */
 };
 
 /* A connection, as its server knows it. */

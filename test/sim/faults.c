@@ -204,7 +204,7 @@ static void contend(struct world *w, int path)
 {
     char name[PDK__NAME_MAX];
     snprintf(name, sizeof name, "_c_%08x-lock-", (unsigned)draw(&w->fault_random));
-    if (w->ensemble.truth.dirs[path].n < NODES_MAX / 4 && ensemble_administrate(&w->ensemble, REQ_CREATE, path, name))
+    if (w->ensemble.truth.dirs[path].n < NODES_MANY / 2 && ensemble_administrate(&w->ensemble, REQ_CREATE, path, name))
         agenda_add(&w->agenda, ms(a_while(w)), end_foreign, w, (uint64_t)path);
 }
 

@@ -84,9 +84,10 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create", "create at",     "plant",  "make path",   "delete", "set",
-                                        "revoke", "revoke barely", "record", "remove path", "close",  "open",
-                                        "sync",   "list",          "get",    "read record", "exists", "unwatch"};
+    static const char *const kinds[] = {"create",       "create at", "plant",         "make path", "delete",
+                                        "set",          "revoke",    "revoke barely", "record",    "remove path",
+                                        "remake path",  "close",     "open",          "sync",      "list",
+                                        "look at path", "get",       "read record",   "exists",    "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -135,13 +136,15 @@ static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket
 }
 
 bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
-             uint64_t ticket)
+             const struct also *also, int n_also, uint64_t ticket)
 {
     if (c->io == IO_IDLE || world_starves(c->world))
         return false;
     struct request *r = make(c, kind, path, name);
     r->watch = watch;
     r->version = version;
+    r->also = also;
+    r->n_also = n_also;
     r->secret = c->secretive && (kind == REQ_CREATE || kind == REQ_CREATE_AT);
     r->large = c->oversized && kind == REQ_CREATE && path == 0;
     c->world->well &= !r->large; /* the connection will break */

@@ -3,10 +3,11 @@
  * lock or not, and whether the client is stopped, stranded or dead. So a holder has stopped believing when the leader
  * decides to end its session, before another contender can be granted. And a holder that has stopped is notified.
  *
- * Excused is what no client can know: an order ended the session, or deleted the node. Excused, too, are forbidden
- * configurations: a client's clock that is slower than a server's by more than the margin, renewal by sync where a
- * deposed leader can answer it, and servers that grant unlike timeouts: the leader can have ended the session by a
- * shorter one whose answer has not reached the client. Such a belief is too long by no more than the difference.
+ * Excused is what no client can know: an order ended the session, or deleted the node, or a hostile client replaced the
+ * writer that goes on as a reader. Excused, too, are forbidden configurations: a client's clock that is slower than a
+ * server's by more than the margin, renewal by sync where a deposed leader can answer it, and servers that grant unlike
+ * timeouts: the leader can have ended the session by a shorter one whose answer has not reached the client. Such a belief
+ * is too long by no more than the difference.
  */
 #include "test/sim/laws.h"
 
@@ -83,7 +84,7 @@ static void committed(struct world *w, const struct txn *txn)
 }
 
 /* Nor does a client believe in its session again. */
-static void received(struct world *w, const struct client *c)
+static void received(struct world *w, struct client *c)
 {
     if (believes(c) && (dead >> session_of(c) & 1) != 0)
         judge(w, c, "that was over");
@@ -104,6 +105,10 @@ static void judge_both(struct world *w, const struct claim *other)
 
 static void granted(struct world *w, const struct claim *claim)
 {
+    if (laws_writer_replaced(w, claim)) {
+        excuse(EXCUSE_REPLACED_WRITER);
+        return;
+    }
     if (gone_by_order(w, claim)) {
         excuse(EXCUSE_ORDERED_DELETE);
         return;

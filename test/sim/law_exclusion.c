@@ -1,4 +1,8 @@
-/* Two sessions that the ensemble considers alive never both hold a path, but as readers; nor do two threads of one. */
+/*
+ * Two sessions that the ensemble considers alive never both hold a path, but as readers; nor do two threads of one.
+ *
+ * Excused is a writer that goes on as a reader when a hostile client had put another node in its place.
+ */
 #include "test/sim/laws.h"
 
 /* The client believes that it holds, and the ensemble agrees. */
@@ -11,6 +15,10 @@ static void granted(struct world *w, const struct claim *claim)
 {
     if (!world_node_there(w, claim)) { /* it is late, and no other is kept from holding */
         excuse(EXCUSE_LATE_GRANT);
+        return;
+    }
+    if (laws_writer_replaced(w, claim)) {
+        excuse(EXCUSE_REPLACED_WRITER);
         return;
     }
     for (int i = 0; i < w->n_clients; i++)

@@ -1,9 +1,9 @@
 /*
  * A client that receives a state in which its node is deleted has been notified of the deletion before, on the same
- * connection, by the watch on its own node. No contender is granted a lock after it was notified that its node is
- * deleted. No contender is notified that it holds again when its node was deleted before its server accepted the
- * connection. And the node belongs to the client's present session: a node of a previous session is deleted when that
- * one expires, whatever its client believes.
+ * connection, by the watch on its own node; or it sets that watch within a twentieth of the session. No contender is
+ * granted a lock after it was notified that its node is deleted. No contender is notified that it holds again when its
+ * node was deleted before its server accepted the connection. And the node belongs to the client's present session: a
+ * node of a previous session is deleted when that one expires, whatever its client believes.
  *
  * Excused is a grant whose node was deleted, and another created under its name, between the create and the listing
  * after it.
@@ -31,12 +31,16 @@ static bool outlived(struct world *w, const struct claim *claim)
     return zxid != 0 && claim->client->heard_zxid >= zxid;
 }
 
-static void received(struct world *w, const struct client *c)
+static void received(struct world *w, struct client *c)
 {
     for (int i = 0; i < c->n_claims; i++) {
-        const struct claim *claim = &c->claims[i];
+        struct claim *claim = &c->claims[i];
         bool rests = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__HELD;
-        if (claim->used && rests && claim->machine->node.watch != PDK__OWN_ASKED && outlived(w, claim) && able(c))
+        if (!claim->used || !rests || claim->machine->node.watch == PDK__OWN_ASKED || !outlived(w, claim))
+            claim->gone_since = 0;
+        else if (laws_unwatched(claim, &claim->gone_since))
+            excuse(EXCUSE_UNWATCHED_YET);
+        else if (able(c))
             world_break(w, law_presence.name, "client %d is not told that %s is gone", c->id,
                         claim->machine->node.name);
     }
@@ -54,6 +58,8 @@ static void granted(struct world *w, const struct claim *claim)
     const struct node *node = world_node(w, claim);
     if (outlived(w, claim) && replaced(w, claim))
         excuse(EXCUSE_REPLACED_NODE);
+    else if (outlived(w, claim) && laws_unwatched(claim, &(instant){claim->gone_since}))
+        excuse(EXCUSE_UNWATCHED_YET);
     else if (outlived(w, claim))
         world_break(w, law_presence.name, "%s is granted, and gone", claim->machine->node.name);
     if (node != NULL && world_session_id(node->owner) != client_session(claim->client)->id)

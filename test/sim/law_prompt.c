@@ -28,6 +28,13 @@ static bool is_ahead(const struct node *node, const struct node *own)
     return node->czxid < own->czxid || pdk__name_parse(node->name).sequence < pdk__name_parse(own->name).sequence;
 }
 
+/* One that has a permit, or may have: among permits a node of another recipe counts wherever it stands. */
+static bool counts(const struct claim *claim, const struct node *node, const struct node *own)
+{
+    bool foreign = claim->tag == PDK__TAG_LEASE && pdk__name_parse(node->name).tag != PDK__TAG_LEASE;
+    return node != own && (foreign || is_ahead(node, own));
+}
+
 /* No other contender, or its delay, is waited for. A node whose number a client chose may be anywhere in the queue. */
 static bool is_first(struct world *w, const struct claim *claim)
 {
@@ -38,7 +45,7 @@ static bool is_first(struct world *w, const struct claim *claim)
         if (own == NULL || dir->nodes[i].planted ||
             (is_ahead(&dir->nodes[i], own) && laws_blocks(claim, dir->nodes[i].name)))
             return false;
-        n_ahead += is_ahead(&dir->nodes[i], own);
+        n_ahead += counts(claim, &dir->nodes[i], own);
     }
     return own != NULL && !claim->delays && (claim->tag != PDK__TAG_LEASE || n_ahead < w->permits);
 }

@@ -2,7 +2,7 @@
  * Every grant has a token. Later grants of a path have larger tokens, also after the path was deleted and created
  * again. A reader that is made under its writer's number has the writer's token.
  *
- * Excused is such a reader when a hostile client has put another node in the writer's place. The library answers its
+ * Excused is such a reader when a hostile client had put another node in the writer's place. The library answers its
  * caller that the writer's lock is lost.
  */
 #include "test/sim/laws.h"
@@ -24,10 +24,12 @@ static void granted(struct world *w, const struct claim *claim)
         return;
     }
     const char *base = claim->machine->conditions.base;
-    bool under = *base != '\0', replaced = under && world_planted(w, claim->path, base);
-    if (replaced)
+    bool under = *base != '\0';
+    if (laws_writer_replaced(w, claim)) {
         excuse(EXCUSE_REPLACED_WRITER);
-    else if (under && claim->token != last_alone[claim->path])
+        return;
+    }
+    if (under && claim->token != last_alone[claim->path])
         world_break(w, law_tokens.name, "a reader under its writer's number has another token");
     if (!under && !claim->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");

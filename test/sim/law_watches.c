@@ -107,7 +107,7 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
                     watch->name, c->id);
 }
 
-static void received(struct world *w, const struct client *c)
+static void received(struct world *w, struct client *c)
 {
     const struct server *s = &w->ensemble.servers[c->server];
     if (s->n_watches == 0 || c->closes || !all_told(w, c))

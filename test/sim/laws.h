@@ -17,16 +17,16 @@ struct law {
     void (*expiring)(struct world *w, const struct server *leader, session_index session); /* its end is decided */
     void (*deleting)(struct world *w, int path, const struct node *node);                  /* before the deletion */
     void (*hearing)(struct world *w, const struct client *c,
-                    const struct answer *event);               /* a watch event, before it acts */
-    void (*received)(struct world *w, const struct client *c); /* a reply or an event, after it acted */
-    void (*parted)(struct world *w, const struct client *c);   /* it gives up its connection, or loses it */
-    void (*passed)(struct world *w);                           /* time has passed: every few happenings */
+                    const struct answer *event);             /* a watch event, before it acts */
+    void (*received)(struct world *w, struct client *c);     /* a reply or an event, after it acted */
+    void (*parted)(struct world *w, const struct client *c); /* it gives up its connection, or loses it */
+    void (*passed)(struct world *w);                         /* time has passed: every few happenings */
     void (*finished)(struct world *w); /* all faults healed, all clients done, dead sessions expired */
 };
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits;
+    law_revocation, law_permits, law_idle;
 
 /* A client reports that the node with this token leads the path. */
 void law_observers_judge(struct world *w, int path, int64_t token);
@@ -36,6 +36,14 @@ int64_t law_observers_leader(const struct world *w);
 
 /* A client reports that the path has no leader, on a question that it asked at SINCE. */
 void law_observers_judge_none(struct world *w, instant since);
+
+/* No watch on the claim's own node is set, and none is due a twentieth of the session after SINCE, when it could have
+ * known of a change of its node. SINCE is set if it is 0. */
+bool laws_unwatched(const struct claim *claim, instant *since);
+
+/* The claim is of a reader that was made under its writer's number. A hostile client had put another node in the writer's
+ * place. The library answers its caller that the writer's lock is lost. */
+bool laws_writer_replaced(struct world *w, const struct claim *claim);
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];

@@ -6,12 +6,12 @@ shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
 %C%_libshipped_a_SOURCES = \
 	lib/clock.c lib/error.c lib/identity.c lib/incident.c lib/revocation.c \
-	lib/zk/account.c lib/zk/callbacks.c lib/zk/claim.c lib/zk/client.c lib/zk/code.c lib/zk/contenders.c \
-	lib/zk/handle.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c \
-	lib/zk/options.c lib/zk/renewal.c lib/zk/request.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
+	lib/zk/account.c lib/zk/attempt.c lib/zk/batch.c lib/zk/callbacks.c lib/zk/claim.c lib/zk/client.c lib/zk/code.c \
+	lib/zk/contenders.c \
+	lib/zk/handle.c lib/zk/index.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c lib/zk/options.c lib/zk/release.c lib/zk/renewal.c lib/zk/request.c lib/zk/reset.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
 	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
-	recipes/changes.c recipes/grant.c recipes/hold.c recipes/holds.c recipes/leader.c recipes/lock.c recipes/mutex.c \
-	recipes/node_data.c recipes/object.c recipes/observer.c recipes/permit.c recipes/rwlock.c recipes/semaphore.c \
+	recipes/bundle.c recipes/changes.c recipes/contenders_observer.c recipes/count.c recipes/grant.c recipes/handover.c recipes/hold.c recipes/holds.c recipes/late.c recipes/leader.c recipes/lock.c \
+	recipes/mutex.c recipes/node_data.c recipes/object.c recipes/observer.c recipes/rwlock.c recipes/semaphore.c recipes/turn.c \
 	%D%/log.c %D%/registry.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
@@ -24,7 +24,7 @@ shipped_library = %D%/libshipped.a
 	%D%/fiber.c %D%/fiber.h \
 	%D%/io.c \
 	%D%/late_create.c \
-	%D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c \
+	%D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c %D%/law_idle.c \
 	%D%/law_nodes.c %D%/law_observers.c %D%/law_order.c %D%/law_permits.c %D%/law_presence.c %D%/law_prompt.c %D%/law_revocation.c \
 	%D%/law_silence.c \
 	%D%/law_service.c %D%/law_steady.c %D%/law_tokens.c %D%/law_watches.c %D%/laws.h \

@@ -138,12 +138,24 @@ static void fire_all_of(struct server *s, session_index session)
             }
 }
 
+static void fire_by(struct server *s, const struct txn *txn);
+
+static void fire_by_each(struct server *s, const struct txn *txn)
+{
+    for (int i = 0; i <= txn->n_also; i++) {
+        struct txn part = txn_part(txn, i);
+        fire_by(s, &part);
+    }
+}
+
 /* The watches that a transaction fires (DataTree). */
 static void fire_by(struct server *s, const struct txn *txn)
 {
     if (s->n_watches == 0)
         return;
-    if (txn->kind == TXN_CLOSE_SESSION)
+    if (txn->n_also > 0)
+        fire_by_each(s, txn);
+    else if (txn->kind == TXN_CLOSE_SESSION)
         fire_all_of(s, txn->session);
     else if (txn->kind == TXN_DELETE)
         fire(s, txn->path, txn->name, EVENT_DELETED);
@@ -154,7 +166,7 @@ static void fire_by(struct server *s, const struct txn *txn)
     else if (txn->kind == TXN_RECORD)
         fire(s, txn->path, "", EVENT_CHANGED);
     else if (txn->kind == TXN_MAKE_DIR)
-        fire(s, txn->path, "", EVENT_CREATED);
+        fire(s, txn->path, "", s->tree.dirs[txn->path].exists ? EVENT_DELETED : EVENT_CREATED);
     else if (txn->kind == TXN_REMOVE_DIR)
         fire(s, txn->path, "", EVENT_DELETED);
     if (txn->kind == TXN_DELETE || txn->kind == TXN_CREATE || txn->kind == TXN_PLANT)
@@ -195,6 +207,7 @@ static void answer_path(struct server *s, const struct request *r, struct answer
 {
     if (!s->tree.dirs[r->path].exists)
         a->error = Z_NONODE;
+    a->version = s->tree.dirs[r->path].version;
     if (r->watch)
         watch(s, r->session, r->path, "", false, false);
 }
@@ -218,6 +231,15 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
     }
     if (r->watch && (node != NULL || r->kind == REQ_EXISTS))
         watch(s, r->session, r->path, r->name, false, false)->waited |= r->waited;
+}
+
+static void answer_acl(struct server *s, const struct request *r, struct answer *a)
+{
+    const struct dir *dir = &s->tree.dirs[r->path];
+    a->error = dir->exists ? Z_OK : Z_NONODE;
+    a->version = dir->version;
+    a->has_data = dir->version > 0;
+    a->n_children = dir->n;
 }
 
 static void answer_record(struct server *s, const struct request *r, struct answer *a)
@@ -272,6 +294,8 @@ static void answer_read(struct server *s, int client, const struct request *r)
     struct answer *a = make(s, r);
     if (r->kind == REQ_LIST)
         answer_list(s, r, a);
+    else if (r->kind == REQ_GET_ACL)
+        answer_acl(s, r, a);
     else if (r->kind == REQ_EXISTS && *r->name == '\0')
         answer_path(s, r, a);
     else if (r->kind == REQ_GET || r->kind == REQ_EXISTS)
@@ -355,10 +379,13 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
     pop(c);
     struct answer *a = make(s, r);
     a->error = error;
+    a->refused = txn != NULL ? txn->refused : 0;
     if (txn != NULL && txn->kind == TXN_CREATE) {
         strcpy(a->name, txn->name);
         a->owner = txn->session;
         a->czxid = txn->zxid;
+        a->n_also = txn->n_also;
+        a->also = txn->also;
     } else if (txn != NULL && txn->kind == TXN_SET) {
         const struct node *node = tree_find(&s->tree, txn->path, txn->name);
         a->owner = node->owner;

@@ -10,6 +10,24 @@ static const char law[] = "sharer";
 
 static instant ms(int64_t n) { return n * 1000; }
 
+/* The turns of one node have one owner at a time, in their order. */
+static void judge_turn(const struct sharer *s)
+{
+    struct world *w = s->client->world;
+    if (s->turn == 0 || (s->turn > 1 && w->idle_ms == 0))
+        world_break(w, law, "client %d has turn %llu", s->client->id, (unsigned long long)s->turn);
+    for (int i = 0; i < SHARERS_MAX; i++) {
+        const struct sharer *other = &s->client->sharers[i];
+        if (other == s || other->token != s->token)
+            continue;
+        if (other->holds)
+            world_break(w, law, "two threads of client %d hold one grant", s->client->id);
+        if (other->turn >= s->turn)
+            world_break(w, law, "turn %llu of client %d comes late", (unsigned long long)s->turn, s->client->id);
+        see(SIGHT_RESUMED);
+    }
+}
+
 /* No time passes in here. */
 static void judge_grant(struct sharer *s)
 {
@@ -19,10 +37,13 @@ static void judge_grant(struct sharer *s)
     pdk_state state = pdk_rwlock_state(s->client->shared);
     int64_t valid_ms = pdk_rwlock_valid_ms(s->client->shared);
     pdk_rwlock_token(s->client->shared, &token);
+    pdk_rwlock_turn(s->client->shared, &s->turn);
     fiber_now->n_locks--;
     s->token = token;
+    s->holds = true;
     if (s->client->closes)
         return;
+    judge_turn(s);
     if (state == PDK_LOST || state == PDK_FREE)
         world_break(w, law, "client %d is answered 0, and its state is %d", s->client->id, (int)state);
     if (valid_ms <= 0 || token <= 0)
@@ -42,8 +63,9 @@ static int take(struct sharer *s, bool write)
     return write ? pdk_rwlock_wrlock(l) : pdk_rwlock_rdlock(l);
 }
 
-static void give_back(struct sharer *s, int (*verb)(pdk_rwlock *l))
+static void give_back(struct sharer *s, int (*verb)(pdk_rwlock *l), bool last)
 {
+    s->holds &= !last;
     int rc = verb(s->client->shared);
     STORY(s->client->world, "client %d sharer %d: unlock answers %s", s->client->id, s->index, pdk_strerrorname(rc));
     if (rc == PDK_EPERM || rc == PDK_EINVAL || rc == PDK_EDEADLK)
@@ -69,8 +91,8 @@ static void read_on(struct sharer *s)
     bool twice = chance(&w->random, 200) && pdk_rwlock_rdlock(s->client->shared) == 0;
     work(s);
     if (twice)
-        give_back(s, pdk_rwlock_unlock);
-    give_back(s, pdk_rwlock_unlock);
+        give_back(s, pdk_rwlock_unlock, false);
+    give_back(s, pdk_rwlock_unlock, true);
 }
 
 /* A writer's read lock waits for nobody; it fails with the writer's own, or for want of time, memory or a connection. */
@@ -98,7 +120,7 @@ static void write_on(struct sharer *s)
     } else {
         judge_refusal(s, rc);
     }
-    give_back(s, rc == 0 ? pdk_rwlock_wrunlock : pdk_rwlock_unlock);
+    give_back(s, rc == 0 ? pdk_rwlock_wrunlock : pdk_rwlock_unlock, rc != 0);
     if (rc == 0)
         read_on(s);
 }
@@ -134,7 +156,15 @@ void *sharer_run(void *arg)
 int sharers_begin(struct client *c)
 {
     char path[] = {'/', '0' + SHARED_PATH, '\0'};
-    return c->shared != NULL ? 0 : pdk_rwlock_new(&c->shared, c->library, path, NULL);
+    if (c->shared != NULL)
+        return 0;
+    pdk_rwlock_options *o = pdk_rwlock_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    pdk_rwlock_options_set_idle_hold_ms(o, c->world->idle_ms);
+    int rc = pdk_rwlock_new(&c->shared, c->library, path, o);
+    pdk_rwlock_options_free(o);
+    return rc;
 }
 
 void sharers_end(struct client *c)

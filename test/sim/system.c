@@ -344,7 +344,8 @@ static int ready(struct pollfd *polled, nfds_t n)
 {
     int found = 0;
     for (nfds_t i = 0; i < n; i++) {
-        polled[i].revents = descriptor(polled[i].fd)->count > 0 ? POLLIN : 0;
+        bool skipped = polled[i].fd < 0; /* as poll() does */
+        polled[i].revents = !skipped && descriptor(polled[i].fd)->count > 0 ? POLLIN : 0;
         found += polled[i].revents != 0;
     }
     return found;

@@ -56,6 +56,18 @@ static void create(struct tree *t, const struct txn *txn)
         dir->counter = INT32_MIN;
 }
 
+struct txn txn_part(const struct txn *txn, int i)
+{
+    struct txn part = *txn;
+    part.n_also = 0;
+    part.also = NULL;
+    if (i == 0)
+        return part;
+    part.path = txn->also[i - 1].path;
+    strcpy(part.name, txn->also[i - 1].name);
+    return part;
+}
+
 /* The children are not listed in the order of their creation: the server lists them in its hash table's order. */
 static void remove_node(struct tree *t, struct dir *dir, int i)
 {
@@ -81,7 +93,10 @@ void tree_apply(struct tree *t, const struct txn *txn)
         break;
     case TXN_CREATE:
     case TXN_PLANT:
-        create(t, txn);
+        for (int i = 0; i <= txn->n_also; i++) {
+            struct txn part = txn_part(txn, i);
+            create(t, &part);
+        }
         break;
     case TXN_DELETE:
         node = tree_find(t, txn->path, txn->name);

@@ -15,7 +15,8 @@ enum {
     GATE_PATH = 4,
     LEASE_PATH = 5,
     PATHS = 6,
-    NODES_MAX = 48,
+    NODES_MAX = 96,
+    NODES_MANY = 24, /* no strangers and no lost creates beyond that */
     SESSIONS_MAX = 64
 };
 
@@ -80,6 +81,12 @@ enum zerror {
     Z_MOVED = -118
 };
 
+/* One more create of the same request, in the same transaction. */
+struct also {
+    int path;
+    char name[PDK__NAME_MAX];
+};
+
 struct txn {
     enum txn_kind kind;
     int64_t zxid;
@@ -93,7 +100,13 @@ struct txn {
     bool wraps;
     int path;
     char name[PDK__NAME_MAX];
+    int n_also; /* of a create */
+    const struct also *also;
+    int refused; /* the part for which it is an error */
 };
+
+/* Its create I: 0 is its own, 1 and above those in `also`. */
+struct txn txn_part(const struct txn *txn, int i);
 
 void tree_clear(struct tree *t);
 void tree_copy(struct tree *to, const struct tree *from);

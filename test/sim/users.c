@@ -23,6 +23,49 @@ static void sleep_for(struct user *u, instant time) { fiber_block(u, time); }
 
 /* --- what is answered ---------------------------------------------------------------------------------------------- */
 
+static const struct claim *claim_of(const struct client *c, int64_t token)
+{
+    for (int i = 0; i < c->n_claims; i++)
+        if (c->claims[i].granted && c->claims[i].token == token)
+            return &c->claims[i];
+    return NULL;
+}
+
+/* A caller without a grant of its own asks for any of the object's. There are two where one holder has not noticed yet
+ * that another client deleted its node. */
+static bool has_two(const struct client *c, int64_t token)
+{
+    const struct claim *one = claim_of(c, token);
+    for (int i = 0; one != NULL && i < c->n_claims; i++) {
+        const struct claim *other = &c->claims[i];
+        if (other != one && other->used && other->granted && !other->released && other->path == one->path)
+            return true;
+    }
+    return false;
+}
+
+/* The turns of one node have one owner at a time, in their order. */
+static void judge_turn(const struct user *u, const pdk_mutex *m)
+{
+    struct world *w = u->client->world;
+    if (u->turn == 0 || (u->turn > 1 && w->budget == 0 && w->idle_ms == 0))
+        world_break(w, law, "client %d has turn %llu", u->client->id, (unsigned long long)u->turn);
+    for (int i = 0; i < u->client->n_users; i++) {
+        const struct user *other = &u->client->users[i];
+        if (other == u || other->mutex != m || other->token != u->token)
+            continue;
+        if (has_two(u->client, u->token)) {
+            excuse(EXCUSE_TWO_GRANTS);
+            return;
+        }
+        if (other->holds)
+            world_break(w, law, "two threads of client %d hold one grant", u->client->id);
+        if (other->turn >= u->turn)
+            world_break(w, law, "turn %llu of client %d comes late", (unsigned long long)u->turn, u->client->id);
+        see(w->budget > 0 ? SIGHT_HANDED_ON : SIGHT_RESUMED);
+    }
+}
+
 /* No time passes in here: the answer is judged as it stands. */
 static void judge_grant(struct user *u, pdk_mutex *m)
 {
@@ -31,10 +74,12 @@ static void judge_grant(struct user *u, pdk_mutex *m)
     pdk_state state = pdk_mutex_state(m);
     int64_t valid_ms = pdk_mutex_valid_ms(m), token = 0;
     pdk_mutex_token(m, &token);
+    pdk_mutex_turn(m, &u->turn);
     fiber_now->n_locks--;
     u->token = token;
     if (u->client->closes)
         return;
+    judge_turn(u, m);
     if (state == PDK_LOST)
         world_break(w, law, "client %d is answered 0 for a grant that has ended", u->client->id);
     else if (valid_ms <= 0)
@@ -63,16 +108,37 @@ static pdk_state state_of(struct user *u, pdk_mutex *m)
     return state;
 }
 
-static const struct claim *claim_of(const struct client *c, int64_t token)
+/* It was handed on to another thread, or is idle, and may be lost by now; or its delete is under way. */
+static bool may_stay(const struct world *w, const struct claim *claim, bool later)
 {
-    for (int i = 0; i < c->n_claims; i++)
-        if (c->claims[i].granted && c->claims[i].token == token)
-            return &c->claims[i];
-    return NULL;
+    bool handed = w->budget > 0 && (!claim->released || later);
+    return handed || w->idle_ms > 0 || (w->nowait && !later);
+}
+
+/* After a flush the node is gone, if it was released at all. */
+static void flush(struct user *u)
+{
+    struct client *c = u->client;
+    struct world *w = c->world;
+    const struct claim *claim = claim_of(c, u->token);
+    bool released = claim != NULL && claim->released;
+    int rc = pdk_client_flush(c->library, PDK_FOREVER);
+    if (rc != 0 && !c->closes)
+        world_break(w, law, "client %d cannot flush: %s", c->id, pdk_strerrorname(rc));
+    if (rc != 0 || !released || claim != claim_of(c, u->token))
+        return;
+    const struct node *node = world_node(w, claim);
+    if (node != NULL && world_session_id(node->owner) != client_session(c)->id)
+        node = NULL; /* the session was given up, and takes it along */
+    if (node != NULL && (w->ending >> node->owner & 1) != 0)
+        excuse(EXCUSE_ENDING_NODE);
+    else if (node != NULL)
+        world_break(w, law, "client %d has flushed, and %s is there", c->id, claim->machine->node.name);
+    see(SIGHT_FLUSHED);
 }
 
 /* Answered 0 it left no node; and a loss that was known is not hidden. */
-static void judge_unlock(struct user *u, int rc, bool lost, bool last)
+static void judge_unlock(struct user *u, int rc, bool lost, bool last, bool later)
 {
     struct world *w = u->client->world;
     const struct claim *claim = claim_of(u->client, u->token);
@@ -83,7 +149,7 @@ static void judge_unlock(struct user *u, int rc, bool lost, bool last)
                 (w->ending >> node->owner & 1) != 0; /* a client can hear of it before it is committed */
     if (rc == 0 && last && goes)
         excuse(EXCUSE_ENDING_NODE);
-    else if (rc == 0 && last && node != NULL)
+    else if (rc == 0 && last && node != NULL && !may_stay(w, claim, later))
         world_break(w, law, "client %d has unlocked, and %s is there", u->client->id, claim->machine->node.name);
     if (rc == PDK_EPERM || rc == PDK_EINVAL)
         world_break(w, law, "client %d may not unlock its own lock", u->client->id);
@@ -112,14 +178,17 @@ static int unlock_later(struct user *u, pdk_mutex *m)
 
 static void unlock(struct user *u, pdk_mutex *m, bool last)
 {
+    struct world *w = u->client->world;
     bool lost = state_of(u, m) == PDK_LOST;
-    bool later = chance(&u->client->world->random, 100);
+    bool later = chance(&w->random, 100);
     int rc = later ? unlock_later(u, m) : pdk_mutex_unlock(m);
     if (later && rc == PDK_ENOMEM) /* and nothing has happened */
         rc = pdk_mutex_unlock(m);
-    STORY(u->client->world, "client %d user %d: unlock answers %s%s", u->client->id, u->index, pdk_strerrorname(rc),
+    STORY(w, "client %d user %d: unlock answers %s%s", u->client->id, u->index, pdk_strerrorname(rc),
           later ? ", later" : "");
-    judge_unlock(u, rc, lost, last);
+    judge_unlock(u, rc, lost, last, later);
+    if (w->nowait && last && chance(&w->random, 200))
+        flush(u);
 }
 
 /* --- locking ------------------------------------------------------------------------------------------------------- */
@@ -216,12 +285,14 @@ static void fork_child(struct user *u, pdk_mutex *m)
     struct client *c = u->client;
     struct world *w = c->world;
     int64_t token;
+    uint64_t turn;
     pdk_contender_list *list;
     c->child = fiber_now;
     if (pdk_mutex_state(m) == PDK_HELD || pdk_mutex_valid_ms(m) > 0)
         world_break(w, law, "the child of client %d holds", c->id);
     if (pdk_mutex_token(m, &token) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
-        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_mutex_free(m) != PDK_EFORKED ||
+        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_mutex_turn(m, &turn) != PDK_EFORKED ||
+        pdk_client_flush(c->library, 0) != PDK_EFORKED || pdk_mutex_free(m) != PDK_EFORKED ||
         pdk_contenders(c->library, "/0", 0, &list) != PDK_EFORKED || pdk_client_free(c->library) != PDK_EFORKED)
         world_break(w, law, "the child of client %d may do something", c->id);
     c->child = NULL;

@@ -26,7 +26,7 @@ const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,  &law_order,    &law_completion,
                                   &law_nodes,     &law_watches,    &law_herd,    &law_presence, &law_service,
                                   &law_steady,    &law_prompt,     &law_delay,   &law_silence,  &law_observers,
-                                  &law_deletion,  &law_revocation, &law_permits, NULL};
+                                  &law_deletion,  &law_revocation, &law_permits, &law_idle,     NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
@@ -35,6 +35,23 @@ bool laws_blocks(const struct claim *claim, const char *name)
     bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
     bool permits = claim->tag == PDK__TAG_LEASE; /* law_permits.c */
     return !readers && !permits && strcmp(claim->machine->conditions.base, name) != 0;
+}
+
+bool laws_writer_replaced(struct world *w, const struct claim *claim)
+{
+    const char *base = claim->machine->conditions.base;
+    return w->hostile && *base != '\0' && world_planted(w, claim->path, base);
+}
+
+/* Its timer may be a trip late, after a pause, too; and its clock counts milliseconds. */
+bool laws_unwatched(const struct claim *claim, instant *since)
+{
+    const struct world *w = claim->client->world;
+    instant now = w->agenda.now;
+    int64_t late_ms = world_trips_ms(w, 1) + 1, ms = client_session(claim->client)->timeout_ms / 20 + late_ms;
+    *since = *since != 0 ? *since : now;
+    bool soon = now - *since <= ms * 1000 || now - claim->client->resumed <= late_ms * 1000;
+    return claim->machine->node.watch == PDK__OWN_UNWATCHED && soon;
 }
 
 #define EACH_LAW(w, hook, ...)                                                                                         \
@@ -132,13 +149,22 @@ void world_order_removal(struct world *w, int64_t token, const char *name)
     snprintf(w->removals[w->n_removals++].name, PDK__NAME_MAX, "%s", name);
 }
 
+static bool makes(const struct txn *txn, int path, const char *name)
+{
+    for (int i = 0; i <= txn->n_also; i++) {
+        struct txn part = txn_part(txn, i);
+        if (part.path == path && strcmp(part.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool world_created(const struct world *w, int path, const char *name, int64_t token)
 {
     for (int i = 0; i < w->ensemble.n_committed; i++) {
         const struct txn *txn = &w->ensemble.txns[w->ensemble.agreed[i]];
         if (txn->zxid == token)
-            return (txn->kind == TXN_CREATE || txn->kind == TXN_PLANT) && txn->path == path &&
-                   strcmp(txn->name, name) == 0;
+            return (txn->kind == TXN_CREATE || txn->kind == TXN_PLANT) && makes(txn, path, name);
     }
     return false;
 }
@@ -276,7 +302,7 @@ static void draw_policy(struct world *w, int tick_ms)
 void world_calm_down(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
-    int slowest = e->hiccup_permille > 0 ? e->hiccup_delay : 0;
+    int slowest = (e->hiccup_permille > 0 ? e->hiccup_delay : 0) + (e->lag_permille > 0 ? e->lag_delay : 0);
     w->arrived = w->agenda.now + 2 * (slowest + e->link_delay + e->disk_delay + w->up_delay + w->down_delay);
     e->link_delay = e->disk_delay = w->up_delay = w->down_delay = 2000;
     e->lag_permille = e->hiccup_permille = 0;
@@ -442,6 +468,9 @@ static void begin(struct world *w, const struct plan *plan)
     w->plan = *plan;
     w->confirmed = plan->seed % 8 == 3;
     w->lock_delay_ms = plan->seed % 8 == 5 ? LOCK_DELAY_MS : 0;
+    w->budget = plan->seed % 3 == 1 ? 1 + (unsigned)(plan->seed / 3 % 4) : 0;
+    w->nowait = plan->seed % 5 == 1;
+    w->idle_ms = plan->seed % 4 != 2 ? 0 : plan->seed / 4 % 2 == 0 ? 200 : 5000;
     w->random.state = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     w->fault_random.state = draw(&w->random);
     w->used = 0;

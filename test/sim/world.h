@@ -101,6 +101,9 @@ struct world {
     bool finale;    /* all is over, but for them */
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
+    unsigned budget;                             /* how often threads hand a grant on; 0: they do not */
+    int idle_ms;                                 /* how long an unused lock stays; 0: it does not */
+    bool nowait;                                 /* unlocks do not wait */
     int lock_delay_ms;                           /* after a holder that did not unlock */
     unsigned attached[SERVERS_MAX][CLIENTS_MAX]; /* which of the client's connections the server has */
     int up_delay, down_delay, inbox_delay;
@@ -302,6 +305,8 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(ADOPTED, "a handle was adopted")                                                                                 \
     X(TURN, "a candidate yielded, and led again")                                                                      \
     X(SEVERAL_PERMITS, "several permits were taken at once")                                                           \
+    X(PATH_RESET, "a path whose numbers were near their end was deleted")                                              \
+    X(TRANSACTION, "one transaction made several nodes")                                                               \
     X(DOWNGRADED, "a writer went on as a reader")                                                                      \
     X(NOT_READ, "a node could not be read")                                                                            \
     X(NOT_TOLD, "a watch on a node that may not be read did not fire")                                                 \
@@ -314,6 +319,10 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(SESSION_TOLD, "a program was told of its session")                                                               \
     X(POLLED, "a change was polled")                                                                                   \
     X(GUARDED, "a grant was guarded")                                                                                  \
+    X(RESUMED, "a lock that was idle was taken again")                                                                 \
+    X(CONTENDED, "a lock that was idle gave way")                                                                      \
+    X(HANDED_ON, "a thread handed its grant to the next")                                                              \
+    X(FLUSHED, "a release that was not waited for was over after a flush")                                             \
     X(FIVE_SERVERS, "five servers elected a leader")                                                                   \
     X(NON_VOTING, "a client was connected to a server that does not vote")
 
@@ -343,10 +352,12 @@ static inline void see(enum sight s) { sights[s]++; }
     X(ORDERED_DELETE, "belief", "an order deleted the node, and the holder's notification is late")                    \
     X(LATE_GRANT, "exclusion, order, tokens", "the node of a grant is deleted already")                                \
     X(PLANTED, "order", "an older node has a number that a client chose")                                              \
-    X(REPLACED_WRITER, "tokens", "another node has the name of the writer that reads")                                 \
+    X(REPLACED_WRITER, "belief, exclusion, tokens", "the writer that reads was replaced by a hostile client")          \
     X(SAME_NAME, "herd", "two nodes had one name")                                                                     \
     X(LANDED, "nodes", "a create landed after it was looked for, and its session had been moved back")                 \
     X(REPLACED_NODE, "presence", "the node was replaced right before the grant")                                       \
+    X(UNWATCHED_YET, "presence", "the watch on the own node is not due")                                               \
+    X(UNWATCHED_REQUEST, "revocation", "the watch on the own node is not due")                                         \
     X(NO_MEMORY_TO_WATCH, "presence", "a request of the client found no memory on this connection")                    \
     X(NOT_CONNECTED, "presence", "the connection is lost, and the watch is to be set on the next")                     \
     X(NO_MEMORY_TO_UNWATCH, "watches", "the removal of a watch found no memory")                                       \
@@ -366,6 +377,7 @@ static inline void see(enum sight s) { sights[s]++; }
     X(MOVED_BACK, "steady", "the session had been moved back to a server that its client had left")                    \
     X(LUCK, "service", "a proof takes too long for a grant: served once links and disks are quick")                    \
     X(WITHDRAWN, "leader", "a candidate gave up after too many lost creates, or numbers")                              \
+    X(TWO_GRANTS, "caller", "one object has two grants, since a deleted node is not noticed yet")                      \
     X(ENDING_NODE, "caller", "unlocked, and the node is there until its session's end is committed")
 
 enum excuse {

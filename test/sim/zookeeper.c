@@ -189,6 +189,9 @@ struct question {
     bool watch;
     int32_t version;  /* of a write that has one; 0 by default, and of no meaning elsewhere */
     const char *name; /* NULL: that of the path */
+    struct also *also;
+    int n_also;
+    zoo_op_result_t *results;
 };
 
 static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const void *data)
@@ -201,13 +204,17 @@ static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const
         return ZINVALIDSTATE;
     if (strlen(name) >= PDK__NAME_MAX)
         return ZBADARGUMENTS;
-    begin_ticket(
-        c,
-        (struct ticket){
-            .zh = zh, .kind = q.completes, .path = zookeeper_path(q.path), .completion = completion, .data = data},
-        &number);
+    begin_ticket(c,
+                 (struct ticket){.zh = zh,
+                                 .kind = q.completes,
+                                 .path = zookeeper_path(q.path),
+                                 .completion = completion,
+                                 .data = data,
+                                 .n_results = q.results != NULL ? q.n_also + 1 : 0,
+                                 .results = q.results},
+                 &number);
     strcpy(c->tickets[number - 1].name, name);
-    if (io_send(c, q.kind, zookeeper_path(q.path), name, q.watch, q.version, number))
+    if (io_send(c, q.kind, zookeeper_path(q.path), name, q.watch, q.version, q.also, q.n_also, number))
         return ZOK;
     c->tickets[number - 1].zh = NULL;
     return ZSYSTEMERROR;
@@ -228,6 +235,61 @@ int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size, c
     enum request_kind kind = mode == ZOO_EPHEMERAL ? REQ_CREATE_AT : REQ_CREATE;
     return SEND(zh, completion, data, .kind = kind, .completes = COMPLETES_STRING_STAT, .path = path);
 }
+
+/* --- transactions ------------------------------------------------------------------------------------------------ */
+
+void zoo_create_op_init(zoo_op_t *op, const char *path, const char *value, int size, const struct ACL_vector *acl,
+                        int mode, char *made, int made_size)
+{
+    *op = (zoo_op_t){.type = mode, .create_op = {path, value, size, made, made_size, acl, mode}};
+}
+
+void zoo_delete_op_init(zoo_op_t *op, const char *path, int version)
+{
+    *op = (zoo_op_t){.type = ZOO_DELETE_OP, .delete_op = {path, version}};
+}
+
+/* A lock path is deleted and made again. */
+static int remake(zhandle_t *zh, int n, const zoo_op_t *ops, void_completion_t completion, const void *data)
+{
+    if (n != 2 || ops[1].type != ZOO_PERSISTENT || ops[1].create_op.path != ops[0].delete_op.path ||
+        *name_of(ops[0].delete_op.path) != '\0')
+        world_break(world_of(zh), "driver", "client %d sends a transaction of another kind", zh->client->id);
+    see(SIGHT_PATH_RESET);
+    return SEND(zh, completion, data, .kind = REQ_REMAKE_DIR, .completes = COMPLETES_VOID,
+                .path = ops[0].delete_op.path, .version = ops[0].delete_op.version);
+}
+
+int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, const void *data)
+{
+    return SEND(zh, completion, data, .kind = REQ_GET_ACL, .completes = COMPLETES_ACL, .path = path);
+}
+
+/* All creates of sequential nodes, each on a path of its own. A handle that has ended, or that ends while the call is
+ * under way, frees what its caller has lent (3.8.0). */
+int zoo_amulti(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *results, void_completion_t completion,
+               const void *data)
+{
+    struct client *c = zh->client;
+    if (ops[0].type == ZOO_DELETE_OP)
+        return remake(zh, n, ops, completion, data);
+    struct also *also = world_of(zh)->ensemble.scratch(world_of(zh), (size_t)n * sizeof *also);
+    if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE || zoo_state(zh) == ZOO_AUTH_FAILED_STATE)
+        world_break(c->world, "driver", "client %d sends a transaction on a handle that has ended", c->id);
+    for (int i = 0; i < n; i++) {
+        if (ops[i].create_op.flags != ZOO_EPHEMERAL_SEQUENTIAL || strlen(name_of(ops[i].create_op.path)) == 0)
+            world_break(c->world, "driver", "client %d sends a transaction of another kind", c->id);
+        results[i].value = ops[i].create_op.buf;
+        results[i].valuelen = ops[i].create_op.buflen;
+        also[i].path = zookeeper_path(ops[i].create_op.path);
+        strcpy(also[i].name, name_of(ops[i].create_op.path));
+    }
+    see(SIGHT_TRANSACTION);
+    return SEND(zh, completion, data, .kind = REQ_CREATE, .completes = COMPLETES_MULTI, .path = ops[0].create_op.path,
+                .also = also + 1, .n_also = n - 1, .results = results);
+}
+
+/* --- other requests ---------------------------------------------------------------------------------------------- */
 
 /* The root is there, always. */
 int zoo_acreate(zhandle_t *zh, const char *path, const char *value, int size, const struct ACL_vector *acl, int mode,
@@ -250,6 +312,13 @@ int zoo_aget_children(zhandle_t *zh, const char *path, int watch, strings_comple
 {
     (void)watch;
     return SEND(zh, completion, data, .kind = REQ_LIST, .completes = COMPLETES_STRINGS, .path = path);
+}
+
+int zoo_aget_children2(zhandle_t *zh, const char *path, int watch, strings_stat_completion_t completion,
+                       const void *data)
+{
+    (void)watch;
+    return SEND(zh, completion, data, .kind = REQ_LIST, .completes = COMPLETES_STRINGS_STAT, .path = path);
 }
 
 /* The driver has one watcher for all nodes. */
@@ -374,6 +443,29 @@ static void complete_data(const struct ticket *t, int rc, const struct answer *a
     ((data_completion_t)t->completion)(rc, value, (int)strlen(value), stat, t->data);
 }
 
+static void put_result(zoo_op_result_t *result, int path, const char *name)
+{
+    char whole[PATH_SIZE];
+    write_path(whole, path, name);
+    result->err = ZOK;
+    snprintf(result->value, (size_t)result->valuelen + 1, "%s", whole);
+}
+
+/* Those before the create that is refused have no error, and those after it were not tried. */
+static void complete_multi(const struct ticket *t, int rc, const struct answer *a)
+{
+    for (int i = 0; i < t->n_results; i++) {
+        zoo_op_result_t *result = &t->results[i];
+        if (rc == ZOK)
+            put_result(result, i == 0 ? t->path : a->also[i - 1].path, i == 0 ? a->name : a->also[i - 1].name);
+        else if (a == NULL || rc == ZSESSIONEXPIRED)
+            result->err = rc;
+        else
+            result->err = i < a->refused ? ZOK : i == a->refused ? rc : ZRUNTIMEINCONSISTENCY;
+    }
+    ((void_completion_t)t->completion)(rc, t->data);
+}
+
 static void complete(const struct ticket *t, const struct answer *a)
 {
     int rc = code_of(t, a);
@@ -385,7 +477,7 @@ static void complete(const struct ticket *t, const struct answer *a)
         stat.mzxid = t->kind == COMPLETES_RECORD ? a->czxid : a->mzxid;
         stat.version = a->version;
         stat.ephemeralOwner = a->owner >= 0 ? world_session_id(a->owner) : 0;
-        stat.dataLength = (int32_t)strlen(data_of(a));
+        stat.dataLength = t->kind == COMPLETES_ACL ? a->has_data : (int32_t)strlen(data_of(a));
         names.count = a->n_children;
         names.data = (char **)(uintptr_t)a->children;
     }
@@ -406,8 +498,18 @@ static void complete(const struct ticket *t, const struct answer *a)
         write_path(path, t->path, a != NULL ? a->name : "");
         ((string_stat_completion_t)t->completion)(rc, rc == ZOK ? path : NULL, &stat, t->data);
         break;
+    case COMPLETES_ACL:
+        stat.numChildren = a != NULL ? a->n_children : 0;
+        ((acl_completion_t)t->completion)(rc, &ZOO_OPEN_ACL_UNSAFE, &stat, t->data);
+        break;
+    case COMPLETES_MULTI:
+        complete_multi(t, rc, a);
+        break;
     case COMPLETES_STRINGS:
         ((strings_completion_t)t->completion)(rc, rc == ZOK ? &names : NULL, t->data);
+        break;
+    case COMPLETES_STRINGS_STAT:
+        ((strings_stat_completion_t)t->completion)(rc, rc == ZOK ? &names : NULL, &stat, t->data);
         break;
     case COMPLETES_DATA:
     case COMPLETES_RECORD:

@@ -1,12 +1,15 @@
-story_programs = %D%/acquire %D%/belief %D%/conditions %D%/disturbed %D%/link %D%/permits %D%/revoked %D%/session %D%/sharing %D%/stray
+story_programs = %D%/acquire %D%/belief %D%/conditions %D%/disturbed \
+	%D%/idle %D%/link %D%/permits %D%/revoked %D%/session %D%/sharing %D%/stray %D%/unwatched
 libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
 %C%_acquire_SOURCES = %D%/test_acquire.c
 %C%_belief_SOURCES = %D%/test_belief.c
 %C%_conditions_SOURCES = %D%/test_conditions.c
 %C%_disturbed_SOURCES = %D%/test_disturbed.c
+%C%_idle_SOURCES = %D%/test_idle.c
 %C%_link_SOURCES = %D%/test_link.c
 %C%_permits_SOURCES = %D%/test_permits.c
 %C%_revoked_SOURCES = %D%/test_revoked.c
 %C%_session_SOURCES = %D%/test_session.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_stray_SOURCES = %D%/test_stray.c
+%C%_unwatched_SOURCES = %D%/test_unwatched.c

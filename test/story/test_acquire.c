@@ -1,6 +1,7 @@
 /* Stories of acquiring a lock: alone, after others, by a try, against a deadline. */
 #include "test/lib/check.h"
 #include "test/story/trace.h"
+#include <string.h>
 
 static struct trace t;
 
@@ -19,6 +20,28 @@ static void alone_one_round_trip_grants(void)
                       "own: -\n"
                       "release: delete\n"
                       "deleted: done\n");
+}
+
+/* Does the path of a node begin anew with its delete? */
+static void released_at(const char *name, bool renews)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, name);
+    listed(&t, LIST(name));
+    own(&t);
+    release(&t);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_EQ(strstr(t.text, " renew delete\n") != NULL, renews);
+    CHECK_EQ(strstr(t.text, " delete\n") != NULL, true);
+}
+
+static void a_path_near_its_end_begins_anew(void)
+{
+    released_at("0000000000001000-0000002a-lock-2013265918", false);
+    released_at("0000000000001000-0000002a-lock-2013265919", true);
+    released_at("0000000000001000-0000002a-lock-2147483647", true);
+    released_at("0000000000001000-0000002a-lock--2147483648", true);
 }
 
 static void behind_two_it_watches_the_nearest_and_lists_again(void)
@@ -178,9 +201,9 @@ static void missing_parents_are_made(void)
     created(&t, OURS);
     listed(&t, LIST(OURS));
     CHECK_STR(t.text, "acquire: create\n"
-                      "created no node: parents\n"
+                      "created no node: parents create\n"
                       "listed no node: -\n"
-                      "made parents: create\n"
+                      "made parents: -\n"
                       "created: -\n"
                       "listed: granted own\n");
 }
@@ -193,7 +216,7 @@ static void parents_that_vanish_every_time_end_in_an_error(void)
     for (; t.c.phase == PDK__CREATING && rounds < 100; rounds++) {
         reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
         trace_reset(&t);
-        if (t.c.phase == PDK__PARENTS)
+        if (t.c.phase == PDK__CREATING)
             ok(&t, PDK__EV_MADE_PARENTS);
     }
     CHECK(rounds > 3 && rounds < 100);
@@ -206,9 +229,61 @@ static void parents_that_may_not_be_made_end_in_an_error(void)
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_MADE_PARENTS, PDK__NO_AUTH, 0);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     CHECK_STR(t.text, "acquire: create\n"
-                      "created no node: parents\n"
-                      "made parents no auth: failed(PDK_EACCES) done\n");
+                      "created no node: parents create\n"
+                      "made parents no auth: -\n"
+                      "created no node: failed(PDK_EACCES) done\n");
+}
+
+static void parents_that_may_not_be_made_and_are_there_do_no_harm(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
+    reply(&t, PDK__EV_MADE_PARENTS, PDK__NO_AUTH, 0);
+    created(&t, OURS);
+    listed(&t, LIST(OURS));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents create\n"
+                      "made parents no auth: -\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+}
+
+/* Above the nearest ancestors others are missing, too. */
+static void when_the_nearest_parents_are_not_enough_all_are_made(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    for (int i = 0; i < 3; i++) {
+        reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
+        if (i < 2)
+            reply(&t, PDK__EV_MADE_PARENTS, PDK__NO_NODE, 0);
+    }
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents create\n"
+                      "made parents no node: -\n"
+                      "created no node: parents(all) create\n"
+                      "made parents no node: -\n"
+                      "created no node: failed(PDK_ENOENT) done\n");
+}
+
+static void giving_up_while_parents_are_made_awaits_the_create(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
+    release(&t);
+    ok(&t, PDK__EV_MADE_PARENTS);
+    created(&t, OURS);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created no node: parents create\n"
+                      "release: -\n"
+                      "made parents: -\n"
+                      "created: delete\n"
+                      "deleted: done\n");
 }
 
 static void parents_of_unknown_outcome_are_tried_again(void)
@@ -217,11 +292,15 @@ static void parents_of_unknown_outcome_are_tried_again(void)
     acquire(&t, -1);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_MADE_PARENTS, PDK__UNKNOWN, 0);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     later(&t, 5000);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     CHECK_STR(t.text, "acquire: create\n"
-                      "created no node: parents\n"
+                      "created no node: parents create\n"
                       "made parents unknown: -\n"
-                      "later: create\n");
+                      "created no node: -\n"
+                      "later: create\n"
+                      "created no node: parents(all) create\n");
 }
 
 static void a_refused_create_leaves_nothing(void)
@@ -399,7 +478,7 @@ static void a_counter_at_its_end_grants_nothing(void)
         listed(&t, LIST(names[i]));
         CHECK_STR(t.text, "acquire: create\n"
                           "created: -\n"
-                          "listed: failed(PDK_EEXHAUSTED) delete\n");
+                          "listed: failed(PDK_EEXHAUSTED) renew delete\n");
     }
 }
 
@@ -446,8 +525,8 @@ static void a_try_on_a_free_path_takes_it(void)
     listed(&t, LIST("config", OURS));
     CHECK_STR(t.text, "try: list\n"
                       "listed no node: create\n"
-                      "created no node: parents\n"
-                      "made parents: create\n"
+                      "created no node: parents create\n"
+                      "made parents: -\n"
                       "created: -\n"
                       "listed: granted own\n");
 }
@@ -608,6 +687,10 @@ int main(int argc, char **argv)
         {"missing parents are made", missing_parents_are_made},
         {"parents that vanish every time end in an error", parents_that_vanish_every_time_end_in_an_error},
         {"parents that may not be made end in an error", parents_that_may_not_be_made_end_in_an_error},
+        {"parents that may not be made, and are there, do no harm",
+         parents_that_may_not_be_made_and_are_there_do_no_harm},
+        {"when the nearest parents are not enough, all are made", when_the_nearest_parents_are_not_enough_all_are_made},
+        {"giving up while parents are made awaits the create", giving_up_while_parents_are_made_awaits_the_create},
         {"parents of unknown outcome are tried again", parents_of_unknown_outcome_are_tried_again},
         {"a refused create leaves nothing", a_refused_create_leaves_nothing},
         {"a path that may not be listed is left again", a_path_that_may_not_be_listed_is_left_again},
@@ -621,6 +704,7 @@ int main(int argc, char **argv)
          a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then},
         {"a watch that is refused ends in an error", a_watch_that_is_refused_ends_in_an_error},
         {"a tie is no order", a_tie_is_no_order},
+        {"a path whose numbers are near their end begins anew", a_path_near_its_end_begins_anew},
         {"a counter at its end grants nothing", a_counter_at_its_end_grants_nothing},
         {"a node of another session is never granted", a_node_of_another_session_is_never_granted},
         {"a node without a token is never granted", a_node_without_a_token_is_never_granted},

@@ -215,29 +215,166 @@ static void who_comes_late_with_an_answer_is_told_the_time_first(void)
     CHECK(strstr(t.text, "agreed: doubted presumed") != NULL);
 }
 
+/* The next request comes due, and is answered after 30 ms. */
+static void wake_and_answer(void)
+{
+    t.now_ms = pdk__session_wake_ms(&t.s);
+    session_later(&t, 0);
+    CHECK(t.s.n_asked == 1 && t.s.asked_ms == t.now_ms);
+    t.now_ms += 30;
+    if (t.s.synced_ms == t.s.asked_ms)
+        session_synced(&t, 30);
+    else
+        session_answered(&t, 30, t.s.renewed_ms == t.s.asked_ms);
+}
+
 static void who_holds_is_proven_by_writes_at_a_steady_pace(void)
 {
     begin_proven();
     session_event(&t, PDK__SEV_LEASE_NEEDED);
+    t.s.plain = true; /* a request of this connection was not answered as it should be */
     session_answered(&t, 0, true);
     int64_t least = left_ms();
     for (int i = 0; i < 50; i++) {
-        t.now_ms = pdk__session_wake_ms(&t.s);
-        session_later(&t, 0);
-        CHECK(t.s.n_asked > 0 && t.s.renewed_ms == t.now_ms);
-        t.now_ms += 30;
+        wake_and_answer();
+        CHECK_EQ(t.s.renewed_ms, t.s.asked_ms);
         least = left_ms() < least ? left_ms() : least;
-        session_answered(&t, 30, true);
         trace_reset(&t);
     }
     CHECK(least > 3000 - 3000 * 7 / 10 - 150);
     CHECK(!t.s.lease_low);
 }
 
-static void on_a_fast_link_one_question_is_under_way_at_a_time(void)
+/* --- a read, a sync and a write ------------------------------------------------------------------------------------ */
+
+static void a_sync_carries_what_was_touched(void)
+{
+    begin_unproven();
+    int64_t read = t.now_ms;
+    ask(0, 5, false);
+    t.now_ms += 560 + 5;
+    session_synced(&t, 5);
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+    ask(61, 5, true); /* 60 ms: a ping may be so late */
+    believe_at(read);
+}
+
+static void a_sync_within_half_a_tick_of_an_answer_carries_nothing(void)
+{
+    begin_unproven();
+    ask(0, 5, false);
+    t.now_ms += 559 + 5;
+    session_synced(&t, 5);
+    ask(61, 5, true);
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+}
+
+static void syncs_prove_nothing(void)
+{
+    begin_unproven();
+    for (int i = 0; i < 20; i++) {
+        t.now_ms += 600;
+        session_synced(&t, 5);
+    }
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+}
+
+/* A leader that was stopped may answer the sync before it pings. */
+static void a_write_too_soon_after_a_sync_proves_nothing(void)
+{
+    begin_unproven();
+    ask(0, 5, false);
+    t.now_ms += 560 + 5;
+    session_synced(&t, 5);
+    ask(60, 5, true);
+    CHECK(!pdk__session_lease_valid(&t.s, t.now_ms));
+}
+
+static void what_a_sync_carried_is_forgotten_with_its_connection(void)
+{
+    begin_unproven();
+    ask(0, 5, false);
+    int64_t last = t.now_ms + 560;
+    t.now_ms += 560 + 5;
+    session_synced(&t, 5);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 3000);
+    ask(1, 1, true);
+    believe_at(last); /* by the reconnect, which carries more */
+    begin_unproven();
+    ask(0, 5, false);
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 3000);
+    int64_t read = t.now_ms - 5;
+    t.now_ms += 600;
+    session_synced(&t, 5);
+    ask(61, 5, true);
+    believe_at(read);
+}
+
+/* In 3000 ms of a session with a tick of a third of it. */
+static void an_idle_holder_writes_little(void)
+{
+    int n_reads = 0, n_syncs = 0, n_writes = 0;
+    begin_proven();
+    session_event(&t, PDK__SEV_LEASE_NEEDED);
+    session_answered(&t, 0, true);
+    int64_t least = left_ms(), from = t.now_ms;
+    while (t.now_ms < from + 100 * 3000) {
+        wake_and_answer();
+        n_writes += t.s.renewed_ms == t.s.asked_ms;
+        n_syncs += t.s.synced_ms == t.s.asked_ms;
+        n_reads += t.s.asked_ms != t.s.renewed_ms && t.s.asked_ms != t.s.synced_ms;
+        least = left_ms() < least ? left_ms() : least;
+        trace_reset(&t);
+    }
+    CHECK(n_writes <= 280 && n_syncs <= n_writes + 1);
+    CHECK(n_reads + n_syncs + n_writes >= 900);
+    CHECK(least > 3000 - 3000 * 7 / 10 - 150);
+    CHECK(!t.s.lease_low);
+}
+
+/* The first request after a read is the next read, so a silent server is noticed as early as by writes. */
+static void no_time_passes_in_which_nothing_is_asked(void)
 {
     begin_proven();
     session_event(&t, PDK__SEV_LEASE_NEEDED);
+    session_answered(&t, 0, true);
+    for (int i = 0; i < 100; i++) {
+        int64_t before = t.s.asked_ms;
+        wake_and_answer();
+        CHECK(t.s.asked_ms - before <= 560 * 11 / 20);
+        trace_reset(&t);
+    }
+}
+
+static void a_sync_that_fails_is_replaced_by_writes(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_LEASE_NEEDED);
+    session_answered(&t, 0, true);
+    while (t.s.synced_ms == PDK__UNKNOWN_MS || t.s.synced_ms != t.s.asked_ms || t.s.n_asked == 0) {
+        t.now_ms = pdk__session_wake_ms(&t.s);
+        session_later(&t, 0);
+        if (t.s.synced_ms != t.s.asked_ms)
+            session_answered(&t, 0, t.s.renewed_ms == t.s.asked_ms);
+    }
+    session_event(&t, PDK__SEV_UNASKED);
+    for (int i = 0; i < 20; i++) {
+        wake_and_answer();
+        CHECK_EQ(t.s.renewed_ms, t.s.asked_ms);
+        CHECK(!t.s.lease_low);
+    }
+    session_event(&t, PDK__SEV_DISCONNECTED);
+    session_connected(&t, 0xa, 3000);
+    CHECK(!t.s.plain);
+}
+
+static void on_a_fast_link_one_write_is_under_way_at_a_time(void)
+{
+    begin_proven();
+    session_event(&t, PDK__SEV_LEASE_NEEDED);
+    t.s.plain = true;
     session_later(&t, 700);
     session_later(&t, 700);
     session_event(&t, PDK__SEV_UNASKED);
@@ -287,7 +424,7 @@ static void a_write_does_not_wait_for_the_answer_to_a_read(void)
     begin_proven();
     session_later(&t, 750);
     session_event(&t, PDK__SEV_LEASE_NEEDED);
-    session_later(&t, 400);
+    session_later(&t, 300);
     CHECK_STR(t.text, "later: touch\n"
                       "wanted: probe\n"
                       "later: -\n");
@@ -407,6 +544,7 @@ static void a_tick_that_is_not_told_is_shorter_after_a_reconnect_that_shortens_t
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 2000);
     CHECK_EQ(t.s.chain.gap_ms, 500 + 50 + 10);
+    CHECK_EQ(t.s.chain.late_ms, 50 + 10);
     int64_t first = t.now_ms + 100;
     ask(100, 100, true);
     ask(560, 100, true);
@@ -434,7 +572,7 @@ static void what_the_program_says_goes(void)
 }
 
 /* More writes would not renew it earlier than needed. */
-static void where_ticks_are_short_a_holder_writes_each_fifth_of_the_timeout(void)
+static void where_ticks_are_short_a_holder_asks_each_fifth_of_the_timeout(void)
 {
     session_begin(&t, true);
     pdk__session_init(&t.s, true, (struct pdk__session_policy){.tick_ms = 200}, 7, 4000, t.now_ms);
@@ -447,7 +585,7 @@ static void where_ticks_are_short_a_holder_writes_each_fifth_of_the_timeout(void
                       "wanted: probe\n"
                       "agreed: -\n"
                       "later: -\n"
-                      "later: probe\n");
+                      "later: touch\n");
 }
 
 /* Otherwise no lock would ever be granted, and no caller would learn why. */
@@ -647,7 +785,16 @@ int main(int argc, char **argv)
         {"connected or not, belief ends", connected_or_not_belief_ends},
         {"who comes late with an answer is told the time first", who_comes_late_with_an_answer_is_told_the_time_first},
         {"who holds is proven by writes at a steady pace", who_holds_is_proven_by_writes_at_a_steady_pace},
-        {"on a fast link one question is under way at a time", on_a_fast_link_one_question_is_under_way_at_a_time},
+        {"a sync carries what was touched", a_sync_carries_what_was_touched},
+        {"a sync within half a tick of an answer carries nothing",
+         a_sync_within_half_a_tick_of_an_answer_carries_nothing},
+        {"syncs prove nothing", syncs_prove_nothing},
+        {"a write too soon after a sync proves nothing", a_write_too_soon_after_a_sync_proves_nothing},
+        {"what a sync carried is forgotten with its connection", what_a_sync_carried_is_forgotten_with_its_connection},
+        {"an idle holder writes little", an_idle_holder_writes_little},
+        {"no time passes in which nothing is asked", no_time_passes_in_which_nothing_is_asked},
+        {"a sync that fails is replaced by writes", a_sync_that_fails_is_replaced_by_writes},
+        {"on a fast link one write is under way at a time", on_a_fast_link_one_write_is_under_way_at_a_time},
         {"a write of the millisecond of a reconnect proves nothing",
          a_write_of_the_millisecond_of_a_reconnect_proves_nothing},
         {"a question that was not sent does not count", a_question_that_was_not_sent_does_not_count},
@@ -665,8 +812,8 @@ int main(int argc, char **argv)
         {"a tick that is not told is shorter after a reconnect that shortens the session",
          a_tick_that_is_not_told_is_shorter_after_a_reconnect_that_shortens_the_session},
         {"what the program says, goes", what_the_program_says_goes},
-        {"where ticks are short a holder writes each fifth of the timeout",
-         where_ticks_are_short_a_holder_writes_each_fifth_of_the_timeout},
+        {"where ticks are short a holder asks each fifth of the timeout",
+         where_ticks_are_short_a_holder_asks_each_fifth_of_the_timeout},
         {"a timeout that leaves no time to believe in is refused",
          a_timeout_that_leaves_no_time_to_believe_in_is_refused},
         {"nothing is granted in doubt", nothing_is_granted_in_doubt},

@@ -700,8 +700,8 @@ static void a_lock_path_that_was_deleted_is_made_again(void)
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     ok(&t, PDK__EV_MADE_PARENTS);
     CHECK_STR(t.text, "own gone: unwatch create\n"
-                      "created no node: parents\n"
-                      "made parents: create\n");
+                      "created no node: parents create\n"
+                      "made parents: -\n");
 }
 
 static void a_waiters_watch_of_itself_that_failed_is_asked_for_again(void)

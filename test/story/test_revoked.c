@@ -2,9 +2,6 @@
 #include "test/lib/check.h"
 #include "test/story/trace.h"
 
-/* Our second node, after the first was deleted. */
-#define OURS_AGAIN "0000000000001000-0000002b-lock-0000000007"
-
 static struct trace t;
 
 /* A holder whose own node is watched; the trace is empty. */

@@ -254,7 +254,7 @@ static void a_silent_server_is_left_where_there_are_others(void)
     session_event(&t, PDK__SEV_DISCONNECTED);
     session_connected(&t, 0xa, 3000);
     CHECK_STR(t.text, "wanted: probe\n"
-                      "later: -\n"
+                      "later: touch\n"
                       "later: leave\n"
                       "disconnected: down\n"
                       "connected: up(a)\n");
@@ -262,7 +262,7 @@ static void a_silent_server_is_left_where_there_are_others(void)
     session_event(&t, PDK__SEV_LEASE_NEEDED);
     session_later(&t, 1500);
     CHECK_STR(t.text, "wanted: probe\n"
-                      "later: -\n");
+                      "later: touch\n");
 }
 
 static void a_server_that_was_asked_nothing_is_not_silent(void)
@@ -300,6 +300,7 @@ static void where_all_servers_are_silent_they_are_left_less_and_less_often(void)
 static void on_a_link_with_a_long_way_silence_is_waited_for_longer(void)
 {
     hold_of_several();
+    t.s.plain = true;
     session_later(&t, 400);
     session_answered(&t, 400, true);
     trace_reset(&t);

@@ -18,15 +18,17 @@ __attribute__((format(printf, 2, 3))) static void tell(struct trace *t, const ch
 
 static void tell_action(struct trace *t, const struct pdk__action *a)
 {
-    static const char *const names[] = {"create",  "parents", "barrier+list", "list",   "identify", "watch",
-                                        "unwatch", "own",     "confirm",      "read",   "record",   "clear",
-                                        "delete",  "stray",   "granted",      "failed", "suspect",  "held",
-                                        "lost",    "revoked", "done"};
+    static const char *const names[] = {"create",  "parents", "barrier+list", "list",      "identify", "watch",
+                                        "unwatch", "own",     "confirm",      "read",      "record",   "clear",
+                                        "rivals",  "delete",  "stray",        "renew",     "granted",  "failed",
+                                        "suspect", "held",    "lost",         "contended", "revoked",  "done"};
     tell(t, " %s", names[a->kind]);
     if (a->kind == PDK__ACT_WATCH && a->by_children)
         tell(t, "(children)");
     else if (a->kind == PDK__ACT_WATCH)
         tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
+    if (a->kind == PDK__ACT_PARENTS && a->all)
+        tell(t, "(all)");
     if (a->kind == PDK__ACT_IDENTIFY)
         tell(t, "(%s)", a->name + strlen(a->name) - 1);
     if (a->kind == PDK__ACT_OWN && a->by_exists)
@@ -47,7 +49,7 @@ static void remember(struct trace *t, const struct pdk__action *a)
         t->own_op = a->op;
     else if (a->kind == PDK__ACT_CLEAR)
         t->clear_op = a->op;
-    else if (a->op != 0)
+    else if (a->op != 0 && a->kind != PDK__ACT_RIVALS)
         t->op = a->op;
     if (a->kind == PDK__ACT_WATCH) {
         snprintf(t->last_name, sizeof t->last_name, "%s", a->name);
@@ -106,7 +108,7 @@ void later(struct trace *t, int64_t ms)
 
 void up(struct trace *t, int64_t session)
 {
-    step(t, "up", (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = session});
+    step(t, "up", (struct pdk__event){.kind = PDK__EV_SESSION_UP, .session = session, .timeout_ms = t->timeout_ms});
 }
 
 void down(struct trace *t) { step(t, "down", (struct pdk__event){.kind = PDK__EV_SESSION_DOWN}); }
@@ -156,6 +158,24 @@ void listed(struct trace *t, const char *const *children) { answer_with(t, PDK__
 void watched_children(struct trace *t, const char *const *children) { answer_with(t, PDK__EV_WATCHED, children); }
 
 void limit_changed(struct trace *t) { step(t, "limit", (struct pdk__event){.kind = PDK__EV_RULE}); }
+
+void idle(struct trace *t) { step(t, "idle", (struct pdk__event){.kind = PDK__EV_IDLE}); }
+
+void used(struct trace *t) { step(t, "used", (struct pdk__event){.kind = PDK__EV_USED}); }
+
+void rivals(struct trace *t, const char *const *children)
+{
+    size_t n = 0;
+    while (children[n] != NULL)
+        n++;
+    uint64_t op = t->c.rivals.op;
+    step(t, "rivals", (struct pdk__event){.kind = PDK__EV_RIVALS, .op = op, .children = children, .n_children = n});
+}
+
+void rivals_fired(struct trace *t)
+{
+    step(t, "rivals changed", (struct pdk__event){.kind = PDK__EV_RIVALS_FIRED, .op = t->c.rivals.op});
+}
 
 void identified(struct trace *t, int64_t owner)
 {
@@ -231,6 +251,8 @@ static const char *name_of(enum pdk__event_kind kind)
         return "recorded";
     case PDK__EV_CLEARED:
         return "cleared";
+    case PDK__EV_RIVALS:
+        return "rivals";
     case PDK__EV_DELETED:
         return "deleted";
     default:
@@ -280,7 +302,7 @@ void own_fired(struct trace *t, bool deleted)
 static void session_step(struct trace *t, const char *name, struct pdk__session_event event)
 {
     static const char *const names[] = {"up",   "down", "proven", "doubted", "presumed", "expired",
-                                        "over", "open", "probe",  "touch",   "leave"};
+                                        "over", "open", "probe",  "touch",   "sync",     "leave"};
     struct pdk__session_actions actions;
     event.now_ms = t->now_ms;
     event.since_ms = t->opening_ms;
@@ -326,6 +348,13 @@ void session_answered(struct trace *t, int64_t ago_ms, bool agreed)
                                              .agreed = agreed,
                                              .asked = t->s.n_asked > 0,
                                              .wrote = t->s.renewed_ms == t->s.asked_ms});
+}
+
+void session_synced(struct trace *t, int64_t ago_ms)
+{
+    session_step(t, "synced",
+                 (struct pdk__session_event){
+                     .kind = PDK__SEV_ANSWERED, .sent_ms = t->now_ms - ago_ms, .led = true, .asked = t->s.n_asked > 0});
 }
 
 void session_later(struct trace *t, int64_t ms)

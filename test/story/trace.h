@@ -19,6 +19,7 @@
 
 /* Names: ours with sequence number 5, and others before and after it. */
 #define OURS "0000000000001000-0000002a-lock-0000000005"
+#define OURS_AGAIN "0000000000001000-0000002b-lock-0000000007" /* made anew */
 #define OTHER_3 "0000000000002000-00000001-lock-0000000003"
 #define OTHER_4 "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000004"
 #define OTHER_6 "0000000000002000-00000002-lock-0000000006"
@@ -29,6 +30,7 @@ struct trace {
     uint64_t ops;
     uint32_t attempts;
     int64_t now_ms;
+    int64_t timeout_ms;        /* of the session that the next connection brings; 0: the own node is watched at once */
     int64_t opening_ms;        /* when the last handle was asked for */
     int64_t token;             /* of our node, in the servers' replies */
     int32_t version;           /* of its data, likewise */
@@ -52,6 +54,12 @@ void trace_begin_as(struct trace *t, const struct pdk__rule *rule, bool connecte
 void acquire(struct trace *t, int64_t deadline_ms);
 void try_acquire(struct trace *t);
 void release(struct trace *t);
+
+/* The holder has no user. Its answer, and its watch. */
+void idle(struct trace *t);
+void used(struct trace *t);
+void rivals(struct trace *t, const char *const *children);
+void rivals_fired(struct trace *t);
 
 /* The limit in the rule is another from now on. */
 void limit_changed(struct trace *t);
@@ -102,6 +110,9 @@ void session_later(struct trace *t, int64_t ms);
 
 /* The requested read or write, or else any request, sent AGO_MS ago, is answered; AGREED: by a quorum. */
 void session_answered(struct trace *t, int64_t ago_ms, bool agreed);
+
+/* A sync, sent AGO_MS ago, is answered. */
+void session_synced(struct trace *t, int64_t ago_ms);
 
 /* Forget the trace so far. */
 void trace_reset(struct trace *t);

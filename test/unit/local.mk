@@ -1,20 +1,22 @@
 unit_programs = \
-	%D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/identity %D%/leave \
-	%D%/margins %D%/name %D%/order %D%/path %D%/program %D%/relay %D%/retry %D%/rule %D%/timers
+	%D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/identity %D%/index %D%/leave \
+	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/timers
 %C%_changes_SOURCES = %D%/test_changes.c
 %C%_check_SOURCES = %D%/test_check.c
-%C%_child_SOURCES = %D%/test_child.c cli/child.c cli/lease.c cli/number.c
+%C%_child_SOURCES = %D%/test_child.c cli/child.c cli/lease.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
 %C%_contest_laws_SOURCES = %D%/test_contest_laws.c examples/contest.h examples/contest_laws.c
 %C%_error_SOURCES = %D%/test_error.c
 %C%_frame_SOURCES = %D%/test_frame.c
 %C%_hold_SOURCES = %D%/test_hold.c
 %C%_identity_SOURCES = %D%/test_identity.c
+%C%_index_SOURCES = %D%/test_index.c
 %C%_leave_SOURCES = %D%/test_leave.c
 %C%_margins_SOURCES = %D%/test_margins.c test/demo/margins.c test/demo/margins.h
 %C%_name_SOURCES = %D%/test_name.c
 %C%_order_SOURCES = %D%/test_order.c
 %C%_path_SOURCES = %D%/test_path.c
+%C%_process_SOURCES = %D%/test_process.c
 %C%_program_SOURCES = %D%/test_program.c
 %C%_relay_SOURCES = %D%/test_relay.c cli/number.c cli/relay.c
 %C%_retry_SOURCES = %D%/test_retry.c

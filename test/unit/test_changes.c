@@ -1,4 +1,5 @@
 /* Changes on their way to the program's descriptor. The tests of the recipes check those given to its callback. */
+#include "lib/alloc.h"
 #include "lib/zk/client.h"
 #include "recipes/changes.h"
 #include "test/lib/check.h"
@@ -18,6 +19,12 @@ static void init(void)
 {
     atomic_store(&client.owner, pthread_self()); /* as if this thread had the lock */
     pdk__changes_init(&changes, &client, NULL, NULL);
+}
+
+static void end(void)
+{
+    pdk__changes_end(&changes);
+    pdk__changes_clear(&changes);
 }
 
 static void begin(void)
@@ -50,7 +57,7 @@ static void in_order(void)
     pdk__changes_tell(&changes, 3, 103);
     check_next(3);
     CHECK(!pdk__changes_read(&changes, &change));
-    pdk__changes_end(&changes);
+    end();
 }
 
 static void the_last_is_never_lost(void)
@@ -62,7 +69,7 @@ static void the_last_is_never_lost(void)
         check_next(i);
     check_next(PDK__CHANGES_MAX + 3);
     CHECK(!readable());
-    pdk__changes_end(&changes);
+    end();
 }
 
 static void nothing_before_it_was_asked_for(void)
@@ -77,6 +84,50 @@ static void nothing_before_it_was_asked_for(void)
     CHECK_EQ(changes.fd, -1);
     pdk__changes_tell(&changes, 1, 101);
     CHECK(!pdk__changes_read(&changes, &change));
+    pdk__changes_clear(&changes);
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------ */
+
+static bool none(size_t size)
+{
+    (void)size;
+    return false;
+}
+
+static void unused(void) {}
+
+static void without_memory(void)
+{
+    init();
+    pdk__alloc_set_gate(none);
+    int rc = pdk__changes_call(&changes, unused, NULL), fd = pdk__changes_fd(&changes);
+    pdk__alloc_set_gate(NULL);
+    CHECK_RC(rc, PDK_ENOMEM);
+    CHECK(changes.cb == NULL);
+    CHECK_RC(fd, PDK_ENOMEM);
+    pdk__changes_tell(&changes, 1, 101);
+    CHECK_RC(pdk__changes_call(&changes, NULL, NULL), 0);
+    CHECK(pdk__changes_fd(&changes) >= 0);
+    CHECK_RC(pdk__changes_call(&changes, unused, NULL), 0);
+    end();
+}
+
+static void a_change_needs_none(void)
+{
+    begin();
+    pdk__alloc_set_gate(none);
+    pdk__changes_tell(&changes, 1, 101);
+    pdk__alloc_set_gate(NULL);
+    check_next(1);
+    end();
+}
+
+static void an_object_has_no_queue(void)
+{
+    init();
+    CHECK(changes.to_call == NULL && changes.to_read == NULL);
+    CHECK(sizeof changes < sizeof *changes.to_read);
 }
 
 int main(int argc, char **argv)
@@ -86,6 +137,9 @@ int main(int argc, char **argv)
         {"of too many those in the middle are lost, never the last", the_last_is_never_lost},
         {"what comes before the descriptor is asked for, or after it is closed, is not kept",
          nothing_before_it_was_asked_for},
+        {"a program that has no memory for changes is told so when it asks for them", without_memory},
+        {"a change needs no memory", a_change_needs_none},
+        {"a program that asks for no changes has no queue of them", an_object_has_no_queue},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "changes", .tests = tests});
 }

@@ -9,7 +9,7 @@
 
 static char *touch[] = {"sh", "-c", "exit 5", NULL};
 static struct pdk__cli_lease *lease;
-static struct pdk__cli_child child;
+static struct pdk__cli_spawned child;
 
 /* The lease and the child as they are when the lock has just been granted. */
 static void prepare(int signal)
@@ -28,7 +28,7 @@ static void prepare(int signal)
 static void in_time(void)
 {
     prepare(SIGTERM);
-    CHECK_EQ(pdk__cli_child_go(&child), 0);
+    CHECK_EQ(pdk__cli_spawn_go(&child), 0);
     CHECK_EQ(pdk__test_wait(child.pid), 5);
 }
 
@@ -36,7 +36,7 @@ static void too_late(void)
 {
     prepare(SIGTERM);
     lease->deadline = pdk__cli_now_ms(); /* not long ago: the clock may have begun with the machine */
-    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
 
@@ -45,7 +45,7 @@ static void in_the_grace(void)
 {
     prepare(SIGTERM);
     lease->deadline = pdk__cli_now_ms() + lease->reserve_ms + lease->grace_ms - 1;
-    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
 
@@ -53,7 +53,7 @@ static void lost(void)
 {
     prepare(SIGTERM);
     lease->lost = true;
-    CHECK_EQ(pdk__cli_child_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
 
@@ -62,7 +62,7 @@ static void ignored(void)
     prepare(0);
     lease->lost = true;
     lease->deadline = pdk__cli_now_ms();
-    CHECK_EQ(pdk__cli_child_go(&child), 0);
+    CHECK_EQ(pdk__cli_spawn_go(&child), 0);
     CHECK_EQ(pdk__test_wait(child.pid), 5);
 }
 

@@ -53,6 +53,28 @@ static void knows_path(void)
     CHECK(pdk__frame_mentions(w.data, w.n, &r, NULL));
 }
 
+/* A proof is told from the delete of a node by the number that it lacks, or by a version that no node has. */
+static void knows_proof(void)
+{
+    static const struct {
+        const char *path;
+        int32_t version, type;
+    } cases[] = {{"/l/_c_1-lock-", -1, PDK__OP_PROOF},
+                 {"/l/_c_1__WRIT__", -1, PDK__OP_PROOF},
+                 {"/l/_c_1-lock-0000000001", -1, PDK__OP_DELETE},
+                 {"/l/ready", INT32_MIN, PDK__OP_PROOF},
+                 {"/l/ready", -1, PDK__OP_DELETE},
+                 {"", INT32_MIN, PDK__OP_DELETE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct writer w = begin(9, PDK__OP_DELETE);
+        struct pdk__request r;
+        put_text(&w, cases[i].path);
+        put(&w, cases[i].version);
+        CHECK(pdk__frame_request(end(&w), w.n, &r));
+        CHECK_EQ(r.type, cases[i].type);
+    }
+}
+
 static void multi_mentions_all_parts(void)
 {
     struct writer w = begin(8, PDK__OP_MULTI);
@@ -164,6 +186,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a request gives its xid, type and path", knows_path},
+        {"a delete of a node that cannot exist is a proof", knows_proof},
         {"a multi mentions the paths of all its parts", multi_mentions_all_parts},
         {"a notification gives its event and path", notification},
         {"a reply gives its zxid and error", error_and_zxid},

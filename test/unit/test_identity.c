@@ -1,6 +1,7 @@
 #include "lib/alloc.h"
 #include "lib/identity.h"
 #include "test/lib/check.h"
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,6 +43,52 @@ static void a_label_too_long_is_cut(void)
     CHECK_EQ(strlen(mine.label), PDK__LABEL_MAX - 1);
 }
 
+static void an_identity_tells_the_machine_and_the_node_it_runs_under(void)
+{
+    static const char node[] = "0000000000001000-0000002a-lock-0000000005";
+    struct pdk__identity mine;
+    char other[PDK__MACHINE_MAX];
+    pdk__identity_own(&mine, "");
+    pdk__identity_machine(mine.machine);
+    pdk__identity_machine(other);
+    CHECK_EQ(strlen(mine.machine), 16);
+    CHECK_STR(mine.machine, other);
+    setenv("PADDOCK_NODE", node, 1);
+    pdk__identity_under(mine.under);
+    char *data = pdk__identity_format(&mine);
+    CHECK_STR(parse(data).under, node);
+    CHECK_STR(parse(data).machine, other);
+    pdk__free(data);
+    setenv("PADDOCK_NODE", "anything\nelse-0000000000", 1);
+    pdk__identity_under(mine.under);
+    CHECK_STR(mine.under, "");
+    unsetenv("PADDOCK_NODE");
+}
+
+static void a_process_of_this_machine_is_dead_when_it_has_ended(void)
+{
+    struct pdk__identity identity;
+    pdk__identity_own(&identity, "");
+    pdk__identity_machine(identity.machine);
+    CHECK(!pdk__identity_dead(&identity));
+    pid_t child = pdk__test_fork();
+    if (child == 0)
+        _exit(0);
+    CHECK_EQ(pdk__test_wait(child), 0);
+    identity.pid = child;
+    CHECK(pdk__identity_dead(&identity));
+    struct pdk__identity elsewhere = identity;
+    elsewhere.machine[0] ^= 1;
+    CHECK(!pdk__identity_dead(&elsewhere));
+    elsewhere.machine[0] = '\0';
+    CHECK(!pdk__identity_dead(&elsewhere));
+    elsewhere = identity;
+    strcpy(elsewhere.host, "a-host-of-another-name");
+    CHECK(!pdk__identity_dead(&elsewhere));
+    identity.pid = INT64_C(0x100000000) + child; /* as a stranger may write it */
+    CHECK(!pdk__identity_dead(&identity));
+}
+
 static void curators_bare_address_is_a_host(void)
 {
     CHECK_STR(parse("127.0.0.1").host, "127.0.0.1");
@@ -76,6 +123,9 @@ static void a_host_too_long_is_cut_not_overrun(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"an identity tells the machine, and the node that it runs under",
+         an_identity_tells_the_machine_and_the_node_it_runs_under},
+        {"a process of this machine is dead when it has ended", a_process_of_this_machine_is_dead_when_it_has_ended},
         {"an identity comes back as it went", an_identity_comes_back_as_it_went},
         {"a label that is not UTF-8 loses only what is not ASCII",
          a_label_that_is_not_utf8_loses_only_what_is_not_ascii},

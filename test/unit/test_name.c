@@ -15,6 +15,9 @@ static void check_round_trip(enum pdk__tag tag, const char *stem)
     CHECK_EQ(name.attempt, 0xfffffffe);
     CHECK_EQ(name.sequence, 17);
     CHECK(pdk__name_is(text, -2, 0xfffffffe));
+    CHECK_EQ(pdk__name_glance(text).kind, PDK__NAME_CURATOR); /* the stem is not looked at */
+    CHECK_EQ(pdk__name_glance(text).tag, tag);
+    CHECK_EQ(pdk__name_glance(text).sequence, 17);
 }
 
 static void our_names_come_back_as_they_went(void)
@@ -82,6 +85,8 @@ static void contenders_of_every_library_are_ordered_by_their_number(void)
         struct pdk__name name = pdk__name_parse(names[i].text);
         CHECK_EQ(name.kind, names[i].kind);
         CHECK_EQ(name.sequence, names[i].sequence);
+        CHECK_EQ(pdk__name_glance(names[i].text).kind, names[i].kind);
+        CHECK_EQ(pdk__name_glance(names[i].text).sequence, names[i].sequence);
     }
 }
 
@@ -102,6 +107,27 @@ static void what_no_library_made_is_junk(void)
         CHECK_EQ(pdk__name_parse(texts[i]).kind, PDK__NAME_JUNK);
 }
 
+static void the_library_shows_in_the_name(void)
+{
+    static const char *const names[][2] = {
+        {"0000000000001000-0000002a-lock-0000000005", ""},
+        {"config", ""},
+        {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000000", "Curator"},
+        {"lock-0000000000", "Curator"},
+        {"_c_0123456789abcdef0123456789abcdef-lock-0000000007", "go-zookeeper"},
+        {"_c_0123456789abcdef0123456789abcdef0-lock-0000000007", "Curator"},
+        {"0123456789abcdef0123456789abcdef__lock__0000000001", "kazoo"},
+        {"0123456789abcdef0123456789abcdef__rlock__-000000001", "kazoo"},
+        {"a__lock__b-0000000001", "an unknown recipe"},
+        {"x-0100001e4e830000-0000000003", "ZooKeeper's recipe"},
+        {"n_0000000003", "an unknown recipe"},
+        {"_c_", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK_STR(pdk__name_library(names[i][0]), names[i][1]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -113,6 +139,7 @@ int main(int argc, char **argv)
          contenders_of_every_library_are_ordered_by_their_number},
         {"a counter that wrapped is negative", a_counter_that_wrapped_is_negative},
         {"what no library made is junk", what_no_library_made_is_junk},
+        {"the library shows in the name", the_library_shows_in_the_name},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "name", .tests = tests});
 }

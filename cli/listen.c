@@ -1,0 +1,102 @@
+#include "cli/listen.h"
+
+#include "cli/call.h"
+#include "cli/connect.h"
+#include "cli/json.h"
+#include "cli/message.h"
+
+#include <errno.h>
+#include <paddock/leader.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* How often a session that is over is looked for. */
+enum { LOOK_MS = 1000 };
+
+struct listener {
+    const char *path;
+    bool json;
+    atomic_int status; /* why no more can be printed */
+    int ended;         /* readable then */
+};
+
+static int print_json(const struct listener *l, const char *id, int64_t token)
+{
+    json_t *top = json_object();
+    json_object_set_new(top, "path", json_string(l->path));
+    json_object_set_new(top, "token", id != NULL ? json_integer(token) : json_null());
+    if (id != NULL)
+        pdk__cli_json_text(top, "leader", id);
+    else
+        json_object_set_new(top, "leader", json_null());
+    return pdk__cli_json_print(top);
+}
+
+static int print_line(const char *id, int64_t token)
+{
+    char text[1024];
+    if (id != NULL) {
+        pdk__cli_printable(text, sizeof text, (int)sizeof text - 1, *id != '\0' ? id : "-");
+        printf("%lld %s\n", (long long)token, text);
+    } else {
+        puts("none");
+    }
+    if (fflush(stdout) == 0)
+        return 0;
+    pdk__cli_message("cannot write to standard output: %s", strerror(errno));
+    return STATUS_INTERNAL;
+}
+
+/* On the thread of the callbacks. */
+static void changed(const char *id, int64_t token, void *arg)
+{
+    struct listener *l = arg;
+    if (l->status != 0)
+        return;
+    l->status = l->json ? print_json(l, id, token) : print_line(id, token);
+    if (l->status != 0)
+        eventfd_write(l->ended, 1);
+}
+
+/* 128 and the signal, or why it ended before one came. */
+static int await_signal(const struct pdk__cli_options *o, pdk_client *c, const struct listener *l, int signals)
+{
+    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = l->ended, .events = POLLIN}};
+    bool by_terminal;
+    for (;;) {
+        poll(fds, 2, LOOK_MS);
+        int signal = fds[0].revents != 0 ? pdk__cli_call_read(signals, &by_terminal) : 0;
+        if (signal != 0 && signal != SIGCHLD)
+            return STATUS_SIGNAL + signal;
+        if (l->status != 0)
+            return l->status;
+        if (pdk_client_state(c) == PDK_SESSION_OVER)
+            return pdk__cli_report_failure(o, c, pdk_client_wait(c, 0));
+    }
+}
+
+static int listen_with(const struct pdk__cli_options *o, pdk_client *c, bool json)
+{
+    struct listener l = {.path = o->path, .json = json, .ended = eventfd(0, EFD_CLOEXEC)};
+    pdk_leader_observer *observer = NULL;
+    int signals = pdk__cli_call_signals();
+    int rc = l.ended >= 0 && signals >= 0 ? pdk_leader_observe(&observer, c, o->path, changed, &l) : PDK_ESYSTEM;
+    int status = rc == 0 ? await_signal(o, c, &l, signals) : pdk__cli_report_failure(o, c, rc);
+    pdk_leader_observer_free(observer);
+    pdk_client_close(c); /* no callback runs after it */
+    return status;
+}
+
+int pdk__cli_listen(const struct pdk__cli_options *o, bool json)
+{
+    pdk_client *c = NULL;
+    int rc = pdk__cli_connect(o, &c);
+    int status = rc == 0 ? listen_with(o, c, json) : pdk__cli_report_failure(o, c, rc);
+    pdk_client_free(c);
+    return status;
+}

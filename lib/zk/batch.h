@@ -1,0 +1,78 @@
+/*
+ * A batch: claims of one client whose nodes one transaction makes. Every queue has the nodes of all batches in one order,
+ * so two batches never each wait for the other.
+ *
+ * Each claim asks for its create as if it were alone. Once all have asked, the batch sends one transaction, and gives
+ * each claim its own answer: all nodes are there, or none. When a path is missing, all claims make theirs and ask
+ * again. When a server refuses one create, its claim is told and the others wait.
+ *
+ * A claim may want a node while another of the batch has one: another client deleted a node, or a late create appeared
+ * after one claim had looked for it. One transaction cannot make it good. The batch is broken then, and its owner gives
+ * all up and begins again.
+ *
+ * ZooKeeper's client can abort the process in such a call, or free memory of its caller (3.8.0 and later). Hence:
+ *  - No container is made in a transaction. Paths were checked when the object was made.
+ *  - The handle is connected when the call begins. Then it has heard from its server within two thirds of the session,
+ *    and it can learn that the session is over only by a new connection. That takes two exchanges of messages, and
+ *    the call takes microseconds. A thread that is stopped in the middle of it, for the rest of the session, while
+ *    the others go on, can still meet that. Its session is over then. The paths are not freed, because the client
+ *    may have freed one of them; it frees it twice where there are three paths or a chroot, and the process ends.
+ */
+#ifndef PDK__BATCH_H
+#define PDK__BATCH_H
+
+#include "lib/core/contender.h"
+#include "lib/zk/client.h"
+#include "lib/zk/wire.h"
+
+struct pdk__transaction;
+
+/* A claim's place in it. */
+struct pdk__seat {
+    struct pdk__list link;
+    struct pdk__batch *batch; /* NULL: the claim is in none */
+    const struct pdk__contender *machine;
+    uint64_t op; /* of the create that it asks for; 0: none */
+    bool sent;
+    char *path; /* of that create, without the sequence number */
+    struct pdk__node_data data;
+
+    /* The answer. OK: the node's path is PATH, borrowed for the call, and the event tells no more. */
+    void (*created)(struct pdk__seat *seat, const struct pdk__event *event, const char *path);
+};
+
+struct pdk__batch {
+    struct pdk_client *client;
+    unsigned n; /* claims */
+    struct pdk__list seats;
+    struct pdk__transaction *sent;             /* awaits its answer; NULL: none */
+    void (*stirred)(struct pdk__batch *batch); /* it is to be considered, outside of every step */
+};
+
+/* All with the client's lock held. */
+
+/* All paths and data of a transaction: jute.maxbuffer is 1 MiB by default, in both directions. */
+#define PDK__BATCH_BYTES_MAX ((size_t)512 * 1024)
+
+/* For N claims. */
+void pdk__batch_init(struct pdk__batch *batch, struct pdk_client *c, unsigned n,
+                     void (*stirred)(struct pdk__batch *batch));
+
+/* Do what its claims need together. False: it is broken. Its claims may end. */
+bool pdk__batch_consider(struct pdk__batch *batch);
+
+/* All its claims have ended. */
+void pdk__batch_clear(struct pdk__batch *batch);
+
+/* --- for a claim of it ------------------------------------------------------------------------------------------- */
+
+void pdk__batch_join(struct pdk__batch *batch, struct pdk__seat *seat);
+void pdk__batch_leave(struct pdk__seat *seat);
+
+/* It asks for the create of PATH, which the batch frees. */
+void pdk__batch_ask(struct pdk__seat *seat, uint64_t op, char *path);
+
+/* It has made a step. */
+void pdk__batch_stepped(struct pdk__seat *seat);
+
+#endif

@@ -1,0 +1,343 @@
+#include "recipes/handover.h"
+#include "lib/assert.h"
+#include "lib/clock.h"
+#include "lib/incident.h"
+#include "lib/zk/member.h"
+#include "lib/zk/session.h"
+
+static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk_op, link); }
+
+/* The hold that contends or is granted, whoever owns it: one at most. */
+static struct pdk_op *find_live(struct pdk__holds *h)
+{
+    PDK__LIST_EACH (link, &h->list) {
+        struct pdk_op *op = op_at(link);
+        if (op->hold.stage == PDK__HOLD_PENDING || op->hold.stage == PDK__HOLD_GRANTED)
+            return op;
+    }
+    return NULL;
+}
+
+bool pdk__handover_busy(struct pdk__holds *h) { return find_live(h) != NULL || pdk__turns_first(&h->turns) != NULL; }
+
+/* --- the next owner ---------------------------------------------------------------------------------------------- */
+
+static void own(struct pdk_op *op, uint64_t thread)
+{
+    assert(op->hold.stage == PDK__HOLD_GRANTED && op->thread == PDK__NO_THREAD && op->count == 0);
+    op->thread = thread;
+    op->count = 1;
+    op->turn_number++;
+    op->answered = false;
+    if (!op->idle)
+        return;
+    op->n_handed = 0; /* nobody else wanted it */
+    op->idle = false;
+    pdk__claim_used(&op->hold.claim);
+}
+
+static void give(struct pdk_op *op, struct pdk__turn *turn)
+{
+    own(op, turn->thread);
+    pdk__turn_settle(turn, 0, &op->hold);
+}
+
+static void disown(struct pdk_op *op)
+{
+    op->thread = PDK__NO_THREAD;
+    op->count = 0;
+}
+
+/* Only a grant without doubt, and only while no other client has asked for it. */
+static bool sound(const struct pdk_op *op)
+{
+    return op->hold.stage == PDK__HOLD_GRANTED && op->hold.claim.machine.phase == PDK__HELD && !op->revoked;
+}
+
+/* Other contenders are known once the grant was idle. */
+static bool may_hand_on(const struct pdk_op *op)
+{
+    bool alone = op->hold.claim.machine.rivals.state == PDK__RIVALS_NONE;
+    return alone || op->n_handed < op->holds->options.handover_budget;
+}
+
+/* A request of the same object may wait with a node of its own. A grant that OP does not pass is its writer's that goes
+ * on as a reader: no thread may write beside it. */
+static bool keeps_from_rest(const struct pdk_op *other, const struct pdk_op *op)
+{
+    bool blocked = other->hold.stage == PDK__HOLD_GRANTED && (op->rule->passes & 1U << other->rule->tag) == 0;
+    return other != op && (blocked || other->idle || other->hold.stage == PDK__HOLD_PENDING);
+}
+
+static bool may_rest(const struct pdk_op *op)
+{
+    const struct pdk__holds *h = op->holds;
+    if (h->options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->object.client->closing)
+        return false;
+    PDK__LIST_EACH (link, &h->list)
+        if (keeps_from_rest(op_at(link), op))
+            return false;
+    return true;
+}
+
+bool pdk__handover_stays(const struct pdk_op *op)
+{
+    assert(op->hold.stage == PDK__HOLD_GRANTED);
+    if (op->holds->settle.run == NULL || !sound(op))
+        return false;
+    return pdk__turns_first(&op->holds->turns) != NULL ? may_hand_on(op) : may_rest(op);
+}
+
+static void rest(struct pdk_op *op)
+{
+    op->idle = true;
+    op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->options.idle_hold_ms);
+    pdk__hold_remind(&op->hold, op->idle_until_ms);
+    pdk__claim_idle(&op->hold.claim);
+}
+
+void pdk__handover_pass(struct pdk_op *op)
+{
+    struct pdk__turn *next = pdk__turns_first(&op->holds->turns);
+    assert(pdk__handover_stays(op));
+    disown(op);
+    if (next == NULL) {
+        rest(op);
+        return;
+    }
+    op->n_handed++;
+    give(op, next);
+}
+
+static bool resumable(const struct pdk_op *op) { return op->idle && !op->contended && sound(op); }
+
+static struct pdk_op *find_idle(struct pdk__holds *h)
+{
+    PDK__LIST_EACH (link, &h->list)
+        if (op_at(link)->idle)
+            return op_at(link);
+    return NULL;
+}
+
+struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
+{
+    struct pdk_op *op = h->options.idle_hold_ms > 0 ? find_idle(h) : NULL;
+    if (op == NULL || (op->rule == rule && resumable(op)))
+        return op;
+    pdk__holds_drop(op);
+    return NULL;
+}
+
+void pdk__handover_resume(struct pdk_op *op)
+{
+    assert(resumable(op));
+    own(op, pdk__holds_thread());
+}
+
+/* --- what waits is served ---------------------------------------------------------------------------------------- */
+
+static void contend(struct pdk__holds *h)
+{
+    struct pdk__wish wish = {.rule = &pdk__rule_mutex, .for_turns = true, .deadline_ms = PDK__NEVER};
+    struct pdk_op *op;
+    int rc = pdk__holds_request(&op, h, &wish, NULL, NULL);
+    if (rc == 0)
+        pdk__hold_unref(&op->hold);
+    else
+        pdk__turns_fail(&h->turns, rc, NULL);
+}
+
+/* The hold that contended for all has failed. */
+static void tell_failure(struct pdk__holds *h)
+{
+    struct pdk_op *failed = h->failed;
+    h->failed = NULL;
+    pdk__turns_fail(&h->turns, failed->hold.result, &failed->hold);
+    pdk__hold_unref(&failed->hold);
+}
+
+/* It is idle no longer than the option says, nor once it is wanted by others or lost. */
+static void end_idleness(struct pdk__holds *h)
+{
+    PDK__LIST_EACH (link, &h->list) {
+        struct pdk_op *op = op_at(link);
+        if (op->idle && (!resumable(op) || pdk__now_ms() >= op->idle_until_ms))
+            pdk__holds_drop(op);
+    }
+}
+
+static void serve(struct pdk__holds *h)
+{
+    struct pdk__turn *first = pdk__turns_first(&h->turns);
+    struct pdk_op *live = find_live(h);
+    if (live == NULL && first != NULL)
+        contend(h);
+    else if (live == NULL || live->thread != PDK__NO_THREAD)
+        return;
+    else if (first == NULL && !live->idle)
+        pdk__holds_drop(live);
+    else if (first != NULL && live->hold.stage == PDK__HOLD_GRANTED)
+        give(live, first);
+}
+
+/* When its hold has to be looked at: for a request without a thread, or for the end of its idleness. */
+static int64_t next_due_ms(const struct pdk__holds *h, const struct pdk_op *live)
+{
+    bool idle = live->idle && live->idle_until_ms < h->turns.due_ms;
+    return idle ? live->idle_until_ms : h->turns.due_ms;
+}
+
+/* The deadlines of requests without a thread are watched by the hold that is at work for them. */
+static void keep_deadlines(struct pdk__holds *h)
+{
+    struct pdk_op *live = find_live(h);
+    int64_t now_ms = h->turns.due_ms != PDK__NEVER ? pdk__now_ms() : 0;
+    if (now_ms >= h->turns.due_ms)
+        pdk__turns_expire(&h->turns, now_ms, live != NULL ? &live->hold : NULL);
+    if (live != NULL && next_due_ms(h, live) != PDK__NEVER)
+        pdk__hold_remind(&live->hold, next_due_ms(h, live));
+}
+
+/* After every change of a hold or of the queue, outside of the steps of the claims. */
+static void settle(struct pdk__deferred *deferred)
+{
+    struct pdk__holds *h = PDK__MEMBER(deferred, struct pdk__holds, settle);
+    if (h->failed != NULL)
+        tell_failure(h);
+    keep_deadlines(h);
+    if (h->options.idle_hold_ms > 0)
+        end_idleness(h);
+    serve(h);
+    if (h->turns.due_ms != PDK__NEVER)
+        keep_deadlines(h);
+}
+
+void pdk__handover_init(struct pdk__holds *h)
+{
+    if (pdk__handover_on(h) || h->options.idle_hold_ms > 0)
+        h->settle.run = settle;
+}
+
+/* --- a thread ---------------------------------------------------------------------------------------------------- */
+
+struct sleeper {
+    struct pdk__turn turn;
+    struct pdk__holds *holds;
+    pthread_cond_t told;
+};
+
+static void wake(struct pdk__turn *turn) { pthread_cond_signal(&PDK__MEMBER(turn, struct sleeper, turn)->told); }
+
+static struct pdk_op *grant_of(const struct pdk__turn *turn) { return PDK__MEMBER(turn->hold, struct pdk_op, hold); }
+
+/* The owner wants the grant no more, and waits for nothing. */
+static void give_back(struct pdk_op *op)
+{
+    if (op->hold.stage == PDK__HOLD_GRANTED && pdk__handover_stays(op))
+        pdk__handover_pass(op);
+    else
+        pdk__holds_drop(op);
+}
+
+static void cancelled(void *arg)
+{
+    struct sleeper *s = arg;
+    if (!s->turn.settled)
+        pdk__list_remove(&s->turn.link);
+    else if (s->turn.rc == 0)
+        give_back(grant_of(&s->turn));
+    pdk__holds_moved(s->holds);
+    pdk__turn_clear(&s->turn);
+    pthread_cond_destroy(&s->told);
+    pdk__object_leave(&s->holds->object);
+}
+
+static void await_turn(struct sleeper *s)
+{
+    struct pdk_client *c = s->holds->object.client;
+    pthread_cleanup_push(cancelled, s);
+    while (!s->turn.settled) {
+        struct pdk_op *live = find_live(s->holds);
+        if (pdk__now_ms() >= s->turn.deadline_ms)
+            pdk__turn_settle(&s->turn, PDK_ETIMEDOUT, live != NULL ? &live->hold : NULL);
+        else
+            pdk__client_await(c, &s->told, s->turn.deadline_ms, true);
+    }
+    pthread_cleanup_pop(0);
+}
+
+static int blame(struct pdk__object *o, const struct pdk__turn *turn)
+{
+    char text[PDK__INCIDENT_MAX];
+    pdk__turn_describe(turn, o, text);
+    pdk__incident_note(o->number, text);
+    return turn->rc;
+}
+
+/* The thread may wake long after it got its turn. */
+static int judge(struct pdk__holds *h, const struct pdk__turn *turn)
+{
+    if (turn->rc != 0)
+        return blame(&h->object, turn);
+    pdk__client_refresh(h->object.client);
+    if (turn->hold->stage != PDK__HOLD_LOST)
+        return 0;
+    pdk__hold_blame(turn->hold, "lock", PDK_ELOST);
+    pdk__holds_drop(grant_of(turn));
+    return PDK_ELOST;
+}
+
+int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
+{
+    struct sleeper s = {
+        .holds = h,
+        .turn = {.thread = pdk__holds_thread(), .began_ms = pdk__now_ms(), .deadline_ms = deadline_ms, .tell = wake}};
+    int rc = pdk__cond_init(&s.told);
+    if (rc != 0)
+        return rc;
+    pdk__turn_join(&h->turns, &s.turn);
+    pdk__holds_moved(h);
+    await_turn(&s);
+    pdk__holds_moved(h); /* it may have been the last that waited */
+    rc = judge(h, &s.turn);
+    pdk__turn_clear(&s.turn);
+    pthread_cond_destroy(&s.told);
+    return rc;
+}
+
+/* --- no thread --------------------------------------------------------------------------------------------------- */
+
+/* Once the client ends, no callback may be left that would never run. */
+static int may_request(struct pdk__holds *h)
+{
+    const struct pdk_client *c = h->object.client;
+    if (!pdk__handover_busy(h))
+        return pdk__member_may_join(c, h->object.path);
+    return c->closing ? PDK_ECLOSED : c->over;
+}
+
+int pdk__handover_request(struct pdk_op **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
+                          void *arg)
+{
+    struct pdk_op *op;
+    int rc = may_request(h);
+    if (rc == 0)
+        rc = pdk__holds_make_turn(&op, h, cb, arg);
+    if (rc != 0)
+        return rc;
+    op->turn.began_ms = pdk__now_ms();
+    op->turn.deadline_ms = wish->deadline_ms;
+    struct pdk_op *idle = pdk__handover_idle(h, wish->rule);
+    if (idle != NULL) {
+        pdk__list_init(&op->turn.link);
+        give(idle, &op->turn);
+    } else if (wish->try_only) {
+        pdk__list_init(&op->turn.link);
+        pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);
+    } else {
+        pdk__turn_join(&h->turns, &op->turn);
+        pdk__holds_moved(h);
+    }
+    *out = op;
+    return 0;
+}

@@ -1,0 +1,31 @@
+/*
+ * Leadership that rotates among processes (candidate.c), whose leaders are killed by SIGKILL. The processes' own stamps
+ * are judged. After demo_begin(). An error fails the test, as do two leaders at once and a token that falls.
+ */
+#ifndef DEMO_ROTATE_H
+#define DEMO_ROTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rotation {
+    const char *hosts;
+    char path[64];
+    bool turns; /* with the nodes of a LeaderSelector, by pdk_leader_yield(); else latches that resign */
+    int processes, terms, kills, session_ms, tick_ms;
+    /* The results. */
+    size_t n_terms;
+    int n_processes, n_kills, seconds;
+    int64_t limit_ms; /* for a successor: session, tick and a second */
+    int n_within;     /* kills whose successor began within the limit */
+    int64_t median_ms, max_ms;
+};
+
+/* Returns when all processes have ended. */
+void rotation_run(struct rotation *r);
+
+/* End the processes that a failed run has left, and forget their histories. */
+void rotation_end(void);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * The packets of each verb, counted by the proxy before the client: a change of these numbers is a change of the
+ * product. Times are no part of it.
+ */
+#include "test/lib/fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A hold or a wait of less than a twentieth of LONG_SESSION_MS has no watch on its node: however slow this machine is. */
+enum { LONG_SESSION_MS = 600000, IDLE_SESSION_MS = 3000, IDLE_SESSIONS = 2 };
+
+/* Requests, those of them that a quorum logs, and packets: requests, replies and events of watches. No pings. */
+struct cost {
+    int requests, writes, packets;
+};
+
+/*
+ * The one table of these numbers. A cycle is the sum of its verbs: uncontended 4 + 2 packets; of many contenders
+ * 6 + 3 + 2, of two contenders 6 + 1 + 2.
+ */
+static const struct {
+    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third, nothing;
+    struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
+} costs = {
+    .lock = {2, 1, 4}, /* create and list */
+    .unlock = {1, 1, 2},
+    .trylock = {3, 1, 6}, /* lists first */
+    .trylock_taken = {1, 0, 2},
+    .first_lock = {7, 5, 14}, /* the path has four names, and the last two are missing */
+    .queueing = {3, 1, 6},
+    .hand_over = {0, 0, 1}, /* the event */
+    .hand_over_to_third = {1, 0, 3},
+    .nothing = {0, 0, 0},
+    .idle_session = {11, 4, 22},
+};
+
+static struct peer a, b;
+
+static void begin(void)
+{
+    fixture_begin();
+    a = peer_proxied_for(LONG_SESSION_MS);
+    b = peer_proxied_for(LONG_SESSION_MS);
+}
+
+/* The path exists from then on. */
+static void begin_again(void)
+{
+    begin();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    pdk__proxy_reset_counters(a.proxy);
+}
+
+static void end(void)
+{
+    peer_free(&a);
+    peer_free(&b);
+}
+
+/* A listing of a path that is missing, as a fence: when it is answered, so is everything that was sent before. */
+static const struct cost cost_of_fence = {1, 0, 2};
+
+static void fence(struct peer *p)
+{
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(p->client, "/missing", LONG_MS, &list), 0);
+    pdk_contender_list_free(list);
+}
+
+static int writes(struct peer *p)
+{
+    return pdk__proxy_requests(p->proxy, PDK__OP_CREATE2) + pdk__proxy_requests(p->proxy, PDK__OP_CREATE_CONTAINER) +
+           pdk__proxy_requests(p->proxy, PDK__OP_CREATE) + pdk__proxy_requests(p->proxy, PDK__OP_MULTI) +
+           pdk__proxy_requests(p->proxy, PDK__OP_SET) + pdk__proxy_requests(p->proxy, PDK__OP_DELETE) +
+           pdk__proxy_requests(p->proxy, PDK__OP_PROOF);
+}
+
+static int packets(struct peer *p)
+{
+    return pdk__proxy_requests(p->proxy, 0) + pdk__proxy_replies(p->proxy, 0) + pdk__proxy_events(p->proxy, 0, NULL);
+}
+
+/* The peer has sent and received just that since the last reset. */
+static void check_cost(struct peer *p, const char *verb, const struct cost *c)
+{
+    char story[512];
+    fence(p);
+    pdk__proxy_story(p->proxy, story, sizeof story);
+    printf("# %s: %s\n", verb, story);
+    CHECK_EQ(pdk__proxy_requests(p->proxy, 0) - cost_of_fence.requests, c->requests);
+    CHECK_EQ(writes(p), c->writes);
+    CHECK_EQ(packets(p) - cost_of_fence.packets, c->packets);
+    pdk__proxy_reset_counters(p->proxy);
+}
+
+static void uncontended(void)
+{
+    begin_again();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    check_cost(&a, "lock", &costs.lock);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    check_cost(&a, "unlock", &costs.unlock);
+    end();
+}
+
+static void first_of_a_path(void)
+{
+    begin();
+    pdk_mutex *m;
+    char path[200];
+    snprintf(path, sizeof path, "%s/below", fixture.path);
+    CHECK_RC(pdk_mutex_new(&m, a.client, path, NULL), 0);
+    pdk__proxy_reset_counters(a.proxy);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    check_cost(&a, "first lock", &costs.first_lock);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_mutex_free(m), 0);
+    end();
+}
+
+static void tried(void)
+{
+    begin_again();
+    CHECK_RC(pdk_mutex_trylock(a.mutex), 0);
+    check_cost(&a, "trylock", &costs.trylock);
+    pdk__proxy_reset_counters(b.proxy);
+    CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
+    check_cost(&b, "trylock of a lock that is held", &costs.trylock_taken);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    end();
+}
+
+/* When this returns, the request has listed, and has set its watches. */
+static void request_watching(struct request *w, struct peer *p, int n_ahead)
+{
+    int64_t ahead = -1;
+    request_queued(w, p, PDK_FOREVER, n_ahead + 1);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(p->mutex, &ahead) == 0 && ahead == n_ahead);
+}
+
+/* The second of the queue knows that no other node is ahead; the third lists again. */
+static void contended(void)
+{
+    struct request second, third;
+    begin_again();
+    struct peer c = peer_proxied_for(LONG_SESSION_MS);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(b.proxy);
+    pdk__proxy_reset_counters(c.proxy);
+    request_watching(&second, &b, 1);
+    check_cost(&b, "lock that waits", &costs.queueing);
+    request_watching(&third, &c, 2);
+    check_cost(&c, "lock that waits behind it", &costs.queueing);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_told(&second, 0);
+    check_cost(&b, "hand-over to the second", &costs.hand_over);
+    request_end(&second, 0);
+    check_cost(&b, "unlock after it", &costs.unlock);
+    request_told(&third, 0);
+    check_cost(&c, "hand-over to the third", &costs.hand_over_to_third);
+    request_end(&third, 0);
+    peer_free(&c);
+    end();
+}
+
+static void looked_at(void)
+{
+    int64_t token;
+    char node[128];
+    begin_again();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    fence(&a);
+    pdk__proxy_reset_counters(a.proxy);
+    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_RC(pdk_mutex_token(a.mutex, &token), 0);
+    CHECK(pdk_mutex_valid_ms(a.mutex) > 0);
+    CHECK(pdk_mutex_node(a.mutex, node, sizeof node) > 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    check_cost(&a, "state, token, valid_ms, node, and the owner's lock and unlock", &costs.nothing);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    end();
+}
+
+/* Time passes; nothing is waited for. */
+static void idle(void)
+{
+    pdk_client_options *o = fixture_options(IDLE_SESSION_MS);
+    begin();
+    struct peer p = {.client = fixture_client(o)};
+    p.mutex = fixture_mutex(p.client, fixture.path);
+    CHECK_RC(pdk_mutex_lock(p.mutex), 0);
+    pdk__proxy_reset_counters(fixture.proxy);
+    int64_t until_ms = pdk__test_now_ms() + IDLE_SESSIONS * IDLE_SESSION_MS;
+    CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= until_ms);
+    p.proxy = fixture.proxy;
+    printf("# in %d session timeouts: %d requests, %d writes\n", IDLE_SESSIONS, pdk__proxy_requests(p.proxy, 0),
+           writes(&p));
+    CHECK(writes(&p) > 0 && writes(&p) <= IDLE_SESSIONS * costs.idle_session.writes);
+    CHECK(pdk__proxy_requests(p.proxy, 0) <= IDLE_SESSIONS * costs.idle_session.requests);
+    CHECK(packets(&p) <= IDLE_SESSIONS * costs.idle_session.packets);
+    CHECK_RC(pdk_mutex_unlock(p.mutex), 0);
+    fixture_end(p.client, p.mutex);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"an uncontended lock and its unlock", uncontended},
+        {"the first lock of a path that is missing", first_of_a_path},
+        {"trylock of a free lock, and of one that is held", tried},
+        {"a lock that waits, and is handed over", contended},
+        {"calls that only look send nothing", looked_at},
+        {"an idle holder's requests", idle},
+        {0},
+    };
+    return fixture_main(argc, argv, "verb cost", tests, ON_ONE);
+}

@@ -1,0 +1,73 @@
+/*
+ * A lock that is idle gives way: while nothing is wrong, another contender of its path is noticed within a round trip
+ * and the time of a message. Behind an idle reader that is a writer, and may take a round trip more.
+ */
+#include "test/sim/laws.h"
+
+#include "recipes/mutex.h"
+#include "recipes/rwlock.h"
+
+static bool of_program(const struct client *c, const struct pdk__object *o)
+{
+    for (int p = 0; p < c->world->n_paths; p++)
+        if (c->mutexes[p] != NULL && o == &c->mutexes[p]->holds.object)
+            return true;
+    return c->shared != NULL && o == &c->shared->holds.object;
+}
+
+/* The request of the program's mutex or read/write lock; NULL for one of another recipe, and for a claim that has
+ * ended. */
+static const struct pdk_op *op_of(const struct claim *claim)
+{
+    bool fits = claim->tag == PDK__TAG_LOCK || claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_WRITE;
+    if (!claim->used || !fits || claim->machine == &claim->ended)
+        return NULL;
+    const struct pdk__claim *real = PDK__MEMBER(claim->machine, struct pdk__claim, machine);
+    const struct pdk__hold *hold = PDK__MEMBER(real, struct pdk__hold, claim);
+    return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk_op, hold) : NULL;
+}
+
+static bool in_its_way(const struct claim *claim, const char *name)
+{
+    struct pdk__name other = pdk__name_parse(name);
+    bool reads = (other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR) && other.tag == PDK__TAG_READ;
+    return other.kind != PDK__NAME_JUNK && !(reads && claim->tag == PDK__TAG_READ);
+}
+
+static bool wanted_by_another(const struct world *w, const struct claim *claim, const struct node *own)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    for (int i = 0; i < dir->n; i++)
+        if (&dir->nodes[i] != own && in_its_way(claim, dir->nodes[i].name))
+            return true;
+    return false;
+}
+
+static void check(struct world *w, struct claim *claim)
+{
+    const struct pdk_op *op = op_of(claim);
+    bool keeps = op != NULL && op->idle && op->hold.stage == PDK__HOLD_GRANTED;
+    const struct node *own = keeps ? world_node(w, claim) : NULL;
+    int64_t bound_ms = world_trips_ms(w, claim->tag == PDK__TAG_READ ? 3 : 2);
+    const struct client *c = claim->client;
+    if (own == NULL || !wanted_by_another(w, claim, own)) {
+        claim->keeps = false;
+        return;
+    }
+    if (!claim->keeps)
+        claim->keeps_since = w->agenda.now;
+    claim->keeps = true;
+    bool well = !c->dead && !c->closes && world_quiet(w, bound_ms) && w->agenda.now - c->apart > bound_ms * 1000;
+    if (well && w->agenda.now - claim->keeps_since > bound_ms * 1000)
+        world_break(w, law_idle.name, "client %d keeps %s, which is idle, from others for %lld ms", c->id, own->name,
+                    (long long)(w->agenda.now - claim->keeps_since) / 1000);
+}
+
+static void passed(struct world *w)
+{
+    for (int i = 0; i < w->n_clients && w->idle_ms > 0; i++)
+        for (int j = 0; j < w->clients[i].n_claims && !w->clients[i].dead; j++)
+            check(w, &w->clients[i].claims[j]);
+}
+
+const struct law law_idle = {.name = "idle", .passed = passed};
