@@ -1,10 +1,10 @@
 # Pages to read: installed as they lie here, so that the links between the pages hold.
-dist_doc_DATA = README.md CHANGES LICENSE
+dist_doc_DATA = README.md CHANGES CONTRIBUTING.md LICENSE
 pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
-	%D%/campaign.txt %D%/design.md %D%/guarantees.md %D%/histories.txt \
-	%D%/measures.md %D%/mutations.txt \
-	%D%/proof.md \
+	%D%/campaign.txt %D%/curator.md %D%/design.md %D%/guarantees.md %D%/histories.txt \
+	%D%/install.md %D%/measures.md %D%/mutations.txt %D%/operators.md \
+	%D%/promises.md %D%/proof.md \
 	%D%/testing.md
 if WITH_CLI
 dist_man_MANS = %D%/paddock.1

@@ -1,7 +1,7 @@
 """kazoo's side of the interoperability tests: kazoo_peer.py HOSTS PATH.
 
 Reads lines "KIND COMMAND" and answers "KIND WORD" when the command is done; it says "ready" first. Two kinds contend:
-"default" is kazoo's Lock, "subclass" is the subclass that README.md shows. Each has a client, a session and a thread of
+"default" is kazoo's Lock, "subclass" is the subclass that doc/promises.md shows. Each has a client, a session and a thread of
 its own. Ends with its input.
 """
 import os
@@ -23,11 +23,11 @@ def read(name):
 
 
 def documented():
-    """The subclass as README.md shows it; the manual must show the same."""
-    shown = re.search(r"^ +class Lock\(.*\n +.*\n", read("README.md"), re.MULTILINE)
+    """The subclass as doc/promises.md shows it; the manual must show the same."""
+    shown = re.search(r"^ +class Lock\(.*\n +.*\n", read("doc/promises.md"), re.MULTILINE)
     lines = textwrap.dedent(shown.group())
     if lines not in read(os.path.join("doc", "paddock.1")):
-        raise SystemExit("README.md and doc/paddock.1 show different subclasses")
+        raise SystemExit("doc/promises.md and doc/paddock.1 show different subclasses")
     names = {"kazoo": kazoo}
     exec(lines, names)
     return names["Lock"]

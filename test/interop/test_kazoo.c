@@ -1,5 +1,5 @@
 /* kazoo's Lock and ours on one path, on a real server: as it comes it does not exclude ours, and the subclass that
- * README.md and the manual show does. */
+ * doc/promises.md and the manual show does. */
 #include "interop.h"
 #include "peer.h"
 #include "test/lib/check.h"
