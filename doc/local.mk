@@ -12,7 +12,7 @@ endif
 EXTRA_DIST += %D%/paddock.1 %D%/proof
 
 # The tables of doc/proof.md: `make proof TABLES=models`. Coverage has a tree of its own: `doc/proof --write coverage FILE`.
-TABLES = models model-mutants deadline deadline-mutants mutations counts
+TABLES = models model-mutants deadline deadline-mutants recipes recipe-mutants mutations counts
 proof: test/sim/sim
 	@$(AM_TESTS_ENVIRONMENT) for table in $(TABLES); do $(srcdir)/%D%/proof --write $$table || exit; done
 .PHONY: proof
