@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,6 +19,8 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -31,7 +34,7 @@ import org.apache.curator.retry.RetryOneTime;
  *
  * Reads lines "ID COMMAND [ARGUMENT...]", answers "ID WORD [...]", each once it is done; "ready" first. Each ID is a
  * contender with a client, a session, a thread, and one lock of each recipe, made when it is first named. Ends with
- * its input.
+ * its input. "RECIPE/N try PATH MS", "free" and "meet PATH ROUNDS FILE" are of the matrix: paddock_peer.c has them.
  */
 public final class CuratorPeer {
     private static final String LOCKED = "locked";
@@ -46,6 +49,7 @@ public final class CuratorPeer {
     private Collection<Lease> leases;
     private LeaderLatch latch;
     private LeaderSelector selector;
+    private AutoCloseable held;
     private final Semaphore turn = new Semaphore(0);
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
@@ -150,7 +154,14 @@ public final class CuratorPeer {
     }
 
     private String answer(String[] words) throws Exception {
+        String recipe = words[0].split("/")[0];
         switch (words[1]) {
+            case "try":
+                return attempt(recipe, words[2], Long.parseLong(words[3]));
+            case "free":
+                return free("freed");
+            case "meet":
+                return contend(recipe, words[2], Integer.parseInt(words[3]), Paths.get(words[4]));
             case "session":
                 return "session " + Long.toHexString(client.getZookeeperClient().getZooKeeper().getSessionId());
             case "lock":
@@ -217,6 +228,101 @@ public final class CuratorPeer {
             default:
                 throw new IllegalArgumentException(words[1]);
         }
+    }
+
+    // --- the matrix
+
+    private String attempt(InterProcessLock lock, long ms) throws Exception {
+        boolean acquired = lock.acquire(ms, TimeUnit.MILLISECONDS);
+        held = acquired ? lock::release : null;
+        return acquired ? "held" : "busy";
+    }
+
+    private String attemptPermit(String at, long ms) throws Exception {
+        InterProcessSemaphoreV2 one = new InterProcessSemaphoreV2(client, at, 1);
+        Lease lease = one.acquire(ms, TimeUnit.MILLISECONDS);
+        held = lease != null ? () -> one.returnLease(lease) : null;
+        return lease != null ? "held" : "busy";
+    }
+
+    private String attemptLatch(String at, long ms) throws Exception {
+        LeaderLatch one = new LeaderLatch(client, at);
+        one.start();
+        boolean leads = one.await(ms, TimeUnit.MILLISECONDS);
+        held = one;
+        return leads ? "held" : free("busy");
+    }
+
+    private String attemptTurn(String at, long ms) throws Exception {
+        Semaphore begun = new Semaphore(0);
+        Semaphore end = new Semaphore(0);
+        LeaderSelector one = new LeaderSelector(client, at, new LeaderSelectorListenerAdapter() {
+            @Override
+            public void takeLeadership(CuratorFramework unused) throws Exception {
+                begun.release();
+                end.acquire();
+            }
+        });
+        one.start();
+        boolean leads = begun.tryAcquire(ms, TimeUnit.MILLISECONDS);
+        held = () -> {
+            end.release();
+            one.close();
+        };
+        return leads ? "held" : free("busy");
+    }
+
+    private String attempt(String recipe, String at, long ms) throws Exception {
+        switch (recipe) {
+            case "mutex":
+                return attempt(new InterProcessMutex(client, at), ms);
+            case "multi":
+                return attempt(new InterProcessMultiLock(client, Arrays.asList(at, at + "-other")), ms);
+            case "alone":
+                return attempt(new InterProcessSemaphoreMutex(client, at), ms);
+            case "reader":
+                return attempt(new InterProcessReadWriteLock(client, at).readLock(), ms);
+            case "writer":
+                return attempt(new InterProcessReadWriteLock(client, at).writeLock(), ms);
+            case "semaphore":
+                return attemptPermit(at, ms);
+            case "latch":
+                return attemptLatch(at, ms);
+            case "selector":
+                return attemptTurn(at, ms);
+            default:
+                throw new IllegalArgumentException(recipe);
+        }
+    }
+
+    private String free(String word) throws Exception {
+        if (held != null) {
+            held.close();
+        }
+        held = null;
+        return word;
+    }
+
+    /** Whether another holder has created the file, which a holder deletes before it releases. */
+    private static boolean meet(Path file) throws Exception {
+        boolean met = !file.toFile().createNewFile();
+        Thread.sleep(2);
+        if (!met) {
+            Files.delete(file);
+        }
+        return met;
+    }
+
+    private String contend(String recipe, String at, int rounds, Path file) throws Exception {
+        int met = 0;
+        for (int i = 0; i < rounds; i++) {
+            if (!attempt(recipe, at, 60000).equals("held")) {
+                return "error busy";
+            }
+            met += meet(file) ? 1 : 0;
+            free("");
+        }
+        return "done " + met;
     }
 
     private void take(String[] words) {

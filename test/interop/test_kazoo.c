@@ -1,5 +1,5 @@
 /* kazoo's Lock and ours on one path, on a real server: as it comes it does not exclude ours, and the subclass that
- * doc/promises.md and the manual show does. */
+ * doc/promises.md and the manual show does. So do the classes of doc/interop.md for read/write locks and semaphores. */
 #include "interop.h"
 #include "peer.h"
 #include "test/lib/check.h"
@@ -69,6 +69,56 @@ static void ours_waits_for_the_default(void)
                    "default unlocked");
 }
 
+static void readers_of_both_keep_writers_out(void)
+{
+    const char *path = "/interop/kazoo-readers";
+    pdk_rwlock *l;
+    CHECK_RC(pdk_rwlock_new(&l, ours, path, NULL), PDK_OK);
+    peer_start_kazoo(pdk__server_port(server), path);
+    ask_peer("subreader lock", "subreader locked");
+    CHECK_RC(pdk_rwlock_trywrlock(l), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_tryrdlock(l), PDK_OK);
+    ask_peer("subreader unlock", "subreader unlocked");
+    ask_peer("subwriter trylock", "subwriter busy");
+    CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
+    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+}
+
+static void writers_of_both_are_alone(void)
+{
+    const char *path = "/interop/kazoo-writers";
+    pdk_rwlock *l;
+    CHECK_RC(pdk_rwlock_new(&l, ours, path, NULL), PDK_OK);
+    peer_start_kazoo(pdk__server_port(server), path);
+    ask_peer("subwriter lock", "subwriter locked");
+    CHECK_RC(pdk_rwlock_tryrdlock(l), PDK_EBUSY);
+    CHECK_RC(pdk_rwlock_trywrlock(l), PDK_EBUSY);
+    ask_peer("subwriter unlock", "subwriter unlocked");
+    CHECK_RC(pdk_rwlock_timedwrlock(l, LIMIT_MS), PDK_OK);
+    ask_peer("subreader trylock", "subreader busy");
+    ask_peer("subwriter trylock", "subwriter busy");
+    CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
+    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+}
+
+static void permits_of_both_are_counted(void)
+{
+    const char *path = "/interop/kazoo-permits";
+    pdk_semaphore *s;
+    pdk_permit *held;
+    CHECK_RC(pdk_semaphore_new(&s, ours, path, 1, NULL), PDK_OK);
+    peer_start_kazoo(pdk__server_port(server), path);
+    CHECK_RC(pdk_semaphore_acquire(s, 1, &held), PDK_OK);
+    ask_peer("subsemaphore trylock", "subsemaphore busy");
+    CHECK_RC(pdk_permit_release(held), PDK_OK);
+    ask_peer("subsemaphore lock", "subsemaphore locked");
+    CHECK_RC(pdk_semaphore_tryacquire(s, 1, &held), PDK_EBUSY);
+    ask_peer("subsemaphore unlock", "subsemaphore unlocked");
+    CHECK_RC(pdk_semaphore_timedacquire(s, 1, LIMIT_MS, &held), PDK_OK);
+    CHECK_RC(pdk_permit_release(held), PDK_OK);
+    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+}
+
 static void set_up(void)
 {
     peer_need_kazoo();
@@ -83,6 +133,10 @@ int main(int argc, char **argv)
          the_subclass_waits_for_ours},
         {"ours waits while the subclass holds, and gets the lock on its release", ours_waits_for_the_subclass},
         {"ours waits while kazoo's Lock, as it comes, holds", ours_waits_for_the_default},
+        {"readers of the documented classes and ours hold at once, and keep writers out",
+         readers_of_both_keep_writers_out},
+        {"a writer of the documented class, or ours, is alone", writers_of_both_are_alone},
+        {"permits of the documented class and ours are counted together", permits_of_both_are_counted},
         {0}};
     return pdk__test_main(
         argc, argv,
