@@ -82,6 +82,14 @@ static int take_acl(struct pdk__cli_options *o, char *value)
                           value);
 }
 
+static int take_also(struct pdk__cli_options *o, char *value)
+{
+    if (o->n_also == sizeof o->also / sizeof *o->also)
+        return pdk__cli_usage("%s: at most %d paths can be locked at once", o->command, PDK_MULTILOCK_MAX);
+    o->also[o->n_also++] = value;
+    return pdk__cli_target_path(o->command, value);
+}
+
 #define AT(member) .at = offsetof(struct pdk__cli_options, member)
 
 enum { DAY_MS = 86400000 };
@@ -134,6 +142,7 @@ const struct pdk__cli_option pdk__cli_mode_options[] = {
     {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
     {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX},
     {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX},
+    {"also", 'l', KIND_OTHER, .take = take_also},
     {0},
 };
 
@@ -333,6 +342,29 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
+/* Several paths are locked as mutexes, and none twice. */
+static int check_also(struct pdk__cli_options *o, const char *path)
+{
+    if (o->n_also == 0)
+        return 0;
+    if (o->mode != MODE_MUTEX || o->limit > 0 || o->lock_delay_ms > 0 || o->min_token > 0)
+        return pdk__cli_usage("%s: -l goes with neither -s, -x, --limit, --lock-delay nor --min-token", o->command);
+    o->mode = MODE_SEVERAL;
+    o->path = path;
+    for (unsigned i = 0; i < o->n_also; i++)
+        for (unsigned j = 0; j <= i; j++)
+            if (strcmp(o->also[i], pdk__cli_options_path_at(o, j)) == 0)
+                return pdk__cli_usage("%s: a path is given twice: %s", o->command, o->also[i]);
+    return 0;
+}
+
+const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned i)
+{
+    if (i == 0)
+        return o->path;
+    return i <= o->n_also ? o->also[i - 1] : NULL;
+}
+
 /* The options that choose the recipe fit together. */
 static int check_mode(struct pdk__cli_options *o)
 {
@@ -346,7 +378,7 @@ static int check_mode(struct pdk__cli_options *o)
         o->mode = MODE_PERMITS;
         o->count = o->count > 0 ? o->count : 1;
     }
-    if (o->mode != MODE_MUTEX && (o->confirmed || o->lock_delay_ms > 0))
+    if (o->mode != MODE_MUTEX && o->mode != MODE_SEVERAL && (o->confirmed || o->lock_delay_ms > 0))
         return pdk__cli_usage("%s: --confirmed and --lock-delay go with neither -s, -x nor --limit", o->command);
     return 0;
 }
@@ -358,7 +390,9 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     int status = pdk__cli_target_path(o->command, path);
     if (status != 0)
         return status;
-    status = check_mode(o);
+    status = check_also(o, path);
+    if (status == 0)
+        status = check_mode(o);
     o->path = path;
     return status == 0 ? pdk__cli_options_ensemble(o) : status;
 }

@@ -3,17 +3,20 @@
 #define PDK_CLI_OPTIONS_H
 
 #include <paddock/client.h>
+#include <paddock/multilock.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The recipe of a lock, and the side that is taken. */
-enum pdk__cli_mode { MODE_MUTEX, MODE_SHARED, MODE_EXCLUSIVE, MODE_PERMITS };
+enum pdk__cli_mode { MODE_MUTEX, MODE_SHARED, MODE_EXCLUSIVE, MODE_PERMITS, MODE_SEVERAL };
 
 struct pdk__cli_options {
     const char *command; /* the sub-command, for messages */
     const char *hosts;
     const char *path;
+    const char *also[PDK_MULTILOCK_MAX - 1]; /* the paths that are locked with it */
+    unsigned n_also;
     bool elect;     /* a leadership, not a lock */
     int mode;       /* of a lock: an enum pdk__cli_mode */
     int count;      /* of permits; 0: not given */
@@ -78,7 +81,7 @@ extern const struct pdk__cli_option pdk__cli_nowait_options[];
 extern const struct pdk__cli_option pdk__cli_node_options[]; /* ACL of created nodes; the status of a loss */
 extern const struct pdk__cli_option pdk__cli_label_options[];
 extern const struct pdk__cli_option pdk__cli_grant_options[]; /* the rules by which a lock is granted */
-extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x, -N and --limit */
+extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x, -N and --limit, -l */
 
 /* Defaults, with the environment. Returns 0 or an exit status, already explained. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
@@ -92,6 +95,9 @@ int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_ver
  * them. A "--" that ends them is such a word. ARGV[0] does not count. Negative, and already explained, when an
  * option is not in TABLE. */
 int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv);
+
+/* Path I of those that are locked: 0 is `path`; NULL after the last. */
+const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned i);
 
 /* For "-V". Returns 0. */
 int pdk__cli_version(void);

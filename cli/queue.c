@@ -50,12 +50,12 @@ static long place(const pdk_contender_list *list, int64_t session, long *n)
 
 /* TEXT is the line, the place before the holder because a narrow terminal cuts its end. HOLDER is the part whose
  * change makes -v print the line again. */
-static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *list, char *text, size_t size,
-                     char holder[HOLDER])
+static void describe(const struct pdk__cli_queue *q, const char *of, const pdk_contender_list *list, char *text,
+                     size_t size, char holder[HOLDER])
 {
     char path[PDK__CLI_SHORT], position[64] = "";
     long n, ours = place(list, pdk_client_session_id(q->client), &n);
-    pdk__cli_short(q->options->path, path);
+    pdk__cli_short(of, path);
     if (n == 0 || ours == 0) {
         *holder = '\0';
         snprintf(text, size, "waiting for %s", path);
@@ -69,14 +69,14 @@ static void describe(const struct pdk__cli_queue *q, const pdk_contender_list *l
              pdk_contender_revoked(list, 0) ? ", who was asked for it" : "");
 }
 
-static void warn(struct pdk__cli_queue *q, const pdk_contender_list *list)
+static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender_list *list)
 {
     struct pdk__cli_conflicts conflicts = {0};
     pdk__cli_conflicts_add_own(&conflicts, q->options->confirmed, q->options->lock_delay_ms > 0);
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
         pdk__cli_conflicts_add(&conflicts, list, i);
     if (!q->options->quiet)
-        pdk__cli_conflicts_report(&conflicts, &q->reported, q->options->path);
+        pdk__cli_conflicts_report(&conflicts, &q->reported, path);
 }
 
 static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
@@ -97,21 +97,38 @@ static void report(struct pdk__cli_queue *q, const char *text, const char *holde
     snprintf(q->reported_holder, sizeof q->reported_holder, "%s", holder);
 }
 
+/* Of several paths, the first on which another is before us. */
+static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list **list)
+{
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && pdk__cli_options_path_at(q->options, i) != NULL; i++) {
+        long n;
+        *path = pdk__cli_options_path_at(q->options, i);
+        pdk_contender_list_free(*list);
+        *list = NULL;
+        rc = pdk_contenders_first(q->client, *path, 1, PATIENCE_MS, list);
+        if (rc == 0 && place(*list, pdk_client_session_id(q->client), &n) > 0)
+            break;
+    }
+    return rc;
+}
+
 /* Nothing is printed once the wait is over. Returns whether to look again. */
 static bool look(struct pdk__cli_queue *q)
 {
     char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
+    const char *of = q->options->path;
     pdk_contender_list *list = NULL;
-    int rc = pdk_contenders_first(q->client, q->options->path, 1, PATIENCE_MS, &list);
+    int rc = find(q, &of, &list);
     bool over = stopped(q, 0) || pdk_err_fatal(rc);
     if (rc == 0) {
-        describe(q, list, text, sizeof text, holder);
+        describe(q, of, list, text, sizeof text, holder);
     } else {
         snprintf(holder, sizeof holder, "%s", pdk_strerror(rc));
-        snprintf(text, sizeof text, "waiting for %s: %s", pdk__cli_short(q->options->path, path), holder);
+        snprintf(text, sizeof text, "waiting for %s: %s", pdk__cli_short(of, path), holder);
     }
     if (rc == 0 && !over && !q->options->elect)
-        warn(q, list);
+        warn(q, of, list);
     if (!over)
         report(q, text, holder);
     pdk_contender_list_free(list);

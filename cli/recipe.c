@@ -217,6 +217,79 @@ static size_t permits_error(struct pdk__cli_object *o, char *buf, size_t size)
 
 static void permits_free(struct pdk__cli_object *o) { pdk_semaphore_free(o->semaphore); }
 
+/* --- several paths ----------------------------------------------------------------------------------------------- */
+
+static int several_make(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o)
+{
+    const char *paths[PDK_MULTILOCK_MAX];
+    pdk_multilock_options *m = pdk_multilock_options_new();
+    int rc = m != NULL ? 0 : PDK_ENOMEM;
+    for (unsigned i = 0; i <= o->n_also; i++)
+        paths[i] = pdk__cli_options_path_at(o, i);
+    if (rc == 0)
+        rc = pdk_multilock_options_set_confirmed(m, o->confirmed);
+    if (rc == 0 && o->data != NULL)
+        rc = pdk_multilock_options_set_data(m, o->data, strlen(o->data));
+    if (rc == 0)
+        rc = pdk_multilock_new(&object->multilock, c, paths, o->n_also + 1, m);
+    pdk_multilock_options_free(m);
+    return rc;
+}
+
+static void several_state(pdk_multilock *m, pdk_state state, int64_t token, void *arg)
+{
+    const struct pdk__cli_watcher *watcher = arg;
+    (void)m;
+    (void)token;
+    watcher->state(watcher->arg, state);
+}
+
+static void several_revoked(pdk_multilock *m, int64_t token, void *arg)
+{
+    const struct pdk__cli_watcher *watcher = arg;
+    (void)m;
+    (void)token;
+    watcher->revoked(watcher->arg);
+}
+
+static int several_watch(struct pdk__cli_object *o, struct pdk__cli_watcher *watcher)
+{
+    int rc = pdk_multilock_on_state(o->multilock, several_state, watcher);
+    return rc == 0 ? pdk_multilock_on_revoke(o->multilock, several_revoked, watcher) : rc;
+}
+
+static int several_request(struct pdk__cli_object *o, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
+{
+    return pdk_multilock_lock_async(o->multilock, timeout_ms, cb, arg);
+}
+
+static void several_cancel(struct pdk__cli_object *o) { pdk_multilock_cancel(o->multilock); }
+
+static int several_release(struct pdk__cli_object *o, pdk_lock_cb cb, void *arg)
+{
+    return pdk_multilock_unlock_async(o->multilock, cb, arg);
+}
+
+/* Of the first path. */
+static int several_token(const struct pdk__cli_object *o, int64_t *token)
+{
+    return pdk_multilock_token(o->multilock, 0, token);
+}
+
+static size_t several_node(const struct pdk__cli_object *o, char *buf, size_t size)
+{
+    return pdk_multilock_node(o->multilock, 0, buf, size);
+}
+
+static int64_t several_valid_ms(const struct pdk__cli_object *o) { return pdk_multilock_valid_ms(o->multilock); }
+
+static size_t several_error(struct pdk__cli_object *o, char *buf, size_t size)
+{
+    return pdk_multilock_last_error(o->multilock, buf, size);
+}
+
+static void several_free(struct pdk__cli_object *o) { pdk_multilock_free(o->multilock); }
+
 /* --- which ------------------------------------------------------------------------------------------------------- */
 
 #define RWLOCK(side)                                                                                                   \
@@ -233,6 +306,8 @@ const struct pdk__cli_recipe *pdk__cli_recipe(const struct pdk__cli_options *o)
         [MODE_SHARED] = RWLOCK(rwlock_read),
         [MODE_EXCLUSIVE] = RWLOCK(rwlock_write),
         [MODE_PERMITS] = {permits_make, permits_watch, permits_request, permits_cancel, permits_release, permits_token,
-                          permits_node, permits_valid_ms, permits_error, permits_free}};
+                          permits_node, permits_valid_ms, permits_error, permits_free},
+        [MODE_SEVERAL] = {several_make, several_watch, several_request, several_cancel, several_release, several_token,
+                          several_node, several_valid_ms, several_error, several_free}};
     return &recipes[o->mode];
 }

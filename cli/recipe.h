@@ -1,6 +1,6 @@
 /*
  * The lock that the command line chose, as an acquisition uses it: a mutex, one side of a read/write
- * lock, or permits of a semaphore.
+ * lock, permits of a semaphore, or several paths at once.
  *
  * The functions are those of the public interface.
  */
@@ -27,6 +27,7 @@ struct pdk__cli_object {
     pdk_semaphore *semaphore;
     pdk_permit *permit;
     unsigned count; /* of permits to request */
+    pdk_multilock *multilock;
 };
 
 struct pdk__cli_recipe {

@@ -1,9 +1,10 @@
 /*
  * Paddock: distributed locks on ZooKeeper.
  *
- * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/rwlock.h> (many readers, one
- * writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h> (one of many). Each header begins with its
- * caveats. All objects are opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
+ * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/multilock.h> (several locks as
+ * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h>
+ * (one of many). Each header begins with its caveats. All objects are opaque; options are set by setters; results are 0
+ * or a negative PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H
@@ -13,6 +14,7 @@
 #include <paddock/error.h>
 #include <paddock/leader.h>
 #include <paddock/log.h>
+#include <paddock/multilock.h>
 #include <paddock/mutex.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>

@@ -93,7 +93,7 @@ EXTRA_DIST += %D%/libpaddock.map
 include_HEADERS = include/paddock.h
 pkginclude_HEADERS = \
 	include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
-	include/paddock/leader.h include/paddock/log.h include/paddock/mutex.h \
+	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
 	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = paddock.pc

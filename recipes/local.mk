@@ -10,6 +10,7 @@ libpaddock_all_la_SOURCES += \
 	%D%/late.c %D%/late.h \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \
+	%D%/multilock.c %D%/multilock.h \
 	%D%/mutex.c %D%/mutex.h \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/object.c %D%/object.h \

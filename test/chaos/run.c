@@ -3,8 +3,9 @@
  *
  *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--out DIR]
  *
- * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits and
- * turns, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait, rwlock+idle+nowait. Without LIST, a mutex and two of the others, which the seed chooses, with options.
+ * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock and
+ * turns, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait, rwlock+idle+nowait,
+ * multi-lock+nowait. Without LIST, a mutex and two of the others, which the seed chooses, with options.
  *
  * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
  * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
@@ -223,16 +224,18 @@ static void add_craft(const char *name)
         options = mutex[o.seed % 6];
     else if (strcmp(name, "rwlock") == 0)
         options = rwlock[o.seed % 4];
+    else if (strcmp(name, "multi-lock") == 0 && o.seed / 2 % 2 == 1)
+        options = "+nowait";
     snprintf(texts[o.n_crafts], sizeof texts[0], "%s%s", name, options);
     o.crafts[o.n_crafts] = texts[o.n_crafts];
     o.n_crafts++;
 }
 
 /* A mutex and two others: what always comes together hides what comes alone. One seed and the next have different
- * ones, and six seeds each pair. */
+ * ones, and twelve seeds each pair. */
 static void choose_crafts(void)
 {
-    uint64_t first = o.seed % 3, second = (o.seed + 1 + o.seed / 3 % 2) % 3;
+    uint64_t first = o.seed % 4, second = (o.seed + 1 + o.seed / 4 % 3) % 4;
     if (o.n_crafts > 0)
         return;
     add_craft("mutex");

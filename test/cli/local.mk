@@ -2,7 +2,7 @@
 if WITH_CLI
 cli_programs = \
 	%D%/break %D%/container %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage \
-	%D%/permits %D%/renewal %D%/server %D%/sharing %D%/signals %D%/terminal %D%/usage
+	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/usage
 cli_scripts = %D%/completed %D%/manual %D%/nothing-up
 else
 cli_programs =
@@ -22,6 +22,7 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
 %C%_permits_SOURCES = %D%/test_permits.c
 %C%_renewal_SOURCES = %D%/test_renewal.c
 %C%_server_SOURCES = %D%/test_server.c
+%C%_several_SOURCES = %D%/test_several.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_signals_SOURCES = %D%/test_signals.c
 %C%_terminal_SOURCES = %D%/test_terminal.c

@@ -30,6 +30,7 @@ struct figures_size size = {.servers = 3,
                             .kills = 200,
                             .batches = 10,
                             .batch_rounds = 400,
+                            .cycles = 2000,
                             .rounds = 10000,
                             .curator = true};
 
@@ -41,12 +42,19 @@ static const char usage[] = "usage: figures [--quick] [--json] [--write] [--OPTI
                             "  --servers N    (3)\n"
                             "  --processes N, --terms N, --kills N    of the rotation (100, 10000, 200)\n"
                             "  --batches N    of the read/write lock, 400 rounds each (10)\n"
+                            "  --cycles N     of the multi-lock (2000)\n"
                             "  --rounds N     of the semaphores (10000)\n"
-                            "A WORD chooses the tests whose names contain it: rotate, read/write,\n"
+                            "A WORD chooses the tests whose names contain it: rotate, read/write, multi-lock,\n"
                             "semaphore, Curator.\n";
 
-static const struct figures_size quick = {
-    .servers = 1, .processes = 6, .terms = 40, .kills = 2, .batches = 1, .batch_rounds = 80, .rounds = 100};
+static const struct figures_size quick = {.servers = 1,
+                                          .processes = 6,
+                                          .terms = 40,
+                                          .kills = 2,
+                                          .batches = 1,
+                                          .batch_rounds = 80,
+                                          .cycles = 20,
+                                          .rounds = 100};
 
 static struct {
     char key[32], value[32], unit[16], aim[16], what[200];
@@ -141,7 +149,8 @@ static bool has(const char *key)
 /* A test that failed has left out its last figure. Curator may be missing. */
 static void write_page(void)
 {
-    CHECK(has("rotation.late") && has("rwlock.order_ideal") && has("semaphore.speed"));
+    CHECK(has("rotation.late") && has("rwlock.order_ideal") && has("multilock.eight_requests") &&
+          has("semaphore.speed"));
     char file[4096];
     struct program proof;
     demo_file("figures", file, sizeof file);
@@ -185,6 +194,8 @@ static int *number_of(int option)
         return &size.kills;
     case 'b':
         return &size.batches;
+    case 'c':
+        return &size.cycles;
     case 'r':
         return &size.rounds;
     default:
@@ -218,17 +229,13 @@ static bool read_option(int option)
 /* Words are what is left, from optind on. */
 static void read_options(int argc, char **argv)
 {
-    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"write", no_argument, NULL, 'w'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"servers", required_argument, NULL, 's'},
-                                            {"processes", required_argument, NULL, 'p'},
-                                            {"terms", required_argument, NULL, 't'},
-                                            {"kills", required_argument, NULL, 'k'},
-                                            {"batches", required_argument, NULL, 'b'},
-                                            {"rounds", required_argument, NULL, 'r'},
-                                            {0}};
+    static const struct option options[] = {
+        {"quick", no_argument, NULL, 'q'},         {"json", no_argument, NULL, 'j'},
+        {"write", no_argument, NULL, 'w'},         {"help", no_argument, NULL, 'h'},
+        {"servers", required_argument, NULL, 's'}, {"processes", required_argument, NULL, 'p'},
+        {"terms", required_argument, NULL, 't'},   {"kills", required_argument, NULL, 'k'},
+        {"batches", required_argument, NULL, 'b'}, {"cycles", required_argument, NULL, 'c'},
+        {"rounds", required_argument, NULL, 'r'},  {0}};
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         bool good = read_option(c);
         if (c == 'h' || !good) {
@@ -243,6 +250,7 @@ int main(int argc, char **argv)
     static struct pdk__test tests[] = {
         {"leaders rotate, and are killed: never two at once", figure_rotation},
         {"a read/write lock beside a mutex: a writer is alone", figure_rwlock},
+        {"a multi-lock of eight paths beside a mutex", figure_multilock},
         {"a semaphore never deadlocks, and gives no permit too many", figure_semaphore},
         {"Curator's semaphore beside it", figure_curator},
         {"the table is written", write_page},

@@ -19,6 +19,7 @@ struct figures_size {
     int servers;
     int processes, terms, kills; /* of the rotation */
     int batches, batch_rounds;   /* of the read/write lock: interleaved with those of the mutex */
+    int cycles;                  /* of the multi-lock, and of the mutex beside it */
     int rounds;                  /* of the semaphore, ours and Curator's */
     bool curator;                /* beside it */
 };
@@ -50,6 +51,7 @@ double crew_run(struct crew *c);
 /* The tests. */
 void figure_rotation(void);
 void figure_rwlock(void);
+void figure_multilock(void);
 void figure_semaphore(void);
 void figure_curator(void);
 

@@ -23,11 +23,11 @@ demo_sources = \
 	%D%/patience.c test/docker/workers.c test/docker/workers.h test/docker/scenario.c test/docker/scenario.h $(judge_sources) \
 	$(demo_sources)
 %C%_figures_SOURCES = \
-	%D%/crew.c %D%/figures.c %D%/figures.h %D%/figure_rotation.c %D%/figure_rwlock.c \
+	%D%/crew.c %D%/figures.c %D%/figures.h %D%/figure_multilock.c %D%/figure_rotation.c %D%/figure_rwlock.c \
 	%D%/figure_semaphore.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
 %C%_rotation_SOURCES = %D%/rotation.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
 
-# All of them: FIGURES='--json', FIGURES='--write', FIGURES='--servers 1 semaphore'.
+# All of them: FIGURES='--json', FIGURES='--write', FIGURES='--servers 1 multi'.
 figures: $(figures_programs)
 	@$(AM_TESTS_ENVIRONMENT) %D%/figures $(FIGURES)
 .PHONY: figures

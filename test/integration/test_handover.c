@@ -298,6 +298,27 @@ static void rwlock(void)
     end();
 }
 
+static void multilock(void)
+{
+    pdk_multilock *m;
+    pdk_multilock_options *o = pdk_multilock_options_new();
+    begin();
+    const char *paths[] = {fixture.path, fixture_path()};
+    CHECK_RC(pdk_multilock_options_set_unlock_nowait(o, true), 0);
+    CHECK_RC(pdk_multilock_new(&m, a.client, paths, 2, o), 0);
+    pdk_multilock_options_free(o);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    int held = rule(PDK__OP_DELETE, PDK__HOLD_REPLY);
+    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_client_flush(a.client, 0), PDK_ETIMEDOUT);
+    pdk__proxy_release(a.proxy, held);
+    CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
+    CHECK_EQ(fixture_children(paths[0]), 0);
+    CHECK_EQ(fixture_children(paths[1]), 0);
+    CHECK_RC(pdk_multilock_free(m), 0);
+    end();
+}
+
 /* --- threads that take turns ------------------------------------------------------------------------------------- */
 
 enum { BUDGET = 100, CROWD = 8 };
@@ -1019,6 +1040,7 @@ int main(int argc, char **argv)
         {"a close ends a flush", closed_flush},
         {"a flush on the thread of callbacks is refused", deadlock},
         {"a read/write lock is unlocked without waiting", rwlock},
+        {"a multi-lock is unlocked without waiting", multilock},
         {"an owner hands the lock to the next thread without a request", handed_on},
         {"threads that wait have one node together", one_node},
         {"a budget that is used up lets other processes go first", budget},

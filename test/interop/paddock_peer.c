@@ -49,6 +49,23 @@ static int take_mutex(struct contender *c, const char *path, int64_t ms)
     return rc == 0 ? pdk_mutex_timedlock(m, ms) : rc;
 }
 
+static int drop_multilock(struct contender *c)
+{
+    pdk_multilock_unlock(c->object);
+    return pdk_multilock_free(c->object);
+}
+
+/* Of PATH and one more. */
+static int take_multilock(struct contender *c, const char *path, int64_t ms)
+{
+    pdk_multilock *m;
+    char other[LINE];
+    snprintf(other, sizeof other, "%s-other", path);
+    int rc = pdk_multilock_new(&m, c->client, (const char *const[]){path, other}, 2, NULL);
+    c->object = rc == 0 ? m : NULL;
+    return rc == 0 ? pdk_multilock_timedlock(m, ms) : rc;
+}
+
 static int drop_rwlock(struct contender *c)
 {
     pdk_rwlock_unlock(c->object);
@@ -115,9 +132,10 @@ static int take_latch(struct contender *c, const char *path, int64_t ms) { retur
 static int take_turns(struct contender *c, const char *path, int64_t ms) { return take_leader(c, path, ms, true); }
 
 static const struct recipe recipes[] = {
-    {"mutex", take_mutex, drop_mutex},    {"reader", take_reader, drop_rwlock},
-    {"writer", take_writer, drop_rwlock}, {"semaphore", take_semaphore, drop_semaphore},
-    {"latch", take_latch, drop_leader},   {"turns", take_turns, drop_leader},
+    {"mutex", take_mutex, drop_mutex},         {"reader", take_reader, drop_rwlock},
+    {"writer", take_writer, drop_rwlock},      {"semaphore", take_semaphore, drop_semaphore},
+    {"multi", take_multilock, drop_multilock}, {"latch", take_latch, drop_leader},
+    {"turns", take_turns, drop_leader},
 };
 
 /* --- commands ---------------------------------------------------------------------------------------------------- */

@@ -152,6 +152,100 @@ static int permit_parts(struct record parts[PARTS_MAX])
 
 static int free_semaphore(void) { return pdk_semaphore_free(semaphore); }
 
+/* --- multi-locks: of each two of the paths, and of all ------------------------------------------------------------ */
+
+enum { CHOICES = 4, ALL = 3 };
+
+static pdk_multilock *multilocks[CHOICES];
+static int chosen;
+
+static void on_multilock(pdk_multilock *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)arg;
+    tell(state, token);
+}
+
+/* The I-th path of a choice: an object is made with them in this order. */
+static enum lane multi_lane(int choice, unsigned i) { return (enum lane)(LANE_A + (choice + i) % MULTI_PATHS); }
+
+static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options *options)
+{
+    tell = cb;
+    pdk_multilock_options *o = pdk_multilock_options_new();
+    int rc = o != NULL ? pdk_multilock_options_set_unlock_nowait(o, options->nowait) : PDK_ENOMEM;
+    for (int choice = 0; choice < CHOICES && rc == 0; choice++) {
+        const char *paths[MULTI_PATHS];
+        for (unsigned i = 0; i < MULTI_PATHS; i++)
+            paths[i] = lane_rules[multi_lane(choice, i)].path;
+        rc = pdk_multilock_new(&multilocks[choice], c, paths, choice == ALL ? MULTI_PATHS : 2, o);
+        if (rc == 0)
+            rc = pdk_multilock_on_state(multilocks[choice], on_multilock, NULL);
+    }
+    pdk_multilock_options_free(o);
+    return rc;
+}
+
+static void choose_paths(struct dice *dice, struct wish *wish)
+{
+    chosen = dice_below(dice, CHOICES);
+    wish->recipe = RECIPE_MULTI;
+    wish->n_nodes = chosen == ALL ? MULTI_PATHS : 2;
+}
+
+static int lock_multi(const struct wish *wish)
+{
+    switch (wish->way) {
+    case BY_TIMEDLOCK:
+        return pdk_multilock_timedlock(multilocks[chosen], wish->timeout_ms);
+    case BY_TRYLOCK:
+        return pdk_multilock_trylock(multilocks[chosen]);
+    default:
+        return pdk_multilock_lock(multilocks[chosen]);
+    }
+}
+
+static int unlock_multi(bool yields)
+{
+    (void)yields;
+    return pdk_multilock_unlock(multilocks[chosen]);
+}
+
+static pdk_state multi_state(void) { return pdk_multilock_state(multilocks[chosen]); }
+static int64_t multi_valid_ms(void) { return pdk_multilock_valid_ms(multilocks[chosen]); }
+
+static int64_t multi_part_token(unsigned i)
+{
+    int64_t token;
+    return pdk_multilock_token(multilocks[chosen], i, &token) == 0 ? token : 0;
+}
+
+static int64_t multi_token(void)
+{
+    int64_t token = 0;
+    for (unsigned i = 0; i < pdk_multilock_count(multilocks[chosen]); i++)
+        if (multi_part_token(i) > token)
+            token = multi_part_token(i);
+    return token;
+}
+
+static int multi_parts(struct record parts[PARTS_MAX])
+{
+    unsigned n = pdk_multilock_count(multilocks[chosen]);
+    for (unsigned i = 0; i < n; i++) {
+        put_part(&parts[i], multi_lane(chosen, i), multi_part_token(i));
+        pdk_multilock_node(multilocks[chosen], i, parts[i].node, sizeof parts[i].node);
+    }
+    return (int)n;
+}
+
+static int free_multilocks(void)
+{
+    int rc = 0;
+    for (int i = 0; i < CHOICES && rc == 0; i++)
+        rc = pdk_multilock_free(multilocks[i]);
+    return rc;
+}
+
 /* --- turns ------------------------------------------------------------------------------------------------------- */
 
 static pdk_leader *leader;
@@ -275,6 +369,18 @@ static const struct craft permits_craft = {.name = "permits",
                                            .parts = permit_parts,
                                            .free = free_semaphore};
 
+static const struct craft multi_craft = {.name = "multi-lock",
+                                         .lanes = 1U << LANE_A | 1U << LANE_B | 1U << LANE_C,
+                                         .make = make_multilocks,
+                                         .choose = choose_paths,
+                                         .lock = lock_multi,
+                                         .unlock = unlock_multi,
+                                         .state = multi_state,
+                                         .valid_ms = multi_valid_ms,
+                                         .token = multi_token,
+                                         .parts = multi_parts,
+                                         .free = free_multilocks};
+
 static const struct craft turns_craft = {.name = "turns",
                                          .lanes = 1U << LANE_TURNS,
                                          .make = make_leader,
@@ -288,7 +394,7 @@ static const struct craft turns_craft = {.name = "turns",
                                          .free = free_leader,
                                          .yields = true};
 
-const struct craft *const crafts[] = {&rwlock_craft, &permits_craft, &turns_craft, NULL};
+const struct craft *const crafts[] = {&rwlock_craft, &permits_craft, &multi_craft, &turns_craft, NULL};
 
 const struct craft *craft_find(const char *name)
 {

@@ -2,7 +2,7 @@
 # are visited to the end, `make models-full` through larger ones.
 model_scripts = %D%/check %D%/replay
 EXTRA_DIST += $(model_scripts) %D%/client.pml %D%/ensemble.pml %D%/given.pml %D%/lease.pml %D%/lock.pml \
-	%D%/machine.pml %D%/rwlock.pml %D%/semaphore.pml %D%/state.pml
+	%D%/machine.pml %D%/multilock.pml %D%/rwlock.pml %D%/semaphore.pml %D%/state.pml
 
 models:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check --all

@@ -463,6 +463,8 @@ static void *run(void *arg)
         fiber_block(c, 1000);
     while (c->world->permits > 0 && takers_begin(c) != 0)
         fiber_block(c, 1000);
+    while (c->world->gathers && gatherers_begin(c) != 0)
+        fiber_block(c, 1000);
     if (c->onlooker.rounds > 0)
         onlooker_begin(&c->onlooker, c);
     if (c->dispatches)
@@ -475,6 +477,8 @@ static void *run(void *arg)
         fiber_start(c, sharer_run, &c->sharers[i]);
     for (int i = 0; i < TAKERS_MAX && c->world->permits > 0; i++)
         fiber_start(c, taker_run, &c->takers[i]);
+    for (int i = 0; i < GATHERERS_MAX && c->world->gathers; i++)
+        fiber_start(c, gatherer_run, &c->gatherers[i]);
     if (c->onlooker.rounds > 0)
         fiber_start(c, onlooker_run, &c->onlooker);
     if (c->curious)

@@ -17,6 +17,7 @@ enum {
     USERS_MAX = 2,
     SHARERS_MAX = 2,
     TAKERS_MAX = 2,
+    GATHERERS_MAX = 2,
     PERMITS_MAX = 4,
     CLAIMS_MAX = 64,
     OUTSTANDING_MAX = 512, /* two for each stray, at a reconnection */
@@ -131,6 +132,16 @@ struct taker {
     int answer;
 };
 
+/* One that locks several paths at once. */
+struct gatherer {
+    struct client *client;
+    int index;
+    int rounds;
+    bool locks; /* asynchronously; else it unlocks so */
+    bool answered;
+    int answer;
+};
+
 /* One that stands for leader. */
 struct candidate {
     struct client *client;
@@ -234,6 +245,8 @@ struct client {
     struct sharer sharers[SHARERS_MAX];
     pdk_semaphore *semaphore; /* NULL: none */
     struct taker takers[TAKERS_MAX];
+    pdk_multilock *multilock; /* NULL: none */
+    struct gatherer gatherers[GATHERERS_MAX];
     struct candidate candidate;
     struct onlooker onlooker;
     struct user users[USERS_MAX];
@@ -327,6 +340,11 @@ void *candidate_run(void *candidate);
 int sharers_begin(struct client *c);
 void sharers_end(struct client *c);
 void *sharer_run(void *sharer);
+
+/* gatherers.c: their multi-lock, and their threads. */
+int gatherers_begin(struct client *c);
+void gatherers_end(struct client *c);
+void *gatherer_run(void *gatherer);
 
 /* takers.c: their semaphore, and their threads. */
 int takers_begin(struct client *c);

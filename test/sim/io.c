@@ -497,6 +497,8 @@ void client_begin(struct client *c, struct world *w, int id)
         c->sharers[i] = (struct sharer){.client = c, .index = i, .rounds = w->shares};
     for (int i = 0; i < TAKERS_MAX; i++)
         c->takers[i] = (struct taker){.client = c, .index = i, .rounds = w->permits > 0};
+    for (int i = 0; i < GATHERERS_MAX; i++)
+        c->gatherers[i] = (struct gatherer){.client = c, .index = i, .rounds = w->gathers};
     c->candidate.rounds = w->elects;
     c->adopts = w->lends && id == 0;
     c->onlooker.rounds = !c->adopts && w->observed >= 0 && chance(&w->random, 600);

@@ -11,7 +11,7 @@ shipped_library = %D%/libshipped.a
 	lib/zk/handle.c lib/zk/index.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c lib/zk/options.c lib/zk/release.c lib/zk/renewal.c lib/zk/request.c lib/zk/reset.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
 	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
 	recipes/bundle.c recipes/changes.c recipes/contenders_observer.c recipes/count.c recipes/grant.c recipes/handover.c recipes/hold.c recipes/holds.c recipes/late.c recipes/leader.c recipes/lock.c \
-	recipes/mutex.c recipes/node_data.c recipes/object.c recipes/observer.c recipes/rwlock.c recipes/semaphore.c recipes/turn.c \
+	recipes/multilock.c recipes/mutex.c recipes/node_data.c recipes/object.c recipes/observer.c recipes/rwlock.c recipes/semaphore.c recipes/turn.c \
 	%D%/log.c %D%/registry.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
@@ -22,6 +22,7 @@ shipped_library = %D%/libshipped.a
 	%D%/ensemble.c %D%/ensemble.h \
 	%D%/faults.c \
 	%D%/fiber.c %D%/fiber.h \
+	%D%/gatherers.c \
 	%D%/io.c \
 	%D%/late_create.c \
 	%D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c %D%/law_idle.c \

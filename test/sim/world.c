@@ -276,6 +276,9 @@ static bool client_done(const struct client *c)
     for (int i = 0; i < TAKERS_MAX && !c->dead; i++)
         if (c->takers[i].rounds > 0)
             return false;
+    for (int i = 0; i < GATHERERS_MAX && !c->dead; i++)
+        if (c->gatherers[i].rounds > 0)
+            return false;
     if (!c->dead && (c->candidate.rounds > 0 || c->onlooker.rounds > 0))
         return false;
     for (int i = 0; i < c->n_claims && !c->dead; i++)
@@ -500,6 +503,9 @@ static void begin(struct world *w, const struct plan *plan)
     w->turns = plan->seed % 11 == 6;
     w->shares = plan->seed % 5 == 3 && !plan->exhaustive;
     w->permits = plan->seed % 5 == 4 && !plan->exhaustive ? 1 + (int)(plan->seed / 5 % PERMITS_MAX) : 0;
+    w->gathers = plan->seed % 7 == 5 && w->lock_delay_ms == 0 && !plan->exhaustive;
+    if (w->gathers)
+        w->n_paths = 2;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);

@@ -94,6 +94,7 @@ struct world {
     bool turns;     /* the candidates lead in turns */
     bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
     int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
+    bool gathers;   /* each client has threads that lock both paths at once */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     bool suspends;  /* paused clients are, rather, on a machine that is suspended */

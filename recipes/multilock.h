@@ -1,0 +1,32 @@
+/* The multi-lock, inside; bundle.h has the life of a grant. */
+#ifndef PDK__MULTILOCK_H
+#define PDK__MULTILOCK_H
+
+#include "paddock/multilock.h"
+#include "recipes/bundle.h"
+#include "recipes/node_data.h"
+#include "recipes/object.h"
+
+struct pdk_multilock_options {
+    struct pdk__node_options shared;
+};
+
+struct pdk_multilock {
+    struct pdk__object object;
+    struct pdk__node_options options;
+    unsigned n;
+    char **paths;          /* sorted */
+    unsigned *places;      /* of each path, as given, among the sorted ones */
+    struct pdk__list list; /* of pdk__grip: those that contend or are owned */
+};
+
+/* A grant, or a request: of a thread, which can re-enter, or of none. */
+struct pdk__grip {
+    struct pdk__bundle bundle;
+    uint64_t thread; /* 0: belongs to no thread */
+    unsigned count;
+    pdk_lock_cb cb;
+    void *arg;
+};
+
+#endif

@@ -1,0 +1,559 @@
+/* The multi-lock: all paths or none, one order everywhere, and what becomes of a grant. */
+#include "lib/zk/client.h"
+#include "test/lib/fixture.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_PEERS = 3, N_PATHS = 3, MULTI = 14 };
+
+static pdk_client *clients[N_PEERS];
+static pdk_multilock *locks[N_PEERS]; /* of all paths, each in another order */
+static char paths[N_PATHS][160];
+
+static pdk_multilock *make(pdk_client *c, const char *const *of, unsigned n)
+{
+    pdk_multilock *m = NULL;
+    CHECK_RC(pdk_multilock_new(&m, c, of, n, NULL), 0);
+    return m;
+}
+
+static void begin(void)
+{
+    fixture_begin();
+    for (int i = 0; i < N_PATHS; i++)
+        snprintf(paths[i], sizeof paths[i], "%s-%d", fixture.path, i);
+    for (int i = 0; i < N_PEERS; i++) {
+        const char *of[N_PATHS];
+        for (int k = 0; k < N_PATHS; k++)
+            of[k] = paths[(k * (i == 1 ? 2 : 1) + i) % N_PATHS];
+        clients[i] = fixture_client(fixture_options(30000));
+        locks[i] = make(clients[i], of, N_PATHS);
+    }
+}
+
+/* All paths have N nodes. */
+static bool nodes_are(int n)
+{
+    for (int i = 0; i < N_PATHS; i++) {
+        int there = fixture_children(paths[i]);
+        if ((there > 0 ? there : 0) != n)
+            return false;
+    }
+    return true;
+}
+
+static void end(void)
+{
+    CHECK_WITHIN(LONG_MS, nodes_are(0));
+    for (int i = 0; i < N_PEERS; i++) {
+        CHECK_RC(pdk_multilock_free(locks[i]), 0);
+        CHECK_RC(pdk_client_close(clients[i]), 0);
+        CHECK_RC(pdk_client_free(clients[i]), 0);
+    }
+    for (int i = 0; i < N_PATHS; i++)
+        fixture_delete_all(paths[i]);
+}
+
+struct want {
+    atomic_int told; /* 1 until the callback, then its code */
+};
+
+static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, rc); }
+
+static bool is(const struct want *w, int rc) { return atomic_load(&w->told) == rc; }
+
+static void want(struct want *w, pdk_multilock *m)
+{
+    atomic_store(&w->told, 1);
+    CHECK_RC(pdk_multilock_lock_async(m, PDK_FOREVER, told, w), 0);
+}
+
+/* --- all or nothing ---------------------------------------------------------------------------------------------- */
+
+static void all_paths_are_held(void)
+{
+    int64_t token, other;
+    char node[64];
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
+    CHECK(pdk_multilock_valid_ms(locks[0]) > 0);
+    CHECK_EQ(pdk_multilock_count(locks[0]), N_PATHS);
+    CHECK_RC(pdk_multilock_token(locks[0], 0, &token), 0);
+    for (unsigned i = 0; i < N_PATHS; i++) {
+        pdk_mutex *one = fixture_mutex(clients[1], paths[i]);
+        CHECK_RC(pdk_mutex_trylock(one), PDK_EBUSY);
+        CHECK_RC(pdk_mutex_free(one), 0);
+        CHECK_RC(pdk_multilock_token(locks[0], i, &other), 0);
+        CHECK(other == token && token > 0);
+        CHECK(pdk_multilock_node(locks[0], i, node, sizeof node) > 0);
+        CHECK_STR(fixture_find(pdk_multilock_path(locks[0], i), "-lock-"), node);
+    }
+    CHECK_STR(pdk_multilock_path(locks[1], 0), paths[1]);
+    CHECK_RC(pdk_multilock_trylock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_multilock_timedlock(locks[1], 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_FREE);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_EPERM);
+    CHECK_WITHIN(LONG_MS, pdk_multilock_trylock(locks[1]) == 0); /* its server may lag */
+    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    end();
+}
+
+/* A mutex on one path is enough to keep all others waiting; they are queued everywhere. */
+static void one_path_keeps_it_waiting(void)
+{
+    struct want w;
+    begin();
+    pdk_mutex *one = fixture_mutex(clients[1], paths[1]);
+    CHECK_RC(pdk_mutex_lock(one), 0);
+    CHECK_RC(pdk_multilock_trylock(locks[0]), PDK_EBUSY);
+    CHECK_RC(pdk_multilock_timedlock(locks[0], 200), PDK_ETIMEDOUT);
+    CHECK_WITHIN(LONG_MS, fixture_children(paths[0]) <= 0 && fixture_children(paths[1]) == 1);
+    want(&w, locks[0]);
+    CHECK_WITHIN(LONG_MS, fixture_children(paths[0]) == 1 && fixture_children(paths[1]) == 2);
+    CHECK(is(&w, 1));
+    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_FREE);
+    CHECK_RC(pdk_mutex_unlock(one), 0);
+    CHECK_WITHIN(LONG_MS, is(&w, 0));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_free(one), 0);
+    end();
+}
+
+static atomic_int inside;
+static _Atomic bool overlapped;
+
+static void *work(void *arg)
+{
+    pdk_multilock *m = arg;
+    for (int i = 0; i < 15; i++) {
+        if (pdk_multilock_lock(m) != 0)
+            return NULL;
+        if (atomic_fetch_add(&inside, 1) != 0)
+            overlapped = true;
+        atomic_fetch_sub(&inside, 1);
+        if (pdk_multilock_unlock(m) != 0)
+            return NULL;
+    }
+    return m;
+}
+
+/* Each names the paths in another order. */
+static void they_do_not_wait_for_each_other(void)
+{
+    pthread_t threads[2 * N_PEERS];
+    begin();
+    overlapped = false;
+    for (int i = 0; i < 2 * N_PEERS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, work, locks[i % N_PEERS]), 0);
+    for (int i = 0; i < 2 * N_PEERS; i++) {
+        void *done;
+        pthread_join(threads[i], &done);
+        CHECK(done != NULL);
+    }
+    CHECK(!overlapped);
+    end();
+}
+
+static void a_thread_enters_again(void)
+{
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_trylock(locks[0]), 0);
+    CHECK(nodes_are(1));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    end();
+}
+
+static void a_guard_for_each_path(void)
+{
+    zoo_op_t checks[N_PATHS];
+    zoo_op_result_t results[N_PATHS];
+    begin();
+    CHECK_RC(pdk_multilock_guard(locks[0], 0, &checks[0]), PDK_EPERM);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    for (unsigned i = 0; i < N_PATHS; i++)
+        CHECK_RC(pdk_multilock_guard(locks[0], i, &checks[i]), 0);
+    CHECK_RC(pdk_multilock_guard(locks[0], N_PATHS, &checks[0]), PDK_EINVAL);
+    CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZOK);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZNONODE);
+    end();
+}
+
+/* --- asynchronously ---------------------------------------------------------------------------------------------- */
+
+static void without_waiting(void)
+{
+    struct want first, second, third, try, gone;
+    begin();
+    want(&first, locks[0]);
+    CHECK_WITHIN(LONG_MS, is(&first, 0));
+    want(&second, locks[0]);
+    want(&third, locks[1]);
+    CHECK_WITHIN(LONG_MS, nodes_are(3));
+    CHECK_RC(pdk_multilock_free(locks[0]), PDK_EBUSY);
+    CHECK_EQ(pdk_multilock_cancel(locks[0]), 1);
+    CHECK_WITHIN(LONG_MS, is(&second, PDK_ECANCELED) && nodes_are(2));
+    CHECK(is(&third, 1));
+    atomic_store(&try.told, 1);
+    CHECK_RC(pdk_multilock_lock_async(locks[2], 0, told, &try), 0);
+    CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY)); /* and it is no obstacle to end() */
+    atomic_store(&gone.told, 1);
+    CHECK_RC(pdk_multilock_unlock_async(locks[0], told, &gone), 0);
+    CHECK_WITHIN(LONG_MS, is(&gone, 0) && is(&third, 0));
+    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    end();
+}
+
+static void a_nested_unlock_without_waiting(void)
+{
+    struct want gone;
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    atomic_store(&gone.told, 1);
+    CHECK_RC(pdk_multilock_unlock_async(locks[0], told, &gone), 0);
+    CHECK_WITHIN(LONG_MS, is(&gone, 0));
+    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
+    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), 0);
+    CHECK_WITHIN(LONG_MS, nodes_are(0));
+    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
+    end();
+}
+
+/* --- loss -------------------------------------------------------------------------------------------------------- */
+
+static _Atomic int64_t lost_token;
+
+static void note_lost(pdk_multilock *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)arg;
+    if (state == PDK_LOST)
+        lost_token = token;
+}
+
+static void one_path_lost_is_all_lost(void)
+{
+    int64_t token;
+    char node[64];
+    zoo_op_t check;
+    begin();
+    lost_token = 0;
+    CHECK_RC(pdk_multilock_on_state(locks[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_token(locks[0], 1, &token), 0);
+    pdk_multilock_node(locks[0], 1, node, sizeof node);
+    fixture_delete_below(pdk_multilock_path(locks[0], 1), node);
+    CHECK_WITHIN(LONG_MS, pdk_multilock_state(locks[0]) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, lost_token == token);
+    CHECK_EQ(pdk_multilock_valid_ms(locks[0]), 0);
+    CHECK_RC(pdk_multilock_guard(locks[0], 0, &check), PDK_ELOST);
+    CHECK_RC(pdk_multilock_lock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    end();
+}
+
+/* The node that is made anew would stand behind others that stand behind its companions: so all are made anew. */
+static void one_node_deleted_while_it_waits(void)
+{
+    struct want second, third;
+    char node[64];
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    want(&second, locks[1]);
+    CHECK_WITHIN(LONG_MS, nodes_are(2));
+    snprintf(node, sizeof node, "%016llx", (unsigned long long)pdk_client_session_id(clients[1]));
+    snprintf(node, sizeof node, "%s", fixture_find(paths[2], node));
+    want(&third, locks[2]);
+    CHECK_WITHIN(LONG_MS, nodes_are(3));
+    pdk_contender_list *list;
+    CHECK_RC(pdk_contenders(clients[1], paths[2], LONG_MS, &list), 0); /* what it watches, it watches now */
+    pdk_contender_list_free(list);
+    fixture_delete_below(paths[2], node);
+    CHECK_WITHIN(LONG_MS, nodes_are(3));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_WITHIN(LONG_MS, is(&third, 0));
+    CHECK(is(&second, 1));
+    CHECK_RC(pdk_multilock_unlock(locks[2]), 0);
+    CHECK_WITHIN(LONG_MS, is(&second, 0));
+    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    end();
+}
+
+static void an_ended_session(void)
+{
+    struct want second;
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    want(&second, locks[1]);
+    CHECK_WITHIN(LONG_MS, nodes_are(2));
+    fixture_expire(pdk__client_zh(clients[1]));
+    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[1]) == PDK_SESSION_CONNECTED && nodes_are(2));
+    CHECK(is(&second, 1));
+    fixture_expire(pdk__client_zh(clients[0]));
+    CHECK_WITHIN(LONG_MS, pdk_multilock_state(locks[0]) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, is(&second, 0));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    end();
+}
+
+/* --- the transaction --------------------------------------------------------------------------------------------- */
+
+/* ZooKeeper's client aborts the process when a container is made in a transaction. */
+static void paths_that_are_missing(void)
+{
+    char deep[2][200];
+    const char *of[] = {deep[0], deep[1], paths[0]};
+    begin();
+    for (int i = 0; i < 2; i++)
+        snprintf(deep[i], sizeof deep[i], "%s/deep/%d", paths[i], i);
+    pdk_multilock *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_EQ(fixture_children(deep[0]), 1);
+    CHECK_EQ(fixture_children(deep[1]), 1);
+    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_multilock_free(m), 0);
+    for (int i = 0; i < 2; i++) {
+        fixture_delete_all(deep[i]);
+        snprintf(deep[i], sizeof deep[i], "%s/deep", paths[i]);
+        fixture_delete_all(deep[i]);
+    }
+    end();
+}
+
+/* The requests of one lock, and of its release. */
+static void one_transaction(void)
+{
+    enum { DELETE = 2, EXISTS = 3, LIST = 8 };
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0); /* the paths are there */
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_reset_counters(fixture.e->proxy[i]);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    int multis = 0, looks = 0, lists = 0, deletes = 0;
+    for (int i = 0; i < fixture.e->n; i++) {
+        multis += pdk__proxy_requests(fixture.e->proxy[i], MULTI);
+        looks += pdk__proxy_requests(fixture.e->proxy[i], EXISTS);
+        lists += pdk__proxy_requests(fixture.e->proxy[i], LIST);
+        deletes += pdk__proxy_requests(fixture.e->proxy[i], DELETE);
+    }
+    CHECK_EQ(multis, 1);
+    CHECK_EQ(looks, N_PATHS);
+    CHECK_EQ(lists, N_PATHS);
+    CHECK_EQ(deletes, N_PATHS);
+    end();
+}
+
+/* The connection breaks at the transaction, wherever the client is connected. */
+static void lock_with_a_cut(pdk__act act)
+{
+    const struct pdk__proxy_rule rule = {.op = MULTI, .act = act};
+    int rules[3], n_cuts = 0;
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0); /* the paths are there */
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    for (int i = 0; i < fixture.e->n; i++)
+        rules[i] = pdk__proxy_rule(fixture.e->proxy[i], &rule);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    for (int i = 0; i < fixture.e->n; i++)
+        n_cuts += pdk__proxy_hits(fixture.e->proxy[i], rules[i]);
+    CHECK(n_cuts >= 1);
+    CHECK(nodes_are(1));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_clear(fixture.e->proxy[i]);
+    end();
+}
+
+static void a_lost_answer(void) { lock_with_a_cut(PDK__CUT_BEFORE_REPLY); }
+
+static void a_request_that_never_arrives(void) { lock_with_a_cut(PDK__CUT_BEFORE); }
+
+/* The one that is refused is named, and no other path keeps a node. */
+static void a_refused_path(void)
+{
+    struct ACL read_only[] = {{ZOO_PERM_READ, {"world", "anyone"}}};
+    struct ACL_vector acl = {1, read_only};
+    char text[256];
+    begin();
+    snprintf(paths[1], sizeof paths[1], "%s", fixture_path());
+    fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
+    const char *of[] = {paths[2], paths[0], paths[1]};
+    pdk_multilock *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
+    pdk_multilock_last_error(m, text, sizeof text);
+    CHECK(strstr(text, paths[1]) != NULL);
+    CHECK_RC(pdk_multilock_trylock(m), PDK_EACCES);
+    CHECK_WITHIN(LONG_MS, nodes_are(0));
+    CHECK_RC(pdk_multilock_free(m), 0);
+    end();
+}
+
+/* A request that stayed would count against the paths that a session can carry. */
+static void refused_again_and_again(void)
+{
+    enum { LONG = 4000, ROUNDS = 300 };
+    struct ACL read_only[] = {{ZOO_PERM_READ, {"world", "anyone"}}};
+    struct ACL_vector acl = {1, read_only};
+    char *path = malloc(LONG + 200);
+    begin();
+    snprintf(path, LONG + 200, "%s-%0*d", fixture.path, LONG, 0);
+    snprintf(paths[1], sizeof paths[1], "%s", fixture_path());
+    fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    const char *of[] = {path, paths[1]};
+    pdk_multilock *m = make(clients[0], of, 2);
+    for (int i = 0; i < ROUNDS; i++)
+        CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
+    CHECK_RC(pdk_multilock_free(m), 0);
+    fixture_delete_all(path);
+    free(path);
+    end();
+}
+
+/* ZooKeeper's client frees its caller's memory when its session has ended before the call. */
+static void sessions_that_end_all_the_time(void)
+{
+    struct want w;
+    begin();
+    for (int i = 0; i < 10; i++) {
+        want(&w, locks[0]);
+        fixture_expire(pdk__client_zh(clients[0]));
+        CHECK_WITHIN(LONG_MS, !is(&w, 1));
+        CHECK(is(&w, 0) || is(&w, PDK_ELOST));
+        if (is(&w, 0))
+            pdk_multilock_unlock(locks[0]);
+        CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && nodes_are(0));
+    }
+    end();
+}
+
+/* --- requests that are wrong ------------------------------------------------------------------------------------- */
+
+static void wrong_requests(void)
+{
+    pdk_multilock *m = NULL;
+    begin();
+    const char *twice[] = {paths[0], paths[1], paths[0]}, *bad[] = {paths[0], "no path"}, *many[65];
+    for (int i = 0; i < 65; i++)
+        many[i] = paths[0];
+    CHECK_RC(pdk_multilock_new(&m, clients[0], twice, 0, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_new(&m, clients[0], twice, 3, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_new(&m, clients[0], many, PDK_MULTILOCK_MAX + 1, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_new(&m, clients[0], bad, 2, NULL), PDK_EPATH);
+    CHECK_RC(pdk_multilock_new(NULL, clients[0], twice, 1, NULL), PDK_EINVAL);
+    pdk_multilock_options *o = pdk_multilock_options_new();
+    char *data = calloc(1, 65536);
+    CHECK_RC(pdk_multilock_options_set_data(o, data, 65536), 0);
+    char names[9][160];
+    for (int i = 0; i < 9; i++) {
+        snprintf(names[i], sizeof names[i], "%s-large-%d", fixture.path, i);
+        many[i] = names[i];
+    }
+    CHECK_RC(pdk_multilock_new(&m, clients[0], many, 9, o), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_new(&m, clients[0], many, 7, o), 0);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_multilock_free(m), 0);
+    for (int i = 0; i < 7; i++)
+        fixture_delete_all(names[i]);
+    free(data);
+    pdk_multilock_options_free(o);
+    CHECK_RC(pdk_multilock_lock(NULL), PDK_EINVAL);
+    CHECK_EQ(pdk_multilock_state(NULL), PDK_FREE);
+    CHECK_RC(pdk_multilock_lock_async(locks[0], 0, NULL, NULL), PDK_EINVAL);
+    CHECK(pdk_multilock_path(locks[0], N_PATHS) == NULL);
+    end();
+}
+
+/* One path is a mutex. */
+static void one_path(void)
+{
+    begin();
+    const char *of[] = {paths[0]};
+    pdk_multilock *m = make(clients[0], of, 1);
+    pdk_mutex *other = fixture_mutex(clients[1], paths[0]);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_mutex_trylock(other), PDK_EBUSY);
+    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(other) == 0);
+    CHECK_RC(pdk_mutex_unlock(other), 0);
+    CHECK_RC(pdk_mutex_free(other), 0);
+    CHECK_RC(pdk_multilock_free(m), 0);
+    end();
+}
+
+static _Atomic int n_revoked;
+
+static void note_revoked(pdk_multilock *m, int64_t token, void *arg)
+{
+    (void)m, (void)token, (void)arg;
+    n_revoked++;
+}
+
+static void it_is_asked_back(void)
+{
+    pdk_contender_list *list;
+    begin();
+    n_revoked = 0;
+    CHECK_RC(pdk_multilock_on_revoke(locks[0], note_revoked, NULL), 0);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_contenders(clients[1], paths[1], LONG_MS, &list), 0);
+    CHECK_RC(pdk_contender_revoke(clients[1], list, 0, LONG_MS), 0);
+    CHECK_WITHIN(LONG_MS, n_revoked == 1);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    pdk_contender_list_free(list);
+    end();
+}
+
+static void a_closed_client_ends_all(void)
+{
+    struct want second;
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    want(&second, locks[0]);
+    CHECK_WITHIN(LONG_MS, nodes_are(2));
+    CHECK_RC(pdk_client_close(clients[0]), 0);
+    CHECK(is(&second, PDK_ECLOSED));
+    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"all paths are held, and one token names them", all_paths_are_held},
+        {"one path keeps it waiting, and a try leaves nothing", one_path_keeps_it_waiting},
+        {"they do not wait for each other, in whatever order they name the paths", they_do_not_wait_for_each_other},
+        {"a thread enters again", a_thread_enters_again},
+        {"there is a guard for each path", a_guard_for_each_path},
+        {"lock, cancel and unlock without waiting", without_waiting},
+        {"a nested unlock without waiting", a_nested_unlock_without_waiting},
+        {"one path lost, and all are lost", one_path_lost_is_all_lost},
+        {"one node deleted while it waits, and it queues again everywhere", one_node_deleted_while_it_waits},
+        {"an ended session loses it, and who waits begins again", an_ended_session},
+        {"paths that are missing are made, as containers", paths_that_are_missing},
+        {"one transaction, and no search", one_transaction},
+        {"a transaction whose answer is lost is found", a_lost_answer},
+        {"a transaction that never arrives is sent again", a_request_that_never_arrives},
+        {"a path that is refused is named", a_refused_path},
+        {"refused again and again, it leaves nothing behind", refused_again_and_again},
+        {"sessions that end all the time", sessions_that_end_all_the_time},
+        {"wrong requests are refused", wrong_requests},
+        {"one path is a mutex", one_path},
+        {"it is asked back", it_is_asked_back},
+        {"a closed client ends all", a_closed_client_ends_all},
+        {0}};
+    return fixture_main(argc, argv, "multilock", tests, ON_ONE | ON_THREE);
+}
