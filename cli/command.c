@@ -6,11 +6,10 @@
 
 #define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
-const struct pdk__cli_option pdk__cli_command_options[] = {{"command", 'c', KIND_TEXT, AT(script)},
-                                                           {"on-lost", 0, KIND_SIGNAL, AT(on_lost)},
-                                                           {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke)},
-                                                           {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
-                                                           {0}};
+const struct pdk__cli_option pdk__cli_command_options[] = {
+    {"command", 'c', KIND_TEXT, AT(script)},      {"on-lost", 0, KIND_SIGNAL, AT(on_lost)},
+    {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke)}, {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
+    {"metrics", 0, KIND_TEXT, AT(metrics)},       {0}};
 
 static void use_shell(struct pdk__cli_lock *l)
 {

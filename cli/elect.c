@@ -21,7 +21,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "      --on-lost=ACTION        term lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
                            "      --on-revoke=ACTION      asked for by 'paddock break': the same, no SIGKILL\n"
-                           "      --lost-exit-code N      exit status when the term was lost (76)\n"
+                           "      --lost-exit-code N   for a lost term (76);  --metrics FILE  statistics\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
                            "When it ends by itself: resign, and exit with its status. SIGTERM, SIGINT and\n"

@@ -3,6 +3,7 @@
 #include "cli/child.h"
 #include "cli/guard.h"
 #include "cli/message.h"
+#include "cli/notify.h"
 #include "cli/number.h"
 #include "cli/shutdown.h"
 #include "lib/assert.h"
@@ -79,6 +80,8 @@ static void start_command(struct pdk__cli_runner *r, struct pdk__cli_spawned *ch
         cannot_run(r, why);
     else if (r->lock->common.verbose)
         pdk__cli_message("running %s", r->lock->argv[0]);
+    if (r->ran)
+        pdk__cli_notify("READY=1\nSTATUS=%s: held, token %s", r->lock->common.path, getenv("PADDOCK_TOKEN"));
 }
 
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
@@ -146,6 +149,7 @@ static void request_next_term(struct pdk__cli_runner *r)
     r->child = 0;
     r->dead = r->lost = false;
     r->status = 0; /* the status of this term does not count for the next */
+    pdk__cli_notify("STATUS=%s: waiting", r->lock->common.path);
     pdk__cli_channel_send(r->channel, &note);
 }
 

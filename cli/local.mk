@@ -34,15 +34,19 @@ paddock_SOURCES = \
 	%D%/ls.c \
 	%D%/main.c \
 	%D%/message.c %D%/message.h \
+	%D%/metrics.c %D%/metrics.h \
+	%D%/notify.c %D%/notify.h \
 	%D%/number.c %D%/number.h \
 	%D%/opener.c %D%/opener.h \
 	%D%/options.c %D%/options.h \
+	%D%/overview.c %D%/overview.h \
 	%D%/owner.c %D%/owner.h \
 	%D%/process_title.c %D%/process_title.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/recipe.c %D%/recipe.h \
 	%D%/relay.c %D%/relay.h \
 	%D%/runner.c %D%/runner.h \
+	%D%/screen.c %D%/screen.h \
 	%D%/server.c \
 	%D%/session.c \
 	%D%/shutdown.c %D%/shutdown.h \
@@ -51,4 +55,7 @@ paddock_SOURCES = \
 	%D%/start.c \
 	%D%/target.c %D%/target.h \
 	%D%/terminal.c %D%/terminal.h \
-	%D%/timer.c %D%/timer.h
+	%D%/timer.c %D%/timer.h \
+	%D%/top.c \
+	%D%/tree.c %D%/tree.h \
+	%D%/watch.c %D%/watch.h

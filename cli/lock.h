@@ -31,9 +31,10 @@ struct pdk__cli_lock {
     int on_revoke;         /* the signal for a revocation request; 0: ignore it */
     int64_t kill_after_ms; /* the requested grace; -1: not given */
     int64_t grace_ms;
-    bool keep;   /* a leadership: be a candidate again when the command has ended */
-    bool once;   /* one term, however it ends */
-    bool listen; /* no candidate: print the leaders; as JSON */
+    const char *metrics; /* the file for them; NULL: none */
+    bool keep;           /* a leadership: be a candidate again when the command has ended */
+    bool once;           /* one term, however it ends */
+    bool listen;         /* no candidate: print the leaders; as JSON */
     bool json;
     bool live; /* keep a line on the terminal while waiting */
 };

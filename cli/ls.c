@@ -5,13 +5,17 @@
 #include "cli/connect.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/target.h"
+#include "cli/watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
+                           "       paddock ls --watch [OPTION]... PATH...\n"
                            "Show who holds the lock PATH and who waits for it, in their order.\n"
-                           "      --json            a JSON object, for programs\n"
+                           "      --watch           show each PATH, and again at each change\n"
+                           "      --json            a JSON object, for programs; --watch: one a line\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
                            "      --session-timeout SEC   of the session that looks (10)\n"
                            "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
@@ -25,12 +29,14 @@ static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
 struct ls {
     struct pdk__cli_options options; /* first */
     bool json;
+    bool watch;
     bool recursive;
 };
 
 #define AT(member) .at = offsetof(struct ls, member)
 
 static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(json)},
+                                                     {"watch", 0, KIND_FLAG, AT(watch)},
                                                      {"recursive", 'r', KIND_FLAG, AT(recursive)},
                                                      {"recursive", 'R', KIND_FLAG, AT(recursive)},
                                                      {0}};
@@ -46,8 +52,10 @@ static int parse(struct ls *l, int argc, char **argv)
     if (l->recursive)
         return pdk__cli_usage("ls: shows who holds one lock and who waits for it, not what lies below a path");
     status = pdk__cli_options_path(&l->options, l->options.words[0]);
-    if (status == 0 && l->options.words[1] != NULL)
-        return pdk__cli_usage("ls: one path at a time: '%s'", l->options.words[1]);
+    if (status == 0 && l->options.words[1] != NULL && !l->watch)
+        return pdk__cli_usage("ls: one path at a time, but for --watch: '%s'", l->options.words[1]);
+    for (char **word = l->options.words; status == 0 && *word != NULL; word++)
+        status = pdk__cli_target_path(verb.name, *word);
     return status;
 }
 
@@ -103,7 +111,7 @@ int pdk__cli_ls_main(int argc, char **argv)
     if (status == 0)
         status = parse(&l, argc, argv);
     if (status == 0 && !l.options.answered)
-        status = run(&l);
+        status = l.watch ? pdk__cli_watch(&l.options, l.options.words, l.json) : run(&l);
     pdk__cli_options_end(&l.options);
     return status;
 }

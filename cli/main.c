@@ -15,8 +15,9 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
                            "  lock [-n|-w SEC] PATH CMD...   run CMD while holding the lock PATH\n"
                            "  elect PATH CMD...              run CMD while leader of PATH, term by term\n"
                            "  hold [-n|-w SEC] PATH          hold it until standard input ends\n"
-                           "  ls PATH                        who holds it, and who waits\n"
+                           "  ls [--watch] PATH              who holds it, and who waits\n"
                            "  break PATH                     ask the holder to release it, or take it away\n"
+                           "  top [PATH...]                  a tree of locks, again and again\n"
                            "  server                         a throwaway ZooKeeper, for trying and testing\n"
                            "\n"
                            "  -h, --help      this text; 'paddock COMMAND --help' for one command\n"
@@ -27,8 +28,9 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {{"lock", pdk__cli_lock_main}, {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
-                {"ls", pdk__cli_ls_main},     {"break", pdk__cli_break_main}, {"server", pdk__cli_server_main}};
+} commands[] = {{"lock", pdk__cli_lock_main},    {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
+                {"ls", pdk__cli_ls_main},        {"break", pdk__cli_break_main}, {"top", pdk__cli_top_main},
+                {"server", pdk__cli_server_main}};
 
 static bool is_help(const char *word)
 {

@@ -2,6 +2,7 @@
 
 #include "cli/job.h"
 #include "cli/message.h"
+#include "cli/notify.h"
 #include "cli/number.h"
 #include "cli/shutdown.h"
 #include "cli/signals.h"
@@ -66,6 +67,11 @@ static void take_signal(struct pdk__cli_runner *r)
 
 /* --- the session --- */
 
+static void notify_state(const struct pdk__cli_runner *r, const char *state)
+{
+    pdk__cli_notify("STATUS=%s: %s", r->lock->common.path, state);
+}
+
 /* The servers may grant a shorter timeout than was requested. */
 static void report_grace(const struct pdk__cli_runner *r)
 {
@@ -100,6 +106,7 @@ static void take_loss(struct pdk__cli_runner *r)
     if (!r->lost && r->child != 0)
         message_unless_quiet(r, "the", what_follows(r));
     r->lost = true;
+    notify_state(r, "lost");
 }
 
 /* Only a request: the command ends in its own time, if at all, and the lock is released after that. */
@@ -168,11 +175,13 @@ static void take_note(struct pdk__cli_runner *r)
         break;
     case NOTE_SUSPECT:
         r->suspended = true;
+        notify_state(r, "held, but the connection is lost");
         if (r->lock->common.verbose)
             pdk__cli_message("%s: connection lost; the %s may follow", r->lock->common.path, pdk__cli_runner_noun(r));
         break;
     case NOTE_HELD:
         r->suspended = false;
+        notify_state(r, "held, connected again");
         if (r->lock->common.verbose)
             pdk__cli_message("%s: connected again, still held", r->lock->common.path);
         break;
@@ -244,6 +253,7 @@ static void turn(struct pdk__cli_runner *r)
         {.fd = r->channel, .events = POLLIN}, {.fd = r->signals, .events = POLLIN}, {.fd = r->timer, .events = POLLIN}};
     int64_t due = pdk__cli_earlier(pdk__cli_group_due(&r->group), pdk__cli_shutdown_due(r));
     due = pdk__cli_earlier(due, pdk__cli_relay_due(&r->relay));
+    due = pdk__cli_earlier(due, pdk__cli_notify_due());
     pdk__cli_timer_arm(r->timer, due);
     poll(fds, 3, pdk__cli_poll_ms(due));
     pdk__cli_job_enforce_lease(r);
@@ -253,6 +263,14 @@ static void turn(struct pdk__cli_runner *r)
     take_notes(r);
     pdk__cli_job_relay(r);
     pdk__cli_shutdown_step(r);
+    pdk__cli_notify_step();
+}
+
+/* A candidate is ready, also while no server answers: it will be there when one does. */
+static void notify_begin(const struct pdk__cli_runner *r)
+{
+    pdk__cli_notify_begin();
+    pdk__cli_notify("%sSTATUS=%s: waiting", r->lock->common.elect ? "READY=1\n" : "", r->lock->common.path);
 }
 
 /* Without a command there is nothing to guard. A guard that ended on its own would be a zombie, for a time, in a
@@ -292,6 +310,7 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_pro
     r.timer = pdk__cli_timer_new();
     pdk__cli_group_init(&r.group, l->lease, l->on_lost);
     pdk__cli_terminal_open(&r.terminal);
+    notify_begin(&r);
     while (!finished(&r))
         turn(&r);
     pdk__cli_terminal_erase(&r.terminal);

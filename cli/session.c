@@ -3,6 +3,7 @@
 #include "cli/group.h"
 #include "cli/lock.h"
 #include "cli/message.h"
+#include "cli/metrics.h"
 #include "cli/number.h"
 #include "cli/process_title.h"
 #include "cli/queue.h"
@@ -26,6 +27,9 @@ struct session {
     struct pdk__cli_acquisition acquisition;
     struct pdk__cli_group group;
     struct pdk__cli_queue *queue;
+    struct pdk__cli_metrics metrics;
+    enum pdk__cli_phase written; /* to them */
+    pdk_state written_state;
     enum pdk__cli_phase reported;
     pdk_state reported_state;
     bool reported_lost;
@@ -264,7 +268,18 @@ static int64_t due(const struct session *s)
     /* After a pause the answer to the resignation is awaited. It makes the acquisition's descriptor readable. */
     int64_t due = pdk__cli_earlier(s->acquisition.resigning ? -1 : s->acquisition.deadline, s->connecting_at);
     due = pdk__cli_earlier(due, s->renew_at);
+    due = pdk__cli_earlier(due, s->metrics.due);
     return pdk__cli_earlier(due, pdk__cli_group_due(&s->group));
+}
+
+/* Before the command can start: it may read them. */
+static void keep_metrics(struct session *s)
+{
+    const struct pdk__cli_acquisition *c = &s->acquisition;
+    bool news = c->phase != s->written || c->state != s->written_state;
+    s->written = c->phase;
+    s->written_state = c->state;
+    pdk__cli_metrics_step(&s->metrics, c->client, news);
 }
 
 /* The group that may have to be killed comes first, because any time may have passed since poll() was called. */
@@ -281,6 +296,7 @@ static void turn(struct session *s)
     check_group(s);
     pdk__cli_group_step(&s->group);
     pdk__cli_acquisition_step(&s->acquisition);
+    keep_metrics(s);
     report_connecting(s);
     report_phase(s);
     report_state(s);
@@ -325,6 +341,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     s.timer = pdk__cli_timer_new();
     pdk__cli_group_init(&s.group, l->lease, l->on_lost);
     s.connecting_at = l->live ? pdk__cli_now_ms() + CONNECTING_MS : -1;
+    pdk__cli_metrics_begin(&s.metrics, &l->common, l->metrics);
     pdk__cli_acquisition_begin(&s.acquisition, &l->common);
     while (s.acquisition.phase != PHASE_ENDED)
         turn(&s);
@@ -335,6 +352,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     /* The close answers the queue's requests, so they end before the client is freed. */
     pdk__cli_queue_stop(s.queue);
     pdk_client_close(s.acquisition.client);
+    pdk__cli_metrics_write(&s.metrics, s.acquisition.client);
     pdk__cli_queue_free(s.queue);
     pdk__cli_acquisition_close(&s.acquisition);
     report_end(&s, status, text);

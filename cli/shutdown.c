@@ -1,6 +1,7 @@
 #include "cli/shutdown.h"
 
 #include "cli/message.h"
+#include "cli/notify.h"
 #include "cli/number.h"
 #include "lib/assert.h"
 
@@ -19,6 +20,7 @@ void pdk__cli_shutdown_begin(struct pdk__cli_runner *r)
     struct pdk__cli_note note = {.kind = NOTE_LEAVE};
     assert(!r->leaving);
     r->leaving = true;
+    pdk__cli_notify("STOPPING=1\nSTATUS=%s: releasing", r->lock->common.path);
     r->left_ms = pdk__cli_now_ms();
     if (r->channel >= 0)
         pdk__cli_channel_send(r->channel, &note);

@@ -2,6 +2,7 @@
 #include "cli/guard.h"
 #include "cli/lock.h"
 #include "cli/message.h"
+#include "cli/metrics.h"
 #include "cli/number.h"
 #include "cli/signals.h"
 
@@ -42,6 +43,14 @@ static int check_grace(const struct pdk__cli_lock *l)
         return 0;
     return pdk__cli_usage("%s: --kill-after %.3g s needs a --session-timeout of %.3g s or more", l->common.command,
                           (double)l->kill_after_ms / 1000, (double)least / 1000);
+}
+
+static int check_metrics(const struct pdk__cli_lock *l)
+{
+    int rc = l->metrics != NULL ? pdk__cli_metrics_check(l->metrics) : 0;
+    if (rc == 0)
+        return 0;
+    return pdk__cli_usage("%s: --metrics %s: %s", l->common.command, l->metrics, strerror(rc));
 }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
@@ -107,6 +116,8 @@ static int run(struct pdk__cli_lock *l)
 int pdk__cli_lock_run(struct pdk__cli_lock *l)
 {
     int status = check_grace(l);
+    if (status == 0)
+        status = check_metrics(l);
     if (status != 0)
         return status;
     l->grace_ms = l->kill_after_ms >= 0 ? l->kill_after_ms : GRACE_MS;

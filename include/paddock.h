@@ -3,8 +3,8 @@
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/multilock.h> (several locks as
  * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h>
- * (one of many). Each header begins with its caveats. All objects are opaque; options are set by setters; results are 0
- * or a negative PDK_E… of <paddock/error.h>.
+ * (one of many). <paddock/stats.h> has the counters of a client. Each header begins with its caveats. All objects are
+ * opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H
@@ -18,6 +18,7 @@
 #include <paddock/mutex.h>
 #include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
+#include <paddock/stats.h>
 #include <paddock/version.h>
 
 #endif

@@ -45,8 +45,11 @@ libpaddock_all_la_SOURCES = \
 	%D%/identity.c %D%/identity.h \
 	%D%/incident.c %D%/incident.h \
 	%D%/list.h \
+	%D%/metrics.c \
+	%D%/probe.h \
 	%D%/process.c %D%/process.h \
 	%D%/revocation.c %D%/revocation.h \
+	%D%/stats.c %D%/stats.h \
 	%D%/version.c \
 	%D%/zk/account.c %D%/zk/account.h \
 	%D%/zk/attempt.c %D%/zk/attempt.h \
@@ -72,6 +75,7 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/request.c %D%/zk/request.h \
 	%D%/zk/reset.c %D%/zk/reset.h \
 	%D%/zk/session.c %D%/zk/session.h \
+	%D%/zk/snapshot.c \
 	%D%/zk/standing.c %D%/zk/standing.h \
 	%D%/zk/stray.c %D%/zk/stray.h \
 	%D%/zk/survey.c %D%/zk/survey.h \
@@ -94,6 +98,7 @@ include_HEADERS = include/paddock.h
 pkginclude_HEADERS = \
 	include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
 	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
-	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/version.h
+	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/stats.h \
+	include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = paddock.pc

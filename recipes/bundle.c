@@ -22,6 +22,8 @@ static struct pdk__part *gate_of(const struct pdk__bundle *b)
 /* Are the nodes made in one transaction? */
 static bool batched(const struct pdk__bundle *b) { return b->spec.paths != NULL && b->spec.n > 1; }
 
+static struct pdk_stats *stats_of(const struct pdk__bundle *b) { return &client_of(b)->stats; }
+
 static const char *path_of(const struct pdk__bundle_spec *spec, unsigned i)
 {
     return spec->paths != NULL ? spec->paths[i] : spec->path;
@@ -125,10 +127,20 @@ static void release_all(struct pdk__bundle *b)
         pdk__hold_release(&part->hold);
 }
 
+/* The grant is released or lost. */
+static void count_end(struct pdk__bundle *b)
+{
+    pdk__stats_held(stats_of(b), b->spec.object->path, b->token, pdk__now_ms() - b->granted_ms);
+}
+
 /* It ends without a grant, or its grant ends. */
 static void end(struct pdk__bundle *b, int rc)
 {
     bool pending = b->stage == PDK__BUNDLE_PENDING;
+    if (pending)
+        pdk__stats_failure(stats_of(b), b->spec.object->path, rc);
+    else if (b->stage == PDK__BUNDLE_GRANTED)
+        count_end(b);
     move(b, PDK__BUNDLE_ENDED);
     if (pending) {
         b->result = rc;
@@ -177,6 +189,9 @@ static void grant(struct pdk__bundle *b)
         if (b->parts[i].hold.token > b->token)
             b->token = b->parts[i].hold.token;
     move(b, PDK__BUNDLE_GRANTED);
+    b->granted_ms = pdk__now_ms();
+    pdk__stats_hold(stats_of(b), b->spec.object->path, b->token);
+    pdk__stats_grant(stats_of(b), b->spec.object->path, PDK__BY_SERVERS, b->granted_ms - b->began_ms);
     if (b->spec.gate != NULL)
         pdk__hold_release(&gate_of(b)->hold);
     tell_completed(b);
@@ -268,6 +283,9 @@ static void settle_granted(struct pdk__bundle *b)
     bool suspect = any_suspect(b);
     if (count_parts(b, PDK__HOLD_LOST) > 0) {
         move(b, PDK__BUNDLE_LOST);
+        count_end(b);
+        pdk__stats_loss(stats_of(b), b->spec.object->path, b->token,
+                        find_part(b, PDK__HOLD_LOST)->hold.claim.standing.loss);
         tell_changed(b, PDK_LOST);
     } else if (suspect != b->suspect) {
         tell_changed(b, suspect ? PDK_SUSPECT : PDK_HELD);
@@ -338,6 +356,7 @@ static void init_kinds(struct pdk__bundle *b, const struct pdk__bundle_kind *kin
                                            .keep = kind->keep,
                                            .release = kind->release,
                                            .names_path = kind->names_path,
+                                           .is_part = true,
                                            .granted = granted,
                                            .failed = failed,
                                            .changed = changed,
@@ -411,6 +430,8 @@ int pdk__bundle_request(struct pdk__bundle **out, const struct pdk__bundle_spec 
     struct pdk__bundle *b = make(spec);
     if (b == NULL)
         return PDK_ENOMEM;
+    b->began_ms = pdk__now_ms();
+    pdk__stats_request(stats_of(b), spec->object->path);
     int rc = begin(b);
     if (rc != 0) {
         end(b, rc);

@@ -75,6 +75,7 @@ struct pdk__bundle {
     int result;                    /* why it has ended without a grant, or 0 */
     int64_t token;
     bool suspect;
+    int64_t began_ms, granted_ms;
     char *data;
     size_t data_size;
     pthread_cond_t moved; /* to another stage */

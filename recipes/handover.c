@@ -36,8 +36,20 @@ static void own(struct pdk_op *op, uint64_t thread)
     pdk__claim_used(&op->hold.claim);
 }
 
+/* A request that found an idle grant was not counted: it never waited. */
+static void count_turn(const struct pdk_op *op, const struct pdk__turn *turn)
+{
+    struct pdk__object *o = &op->holds->object;
+    enum pdk__grant_source source = op->turn_number > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
+    if (turn->object == NULL)
+        pdk__stats_reuse(&o->client->stats, o->path);
+    else
+        pdk__stats_grant(&o->client->stats, o->path, source, pdk__now_ms() - turn->began_ms);
+}
+
 static void give(struct pdk_op *op, struct pdk__turn *turn)
 {
+    count_turn(op, turn);
     own(op, turn->thread);
     pdk__turn_settle(turn, 0, &op->hold);
 }
@@ -130,7 +142,9 @@ struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *
 
 void pdk__handover_resume(struct pdk_op *op)
 {
+    struct pdk__object *o = &op->holds->object;
     assert(resumable(op));
+    pdk__stats_reuse(&o->client->stats, o->path);
     own(op, pdk__holds_thread());
 }
 
@@ -242,10 +256,13 @@ static void give_back(struct pdk_op *op)
 static void cancelled(void *arg)
 {
     struct sleeper *s = arg;
-    if (!s->turn.settled)
+    struct pdk__object *o = &s->holds->object;
+    if (!s->turn.settled) {
         pdk__list_remove(&s->turn.link);
-    else if (s->turn.rc == 0)
+        pdk__stats_failure(&o->client->stats, o->path, PDK_ECANCELED);
+    } else if (s->turn.rc == 0) {
         give_back(grant_of(&s->turn));
+    }
     pdk__holds_moved(s->holds);
     pdk__turn_clear(&s->turn);
     pthread_cond_destroy(&s->told);
@@ -295,6 +312,7 @@ int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
     int rc = pdk__cond_init(&s.told);
     if (rc != 0)
         return rc;
+    pdk__turn_begin(&s.turn, &h->object);
     pdk__turn_join(&h->turns, &s.turn);
     pdk__holds_moved(h);
     await_turn(&s);
@@ -332,9 +350,11 @@ int pdk__handover_request(struct pdk_op **out, struct pdk__holds *h, const struc
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);
     } else if (wish->try_only) {
+        pdk__turn_begin(&op->turn, &h->object);
         pdk__list_init(&op->turn.link);
         pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);
     } else {
+        pdk__turn_begin(&op->turn, &h->object);
         pdk__turn_join(&h->turns, &op->turn);
         pdk__holds_moved(h);
     }

@@ -36,6 +36,41 @@ static void check(const struct pdk__hold *hold)
         assert(hold->token != 0 && hold->node[0] != '\0');
 }
 
+/* --- statistics -------------------------------------------------------------------------------------------------- */
+
+static struct pdk_stats *stats_of(const struct pdk__hold *hold) { return &hold->object->client->stats; }
+
+/* Is it a request of the program's own? */
+static bool is_request(const struct pdk__hold *hold) { return !hold->kind->is_part && !hold->for_turns; }
+
+static void count_grant(struct pdk__hold *hold)
+{
+    hold->granted_ms = hold->claim.stepped_ms;
+    if (!hold->kind->is_part)
+        pdk__stats_hold(stats_of(hold), hold->path, hold->token);
+    if (is_request(hold))
+        pdk__stats_grant(stats_of(hold), hold->path, PDK__BY_SERVERS, hold->granted_ms - hold->began_ms);
+}
+
+static void count_failure(const struct pdk__hold *hold, int rc)
+{
+    if (is_request(hold))
+        pdk__stats_failure(stats_of(hold), hold->path, rc);
+}
+
+/* The claim has taken the event by which the hold is over. */
+static void count_end(const struct pdk__hold *hold)
+{
+    if (!hold->kind->is_part)
+        pdk__stats_held(stats_of(hold), hold->path, hold->token, hold->claim.stepped_ms - hold->granted_ms);
+}
+
+void pdk__hold_count_loss(const struct pdk__hold *hold)
+{
+    assert(hold->stage == PDK__HOLD_LOST);
+    pdk__stats_loss(stats_of(hold), hold->path, hold->token, hold->claim.standing.loss);
+}
+
 /* --- the count --------------------------------------------------------------------------------------------------- */
 
 void pdk__hold_ref(struct pdk__hold *hold)
@@ -169,6 +204,7 @@ static void granted(struct pdk__claim *claim, int64_t token)
     strcpy(hold->node, claim->machine.node.name);
     hold->object->error[0] = '\0';
     move(hold, PDK__HOLD_GRANTED);
+    count_grant(hold);
     hold->kind->granted(hold);
     check(hold);
 }
@@ -177,6 +213,7 @@ static void fail(struct pdk__hold *hold, int rc)
 {
     hold->result = rc;
     move(hold, PDK__HOLD_FAILED);
+    count_failure(hold, rc);
     hold->kind->failed(hold, rc);
     check(hold);
 }
@@ -196,6 +233,7 @@ static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
         keep_reason(hold, PDK_ELOST);
         pdk__hold_incident(hold, hold->kind->keep, PDK_ELOST);
         move(hold, PDK__HOLD_LOST);
+        count_end(hold);
     }
     hold->kind->changed(hold, state);
     check(hold);
@@ -304,12 +342,15 @@ int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec)
     hold->at_work = true;
     pdk__hold_ref(hold); /* the claim's */
     move(hold, PDK__HOLD_PENDING);
+    if (is_request(hold))
+        pdk__stats_request(stats_of(hold), hold->path);
     int rc = pdk__claim_start(&hold->claim, hold->object->client, &listener, &spec);
     if (rc == 0)
         return 0;
     hold->at_work = false;
     hold->result = rc;
     move(hold, PDK__HOLD_FAILED);
+    count_failure(hold, rc);
     pdk__hold_unref(hold);
     return rc;
 }
@@ -322,6 +363,18 @@ void pdk__hold_cancel(struct pdk__hold *hold)
     pdk__claim_release(&hold->claim);
 }
 
+/* The claim's reference may be the last. */
+static void release_claim(struct pdk__hold *hold, enum pdk__hold_stage before)
+{
+    pdk__hold_ref(hold);
+    pdk__claim_release(&hold->claim);
+    if (before == PDK__HOLD_GRANTED)
+        count_end(hold);
+    else
+        count_failure(hold, PDK_ECANCELED);
+    pdk__hold_unref(hold);
+}
+
 void pdk__hold_release(struct pdk__hold *hold)
 {
     enum pdk__hold_stage before = hold->stage;
@@ -329,7 +382,7 @@ void pdk__hold_release(struct pdk__hold *hold)
     if (before == PDK__HOLD_PENDING || pdk__hold_owned(hold))
         move(hold, PDK__HOLD_RELEASED);
     if (before == PDK__HOLD_PENDING || before == PDK__HOLD_GRANTED)
-        pdk__claim_release(&hold->claim);
+        release_claim(hold, before);
 }
 
 void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms)

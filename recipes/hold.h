@@ -38,6 +38,7 @@ struct pdk__hold;
 struct pdk__hold_kind {
     const char *acquire, *keep, *release;
     bool names_path; /* an incident names the hold's path, not the object's */
+    bool is_part;    /* of a bundle, which counts for the statistics as a whole */
     void (*granted)(struct pdk__hold *hold);
     void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
@@ -66,7 +67,8 @@ struct pdk__hold {
     char node[PDK__NAME_MAX];  /* of the last grant */
     char why[PDK__REASON_MAX]; /* why it failed, was lost, or could not be released, beyond the code */
     const char *lent;          /* the path of that node, once it was lent; owned by the object */
-    int64_t began_ms, waited_ms;
+    int64_t began_ms, granted_ms, waited_ms;
+    bool for_turns;       /* it was started for requests that are counted by themselves */
     pthread_cond_t moved; /* to another stage, or done */
 
     /* the callback of a release */
@@ -123,6 +125,9 @@ static inline bool pdk__hold_owned(const struct pdk__hold *hold)
 {
     return hold->stage == PDK__HOLD_GRANTED || hold->stage == PDK__HOLD_LOST;
 }
+
+/* It is lost, and a program relied on it. */
+void pdk__hold_count_loss(const struct pdk__hold *hold);
 
 /* The milliseconds for which it is certain to be held. */
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);

@@ -192,6 +192,8 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
         hold->object->error[0] = '\0';
         return;
     }
+    if (state == PDK__ACT_LOST)
+        pdk__hold_count_loss(hold);
     pdk_state now = state == PDK__ACT_LOST ? PDK_LOST : state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
     pdk__changes_tell(&hold->object->changes, now, hold->token);
 }
@@ -309,6 +311,7 @@ int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct p
     spec.data = op->data;
     op->rule = wish->rule;
     op->thread = wish->for_turns ? PDK__NO_THREAD : cb == NULL ? pdk__holds_thread() : 0;
+    op->hold.for_turns = wish->for_turns;
     op->completed_cb = cb;
     op->completed_arg = arg;
     int rc = pdk__hold_start(&op->hold, spec);

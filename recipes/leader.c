@@ -150,6 +150,7 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
     struct pdk_leader *l = leader_of(hold);
     assert(in_term(l));
     if (state == PDK__ACT_LOST) {
+        pdk__hold_count_loss(hold);
         tell(l, PDK_DEPOSED, hold->token);
         move(l, PDK_LEADER_STANDING);
     } else {

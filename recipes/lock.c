@@ -127,6 +127,8 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
     }
     if (!wish->try_only || !in_the_way(h, wish->rule))
         return 1;
+    pdk__stats_request(&h->object.client->stats, h->object.path);
+    pdk__stats_failure(&h->object.client->stats, h->object.path, PDK_EBUSY);
     return PDK_EBUSY;
 }
 

@@ -12,6 +12,12 @@ void pdk__turns_init(struct pdk__turns *turns)
     turns->due_ms = PDK__NEVER;
 }
 
+void pdk__turn_begin(struct pdk__turn *turn, struct pdk__object *object)
+{
+    turn->object = object;
+    pdk__stats_request(&object->client->stats, object->path);
+}
+
 void pdk__turn_join(struct pdk__turns *turns, struct pdk__turn *turn)
 {
     assert(!turn->settled && turn->tell != NULL);
@@ -31,6 +37,8 @@ void pdk__turn_settle(struct pdk__turn *turn, int rc, struct pdk__hold *hold)
     pdk__list_remove(&turn->link);
     turn->settled = true;
     turn->rc = rc;
+    if (rc != 0 && turn->object != NULL)
+        pdk__stats_failure(&turn->object->client->stats, turn->object->path, rc);
     if (hold != NULL)
         pdk__hold_ref(turn->hold = hold);
     turn->tell(turn);

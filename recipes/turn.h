@@ -12,8 +12,9 @@
 
 /* A request for a turn, on the stack of its thread or in the handle of an asynchronous one. */
 struct pdk__turn {
-    struct pdk__list link; /* in the queue, until it is settled */
-    uint64_t thread;       /* that asks; 0: none */
+    struct pdk__list link;      /* in the queue, until it is settled */
+    uint64_t thread;            /* that asks; 0: none */
+    struct pdk__object *object; /* that is asked for; NULL: the request is not counted */
     int64_t began_ms, deadline_ms;
     void (*tell)(struct pdk__turn *turn); /* it was settled */
     bool settled;
@@ -30,6 +31,9 @@ struct pdk__turns {
 /* All with the client's lock held. */
 
 void pdk__turns_init(struct pdk__turns *turns);
+
+/* A request for OBJECT begins. */
+void pdk__turn_begin(struct pdk__turn *turn, struct pdk__object *object);
 void pdk__turn_join(struct pdk__turns *turns, struct pdk__turn *turn);
 
 /* The first in the queue; NULL: none waits. */

@@ -314,7 +314,7 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
     struct pdk__actions actions, failed = {0};
     enum pdk__phase before = claim->machine.phase;
     assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
-    event.now_ms = pdk__now_ms();
+    event.now_ms = claim->stepped_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
         claim->machine.spare = pdk__attempt_next();
     pdk__contender_step(&claim->machine, &event, &actions);

@@ -51,6 +51,7 @@ struct pdk__claim {
     struct pdk__claim_spec spec;
     struct pdk__release release; /* from the moment at which it is no longer wanted */
     bool needs_lease;            /* it holds, or is about to; counted in the client */
+    int64_t stepped_ms;          /* when its machine took its last event */
     int64_t due_ms;              /* when to call the listener's due(); PDK__NEVER for never */
     char *predecessor;           /* the path that is watched, while queue.watching; or was */
     bool unwatched;              /* the watch is being removed; the request may be lost and repeated */

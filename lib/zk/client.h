@@ -20,6 +20,7 @@
 #include "lib/core/session.h"
 #include "lib/list.h"
 #include "lib/process.h"
+#include "lib/stats.h"
 #include "lib/zk/index.h"
 #include "lib/zk/options.h"
 #include "paddock/client.h"
@@ -135,6 +136,8 @@ struct pdk_client {
     bool closed;
     bool unfit;       /* the link is too slow for the session, and an incident says so */
     uint64_t n_links; /* connections so far */
+
+    struct pdk_stats stats;
 
     /* reports for people (account.c) */
     struct pdk__log *log;

@@ -34,16 +34,31 @@ static bool up_to_date(const struct pdk_client *c)
     return c->zh != NULL && connected == (zoo_state(c->zh) == ZOO_CONNECTED_STATE);
 }
 
+static void count_end(struct pdk_client *c)
+{
+    if (c->over == PDK_EEXPIRED)
+        pdk__stats_expiry(&c->stats);
+    c->stats.connected = false;
+}
+
+static void count_answer(struct pdk_client *c, const struct pdk__session_event *event)
+{
+    if (event->kind == PDK__SEV_ANSWERED && event->asked && event->agreed)
+        pdk__stats_renewal(&c->stats, event->now_ms - event->sent_ms);
+}
+
 static void carry_out(struct pdk_client *c, const struct pdk__session_action *action)
 {
     switch (action->kind) {
     case PDK__SACT_UP:
         assert(action->session != 0 && c->over == 0);
+        pdk__stats_up(&c->stats, action->session);
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_UP,
                                                      .session = action->session,
                                                      .timeout_ms = c->session.timeout_ms});
         break;
     case PDK__SACT_DOWN:
+        pdk__stats_down(&c->stats);
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_DOWN});
         break;
     case PDK__SACT_LEASE_OK:
@@ -57,11 +72,13 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
         break;
     case PDK__SACT_EXPIRED:
         assert(c->over == 0);
+        pdk__stats_expiry(&c->stats);
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_EXPIRED, .error = action->error});
         break;
     case PDK__SACT_OVER:
         assert(action->error != 0 && c->over == 0);
         c->over = action->error;
+        count_end(c);
         pdk__members_session(c, &(struct pdk__event){.kind = PDK__EV_SESSION_OVER, .error = action->error});
         break;
     case PDK__SACT_OPEN:
@@ -70,6 +87,7 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
         pdk__client_wake(c);
         break;
     case PDK__SACT_RENEW:
+        pdk__stats_renewal_sent(&c->stats);
         pdk__renewal_write(c);
         break;
     case PDK__SACT_KEEPALIVE:
@@ -102,6 +120,7 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     assert(pdk__client_locked(c));
     pdk__session_step(&c->session, event, &actions);
     pdk__account_session(c, before, event, &actions);
+    count_answer(c, event);
     c->session_wake_ms = pdk__session_wake_ms(&c->session);
     pdk__client_arm(c, c->session_wake_ms);
     note_link(c);

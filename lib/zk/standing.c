@@ -156,6 +156,23 @@ static void why_lost(struct pdk__standing *s, const struct pdk__event *event, ch
     }
 }
 
+static pdk_loss loss_of(const struct pdk__event *event)
+{
+    switch (event->kind) {
+    case PDK__EV_SESSION_EXPIRED:
+        return PDK_LOSS_SESSION;
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        return event->error == PDK_EEXPIRED ? PDK_LOSS_SESSION : PDK_LOSS_CLOSED;
+    case PDK__EV_LEASE_EXPIRED:
+    case PDK__EV_LEASE_LOW:
+    case PDK__EV_TIMER:
+        return PDK_LOSS_LEASE;
+    default:
+        return PDK_LOSS_NODE;
+    }
+}
+
 static void why_failed(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event, int error,
                        char *buf, size_t size)
 {
@@ -210,6 +227,7 @@ static void tell(struct pdk__standing *s, enum pdk__phase before, const struct p
         break;
     case PDK__ACT_LOST:
         why_lost(s, event, why, size);
+        s->loss = loss_of(event);
         pdk__log(c, PDK_LOG_WARNING, "%s: lost: %s", path, why);
         break;
     case PDK__ACT_REVOKED:
@@ -262,8 +280,12 @@ bool pdk__standing_slow(struct pdk__standing *s, char why[PDK__REASON_MAX])
 void pdk__standing_step(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
                         const struct pdk__actions *actions)
 {
-    if (event->kind == PDK__EV_LISTED && event->outcome == PDK__OK)
+    bool joined = !s->known && s->machine->node.exists == PDK__NODE_YES;
+    if (event->kind == PDK__EV_LISTED && event->outcome == PDK__OK) {
         note_listing(s, event);
+        if (joined)
+            pdk__stats_queue(&s->client->stats, s->ahead);
+    }
     if (before != s->machine->phase)
         tell_phase(s, before, event);
     for (size_t i = 0; i < actions->n; i++)

@@ -22,6 +22,7 @@ struct pdk__standing {
     const char *library;       /* of the contender directly ahead, by its name; "": ours, or none is ahead */
     char who[192];             /* the owner of the node directly ahead, by its data */
     char why[PDK__REASON_MAX]; /* why it was lost, failed, or could not be released; "" */
+    pdk_loss loss;             /* why it was lost, for programs */
     uint64_t slow_link;        /* the connection that was reported as too slow last; 0: none */
 };
 

@@ -142,6 +142,7 @@ fact "no link in what is installed to be read leads nowhere" links_lead_somewher
 }
 if command -v systemd-analyze >/dev/null; then
     fact "systemd finds no fault in the leader's unit" unit_is_sound paddock-leader.service
+    fact "systemd finds no fault in the unit of an elected daemon" unit_is_sound paddock-elect.service
 else
     echo "ok - systemd finds no fault in the units # SKIP no systemd-analyze"
 fi

@@ -1,7 +1,7 @@
 # The checks of the build itself.
 build_scripts = \
 	%D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
-	%D%/check-measure %D%/check-nonblocking %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
+	%D%/check-measure %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
 	%D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
 	%D%/proof %D%/prove %D%/quickstart
 server_scripts = %D%/installed-prefix.sh

@@ -1,14 +1,14 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/break %D%/container %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/outage \
-	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/usage
-cli_scripts = %D%/completed %D%/manual %D%/nothing-up
+	%D%/break %D%/container %D%/elect %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
+	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
+cli_scripts = %D%/completed %D%/in_tmux %D%/manual %D%/nothing-up
 else
 cli_programs =
 cli_scripts =
 endif
-EXTRA_DIST += %D%/completed %D%/manual %D%/nothing-up
+EXTRA_DIST += %D%/completed %D%/in_tmux %D%/manual %D%/nothing-up
 libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
 %C%_break_SOURCES = %D%/test_break.c
 %C%_container_SOURCES = %D%/test_container.c
@@ -18,6 +18,8 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
 %C%_listing_SOURCES = %D%/test_listing.c
 %C%_lock_SOURCES = %D%/test_lock.c
 %C%_lost_SOURCES = %D%/test_lost.c
+%C%_metrics_SOURCES = %D%/test_metrics.c
+%C%_notify_SOURCES = %D%/test_notify.c
 %C%_outage_SOURCES = %D%/test_outage.c
 %C%_permits_SOURCES = %D%/test_permits.c
 %C%_renewal_SOURCES = %D%/test_renewal.c
@@ -26,7 +28,9 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
 %C%_signals_SOURCES = %D%/test_signals.c
 %C%_terminal_SOURCES = %D%/test_terminal.c
+%C%_top_SOURCES = %D%/test_top.c
 %C%_usage_SOURCES = %D%/test_usage.c
+%C%_watch_SOURCES = %D%/test_watch.c
 
 # For LD_PRELOAD.
 preloaded_libraries = %D%/hanging_client.la %D%/hanging_resolver.la

@@ -8,7 +8,7 @@ integration_programs = $(edge_programs) \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle \
-	%D%/semaphore %D%/validity %D%/verb_cost
+	%D%/semaphore %D%/stats %D%/validity %D%/verb_cost
 
 # Programs that tests start.
 libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
@@ -64,6 +64,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_rwlock_idle_SOURCES = %D%/test_rwlock_idle.c
 %C%_slow_calls_SOURCES = %D%/test_slow_calls.c
 %C%_strangers_SOURCES = %D%/test_strangers.c
+%C%_stats_SOURCES = %D%/test_stats.c
 %C%_throttled_SOURCES = %D%/test_throttled.c
 %C%_validity_SOURCES = %D%/test_validity.c
 %C%_verb_cost_SOURCES = %D%/test_verb_cost.c

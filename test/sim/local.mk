@@ -5,7 +5,7 @@ EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
 shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
 %C%_libshipped_a_SOURCES = \
-	lib/clock.c lib/error.c lib/identity.c lib/incident.c lib/revocation.c \
+	lib/clock.c lib/error.c lib/identity.c lib/incident.c lib/revocation.c lib/stats.c \
 	lib/zk/account.c lib/zk/attempt.c lib/zk/batch.c lib/zk/callbacks.c lib/zk/claim.c lib/zk/client.c lib/zk/code.c \
 	lib/zk/contenders.c \
 	lib/zk/handle.c lib/zk/index.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c lib/zk/options.c lib/zk/release.c lib/zk/renewal.c lib/zk/request.c lib/zk/reset.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \

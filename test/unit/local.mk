@@ -1,6 +1,6 @@
 unit_programs = \
 	%D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/identity %D%/index %D%/leave \
-	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/timers
+	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers
 %C%_changes_SOURCES = %D%/test_changes.c
 %C%_check_SOURCES = %D%/test_check.c
 %C%_child_SOURCES = %D%/test_child.c cli/child.c cli/lease.c cli/spawn.c cli/number.c
@@ -21,4 +21,5 @@ unit_programs = \
 %C%_relay_SOURCES = %D%/test_relay.c cli/number.c cli/relay.c
 %C%_retry_SOURCES = %D%/test_retry.c
 %C%_rule_SOURCES = %D%/test_rule.c
+%C%_stats_SOURCES = %D%/test_stats.c
 %C%_timers_SOURCES = %D%/test_timers.c

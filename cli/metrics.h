@@ -1,0 +1,29 @@
+/*
+ * The statistics of a session, in a file for the textfile collector of Prometheus' node exporter. A reader sees one
+ * state or the next, never half of one: the file is written beside its name, and renamed.
+ */
+#ifndef PDK_CLI_METRICS_H
+#define PDK_CLI_METRICS_H
+
+#include "cli/options.h"
+
+#include <paddock/client.h>
+
+struct pdk__cli_metrics {
+    const char *file; /* NULL: none */
+    const struct pdk__cli_options *options;
+    int64_t due; /* when to write the next time; -1: never */
+};
+
+/* Can FILE be written, as far as can be known? 0, or an errno. */
+int pdk__cli_metrics_check(const char *file);
+
+void pdk__cli_metrics_begin(struct pdk__cli_metrics *m, const struct pdk__cli_options *o, const char *file);
+
+/* Write now. C may be NULL: there is nothing to write yet. A failure leaves the last state, and is not reported. */
+void pdk__cli_metrics_write(struct pdk__cli_metrics *m, pdk_client *c);
+
+/* Write if it is time, or if there is NEWS. */
+void pdk__cli_metrics_step(struct pdk__cli_metrics *m, pdk_client *c, bool news);
+
+#endif

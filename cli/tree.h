@@ -1,0 +1,37 @@
+/* The lock paths of a tree: those at and below some roots under which contenders stand. */
+#ifndef PDK_CLI_TREE_H
+#define PDK_CLI_TREE_H
+
+#include <paddock/contenders.h>
+#include <stdbool.h>
+
+struct pdk__cli_place {
+    char *path;
+    pdk_contender_list *list;
+};
+
+struct pdk__cli_tree {
+    int depth;     /* how far below a root is looked */
+    int max_paths; /* how many paths are looked at */
+    int64_t timeout_ms;
+
+    struct pdk__cli_place *places;
+    size_t n, n_contenders;
+    size_t n_paths;   /* that were looked at */
+    size_t n_refused; /* of these, below a root, that may not be looked at */
+    bool truncated;   /* there are more, or too many contenders */
+};
+
+/* A path with more contenders than are left of these is passed over. */
+enum { PDK__CLI_CONTENDERS_MAX = 50000 };
+
+/* Look at ROOTS, which end with NULL, and below them. ZooKeeper's own nodes are passed over. On an error *AT is the
+ * root that it concerns. Either way TREE is to be given to pdk__cli_tree_free(). */
+int pdk__cli_tree_walk(pdk_client *c, struct pdk__cli_tree *tree, char *const *roots, const char **at);
+
+/* Look at the places of BEFORE again, and at no others. */
+int pdk__cli_tree_again(pdk_client *c, const struct pdk__cli_tree *before, struct pdk__cli_tree *tree);
+
+void pdk__cli_tree_free(struct pdk__cli_tree *tree);
+
+#endif

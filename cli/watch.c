@@ -1,0 +1,333 @@
+/*
+ * The library watches each path, and its callback says which has changed. A write into a contender's node, such as a
+ * request for revocation, fires no such watch. So each path is listed again after FALLBACK_MS as well. At least GAP_MS
+ * are between two listings of a path, also when it changes all the time.
+ */
+#include "cli/watch.h"
+
+#include "cli/conflicts.h"
+#include "cli/connect.h"
+#include "cli/listing.h"
+#include "cli/message.h"
+#include "cli/number.h"
+#include "cli/screen.h"
+
+#include <paddock/contenders.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A signal is read after a listing, which takes at most LOOK_MS. The ages on a screen are drawn again each DRAW_MS. */
+enum { GAP_MS = 200, FALLBACK_MS = 5000, LOOK_MS = 5000, DRAW_MS = 1000 };
+
+struct place {
+    const char *path;
+    pdk_contenders_observer *observer;
+    pdk_contender_list *list; /* as it was shown last; NULL: not yet */
+    atomic_bool changed;
+    int64_t looked_ms;
+    int failed; /* the last listing, with this */
+    struct pdk__cli_conflicts reported;
+    int news;
+};
+
+struct watch {
+    struct pdk__cli_options *options;
+    bool json;
+    pdk_client *client;
+    struct place *places;
+    size_t n;
+    int news; /* an eventfd: a place has changed, or the session has */
+    int signals;
+    struct pdk__cli_screen screen;
+    bool connected; /* as it was told last */
+    bool printed;   /* a block, so that a line comes between it and the next */
+};
+
+/* --- what is shown ----------------------------------------------------------------------------------------------- */
+
+static void print_heading(FILE *out, const struct place *p)
+{
+    char path[512], stamp[32] = "";
+    size_t holders = 0, waiters = 0;
+    time_t now = time(NULL);
+    struct tm utc;
+    for (size_t i = 0; i < pdk_contender_list_size(p->list); i++) {
+        holders += pdk_contender_holds(p->list, i);
+        waiters += !pdk_contender_holds(p->list, i) && pdk_contender_dialect(p->list, i) != PDK_DIALECT_JUNK;
+    }
+    pdk__cli_printable(path, sizeof path, (int)sizeof path - 1, p->path);
+    if (gmtime_r(&now, &utc) != NULL)
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    fprintf(out, "%s %s: holders %zu, waiters %zu\n", stamp, path, holders, waiters);
+}
+
+static void print_block(FILE *out, const struct place *p)
+{
+    print_heading(out, p);
+    pdk__cli_listing_table(out, p->list, pdk_contender_list_size(p->list));
+}
+
+static void draw(const struct watch *w)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return;
+    if (!w->connected)
+        fputs("The connection is lost: this is how it was.\n", out);
+    for (size_t i = 0; i < w->n; i++) {
+        fputs(i > 0 ? "\n" : "", out);
+        if (w->places[i].failed != 0)
+            fprintf(out, "%s: this is how it was.\n", pdk_strerror(w->places[i].failed));
+        if (w->places[i].list != NULL)
+            print_block(out, &w->places[i]);
+    }
+    if (fclose(out) == 0)
+        pdk__cli_screen_draw(text);
+    free(text);
+}
+
+static int written(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    pdk__cli_message("cannot write to standard output");
+    return STATUS_INTERNAL;
+}
+
+static void report_conflicts(const struct watch *w, struct place *p)
+{
+    struct pdk__cli_conflicts conflicts = {0};
+    for (size_t i = 0; i < pdk_contender_list_size(p->list); i++)
+        pdk__cli_conflicts_add(&conflicts, p->list, i);
+    if (!w->options->quiet)
+        pdk__cli_conflicts_report(&conflicts, &p->reported, p->path);
+}
+
+static int show(struct watch *w, struct place *p)
+{
+    if (w->json)
+        return pdk__cli_listing_json(p->list, p->path);
+    if (w->screen.open) {
+        draw(w);
+        return written();
+    }
+    fputs(w->printed ? "\n" : "", stdout);
+    w->printed = true;
+    print_block(stdout, p);
+    int status = written();
+    if (status == 0)
+        report_conflicts(w, p);
+    return status;
+}
+
+/* --- a look ------------------------------------------------------------------------------------------------------ */
+
+/* All that a listing shows but the ages. */
+static bool same_contender(const pdk_contender_list *a, const pdk_contender_list *b, size_t i)
+{
+    size_t of_a, of_b;
+    const char *in_a = pdk_contender_data(a, i, &of_a), *in_b = pdk_contender_data(b, i, &of_b);
+    return strcmp(pdk_contender_name(a, i), pdk_contender_name(b, i)) == 0 &&
+           pdk_contender_token(a, i) == pdk_contender_token(b, i) &&
+           pdk_contender_revoked(a, i) == pdk_contender_revoked(b, i) &&
+           pdk_contender_data_omitted(a, i) == pdk_contender_data_omitted(b, i) && of_a == of_b &&
+           memcmp(in_a, in_b, of_a) == 0;
+}
+
+static bool same(const pdk_contender_list *a, const pdk_contender_list *b)
+{
+    size_t n = pdk_contender_list_size(a);
+    bool same = n == pdk_contender_list_size(b);
+    for (size_t i = 0; same && i < n; i++)
+        same = same_contender(a, b, i);
+    return same;
+}
+
+static int look(struct watch *w, struct place *p, int64_t timeout_ms, int *status)
+{
+    pdk_contender_list *list = NULL;
+    p->changed = false; /* before the listing: a change that comes meanwhile is looked at */
+    int rc = pdk_contenders(w->client, p->path, timeout_ms, &list);
+    p->looked_ms = pdk__cli_now_ms();
+    w->options->path = p->path; /* for the report of a failure */
+    if (rc != 0)
+        return rc;
+    if (p->list != NULL && same(p->list, list)) {
+        pdk_contender_list_free(list);
+        return 0;
+    }
+    pdk_contender_list_free(p->list);
+    p->list = list;
+    *status = show(w, p);
+    return 0;
+}
+
+/* An outage passes: what was shown last stays. */
+static int look_again(struct watch *w, struct place *p, int *status)
+{
+    int rc = look(w, p, LOOK_MS, status);
+    bool passes = rc != 0 && pdk_err_retriable(rc);
+    if (passes && rc != p->failed && !w->screen.open && !w->options->quiet)
+        pdk__cli_message("%s: %s", p->path, pdk_strerror(rc));
+    if (passes)
+        p->changed = true;
+    p->failed = passes ? rc : 0;
+    return passes ? 0 : rc;
+}
+
+/* --- what happens ------------------------------------------------------------------------------------------------ */
+
+/* On the thread of the callbacks, as the next. */
+static void place_changed(void *arg)
+{
+    struct place *p = arg;
+    p->changed = true;
+    eventfd_write(p->news, 1);
+}
+
+static void session_changed(pdk_client *c, pdk_session_state state, void *arg)
+{
+    const struct watch *w = arg;
+    (void)c, (void)state;
+    eventfd_write(w->news, 1);
+}
+
+static void tell_connection(struct watch *w)
+{
+    bool connected = pdk_client_state(w->client) == PDK_SESSION_CONNECTED;
+    if (connected == w->connected)
+        return;
+    w->connected = connected;
+    if (!w->screen.open && !w->options->quiet)
+        pdk__cli_message("%s", connected ? "connected again" : "the connection is lost; the listing goes on after it");
+}
+
+static int64_t due(const struct watch *w, const struct place *p)
+{
+    if (!w->connected)
+        return -1;
+    return p->looked_ms + (p->changed ? GAP_MS : FALLBACK_MS);
+}
+
+static int64_t next_due(const struct watch *w)
+{
+    int64_t at = w->screen.open ? pdk__cli_now_ms() + DRAW_MS : -1;
+    for (size_t i = 0; i < w->n; i++)
+        at = pdk__cli_earlier(at, due(w, &w->places[i]));
+    return at;
+}
+
+static int look_where_due(struct watch *w, int *status)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && *status == 0 && i < w->n; i++)
+        if (w->connected && pdk__cli_now_ms() >= due(w, &w->places[i]))
+            rc = look_again(w, &w->places[i], status);
+    return rc;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+/* One turn. *STATUS is other than 0, or *QUIT is set: it was the last. */
+static int turn(struct watch *w, int *status, bool *quit)
+{
+    eventfd_t n;
+    struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
+                           {.fd = w->news, .events = POLLIN},
+                           {.fd = w->screen.open ? STDIN_FILENO : -1, .events = POLLIN}};
+    poll(fds, 3, pdk__cli_poll_ms(next_due(w)));
+    int signal = fds[0].revents != 0 ? pdk__cli_screen_signal(w->signals) : 0;
+    if (signal != 0 && signal != SIGWINCH) {
+        *status = STATUS_SIGNAL + signal;
+        return 0;
+    }
+    *quit = fds[2].revents != 0 && pdk__cli_screen_quits();
+    if (fds[1].revents != 0)
+        eventfd_read(w->news, &n);
+    if (pdk_client_state(w->client) == PDK_SESSION_OVER)
+        return pdk_client_wait(w->client, 0);
+    tell_connection(w);
+    int rc = *quit ? 0 : look_where_due(w, status);
+    if (rc == 0 && *status == 0 && w->screen.open) {
+        draw(w);
+        *status = written();
+    }
+    return rc;
+}
+
+static int follow(struct watch *w, int *status)
+{
+    int rc = 0;
+    bool quit = false;
+    w->connected = true;
+    for (size_t i = 0; rc == 0 && *status == 0 && i < w->n; i++)
+        rc = look(w, &w->places[i], w->options->connect_ms, status);
+    for (size_t i = 0; rc == 0 && i < w->n; i++)
+        rc = pdk_contenders_observe(&w->places[i].observer, w->client, w->places[i].path, place_changed, &w->places[i]);
+    while (rc == 0 && *status == 0 && !quit)
+        rc = turn(w, status, &quit);
+    return rc;
+}
+
+static int run(struct watch *w)
+{
+    int status = 0;
+    pdk_client_options_set_on_session(w->options->client, session_changed, w);
+    int rc = pdk__cli_connect(w->options, &w->client);
+    if (rc == 0)
+        w->signals = pdk__cli_screen_signals();
+    if (rc == 0 && !w->json)
+        pdk__cli_screen_open(&w->screen);
+    if (rc == 0)
+        rc = follow(w, &status);
+    pdk__cli_screen_close(&w->screen);
+    if (rc != 0)
+        status = pdk__cli_report_failure(w->options, w->client, rc);
+    for (size_t i = 0; i < w->n; i++)
+        pdk_contenders_observer_free(w->places[i].observer);
+    if (w->client != NULL)
+        pdk_client_close(w->client); /* no callback runs after it */
+    pdk_client_free(w->client);
+    return status;
+}
+
+/* A path that is named twice is watched once. */
+static void add(struct watch *w, const char *path)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->places[i].path, path) == 0)
+            return;
+    w->places[w->n].path = path;
+    w->places[w->n++].news = w->news;
+}
+
+int pdk__cli_watch(struct pdk__cli_options *o, char *const *paths, bool json)
+{
+    size_t n = 0;
+    while (paths[n] != NULL)
+        n++;
+    struct watch w = {.options = o, .json = json, .signals = -1, .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    w.places = calloc(n, sizeof *w.places);
+    if (w.places == NULL || w.news < 0) {
+        pdk__cli_message("%s", pdk_strerror(w.places == NULL ? PDK_ENOMEM : PDK_ESYSTEM));
+        free(w.places);
+        return STATUS_INTERNAL;
+    }
+    for (size_t i = 0; i < n; i++)
+        add(&w, paths[i]);
+    int status = run(&w);
+    for (size_t i = 0; i < w.n; i++)
+        pdk_contender_list_free(w.places[i].list);
+    free(w.places);
+    close(w.news);
+    return status;
+}

@@ -1,0 +1,183 @@
+/* paddock lock --metrics: the statistics of a command in a file, for Prometheus. */
+#include "test/cli/cli.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct program c, holder;
+static char directory[] = "/tmp/paddock-metrics-XXXXXX", file[64], text[65536];
+
+static void begin(void)
+{
+    snprintf(file, sizeof file, "%s/lock.prom", directory);
+    unlink(file);
+}
+
+/* The value of the sample NAME with the LABELS; -1: there is none. */
+static double value(const char *name, const char *labels)
+{
+    char head[400];
+    FILE *in = fopen(file, "re");
+    size_t n = in != NULL ? fread(text, 1, sizeof text - 1, in) : 0;
+    text[n] = '\0';
+    if (in != NULL)
+        fclose(in);
+    snprintf(head, sizeof head, "\n%s{%s} ", name, labels);
+    const char *at = strstr(text, head);
+    return at != NULL ? strtod(at + strlen(head), NULL) : -1;
+}
+
+static const char *labelled(const char *command, const char *path, const char *more)
+{
+    static char labels[300];
+    snprintf(labels, sizeof labels, "command=\"%s\",path=\"%s\"%s", command, path, more);
+    return labels;
+}
+
+static int files(void)
+{
+    int n = 0;
+    DIR *d = opendir(directory);
+    CHECK(d != NULL);
+    for (const struct dirent *entry; (entry = readdir(d)) != NULL;)
+        n += entry->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void whole_life(void)
+{
+    char script[100], path[100];
+    struct stat st;
+    begin();
+    strcpy(path, cli_path("life"));
+    snprintf(script, sizeof script, "cat %s", file);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", file, path, "sh", "-c", script)), 0);
+    CHECK_STR(c.err, "");
+    CHECK(strstr(c.out, "# TYPE paddock_acquires_total counter\n") != NULL);
+    CHECK(strstr(c.out, "\"} 1\n# TYPE paddock_losses_total") != NULL); /* held, as its command sees it */
+    CHECK_EQ(value("paddock_held", labelled("lock", path, "")), 0);
+    CHECK_EQ(value("paddock_acquires_total", labelled("lock", path, "")), 1);
+    CHECK_EQ(value("paddock_grants_total", labelled("lock", path, ",source=\"servers\"")), 1);
+    CHECK_EQ(value("paddock_hold_seconds_count", labelled("lock", path, "")), 1);
+    CHECK_EQ(value("paddock_connected", labelled("lock", path, "")), 0);
+    CHECK_EQ(files(), 1);
+    CHECK_EQ(stat(file, &st), 0);
+    CHECK((st.st_mode & S_IRUSR) != 0 && st.st_nlink == 1);
+}
+
+static void while_it_waits_and_holds(void)
+{
+    char path[100];
+    begin();
+    strcpy(path, cli_path("waits"));
+    cli_start_fed(&holder, ARGS("hold", path));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    cli_start_fed(&c, ARGS("lock", "--session-timeout", "10", "--metrics", file, path, "cat"));
+    CHECK_WITHIN(GENEROUS, value("paddock_waiting", labelled("lock", path, "")) == 1);
+    CHECK_EQ(value("paddock_held", labelled("lock", path, "")), 0);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 0);
+    CHECK_WITHIN(GENEROUS, value("paddock_held", labelled("lock", path, "")) == 1);
+    CHECK_EQ(value("paddock_waiting", labelled("lock", path, "")), 0);
+    CHECK_WITHIN(GENEROUS,
+                 value("paddock_renewal_seconds_count", labelled("lock", path, "")) > 0); /* nothing happens but time */
+    cli_delete_holder(path);
+    CHECK_WITHIN(GENEROUS, value("paddock_losses_total", labelled("lock", path, ",reason=\"node\"")) == 1);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 76);
+}
+
+static void busy(void)
+{
+    char path[100];
+    begin();
+    strcpy(path, cli_path("busy"));
+    cli_start_fed(&holder, ARGS("hold", path));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--metrics", file, path, "true")), 1);
+    CHECK_EQ(value("paddock_failures_total", labelled("lock", path, ",error=\"PDK_EBUSY\"")) +
+                 value("paddock_failures_total", labelled("lock", path, ",error=\"PDK_ETIMEDOUT\"")),
+             1);
+    CHECK_EQ(value("paddock_grants_total", labelled("lock", path, ",source=\"servers\"")), 0);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 0);
+}
+
+static void elected(void)
+{
+    char path[100];
+    begin();
+    strcpy(path, cli_path("elected"));
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--metrics", file, path, "true")), 0);
+    CHECK_EQ(value("paddock_grants_total", labelled("elect", path, ",source=\"servers\"")), 1);
+}
+
+static void no_place(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", "/nowhere/at/all.prom", cli_path("place"), "echo", "ran")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "--metrics /nowhere/at/all.prom: ") != NULL);
+    CHECK_STR(c.out, "");
+}
+
+static void strange_path(void)
+{
+    char path[100], shown[120];
+    const char *plain = cli_path("strange");
+    begin();
+    snprintf(path, sizeof path, "%s-\"q\\", plain);
+    snprintf(shown, sizeof shown, "%s-\\\"q\\\\", plain);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", file, path, "true")), 0);
+    CHECK_EQ(value("paddock_acquires_total", labelled("lock", shown, "")), 1);
+}
+
+/* PROGRAM accepts the file on its standard input. */
+static void accepted_by(const char *program)
+{
+    char command[300];
+    begin();
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", file, cli_path("check"), "true")), 0);
+    snprintf(command, sizeof command, "%s <%s 2>&1", program, file);
+    int status = program_run(&c, ARGS("sh", "-c", command), PROGRAM_OUTPUT);
+    if (status == 127)
+        SKIP("it is missing");
+    if (status != 0)
+        pdk__test_fail(__FILE__, __LINE__, "refused: %s", c.out);
+}
+
+static void promtool(void) { accepted_by("promtool check metrics"); }
+
+static void setup(void)
+{
+    cli_setup();
+    CHECK(mkdtemp(directory) != NULL);
+}
+
+static void teardown(void)
+{
+    begin();
+    rmdir(directory);
+    cli_teardown();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a command's whole life is in the file", whole_life},
+        {"the file is written while it waits, holds and loses", while_it_waits_and_holds},
+        {"a lock that is busy is in the file", busy},
+        {"a leader's term is in the file", elected},
+        {"a file that cannot be written is refused", no_place},
+        {"a path is escaped", strange_path},
+        {"promtool accepts the file", promtool},
+        {0},
+    };
+    cli_as_by_hand();
+    return pdk__test_main(
+        argc, argv, &(struct pdk__test_suite){.name = "metrics", .tests = tests, .setup = setup, .teardown = teardown});
+}

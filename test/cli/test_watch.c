@@ -1,0 +1,422 @@
+/* paddock ls --watch: the listing, and again whenever it changes; and what a terminal has after it and after top. */
+#include "server/words.h"
+#include "test/cli/cli.h"
+
+#include <jansson.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct program c, asker;
+static char path[128];
+
+static const char *fresh(const char *name)
+{
+    strcpy(path, cli_path(name));
+    cli_make("", path + 1, "");
+    return path;
+}
+
+static const char *name_of(int number)
+{
+    static char name[80];
+    snprintf(name, sizeof name, "0123456789abcdef-%08x-lock-%010d", (unsigned)number + 1, number);
+    return name;
+}
+
+static void stand_at(const char *where, int number, const char *host)
+{
+    char data[300];
+    snprintf(data, sizeof data, "{\"host\":\"%s\",\"pid\":7,\"thread\":7,\"label\":\"\"}", host);
+    cli_make_ephemeral(where, name_of(number), data);
+}
+
+static void stand(int number, const char *host) { stand_at(path, number, host); }
+
+/* As by Ctrl-C. */
+static void interrupt(void)
+{
+    CHECK_EQ(kill(c.pid, SIGINT), 0);
+    CHECK_EQ(program_wait(&c), 128 + SIGINT);
+}
+
+static int blank_lines(const char *text)
+{
+    int n = 0;
+    while ((text = strstr(text, "\n\n")) != NULL) {
+        n++;
+        text++;
+    }
+    return n;
+}
+
+/* --- what is printed --------------------------------------------------------------------------------------------- */
+
+static void each_change(void)
+{
+    fresh("blocks");
+    stand(0, "db1");
+    cli_start(&c, ARGS("ls", "--watch", path));
+    CHECK(strstr(program_await(&c, path), ": holders 1, waiters 0\n") != NULL);
+    CHECK(strstr(program_await(&c, "POS"), "STATE") != NULL);
+    program_await(&c, "1    holds");
+    CHECK_EQ(blank_lines(c.out), 0);
+    stand(1, "db2");
+    CHECK(strstr(program_await(&c, path), ": holders 1, waiters 1\n") != NULL);
+    program_await(&c, "2    waits");
+    program_await(&c, "db2 pid 7");
+    cli_delete_holder(path);
+    program_await(&c, ": holders 1, waiters 0\n");
+    cli_delete_holder(path);
+    program_await(&c, ": holders 0, waiters 0\n");
+    interrupt();
+    CHECK_EQ(blank_lines(c.out), 3); /* between four blocks */
+    CHECK_STR(c.err, "");
+}
+
+static json_t *heard(void)
+{
+    json_t *top = json_loads(program_hear(&c), 0, NULL);
+    CHECK(top != NULL);
+    return top;
+}
+
+static void check_heard(const char *where, size_t n)
+{
+    json_t *top = heard();
+    CHECK_STR(json_string_value(json_object_get(top, "path")), where);
+    CHECK_EQ(json_array_size(json_object_get(top, "contenders")), n);
+    json_decref(top);
+}
+
+/* Of several paths, the one that has changed. One that is named twice counts once, one that does not exist is
+ * watched. */
+static void for_programs(void)
+{
+    char other[128], missing[160];
+    strcpy(other, fresh("other"));
+    fresh("json");
+    snprintf(missing, sizeof missing, "%s-missing", path);
+    stand(0, "db1");
+    cli_start(&c, ARGS("ls", "--watch", "--json", path, other, path, missing));
+    check_heard(path, 1);
+    check_heard(other, 0);
+    check_heard(missing, 0);
+    stand_at(other, 0, "db2");
+    check_heard(other, 1);
+    stand(1, "db3");
+    check_heard(path, 2);
+    cli_make("", missing + 1, "");
+    stand_at(missing, 0, "db4");
+    check_heard(missing, 1);
+    CHECK(program_silent(&c));
+    interrupt();
+    CHECK_STR(c.err, "");
+}
+
+/* A request for revocation is written into a node, which fires no watch. */
+static void what_no_watch_tells(void)
+{
+    fresh("asked");
+    stand(0, "db1");
+    cli_start(&c, ARGS("ls", "--watch", path));
+    program_await(&c, "1    holds");
+    CHECK_EQ(cli_run(&asker, ARGS("break", "-q", path)), 0); /* it keeps the data */
+    program_await(&c, "1    asked");
+    cli_ask_last(path); /* it does not */
+    program_await(&c, "1    asked");
+    interrupt();
+    CHECK_EQ(blank_lines(c.out), 2);
+}
+
+/* --- what it costs ----------------------------------------------------------------------------------------------- */
+
+/* wchs counts the watches on data alone. */
+static int watches(void)
+{
+    static char text[65536];
+    static const char key[] = "zk_watch_count";
+    CHECK(pdk__server_4lw("127.0.0.1", pdk__server_port(cli_server()), "mntr", text, sizeof text) > 0);
+    const char *total = strstr(text, key);
+    CHECK(total != NULL);
+    return atoi(total + strlen(key));
+}
+
+/* However many contenders there are, and however often they change. */
+static void one_watch_a_path(void)
+{
+    fresh("cost");
+    for (int i = 0; i < 5; i++)
+        stand(i, "db1");
+    int before = watches();
+    cli_start(&c, ARGS("ls", "--watch", path));
+    program_await(&c, "waiters 4");
+    CHECK_WITHIN(GENEROUS, watches() == before + 1);
+    stand(5, "db2");
+    program_await(&c, "waiters 5");
+    cli_delete_holder(path);
+    program_await(&c, "waiters 4");
+    CHECK_WITHIN(GENEROUS, watches() == before + 1);
+    interrupt();
+    CHECK_WITHIN(GENEROUS, watches() == before);
+}
+
+/* --- what goes wrong --------------------------------------------------------------------------------------------- */
+
+static void an_outage(void)
+{
+    fresh("outage");
+    cli_start(&c, ARGS("ls", "--watch", path));
+    program_await(&c, "waiters 0");
+    cli_server_stop();
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "the connection is lost"));
+    cli_server_start();
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "connected again"));
+    stand(0, "db1");
+    program_await(&c, "holders 1");
+    cli_server_stop();
+    CHECK_EQ(kill(c.pid, SIGTERM), 0); /* also while there is no server */
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+    cli_server_start();
+}
+
+static void full_output(void)
+{
+    fresh("full");
+    setenv("PADDOCK_PATH", path, 1);
+    static const char *const options[] = {"--watch", "--watch --json"};
+    for (int i = 0; i < 2; i++) {
+        char script[200];
+        snprintf(script, sizeof script, "exec \"$PADDOCK_BUILDDIR/paddock\" ls %s \"$PADDOCK_PATH\" >/dev/full",
+                 options[i]);
+        CHECK_EQ(program_run(&c, ARGS("sh", "-c", script), PROGRAM_OUTPUT | PROGRAM_ERRORS), 70);
+        CHECK_ONE_LINE(&c);
+        CHECK(strstr(c.err, "cannot write to standard output") != NULL);
+    }
+}
+
+static void strange_text(void)
+{
+    fresh("strange");
+    stand(0, "\\u001b[2J\\u009b\\u202ex");
+    cli_make_ephemeral(path, "a\xe2\x80\xae", "\x1b[31mred");
+    cli_start(&c, ARGS("ls", "--watch", path));
+    program_await(&c, "?[2J");
+    interrupt();
+    CHECK(strchr(c.out, '\033') == NULL && strstr(c.out, "\xc2\x9b") == NULL && strstr(c.out, "\xe2\x80\xae") == NULL);
+    cli_start(&c, ARGS("ls", "--watch", "--json", path));
+    program_await(&c, "\\u001b[2J");
+    interrupt();
+    for (const char *at = c.out; *at != '\0'; at++)
+        CHECK((*at >= ' ' && *at < 0x7f) || *at == '\n');
+}
+
+static void usage(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("ls", "/a", "/b")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--watch", "/a", "relative")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--watch")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--watch", "-z", "127.0.0.1:1", "--connect-timeout", ".2", "/a")), 69);
+    CHECK_ONE_LINE(&c);
+    strcpy(path, cli_path("private"));
+    cli_make_private(path);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--watch", "/", path)), 64);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--watch", path)), 77);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, path) != NULL);
+}
+
+/* --- on a terminal ----------------------------------------------------------------------------------------------- */
+
+static char screen[1 << 20]; /* all that came from the terminal */
+static size_t n_screen, n_seen;
+static int terminal;
+static pid_t shell;
+
+/* A shell that tells the modes of its terminal before and after COMMAND, and COMMAND's status. */
+static void open_terminal(const char *command)
+{
+    char script[600];
+    struct winsize size = {.ws_row = 12, .ws_col = 70};
+    snprintf(script, sizeof script,
+             "set -m; PATH=$PADDOCK_BUILDDIR:$PATH; echo before $(stty -g); %s; echo status $?; echo after $(stty -g)",
+             command);
+    n_screen = n_seen = 0;
+    screen[0] = '\0';
+    fflush(NULL);
+    shell = forkpty(&terminal, NULL, NULL, &size);
+    CHECK(shell >= 0);
+    if (shell == 0) {
+        execl("/bin/bash", "bash", "-c", script, NULL);
+        _exit(99);
+    }
+}
+
+/* Has TEXT come after what was seen before? */
+static bool shown(const char *text)
+{
+    struct timeval none = {0};
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(terminal, &set);
+    if (select(terminal + 1, &set, NULL, NULL, &none) > 0) {
+        ssize_t got = read(terminal, screen + n_screen, sizeof screen - n_screen - 1);
+        screen[n_screen += (size_t)(got > 0 ? got : 0)] = '\0';
+    }
+    const char *at = strstr(screen + n_seen, text);
+    if (at != NULL)
+        n_seen = (size_t)(at - screen) + strlen(text);
+    return at != NULL;
+}
+
+static void await(const char *text) { CHECK_WITHIN(GENEROUS, shown(text)); }
+
+static void type(const char *text) { CHECK_EQ(write(terminal, text, strlen(text)), (ssize_t)strlen(text)); }
+
+static void resize(unsigned short rows, unsigned short columns)
+{
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    n_seen = n_screen;
+    CHECK_EQ(ioctl(terminal, TIOCSWINSZ, &size), 0);
+}
+
+/* The longest of the lines in the frame that begins at the last mark. */
+static size_t widest(const char *frame)
+{
+    size_t most = 0;
+    const char *end = strstr(frame, "\033[J");
+    CHECK(end != NULL);
+    for (const char *line = frame; line < end;) {
+        size_t n = strcspn(line, "\033");
+        most = n > most ? n : most;
+        line = strchr(line, '\n');
+        if (line == NULL)
+            break;
+        line++;
+    }
+    return most;
+}
+
+static int lines(const char *frame)
+{
+    int n = 0;
+    const char *end = strstr(frame, "\033[J");
+    for (const char *at = frame; at < end; at++)
+        n += *at == '\n';
+    return n;
+}
+
+/* A frame of at most ROWS and COLUMNS is drawn after the last resize. */
+static void check_frame(int rows, size_t columns)
+{
+    await("\033[H");
+    const char *frame = screen + n_seen;
+    await("\033[J");
+    CHECK(lines(frame) > 0 && lines(frame) < rows);
+    CHECK(widest(frame) > 0 && widest(frame) < columns);
+}
+
+static void close_terminal(const char *status)
+{
+    char *before = strstr(screen, "before "), modes[256];
+    int ended;
+    await("\033[?25h\033[?1049l"); /* the cursor, and the shell's own screen */
+    await(status);
+    await("after ");
+    const char *after = screen + n_seen;
+    await("\n");
+    CHECK(before != NULL);
+    snprintf(modes, sizeof modes, "%.*s", (int)strcspn(before + 7, "\r\n"), before + 7);
+    CHECK(strlen(modes) > 10 && strncmp(after, modes, strlen(modes)) == 0);
+    CHECK_WITHIN(GENEROUS, (shown("never"), waitpid(shell, &ended, WNOHANG) == shell));
+    close(terminal);
+}
+
+static void on_a_terminal(void)
+{
+    char command[300];
+    fresh("screen");
+    for (int i = 0; i < 20; i++)
+        stand(i, i == 0 ? "db1\\u001b[2J" : "db1");
+    snprintf(command, sizeof command, "paddock ls --watch %s", path);
+    open_terminal(command);
+    await("\033[?1049h");
+    await("waiters 19");
+    await("db1?[2J");
+    cli_delete_child(path, name_of(19));
+    await("waiters 18");
+    resize(8, 40);
+    check_frame(8, 40);
+    type("x");
+    resize(30, 100);
+    check_frame(30, 100);
+    type("q");
+    close_terminal("status 0");
+    CHECK(strstr(screen, "\033[2J") == NULL);
+}
+
+static void interrupted_on_a_terminal(void)
+{
+    char command[300];
+    fresh("ctrl-c");
+    snprintf(command, sizeof command, "paddock ls --watch %s", path);
+    open_terminal(command);
+    await("waiters 0");
+    type("\003");
+    close_terminal("status 130");
+}
+
+/* The frame of the new size is drawn long before the next look. */
+static void top_follows_the_size(void)
+{
+    char command[300];
+    fresh("top");
+    for (int i = 0; i < 20; i++) {
+        char lock[160];
+        snprintf(lock, sizeof lock, "%s/a-lock-of-some-length-%d", path, i);
+        stand_at(lock, 0, "db1");
+    }
+    snprintf(command, sizeof command, "paddock top --interval 86400 %s", path);
+    open_terminal(command);
+    await("lock paths: 20;");
+    resize(8, 40);
+    check_frame(8, 40);
+    resize(20, 90);
+    check_frame(20, 90);
+    type("q");
+    close_terminal("status 0");
+    open_terminal(command);
+    await("lock paths: 20;");
+    type("\003");
+    close_terminal("status 0");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a block for each change, with a line between them", each_change},
+        {"a line for each change, of the path that has changed", for_programs},
+        {"what no watch tells is found all the same", what_no_watch_tells},
+        {"the servers have one watch for a path", one_watch_a_path},
+        {"it goes on after an outage", an_outage},
+        {"an output that is full is an error", full_output},
+        {"what others have written is masked", strange_text},
+        {"wrong words, no ensemble, no permission", usage},
+        {"on a terminal it draws, in its size, until q is pressed", on_a_terminal},
+        {"Ctrl-C gives the terminal back as it was", interrupted_on_a_terminal},
+        {"top draws in the terminal's size, and gives it back as it was", top_follows_the_size},
+        {0},
+    };
+    cli_as_by_hand();
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "watch", .tests = tests, .setup = cli_setup, .teardown = cli_teardown});
+}
