@@ -7,6 +7,8 @@ int pdk__cli_elect_main(int argc, char **argv);
 int pdk__cli_hold_main(int argc, char **argv);
 int pdk__cli_ls_main(int argc, char **argv);
 int pdk__cli_break_main(int argc, char **argv);
+int pdk__cli_doctor_main(int argc, char **argv);
+int pdk__cli_graph_main(int argc, char **argv);
 int pdk__cli_top_main(int argc, char **argv);
 int pdk__cli_server_main(int argc, char **argv);
 

@@ -1,3 +1,4 @@
+#include "cli/counter.h"
 #include "cli/json.h"
 #include "cli/listing.h"
 #include "cli/owner.h"
@@ -84,5 +85,7 @@ int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
         json_array_append_new(contenders, pdk__cli_listing_object(list, i));
     json_object_set_new(top, "contenders", contenders);
+    struct pdk__cli_counter counter = pdk__cli_counter(list);
+    json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));
     return pdk__cli_json_print(top);
 }

@@ -9,17 +9,27 @@ paddock_CPPFLAGS = $(library_cppflags)
 paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 paddock_SOURCES = \
 	%D%/acquisition.c %D%/acquisition.h \
+	%D%/blocking.c %D%/blocking.h \
 	%D%/break.c \
 	%D%/call.c %D%/call.h \
 	%D%/candidacy.c %D%/candidacy.h \
+	%D%/census.c %D%/census.h \
 	%D%/channel.c %D%/channel.h \
 	%D%/child.c %D%/child.h \
 	%D%/command.c \
 	%D%/commands.h \
 	%D%/conflicts.c %D%/conflicts.h \
 	%D%/connect.c %D%/connect.h \
+	%D%/counter.c %D%/counter.h \
 	%D%/credentials.c %D%/credentials.h \
+	%D%/diagnosis.c %D%/diagnosis.h \
+	%D%/doctor.c \
 	%D%/elect.c \
+	%D%/findings.c %D%/findings.h \
+	%D%/graph.c %D%/graph.h \
+	%D%/graph_dot.c \
+	%D%/graph_json.c \
+	%D%/graph_text.c \
 	%D%/group.c %D%/group.h \
 	%D%/guard.c %D%/guard.h \
 	%D%/hold.c \
@@ -58,4 +68,5 @@ paddock_SOURCES = \
 	%D%/timer.c %D%/timer.h \
 	%D%/top.c \
 	%D%/tree.c %D%/tree.h \
+	%D%/waits.c %D%/waits.h \
 	%D%/watch.c %D%/watch.h

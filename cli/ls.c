@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/conflicts.h"
 #include "cli/connect.h"
+#include "cli/counter.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/target.h"
@@ -78,6 +79,15 @@ static bool is_semaphore(const pdk_contender_list *list)
     return false;
 }
 
+static void note_counter(const struct ls *l, const pdk_contender_list *list)
+{
+    char text[256];
+    struct pdk__cli_counter counter = pdk__cli_counter(list);
+    pdk__cli_counter_text(&counter, text, sizeof text);
+    if (*text != '\0' && !l->options.quiet)
+        pdk__cli_message("%s: %s: see 'paddock doctor'", l->options.path, text);
+}
+
 static int show(const struct ls *l, const pdk_contender_list *list)
 {
     if (l->json)
@@ -86,6 +96,7 @@ static int show(const struct ls *l, const pdk_contender_list *list)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(stdout, list, pdk_contender_list_size(list));
     note(l, list);
+    note_counter(l, list);
     if (is_semaphore(list) && !l->options.quiet)
         pdk__cli_message("%s: a semaphore's permits stand under %s/leases", l->options.path, l->options.path);
     return 0;

@@ -7,7 +7,7 @@
  *  - Two multi-locks never wait for each other, whatever paths they share. One transaction makes the nodes on all
  *    paths, so every queue has them in one order.
  *  - A multi-lock and a program that locks the same paths one by one, in another order, can wait for each other, as
- *    two such programs can. A deadline ends it.
+ *    two such programs can. `paddock graph` shows who waits for whom. A deadline ends it.
  *  - While it waits for one path, it may be first on the others: nobody else gets those meanwhile.
  *  - Each path is a pdk_mutex to all others, of Paddock and of Curator. Curator's InterProcessMultiLock locks one path
  *    after another, in the order that its program gives: sort them.

@@ -366,6 +366,8 @@ static void help_fits(void)
     fits(ARGS("ls", "--help"));
     fits(ARGS("break", "--help"));
     fits(ARGS("elect", "--help"));
+    fits(ARGS("doctor", "--help"));
+    fits(ARGS("graph", "--help"));
     fits(ARGS("top", "--help"));
     fits(ARGS("server", "--help"));
 }

@@ -1,0 +1,257 @@
+#include "cli/blocking.h"
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/counter.h"
+#include "cli/diagnosis.h"
+#include "cli/findings.h"
+#include "cli/json.h"
+#include "cli/listing.h"
+#include "cli/message.h"
+#include "cli/number.h"
+#include "cli/options.h"
+#include "cli/owner.h"
+#include "cli/target.h"
+#include "lib/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] = "Usage: paddock doctor [OPTION]... PATH...\n"
+                           "Tell what is wrong with the locks PATH, and what to do about it.\n"
+                           "      --json            a JSON object, for programs\n"
+                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
+                           "      --session-timeout SEC   of the session that looks (10)\n"
+                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
+                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
+                           "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
+                           "mixed, counter, orphan. Of a semaphore, its locks and leases are looked at.\n"
+                           "Exit: 0 nothing is wrong; 1 something is; 64 usage, 69 no ensemble,\n"
+                           "70 internal, 77 not permitted. See paddock(1).\n";
+
+struct doctor {
+    struct pdk__cli_options options; /* first */
+    bool json;
+    json_t *reports;
+    size_t n_findings;
+};
+
+#define AT(member) .at = offsetof(struct doctor, member)
+
+static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(json)}, {0}};
+
+static const struct pdk__cli_verb verb = {"doctor", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+
+static int parse(struct doctor *d, int argc, char **argv)
+{
+    int status = pdk__cli_options_parse(&d->options, &verb, argc, argv);
+    if (status != 0 || d->options.answered)
+        return status;
+    status = pdk__cli_options_path(&d->options, d->options.words[0]);
+    for (char **word = d->options.words; status == 0 && *word != NULL; word++)
+        status = pdk__cli_target_path(verb.name, *word);
+    return status;
+}
+
+/* --- for people -------------------------------------------------------------------------------------------------- */
+
+enum { OWNER = 400, SHOWN = 10, LISTED = 1000 };
+
+static void owner(const pdk_contender_list *list, size_t i, char clean[OWNER])
+{
+    char text[700];
+    pdk__cli_owner(list, i, text, sizeof text);
+    pdk__cli_printable(clean, OWNER, 100, text);
+}
+
+/* A permit is waited for until any of those ahead are deleted, other locks until their predecessor is. */
+static void print_waiter(const pdk_contender_list *list, size_t i, const char *who, size_t excess)
+{
+    char whom[OWNER], age[32];
+    bool known = pdk_contender_since_ms(list, i) > 0;
+    if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
+        snprintf(whom, sizeof whom, "%zu of those before it", excess);
+    else
+        owner(list, pdk__cli_predecessor(list, i), whom);
+    pdk__cli_duration(pdk__cli_listing_age_ms(list, i), age);
+    printf("  %s %s%s for %s\n", who, known ? "has waited " : "waits", known ? age : "", whom);
+}
+
+static void print_contender(const pdk_contender_list *list, size_t i)
+{
+    char who[OWNER], age[32];
+    size_t excess = pdk__cli_excess(list, i);
+    bool known = pdk_contender_since_ms(list, i) > 0, asked = pdk_contender_revoked(list, i);
+    owner(list, i, who);
+    if (excess > 0) {
+        print_waiter(list, i, who, excess);
+        return;
+    }
+    pdk__cli_duration(pdk__cli_listing_age_ms(list, i), age);
+    printf("  %s holds%s%s%s%s\n", who, known ? ", its node is " : "", known ? age : "", known ? " old" : "",
+           asked ? ", and was asked to release it" : "");
+}
+
+static size_t contenders_of(const pdk_contender_list *list)
+{
+    size_t n = 0;
+    while (n < pdk_contender_list_size(list) && pdk_contender_dialect(list, n) != PDK_DIALECT_JUNK)
+        n++;
+    return n;
+}
+
+static const char *recipe_in_words(const char *recipe)
+{
+    static const char *const words[][2] = {{"mutex", "a mutex"},
+                                           {"leader", "candidates for leader"},
+                                           {"rwlock", "a read/write lock"},
+                                           {"permits", "the permits of a semaphore"},
+                                           {"semaphore", "a semaphore"},
+                                           {"foreign", "a lock of another library"},
+                                           {"mixed", "several recipes"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], recipe) == 0)
+            return words[i][1];
+    return "no contender";
+}
+
+static void print_report(const pdk_contender_list *list, const char *path, const json_t *findings)
+{
+    char clean[OWNER];
+    size_t n = contenders_of(list);
+    bool exists = pdk_contender_list_since_ms(list) > 0;
+    pdk__cli_printable(clean, sizeof clean, 300, path);
+    printf("%s: %s\n", clean, exists ? recipe_in_words(pdk__cli_diagnosis_recipe(list)) : "there is no such path");
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        print_contender(list, i);
+    if (n > SHOWN)
+        printf("  and %zu more; 'paddock ls' shows them\n", n - SHOWN);
+    pdk__cli_findings_print(findings);
+    if (json_array_size(findings) == 0)
+        puts("  nothing is wrong");
+}
+
+/* --- for programs ------------------------------------------------------------------------------------------------ */
+
+static json_t *contender_object(const pdk_contender_list *list, size_t i)
+{
+    json_t *object = pdk__cli_listing_object(list, i);
+    size_t excess = pdk__cli_excess(list, i);
+    if (excess > 0)
+        pdk__cli_json_text(object, "predecessor", pdk_contender_name(list, pdk__cli_predecessor(list, i)));
+    else
+        json_object_set_new(object, "predecessor", json_null());
+    json_object_set_new(object, "excess", json_integer((json_int_t)excess));
+    return object;
+}
+
+static json_t *report_object(const pdk_contender_list *list, const char *path, json_t *findings)
+{
+    json_t *report = json_object(), *contenders = json_array();
+    struct pdk__cli_counter counter = pdk__cli_counter(list);
+    pdk__cli_json_text(report, "path", path);
+    json_object_set_new(report, "exists", json_boolean(pdk_contender_list_since_ms(list) > 0));
+    pdk__cli_json_text(report, "recipe", pdk__cli_diagnosis_recipe(list));
+    json_object_set_new(report, "counter", pdk__cli_counter_object(&counter));
+    size_t n = contenders_of(list);
+    json_object_set_new(report, "n_contenders", json_integer((json_int_t)n));
+    for (size_t i = 0; i < n && i < LISTED; i++)
+        json_array_append_new(contenders, contender_object(list, i));
+    json_object_set_new(report, "contenders", contenders);
+    json_object_set(report, "findings", findings);
+    return report;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static void examine(struct doctor *d, const pdk_contender_list *list, const char *path)
+{
+    json_t *findings = pdk__cli_diagnose(list);
+    d->n_findings += json_array_size(findings);
+    if (d->json)
+        json_array_append_new(d->reports, report_object(list, path, findings));
+    else
+        print_report(list, path, findings);
+    json_decref(findings);
+}
+
+static int look(struct doctor *d, pdk_client *c, const char *path, bool *semaphore)
+{
+    pdk_contender_list *list = NULL;
+    int rc = pdk_contenders(c, path, d->options.connect_ms, &list);
+    if (rc == 0) {
+        *semaphore = pdk__cli_is_semaphore(list);
+        examine(d, list, path);
+    }
+    pdk_contender_list_free(list);
+    return rc;
+}
+
+/* A semaphore's gate and its permits have paths of their own. */
+static int look_at_all(struct doctor *d, pdk_client *c, const char *path)
+{
+    static const char *const parts[] = {"locks", "leases"};
+    bool semaphore = false, nested;
+    int rc = look(d, c, path, &semaphore);
+    for (size_t i = 0; rc == 0 && semaphore && i < sizeof parts / sizeof *parts; i++) {
+        char *part = NULL;
+        if (asprintf(&part, "%s/%s", path, parts[i]) < 0)
+            return PDK_ENOMEM;
+        rc = look(d, c, part, &nested);
+        free(part);
+    }
+    return rc;
+}
+
+/* One path that cannot be looked at does not hide the others. */
+static int visit(struct doctor *d, pdk_client *c)
+{
+    int status = 0;
+    for (char **word = d->options.words; *word != NULL; word++) {
+        int rc = look_at_all(d, c, *word);
+        d->options.path = *word;
+        if (rc == 0)
+            continue;
+        fflush(stdout);
+        int failed = pdk__cli_report_failure(&d->options, c, rc);
+        status = status != 0 ? status : failed;
+    }
+    return status;
+}
+
+static int print_json(const struct doctor *d)
+{
+    json_t *top = json_object();
+    assert(d->reports != NULL);
+    json_object_set(top, "paths", d->reports);
+    json_object_set_new(top, "findings", json_integer((json_int_t)d->n_findings));
+    return pdk__cli_json_print(top);
+}
+
+static int run(struct doctor *d)
+{
+    pdk_client *c = NULL;
+    int rc = pdk__cli_connect(&d->options, &c), printed = 0;
+    d->reports = json_array();
+    int status = rc == 0 ? visit(d, c) : pdk__cli_report_failure(&d->options, c, rc);
+    if (rc == 0 && d->json)
+        printed = print_json(d);
+    if (status == 0)
+        status = printed != 0 ? printed : d->n_findings > 0 ? STATUS_BUSY : 0;
+    json_decref(d->reports);
+    pdk_client_free(c);
+    return status;
+}
+
+int pdk__cli_doctor_main(int argc, char **argv)
+{
+    struct doctor d = {0};
+    int status = pdk__cli_options_begin(&d.options, verb.name);
+    if (status == 0)
+        status = parse(&d, argc, argv);
+    if (status == 0 && !d.options.answered)
+        status = run(&d);
+    pdk__cli_options_end(&d.options);
+    return status;
+}

@@ -1,0 +1,384 @@
+/* paddock doctor: what is wrong with a lock's path. The situations are built by raw requests, as no lock builds them. */
+#include "test/cli/cli.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CURATOR "_c_00000000-0000-0000-0000-00000000000"
+#define KAZOO "0123456789abcdef0123456789abcdef__lock__"
+#define OURS "0123456789abcdef-0000000"
+
+static struct program holder, waiter, c;
+static char path[128], part[160];
+static json_t *top;
+
+static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
+
+/* The verdict on PATH, read into `top`. */
+static void examine(const char *at, int status)
+{
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", "--json", at)), status);
+    top = json_loads(c.out, 0, NULL);
+    CHECK(top != NULL);
+    CHECK_STR(c.err, "");
+}
+
+static json_t *report(size_t i) { return json_array_get(json_object_get(top, "paths"), i); }
+
+static const char *text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static json_t *finding(size_t i, size_t k) { return json_array_get(json_object_get(report(i), "findings"), k); }
+
+static size_t n_findings(size_t i) { return json_array_size(json_object_get(report(i), "findings")); }
+
+/* The only finding of report I has CODE, and concerns N nodes. */
+static void found(size_t i, const char *code, size_t n)
+{
+    if (n_findings(i) != 1 || strcmp(text(finding(i, 0), "code"), code) != 0)
+        pdk__test_fail(__FILE__, __LINE__, "not %s alone: %s", code, c.out);
+    CHECK_EQ(json_array_size(json_object_get(finding(i, 0), "nodes")), n);
+    CHECK(strlen(text(finding(i, 0), "text")) > 10 && strlen(text(finding(i, 0), "advice")) > 10);
+}
+
+static void healthy(void)
+{
+    fresh("healthy");
+    cli_start_fed(&holder, ARGS("lock", "--label", "the first", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    cli_start_fed(&waiter, ARGS("lock", "--label", "the second", path, "/bin/cat"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    examine(path, 0);
+    CHECK_EQ(n_findings(0), 0);
+    CHECK_STR(text(report(0), "recipe"), "mutex");
+    const json_t *contenders = json_object_get(report(0), "contenders");
+    const json_t *first = json_array_get(contenders, 0), *second = json_array_get(contenders, 1);
+    CHECK(json_is_null(json_object_get(first, "predecessor")));
+    CHECK_STR(text(second, "predecessor"), text(first, "node"));
+    CHECK_EQ(json_integer_value(json_object_get(second, "excess")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
+    CHECK(strstr(c.out, "(the first) holds, its node is ") != NULL);
+    CHECK(strstr(c.out, "(the second) has waited ") != NULL);
+    CHECK(strstr(c.out, "nothing is wrong") != NULL);
+    program_close_input(&holder);
+    program_close_input(&waiter);
+    CHECK_EQ(program_wait(&holder), 1);
+    CHECK_EQ(program_wait(&waiter), 0);
+}
+
+static void nowhere(void)
+{
+    examine(fresh("nowhere"), 0);
+    CHECK(json_is_false(json_object_get(report(0), "exists")));
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
+    CHECK(strstr(c.out, "no such path") != NULL);
+}
+
+static void recipes(void)
+{
+    fresh("leader");
+    cli_make_ephemeral(path, OURS "1-latch-0000000000", "db7:4711");
+    examine(path, 0);
+    CHECK_STR(text(report(0), "recipe"), "leader");
+    fresh("rwlock");
+    cli_make_ephemeral(path, OURS "1-__READ__0000000000", "__REVOKE__ {\"host\":\"a\",\"pid\":1}");
+    cli_make_ephemeral(path, OURS "2-__READ__0000000001", "");
+    cli_make_ephemeral(path, OURS "3-__WRIT__0000000002", "");
+    examine(path, 0);
+    CHECK_STR(text(report(0), "recipe"), "rwlock");
+    const json_t *writer = json_array_get(json_object_get(report(0), "contenders"), 2);
+    CHECK_EQ(json_integer_value(json_object_get(writer, "excess")), 2);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
+    CHECK(strstr(c.out, "a pid 1 holds, ") != NULL && strstr(c.out, " old, and was asked to release it\n") != NULL);
+    CHECK(strstr(c.out, OURS "2-__READ__0000000001 holds") != NULL);
+}
+
+static void usage(void)
+{
+    CHECK_EQ(cli_run(&c, ARGS("doctor")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", "/a", "relative")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", "-z", "127.0.0.1:1", "--connect-timeout", ".3", "/a", "/b")), 69);
+    CHECK_ONE_LINE(&c);
+}
+
+/* --- each finding ------------------------------------------------------------------------------------------------ */
+
+static void foreign(void)
+{
+    fresh("foreign");
+    cli_make_ephemeral(path, CURATOR "0-lock-0000000000", "10.0.0.7");
+    examine(path, 0);
+    cli_make_ephemeral(path, KAZOO "0000000001", "");
+    examine(path, 1);
+    found(0, "foreign", 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "kazoo") != NULL);
+    cli_make_ephemeral(path, "_c_0123456789abcdef0123456789abcdef-lock-0000000002", "");
+    cli_make_ephemeral(path, "n_0000000003", "");
+    cli_make_ephemeral(path, "n_0000000004", "");
+    examine(path, 1);
+    CHECK_EQ(n_findings(0), 3);
+    CHECK(strstr(text(finding(0, 1), "text"), "go-zookeeper") != NULL);
+    CHECK_EQ(json_array_size(json_object_get(finding(0, 2), "nodes")), 2);
+}
+
+static void junk(void)
+{
+    fresh("junk");
+    cli_make(path, "config", "");
+    examine(path, 1);
+    found(0, "junk", 1);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), "config");
+}
+
+static void tie(void)
+{
+    fresh("tie");
+    cli_make_ephemeral(path, OURS "1-lock-0000000007", "");
+    cli_make_ephemeral(path, OURS "2-lock-0000000007", "");
+    cli_make_ephemeral(path, OURS "3-lock-0000000007", "");
+    cli_make_ephemeral(path, OURS "4-lock-0000000008", "");
+    examine(path, 1);
+    found(0, "tie", 3);
+}
+
+/* A writer of the read/write lock that reads, too, has both nodes under one number. */
+static void no_tie(void)
+{
+    fresh("no-tie");
+    cli_make_ephemeral(path, OURS "1-__WRIT__0000000007", "");
+    cli_make_ephemeral(path, OURS "2-__READ__0000000007", "");
+    examine(path, 0);
+}
+
+static void persistent(void)
+{
+    fresh("persistent");
+    cli_make(path, OURS "1-lock-0000000000", "");
+    cli_make_ephemeral(path, OURS "2-lock-0000000001", "");
+    examine(path, 1);
+    found(0, "persistent", 1);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), OURS "1-lock-0000000000");
+}
+
+static void unreadable(void)
+{
+    fresh("unreadable");
+    cli_make_unreadable(path, OURS "1-lock-0000000000", "secret");
+    cli_make_ephemeral(path, OURS "2-lock-0000000001", "");
+    examine(path, 1);
+    found(0, "unreadable", 1);
+}
+
+static void mixed_recipes(void)
+{
+    fresh("mixed-recipes");
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "");
+    cli_make_ephemeral(path, OURS "2-__READ__0000000001", "");
+    examine(path, 1);
+    found(0, "mixed", 0);
+    CHECK_STR(text(report(0), "recipe"), "mixed");
+}
+
+static void mixed_settings(void)
+{
+    fresh("mixed-settings");
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"a\",\"pid\":1,\"confirmed\":true}");
+    cli_make_ephemeral(path, OURS "2-lock-0000000001", "{\"host\":\"a\",\"pid\":2,\"lock_delay_ms\":5}");
+    examine(path, 1);
+    CHECK_EQ(n_findings(0), 2);
+    CHECK(strstr(text(finding(0, 0), "text"), "confirm") != NULL);
+    CHECK(strstr(text(finding(0, 1), "text"), "lock delay") != NULL);
+}
+
+/* Its node stays until its session has timed out, which the test does not await. */
+static void orphan(void)
+{
+    fresh("orphan");
+    cli_start_fed(&holder, ARGS("lock", "--session-timeout", "300", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    pid_t session = cli_session_of(holder.pid);
+    examine(path, 0);
+    kill(session, SIGKILL);
+    CHECK_EQ(program_wait(&holder), 76);
+    CHECK_WITHIN(GENEROUS, kill(session, 0) != 0); /* it is no zombie either */
+    examine(path, 1);
+    found(0, "orphan", 1);
+    cli_delete_holder(path);
+}
+
+static void dead_elsewhere(void)
+{
+    fresh("elsewhere");
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"a\",\"pid\":2000000000,\"machine\":\"0123\"}");
+    examine(path, 0);
+}
+
+/* --- the counter ------------------------------------------------------------------------------------------------- */
+
+static json_int_t left(const json_t *object)
+{
+    return json_integer_value(json_object_get(json_object_get(object, "counter"), "left"));
+}
+
+static const char *level(const json_t *object) { return text(json_object_get(object, "counter"), "level"); }
+
+/* One more contender, whose node takes a number and stays. */
+static void count_up(void)
+{
+    static char name[64];
+    static int n;
+    snprintf(name, sizeof name, "left-%d", n++);
+    cli_make(path, name, "");
+    cli_delete(path, name);
+}
+
+static void counter(void)
+{
+    fresh("counter");
+    count_up();
+    examine(path, 0);
+    CHECK_EQ(left(report(0)), 2147483646);
+    CHECK_STR(level(report(0)), "fine");
+    cli_set_counter(path, 1073741824);
+    examine(path, 1);
+    found(0, "counter", 0);
+    CHECK_STR(level(report(0)), "half");
+    CHECK_EQ(left(report(0)), 1073741823);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "half of its 2147483647 sequence numbers are used, 1073741823 are left") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK_STR(c.err, "");
+}
+
+static void counter_near_its_end(void)
+{
+    fresh("counter-end");
+    count_up();
+    cli_set_counter(path, 2147483640);
+    count_up();
+    examine(path, 1);
+    CHECK_STR(level(report(0)), "low");
+    CHECK_EQ(left(report(0)), 6);
+    CHECK(strstr(text(finding(0, 0), "text"), "only 6 ") != NULL);
+    for (int i = 0; i < 8; i++)
+        count_up();
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", path)), 0);
+    json_t *list = json_loads(c.out, 0, NULL);
+    CHECK_STR(level(list), "spent");
+    CHECK_EQ(left(list), 0);
+    json_decref(list);
+    examine(path, 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "used up") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("lock", path, "true")), 70);
+}
+
+/* --- more than one path ------------------------------------------------------------------------------------------ */
+
+static void semaphore(void)
+{
+    fresh("semaphore");
+    cli_start_fed(&holder, ARGS("lock", "--limit", "1", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    examine(path, 0);
+    CHECK_EQ(json_array_size(json_object_get(top, "paths")), 3);
+    CHECK_STR(text(report(0), "recipe"), "semaphore");
+    CHECK_STR(text(report(2), "recipe"), "permits");
+    snprintf(part, sizeof part, "%s/leases", path);
+    cli_make(part, "config", "");
+    cli_make_ephemeral(part, OURS "1-lease-0000000009", "{\"host\":\"a\",\"pid\":1,\"limit\":2}");
+    examine(path, 1);
+    CHECK_EQ(n_findings(2), 2);
+    CHECK(strstr(text(finding(2, 0), "text"), "takes a permit") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", part)), 1);
+    CHECK(strstr(c.out, "a pid 1 has waited ") != NULL && strstr(c.out, " for 1 of those before it\n") != NULL);
+    CHECK_STR(text(finding(2, 1), "code"), "mixed");
+    cli_delete(part, "config");
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 1);
+}
+
+static void many_paths(void)
+{
+    char other[128];
+    fresh("many-a");
+    cli_make(path, "config", "");
+    snprintf(other, sizeof other, "%s", cli_path("many-b"));
+    CHECK_EQ(cli_run(&c, ARGS("doctor", other, path)), 1);
+    CHECK(strstr(c.out, other) < strstr(c.out, path));
+}
+
+static void private_path(void)
+{
+    char private[128];
+    fresh("beside-private");
+    cli_make(path, "config", "");
+    snprintf(private, sizeof private, "%s", cli_path("private"));
+    cli_make_private(private);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", private, path)), 77);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.out, "[junk]") != NULL);
+}
+
+/* A name may hold what shows others elsewhere on a terminal, and data what a terminal obeys. */
+static void hostile(void)
+{
+    fresh("hostile");
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"\\u001b[31mred\",\"pid\":1}");
+    cli_make(path,
+             "a\xe2\x80\xae"
+             "b",
+             "");
+    setenv("LC_ALL", "C.UTF-8", 1);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 1);
+    unsetenv("LC_ALL");
+    CHECK(strstr(c.out, "[31mred pid 1") != NULL && strstr(c.out, "\xe2\x80\xae") == NULL &&
+          strchr(c.out, '\x1b') == NULL);
+    CHECK(strstr(c.out, "[junk]") != NULL);
+    examine(path, 1);
+    for (const char *at = c.out; *at != '\0'; at++)
+        CHECK((*at >= ' ' && *at < 0x7f) || *at == '\n');
+}
+
+static void teardown(void)
+{
+    json_decref(top);
+    cli_teardown();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"a lock with a holder and a waiter has nothing wrong, and its waiter waits for its holder", healthy},
+        {"a path that does not exist is told, and has nothing wrong", nowhere},
+        {"the recipe is told, and a holder that was asked", recipes},
+        {"bad words and a missing ensemble are told in one line", usage},
+        {"contenders of kazoo, of go-zookeeper and of unknown recipes are found, and Curator's are not", foreign},
+        {"a node without a number is found", junk},
+        {"nodes with one number are found", tie},
+        {"a reader under its own writer is no tie", no_tie},
+        {"a contender's node that is not ephemeral is found", persistent},
+        {"a node that may not be read is found", unreadable},
+        {"recipes that do not go together are found", mixed_recipes},
+        {"confirmed grants and lock delays of some contenders are found", mixed_settings},
+        {"the node of a process of this machine that has ended is found", orphan},
+        {"of a process of another machine nothing is claimed", dead_elsewhere},
+        {"a counter that is half used is found, by doctor and by ls", counter},
+        {"a counter near its end says how many numbers are left, and is spent at its end", counter_near_its_end},
+        {"the parts of a semaphore are looked at, and junk there takes a permit", semaphore},
+        {"many paths are looked at, in their order", many_paths},
+        {"a path that may not be listed is told, 77, and the others are looked at", private_path},
+        {"no name reaches the terminal as it is", hostile},
+        {0},
+    };
+    return pdk__test_main(
+        argc, argv,
+        &(struct pdk__test_suite){.name = "cli/doctor", .tests = tests, .setup = cli_setup, .teardown = teardown});
+}
