@@ -10,6 +10,7 @@ int pdk__cli_break_main(int argc, char **argv);
 int pdk__cli_doctor_main(int argc, char **argv);
 int pdk__cli_graph_main(int argc, char **argv);
 int pdk__cli_top_main(int argc, char **argv);
+int pdk__cli_barrier_main(int argc, char **argv);
 int pdk__cli_server_main(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@ paddock_CPPFLAGS = $(library_cppflags)
 paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 paddock_SOURCES = \
 	%D%/acquisition.c %D%/acquisition.h \
+	%D%/barrier.c \
 	%D%/blocking.c %D%/blocking.h \
 	%D%/break.c \
 	%D%/call.c %D%/call.h \

@@ -17,6 +17,8 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
                            "  hold [-n|-w SEC] PATH          hold it until standard input ends\n"
                            "  ls [--watch] PATH              who holds it, and who waits\n"
                            "  break PATH                     ask the holder to release it, or take it away\n"
+                           "  barrier [set|remove] PATH      wait while PATH is set; set it, or remove it\n"
+                           "  barrier -N COUNT PATH CMD...   run CMD together with COUNT members\n"
                            "  doctor PATH...                 what is wrong with them, and what to do\n"
                            "  graph [PATH...]                which waits for which, and deadlocks\n"
                            "  top [PATH...]                  a tree of locks, again and again\n"
@@ -30,9 +32,10 @@ static const char help[] = "Usage: paddock COMMAND [OPTION]... [ARGUMENT]...\n"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {{"lock", pdk__cli_lock_main},   {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
-                {"ls", pdk__cli_ls_main},       {"break", pdk__cli_break_main}, {"doctor", pdk__cli_doctor_main},
-                {"graph", pdk__cli_graph_main}, {"top", pdk__cli_top_main},     {"server", pdk__cli_server_main}};
+} commands[] = {{"lock", pdk__cli_lock_main},     {"elect", pdk__cli_elect_main}, {"hold", pdk__cli_hold_main},
+                {"ls", pdk__cli_ls_main},         {"break", pdk__cli_break_main}, {"barrier", pdk__cli_barrier_main},
+                {"doctor", pdk__cli_doctor_main}, {"graph", pdk__cli_graph_main}, {"top", pdk__cli_top_main},
+                {"server", pdk__cli_server_main}};
 
 static bool is_help(const char *word)
 {

@@ -2,13 +2,15 @@
  * Paddock: distributed locks on ZooKeeper.
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/multilock.h> (several locks as
- * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits) or <paddock/leader.h>
- * (one of many). <paddock/stats.h> has the counters of a client. Each header begins with its caveats. All objects are
- * opaque; options are set by setters; results are 0 or a negative PDK_E… of <paddock/error.h>.
+ * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits), <paddock/leader.h>
+ * (one of many) or <paddock/barrier.h> (wait for each other). <paddock/stats.h> has the counters of a client. Each
+ * header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or a negative PDK_E…
+ * of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H
 
+#include <paddock/barrier.h>
 #include <paddock/client.h>
 #include <paddock/contenders.h>
 #include <paddock/error.h>

@@ -7,9 +7,11 @@ libpaddock_core_la_CPPFLAGS = $(library_cppflags)
 libpaddock_core_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libpaddock_core_la_SOURCES = \
 	%D%/core/ask.c %D%/core/ask.h \
+	%D%/core/barrier.c %D%/core/barrier.h \
 	%D%/core/chain.c %D%/core/chain.h \
 	%D%/core/contender.c %D%/core/contender.h \
 	%D%/core/course.c %D%/core/course.h \
+	%D%/core/double_barrier.c %D%/core/double_barrier.h \
 	%D%/core/event.h \
 	%D%/core/judge.c %D%/core/judge.h \
 	%D%/core/lease.c %D%/core/lease.h \
@@ -69,6 +71,7 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/member.c %D%/zk/member.h \
 	%D%/zk/opener.c %D%/zk/opener.h \
 	%D%/zk/options.c %D%/zk/options.h \
+	%D%/zk/participant.c %D%/zk/participant.h \
 	%D%/zk/release.c %D%/zk/release.h \
 	%D%/zk/renewal.c %D%/zk/renewal.h \
 	%D%/zk/registry.c %D%/zk/registry.h \
@@ -96,7 +99,7 @@ EXTRA_DIST += %D%/libpaddock.map
 
 include_HEADERS = include/paddock.h
 pkginclude_HEADERS = \
-	include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
+	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
 	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
 	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h

@@ -1,8 +1,11 @@
 libpaddock_all_la_SOURCES += \
+	%D%/attendance.c %D%/attendance.h \
+	%D%/barrier.c \
 	%D%/bundle.c %D%/bundle.h \
 	%D%/changes.c %D%/changes.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
+	%D%/double_barrier.c \
 	%D%/grant.c %D%/grant.h \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \

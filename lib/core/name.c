@@ -160,10 +160,17 @@ void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t atte
     snprintf(out + length, PDK__NAME_MAX - length, "%010ld", (long)sequence);
 }
 
+void pdk__name_format_member(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt)
+{
+    snprintf(out, PDK__NAME_MAX, "%016llx-%08lx-member", (unsigned long long)session, (unsigned long)attempt);
+}
+
+/* Most names of a long listing are rejected by their first digits. */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt)
 {
     struct pdk__name name;
     if (strnlen(text, STEM_LENGTH) < STEM_LENGTH || !parse_stem(text, STEM_LENGTH, &name))
         return false;
-    return name.session == session && name.attempt == attempt && pdk__name_parse(text).kind == PDK__NAME_OURS;
+    return name.session == session && name.attempt == attempt &&
+           (strcmp(text + STEM_LENGTH, "member") == 0 || pdk__name_parse(text).kind == PDK__NAME_OURS);
 }

@@ -60,6 +60,10 @@ void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt
 void pdk__name_format_at(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag,
                          int64_t sequence);
 
+/* Write the whole name of a member of a double barrier: "<session>-<attempt>-member". Members have no order, so the
+ * server adds no number, and a repeated create cannot make a second node. */
+void pdk__name_format_member(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt);
+
 /* Is TEXT a node that this session created for this attempt, of any recipe? */
 bool pdk__name_is(const char *text, int64_t session, uint32_t attempt);
 

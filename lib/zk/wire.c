@@ -123,6 +123,11 @@ int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, stru
     return create(wire, op, path, data, sequential ? ZOO_EPHEMERAL_SEQUENTIAL : ZOO_EPHEMERAL);
 }
 
+int pdk__wire_create_persistent(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data)
+{
+    return create(wire, op, path, data, ZOO_PERSISTENT);
+}
+
 static void made(int zrc, const struct Stat *stat, const void *data)
 {
     struct question *q = (struct question *)data;
@@ -241,6 +246,19 @@ int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path)
 {
     struct question *q = begin(wire, op, false);
     return q != NULL ? sent(q, zoo_aget_children(wire->client->zh, path, 0, listed, q)) : PDK_ENOMEM;
+}
+
+static void listed_dated(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
+{
+    struct pdk__event event = children_of(zrc, names);
+    event.token = zrc == ZOK ? stat->pzxid : 0;
+    complete((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+int pdk__wire_list_dated(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_aget_children2(wire->client->zh, path, 0, listed_dated, q)) : PDK_ENOMEM;
 }
 
 static void identified(int zrc, const struct Stat *stat, const void *data)

@@ -41,6 +41,9 @@ int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, stru
 /* The node at PATH, which a transaction has made: CREATED. */
 int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path);
 
+/* A node of no session, which stays until it is deleted: CREATED */
+int pdk__wire_create_persistent(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data);
+
 /* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. Without ALL, of the path and
  * its ancestors only the nearest, PDK__NEAREST_MAX at most. */
 enum { PDK__NEAREST_MAX = 3 };
@@ -52,6 +55,9 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
 /* IDENTIFIED, LISTED */
 int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
+
+/* LISTED, with the number of the last change of the children as its token. */
+int pdk__wire_list_dated(struct pdk__wire *wire, uint64_t op, const char *path);
 
 /* Read a node and watch it: WATCHED for the predecessor, or for the children of the path; OWN for our own node. */
 int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists);

@@ -1,7 +1,7 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/break %D%/container %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
+	%D%/barrier %D%/break %D%/container %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
 	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
 cli_scripts = %D%/completed %D%/in_tmux %D%/manual %D%/nothing-up
 else
@@ -10,6 +10,7 @@ cli_scripts =
 endif
 EXTRA_DIST += %D%/completed %D%/in_tmux %D%/manual %D%/nothing-up
 libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/sequence.c %D%/servers.c
+%C%_barrier_SOURCES = %D%/test_barrier.c
 %C%_break_SOURCES = %D%/test_break.c
 %C%_container_SOURCES = %D%/test_container.c
 %C%_doctor_SOURCES = %D%/test_doctor.c

@@ -25,10 +25,12 @@ static bool has_sequence(const char *text, int64_t *sequence)
 
 static const char *const tags[PDK__N_TAGS] = {"lock-", "latch-", "__READ__", "__WRIT__", "lease-"};
 
-/* Is it of that attempt if and only if it is OURS? */
+/* Is it of that attempt if and only if it is OURS, or the name of a member? */
 static void check_owner(const char *text, int64_t session, uint32_t attempt, bool ours)
 {
-    MUST(pdk__name_is(text, session, attempt) == ours);
+    char member[PDK__NAME_MAX];
+    pdk__name_format_member(member, session, attempt);
+    MUST(pdk__name_is(text, session, attempt) == (ours || strcmp(text, member) == 0));
 }
 
 static void check_kind(const char *text, struct pdk__name name)

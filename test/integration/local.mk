@@ -4,7 +4,7 @@ edge_programs = \
 	%D%/guard %D%/incident %D%/leftovers %D%/log %D%/memory %D%/oversize %D%/path %D%/permissions %D%/slow_calls \
 	%D%/strangers %D%/throttled
 integration_programs = $(edge_programs) \
-	%D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
+	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle \
@@ -15,6 +15,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 
 %C%_adopt_SOURCES = %D%/test_adopt.c
 %C%_attempts_SOURCES = %D%/test_attempts.c
+%C%_barrier_SOURCES = %D%/test_barrier.c
 %C%_callbacks_SOURCES = %D%/test_callbacks.c
 %C%_cancel_SOURCES = %D%/test_cancel.c
 %C%_close_SOURCES = %D%/test_close.c

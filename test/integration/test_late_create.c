@@ -128,11 +128,52 @@ static void a_late_create_is_found_and_deleted(void)
     CHECK_EQ(n_created(), 2);
 }
 
+/* --- a member of a double barrier -------------------------------------------------------------------------------- */
+
+static const char members[] = "/late-members";
+
+static void *enter(void *arg)
+{
+    CHECK_RC(pdk_double_barrier_enter(arg, PDK_FOREVER), 0);
+    return NULL;
+}
+
+/* It has entered under the same name elsewhere, and left, before the first create takes effect. */
+static void a_late_member_is_found_and_deleted(void)
+{
+    pthread_t thread;
+    pdk_double_barrier *b;
+    struct Stat stat;
+    recorder_close(&recorder);
+    CHECK_EQ(zoo_create(zh, members, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    attach_too_early();
+    for (int i = 0; i < e->n; i++)
+        pdk__proxy_reset_counters(e->proxy[i]);
+    CHECK_RC(pdk_double_barrier_new(&b, recorder.client, members, 1), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, enter, b), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_requests(e->proxy[old], PDK__OP_CREATE2) == 1 &&
+                              pdk__ask_number(e->server[old], "zk_outstanding_requests") >= 1);
+    admit_only_at(other);
+    pdk__proxy_cut(e->proxy[old]);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(pdk__proxy_requests(e->proxy[other], PDK__OP_CREATE2), 2); /* the node again, and "ready" */
+    CHECK_EQ(pdk__observe_nodes(zh, members, 0), 2);
+    CHECK_RC(pdk_double_barrier_leave(b, PDK_FOREVER), 0);
+    pdk__observe_flush(zh, members);
+    CHECK_EQ(pdk__observe_nodes(zh, members, 0), 0);
+    hold(PDK__TO_SERVER, false);
+    CHECK_WITHIN(LONG_MS, pdk__zk_stat(zh, members, &stat) == ZOK && SEEN(stat.cversion) == 6 &&
+                              SEEN(stat.numChildren) == 0); /* created three times, and deleted as often */
+    CHECK_RC(pdk_double_barrier_free(b), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a create that is committed after its session went on elsewhere is found, and its node deleted",
          a_late_create_is_found_and_deleted},
+        {"a member that is created after it has left is found, and its node deleted",
+         a_late_member_is_found_and_deleted},
         {0},
     };
     return pdk__test_main(

@@ -446,6 +446,55 @@ static void observers(void)
     end();
 }
 
+/* --- barriers ---------------------------------------------------------------------------------------------------- */
+
+static pdk_barrier *barrier;
+static pdk_double_barrier *member;
+
+static void make_barriers(void)
+{
+    pdk_barrier *b = NULL;
+    pdk_double_barrier *d = NULL;
+    check_either(pdk_barrier_new(&b, c, path), 0);
+    check_either(pdk_double_barrier_new(&d, c, path, 2), 0);
+    CHECK_RC(pdk_barrier_free(b), 0);
+    CHECK_RC(pdk_double_barrier_free(d), 0);
+}
+
+static void set_and_wait(void)
+{
+    int set = pdk_barrier_set(barrier, LONG_MS);
+    check_either(set, 0);
+    check_either(pdk_barrier_wait(barrier, 0), set == 0 ? PDK_ETIMEDOUT : 0);
+    check_either(pdk_barrier_wait(barrier, set == 0 ? 20 : LONG_MS), set == 0 ? PDK_ETIMEDOUT : 0);
+    check_either(pdk_barrier_remove(barrier, LONG_MS), 0);
+    open_gate();
+    CHECK_RC(pdk_barrier_remove(barrier, LONG_MS), 0);
+}
+
+/* Once it is inside, nothing that it does can fail for want of memory. */
+static void enter_and_leave(void)
+{
+    int rc = pdk_double_barrier_enter(member, LONG_MS);
+    check_either(rc, 0);
+    CHECK_RC(pdk_double_barrier_leave(member, LONG_MS), rc == 0 ? 0 : PDK_EPERM);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
+}
+
+static void barriers(void)
+{
+    begin();
+    for_each(make_barriers);
+    CHECK_RC(pdk_barrier_new(&barrier, c, fixture_path()), 0);
+    CHECK_RC(pdk_double_barrier_new(&member, c, path, 1), 0);
+    for_each(set_and_wait);
+    for_each(enter_and_leave);
+    CHECK_RC(pdk_barrier_free(barrier), 0);
+    CHECK_RC(pdk_double_barrier_free(member), 0);
+    sound();
+    end();
+}
+
 /* --- asking ------------------------------------------------------------------------------------------------------ */
 
 static void ask(void)
@@ -488,6 +537,7 @@ int main(int argc, char **argv)
         {"no memory for a term", terms},
         {"no memory for a term that follows a lost one", terms_that_follow},
         {"no memory for an observer", observers},
+        {"no memory for barriers", barriers},
         {"no memory for a list of contenders", questions},
         {0},
     };

@@ -15,6 +15,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -47,6 +49,7 @@ public final class CuratorPeer {
     private final InterProcessSemaphoreMutex alone;
     private InterProcessSemaphoreV2 semaphore;
     private Collection<Lease> leases;
+    private DistributedDoubleBarrier member;
     private LeaderLatch latch;
     private LeaderSelector selector;
     private AutoCloseable held;
@@ -153,6 +156,33 @@ public final class CuratorPeer {
         return "returned";
     }
 
+    /** Waits so long for the barrier's removal. */
+    private String pass(long ms) throws Exception {
+        return new DistributedBarrier(client, path).waitOnBarrier(ms, TimeUnit.MILLISECONDS) ? "passed" : "stopped";
+    }
+
+    private String set(boolean on) throws Exception {
+        DistributedBarrier barrier = new DistributedBarrier(client, path);
+        if (on) {
+            barrier.setBarrier();
+        } else {
+            barrier.removeBarrier();
+        }
+        return on ? "set" : "removed";
+    }
+
+    /** With COUNT members in all. */
+    private String enter(int count) throws Exception {
+        member = new DistributedDoubleBarrier(client, path, count);
+        member.enter();
+        return "inside";
+    }
+
+    private String exit() throws Exception {
+        member.leave();
+        return "outside";
+    }
+
     private String answer(String[] words) throws Exception {
         String recipe = words[0].split("/")[0];
         switch (words[1]) {
@@ -194,6 +224,16 @@ public final class CuratorPeer {
             case "unlockalone":
                 alone.release();
                 return UNLOCKED;
+            case "pass":
+                return pass(Long.parseLong(words[2]));
+            case "set":
+                return set(true);
+            case "remove":
+                return set(false);
+            case "enter":
+                return enter(Integer.parseInt(words[2]));
+            case "exit":
+                return exit();
             case "select":
                 return select(words[0], words[2]);
             case "yield":

@@ -57,6 +57,12 @@ void curator_waits_for_our_permits(void);
 void ours_waits_for_curators_permits(void);
 void one_permit_is_curators_semaphore_mutex(void);
 
+/* barriers.c */
+void curator_waits_at_our_barrier(void);
+void ours_waits_at_curators_barrier(void);
+void members_of_both_enter_and_leave_together(void);
+void a_killed_curator_member_is_not_waited_for(void);
+
 /* latches.c */
 void ours_stands_while_curator_leads(void);
 void curator_stands_while_ours_leads(void);

@@ -64,6 +64,17 @@ static void what_only_resembles_ours_is_not(void)
     }
 }
 
+static void members_of_a_double_barrier_have_no_number(void)
+{
+    char name[PDK__NAME_MAX];
+    pdk__name_format_member(name, 0x1000, 0x2a);
+    CHECK_STR(name, "0000000000001000-0000002a-member");
+    CHECK(pdk__name_is(name, 0x1000, 0x2a));
+    CHECK(!pdk__name_is(name, 0x1001, 0x2a) && !pdk__name_is(name, 0x1000, 0x2b));
+    CHECK(!pdk__name_is("0000000000001000-0000002a-members", 0x1000, 0x2a));
+    CHECK_EQ(pdk__name_parse(name).kind, PDK__NAME_JUNK); /* it stands in no order */
+}
+
 static void contenders_of_every_library_are_ordered_by_their_number(void)
 {
     static const struct {
@@ -135,6 +146,7 @@ int main(int argc, char **argv)
         {"a name under another's number is whole", a_name_under_anothers_number_is_whole},
         {"session and attempt both tell names apart", session_and_attempt_both_tell_names_apart},
         {"what only resembles ours is not", what_only_resembles_ours_is_not},
+        {"members of a double barrier have no number", members_of_a_double_barrier_have_no_number},
         {"contenders of every library are ordered by their number",
          contenders_of_every_library_are_ordered_by_their_number},
         {"a counter that wrapped is negative", a_counter_that_wrapped_is_negative},

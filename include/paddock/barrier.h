@@ -1,0 +1,155 @@
+/*
+ * Barriers that the threads and processes of a fleet share.
+ *
+ * A barrier is a node: while it is set, every wait blocks. A double barrier lets COUNT members begin together and end
+ * together.
+ *
+ * Caveats, first:
+ *  - A barrier excludes nobody and fences nothing. A wait that has returned proves that the barrier was not set at one
+ *    moment of the call. It can be set again before the caller does its next step.
+ *  - A barrier that is set outlives its setter: its node is no session's. It stands until some client removes it.
+ *  - A member of a double barrier is in its session. When the process dies, the servers delete the member's node, and
+ *    the others no longer wait for it. The node "ready" is no session's: when all members die inside, it stays, and the
+ *    next member of that path enters at once. Delete it then, or use another path for each run.
+ *  - Members of a double barrier must agree on the count. More members than that enter beside the others.
+ *  - Each member lists the others when it enters and when it leaves. COUNT members read the square of COUNT names.
+ *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A path that is used again, round after round, is
+ *    safe among members of this library. A Curator member that is slow to leave one round can wait for a member of the
+ *    next one, and then neither goes on.
+ */
+#ifndef PADDOCK_BARRIER_H
+#define PADDOCK_BARRIER_H
+
+#include <paddock/mutex.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pdk_barrier pdk_barrier;
+typedef struct pdk_double_barrier pdk_double_barrier;
+
+/* --- the barrier ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Create an object for the barrier at PATH; no request is sent. On success *B is the caller's, to be given to
+ * pdk_barrier_free(). Its calls may be made by several threads at once.
+ *
+ * PDK_EPATH: PATH is relative, is "/" or is not a ZooKeeper path.
+ * PDK_EINVAL, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_barrier_new(pdk_barrier **b, pdk_client *c, const char *path);
+
+/* Free the object; its barrier stays as it is. NULL is allowed. PDK_EBUSY while a call of it is under way; then nothing
+ * is freed. PDK_EFORKED. */
+int pdk_barrier_free(pdk_barrier *b);
+
+/*
+ * Set the barrier: create its node, and missing ancestors as containers. A barrier that is set already is a success.
+ *
+ * The call returns when the servers have the node, within TIMEOUT_MS milliseconds. PDK_FOREVER: no limit. 0: as long as
+ * one answer may take, if a server is connected. The call repeats a request whose answer was lost. It is a cancellation
+ * point.
+ *
+ * PDK_ETIMEDOUT: nothing was sent.
+ * PDK_EUNKNOWN: no answer in time; the barrier may be set, now or later.
+ * PDK_EACCES, PDK_EACL, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EDEADLK: the calling thread runs callbacks of the client.
+ */
+int pdk_barrier_set(pdk_barrier *b, int64_t timeout_ms);
+
+/* Remove the barrier: delete its node. A barrier that is not set is a success. PDK_EREFUSED: the node has children.
+ * Otherwise as pdk_barrier_set(). The trap: a repeated request can remove a barrier that was set again meanwhile. */
+int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
+
+/*
+ * Wait until the barrier is not set, for at most TIMEOUT_MS milliseconds. PDK_FOREVER: no limit. 0: look once.
+ *
+ * Each look follows a write that changes nothing: a barrier that was set before the call began is seen, whichever
+ * server set it. So each look costs the servers a logged transaction.
+ *
+ * The call goes on through lost connections and new sessions: it looks again. It is a cancellation point. When it
+ * returns, its watch is removed from the servers, or is about to be.
+ *
+ * PDK_ETIMEDOUT: the barrier is set, or no server has answered.
+ * PDK_EACCES: the ACL does not permit to READ the node, and the servers refuse exists without READ.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ *
+ * The trap: on an adopted handle a watch stays until the node changes, because the application may rely on it.
+ */
+int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms);
+
+/* As those of the mutex. */
+const char *pdk_barrier_path(pdk_barrier *b);
+pdk_client *pdk_barrier_client(pdk_barrier *b);
+void pdk_barrier_set_user(pdk_barrier *b, void *user);
+void *pdk_barrier_user(pdk_barrier *b);
+size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
+
+/* --- the double barrier ------------------------------------------------------------------------------------------ */
+
+/* The largest count of members. */
+#define PDK_DOUBLE_BARRIER_MAX 10000
+
+/*
+ * Create one member of the double barrier at PATH, which lets COUNT members enter together; no request is sent. On
+ * success *B is the caller's, to be given to pdk_double_barrier_free().
+ *
+ * PDK_EINVAL: COUNT is 0 or above PDK_DOUBLE_BARRIER_MAX. Otherwise as pdk_barrier_new().
+ */
+int pdk_double_barrier_new(pdk_double_barrier **b, pdk_client *c, const char *path, unsigned count);
+
+/* Free the object. NULL is allowed. PDK_EBUSY: it is inside, or a call of it is under way; with a closed client that is
+ * no obstacle. PDK_EFORKED. */
+int pdk_double_barrier_free(pdk_double_barrier *b);
+
+/*
+ * Enter: create the member's node, and wait until COUNT members are there.
+ *
+ * The call returns 0 when COUNT members were there, or when a member that counted them has left word: the node "ready".
+ * It waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: enter if this member makes them enough. The call
+ * goes on through lost connections and new sessions, with a new node in a new session. It is a cancellation point. A
+ * call that fails removes the member's node, also after it has returned.
+ *
+ * PDK_ETIMEDOUT: not entered. The trap: members that had counted this one go on without it.
+ * PDK_EBUSY: the object is inside, or another thread's call is under way.
+ * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM,
+ * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
+
+/*
+ * Leave: delete the member's node, and wait until the members that were there when the call began have left or died.
+ *
+ * The call waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: leave, and see whether the others have
+ * left. Whatever it returns, this member is outside afterwards: its node is deleted, or is about to be. It is a
+ * cancellation point.
+ *
+ * PDK_EPERM: the object is not inside.
+ * PDK_ETIMEDOUT: other members are still inside.
+ * PDK_ELOST: the session ended after the object had entered, or another client deleted its node. The others may have
+ *     left before.
+ * PDK_EBUSY: another thread's call is under way.
+ * PDK_EACCES: the ACL of PATH does not permit to READ or to DELETE.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_double_barrier_leave(pdk_double_barrier *b, int64_t timeout_ms);
+
+/* PDK_FREE: outside, or entering. PDK_HELD: inside, until leave is called. PDK_LOST: the session has ended since it
+ * entered; or this is a child process of the one that created the object. */
+pdk_state pdk_double_barrier_state(pdk_double_barrier *b);
+
+/* As those of the mutex. */
+const char *pdk_double_barrier_path(pdk_double_barrier *b);
+pdk_client *pdk_double_barrier_client(pdk_double_barrier *b);
+unsigned pdk_double_barrier_count(pdk_double_barrier *b);
+void pdk_double_barrier_set_user(pdk_double_barrier *b, void *user);
+void *pdk_double_barrier_user(pdk_double_barrier *b);
+size_t pdk_double_barrier_last_error(pdk_double_barrier *b, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,273 @@
+#include "lib/core/barrier.h"
+#include "lib/assert.h"
+#include "paddock/error.h"
+
+/* After an answer that leaves the outcome open. */
+enum { REST_FLOOR_MS = 50, REST_CEILING_MS = 3000 };
+
+/* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it. So
+ * such a node is looked at again. */
+enum { UNREADABLE_MS = 1000 };
+
+/* The servers may reap an empty container between the creates of the ancestors and ours. */
+enum { PARENT_TRIES_MAX = 8 };
+
+static void put(struct pdk__actions *out, struct pdk__action action)
+{
+    assert(out->n < PDK__ACTIONS_MAX);
+    out->list[out->n++] = action;
+}
+
+static void ask(struct pdk__barrier *b, struct pdk__actions *out, enum pdk__action_kind kind)
+{
+    b->op = ++*b->ops;
+    b->phase = kind == PDK__ACT_PARENTS ? PDK__BARRIER_PARENTS : PDK__BARRIER_ASKING;
+    put(out, (struct pdk__action){.kind = kind, .op = b->op, .by_exists = b->by_exists && kind == PDK__ACT_WATCH});
+}
+
+static void end(struct pdk__barrier *b, struct pdk__actions *out, int error)
+{
+    assert(b->phase != PDK__BARRIER_OVER);
+    if (b->watched)
+        put(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
+    b->watched = false;
+    b->phase = PDK__BARRIER_OVER;
+    put(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
+}
+
+/* The node is not there any more, nor a watch of ours, but for one by exists, which waits for its creation. */
+static void end_free(struct pdk__barrier *b, struct pdk__actions *out)
+{
+    b->watched = b->watched && b->by_exists;
+    end(b, out, 0);
+}
+
+/* The call ends without its effect: the caller is told at once. A watch that the answer under way will set, or that the
+ * handle will set again on the next connection, can be removed only afterwards. */
+static void end_unmet(struct pdk__barrier *b, struct pdk__actions *out, int error)
+{
+    if (b->begun)
+        error = PDK_EUNKNOWN;
+    if (!b->watched || (b->connected && b->phase != PDK__BARRIER_ASKING)) {
+        end(b, out, error);
+        return;
+    }
+    b->phase = PDK__BARRIER_FADING;
+    put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
+}
+
+static void begin(struct pdk__barrier *b, struct pdk__actions *out)
+{
+    assert(b->connected);
+    if (b->task == PDK__BARRIER_WAIT) {
+        b->watched |= !b->once;
+        ask(b, out, b->once ? PDK__ACT_IDENTIFY : PDK__ACT_WATCH);
+    } else {
+        b->begun = true;
+        ask(b, out, b->task == PDK__BARRIER_SET ? PDK__ACT_CREATE : PDK__ACT_DELETE);
+    }
+}
+
+static void go(struct pdk__barrier *b, struct pdk__actions *out)
+{
+    if (b->connected)
+        begin(b, out);
+    else if (b->once)
+        end_unmet(b, out, PDK_ETIMEDOUT);
+    else
+        b->phase = PDK__BARRIER_APART;
+}
+
+static void rest(struct pdk__barrier *b, int64_t now_ms)
+{
+    b->phase = PDK__BARRIER_RESTING;
+    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
+}
+
+/* --- answers ----------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN) {
+        rest(b, ev->now_ms);
+        return;
+    }
+    end(b, out, ev->error);
+}
+
+/* For a node with a name of its own, "exhausted" is the answer that it exists. */
+static void on_created(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    bool exists = ev->outcome == PDK__REFUSED && ev->error == PDK_EEXHAUSTED;
+    if (ev->outcome == PDK__OK || exists)
+        end(b, out, 0);
+    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
+        ask(b, out, PDK__ACT_PARENTS);
+    else
+        refuse(b, ev, out);
+}
+
+static void on_made_parents(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK)
+        begin(b, out);
+    else
+        refuse(b, ev, out);
+}
+
+static void on_deleted(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
+        end(b, out, 0);
+    else
+        refuse(b, ev, out);
+}
+
+static void on_seen(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_NODE) {
+        end_free(b, out);
+    } else if (ev->outcome == PDK__NO_AUTH && !b->by_exists && !b->once) {
+        b->by_exists = true;
+        begin(b, out);
+    } else if (ev->outcome != PDK__OK) {
+        refuse(b, ev, out);
+    } else if (b->once) {
+        end(b, out, PDK_ETIMEDOUT);
+    } else {
+        pdk__retry_reset(&b->retry);
+        b->phase = PDK__BARRIER_WATCHING;
+        b->due_ms = b->by_exists ? ev->now_ms + UNREADABLE_MS : PDK__NEVER;
+    }
+}
+
+static void on_reply(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    bool asking = b->phase == PDK__BARRIER_ASKING || b->phase == PDK__BARRIER_PARENTS;
+    if (ev->op != b->op || (!asking && b->phase != PDK__BARRIER_FADING))
+        return;
+    if (b->phase == PDK__BARRIER_FADING)
+        end(b, out, 0);
+    else if (ev->kind == PDK__EV_CREATED)
+        on_created(b, ev, out);
+    else if (ev->kind == PDK__EV_MADE_PARENTS)
+        on_made_parents(b, ev, out);
+    else if (ev->kind == PDK__EV_DELETED)
+        on_deleted(b, ev, out);
+    else
+        on_seen(b, ev, out);
+}
+
+/* A watch reports once. Its report may precede the answer to the read that set it. */
+static void on_fired(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (!b->watched)
+        return;
+    if (ev->deleted)
+        b->watched = b->by_exists = false;
+    if (ev->deleted)
+        end(b, out, 0);
+    else if (b->phase == PDK__BARRIER_WATCHING)
+        begin(b, out);
+}
+
+/* --- time and session -------------------------------------------------------------------------------------------- */
+
+/* Is it to look again at a time? */
+static bool scheduled(const struct pdk__barrier *b)
+{
+    return b->phase == PDK__BARRIER_RESTING || b->phase == PDK__BARRIER_WATCHING;
+}
+
+static void on_timer(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (b->phase == PDK__BARRIER_FADING)
+        return;
+    if (ev->now_ms >= b->deadline_ms)
+        end_unmet(b, out, PDK_ETIMEDOUT);
+    else if (scheduled(b) && ev->now_ms >= b->due_ms)
+        go(b, out);
+}
+
+static void on_acquire(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    b->once = ev->try_only;
+    b->deadline_ms = ev->deadline_ms;
+    go(b, out);
+}
+
+static void on_session_up(struct pdk__barrier *b, struct pdk__actions *out)
+{
+    b->connected = true;
+    if (b->phase == PDK__BARRIER_FADING)
+        end(b, out, 0);
+    else if (b->phase == PDK__BARRIER_APART)
+        begin(b, out);
+}
+
+/* The watch may be set again by the handle, or be the next session's: the node is read again in any case. */
+static void on_session_down(struct pdk__barrier *b, bool ended, struct pdk__actions *out)
+{
+    b->connected = false;
+    b->watched = b->watched && !ended;
+    if (b->phase != PDK__BARRIER_FADING)
+        go(b, out);
+    else if (ended)
+        end(b, out, 0);
+}
+
+void pdk__barrier_init(struct pdk__barrier *b, uint64_t *ops, enum pdk__barrier_task task, uint64_t seed,
+                       bool connected)
+{
+    *b = (struct pdk__barrier){.ops = ops, .task = task, .connected = connected, .deadline_ms = PDK__NEVER};
+    assert(ops != NULL);
+    pdk__retry_init(&b->retry, seed);
+}
+
+void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(b->phase != PDK__BARRIER_OVER);
+    out->n = 0;
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
+        on_acquire(b, ev, out);
+        break;
+    case PDK__EV_RELEASE:
+        if (b->phase != PDK__BARRIER_FADING)
+            end_unmet(b, out, PDK_ECANCELED);
+        break;
+    case PDK__EV_TIMER:
+        on_timer(b, ev, out);
+        break;
+    case PDK__EV_SESSION_UP:
+        on_session_up(b, out);
+        break;
+    case PDK__EV_SESSION_DOWN:
+    case PDK__EV_SESSION_EXPIRED:
+        on_session_down(b, ev->kind == PDK__EV_SESSION_EXPIRED, out);
+        break;
+    case PDK__EV_SESSION_OVER:
+    case PDK__EV_SESSION_LEFT:
+        end(b, out, ev->error);
+        break;
+    case PDK__EV_FIRED:
+        on_fired(b, ev, out);
+        break;
+    case PDK__EV_CREATED:
+    case PDK__EV_MADE_PARENTS:
+    case PDK__EV_IDENTIFIED:
+    case PDK__EV_WATCHED:
+    case PDK__EV_DELETED:
+        on_reply(b, ev, out);
+        break;
+    default:
+        break; /* events of the contender alone */
+    }
+}
+
+int64_t pdk__barrier_wake_ms(const struct pdk__barrier *b)
+{
+    if (b->phase == PDK__BARRIER_FADING)
+        return PDK__NEVER;
+    return scheduled(b) && b->due_ms < b->deadline_ms ? b->due_ms : b->deadline_ms;
+}

@@ -1,0 +1,648 @@
+#include "lib/core/double_barrier.h"
+#include "lib/assert.h"
+#include "paddock/error.h"
+#include <string.h>
+
+/* After an answer that leaves the outcome open. */
+enum { REST_FLOOR_MS = 50, REST_CEILING_MS = 3000 };
+
+/* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it. So
+ * the members are listed again. */
+enum { UNREADABLE_MS = 1000 };
+
+/* The servers may reap an empty container between the creates of the path and of the node. */
+enum { PARENT_TRIES_MAX = 8 };
+
+static void put(struct pdk__actions *out, struct pdk__action action)
+{
+    assert(out->n < PDK__ACTIONS_MAX);
+    out->list[out->n++] = action;
+}
+
+/* NAME is NULL for the path, and where the driver knows the node. */
+static void ask(struct pdk__double_barrier *b, struct pdk__actions *out, enum pdk__action_kind kind,
+                enum pdk__member_phase phase, const char *name)
+{
+    assert(b->connected);
+    b->op = ++*b->ops;
+    b->phase = phase;
+    put(out, (struct pdk__action){.kind = kind,
+                                  .op = b->op,
+                                  .name = name,
+                                  .by_exists = b->by_exists && kind == PDK__ACT_WATCH,
+                                  .attempt = phase == PDK__MEMBER_CREATING ? b->attempt : 0});
+}
+
+static void unwatch(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->watched)
+        put(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
+    b->watched = b->by_exists = false;
+}
+
+static void end(struct pdk__double_barrier *b, struct pdk__actions *out, int error)
+{
+    unwatch(b, out);
+    b->phase = PDK__MEMBER_OVER;
+    put(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
+}
+
+/* --- the own node ------------------------------------------------------------------------------------------------ */
+
+/* It is deleted. A create whose outcome was unknown may still make it again. */
+static void forget_node(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->unsure)
+        put(out, (struct pdk__action){.kind = PDK__ACT_STRAY, .attempt = b->attempt});
+    b->unsure = false;
+    b->node = PDK__NODE_NO;
+}
+
+/* Each name is used for one node: a late request about the previous one must not meet the next. */
+static void rename_node(struct pdk__double_barrier *b)
+{
+    assert(b->node == PDK__NODE_NO && !b->unsure && b->spare != 0);
+    b->attempt = b->spare;
+    b->spare = 0;
+}
+
+static void create(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    pdk__name_format_member(b->name, b->session, b->attempt);
+    b->node = PDK__NODE_MAYBE;
+    ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_CREATING, b->name);
+}
+
+static void remove_node(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    ask(b, out, PDK__ACT_DELETE, PDK__MEMBER_REMOVING, b->name);
+}
+
+/* --- what comes next --------------------------------------------------------------------------------------------- */
+
+static void list(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    unwatch(b, out);
+    ask(b, out, PDK__ACT_LIST, b->aim == PDK__AIM_ENTER ? PDK__MEMBER_COUNTING : PDK__MEMBER_LISTING, NULL);
+}
+
+static void go(struct pdk__double_barrier *b, struct pdk__actions *out);
+
+/* A member that has failed has no further aim but that its node goes. */
+static void fail(struct pdk__double_barrier *b, struct pdk__actions *out, int error, enum pdk__member_aim aim)
+{
+    assert(!b->told && (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE));
+    b->unsure |= b->phase == PDK__MEMBER_CREATING;
+    b->told = true;
+    b->aim = aim;
+    put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
+    go(b, out);
+}
+
+static void quit(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->phase == PDK__MEMBER_FOLLOWING)
+        return; /* the answer sets the watch that is to be removed */
+    if (b->node == PDK__NODE_NO)
+        end(b, out, 0);
+    else
+        remove_node(b, out);
+}
+
+static void go_connected(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    assert(b->aim != PDK__AIM_INSIDE);
+    if (b->outlived)
+        remove_node(b, out);
+    else if (b->aim == PDK__AIM_TIDY && !b->told)
+        b->phase = PDK__MEMBER_APART; /* nothing more until the caller leaves */
+    else if (b->aim == PDK__AIM_QUIT)
+        quit(b, out);
+    else if (b->aim == PDK__AIM_ENTER && b->node != PDK__NODE_YES)
+        create(b, out);
+    else
+        list(b, out);
+}
+
+static void go(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    assert(b->phase != PDK__MEMBER_OVER);
+    if (b->connected)
+        go_connected(b, out);
+    else if (b->aim == PDK__AIM_QUIT && b->node == PDK__NODE_NO && !b->watched && !b->outlived)
+        end(b, out, 0);
+    else if (b->once && !b->told && (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE))
+        fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
+    else
+        b->phase = PDK__MEMBER_APART;
+}
+
+static void rest(struct pdk__double_barrier *b, int64_t now_ms)
+{
+    b->phase = PDK__MEMBER_RESTING;
+    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
+}
+
+/* A request had no effect: its outcome is unknown, or the servers refuse it. */
+static void refuse(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN)
+        rest(b, ev->now_ms);
+    else if (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE)
+        fail(b, out, ev->error, PDK__AIM_QUIT);
+    else
+        end(b, out, ev->error);
+}
+
+static void wait(struct pdk__double_barrier *b, int64_t now_ms, struct pdk__actions *out)
+{
+    if (b->once)
+        fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
+    else
+        b->phase = PDK__MEMBER_WAITING;
+    b->due_ms = b->aim == PDK__AIM_LEAVE && b->by_exists ? now_ms + UNREADABLE_MS : PDK__NEVER;
+}
+
+/* --- listings ---------------------------------------------------------------------------------------------------- */
+
+static bool is_ready(const char *name) { return strcmp(name, PDK__READY) == 0; }
+
+static bool contains(const struct pdk__event *ev, const char *name)
+{
+    for (size_t i = 0; i < ev->n_children; i++)
+        if (strcmp(ev->children[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The first of the other members in the direction that is looked in, behind AFTER if that is not NULL. */
+static const char *find_other(const struct pdk__double_barrier *b, const struct pdk__event *ev, const char *after)
+{
+    const char *found = NULL;
+    int way = b->lowest ? -1 : 1;
+    for (size_t i = 0; i < ev->n_children; i++) {
+        const char *name = ev->children[i];
+        if (is_ready(name) || strcmp(name, b->name) == 0 || (after != NULL && way * strcmp(name, after) <= 0))
+            continue;
+        if (found == NULL || way * strcmp(name, found) < 0)
+            found = name;
+    }
+    return found;
+}
+
+static bool is_lowest(const struct pdk__double_barrier *b, const struct pdk__event *ev)
+{
+    for (size_t i = 0; i < ev->n_children; i++)
+        if (!is_ready(ev->children[i]) && strcmp(ev->children[i], b->name) < 0)
+            return false;
+    return true;
+}
+
+static void enter(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    pdk__retry_reset(&b->retry);
+    b->aim = PDK__AIM_INSIDE;
+    b->phase = PDK__MEMBER_INSIDE;
+    b->deadline_ms = PDK__NEVER;
+    put(out, (struct pdk__action){.kind = PDK__ACT_GRANTED});
+}
+
+static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_NODE || (ev->outcome == PDK__OK && !contains(ev, b->name))) {
+        forget_node(b, out); /* another client has deleted it */
+        rename_node(b);
+        rest(b, ev->now_ms);
+    } else if (ev->outcome != PDK__OK) {
+        refuse(b, ev, out);
+    } else if (contains(ev, PDK__READY)) {
+        enter(b, out);
+    } else if (ev->n_children >= b->count) {
+        ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_OPENING, PDK__READY);
+    } else if (b->once) {
+        fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
+    } else { /* "ready" is not there: only exists can watch for its creation */
+        b->watched = b->by_exists = true;
+        ask(b, out, PDK__ACT_WATCH, PDK__MEMBER_FOLLOWING, PDK__READY);
+    }
+}
+
+/* For a node with a name of its own, "exhausted" is the answer that it exists. */
+static bool exists(const struct pdk__event *ev) { return ev->outcome == PDK__REFUSED && ev->error == PDK_EEXHAUSTED; }
+
+static void on_opened(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK || exists(ev))
+        enter(b, out);
+    else if (ev->outcome == PDK__NO_NODE)
+        list(b, out); /* the path was deleted, with our node */
+    else
+        refuse(b, ev, out);
+}
+
+static void close_barrier(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    ask(b, out, PDK__ACT_DELETE, PDK__MEMBER_CLOSING, PDK__READY);
+}
+
+/* No member is left that is waited for. One that came since has the next round before it, and "ready" of this one must
+ * not let it in. */
+static void finish(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->node == PDK__NODE_NO)
+        close_barrier(b, out);
+    else
+        remove_node(b, out);
+}
+
+static void follow(struct pdk__double_barrier *b, struct pdk__actions *out, const char *name)
+{
+    b->watched = true;
+    ask(b, out, PDK__ACT_WATCH, PDK__MEMBER_FOLLOWING, name);
+}
+
+static void on_others(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    const char *after = b->passing ? ev->name : NULL;
+    if (!b->passing)
+        b->lowest = b->node != PDK__NODE_NO && is_lowest(b, ev);
+    b->passing = false;
+    const char *other = find_other(b, ev, after);
+    if (other == NULL)
+        finish(b, out);
+    else if (b->node != PDK__NODE_NO && !b->lowest)
+        remove_node(b, out);
+    else
+        follow(b, out, other);
+}
+
+/* Has the own node gone against our will? Its delete was not requested, and the listing lacks it. */
+static bool missing(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (contains(ev, b->name))
+        return false;
+    bool lost = b->node == PDK__NODE_YES;
+    if (b->node != PDK__NODE_NO)
+        forget_node(b, out);
+    return lost;
+}
+
+static void on_listed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE) {
+        refuse(b, ev, out);
+    } else if (b->aim == PDK__AIM_TIDY) {
+        bool stale = ev->n_children == 1 && is_ready(ev->children[0]);
+        stale ? close_barrier(b, out) : end(b, out, 0);
+    } else if (missing(b, ev, out)) {
+        fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
+    } else {
+        if (!b->began)
+            b->horizon = ev->token;
+        b->began = true;
+        on_others(b, ev, out);
+    }
+}
+
+/* --- the other answers ------------------------------------------------------------------------------------------- */
+
+static void on_created(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(b->aim == PDK__AIM_ENTER);
+    if (exists(ev)) {
+        ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_IDENTIFYING, b->name);
+        return;
+    }
+    if (ev->outcome == PDK__UNKNOWN) {
+        b->unsure = true;
+        rest(b, ev->now_ms);
+        return;
+    }
+    b->node = ev->outcome == PDK__OK ? PDK__NODE_YES : b->unsure ? PDK__NODE_MAYBE : PDK__NODE_NO;
+    if (ev->outcome == PDK__OK)
+        list(b, out);
+    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
+        ask(b, out, PDK__ACT_PARENTS, PDK__MEMBER_PARENTS, NULL);
+    else
+        refuse(b, ev, out);
+}
+
+static void on_made_parents(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK)
+        create(b, out);
+    else
+        refuse(b, ev, out);
+}
+
+/* A node of that name is ours if this session owns it. Another client can read the name of a node, and make one. */
+static void on_identified(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    bool ours = ev->outcome == PDK__OK && ev->owner == b->session;
+    if (ours) {
+        b->node = PDK__NODE_YES;
+        list(b, out);
+    } else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) {
+        forget_node(b, out);
+        rename_node(b);
+        rest(b, ev->now_ms);
+    } else {
+        refuse(b, ev, out);
+    }
+}
+
+/* Of "ready", on the way in. */
+static void on_ready_read(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK)
+        list(b, out);
+    else if (ev->outcome == PDK__NO_NODE)
+        wait(b, ev->now_ms, out);
+    else
+        refuse(b, ev, out);
+}
+
+static void on_other_read(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_AUTH && !b->by_exists) {
+        b->by_exists = true;
+        ask(b, out, PDK__ACT_WATCH, PDK__MEMBER_FOLLOWING, NULL);
+    } else if (ev->outcome == PDK__NO_NODE) {
+        b->watched = b->by_exists; /* a read of a missing node sets no watch */
+        list(b, out);
+    } else if (ev->outcome == PDK__OK && ev->token > b->horizon) {
+        b->passing = true;
+        list(b, out);
+    } else if (ev->outcome == PDK__OK) {
+        wait(b, ev->now_ms, out);
+    } else {
+        refuse(b, ev, out);
+    }
+}
+
+static void on_watched(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    b->phase = PDK__MEMBER_WAITING;
+    if (b->aim == PDK__AIM_ENTER) {
+        on_ready_read(b, ev, out);
+    } else if (b->aim == PDK__AIM_LEAVE) {
+        on_other_read(b, ev, out);
+    } else {
+        go(b, out); /* the request has failed meanwhile */
+    }
+}
+
+/* It was of another session. Where it cannot be deleted, it ends with that. */
+static void on_outlived_removed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN) {
+        rest(b, ev->now_ms);
+        return;
+    }
+    b->outlived = false;
+    go(b, out);
+}
+
+static void on_removed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (b->outlived) {
+        on_outlived_removed(b, ev, out);
+        return;
+    }
+    if (ev->outcome == PDK__UNKNOWN) {
+        b->node = PDK__NODE_MAYBE;
+        rest(b, ev->now_ms);
+        return;
+    }
+    bool lost = ev->outcome == PDK__NO_NODE && b->node == PDK__NODE_YES && b->aim == PDK__AIM_LEAVE;
+    forget_node(b, out);
+    if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE)
+        refuse(b, ev, out); /* without DELETE on the path a session cannot remove its own node */
+    else if (lost)
+        fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
+    else
+        go(b, out);
+}
+
+static void on_closed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
+        end(b, out, 0);
+    else
+        refuse(b, ev, out);
+}
+
+/* --- time, session, caller --------------------------------------------------------------------------------------- */
+
+static bool waits_for_caller(const struct pdk__double_barrier *b)
+{
+    return !b->told && (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE);
+}
+
+/* Is it to go on at a time? */
+static bool scheduled(const struct pdk__double_barrier *b)
+{
+    return b->phase == PDK__MEMBER_RESTING || b->phase == PDK__MEMBER_WAITING;
+}
+
+static void on_timer(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (waits_for_caller(b) && ev->now_ms >= b->deadline_ms)
+        fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
+    else if (scheduled(b) && ev->now_ms >= b->due_ms)
+        go(b, out);
+}
+
+static void on_acquire(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(b->aim == PDK__AIM_ENTER && b->phase == PDK__MEMBER_APART);
+    b->once = ev->try_only;
+    b->deadline_ms = ev->deadline_ms;
+    go(b, out);
+}
+
+static void on_release(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (waits_for_caller(b)) {
+        fail(b, out, PDK_ECANCELED, PDK__AIM_QUIT);
+    } else if (b->aim == PDK__AIM_INSIDE) {
+        b->aim = PDK__AIM_LEAVE;
+        b->once = ev->try_only;
+        b->deadline_ms = ev->deadline_ms;
+        go(b, out);
+    } else if (b->aim == PDK__AIM_TIDY && !b->told) { /* the loss was reported, and now it is answered */
+        b->told = true;
+        put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = PDK_ELOST});
+        go(b, out);
+    }
+}
+
+/* The servers have deleted the node if the session ended by their word: ERROR is 0. */
+static void on_expired(struct pdk__double_barrier *b, int error, struct pdk__actions *out)
+{
+    bool left = b->node != PDK__NODE_YES;
+    b->outlived |= error != 0 && b->node != PDK__NODE_NO;
+    b->connected = b->watched = b->by_exists = b->unsure = false;
+    b->node = PDK__NODE_NO;
+    if (b->aim == PDK__AIM_INSIDE) {
+        b->aim = PDK__AIM_TIDY;
+        b->phase = PDK__MEMBER_APART;
+        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+    } else if (b->aim == PDK__AIM_LEAVE && !left) {
+        fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
+    } else {
+        go(b, out);
+    }
+}
+
+static void on_session_down(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    b->connected = false;
+    b->unsure |= b->phase == PDK__MEMBER_CREATING;
+    if (b->phase == PDK__MEMBER_REMOVING && !b->outlived)
+        b->node = PDK__NODE_MAYBE;
+    if (b->aim != PDK__AIM_INSIDE)
+        go(b, out);
+}
+
+static void on_session_up(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (b->session != ev->session && b->node != PDK__NODE_NO)
+        on_expired(b, PDK_EUNKNOWN, out);
+    b->connected = true;
+    b->session = ev->session;
+    if (b->phase == PDK__MEMBER_APART && (b->aim != PDK__AIM_TIDY || b->told || b->outlived))
+        go(b, out);
+}
+
+static void on_session_over(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (b->aim == PDK__AIM_INSIDE)
+        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+    if (waits_for_caller(b))
+        put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = ev->error});
+    b->watched = false;
+    b->told = true;
+    end(b, out, 0);
+}
+
+/* The session goes on without us: the node must go. */
+static void on_session_left(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (waits_for_caller(b)) {
+        fail(b, out, ev->error, PDK__AIM_QUIT);
+    } else if (b->aim == PDK__AIM_INSIDE) {
+        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+        b->told = true;
+        b->aim = PDK__AIM_QUIT;
+        go(b, out);
+    } else if (b->aim == PDK__AIM_TIDY) {
+        b->told = true;
+        end(b, out, 0);
+    }
+}
+
+/* --- the machine ------------------------------------------------------------------------------------------------- */
+
+static bool expects(const struct pdk__double_barrier *b, enum pdk__event_kind kind)
+{
+    static const enum pdk__event_kind replies[] = {
+        [PDK__MEMBER_CREATING] = PDK__EV_CREATED,       [PDK__MEMBER_PARENTS] = PDK__EV_MADE_PARENTS,
+        [PDK__MEMBER_IDENTIFYING] = PDK__EV_IDENTIFIED, [PDK__MEMBER_COUNTING] = PDK__EV_LISTED,
+        [PDK__MEMBER_OPENING] = PDK__EV_CREATED,        [PDK__MEMBER_FOLLOWING] = PDK__EV_WATCHED,
+        [PDK__MEMBER_LISTING] = PDK__EV_LISTED,         [PDK__MEMBER_REMOVING] = PDK__EV_DELETED,
+        [PDK__MEMBER_CLOSING] = PDK__EV_DELETED,        [PDK__MEMBER_OVER] = 0};
+    return replies[b->phase] == kind;
+}
+
+static void on_reply(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    static void (*const takes[])(struct pdk__double_barrier *, const struct pdk__event *, struct pdk__actions *) = {
+        [PDK__MEMBER_CREATING] = on_created,       [PDK__MEMBER_PARENTS] = on_made_parents,
+        [PDK__MEMBER_IDENTIFYING] = on_identified, [PDK__MEMBER_COUNTING] = on_counted,
+        [PDK__MEMBER_OPENING] = on_opened,         [PDK__MEMBER_FOLLOWING] = on_watched,
+        [PDK__MEMBER_LISTING] = on_listed,         [PDK__MEMBER_REMOVING] = on_removed,
+        [PDK__MEMBER_CLOSING] = on_closed};
+    if (ev->op == b->op && expects(b, ev->kind))
+        takes[b->phase](b, ev, out);
+}
+
+/* A watch reports once; what has changed is seen by a listing. */
+static void on_fired(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->phase != PDK__MEMBER_WAITING)
+        return;
+    b->watched = b->by_exists = false;
+    go(b, out);
+}
+
+void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size_t count, uint32_t attempt,
+                              uint64_t seed, int64_t session, bool connected)
+{
+    *b = (struct pdk__double_barrier){
+        .ops = ops, .count = count, .attempt = attempt, .session = session, .connected = connected};
+    assert(ops != NULL && count > 0 && attempt != 0);
+    b->deadline_ms = PDK__NEVER;
+    pdk__retry_init(&b->retry, seed);
+}
+
+static void dispatch(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
+        on_acquire(b, ev, out);
+        break;
+    case PDK__EV_RELEASE:
+        on_release(b, ev, out);
+        break;
+    case PDK__EV_TIMER:
+        on_timer(b, ev, out);
+        break;
+    case PDK__EV_SESSION_UP:
+        on_session_up(b, ev, out);
+        break;
+    case PDK__EV_SESSION_DOWN:
+        on_session_down(b, out);
+        break;
+    case PDK__EV_SESSION_EXPIRED:
+        on_expired(b, ev->error, out);
+        break;
+    case PDK__EV_SESSION_OVER:
+        on_session_over(b, ev, out);
+        break;
+    case PDK__EV_SESSION_LEFT:
+        on_session_left(b, ev, out);
+        break;
+    case PDK__EV_FIRED:
+        on_fired(b, out);
+        break;
+    default:
+        on_reply(b, ev, out);
+        break;
+    }
+}
+
+static void check(const struct pdk__double_barrier *b)
+{
+    if (b->phase == PDK__MEMBER_INSIDE)
+        assert(b->aim == PDK__AIM_INSIDE && b->node == PDK__NODE_YES && !b->watched);
+    if (b->phase == PDK__MEMBER_WAITING)
+        assert(b->watched && b->connected && !b->once);
+    if (b->aim == PDK__AIM_TIDY)
+        assert(b->node == PDK__NODE_NO);
+}
+
+void pdk__double_barrier_step(struct pdk__double_barrier *b, const struct pdk__event *event,
+                              struct pdk__actions *actions)
+{
+    assert(b->phase != PDK__MEMBER_OVER);
+    actions->n = 0;
+    dispatch(b, event, actions);
+    check(b);
+}
+
+int64_t pdk__double_barrier_wake_ms(const struct pdk__double_barrier *b)
+{
+    int64_t deadline_ms = waits_for_caller(b) ? b->deadline_ms : PDK__NEVER;
+    return scheduled(b) && b->due_ms < deadline_ms ? b->due_ms : deadline_ms;
+}
