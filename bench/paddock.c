@@ -1,0 +1,120 @@
+/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1]. */
+#include "bench/worker.h"
+
+#include <paddock.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SESSION_MS = 10000, CONNECT_MS = 30000, AGAIN_US = 200 };
+
+static void check(int rc, const char *what)
+{
+    if (rc != 0)
+        worker_fail("%s: %s", what, pdk_strerror(rc));
+}
+
+static void *connect_client(const char *where)
+{
+    pdk_client *c;
+    pdk_client_options *o = pdk_client_options_new();
+    check(o != NULL ? pdk_client_options_set_session_timeout_ms(o, SESSION_MS) : PDK_ENOMEM, "options");
+    check(pdk_client_new(&c, where, o), "client");
+    check(pdk_client_wait(c, CONNECT_MS), "connect");
+    pdk_client_options_free(o);
+    return c;
+}
+
+static void disconnect(void *client) { pdk_client_free(client); }
+
+static void set_options(pdk_mutex_options *o)
+{
+    if (worker_option("handover", 0) > 0)
+        check(pdk_mutex_options_set_local_handover(o, (unsigned)worker_option("handover", 0)), "handover");
+    if (worker_option("idle_hold_ms", 0) > 0)
+        check(pdk_mutex_options_set_idle_hold_ms(o, (int)worker_option("idle_hold_ms", 0)), "idle_hold_ms");
+    if (worker_option("nowait", 0) > 0)
+        check(pdk_mutex_options_set_unlock_nowait(o, true), "nowait");
+}
+
+static void *lock_new(void *client, const char *path, bool contended)
+{
+    pdk_mutex *m;
+    pdk_mutex_options *o = pdk_mutex_options_new();
+    (void)contended;
+    if (o == NULL)
+        return NULL;
+    set_options(o);
+    check(pdk_mutex_new(&m, client, path, o), "mutex");
+    pdk_mutex_options_free(o);
+    return m;
+}
+
+/* A grant that ends in the background keeps the object until then. */
+static void lock_free(void *lock)
+{
+    while (pdk_mutex_free(lock) == PDK_EBUSY)
+        usleep(AGAIN_US);
+}
+
+static void lock(void *lock) { check(pdk_mutex_lock(lock), "lock"); }
+static void unlock(void *lock) { check(pdk_mutex_unlock(lock), "unlock"); }
+
+struct waiter {
+    pdk_mutex *mutex;
+    void (*granted)(void *), (*done)(void *);
+    void *arg;
+};
+
+static void on_unlocked(int rc, void *arg)
+{
+    struct waiter w = *(struct waiter *)arg;
+    check(rc, "unlock");
+    free(arg);
+    w.done(w.arg);
+}
+
+static void on_locked(int rc, void *arg)
+{
+    struct waiter *w = arg;
+    check(rc, "lock");
+    w->granted(w->arg);
+    check(pdk_mutex_unlock_async(w->mutex, on_unlocked, w), "unlock");
+}
+
+static void queue(void *lock, void (*granted)(void *), void (*done)(void *), void *arg)
+{
+    struct waiter *w = malloc(sizeof *w);
+    if (w == NULL)
+        worker_fail("out of memory");
+    *w = (struct waiter){lock, granted, done, arg};
+    check(pdk_mutex_lock_async(lock, PDK_FOREVER, on_locked, w, NULL), "lock");
+}
+
+static bool is_queued(void *lock)
+{
+    int64_t ahead;
+    return pdk_mutex_ahead(lock, &ahead) == 0 && ahead >= 0;
+}
+
+static double look(void *lock, const char *name, int n)
+{
+    int64_t token;
+    volatile int64_t sum = 0;
+    double from = worker_now();
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, "state") == 0)
+            sum += pdk_mutex_state(lock);
+        else if (strcmp(name, "token") == 0)
+            sum += pdk_mutex_token(lock, &token);
+        else
+            sum += pdk_mutex_valid_ms(lock);
+    return (worker_now() - from) * 1e9 / n;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct worker_system paddock = {connect_client, disconnect, lock_new,  lock_free, lock,
+                                                 unlock,         queue,      is_queued, look};
+    return worker_main(argc, argv, &paddock);
+}
