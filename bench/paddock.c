@@ -1,4 +1,4 @@
-/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1]. */
+/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [ca=FILE cert=FILE key=FILE]. */
 #include "bench/worker.h"
 
 #include <paddock.h>
@@ -14,11 +14,19 @@ static void check(int rc, const char *what)
         worker_fail("%s: %s", what, pdk_strerror(rc));
 }
 
+static void set_tls(pdk_client_options *o)
+{
+    const char *ca = worker_text("ca");
+    if (ca != NULL)
+        check(pdk_client_options_set_tls(o, ca, worker_text("cert"), worker_text("key"), NULL, NULL), "TLS");
+}
+
 static void *connect_client(const char *where)
 {
     pdk_client *c;
     pdk_client_options *o = pdk_client_options_new();
     check(o != NULL ? pdk_client_options_set_session_timeout_ms(o, SESSION_MS) : PDK_ENOMEM, "options");
+    set_tls(o);
     check(pdk_client_new(&c, where, o), "client");
     check(pdk_client_wait(c, CONNECT_MS), "connect");
     pdk_client_options_free(o);

@@ -110,7 +110,7 @@ static void make_object(struct pdk__cli_acquisition *c)
 static void take_client(struct pdk__cli_acquisition *c)
 {
     int rc;
-    if (c->opener == NULL || !pdk__cli_opener_take(c->opener, &rc, &c->client))
+    if (c->opener == NULL || !pdk__cli_opener_take(c->opener, &rc, &c->client, c->why))
         return;
     c->opener = NULL;
     if (rc == 0) {
@@ -161,10 +161,10 @@ static void ask(struct pdk__cli_acquisition *c)
 static void give_up_connecting(struct pdk__cli_acquisition *c)
 {
     int64_t ms = c->deadline - c->began_ms;
-    if (c->client != NULL)
-        pdk_client_wait(c->client, 0); /* for its incident */
-    end(c, PDK_EDISCONNECTED);
-    pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
+    bool secure = c->client != NULL && pdk_client_wait(c->client, 0) == PDK_ETLS; /* its incident has the reason */
+    end(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
+    if (!secure)
+        pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
 }
 
 static void check_connection(struct pdk__cli_acquisition *c)

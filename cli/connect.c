@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Why TLS let no client be created; "". A sub-command has one client. */
+static char unmade[PDK__CLI_WHY];
+
 /* Create a client, by DEADLINE. */
 static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client **c)
 {
@@ -18,7 +21,7 @@ static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client *
         return PDK_ESYSTEM;
     struct pollfd fd = {.fd = pdk__cli_opener_fd(opener), .events = POLLIN};
     poll(&fd, 1, pdk__cli_poll_ms(deadline));
-    return pdk__cli_opener_take(opener, &rc, c) ? rc : PDK_ETIMEDOUT;
+    return pdk__cli_opener_take(opener, &rc, c, unmade) ? rc : PDK_ETIMEDOUT;
 }
 
 int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
@@ -47,6 +50,8 @@ int pdk__cli_report_failure(const struct pdk__cli_options *o, pdk_client *c, int
         pdk__cli_unanswered(c, o->connect_ms, why, sizeof why);
     else if (c != NULL)
         pdk_client_last_error(c, why, sizeof why);
+    else if (unmade[0] != '\0')
+        snprintf(why, sizeof why, "%s", unmade);
     else if (rc == PDK_EINVAL)
         snprintf(why, sizeof why, "'%s' is no list of HOST:PORT", o->hosts);
     pdk__cli_incident(o, rc, why, text);

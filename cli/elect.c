@@ -17,6 +17,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "      --session-timeout SEC   lost so long after the servers hear no more (30)\n"
                            "      --connect-timeout SEC   give up on an ensemble that was never reached (30)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the nodes (everybody)\n"
                            "      --on-lost=ACTION        term lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"

@@ -58,6 +58,7 @@ paddock_SOURCES = \
 	%D%/relay.c %D%/relay.h \
 	%D%/runner.c %D%/runner.h \
 	%D%/screen.c %D%/screen.h \
+	%D%/security.c %D%/security.h \
 	%D%/server.c \
 	%D%/session.c \
 	%D%/shutdown.c %D%/shutdown.h \

@@ -17,6 +17,7 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "      --label TEXT            what 'paddock ls' shows (the command's name)\n"
                            "      --confirmed  --lock-delay SEC  --min-token N  --data TEXT   see paddock(1)\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
                            "      --on-lost=ACTION        lock lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"

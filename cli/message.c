@@ -58,6 +58,7 @@ int pdk__cli_status_of(int rc, int busy)
     case PDK_EACL:
         return STATUS_USAGE;
     case PDK_EHOST:
+    case PDK_ETLS:
     case PDK_EDISCONNECTED:
     case PDK_EEXPIRED:
     case PDK_ENOENT:

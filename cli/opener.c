@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ struct pdk__cli_opener {
     int done; /* an eventfd; 1 in it: the next two members are set */
     int rc;
     pdk_client *client;
+    char why[PDK__CLI_WHY];
 };
 
 /* The log of the client. The command itself reports grants and the wait for them, so -v adds the failures. The log
@@ -39,6 +41,8 @@ static void *run(void *arg)
 {
     struct pdk__cli_opener *opener = arg;
     opener->rc = pdk_client_new(&opener->client, opener->hosts, opener->options);
+    if (opener->rc == PDK_ETLS) /* the text is kept per thread */
+        pdk_client_last_error(NULL, opener->why, sizeof opener->why);
     eventfd_write(opener->done, 1); /* the last access: it may be freed from now on */
     return NULL;
 }
@@ -63,7 +67,7 @@ struct pdk__cli_opener *pdk__cli_opener_begin(const struct pdk__cli_options *o)
 
 int pdk__cli_opener_fd(const struct pdk__cli_opener *opener) { return opener->done; }
 
-bool pdk__cli_opener_take(struct pdk__cli_opener *opener, int *rc, pdk_client **c)
+bool pdk__cli_opener_take(struct pdk__cli_opener *opener, int *rc, pdk_client **c, char why[PDK__CLI_WHY])
 {
     eventfd_t done;
     if (eventfd_read(opener->done, &done) != 0)
@@ -71,6 +75,7 @@ bool pdk__cli_opener_take(struct pdk__cli_opener *opener, int *rc, pdk_client **
     assert((opener->rc == 0) == (opener->client != NULL));
     *rc = opener->rc;
     *c = opener->client;
+    memcpy(why, opener->why, PDK__CLI_WHY);
     close(opener->done);
     free(opener);
     return true;

@@ -16,7 +16,10 @@ struct pdk__cli_opener *pdk__cli_opener_begin(const struct pdk__cli_options *o);
 /* Readable from its end until it is taken. */
 int pdk__cli_opener_fd(const struct pdk__cli_opener *opener);
 
-/* Take its result: true when it is done, with *RC the result of pdk_client_new(). OPENER is freed then. */
-bool pdk__cli_opener_take(struct pdk__cli_opener *opener, int *rc, pdk_client **c);
+enum { PDK__CLI_WHY = 256 };
+
+/* Take its result: true when it is done, with *RC the result of pdk_client_new(), and the reason of a failure of TLS in
+ * WHY, else "". OPENER is freed then. */
+bool pdk__cli_opener_take(struct pdk__cli_opener *opener, int *rc, pdk_client **c, char why[PDK__CLI_WHY]);
 
 #endif

@@ -42,6 +42,7 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
         pdk__cli_message("%s", pdk_strerror(PDK_ENOMEM));
         return STATUS_INTERNAL;
     }
+    pdk__cli_security_begin(&o->security);
     pdk_client_options_set_dispatch(o->client, true);
     pdk_client_options_set_on_session(o->client, wake, NULL);
     const char *credentials = getenv("PADDOCK_AUTH");
@@ -100,6 +101,13 @@ const struct pdk__cli_option pdk__cli_ensemble_options[] = {
     {"connect-timeout", 0, KIND_SECONDS, AT(connect_ms)},
     {"auth", 0, KIND_OTHER, .take = take_auth},
     {"auth-file", 0, KIND_OTHER, .take = take_auth_file},
+    {"tls-ca", 0, KIND_TEXT, AT(security.ca)},
+    {"tls-cert", 0, KIND_TEXT, AT(security.cert)},
+    {"tls-key", 0, KIND_TEXT, AT(security.key)},
+    {"tls-any-name", 0, KIND_FLAG, AT(security.any_name)},
+    {"sasl-user", 0, KIND_TEXT, AT(security.user)},
+    {"sasl-mechanism", 0, KIND_TEXT, AT(security.mechanism)},
+    {"password-file", 0, KIND_TEXT, AT(security.password_file)},
     {"quiet", 'q', KIND_FLAG, AT(quiet)},
     {"verbose", 'v', KIND_COUNT, AT(verbose)},
     {0},
@@ -290,7 +298,7 @@ static int refuse(const char *command, int option, char **argv)
 
 int pdk__cli_version(void)
 {
-    printf("paddock %s\n", pdk_version());
+    printf("paddock %s (ZooKeeper's client: %s)\n", pdk_version(), pdk__cli_security_built());
     return 0;
 }
 
@@ -409,5 +417,5 @@ int pdk__cli_options_ensemble(struct pdk__cli_options *o)
         pdk_client_options_set_label(o->client, o->label);
     if (o->connect_ms < 0)
         o->connect_ms = o->at_once ? CONNECT_AT_ONCE_MS : CONNECT_MS;
-    return 0;
+    return pdk__cli_security_take(&o->security, o->command, o->client);
 }

@@ -2,6 +2,8 @@
 #ifndef PDK_CLI_OPTIONS_H
 #define PDK_CLI_OPTIONS_H
 
+#include "cli/security.h"
+
 #include <paddock/client.h>
 #include <paddock/multilock.h>
 #include <stdbool.h>
@@ -24,6 +26,7 @@ struct pdk__cli_options {
     const char *id; /* of the candidate; NULL: the library's */
     bool turns;     /* the candidates lead in turns */
     pdk_client_options *client;
+    struct pdk__cli_security security;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */
     bool at_once;          /* it is 0, by -n or -w */
     int64_t connect_ms;    /* how long to look for a server; -1: not given, until the path is taken */

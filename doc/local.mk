@@ -1,11 +1,11 @@
 # Pages to read: installed as they lie here, so that the links between the pages hold.
-dist_doc_DATA = README.md CHANGES CONTRIBUTING.md LICENSE
+dist_doc_DATA = README.md CHANGES CONTRIBUTING.md LICENSE SECURITY.md
 pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
 	%D%/campaign.txt %D%/comparison.md %D%/curator.md %D%/design.md %D%/guarantees.md %D%/histories.txt \
 	%D%/install.md %D%/interop.md %D%/measures.md %D%/mutations.txt %D%/operators.md %D%/performance.md \
-	%D%/performance-clients.svg %D%/performance-threads.svg %D%/promises.md %D%/proof.md \
-	%D%/testing.md
+	%D%/performance-clients.svg %D%/performance-threads.svg %D%/promises.md %D%/proof.md %D%/security.md \
+	%D%/testing.md %D%/tunnels.md
 if WITH_CLI
 dist_man_MANS = %D%/paddock.1
 endif

@@ -15,6 +15,8 @@ image_of() {
 }
 image=${PADDOCK_IMAGE:-$(image_of "$suite")}
 project=${PADDOCK_PROJECT:-paddock}
+# for compose.yml: docker-compose 1.29 knows no ${NAME:+VALUE}
+export PADDOCK_TLS=${PADDOCK_TLS_DIR:+on}
 
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2

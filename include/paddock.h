@@ -3,9 +3,9 @@
  *
  * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/multilock.h> (several locks as
  * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits), <paddock/leader.h>
- * (one of many) or <paddock/barrier.h> (wait for each other). <paddock/stats.h> has the counters of a client. Each
- * header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or a negative PDK_E…
- * of <paddock/error.h>.
+ * (one of many) or <paddock/barrier.h> (wait for each other). <paddock/secure.h> has TLS, <paddock/stats.h> the counters
+ * of a client. Each header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or
+ * a negative PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
 #define PADDOCK_H
@@ -19,6 +19,7 @@
 #include <paddock/multilock.h>
 #include <paddock/mutex.h>
 #include <paddock/rwlock.h>
+#include <paddock/secure.h>
 #include <paddock/semaphore.h>
 #include <paddock/stats.h>
 #include <paddock/version.h>

@@ -37,7 +37,7 @@ libpaddock_core_la_SOURCES = \
 noinst_LTLIBRARIES += libpaddock_all.la
 libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
 libpaddock_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
+libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(SECURITY_LIBS) $(JANSSON_LIBS)
 libpaddock_all_la_SOURCES = \
 	%D%/alloc.c %D%/alloc.h \
 	%D%/assert.h \
@@ -77,6 +77,9 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/registry.c %D%/zk/registry.h \
 	%D%/zk/request.c %D%/zk/request.h \
 	%D%/zk/reset.c %D%/zk/reset.h \
+	%D%/zk/sasl.c %D%/zk/sasl.h \
+	%D%/zk/secure.c %D%/zk/secure.h \
+	%D%/zk/security.c %D%/zk/security.h \
 	%D%/zk/session.c %D%/zk/session.h \
 	%D%/zk/snapshot.c \
 	%D%/zk/standing.c %D%/zk/standing.h \
@@ -84,6 +87,7 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/survey.c %D%/zk/survey.h \
 	%D%/zk/thread.c %D%/zk/thread.h \
 	%D%/zk/timers.c %D%/zk/timers.h \
+	%D%/zk/tls.c %D%/zk/tls.h \
 	%D%/zk/wire.c %D%/zk/wire.h
 
 # The installed library: the same objects behind the map. -version-info is current:revision:age; with a release, a new
@@ -101,7 +105,7 @@ include_HEADERS = include/paddock.h
 pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
 	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
-	include/paddock/rwlock.h include/paddock/semaphore.h include/paddock/stats.h \
+	include/paddock/rwlock.h include/paddock/secure.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = paddock.pc

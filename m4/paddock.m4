@@ -88,3 +88,13 @@ AC_DEFUN([PDK_SANITIZE], [
     CFLAGS=$pdk_save_CFLAGS])
   AC_SUBST([PDK_SANITIZE_FLAGS])
 ])
+
+# PDK_SECURITY(NAME, FUNCTION, HEADER, LIBRARIES, DEBIAN-PACKAGE): when ZooKeeper's client has FUNCTION, define
+# PDK_WITH_NAME and add LIBRARIES to SECURITY_LIBS. The client's header shows none of that: it depends on macros that
+# the client's own build has set.
+AC_DEFUN([PDK_SECURITY], [
+  AC_CHECK_LIB([zookeeper_mt], [$2], [
+    AC_CHECK_HEADER([$3], [], [PDK_MISSING([$3, for the $1 that ZooKeeper's client has,], [$5])])
+    AC_DEFINE([PDK_WITH_$1], [1], [ZooKeeper's client has $1.])
+    SECURITY_LIBS="$SECURITY_LIBS $4"])
+])

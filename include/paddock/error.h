@@ -41,7 +41,9 @@ extern "C" {
     X(PDK_ELIMIT, -22, RETRY, "more locks than one session can carry")                                                 \
     X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")              \
     X(PDK_ESHORT, -24, FATAL, "the session timeout is too short for the servers' tick and the margins")                \
-    X(PDK_EACL, -25, PLAIN, "the servers do not take the ACL: they know no such scheme, or no such identity in it")
+    X(PDK_EACL, -25, PLAIN, "the servers do not take the ACL: they know no such scheme, or no such identity in it")    \
+    X(PDK_EUNSUPPORTED, -26, PLAIN, "ZooKeeper's client was built without it")                                         \
+    X(PDK_ETLS, -27, RETRY, "no TLS connection could be made")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

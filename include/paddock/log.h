@@ -48,6 +48,9 @@ typedef void (*pdk_log_cb)(pdk_client *c, pdk_log_level level, int64_t at_ms, co
  * application's log. The process-wide level of pdk_log_zookeeper() limits them. Their errors and warnings are
  * PDK_LOG_WARNING here when they repeat nothing; all others are PDK_LOG_DEBUG.
  *
+ * A handle with TLS gets its log a moment after it was made: lines before that go to the stream of the process, which
+ * is zoo_set_log_stream()'s, by default standard error.
+ *
  * The trap: a callback that calls the library at PDK_LOG_DEBUG can make more lines than it takes.
  */
 int pdk_client_options_set_log(pdk_client_options *o, pdk_log_level level, pdk_log_cb cb, void *arg);

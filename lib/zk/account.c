@@ -66,7 +66,7 @@ static const char *beyond(const char *reason, int rc)
 void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
 {
     buf[0] = '\0';
-    if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED)
+    if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED || rc == PDK_ETLS)
         pdk__account_connection(c, buf, size);
     else if (rc != PDK_ECLOSED && rc == c->over)
         snprintf(buf, size, "%s", beyond(c->reason, rc));

@@ -43,6 +43,7 @@ struct pdk__callback {
 };
 
 struct pdk__log;
+struct pdk__sasl;
 struct pdk__strays;
 
 /* The files above the client, which it does not know, as far as it calls them. */
@@ -82,6 +83,9 @@ struct pdk_client {
     zhandle_t *early; /* a handle that spoke before it was handed over, with all authentication queued */
     int early_state;  /* the last state that it reported */
     watcher_fn app_watcher;
+    atomic_bool tls_checked; /* the certificate of a server of the handle */
+    atomic_bool tls_dropped; /* the handle is being closed: no handshake counts any more */
+    struct pdk__sasl *sasl;  /* of the handle */
     struct pdk__list requests;
 
     /* the session */

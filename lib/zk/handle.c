@@ -6,6 +6,7 @@
 #include "lib/zk/member.h"
 #include "lib/zk/registry.h"
 #include "lib/zk/request.h"
+#include "lib/zk/secure.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
 {
     struct pdk__session_event event = {.now_ms = pdk__now_ms()};
     assert(pdk__client_locked(c));
+    if (state == ZOO_CONNECTED_STATE && !pdk__secure_checked(c))
+        state = ZOO_AUTH_FAILED_STATE;
     if (state == ZOO_CONNECTED_STATE) {
         event.kind = PDK__SEV_CONNECTED;
         event.session = zoo_client_id(zh)->client_id;
@@ -157,8 +160,9 @@ static zhandle_t *init(struct pdk_client *c)
         errno = ENOMEM;
         return NULL;
     }
-    zhandle_t *zh = zookeeper_init2(hosts, watch_session, c->options.session_timeout_ms, NULL, (void *)c->id,
-                                    ZOO_NO_LOG_CLIENTENV, pdk__log_zookeeper(c));
+    zhandle_t *zh = pdk__secure_wanted(c) ? pdk__secure_open(c, hosts, watch_session)
+                                          : zookeeper_init2(hosts, watch_session, c->options.session_timeout_ms, NULL,
+                                                            (void *)c->id, ZOO_NO_LOG_CLIENTENV, pdk__log_zookeeper(c));
     int error = errno;
     pdk__free(hosts);
     errno = error;
@@ -211,6 +215,9 @@ static int authenticate(struct pdk_client *c, zhandle_t *zh)
  * inherit. */
 int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
 {
+    int rc = pdk__secure_check(c);
+    if (rc != 0)
+        return rc;
     *zh = init(c);
     if (*zh == NULL && errno == EINVAL)
         return PDK_EINVAL;
@@ -235,6 +242,24 @@ void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
     c->early = NULL;
 }
 
+/* A refusal by SASL comes without an event. */
+bool pdk__handle_look(struct pdk_client *c)
+{
+    bool look = c->options.security.mechanism != NULL && c->zh != NULL && !c->open_wanted &&
+                c->session.phase != PDK__SESSION_CONNECTED && c->session.phase != PDK__SESSION_OVER;
+    assert(pdk__client_locked(c));
+    if (look && zoo_state(c->zh) == ZOO_AUTH_FAILED_STATE)
+        hear_session(c, c->zh, ZOO_AUTH_FAILED_STATE);
+    return look;
+}
+
+void pdk__handle_end(struct pdk_client *c, zhandle_t *zh)
+{
+    pdk__secure_closing(c);
+    zookeeper_close(zh);
+    pdk__secure_closed(c);
+}
+
 /*
  * Without the lock: it joins the handle's threads, and they may want it. The return code proves nothing (it is ZOK
  * through a black hole), and completions may be missing (ZOOKEEPER-2894), so requests in flight are dropped here.
@@ -247,7 +272,7 @@ void pdk__handle_close(struct pdk_client *c)
     c->zh = NULL;
     pdk__client_leave(c);
     if (zh != NULL)
-        zookeeper_close(zh);
+        pdk__handle_end(c, zh);
     pdk__client_lock(c);
     assert(c->zh == NULL);
     c->early = NULL; /* another handle may get the same address */

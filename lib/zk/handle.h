@@ -13,6 +13,13 @@ int pdk__handle_open(struct pdk_client *c, zhandle_t **zh);
 void pdk__handle_take(struct pdk_client *c, zhandle_t *zh);
 void pdk__handle_close(struct pdk_client *c);
 
+/* Close a handle that was not taken, without the lock. */
+void pdk__handle_end(struct pdk_client *c, zhandle_t *zh);
+
+/* With the lock: an authentication that the servers refused, if the handle has not reported it. True while that must be
+ * looked for. */
+bool pdk__handle_look(struct pdk_client *c);
+
 /* The client is not closing. */
 bool pdk__handle_wanted(struct pdk_client *c);
 

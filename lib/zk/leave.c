@@ -13,6 +13,7 @@
  * file at any moment.
  *
  * A socket whose peer has not answered yet (SYN_SENT) does not show its destination. /proc/net/tcp does, by its inode.
+ * A server that is silent in the TLS handshake is left by tls.c.
  */
 
 #include "lib/zk/leave.h"
@@ -27,6 +28,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* ZooKeeper's client has it, and does not declare it: by TLS, until the handshake is over. */
+enum { SSL_CONNECTING_STATE = 7 };
 
 struct peer {
     struct sockaddr_storage address;
@@ -66,7 +70,7 @@ static bool parse(const char *text, struct peer *peer)
 static bool server_of(zhandle_t *zh, struct peer *peer)
 {
     int state = zoo_state(zh);
-    if (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE)
+    if (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE || state == SSL_CONNECTING_STATE)
         return parse(zoo_get_current_server(zh), peer);
     *peer = (struct peer){.size = sizeof peer->address};
     return zookeeper_get_connected_host(zh, (struct sockaddr *)&peer->address, &peer->size) != NULL;
@@ -170,7 +174,8 @@ void pdk__leave(struct pdk_client *c)
     assert(pdk__client_locked(c));
     if (c->adopted || c->zh == NULL || !server_of(c->zh, &route.server))
         return;
-    route.tried = zoo_state(c->zh) == ZOO_CONNECTING_STATE;
+    int state = zoo_state(c->zh);
+    route.tried = state == ZOO_CONNECTING_STATE || state == SSL_CONNECTING_STATE;
     route.n_waiting = route.tried ? waiting_for(&route.server, route.waiting, WAITING_MAX) : 0;
     int fd = find(&route);
     int held = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;

@@ -334,7 +334,7 @@ int pdk_client_wait(pdk_client *c, int64_t timeout_ms)
         return rc;
     while ((rc = pdk__client_may_wait(c)) == 0 && c->session.phase != PDK__SESSION_CONNECTED) {
         if (pdk__now_ms() >= deadline_ms) {
-            rc = PDK_ETIMEDOUT;
+            rc = pdk__log_trouble_secure(c) ? PDK_ETLS : PDK_ETIMEDOUT;
             break;
         }
         pdk__client_await(c, &c->changed, deadline_ms, false);

@@ -3,6 +3,7 @@
 #include "lib/assert.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/registry.h"
+#include "lib/zk/tls.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ struct pdk__log {
     unsigned lost;
     bool wakes;
     char trouble[TROUBLE_MAX];
+    bool trouble_secure; /* TLS is the reason */
 };
 
 /* --- the ring ---------------------------------------------------------------------------------------------------- */
@@ -173,9 +175,9 @@ static const char *message_of(const char *line, pdk_log_level *level)
     return message != NULL ? message + 2 : line;
 }
 
-/* "Socket [127.0.0.1:2181] zk retcode=-4, errno=111(Connection refused): server refused to accept the client". The
- * client has EHOSTDOWN for a server that closed the connection. */
-static bool describe_socket(const char *message, char *text, size_t size)
+/* "Socket [127.0.0.1:2181] zk retcode=-4, errno=111(Connection refused): server refused to accept the client". WHY: the
+ * reason of TLS, or NULL. The client has EHOSTDOWN for a server that closed the connection. */
+static bool describe_socket(const char *message, const char *why, char *text, size_t size)
 {
     int number;
     char address[100], error[80];
@@ -185,10 +187,17 @@ static bool describe_socket(const char *message, char *text, size_t size)
         snprintf(error, sizeof error, "connection closed");
     size_t n = strlen(address);
     bool bracketed = n > 2 && address[0] == '[' && address[n - 1] == ']';
+    int length = (int)(bracketed ? n - 2 : n);
     error[0] = (char)tolower((unsigned char)error[0]);
-    snprintf(text, size, "%s by %.*s", error, (int)(bracketed ? n - 2 : n), address + bracketed);
+    if (why != NULL)
+        snprintf(text, size, "TLS with %.*s: %.90s", length, address + bracketed, why);
+    else
+        snprintf(text, size, "%s by %.*s", error, length, address + bracketed);
     return true;
 }
+
+/* "Failed to load client private key from FILE" */
+static bool about_files(const char *message) { return strncmp(message, "Failed to load ", 15) == 0; }
 
 static bool about_connecting(const char *message)
 {
@@ -200,19 +209,17 @@ static bool about_connecting(const char *message)
 }
 
 /* Is MESSAGE a new one? The same trouble is reported several times a second while no server can be reached. */
-static bool note_trouble(struct pdk__log *log, const char *message)
+static bool note_trouble(struct pdk_client *c, const char *message)
 {
-    char text[TROUBLE_MAX];
-    if (!describe_socket(message, text, sizeof text)) {
-        if (!about_connecting(message))
+    char text[TROUBLE_MAX], why[TROUBLE_MAX];
+    bool secure = pdk__tls_why(why, sizeof why);
+    if (!describe_socket(message, secure ? why : NULL, text, sizeof text)) {
+        secure = about_files(message);
+        if (!about_connecting(message) && !secure)
             return strstr(message, "Delaying connection") == NULL;
         snprintf(text, sizeof text, "%.*s", (int)strcspn(message, "\n"), message);
     }
-    pthread_mutex_lock(&log->lock);
-    bool news = strcmp(log->trouble, text) != 0;
-    memcpy(log->trouble, text, sizeof text);
-    pthread_mutex_unlock(&log->lock);
-    return news;
+    return pdk__log_set_trouble(c, text, secure);
 }
 
 static void on_line(struct pdk_client *c, const char *line)
@@ -220,7 +227,7 @@ static void on_line(struct pdk_client *c, const char *line)
     char text[TEXT_MAX];
     pdk_log_level level;
     const char *message = message_of(line, &level);
-    if (level == PDK_LOG_WARNING && !note_trouble(c->log, message))
+    if (level == PDK_LOG_WARNING && !note_trouble(c, message))
         level = PDK_LOG_DEBUG;
     if (!pdk__log_wants(c, level))
         return;
@@ -273,6 +280,25 @@ log_callback_fn pdk__log_zookeeper(struct pdk_client *c)
             c->log->slot = i;
     }
     return c->log->slot >= 0 ? functions[c->log->slot] : ignore;
+}
+
+bool pdk__log_set_trouble(struct pdk_client *c, const char *text, bool secure)
+{
+    struct pdk__log *log = c->log;
+    pthread_mutex_lock(&log->lock);
+    bool news = strncmp(log->trouble, text, sizeof log->trouble - 1) != 0;
+    snprintf(log->trouble, sizeof log->trouble, "%s", text);
+    log->trouble_secure = secure;
+    pthread_mutex_unlock(&log->lock);
+    return news;
+}
+
+bool pdk__log_trouble_secure(struct pdk_client *c)
+{
+    pthread_mutex_lock(&c->log->lock);
+    bool secure = c->log->trouble[0] != '\0' && c->log->trouble_secure;
+    pthread_mutex_unlock(&c->log->lock);
+    return secure;
 }
 
 void pdk__log_trouble(struct pdk_client *c, char *buf, size_t size)

@@ -34,8 +34,15 @@ void pdk__log_flush(struct pdk_client *c);
 log_callback_fn pdk__log_zookeeper(struct pdk_client *c);
 
 /* The last message of ZooKeeper's client about a connection that it lost or could not make, as "connection refused by
- * 127.0.0.1:2181"; "" when there was none since the last connection. */
+ * 127.0.0.1:2181" or "TLS with 127.0.0.1:2281: certificate has expired"; "" when there was none since the last
+ * connection. */
 void pdk__log_trouble(struct pdk_client *c, char *buf, size_t size);
+
+/* Set it. SECURE: TLS is the reason. Is it new? */
+bool pdk__log_set_trouble(struct pdk_client *c, const char *text, bool secure);
+
+/* Is TLS the reason for it? */
+bool pdk__log_trouble_secure(struct pdk_client *c);
 void pdk__log_forget_trouble(struct pdk_client *c);
 
 #endif

@@ -32,7 +32,7 @@ static void *run(void *arg)
         rc = PDK_ECLOSED;
     if (rc != 0 && zh != NULL) {
         pdk__client_leave(c);
-        zookeeper_close(zh);
+        pdk__handle_end(c, zh);
         pdk__client_lock(c);
     }
     finish(c, rc, zh);

@@ -35,6 +35,7 @@ void pdk__options_clear(struct pdk_client_options *o)
         pdk__free(o->acls[i].id.id);
     }
     o->n_auths = o->n_acls = 0;
+    pdk__security_clear(&o->security);
 }
 
 void pdk_client_options_free(pdk_client_options *o)
@@ -147,7 +148,7 @@ int pdk__options_copy(struct pdk_client_options *to, const struct pdk_client_opt
 {
     *to = *from;
     to->n_auths = to->n_acls = 0;
-    int rc = 0;
+    int rc = pdk__security_copy(&to->security, &from->security);
     for (int i = 0; i < from->n_auths && rc == 0; i++)
         rc = pdk_client_options_add_auth(to, from->auths[i].scheme, from->auths[i].cred);
     for (int i = 0; i < from->n_acls && rc == 0; i++)

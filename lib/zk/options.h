@@ -4,6 +4,7 @@
 
 #include "lib/core/session.h"
 #include "lib/identity.h"
+#include "lib/zk/security.h"
 #include "paddock/client.h"
 #include "paddock/log.h"
 #include <zookeeper/zookeeper.h>
@@ -32,6 +33,7 @@ struct pdk_client_options {
     struct pdk__auth auths[PDK__AUTHS_MAX];
     int n_acls;
     struct ACL acls[PDK__ACLS_MAX];
+    struct pdk__security security;
 };
 
 void pdk__options_init(struct pdk_client_options *o);

@@ -1,6 +1,7 @@
 #include "lib/zk/timers.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
+#include "lib/zk/handle.h"
 #include "lib/zk/log.h"
 #include "lib/zk/member.h"
 #include "lib/zk/opener.h"
@@ -23,12 +24,17 @@ static void wake_waiters(struct pdk_client *c)
     }
 }
 
+/* How often a handle is looked at that may have been refused without an event. */
+enum { LOOK_MS = 100 };
+
 static void tick(struct pdk_client *c)
 {
     assert(pdk__client_locked(c) && !c->closed);
     c->armed_ms = PDK__NEVER;
     wake_waiters(c);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
+    if (pdk__handle_look(c))
+        pdk__client_arm(c, pdk__now_ms() + LOOK_MS);
     pdk__members_tick(c);
 }
 

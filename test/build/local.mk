@@ -6,7 +6,7 @@ build_scripts = \
 	%D%/proof %D%/prove %D%/quickstart
 server_scripts = %D%/installed-prefix.sh
 EXTRA_DIST += $(build_scripts) \
-	%D%/Prose.pm %D%/assertions-cost %D%/check-dist %D%/coverage %D%/cunit.c %D%/exports \
+	%D%/Prose.pm %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages

@@ -2,6 +2,8 @@
 #ifndef CHAOS_FAULTS_H
 #define CHAOS_FAULTS_H
 
+#include <stdbool.h>
+
 /* X(id, name, sort) */
 #define FAULTS(X)                                                                                                      \
     X(CUT, "connection cut", CLIENT)                                                                                   \
@@ -48,5 +50,8 @@ enum fault_sort { SORT_CLIENT, SORT_SERVER, SORT_ADMIN };
 
 const char *fault_name(enum fault_id id);
 enum fault_sort fault_sort(enum fault_id id);
+
+/* Whether it acts on a certain message, which a proxy has to understand. */
+bool fault_needs_messages(enum fault_id id);
 
 #endif

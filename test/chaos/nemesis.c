@@ -16,9 +16,11 @@ const struct fault_kind *fault_kind(enum fault_id id)
 /* Some kinds not at all, others often: what always comes together hides what comes alone. */
 static void weigh(struct nemesis *n)
 {
-    for (int i = 0; i < N_FAULTS; i++)
-        n->weight[i] = dice_chance(&n->dice, 20) ? 0
-                                                 : fault_kind((enum fault_id)i)->weight * dice_between(&n->dice, 1, 4);
+    for (int i = 0; i < N_FAULTS; i++) {
+        bool left_out = dice_chance(&n->dice, 20);
+        int weight = left_out ? 0 : fault_kind((enum fault_id)i)->weight * dice_between(&n->dice, 1, 4);
+        n->weight[i] = n->workers->certificates != NULL && fault_needs_messages((enum fault_id)i) ? 0 : weight;
+    }
 }
 
 void nemesis_begin(struct nemesis *n, struct workers *workers, struct history *log, uint64_t seed)

@@ -1,11 +1,14 @@
 /*
  * One run: an ensemble of three, clients that contend for locks, a nemesis; then the judge.
  *
- *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--out DIR]
+ *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--tls CERTIFICATES] [--out DIR]
  *
  * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock and
  * turns, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait, rwlock+idle+nowait,
  * multi-lock+nowait. Without LIST, a mutex and two of the others, which the seed chooses, with options.
+ *
+ * With --tls the clients speak TLS, by the files that test/tls/certificates has made in that directory; faults of single
+ * messages are left out, for the proxies cannot read them.
  *
  * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
  * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.
@@ -16,6 +19,7 @@
 #include "test/chaos/workers.h"
 #include "test/lib/check.h"
 #include "test/lib/crafts.h"
+#include "test/lib/secure.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -38,6 +42,7 @@ static struct {
     int clients, session_ms;
     const char *crafts[8];
     int n_crafts;
+    char certificates[PATH_MAX]; /* empty: plain text */
     char out[PATH_MAX];
     bool is_temporary;
 } o = {.minutes = 1, .clients = 8};
@@ -80,16 +85,24 @@ static const struct craft *find_craft(const char *text)
 static void start(void)
 {
     char file[PATH_MAX + 32];
+    bool secure = *o.certificates != '\0';
+    const char *properties[PDK__SECURE_PROPERTIES + 1];
+    pdk__secure_properties(o.certificates, properties);
     snprintf(file, sizeof file, "%s/nemesis.history", o.out);
     CHECK((history = history_create(file, -1, 0)) != NULL);
     tell_settings();
-    e = pdk__ensemble_new(&(struct pdk__ensemble_options){
-        .n = SERVERS, .tick_ms = TICK_MS, .sync_limit = SYNC_LIMIT, .links = true, .own = true});
+    e = pdk__ensemble_new(&(struct pdk__ensemble_options){.n = SERVERS,
+                                                          .tick_ms = TICK_MS,
+                                                          .sync_limit = SYNC_LIMIT,
+                                                          .links = true,
+                                                          .properties = secure ? properties : NULL,
+                                                          .own = true});
     workers = (struct workers){.n = o.clients,
                                .dir = o.out,
                                .worker = worker_program,
                                .session_ms = o.session_ms,
                                .tick_ms = TICK_MS,
+                               .certificates = secure ? o.certificates : NULL,
                                .seed = o.seed,
                                .e = e,
                                .log = history};
@@ -152,7 +165,9 @@ static void teardown(void)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--out DIR]\n");
+    fprintf(stderr,
+            "usage: run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--tls CERTIFICATES]"
+            " [--out DIR]\n");
     return 64;
 }
 
@@ -175,13 +190,9 @@ static bool read_crafts(char *list)
 
 static bool read_options(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", 1, NULL, 's'},
-                                            {"minutes", 1, NULL, 'm'},
-                                            {"clients", 1, NULL, 'c'},
-                                            {"session", 1, NULL, 't'},
-                                            {"out", 1, NULL, 'o'},
-                                            {"crafts", 1, NULL, 'r'},
-                                            {0}};
+    static const struct option options[] = {
+        {"seed", 1, NULL, 's'}, {"minutes", 1, NULL, 'm'}, {"clients", 1, NULL, 'c'}, {"session", 1, NULL, 't'},
+        {"out", 1, NULL, 'o'},  {"crafts", 1, NULL, 'r'},  {"tls", 1, NULL, 'x'},     {0}};
     int c;
     o.seed = (uint64_t)now_ns() % 1000000;
     while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -194,6 +205,8 @@ static bool read_options(int argc, char **argv)
         else if (c == 't')
             o.session_ms = atoi(optarg);
         else if (c == 'r' && read_crafts(optarg))
+            continue;
+        else if (c == 'x' && realpath(optarg, o.certificates) != NULL)
             continue;
         else if (c == 'o')
             snprintf(o.out, sizeof o.out, "%s", optarg);
@@ -281,7 +294,7 @@ static int run_and_judge(char **argv)
     printf("# %s: evidence in %s\n# contended for:", name, o.out);
     for (int i = 0; i < o.n_crafts; i++)
         printf(" %s", o.crafts[i]);
-    printf("\n");
+    printf("%s\n", *o.certificates != '\0' ? ", over TLS" : "");
     fflush(stdout);
     const struct pdk__test tests[] = {{name, run}, {0}};
     int rc = pdk__test_main(

@@ -1,6 +1,7 @@
 /* The command's messages when it is not used as it should be, and when no server can be reached. */
 #include "test/cli/cli.h"
 
+#include <paddock/secure.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,13 @@ static void bad_credentials(void)
     REFUSED(64, "--acl", "lock", "--acl", "world:anyone:rx", "/a", "true");
     REFUSED(64, "--acl", "lock", "--acl", "world:anyone", "/a", "true");
     REFUSED(64, "/nonexistent", "lock", "--auth-file", "/nonexistent", "/a", "true");
+    REFUSED(64, "TLS needs --tls-ca, --tls-cert and --tls-key", "lock", "--tls-ca", "a", "/a", "true");
+    REFUSED(64, "either TLS or SASL", "ls", "--tls-ca", "a", "--sasl-user", "me", "/a");
+    REFUSED(64, "/nonexistent", "lock", "--sasl-user", "me", "--password-file", "/nonexistent", "/a", "true");
+    if (!pdk_has_tls())
+        REFUSED(64, "built without TLS", "ls", "--tls-ca", "a", "--tls-cert", "b", "--tls-key", "c", "/a");
+    if (!pdk_has_sasl())
+        REFUSED(64, "built without SASL", "ls", "--sasl-user", "me", "/a");
 }
 
 /* Only the servers know which schemes there are. */

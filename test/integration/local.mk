@@ -7,7 +7,7 @@ integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
-	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle \
+	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/validity %D%/verb_cost
 
 # Programs that tests start.
@@ -60,6 +60,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_permissions_SOURCES = %D%/test_permissions.c
 %C%_proxy_SOURCES = %D%/test_proxy.c
 %C%_revoke_SOURCES = %D%/test_revoke.c
+%C%_secure_SOURCES = %D%/test_secure.c
 %C%_semaphore_SOURCES = %D%/test_semaphore.c
 %C%_rwlock_SOURCES = %D%/test_rwlock.c
 %C%_rwlock_idle_SOURCES = %D%/test_rwlock_idle.c
