@@ -18,4 +18,4 @@ noinst_PROGRAMS = \
 examplesdir = $(docdir)/%D%
 dist_examples_DATA = \
 	%D%/adopt.c %D%/async.c %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c \
-	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/paddock-elect.service %D%/paddock-leader.service
+	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/mutex.cc %D%/paddock-elect.service %D%/paddock-leader.service

@@ -101,7 +101,7 @@ libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:1 $(PDK_SHLIB_FLAGS) \
 libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
 EXTRA_DIST += %D%/libpaddock.map
 
-include_HEADERS = include/paddock.h
+include_HEADERS = include/paddock.h include/paddock.hpp
 pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
 	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \

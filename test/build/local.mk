@@ -1,12 +1,17 @@
 # The checks of the build itself.
 build_scripts = \
-	%D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
+	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
 	%D%/check-measure %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
-	%D%/configure-missing %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants \
-	%D%/proof %D%/prove %D%/quickstart
-server_scripts = %D%/installed-prefix.sh
+	%D%/configure-missing %D%/cpp %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants %D%/pages \
+	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
+debian_files = \
+	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock0.install \
+	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install debian/rules \
+	debian/source/format debian/tests/control debian/tests/stranger
+server_scripts = %D%/cpp %D%/installed-prefix.sh %D%/tutorial
 EXTRA_DIST += $(build_scripts) \
-	%D%/Prose.pm %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
+	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
+	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages

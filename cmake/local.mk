@@ -1,0 +1,11 @@
+# For CMake's find_package(): beside the library, with paths relative to the file itself.
+cmakedir = $(libdir)/cmake/paddock
+cmake_DATA = %D%/paddock-config.cmake %D%/paddock-config-version.cmake
+EXTRA_DIST += %D%/paddock-config.cmake.in
+CLEANFILES += %D%/paddock-config.cmake
+
+relative = $$(realpath -m --relative-to="$(cmakedir)" "$(1)")
+%D%/paddock-config.cmake: %D%/paddock-config.cmake.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed -e "s,@LIBDIR_FROM_HERE@,$(call relative,$(libdir))," \
+		-e "s,@INCLUDEDIR_FROM_HERE@,$(call relative,$(includedir))," \
+		-e 's,[@]PDK_ZOOKEEPER_DIR@,$(addsuffix ;,$(PDK_ZOOKEEPER_DIR)),' $< >$@

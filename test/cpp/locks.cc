@@ -1,0 +1,325 @@
+/* paddock.hpp against a server: locks HOSTS. Prints a fact a line. */
+#include <atomic>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <paddock.hpp>
+#include <shared_mutex>
+#include <thread>
+
+using namespace std::chrono_literals;
+
+static const char *hosts;
+
+struct failure {
+    int line;
+    const char *what;
+};
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            throw failure{__LINE__, #condition};                                                                       \
+    } while (0)
+
+/* The error code that CALL throws. */
+template <class Call> static std::error_code thrown(Call call)
+{
+    try {
+        call();
+    } catch (const std::system_error &error) {
+        return error.code();
+    }
+    return {};
+}
+
+static void standard_holders()
+{
+    paddock::client client(hosts), other(hosts);
+    paddock::mutex a(client, "/cpp/a"), b(client, "/cpp/b"), foreign(other, "/cpp/a");
+    std::int64_t first = 0;
+    {
+        std::unique_lock held(a);
+        first = a.token();
+        CHECK(first > 0 && a.state() == PDK_HELD && a.valid() > 0ms);
+        CHECK(!foreign.try_lock());
+        CHECK(!foreign.try_lock_for(20ms));
+        CHECK(!foreign.try_lock_until(std::chrono::steady_clock::now() - 1s));
+        CHECK(a.try_lock()); /* again, by its owner */
+        a.unlock();
+        CHECK(a.state() == PDK_HELD);
+    }
+    CHECK(a.state() == PDK_FREE);
+    {
+        std::scoped_lock both(foreign, b);
+        CHECK(foreign.token() > first && b.state() == PDK_HELD);
+    }
+    CHECK(b.state() == PDK_FREE && foreign.state() == PDK_FREE);
+}
+
+static void readers_and_a_writer()
+{
+    paddock::client client(hosts), other(hosts);
+    paddock::shared_mutex a(client, "/cpp/rw"), b(other, "/cpp/rw");
+    {
+        std::shared_lock one(a), two(b);
+        CHECK(one.owns_lock() && two.owns_lock() && a.token() != b.token());
+        CHECK(thrown([&] { a.lock(); }) == PDK_EDEADLK);
+    }
+    a.lock();
+    CHECK(!b.try_lock_shared() && !b.try_lock_shared_for(10ms));
+    a.lock_shared(); /* under the write lock: a downgrade */
+    a.unlock();
+    CHECK(b.try_lock_shared_for(10s));
+    b.release_shared();
+    a.release_shared();
+}
+
+static void several_paths()
+{
+    paddock::client client(hosts), other(hosts);
+    paddock::multi_mutex all(client, {"/cpp/m1", "/cpp/m2"});
+    paddock::mutex one(other, "/cpp/m2");
+    std::unique_lock held(all);
+    CHECK(all.token(0) == all.token(1));
+    CHECK(!one.try_lock());
+    held.unlock();
+    CHECK(one.try_lock_for(10s));
+    CHECK(!all.try_lock());
+    one.unlock();
+}
+
+static void errors()
+{
+    paddock::client client(hosts);
+    CHECK(thrown([&] { paddock::mutex bad(client, "relative"); }) == PDK_EPATH);
+    paddock::mutex m(client, "/cpp/errors");
+    CHECK(thrown([&] { m.release(); }) == std::errc::operation_not_permitted);
+    CHECK(thrown([&] { m.token(); }) == PDK_EPERM);
+    std::error_code busy = PDK_EBUSY;
+    CHECK(&busy.category() == &paddock::category() && busy == std::errc::device_or_resource_busy);
+    CHECK(busy.message() == pdk_strerror(PDK_EBUSY) && !std::strcmp(busy.category().name(), "paddock"));
+}
+
+/* The client is closed while the lock is held: that is a loss. */
+static void a_loss_is_not_silent()
+{
+    paddock::client client(hosts), second(hosts), third(hosts);
+    paddock::mutex m(client, "/cpp/lost"), n(second, "/cpp/lost-2"), o(third, "/cpp/lost-3");
+    CHECK(thrown([&] {
+              paddock::guard held(m);
+              client.close();
+          }) == PDK_ELOST);
+    std::error_code seen;
+    std::string text;
+    n.on_unlock_error([&](std::error_code error, const std::string &incident) {
+        seen = error;
+        text = incident;
+    });
+    {
+        std::lock_guard held(n);
+        second.close();
+    }
+    CHECK(seen == PDK_ELOST && text.find("/cpp/lost-2") != std::string::npos);
+    seen.clear();
+    o.on_unlock_error([&](std::error_code error, const std::string &) { seen = error; });
+    try {
+        paddock::guard held(o);
+        third.close();
+        throw 1; /* the loss must not hide it */
+    } catch (int) {
+    }
+    CHECK(seen == PDK_ELOST);
+}
+
+static void a_loss_is_told()
+{
+    paddock::client client(hosts);
+    paddock::mutex m(client, "/cpp/told");
+    std::atomic<pdk_state> last{PDK_FREE};
+    std::atomic<std::int64_t> of{0};
+    m.on_state([&](pdk_state state, std::int64_t token) {
+        of = token;
+        last = state;
+    });
+    m.lock();
+    std::int64_t token = m.token();
+    client.close(); /* the callbacks that were queued have run when it returns */
+    CHECK(last == PDK_LOST && of == token);
+    m.on_unlock_error([](std::error_code, const std::string &) {});
+    m.unlock();
+}
+
+static void it_moves_while_it_is_held()
+{
+    paddock::client client(hosts), moved_client(std::move(client)), other(hosts);
+    paddock::mutex m(moved_client, "/cpp/moved"), foreign(other, "/cpp/moved");
+    m.lock();
+    paddock::mutex n(std::move(m));
+    CHECK(n.state() == PDK_HELD && !foreign.try_lock());
+    n.unlock();
+    CHECK(foreign.try_lock_for(10s));
+    { /* the end of the object gives back what this thread holds */
+        paddock::mutex gone(std::move(foreign));
+    }
+    CHECK(n.try_lock_for(10s));
+    n.unlock();
+}
+
+static void permits()
+{
+    paddock::client client(hosts);
+    paddock::semaphore s(client, "/cpp/permits", 3);
+    paddock::permit two = s.acquire(2);
+    CHECK(two && two.count() == 2 && two.state() == PDK_HELD && two.token() > 0);
+    CHECK(!s.try_acquire(2) && !s.try_acquire_for(20ms, 2));
+    std::optional<paddock::permit> one = s.try_acquire_for(10s);
+    CHECK(one && one->valid() > 0ms && one->count() == 1);
+    CHECK(!s.try_acquire());
+    two.release();
+    two.release(); /* nothing is left of it */
+    CHECK(!two);
+    one.reset();
+    CHECK(s.try_acquire_for(10s, 3));
+}
+
+static void a_leader()
+{
+    paddock::client client(hosts), other(hosts);
+    std::atomic<int> changes{0};
+    paddock::leader one(client, "/cpp/leader", "one"), two(other, "/cpp/leader", "two");
+    one.on_change([&](pdk_leader_change, std::int64_t) { changes++; });
+    one.start();
+    one.wait();
+    two.start();
+    CHECK(one.is_leader() && one.valid() > 0ms && !two.wait_for(20ms));
+    std::int64_t token = one.token();
+    one.resign();
+    CHECK(two.wait_for(10s) && two.token() > token);
+    CHECK(thrown([&] { one.wait(); }) == std::errc::operation_canceled);
+    while (changes < 2)
+        std::this_thread::yield();
+}
+
+static void threads_exclude_each_other()
+{
+    enum { THREADS = 4, ROUNDS = 10 };
+    paddock::client client(hosts);
+    paddock::mutex m(client, "/cpp/threads");
+    int count = 0; /* no atomic: ThreadSanitizer and the sum would tell */
+    std::vector<std::thread> threads;
+    for (int i = 0; i < THREADS; i++)
+        threads.emplace_back([&] {
+            for (int k = 0; k < ROUNDS; k++) {
+                std::lock_guard held(m);
+                count++;
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    CHECK(count == THREADS * ROUNDS);
+}
+
+/* Of what stays with its process: the node, and so the token, of one owner after another. */
+static void options_of_locks()
+{
+    paddock::client client(hosts), other(hosts);
+    paddock::mutex m(client, "/cpp/idle", paddock::mutex_options().idle_hold(10min).local_handover(8).unlock_nowait());
+    paddock::shared_mutex rw(client, "/cpp/idle-rw", paddock::shared_mutex_options().idle_hold(10min).unlock_nowait());
+    paddock::multi_mutex all(client, {"/cpp/n1", "/cpp/n2"}, paddock::multi_mutex_options().unlock_nowait());
+    paddock::mutex foreign(other, "/cpp/idle"), one(other, "/cpp/n1");
+    std::int64_t tokens[2][2];
+    for (unsigned i = 0; i < 2; i++) {
+        std::unique_lock writes(m);
+        std::shared_lock reads(rw);
+        CHECK(m.turn() == i + 1 && rw.turn() == i + 1);
+        tokens[i][0] = m.token();
+        tokens[i][1] = rw.token();
+    }
+    CHECK(tokens[0][0] == tokens[1][0] && tokens[0][1] == tokens[1][1]);
+    CHECK(thrown([&] { m.turn(); }) == PDK_EPERM && thrown([&] { rw.turn(); }) == PDK_EPERM);
+    CHECK(foreign.try_lock_for(10s) && foreign.token() > tokens[0][0]);
+    foreign.unlock();
+    all.lock();
+    all.unlock();
+    client.flush();
+    CHECK(client.flush_for(0ms));
+    CHECK(one.try_lock_for(10s));
+    one.unlock();
+    paddock::mutex_options o;
+    CHECK(thrown([&] { o.idle_hold(-1ms); }) == PDK_EINVAL && thrown([&] { o.idle_hold(25h); }) == PDK_EINVAL);
+    CHECK(thrown([&] { o.min_token(-1); }) == PDK_EINVAL && thrown([&] { o.lock_delay(25h); }) == PDK_EINVAL);
+    CHECK(thrown([&] { paddock::shared_mutex_options().idle_hold(-1ms); }) == PDK_EINVAL);
+    paddock::mutex late(client, "/cpp/least", paddock::mutex_options().confirmed().min_token(INT64_MAX));
+    CHECK(thrown([&] { late.lock(); }) == PDK_ESTALE);
+    client.close();
+    CHECK(thrown([&] { client.flush(); }) == PDK_ECLOSED);
+}
+
+/* A copy is what one moment had, and outlives the client. */
+static void statistics()
+{
+    std::optional<paddock::client_stats> last;
+    {
+        paddock::client client(hosts), other(hosts);
+        paddock::mutex m(client, "/cpp/stats"), busy(other, "/cpp/stats");
+        const paddock::client_stats none = client.stats();
+        std::unique_lock held(m);
+        CHECK(!busy.try_lock());
+        const paddock::client_stats now = client.stats();
+        CHECK(none.count(PDK_STAT_HELD) == 0 && now.count(PDK_STAT_HELD) == 1 && now.count(PDK_STAT_GRANTS) == 1);
+        CHECK(other.stats().failures(PDK_EBUSY) == 1 && other.stats().failures(PDK_EACCES) == 0);
+        CHECK(other.stats().failures(std::make_error_code(std::errc::device_or_resource_busy)) == 0);
+        CHECK(now.losses(PDK_LOSS_CLOSED) == 0);
+        held.unlock();
+        last = none;
+        last = client.stats();
+    }
+    const paddock::client_stats copy = *last;
+    CHECK(copy.native() == last->native() && copy.count(PDK_STAT_HELD) == 0 && copy.count(PDK_STAT_GRANTS) == 1);
+    const paddock::histogram waits = copy.histogram(PDK_HISTOGRAM_WAIT);
+    CHECK(waits.count() == 1 && waits.buckets.size() > 1 && waits.buckets.back().bound == INT64_MAX);
+    CHECK(waits.buckets[0].bound < waits.buckets[1].bound && waits.buckets[0].count <= waits.buckets[1].count);
+    CHECK(paddock::histogram().count() == 0);
+    const std::string text = copy.text({{"path", "/a\"b"}, {"le", "refused"}});
+    CHECK(text.find("paddock_grants_total{path=\"/a\\\"b\",source=\"servers\"} 1\n") != std::string::npos);
+    CHECK(text.find("refused") == std::string::npos && text.find('\0') == std::string::npos);
+    CHECK(text.size() > 6 && text.substr(text.size() - 6) == "# EOF\n");
+    CHECK(copy.text({}, PDK_METRICS_PROMETHEUS).find("# EOF") == std::string::npos);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *fact;
+        void (*run)();
+    } facts[] = {
+        {"the standard's lock holders hold a mutex", standard_holders},
+        {"readers share, a writer excludes, and goes on as a reader", readers_and_a_writer},
+        {"several paths are one lock", several_paths},
+        {"errors are of one category, and compare with the standard's", errors},
+        {"a lock that is lost in a scope is not silent", a_loss_is_not_silent},
+        {"a loss is told to a function", a_loss_is_told},
+        {"a lock moves while it is held, and its end gives it back", it_moves_while_it_is_held},
+        {"permits are released by their end", permits},
+        {"a leader leads, and resigns", a_leader},
+        {"threads exclude each other", threads_exclude_each_other},
+        {"options: turns, idle holds, unlocks that do not wait", options_of_locks},
+        {"statistics are a value, which outlives the client", statistics},
+    };
+    hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
+    int failed = 0;
+    for (const auto &fact : facts) {
+        try {
+            fact.run();
+            std::cout << "ok - " << fact.fact << std::endl;
+        } catch (const failure &f) {
+            std::cout << "not ok - " << fact.fact << ": line " << f.line << ": " << f.what << std::endl;
+            failed = 1;
+        } catch (const std::exception &e) {
+            std::cout << "not ok - " << fact.fact << ": " << e.what() << std::endl;
+            failed = 1;
+        }
+    }
+    return failed;
+}
