@@ -1,7 +1,7 @@
 #include "interop.h"
 
-#include "server/words.h"
 #include "peer.h"
+#include "server/words.h"
 #include "test/lib/check.h"
 
 #include <stdio.h>
