@@ -7,7 +7,7 @@ extern "C" {
 #endif
 
 #define PDK_VERSION_MAJOR 0
-#define PDK_VERSION_MINOR 2
+#define PDK_VERSION_MINOR 1
 #define PDK_VERSION_PATCH 0
 
 /* The version of the library that was linked, as "MAJOR.MINOR.PATCH". Static text; any thread, also after fork. */
