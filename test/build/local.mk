@@ -2,14 +2,15 @@
 build_scripts = \
 	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
 	%D%/check-measure %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
-	%D%/configure-missing %D%/cpp %D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants %D%/pages \
+	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants %D%/pages \
 	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
 debian_files = \
 	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock0.install \
 	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
-server_scripts = %D%/cpp %D%/installed-prefix.sh %D%/tutorial
-EXTRA_DIST += $(build_scripts) \
+server_scripts = %D%/installed-prefix.sh %D%/tutorial
+slow_build_scripts = %D%/configure-missing %D%/cpp
+EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
 	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
@@ -50,7 +51,8 @@ check-sanitized: check-sanitized-programs
 
 # The part of it that the gate runs: of the tests of servers one for each recipe. Then, for the gate too, TESTS again.
 quick_programs = $(unit_programs) $(story_programs) $(fuzz_programs) \
-	test/integration/latch test/integration/mutex_exclusion test/integration/rwlock test/integration/semaphore
+	test/integration/barrier test/integration/latch test/integration/multilock test/integration/mutex_exclusion \
+	test/integration/rwlock test/integration/semaphore
 check-sanitized-quick-programs: $(quick_programs) test/sim/sim
 check-sanitized-quick: check-sanitized-quick-programs
 	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(quick_programs)' TESTS='$(quick_programs)'

@@ -39,8 +39,9 @@ enum {
     ON_OWN = 4
 };
 
-/* The main() of a program that runs its tests on each kind of ensemble in ON. Each of its tests begins with
- * fixture_begin(), which heals the ensemble and chooses a path. */
+/* The main() of a program that runs its tests on each kind of ensemble in ON; where that is both, on three servers only
+ * for the proof (test/lib/check.h), or when a test is named. Each of its tests begins with fixture_begin(), which heals
+ * the ensemble and chooses a path. */
 int fixture_main(int argc, char **argv, const char *name, const struct pdk__test *tests, int on);
 
 /* As fixture_main(), with the name, the tests and those of the proof that SUITE has. */
