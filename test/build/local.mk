@@ -1,15 +1,15 @@
 # The checks of the build itself.
 build_scripts = \
 	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
-	%D%/check-measure %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
-	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/mutants %D%/pages \
+	%D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
+	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/pages \
 	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
 debian_files = \
 	debian/changelog debian/control debian/copyright debian/libpaddock-dev.install debian/libpaddock0.install \
 	debian/libpaddock0.symbols debian/paddock-doc.doc-base debian/paddock-doc.install debian/paddock.install debian/rules \
 	debian/source/format debian/tests/control debian/tests/stranger
 server_scripts = %D%/installed-prefix.sh %D%/tutorial
-slow_build_scripts = %D%/configure-missing %D%/cpp
+slow_build_scripts = %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
 	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
