@@ -35,33 +35,33 @@ static void *connect_client(const char *where)
 
 static void disconnect(void *client) { pdk_client_free(client); }
 
-static void set_options(pdk_mutex_options *o)
+static void set_options(pdk_lock_options *o)
 {
     if (worker_option("handover", 0) > 0)
-        check(pdk_mutex_options_set_local_handover(o, (unsigned)worker_option("handover", 0)), "handover");
+        check(pdk_lock_options_set_local_handover(o, (unsigned)worker_option("handover", 0)), "handover");
     if (worker_option("idle_hold_ms", 0) > 0)
-        check(pdk_mutex_options_set_idle_hold_ms(o, (int)worker_option("idle_hold_ms", 0)), "idle_hold_ms");
+        check(pdk_lock_options_set_idle_hold_ms(o, (int)worker_option("idle_hold_ms", 0)), "idle_hold_ms");
     if (worker_option("nowait", 0) > 0)
-        check(pdk_mutex_options_set_unlock_nowait(o, true), "nowait");
+        check(pdk_lock_options_set_unlock_nowait(o, true), "nowait");
 }
 
 static void *lock_new(void *client, const char *path, bool contended)
 {
     pdk_mutex *m;
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     (void)contended;
     if (o == NULL)
         return NULL;
     set_options(o);
     check(pdk_mutex_new(&m, client, path, o), "mutex");
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
 /* A grant that ends in the background keeps the object until then. */
 static void lock_free(void *lock)
 {
-    while (pdk_mutex_free(lock) == PDK_EBUSY)
+    while (pdk_lock_free(lock) == PDK_EBUSY)
         usleep(AGAIN_US);
 }
 
@@ -102,7 +102,7 @@ static void queue(void *lock, void (*granted)(void *), void (*done)(void *), voi
 static bool is_queued(void *lock)
 {
     int64_t ahead;
-    return pdk_mutex_ahead(lock, &ahead) == 0 && ahead >= 0;
+    return pdk_lock_ahead(lock, &ahead) == 0 && ahead >= 0;
 }
 
 static double look(void *lock, const char *name, int n)
@@ -112,11 +112,11 @@ static double look(void *lock, const char *name, int n)
     double from = worker_now();
     for (int i = 0; i < n; i++)
         if (strcmp(name, "state") == 0)
-            sum += pdk_mutex_state(lock);
+            sum += pdk_lock_state(lock);
         else if (strcmp(name, "token") == 0)
-            sum += pdk_mutex_token(lock, &token);
+            sum += pdk_lock_token(lock, &token);
         else
-            sum += pdk_mutex_valid_ms(lock);
+            sum += pdk_lock_valid_ms(lock);
     return (worker_now() - from) * 1e9 / n;
 }
 

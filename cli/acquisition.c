@@ -30,8 +30,8 @@ static void end(struct pdk__cli_acquisition *c, int rc)
     assert(rc != 0);
     move(c, PHASE_ENDED);
     c->rc = rc;
-    if (c->made)
-        c->recipe->last_error(&c->lock, c->why, sizeof c->why);
+    if (c->lock.lock != NULL)
+        pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
     if (c->leader != NULL)
         pdk_leader_last_error(c->leader, c->why, sizeof c->why);
     if (c->why[0] == '\0' && c->client != NULL)
@@ -90,17 +90,13 @@ static void note_revoked(void *arg)
 
 static int make_lock(struct pdk__cli_acquisition *c)
 {
-    int rc = c->recipe->make(&c->lock, c->client, c->options);
-    if (rc != 0)
-        return rc;
     c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
-    c->made = true;
-    return c->recipe->watch(&c->lock, &c->watcher);
+    return pdk__cli_object_make(&c->lock, c->client, c->options, &c->watcher);
 }
 
 static void make_object(struct pdk__cli_acquisition *c)
 {
-    assert(c->client != NULL && !c->made && c->leader == NULL);
+    assert(c->client != NULL && c->lock.lock == NULL && c->leader == NULL);
     int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_lock(c);
     if (rc != 0)
         end(c, rc);
@@ -243,11 +239,9 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
 void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
 {
     pdk_client_close(c->client);
-    if (c->made)
-        c->recipe->free(&c->lock);
+    pdk__cli_object_free(&c->lock);
     pdk_leader_free(c->leader);
     pdk_client_free(c->client);
-    c->made = false;
     c->leader = NULL;
     c->client = NULL;
 }

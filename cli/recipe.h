@@ -9,7 +9,6 @@
 
 #include "cli/options.h"
 
-#include <paddock/rwlock.h>
 #include <paddock/semaphore.h>
 
 /* To be told of changes; ARG is passed to both. */
@@ -19,29 +18,30 @@ struct pdk__cli_watcher {
     void *arg;
 };
 
-/* The object of that lock, and what was requested of it: of one recipe, all else is NULL. */
+/* The lock, and what was requested of it. */
 struct pdk__cli_object {
-    pdk_mutex *mutex;
-    pdk_rwlock *rwlock;
-    pdk_op *op; /* of either */
-    pdk_semaphore *semaphore;
-    pdk_permit *permit;
-    unsigned count; /* of permits to request */
-    pdk_multilock *multilock;
+    pdk_lock *lock;
+    pdk_op *op;         /* of a mutex and a read/write lock */
+    pdk_permit *permit; /* of a semaphore */
+    unsigned count;     /* of permits to request */
 };
 
 struct pdk__cli_recipe {
-    int (*make)(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o);
-    int (*watch)(struct pdk__cli_object *object, struct pdk__cli_watcher *watcher); /* borrowed until it is freed */
+    int (*make)(pdk_lock **lock, pdk_client *c, const struct pdk__cli_options *o, const pdk_lock_options *options);
     int (*request)(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
     void (*cancel)(struct pdk__cli_object *object); /* the request's callback tells PDK_ECANCELED */
     int (*release)(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);
     int (*token)(const struct pdk__cli_object *object, int64_t *token);
     size_t (*node)(const struct pdk__cli_object *object, char *buf, size_t size);
     int64_t (*valid_ms)(const struct pdk__cli_object *object);
-    size_t (*last_error)(struct pdk__cli_object *object, char *buf, size_t size);
-    void (*free)(struct pdk__cli_object *object); /* after the client was closed; may never have been made */
 };
+
+/* Make the lock that the options choose. WATCHER is borrowed until the object is freed. */
+int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o,
+                         struct pdk__cli_watcher *watcher);
+
+/* After the client was closed; it may never have been made. */
+void pdk__cli_object_free(struct pdk__cli_object *object);
 
 /* The recipe that the options choose; static. */
 const struct pdk__cli_recipe *pdk__cli_recipe(const struct pdk__cli_options *o);

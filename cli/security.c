@@ -75,7 +75,7 @@ static int check_password_file(const struct pdk__cli_security *s, const char *co
 
 static int refuse(const char *command, const char *what, int rc)
 {
-    if (rc == PDK_EUNSUPPORTED)
+    if (rc == PDK_ENOTSUP)
         return pdk__cli_usage("%s: ZooKeeper's client on this machine was built without %s; see paddock(1)", command,
                               what);
     return pdk__cli_usage("%s: %s: %s", command, what, pdk_strerror(rc));

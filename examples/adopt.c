@@ -41,11 +41,11 @@ static int write_guarded(zhandle_t *zh, pdk_mutex *m, const char *result, const 
 {
     static zoo_op_t ops[2];
     static zoo_op_result_t results[2];
-    int rc = pdk_mutex_guard(m, &ops[0]);
+    int rc = pdk_lock_guard(m, &ops[0]);
     if (rc != 0)
         return rc;
     zoo_set_op_init(&ops[1], result, value, (int)strlen(value), -1, NULL);
-    if (zoo_state(zh) != ZOO_CONNECTED_STATE) /* zoo_amulti() has traps where it is not: mutex.h */
+    if (zoo_state(zh) != ZOO_CONNECTED_STATE) /* zoo_amulti() has traps where it is not: lock.h */
         return PDK_EDISCONNECTED;
     return zoo_amulti(zh, 2, ops, results, on_written, NULL) == ZOK ? 0 : PDK_EUNKNOWN;
 }
@@ -60,7 +60,7 @@ static int work(zhandle_t *zh, pdk_client *c, const char *path)
     int rc = pdk_mutex_new(&m, c, path, NULL);
     if (rc == 0)
         rc = pdk_mutex_timedlock(m, LIMIT_MS);
-    if (rc == 0 && (rc = pdk_mutex_token(m, &token)) == 0) {
+    if (rc == 0 && (rc = pdk_lock_token(m, &token)) == 0) {
         printf("held, token %" PRId64 "\n", token);
         snprintf(value, sizeof value, "%" PRId64, token);
         zoo_acreate(zh, result, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_made, NULL);
@@ -69,7 +69,7 @@ static int work(zhandle_t *zh, pdk_client *c, const char *path)
         rc = rc != 0 ? rc : gone;
     }
     pdk_client_close(c); /* the lock's nodes are deleted, the handle stays open */
-    pdk_mutex_free(m);
+    pdk_lock_free(m);
     return rc;
 }
 

@@ -57,11 +57,11 @@ static int ask(struct job *j, pdk_client *c, const char *path, int i)
     return rc != 0 ? rc : pdk_mutex_lock_async(j->mutex, LIMIT_MS, on_answer, j, &j->op);
 }
 
-/* The work is short here. Longer work asks pdk_mutex_valid_ms() before each step. */
+/* The work is short here. Longer work asks pdk_lock_valid_ms() before each step. */
 static int do_work(const struct job *jobs, struct job *j)
 {
     int64_t token;
-    int rc = j->rc != 0 ? j->rc : pdk_mutex_token(j->mutex, &token);
+    int rc = j->rc != 0 ? j->rc : pdk_lock_token(j->mutex, &token);
     if (rc == 0)
         printf("held %d, token %" PRId64 "\n", (int)(j - jobs), token);
     else
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     pdk_client_close(c);
     for (int i = 0; jobs != NULL && i < n; i++) {
         pdk_op_free(jobs[i].op);
-        pdk_mutex_free(jobs[i].mutex);
+        pdk_lock_free(jobs[i].mutex);
     }
     pdk_client_free(c);
     free(jobs);

@@ -75,7 +75,7 @@ static int prepare(struct worker *w)
         return rc;
     rc = pdk_mutex_new(&w->mutex, w->client, w->plan->path, NULL);
     if (rc == 0)
-        rc = pdk_mutex_on_state(w->mutex, notice, w);
+        rc = pdk_lock_on_state(w->mutex, notice, w);
     return rc ? fail(w, w->plan->path, rc) : 0;
 }
 
@@ -116,7 +116,7 @@ static int take_turn(struct worker *w, int round)
     if (rc)
         return fail(w, "lock", rc);
     atomic_store(&w->lost_at_ns, 0);
-    rc = pdk_mutex_token(w->mutex, &token);
+    rc = pdk_lock_token(w->mutex, &token);
     if (rc)
         return fail(w, "token", rc);
     tell(w, (struct record){.at_ns = since,
@@ -150,7 +150,7 @@ int worker_run(const struct plan *plan, int worker, int diary, int go, int victi
     }
     if (w.client)
         pdk_client_close(w.client);
-    pdk_mutex_free(w.mutex);
+    pdk_lock_free(w.mutex);
     pdk_client_free(w.client);
     return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -132,8 +132,8 @@ static int open_writer(struct writer *w)
     if (rc == 0)
         rc = pdk_mutex_timedlock(w->mutex, PATIENCE_MS);
     if (rc == 0)
-        rc = pdk_mutex_token(w->mutex, &w->token);
-    return rc ? rc : pdk_mutex_guard(w->mutex, &w->check);
+        rc = pdk_lock_token(w->mutex, &w->token);
+    return rc ? rc : pdk_lock_guard(w->mutex, &w->check);
 }
 
 static void close_writer(struct writer *w)
@@ -142,7 +142,7 @@ static void close_writer(struct writer *w)
         pdk_mutex_unlock(w->mutex); /* PDK_ELOST: A knows that by now */
     if (w->client)
         pdk_client_close(w->client);
-    pdk_mutex_free(w->mutex);
+    pdk_lock_free(w->mutex);
     pdk_client_free(w->client);
 }
 
@@ -178,7 +178,7 @@ static int write_both(struct writer *w, bool create)
 static int sleep_and_write(struct writer *w)
 {
     int status = write_both(w, true);
-    if (status || pdk_mutex_state(w->mutex) != PDK_HELD)
+    if (status || pdk_lock_state(w->mutex) != PDK_HELD)
         return EXIT_TROUBLE;
     say(w->name, "holds, and is about to write", w->token);
     raise(SIGSTOP);

@@ -76,7 +76,7 @@ static void granted(int rc, void *arg)
         return;
     }
     p->held = true;
-    pdk_mutex_token(p->mutex, &token);
+    pdk_lock_token(p->mutex, &token);
     say("held", token);
 }
 
@@ -93,7 +93,7 @@ static void changed(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
 /* A step of work would be here: short, and begun only where the lock lasts for it. */
 static void work(struct program *p, bool asked)
 {
-    if (p->held && (asked || pdk_mutex_valid_ms(p->mutex) > HOLD_MS))
+    if (p->held && (asked || pdk_lock_valid_ms(p->mutex) > HOLD_MS))
         release(p);
 }
 
@@ -126,7 +126,7 @@ static int make(struct program *p, const char *hosts, const char *path)
     pdk_client_options_free(o);
     if (rc == 0)
         rc = pdk_mutex_new(&p->mutex, p->client, path, NULL);
-    return rc != 0 ? rc : pdk_mutex_on_state(p->mutex, changed, p);
+    return rc != 0 ? rc : pdk_lock_on_state(p->mutex, changed, p);
 }
 
 int main(int argc, char **argv)
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     if (rc != 0)
         fprintf(stderr, "loop: %s\n", pdk_strerror(rc));
     pdk_client_close(p.client); /* runs the callbacks that still wait */
-    pdk_mutex_free(p.mutex);
+    pdk_lock_free(p.mutex);
     pdk_client_free(p.client);
     return rc != 0;
 }

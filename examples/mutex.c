@@ -15,15 +15,15 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = pdk_mutex_timedlock(mutex, 10000); /* or pdk_mutex_lock(), or pdk_mutex_trylock() */
     if (rc == 0) {
-        rc = pdk_mutex_token(mutex, &token);
-        if (rc == 0 && pdk_mutex_state(mutex) == PDK_HELD)
+        rc = pdk_lock_token(mutex, &token);
+        if (rc == 0 && pdk_lock_state(mutex) == PDK_HELD)
             printf("held, token %" PRId64 "\n", token); /* the work; give the token to what you write to */
         int gone = pdk_mutex_unlock(mutex);             /* PDK_ELOST: it was not ours any more while we worked */
         rc = rc ? rc : gone;
     }
     if (rc)
         fprintf(stderr, "mutex: %s\n", pdk_strerror(rc));
-    pdk_mutex_free(mutex);
+    pdk_lock_free(mutex);
     pdk_client_free(client);
     return rc ? 1 : 0;
 }

@@ -1,10 +1,10 @@
 /*
  * Paddock: distributed locks on ZooKeeper.
  *
- * Start with <paddock/client.h> (a session) and <paddock/mutex.h> (a lock), <paddock/multilock.h> (several locks as
- * one), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits), <paddock/leader.h>
- * (one of many) or <paddock/barrier.h> (wait for each other). <paddock/secure.h> has TLS, <paddock/stats.h> the counters
- * of a client. Each header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or
+ * Start with <paddock/client.h> (a session) and <paddock/lock.h> (what all locks have in common). Then choose:
+ * <paddock/mutex.h> (one owner), <paddock/rwlock.h> (many readers, one writer), <paddock/semaphore.h> (several permits),
+ * <paddock/multilock.h> (several paths as one), <paddock/leader.h> (one of many) or <paddock/barrier.h> (wait for each
+ * other). <paddock/secure.h> has TLS, <paddock/stats.h> the counters of a client. Each header begins with its caveats. All objects are opaque; options are set by setters; results are 0 or
  * a negative PDK_E… of <paddock/error.h>.
  */
 #ifndef PADDOCK_H
@@ -15,6 +15,7 @@
 #include <paddock/contenders.h>
 #include <paddock/error.h>
 #include <paddock/leader.h>
+#include <paddock/lock.h>
 #include <paddock/log.h>
 #include <paddock/multilock.h>
 #include <paddock/mutex.h>

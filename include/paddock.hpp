@@ -2,7 +2,7 @@
  * Paddock for C++17: locks of a fleet that std::unique_lock, std::shared_lock and std::scoped_lock can hold.
  *
  * Caveats, first:
- *  - Those of <paddock/mutex.h> apply: a grant is a belief, LOST is final, a token has to go with what is written.
+ *  - Those of <paddock/lock.h> apply: a grant is a belief, LOST is final, a token has to go with what is written.
  *  - An error is a std::system_error whose code is of paddock::category(): a pdk_error. code() == std::errc::timed_out
  *    and the like work, too.
  *  - The standard's unlock() must not throw. A lock that was lost while it was held is not silent all the same: unlock()
@@ -371,49 +371,30 @@ namespace detail
 
 /* The C functions of one kind of lock. */
 struct mutex_calls {
-    using object = pdk_mutex;
-    static constexpr auto free = pdk_mutex_free;
     static constexpr auto lock = pdk_mutex_lock;
     static constexpr auto trylock = pdk_mutex_trylock;
     static constexpr auto timedlock = pdk_mutex_timedlock;
     static constexpr auto unlock = pdk_mutex_unlock;
-    static constexpr auto state = pdk_mutex_state;
-    static constexpr auto valid_ms = pdk_mutex_valid_ms;
-    static constexpr auto last_error = pdk_mutex_last_error;
-    static constexpr auto on_state = pdk_mutex_on_state;
 };
 
 struct rwlock_calls {
-    using object = pdk_rwlock;
-    static constexpr auto free = pdk_rwlock_free;
     static constexpr auto lock = pdk_rwlock_wrlock;
     static constexpr auto trylock = pdk_rwlock_trywrlock;
     static constexpr auto timedlock = pdk_rwlock_timedwrlock;
     static constexpr auto unlock = pdk_rwlock_wrunlock;
-    static constexpr auto state = pdk_rwlock_state;
-    static constexpr auto valid_ms = pdk_rwlock_valid_ms;
-    static constexpr auto last_error = pdk_rwlock_last_error;
-    static constexpr auto on_state = pdk_rwlock_on_state;
 };
 
 struct multilock_calls {
-    using object = pdk_multilock;
-    static constexpr auto free = pdk_multilock_free;
     static constexpr auto lock = pdk_multilock_lock;
     static constexpr auto trylock = pdk_multilock_trylock;
     static constexpr auto timedlock = pdk_multilock_timedlock;
     static constexpr auto unlock = pdk_multilock_unlock;
-    static constexpr auto state = pdk_multilock_state;
-    static constexpr auto valid_ms = pdk_multilock_valid_ms;
-    static constexpr auto last_error = pdk_multilock_last_error;
-    static constexpr auto on_state = pdk_multilock_on_state;
 };
 
 /* The object, and the program's functions. */
 template <class Calls> class lockable
 {
   public:
-    using object = typename Calls::object;
     using state_function = std::function<void(pdk_state state, std::int64_t token)>;
 
     /* Lock; returns only with a grant that is valid. */
@@ -439,8 +420,8 @@ template <class Calls> class lockable
     void release() { check(Calls::unlock(native())); }
 
     /* The state of the calling thread's grant, and for how long it is certain to last. No request. */
-    pdk_state state() const noexcept { return Calls::state(native()); }
-    std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(Calls::valid_ms(native())); }
+    pdk_state state() const noexcept { return pdk_lock_state(native()); }
+    std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(pdk_lock_valid_ms(native())); }
 
     /* What unlock() does with an error. An empty function: a line on the standard error. Before the first lock. */
     void on_unlock_error(unlock_error_handler handler) { program_.functions()->unlock_error = std::move(handler); }
@@ -450,19 +431,19 @@ template <class Calls> class lockable
     {
         bool wanted = static_cast<bool>(function);
         program_.functions()->state = std::move(function);
-        check(Calls::on_state(native(), wanted ? changed : nullptr, program_.argument()));
+        check(pdk_lock_on_state(native(), wanted ? changed : nullptr, program_.argument()));
     }
 
     /* For what has no function here. Borrowed. */
-    object *native() const noexcept { return object_.get(); }
+    pdk_lock *native() const noexcept { return object_.get(); }
 
   protected:
-    explicit lockable(object *made) : object_(made) {}
+    explicit lockable(pdk_lock *made) : object_(made) {}
 
     void check(int rc) const
     {
         if (rc < 0)
-            raise(rc, incident(native(), Calls::last_error));
+            raise(rc, incident(native(), pdk_lock_last_error));
     }
 
     bool granted(int rc) const
@@ -476,7 +457,7 @@ template <class Calls> class lockable
     void report(int rc) const noexcept
     {
         if (rc < 0)
-            tell(make_error(rc), incident(native(), Calls::last_error));
+            tell(make_error(rc), incident(native(), pdk_lock_last_error));
     }
 
   private:
@@ -488,17 +469,17 @@ template <class Calls> class lockable
     /* What this thread holds is given back. A lock that another thread holds, or waits for, is a broken program's: it
      * ends, as it would with a std::mutex at best. */
     struct end {
-        void operator()(object *lock) const noexcept
+        void operator()(pdk_lock *lock) const noexcept
         {
-            int rc = Calls::free(lock);
+            int rc = pdk_lock_free(lock);
             while (rc == PDK_EBUSY && Calls::unlock(lock) != PDK_EPERM)
-                rc = Calls::free(lock);
+                rc = pdk_lock_free(lock);
             if (rc == PDK_EBUSY)
                 std::terminate();
         }
     };
 
-    static void changed(object *, pdk_state state, std::int64_t token, void *argument) noexcept
+    static void changed(pdk_lock *, pdk_state state, std::int64_t token, void *argument) noexcept
     {
         if (auto functions = registry<program>::find(argument))
             functions->state(state, token);
@@ -513,30 +494,64 @@ template <class Calls> class lockable
     }
 
     registry<program> program_;
-    std::unique_ptr<object, end> object_;
+    std::unique_ptr<pdk_lock, end> object_;
 };
 
 } // namespace detail
 
 /* --- options of locks -------------------------------------------------------------------------------------------- */
 
-namespace detail
-{
-
-/* What the options of a lock have in common. */
-template <class Options, Options *make(), void free(Options *)> class lock_options
+/* As pdk_lock_options; each setter throws the error of its namesake. A lock for which one has no meaning throws
+ * PDK_ENOTSUP. */
+class lock_options
 {
   public:
-    lock_options() : options_(make())
+    lock_options() : options_(pdk_lock_options_new())
     {
         if (options_ == nullptr)
             throw std::bad_alloc();
     }
 
-    /* For what has no function here. Borrowed. */
-    Options *native() const noexcept { return options_.get(); }
+    lock_options &min_token(std::int64_t token)
+    {
+        detail::check(pdk_lock_options_set_min_token(native(), token), "least token");
+        return *this;
+    }
 
-  protected:
+    lock_options &confirmed(bool yes = true)
+    {
+        detail::check(pdk_lock_options_set_confirmed(native(), yes), "confirmed grants");
+        return *this;
+    }
+
+    lock_options &lock_delay(std::chrono::milliseconds time)
+    {
+        detail::check(pdk_lock_options_set_lock_delay_ms(native(), milliseconds(time)), "lock delay");
+        return *this;
+    }
+
+    lock_options &unlock_nowait(bool yes = true)
+    {
+        detail::check(pdk_lock_options_set_unlock_nowait(native(), yes), "unlock without waiting");
+        return *this;
+    }
+
+    lock_options &local_handover(unsigned budget)
+    {
+        detail::check(pdk_lock_options_set_local_handover(native(), budget), "local hand-over");
+        return *this;
+    }
+
+    lock_options &idle_hold(std::chrono::milliseconds time)
+    {
+        detail::check(pdk_lock_options_set_idle_hold_ms(native(), milliseconds(time)), "idle hold");
+        return *this;
+    }
+
+    /* For what has no function here. Borrowed. */
+    pdk_lock_options *native() const noexcept { return options_.get(); }
+
+  private:
     static int milliseconds(std::chrono::milliseconds time)
     {
         if (time.count() < 0 || time > std::chrono::hours(24))
@@ -544,96 +559,10 @@ template <class Options, Options *make(), void free(Options *)> class lock_optio
         return static_cast<int>(time.count());
     }
 
-  private:
     struct end {
-        void operator()(Options *options) const noexcept { free(options); }
+        void operator()(pdk_lock_options *options) const noexcept { pdk_lock_options_free(options); }
     };
-    std::unique_ptr<Options, end> options_;
-};
-
-} // namespace detail
-
-/* As pdk_mutex_options; each setter throws the error of its namesake. */
-class mutex_options : public detail::lock_options<pdk_mutex_options, pdk_mutex_options_new, pdk_mutex_options_free>
-{
-  public:
-    mutex_options &min_token(std::int64_t token)
-    {
-        detail::check(pdk_mutex_options_set_min_token(native(), token), "least token");
-        return *this;
-    }
-
-    mutex_options &confirmed(bool yes = true)
-    {
-        detail::check(pdk_mutex_options_set_confirmed(native(), yes), "confirmed grants");
-        return *this;
-    }
-
-    mutex_options &lock_delay(std::chrono::milliseconds time)
-    {
-        detail::check(pdk_mutex_options_set_lock_delay_ms(native(), milliseconds(time)), "lock delay");
-        return *this;
-    }
-
-    mutex_options &unlock_nowait(bool yes = true)
-    {
-        detail::check(pdk_mutex_options_set_unlock_nowait(native(), yes), "unlock without waiting");
-        return *this;
-    }
-
-    mutex_options &local_handover(unsigned budget)
-    {
-        detail::check(pdk_mutex_options_set_local_handover(native(), budget), "local hand-over");
-        return *this;
-    }
-
-    mutex_options &idle_hold(std::chrono::milliseconds time)
-    {
-        detail::check(pdk_mutex_options_set_idle_hold_ms(native(), milliseconds(time)), "idle hold");
-        return *this;
-    }
-};
-
-/* As pdk_rwlock_options; each setter throws the error of its namesake. */
-class shared_mutex_options
-    : public detail::lock_options<pdk_rwlock_options, pdk_rwlock_options_new, pdk_rwlock_options_free>
-{
-  public:
-    shared_mutex_options &min_token(std::int64_t token)
-    {
-        detail::check(pdk_rwlock_options_set_min_token(native(), token), "least token");
-        return *this;
-    }
-
-    shared_mutex_options &unlock_nowait(bool yes = true)
-    {
-        detail::check(pdk_rwlock_options_set_unlock_nowait(native(), yes), "unlock without waiting");
-        return *this;
-    }
-
-    shared_mutex_options &idle_hold(std::chrono::milliseconds time)
-    {
-        detail::check(pdk_rwlock_options_set_idle_hold_ms(native(), milliseconds(time)), "idle hold");
-        return *this;
-    }
-};
-
-/* As pdk_multilock_options; each setter throws the error of its namesake. */
-class multi_mutex_options
-    : public detail::lock_options<pdk_multilock_options, pdk_multilock_options_new, pdk_multilock_options_free>
-{
-  public:
-    multi_mutex_options &confirmed(bool yes = true)
-    {
-        detail::check(pdk_multilock_options_set_confirmed(native(), yes), "confirmed grants");
-        return *this;
-    }
-
-    multi_mutex_options &unlock_nowait(bool yes = true)
-    {
-        detail::check(pdk_multilock_options_set_unlock_nowait(native(), yes), "unlock without waiting");
-        return *this;
-    }
+    std::unique_ptr<pdk_lock_options, end> options_;
 };
 
 /* --- the mutex --------------------------------------------------------------------------------------------------- */
@@ -643,18 +572,18 @@ class mutex : public detail::lockable<detail::mutex_calls>
 {
   public:
     /* OPTIONS are copied. */
-    mutex(client &c, const std::string &path, const pdk_mutex_options *options = nullptr)
+    mutex(client &c, const std::string &path, const pdk_lock_options *options = nullptr)
         : lockable(make(c, path, options))
     {
     }
 
-    mutex(client &c, const std::string &path, const mutex_options &options) : mutex(c, path, options.native()) {}
+    mutex(client &c, const std::string &path, const lock_options &options) : mutex(c, path, options.native()) {}
 
     /* The token of the calling thread's grant. */
     std::int64_t token() const
     {
         std::int64_t token = 0;
-        check(pdk_mutex_token(native(), &token));
+        check(pdk_lock_token(native(), &token));
         return token;
     }
 
@@ -662,12 +591,12 @@ class mutex : public detail::lockable<detail::mutex_calls>
     std::uint64_t turn() const
     {
         std::uint64_t turn = 0;
-        check(pdk_mutex_turn(native(), &turn));
+        check(pdk_lock_turn(native(), &turn));
         return turn;
     }
 
   private:
-    static pdk_mutex *make(client &c, const std::string &path, const pdk_mutex_options *options)
+    static pdk_mutex *make(client &c, const std::string &path, const pdk_lock_options *options)
     {
         pdk_mutex *made = nullptr;
         detail::check(pdk_mutex_new(&made, c.native(), path.c_str(), options), path.c_str());
@@ -680,12 +609,12 @@ class shared_mutex : public detail::lockable<detail::rwlock_calls>
 {
   public:
     /* OPTIONS are copied. */
-    shared_mutex(client &c, const std::string &path, const pdk_rwlock_options *options = nullptr)
+    shared_mutex(client &c, const std::string &path, const pdk_lock_options *options = nullptr)
         : lockable(make(c, path, options))
     {
     }
 
-    shared_mutex(client &c, const std::string &path, const shared_mutex_options &options)
+    shared_mutex(client &c, const std::string &path, const lock_options &options)
         : shared_mutex(c, path, options.native())
     {
     }
@@ -713,7 +642,7 @@ class shared_mutex : public detail::lockable<detail::rwlock_calls>
     std::int64_t token() const
     {
         std::int64_t token = 0;
-        check(pdk_rwlock_token(native(), &token));
+        check(pdk_lock_token(native(), &token));
         return token;
     }
 
@@ -721,12 +650,12 @@ class shared_mutex : public detail::lockable<detail::rwlock_calls>
     std::uint64_t turn() const
     {
         std::uint64_t turn = 0;
-        check(pdk_rwlock_turn(native(), &turn));
+        check(pdk_lock_turn(native(), &turn));
         return turn;
     }
 
   private:
-    static pdk_rwlock *make(client &c, const std::string &path, const pdk_rwlock_options *options)
+    static pdk_rwlock *make(client &c, const std::string &path, const pdk_lock_options *options)
     {
         pdk_rwlock *made = nullptr;
         detail::check(pdk_rwlock_new(&made, c.native(), path.c_str(), options), path.c_str());
@@ -740,12 +669,12 @@ class multi_mutex : public detail::lockable<detail::multilock_calls>
 {
   public:
     /* OPTIONS are copied. */
-    multi_mutex(client &c, const std::vector<std::string> &paths, const pdk_multilock_options *options = nullptr)
+    multi_mutex(client &c, const std::vector<std::string> &paths, const pdk_lock_options *options = nullptr)
         : lockable(make(c, paths, options))
     {
     }
 
-    multi_mutex(client &c, const std::vector<std::string> &paths, const multi_mutex_options &options)
+    multi_mutex(client &c, const std::vector<std::string> &paths, const lock_options &options)
         : multi_mutex(c, paths, options.native())
     {
     }
@@ -759,7 +688,7 @@ class multi_mutex : public detail::lockable<detail::multilock_calls>
     }
 
   private:
-    static pdk_multilock *make(client &c, const std::vector<std::string> &paths, const pdk_multilock_options *options)
+    static pdk_multilock *make(client &c, const std::vector<std::string> &paths, const pdk_lock_options *options)
     {
         std::vector<const char *> texts;
         for (const std::string &path : paths)
@@ -876,11 +805,16 @@ class semaphore
 {
   public:
     /* OPTIONS are copied. */
-    semaphore(client &c, const std::string &path, unsigned limit, const pdk_semaphore_options *options = nullptr)
+    semaphore(client &c, const std::string &path, unsigned limit, const pdk_lock_options *options = nullptr)
     {
         pdk_semaphore *made = nullptr;
         detail::check(pdk_semaphore_new(&made, c.native(), path.c_str(), limit, options), path.c_str());
         semaphore_.reset(made);
+    }
+
+    semaphore(client &c, const std::string &path, unsigned limit, const lock_options &options)
+        : semaphore(c, path, limit, options.native())
+    {
     }
 
     /* Acquire N permits, all or none. */
@@ -889,7 +823,7 @@ class semaphore
         pdk_permit *taken = nullptr;
         int rc = pdk_semaphore_acquire(native(), n, &taken);
         if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_semaphore_last_error));
+            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
         return permit(taken);
     }
 
@@ -918,14 +852,14 @@ class semaphore
         if (rc == PDK_EBUSY || rc == PDK_ETIMEDOUT)
             return std::nullopt;
         if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_semaphore_last_error));
+            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
         return permit(taken);
     }
 
     struct end {
         void operator()(pdk_semaphore *semaphore) const noexcept
         {
-            if (pdk_semaphore_free(semaphore) == PDK_EBUSY)
+            if (pdk_lock_free(semaphore) == PDK_EBUSY)
                 std::terminate();
         }
     };

@@ -33,26 +33,14 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/stray.c %D%/core/stray.h \
 	%D%/core/verdict.c %D%/core/verdict.h
 
-# The whole library with its internals, for the tests. recipes/local.mk adds to it.
-noinst_LTLIBRARIES += libpaddock_all.la
-libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
-libpaddock_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(SECURITY_LIBS) $(JANSSON_LIBS)
-libpaddock_all_la_SOURCES = \
-	%D%/alloc.c %D%/alloc.h \
-	%D%/assert.h \
+# What the simulator compiles, too, on a system of its own (test/sim). recipes/local.mk adds to both.
+simulated_sources = \
 	%D%/clock.c %D%/clock.h \
 	%D%/error.c \
-	%D%/export.h \
 	%D%/identity.c %D%/identity.h \
 	%D%/incident.c %D%/incident.h \
-	%D%/list.h \
-	%D%/metrics.c \
-	%D%/probe.h \
-	%D%/process.c %D%/process.h \
 	%D%/revocation.c %D%/revocation.h \
 	%D%/stats.c %D%/stats.h \
-	%D%/version.c \
 	%D%/zk/account.c %D%/zk/account.h \
 	%D%/zk/attempt.c %D%/zk/attempt.h \
 	%D%/zk/batch.c %D%/zk/batch.h \
@@ -63,32 +51,47 @@ libpaddock_all_la_SOURCES = \
 	%D%/zk/contenders.c %D%/zk/contenders.h \
 	%D%/zk/handle.c %D%/zk/handle.h \
 	%D%/zk/intervention.c \
-	%D%/zk/leave.c %D%/zk/leave.h \
 	%D%/zk/lifecycle.c \
 	%D%/zk/listing.c %D%/zk/listing.h \
-	%D%/zk/log.c %D%/zk/log.h \
 	%D%/zk/index.c %D%/zk/index.h \
 	%D%/zk/member.c %D%/zk/member.h \
 	%D%/zk/opener.c %D%/zk/opener.h \
 	%D%/zk/options.c %D%/zk/options.h \
-	%D%/zk/participant.c %D%/zk/participant.h \
 	%D%/zk/release.c %D%/zk/release.h \
 	%D%/zk/renewal.c %D%/zk/renewal.h \
-	%D%/zk/registry.c %D%/zk/registry.h \
 	%D%/zk/request.c %D%/zk/request.h \
 	%D%/zk/reset.c %D%/zk/reset.h \
-	%D%/zk/sasl.c %D%/zk/sasl.h \
-	%D%/zk/secure.c %D%/zk/secure.h \
 	%D%/zk/security.c %D%/zk/security.h \
 	%D%/zk/session.c %D%/zk/session.h \
-	%D%/zk/snapshot.c \
 	%D%/zk/standing.c %D%/zk/standing.h \
 	%D%/zk/stray.c %D%/zk/stray.h \
 	%D%/zk/survey.c %D%/zk/survey.h \
 	%D%/zk/thread.c %D%/zk/thread.h \
 	%D%/zk/timers.c %D%/zk/timers.h \
-	%D%/zk/tls.c %D%/zk/tls.h \
 	%D%/zk/wire.c %D%/zk/wire.h
+
+# The whole library with its internals, for the tests.
+noinst_LTLIBRARIES += libpaddock_all.la
+libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
+libpaddock_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(SECURITY_LIBS) $(JANSSON_LIBS)
+libpaddock_all_la_SOURCES = $(simulated_sources) \
+	%D%/alloc.c %D%/alloc.h \
+	%D%/assert.h \
+	%D%/export.h \
+	%D%/list.h \
+	%D%/metrics.c \
+	%D%/probe.h \
+	%D%/process.c %D%/process.h \
+	%D%/version.c \
+	%D%/zk/leave.c %D%/zk/leave.h \
+	%D%/zk/log.c %D%/zk/log.h \
+	%D%/zk/participant.c %D%/zk/participant.h \
+	%D%/zk/registry.c %D%/zk/registry.h \
+	%D%/zk/sasl.c %D%/zk/sasl.h \
+	%D%/zk/secure.c %D%/zk/secure.h \
+	%D%/zk/snapshot.c \
+	%D%/zk/tls.c %D%/zk/tls.h
 
 # The installed library: the same objects behind the map. -version-info is current:revision:age; with a release, a new
 # function raises current and age and zeroes revision, any other change of code raises revision. Nothing is ever taken
@@ -97,14 +100,20 @@ lib_LTLIBRARIES = libpaddock.la
 libpaddock_la_SOURCES =
 libpaddock_la_LIBADD = libpaddock_all.la
 libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
-	-Wl,--version-script=$(top_srcdir)/%D%/libpaddock.map
+	-Wl,--version-script=%D%/libpaddock.map
 libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
-EXTRA_DIST += %D%/libpaddock.map
+EXTRA_DIST += %D%/exports
+CLEANFILES += %D%/libpaddock.map
+%D%/libpaddock.map: %D%/exports
+	$(AM_V_GEN)$(MKDIR_P) %D% && { \
+	  echo 'PADDOCK_0 {'; echo 'global:'; \
+	  sed -n 's/^\(pdk_[a-z0-9_]*\)@@.*/    \1;/p' $(srcdir)/%D%/exports; \
+	  echo 'local:'; echo '    *;'; echo '};'; } >$@.tmp && mv $@.tmp $@
 
 include_HEADERS = include/paddock.h include/paddock.hpp
 pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
-	include/paddock/leader.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
+	include/paddock/leader.h include/paddock/lock.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
 	include/paddock/rwlock.h include/paddock/secure.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig

@@ -88,13 +88,7 @@ int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms) { return call(b, "wait 
 
 /* --- as of every object ------------------------------------------------------------------------------------------ */
 
-const char *pdk_barrier_path(pdk_barrier *b) { return object_of(b)->path; }
-
-pdk_client *pdk_barrier_client(pdk_barrier *b) { return object_of(b)->client; }
-
-void pdk_barrier_set_user(pdk_barrier *b, void *user) { object_of(b)->user = user; }
-
-void *pdk_barrier_user(pdk_barrier *b) { return object_of(b)->user; }
+const char *pdk_barrier_path(pdk_barrier *b) { return b != NULL ? b->object.path : NULL; }
 
 size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size)
 {

@@ -20,7 +20,7 @@
 #define PDK__BUNDLE_H
 
 #include "lib/zk/batch.h"
-#include "paddock/mutex.h"
+#include "paddock/lock.h"
 #include "recipes/hold.h"
 #include "recipes/node_data.h"
 

@@ -150,13 +150,7 @@ unsigned pdk_double_barrier_count(pdk_double_barrier *b) { return b != NULL ? b-
 
 /* --- as of every object ------------------------------------------------------------------------------------------ */
 
-const char *pdk_double_barrier_path(pdk_double_barrier *b) { return object_of(b)->path; }
-
-pdk_client *pdk_double_barrier_client(pdk_double_barrier *b) { return object_of(b)->client; }
-
-void pdk_double_barrier_set_user(pdk_double_barrier *b, void *user) { object_of(b)->user = user; }
-
-void *pdk_double_barrier_user(pdk_double_barrier *b) { return object_of(b)->user; }
+const char *pdk_double_barrier_path(pdk_double_barrier *b) { return b != NULL ? b->object.path : NULL; }
 
 size_t pdk_double_barrier_last_error(pdk_double_barrier *b, char *buf, size_t size)
 {

@@ -1,21 +1,42 @@
 /*
- * Questions about a grant: whole verbs of every recipe. An object that is NULL, or whose process has forked, has none.
- * Their errors and rules are those of pdk_mutex.
+ * A grant, whatever it is made of: one hold, or a bundle of several, its parts. Here are the questions about it, for
+ * every recipe. Their errors and rules are those of <paddock/lock.h>.
  */
 #ifndef PDK__GRANT_H
 #define PDK__GRANT_H
 
-#include "paddock/mutex.h"
-#include "recipes/hold.h"
+#include "paddock/lock.h"
+#include "recipes/object.h"
 
-pdk_state pdk__grant_state(struct pdk__object *o);
-int64_t pdk__grant_valid_ms(struct pdk__object *o);
-int pdk__grant_token(struct pdk__object *o, int64_t *token);
-size_t pdk__grant_node(struct pdk__object *o, char *buf, size_t size);
-int pdk__grant_ahead(struct pdk__object *o, int64_t *ahead);
-int pdk__grant_guard(struct pdk__object *o, struct zoo_op *check);
+struct pdk__bundle;
+struct pdk__hold;
+struct zoo_op;
 
-/* With the lock: the same for one hold, or NULL. */
-int pdk__grant_fill(struct pdk__hold *hold, struct zoo_op *check);
+/* Borrowed. Both are NULL: there is no grant, or none any more. */
+struct pdk__grant {
+    struct pdk__hold *hold;
+    struct pdk__bundle *bundle;
+};
+
+/* --- with the lock ----------------------------------------------------------------------------------------------- */
+
+pdk_state pdk__grant_state(struct pdk__grant g);
+int64_t pdk__grant_valid_ms(struct pdk__grant g);
+int pdk__grant_token(struct pdk__grant g, int64_t *token);
+
+/* Its part I, from 0; NULL without a grant. */
+struct pdk__hold *pdk__grant_part(struct pdk__grant g, unsigned i);
+
+/* Fill CHECK for part I. PDK_EPERM, PDK_ELOST, PDK_ENOMEM. */
+int pdk__grant_guard(struct pdk__grant g, unsigned i, struct zoo_op *check);
+
+/* --- whole verbs: about the grant that the kind of the object O finds; O may be NULL ------------------------------ */
+
+pdk_state pdk__asked_state(struct pdk__object *o);
+int64_t pdk__asked_valid_ms(struct pdk__object *o);
+int pdk__asked_token(struct pdk__object *o, int64_t *token);
+size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size);
+int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead);
+int pdk__asked_guard(struct pdk__object *o, unsigned i, struct zoo_op *check);
 
 #endif

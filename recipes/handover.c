@@ -39,7 +39,7 @@ static void own(struct pdk_op *op, uint64_t thread)
 /* A request that found an idle grant was not counted: it never waited. */
 static void count_turn(const struct pdk_op *op, const struct pdk__turn *turn)
 {
-    struct pdk__object *o = &op->holds->object;
+    struct pdk__object *o = &op->holds->lock.object;
     enum pdk__grant_source source = op->turn_number > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
     if (turn->object == NULL)
         pdk__stats_reuse(&o->client->stats, o->path);
@@ -70,7 +70,7 @@ static bool sound(const struct pdk_op *op)
 static bool may_hand_on(const struct pdk_op *op)
 {
     bool alone = op->hold.claim.machine.rivals.state == PDK__RIVALS_NONE;
-    return alone || op->n_handed < op->holds->options.handover_budget;
+    return alone || op->n_handed < op->holds->lock.options.handover_budget;
 }
 
 /* A request of the same object may wait with a node of its own. A grant that OP does not pass is its writer's that goes
@@ -84,7 +84,7 @@ static bool keeps_from_rest(const struct pdk_op *other, const struct pdk_op *op)
 static bool may_rest(const struct pdk_op *op)
 {
     const struct pdk__holds *h = op->holds;
-    if (h->options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->object.client->closing)
+    if (h->lock.options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->lock.object.client->closing)
         return false;
     PDK__LIST_EACH (link, &h->list)
         if (keeps_from_rest(op_at(link), op))
@@ -103,7 +103,7 @@ bool pdk__handover_stays(const struct pdk_op *op)
 static void rest(struct pdk_op *op)
 {
     op->idle = true;
-    op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->options.idle_hold_ms);
+    op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->lock.options.idle_hold_ms);
     pdk__hold_remind(&op->hold, op->idle_until_ms);
     pdk__claim_idle(&op->hold.claim);
 }
@@ -133,7 +133,7 @@ static struct pdk_op *find_idle(struct pdk__holds *h)
 
 struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk_op *op = h->options.idle_hold_ms > 0 ? find_idle(h) : NULL;
+    struct pdk_op *op = h->lock.options.idle_hold_ms > 0 ? find_idle(h) : NULL;
     if (op == NULL || (op->rule == rule && resumable(op)))
         return op;
     pdk__holds_drop(op);
@@ -142,7 +142,7 @@ struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *
 
 void pdk__handover_resume(struct pdk_op *op)
 {
-    struct pdk__object *o = &op->holds->object;
+    struct pdk__object *o = &op->holds->lock.object;
     assert(resumable(op));
     pdk__stats_reuse(&o->client->stats, o->path);
     own(op, pdk__holds_thread());
@@ -219,17 +219,20 @@ static void settle(struct pdk__deferred *deferred)
     if (h->failed != NULL)
         tell_failure(h);
     keep_deadlines(h);
-    if (h->options.idle_hold_ms > 0)
+    if (h->lock.options.idle_hold_ms > 0)
         end_idleness(h);
     serve(h);
     if (h->turns.due_ms != PDK__NEVER)
         keep_deadlines(h);
 }
 
-void pdk__handover_init(struct pdk__holds *h)
+int pdk__handover_init(struct pdk_lock *l, const void *none)
 {
-    if (pdk__handover_on(h) || h->options.idle_hold_ms > 0)
+    struct pdk__holds *h = PDK__MEMBER(l, struct pdk__holds, lock);
+    int rc = pdk__holds_init(l, none);
+    if (pdk__handover_on(h) || h->lock.options.idle_hold_ms > 0)
         h->settle.run = settle;
+    return rc;
 }
 
 /* --- a thread ---------------------------------------------------------------------------------------------------- */
@@ -256,7 +259,7 @@ static void give_back(struct pdk_op *op)
 static void cancelled(void *arg)
 {
     struct sleeper *s = arg;
-    struct pdk__object *o = &s->holds->object;
+    struct pdk__object *o = &s->holds->lock.object;
     if (!s->turn.settled) {
         pdk__list_remove(&s->turn.link);
         pdk__stats_failure(&o->client->stats, o->path, PDK_ECANCELED);
@@ -266,12 +269,12 @@ static void cancelled(void *arg)
     pdk__holds_moved(s->holds);
     pdk__turn_clear(&s->turn);
     pthread_cond_destroy(&s->told);
-    pdk__object_leave(&s->holds->object);
+    pdk__object_leave(&s->holds->lock.object);
 }
 
 static void await_turn(struct sleeper *s)
 {
-    struct pdk_client *c = s->holds->object.client;
+    struct pdk_client *c = s->holds->lock.object.client;
     pthread_cleanup_push(cancelled, s);
     while (!s->turn.settled) {
         struct pdk_op *live = find_live(s->holds);
@@ -295,8 +298,8 @@ static int blame(struct pdk__object *o, const struct pdk__turn *turn)
 static int judge(struct pdk__holds *h, const struct pdk__turn *turn)
 {
     if (turn->rc != 0)
-        return blame(&h->object, turn);
-    pdk__client_refresh(h->object.client);
+        return blame(&h->lock.object, turn);
+    pdk__client_refresh(h->lock.object.client);
     if (turn->hold->stage != PDK__HOLD_LOST)
         return 0;
     pdk__hold_blame(turn->hold, "lock", PDK_ELOST);
@@ -312,7 +315,7 @@ int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
     int rc = pdk__cond_init(&s.told);
     if (rc != 0)
         return rc;
-    pdk__turn_begin(&s.turn, &h->object);
+    pdk__turn_begin(&s.turn, &h->lock.object);
     pdk__turn_join(&h->turns, &s.turn);
     pdk__holds_moved(h);
     await_turn(&s);
@@ -328,9 +331,9 @@ int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
 /* Once the client ends, no callback may be left that would never run. */
 static int may_request(struct pdk__holds *h)
 {
-    const struct pdk_client *c = h->object.client;
+    const struct pdk_client *c = h->lock.object.client;
     if (!pdk__handover_busy(h))
-        return pdk__member_may_join(c, h->object.path);
+        return pdk__member_may_join(c, h->lock.object.path);
     return c->closing ? PDK_ECLOSED : c->over;
 }
 
@@ -350,11 +353,11 @@ int pdk__handover_request(struct pdk_op **out, struct pdk__holds *h, const struc
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);
     } else if (wish->try_only) {
-        pdk__turn_begin(&op->turn, &h->object);
+        pdk__turn_begin(&op->turn, &h->lock.object);
         pdk__list_init(&op->turn.link);
         pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);
     } else {
-        pdk__turn_begin(&op->turn, &h->object);
+        pdk__turn_begin(&op->turn, &h->lock.object);
         pdk__turn_join(&h->turns, &op->turn);
         pdk__holds_moved(h);
     }

@@ -18,13 +18,13 @@
 
 #include "recipes/holds.h"
 
-/* At the birth of the object, after its options were set. */
-void pdk__handover_init(struct pdk__holds *h);
+/* For the lock's kind: pdk__holds_init(), and the hand-over where the options ask for it. */
+int pdk__handover_init(struct pdk_lock *l, const void *none);
 
 /* All below with the client's lock held. */
 
 /* Are requests to wait for turns? */
-static inline bool pdk__handover_on(const struct pdk__holds *h) { return h->options.handover_budget > 0; }
+static inline bool pdk__handover_on(const struct pdk__holds *h) { return h->lock.options.handover_budget > 0; }
 
 /* The grant that has no owner, if it can be had by RULE at once; NULL: none. One that cannot is released. */
 struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule);

@@ -8,6 +8,8 @@
 
 static struct pdk_op *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_op, hold); }
 
+static struct pdk__holds *holds_of(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__holds, lock); }
+
 static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk_op, link); }
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
@@ -36,7 +38,7 @@ static bool comes_before(const struct pdk_op *op, const struct pdk_op *other)
 struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule, uint64_t thread)
 {
     struct pdk_op *found = NULL;
-    assert(pdk__client_locked(h->object.client));
+    assert(pdk__client_locked(h->lock.object.client));
     PDK__LIST_EACH (link, &h->list) {
         struct pdk_op *op = op_at(link);
         bool fits = owned(op) && op->thread == thread && (rule == NULL || op->rule == rule);
@@ -46,23 +48,28 @@ struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rul
     return found;
 }
 
-struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
+static struct pdk_op *find_asked(struct pdk__holds *h)
 {
-    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, object);
     struct pdk_op *found = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
     if (found != NULL)
-        return &found->hold;
+        return found;
     PDK__LIST_EACH (link, &h->list) {
         struct pdk_op *op = op_at(link);
         if (owned(op) && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
             found = op;
     }
-    return found != NULL ? &found->hold : NULL;
+    return found;
+}
+
+struct pdk__grant pdk__holds_asked(struct pdk__object *o)
+{
+    struct pdk_op *op = find_asked(PDK__MEMBER(o, struct pdk__holds, lock.object));
+    return (struct pdk__grant){.hold = op != NULL ? &op->hold : NULL};
 }
 
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
 {
-    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, object);
+    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, lock.object);
     assert(pdk__client_locked(o->client));
     PDK__LIST_EACH (link, &h->list)
         if (op_at(link)->hold.stage == PDK__HOLD_PENDING)
@@ -70,29 +77,29 @@ struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
     return NULL;
 }
 
-int pdk__holds_turn(struct pdk__holds *h, uint64_t *turn)
+int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
 {
-    int rc = turn != NULL ? pdk__object_enter(h != NULL ? &h->object : NULL) : PDK_EINVAL;
+    int rc = turn != NULL ? pdk__object_enter(&l->object) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    struct pdk__hold *hold = pdk__holds_asked(&h->object);
-    if (hold != NULL)
-        *turn = op_of(hold)->turn_number;
-    pdk__object_leave(&h->object);
-    return hold != NULL ? 0 : PDK_EPERM;
+    const struct pdk_op *op = find_asked(holds_of(l));
+    if (op != NULL)
+        *turn = op->turn_number;
+    pdk__object_leave(&l->object);
+    return op != NULL ? 0 : PDK_EPERM;
 }
 
 void pdk__holds_moved(struct pdk__holds *h)
 {
     if (h->settle.run != NULL)
-        pdk__client_defer(h->object.client, &h->settle);
+        pdk__client_defer(h->lock.object.client, &h->settle);
 }
 
 void pdk__holds_drop(struct pdk_op *op)
 {
     bool granted = pdk__hold_owned(&op->hold);
     struct pdk__holds *h = op->holds;
-    assert(pdk__client_locked(h->object.client) && op->hold.refs > 0);
+    assert(pdk__client_locked(h->lock.object.client) && op->hold.refs > 0);
     pdk__list_remove(&op->link);
     pdk__holds_moved(h);
     pdk__hold_release(&op->hold);
@@ -105,7 +112,7 @@ void pdk__holds_drop(struct pdk_op *op)
 /* The program may have unlocked it already, without the word of the callback. */
 static int judge_turn(const struct pdk_op *op, struct pdk_op *grant)
 {
-    pdk__client_refresh(op->holds->object.client);
+    pdk__client_refresh(op->holds->lock.object.client);
     if (grant->thread != 0 || grant->count == 0 || grant->turn_number != op->turn_number)
         return 0;
     grant->answered = true;
@@ -132,7 +139,7 @@ static int final_result(struct pdk_op *op)
         return final_turn(op);
     if (op->hold.result != 0)
         return op->hold.result;
-    pdk__client_refresh(op->holds->object.client);
+    pdk__client_refresh(op->holds->lock.object.client);
     op->answered = true;
     if (op->hold.stage != PDK__HOLD_LOST)
         return 0;
@@ -143,7 +150,7 @@ static int final_result(struct pdk_op *op)
 static void run_completed(struct pdk__callback *callback)
 {
     struct pdk_op *op = PDK__MEMBER(callback, struct pdk_op, completed_callback);
-    struct pdk_client *c = op->holds->object.client;
+    struct pdk_client *c = op->holds->lock.object.client;
     pdk__client_lock(c);
     int rc = final_result(op);
     pdk__client_leave(c);
@@ -157,7 +164,7 @@ static void settle(struct pdk_op *op)
     if (op->completed_cb == NULL)
         return;
     pdk__hold_ref(&op->hold);
-    pdk__client_queue_callback(op->holds->object.client, &op->completed_callback);
+    pdk__client_queue_callback(op->holds->lock.object.client, &op->completed_callback);
 }
 
 static void granted(struct pdk__hold *hold)
@@ -226,23 +233,23 @@ static void unused(struct pdk__hold *hold)
     pdk__free(op);
 }
 
-static const struct pdk__hold_kind kind = {.acquire = "lock",
-                                           .keep = "hold",
-                                           .release = "unlock",
-                                           .granted = granted,
-                                           .failed = failed,
-                                           .changed = changed,
-                                           .revoked = revoked,
-                                           .contended = contended,
-                                           .due = due,
-                                           .unused = unused};
+static const struct pdk__hold_kind hold_kind = {.acquire = "lock",
+                                                .keep = "hold",
+                                                .release = "unlock",
+                                                .granted = granted,
+                                                .failed = failed,
+                                                .changed = changed,
+                                                .revoked = revoked,
+                                                .contended = contended,
+                                                .due = due,
+                                                .unused = unused};
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
 static struct pdk_op *make(struct pdk__holds *h)
 {
     struct pdk_op *op = pdk__alloc(sizeof *op);
-    if (op == NULL || pdk__hold_init(&op->hold, &h->object, &kind) != 0) {
+    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, &hold_kind) != 0) {
         pdk__free(op);
         return NULL;
     }
@@ -259,7 +266,7 @@ static struct pdk_op *make_with_node(struct pdk__holds *h, size_t *data_size)
     struct pdk_op *op = make(h);
     if (op == NULL)
         return NULL;
-    op->data = pdk__node_data_make(&h->options, h->object.client, data_size);
+    op->data = pdk__node_data_make(&h->lock.options, h->lock.object.client, data_size);
     if (op->data == NULL) {
         pdk__hold_unref(&op->hold);
         return NULL;
@@ -274,8 +281,8 @@ static void tell_turn(struct pdk__turn *turn)
     if (turn->rc == 0)
         op->turn_number = op_of(turn->hold)->turn_number;
     else if (turn->rc != PDK_ECANCELED)
-        pdk__turn_describe(turn, &op->holds->object, op->holds->object.error);
-    pdk__client_queue_callback(op->holds->object.client, &op->completed_callback);
+        pdk__turn_describe(turn, &op->holds->lock.object, op->holds->lock.object.error);
+    pdk__client_queue_callback(op->holds->lock.object.client, &op->completed_callback);
 }
 
 int pdk__holds_make_turn(struct pdk_op **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
@@ -298,7 +305,7 @@ int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct p
     struct pdk__claim_spec spec = {.rule = wish->rule,
                                    .try_only = wish->try_only,
                                    .deadline_ms = wish->deadline_ms,
-                                   .conditions = h->options.conditions};
+                                   .conditions = h->lock.options.conditions};
     struct pdk_op *op = make_with_node(h, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;
@@ -330,7 +337,7 @@ int pdk_op_cancel(pdk_op *op)
 {
     if (op == NULL)
         return PDK_EINVAL;
-    struct pdk_client *c = op->holds->object.client;
+    struct pdk_client *c = op->holds->lock.object.client;
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
@@ -347,7 +354,7 @@ void pdk_op_free(pdk_op *op)
 {
     if (op == NULL)
         return;
-    struct pdk_client *c = op->holds->object.client;
+    struct pdk_client *c = op->holds->lock.object.client;
     if (pdk__client_enter(c) != 0)
         return;
     pdk__client_ref(c);
@@ -356,53 +363,44 @@ void pdk_op_free(pdk_op *op)
     pdk__client_unref(c);
 }
 
-/* --- begin and end ----------------------------------------------------------------------------------------------- */
+/* --- for the lock's kind ----------------------------------------------------------------------------------------- */
 
-int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *options)
+int pdk__holds_init(struct pdk_lock *l, const void *none)
 {
+    struct pdk__holds *h = holds_of(l);
+    (void)none;
     pdk__list_init(&h->list);
     pdk__list_init(&h->settle.link);
     pdk__turns_init(&h->turns);
-    if (options != NULL) {
-        h->options.conditions = options->conditions;
-        h->options.unlock_nowait = options->unlock_nowait;
-        h->options.handover_budget = options->handover_budget;
-        h->options.idle_hold_ms = options->idle_hold_ms;
-    }
-    h->options.conditions.delay = &h->delay;
-    bool own_data = options != NULL && options->data != NULL;
-    return own_data ? pdk__node_data_set(&h->options, options->data, options->data_size) : 0;
+    l->options.conditions.delay = &h->delay;
+    return 0;
 }
 
-void pdk__holds_clear(struct pdk__holds *h)
+void pdk__holds_clear(struct pdk_lock *l)
 {
+    struct pdk__holds *h = holds_of(l);
     assert(pdk__list_empty(&h->list) && pdk__list_empty(&h->turns.queue) && h->failed == NULL);
     pdk__list_remove(&h->settle.link);
-    pdk__free(h->options.data);
 }
 
-static bool in_use(const struct pdk__holds *h)
+bool pdk__holds_in_use(const struct pdk_lock *l)
 {
+    struct pdk__holds *h = holds_of(l);
     PDK__LIST_EACH (link, &h->list)
         if (!op_at(link)->idle)
             return true;
     return !pdk__list_empty(&h->turns.queue);
 }
 
-/* A closed client's locks are over: their owners' references end with the object. */
-int pdk__holds_free(struct pdk__holds *h)
+void pdk__holds_drop_all(struct pdk_lock *l)
 {
-    if (h == NULL)
-        return 0;
-    int rc = pdk__object_begin(&h->object);
-    if (rc != 0)
-        return rc;
-    if (!h->object.client->closed && in_use(h)) {
-        rc = PDK_EBUSY;
-    } else {
-        PDK__LIST_EACH (link, &h->list)
-            pdk__holds_drop(op_at(link));
-        pdk__object_retire(&h->object);
-    }
-    return pdk__object_end(&h->object, "free", rc);
+    struct pdk__holds *h = holds_of(l);
+    PDK__LIST_EACH (link, &h->list)
+        pdk__holds_drop(op_at(link));
+}
+
+struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind)
+{
+    l = pdk__lock_as(l, kind);
+    return l != NULL ? holds_of(l) : NULL;
 }

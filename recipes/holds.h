@@ -5,15 +5,13 @@
 #ifndef PDK__HOLDS_H
 #define PDK__HOLDS_H
 
-#include "paddock/mutex.h"
+#include "recipes/any_lock.h"
+#include "recipes/grant.h"
 #include "recipes/hold.h"
-#include "recipes/node_data.h"
-#include "recipes/object.h"
 #include "recipes/turn.h"
 
 struct pdk__holds {
-    struct pdk__object object;
-    struct pdk__node_options options;
+    struct pdk_lock lock;
     struct pdk__delay delay;
     struct pdk__list list; /* of pdk_op: those that contend or are owned */
 
@@ -54,15 +52,17 @@ struct pdk_op {
     bool answered; /* the callback was told of the grant, or is about to be */
 };
 
-/* For the object's kind. OPTIONS are copied; they may be NULL. */
-int pdk__holds_init(struct pdk__holds *h, const struct pdk__node_options *options);
-void pdk__holds_clear(struct pdk__holds *h);
+/* For the lock's kind. */
+int pdk__holds_init(struct pdk_lock *l, const void *none);
+void pdk__holds_clear(struct pdk_lock *l);
+bool pdk__holds_in_use(const struct pdk_lock *l);
+void pdk__holds_drop_all(struct pdk_lock *l);
 
-/* The public verb, whole; H may be NULL. PDK_EBUSY: a grant or a request remains, and the client is open. */
-int pdk__holds_free(struct pdk__holds *h);
+/* Likewise, but without the lock: a whole verb, about the grant that a question of the calling thread is about. */
+int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn);
 
-/* Another: the number of the turn of the grant that a question of the calling thread is about. */
-int pdk__holds_turn(struct pdk__holds *h, uint64_t *turn);
+/* The holds of L, which is of KIND; or NULL, as pdk__lock_as(). */
+struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind);
 
 /* All with the client's lock held. */
 
@@ -76,7 +76,7 @@ struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rul
 
 /* For the object's kind. Asked about is the thread's own grant, else the valid one, else a lost one. The request that
  * waits is the first one. */
-struct pdk__hold *pdk__holds_asked(struct pdk__object *o);
+struct pdk__grant pdk__holds_asked(struct pdk__object *o);
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
 
 /* A request: how it contends. */

@@ -216,11 +216,11 @@ static void clear(struct pdk__object *o)
     pdk__free(l->id);
 }
 
-static struct pdk__hold *asked(struct pdk__object *o)
+static struct pdk__grant asked(struct pdk__object *o)
 {
     struct pdk_leader *l = leader_at(o);
     assert(in_term(l) == (l->hold.stage == PDK__HOLD_GRANTED));
-    return in_term(l) ? &l->hold : NULL;
+    return (struct pdk__grant){.hold = in_term(l) ? &l->hold : NULL};
 }
 
 static struct pdk__hold *waiting(struct pdk__object *o)
@@ -407,23 +407,17 @@ bool pdk_leader_is_leader(pdk_leader *l)
     return leads;
 }
 
-int64_t pdk_leader_valid_ms(pdk_leader *l) { return pdk__grant_valid_ms(object_of(l)); }
+int64_t pdk_leader_valid_ms(pdk_leader *l) { return pdk__asked_valid_ms(object_of(l)); }
 
-int pdk_leader_token(pdk_leader *l, int64_t *token) { return pdk__grant_token(object_of(l), token); }
+int pdk_leader_token(pdk_leader *l, int64_t *token) { return pdk__asked_token(object_of(l), token); }
 
-size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size) { return pdk__grant_node(object_of(l), buf, size); }
+size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size) { return pdk__asked_node(object_of(l), 0, buf, size); }
 
-int pdk_leader_ahead(pdk_leader *l, int64_t *ahead) { return pdk__grant_ahead(object_of(l), ahead); }
+int pdk_leader_ahead(pdk_leader *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }
 
 /* --- as of every object ------------------------------------------------------------------------------------------ */
 
-const char *pdk_leader_path(pdk_leader *l) { return l->object.path; }
-
-pdk_client *pdk_leader_client(pdk_leader *l) { return l->object.client; }
-
-void pdk_leader_set_user(pdk_leader *l, void *user) { l->object.user = user; }
-
-void *pdk_leader_user(pdk_leader *l) { return l->object.user; }
+const char *pdk_leader_path(pdk_leader *l) { return l != NULL ? l->object.path : NULL; }
 
 int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
 {

@@ -5,7 +5,7 @@
 #include "recipes/handover.h"
 #include "recipes/late.h"
 
-static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->object : NULL); }
+static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->lock.object : NULL); }
 
 /* --- lock -------------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static void cancelled(void *arg)
     struct pdk__holds *h = op->holds;
     pdk__holds_drop(op);
     pdk__hold_unref(&op->hold);
-    pdk__object_leave(&h->object);
+    pdk__object_leave(&h->lock.object);
 }
 
 /* The caller checks its own deadline: the timers' thread may be late. */
@@ -48,7 +48,7 @@ static void await_completed(struct pdk_op *op, int64_t deadline_ms)
  * under one that was. */
 static bool over_already(struct pdk_op *op)
 {
-    pdk__client_refresh(op->holds->object.client);
+    pdk__client_refresh(op->holds->lock.object.client);
     return op->hold.stage == PDK__HOLD_LOST || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
 }
 
@@ -59,7 +59,7 @@ static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish)
         return pdk__handover_wait(h, wish->deadline_ms);
     int rc = pdk__holds_request(&op, h, wish, NULL, NULL);
     if (rc != 0)
-        return pdk__object_blame(&h->object, "lock", rc);
+        return pdk__object_blame(&h->lock.object, "lock", rc);
     await_completed(op, wish->deadline_ms);
     assert(op->hold.result == 0 || op->hold.stage == PDK__HOLD_FAILED);
     rc = op->hold.result;
@@ -113,7 +113,7 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
 {
     struct pdk_op *own = pdk__holds_find_owned(h, wish->rule, pdk__holds_thread());
     struct pdk_op *other = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
-    int rc = pdk__client_may_wait(h->object.client);
+    int rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != 0)
         return rc;
     if (own != NULL)
@@ -127,15 +127,15 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
     }
     if (!wish->try_only || !in_the_way(h, wish->rule))
         return 1;
-    pdk__stats_request(&h->object.client->stats, h->object.path);
-    pdk__stats_failure(&h->object.client->stats, h->object.path, PDK_EBUSY);
+    pdk__stats_request(&h->lock.object.client->stats, h->lock.object.path);
+    pdk__stats_failure(&h->lock.object.client->stats, h->lock.object.path, PDK_EBUSY);
     return PDK_EBUSY;
 }
 
 /* For as long as it may take to look once. */
 static int64_t patience_ms(const struct pdk__holds *h)
 {
-    const struct pdk_client *c = h->object.client;
+    const struct pdk_client *c = h->lock.object.client;
     return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
 }
 
@@ -150,9 +150,9 @@ int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(h));
         rc = contend(h, &wish);
         if (rc == PDK_ETIMEDOUT)
-            rc = pdk__object_blame(&h->object, "trylock", PDK_EDISCONNECTED);
+            rc = pdk__object_blame(&h->lock.object, "trylock", PDK_EDISCONNECTED);
     }
-    return pdk__object_end(&h->object, "trylock", rc);
+    return pdk__object_end(&h->lock.object, "trylock", rc);
 }
 
 static int timedlock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t deadline_ms)
@@ -165,7 +165,7 @@ static int timedlock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t
 /* One look, without waiting for a missing connection. */
 static int look(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk_client *c = h->object.client;
+    struct pdk_client *c = h->lock.object.client;
     struct pdk__wish wish = {.rule = rule, .try_only = true};
     int rc = prepare(h, &wish);
     if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
@@ -184,7 +184,7 @@ int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeou
     if (rc != 0)
         return rc;
     rc = timeout_ms == 0 ? look(h, rule) : timedlock(h, rule, deadline_ms);
-    return pdk__object_end(&h->object, "lock", rc);
+    return pdk__object_end(&h->lock.object, "lock", rc);
 }
 
 int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
@@ -198,7 +198,7 @@ int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t 
     if (rc != 0)
         return rc;
     struct pdk_op *op;
-    struct pdk_client *c = h->object.client;
+    struct pdk_client *c = h->lock.object.client;
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
@@ -209,7 +209,7 @@ int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t 
         *out = op;
     else if (rc == 0)
         pdk__hold_unref(&op->hold);
-    return pdk__object_end(&h->object, "lock", rc);
+    return pdk__object_end(&h->lock.object, "lock", rc);
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
@@ -254,7 +254,7 @@ static int give_away(struct pdk_op *op)
         pdk__handover_pass(op);
         return 0;
     }
-    if (op->holds->options.unlock_nowait) {
+    if (op->holds->lock.options.unlock_nowait) {
         pdk__hold_expect(&op->hold, NULL, NULL);
         pdk__holds_drop(op);
         return 0;
@@ -274,20 +274,20 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     if (rc != 0)
         return rc;
     struct pdk_op *op = find_unlockable(h, rule);
-    rc = pdk__client_may_wait(h->object.client);
+    rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != PDK_EDEADLK && op != NULL)
         rc = unwind(op); /* an ended client's locks can be unlocked, too */
     else if (rc == 0)
         rc = PDK_EPERM;
     if (rc == 1)
         rc = give_away(op);
-    return pdk__object_end(&h->object, "unlock", rc);
+    return pdk__object_end(&h->lock.object, "unlock", rc);
 }
 
 /* Unlock what stays with this process. */
 static int unwind_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
 {
-    int rc = cb != NULL ? pdk__late_success(op->holds->object.client, cb, arg) : 0;
+    int rc = cb != NULL ? pdk__late_success(op->holds->lock.object.client, cb, arg) : 0;
     if (rc == 0 && --op->count == 0)
         pdk__handover_pass(op);
     return rc;
@@ -309,5 +309,5 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
         pdk__hold_expect(&op->hold, cb, arg);
         pdk__holds_drop(op);
     }
-    return pdk__object_end(&h->object, "unlock", rc);
+    return pdk__object_end(&h->lock.object, "unlock", rc);
 }

@@ -2,8 +2,9 @@
  * Locking and unlocking through the holds of an object, by threads and asynchronously: the verbs of every recipe that
  * locks, whole. H may be NULL. Their errors and rules are those of pdk_mutex.
  *
- * RULE is how the lock is taken. A thread re-enters what it holds by the same rule. When it holds by another rule, either
- * RULE can be had under that grant, or the answer is PDK_EDEADLK. Unlock takes NULL for what the thread took last.
+ * RULE is how the lock is taken. A thread re-enters what it holds by the same rule. When it holds by another rule,
+ * either RULE can be had under that grant, or the answer is PDK_EDEADLK. Unlock takes NULL for what the thread took
+ * last.
  */
 #ifndef PDK__LOCK_H
 #define PDK__LOCK_H

@@ -13,65 +13,30 @@
 /* An identity has fewer bytes: its host and its label have 255 each, and six for each of those in JSON. */
 enum { IDENTITY_MAX = 4096 };
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
-
-pdk_multilock_options *pdk_multilock_options_new(void) { return pdk__alloc(sizeof(pdk_multilock_options)); }
-
-void pdk_multilock_options_free(pdk_multilock_options *o)
-{
-    if (o == NULL)
-        return;
-    pdk__free(o->shared.data);
-    pdk__free(o);
-}
-
-int pdk_multilock_options_set_data(pdk_multilock_options *o, const void *data, size_t size)
-{
-    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
-}
-
-int pdk_multilock_options_set_confirmed(pdk_multilock_options *o, bool confirmed)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.conditions.confirmed = confirmed;
-    return 0;
-}
-
-int pdk_multilock_options_set_unlock_nowait(pdk_multilock_options *o, bool nowait)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.unlock_nowait = nowait;
-    return 0;
-}
-
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-static struct pdk__object *object_of(pdk_multilock *m) { return m != NULL ? &m->object : NULL; }
+static struct pdk__multilock *at(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__multilock, lock); }
 
-static pdk_multilock *multilock_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_multilock, object); }
+static struct pdk__object *object_of(struct pdk__multilock *m) { return m != NULL ? &m->lock.object : NULL; }
 
-/* The paths and options of a new object. */
+/* The paths of a new object. */
 struct making {
     const char *const *paths;
     unsigned n;
-    const struct pdk__node_options *options;
 };
 
-static void clear(struct pdk__object *o)
+static void clear(struct pdk_lock *l)
 {
-    pdk_multilock *m = multilock_of(o);
+    struct pdk__multilock *m = at(l);
     assert(pdk__list_empty(&m->list));
     for (unsigned i = 0; i < m->n && m->paths != NULL; i++)
         pdk__free(m->paths[i]);
     pdk__free(m->paths);
     pdk__free(m->places);
-    pdk__free(m->options.data);
 }
 
 /* Copy PATH to its place among the N before it. */
-static int insert(pdk_multilock *m, unsigned n, const char *path)
+static int insert(struct pdk__multilock *m, unsigned n, const char *path)
 {
     unsigned place = n;
     char *copy = pdk__strdup(path);
@@ -86,10 +51,10 @@ static int insert(pdk_multilock *m, unsigned n, const char *path)
     return 0;
 }
 
-static int init(struct pdk__object *o, const void *options)
+static int init(struct pdk_lock *l, const void *arg)
 {
-    pdk_multilock *m = multilock_of(o);
-    const struct making *making = options;
+    struct pdk__multilock *m = at(l);
+    const struct making *making = arg;
     int rc = 0;
     pdk__list_init(&m->list);
     m->n = making->n;
@@ -99,36 +64,76 @@ static int init(struct pdk__object *o, const void *options)
         rc = PDK_ENOMEM;
     for (unsigned i = 0; i < m->n && rc == 0; i++)
         rc = insert(m, i, making->paths[i]);
-    if (rc == 0 && making->options != NULL) {
-        m->options.conditions = making->options->conditions;
-        m->options.unlock_nowait = making->options->unlock_nowait;
-        if (making->options->data != NULL)
-            rc = pdk__node_data_set(&m->options, making->options->data, making->options->data_size);
-    }
-    if (rc != 0)
-        clear(o);
     return rc;
 }
 
-static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+/* --- grips ------------------------------------------------------------------------------------------------------- */
+
+static struct pdk__grip *grip_of(struct pdk__bundle *b) { return PDK__MEMBER(b, struct pdk__grip, bundle); }
+
+#define EACH_GRIP(grip, m)                                                                                             \
+    PDK__LIST_EACH (grip##_link, &(m)->list)                                                                           \
+        for (struct pdk__grip *grip = PDK__MEMBER(grip##_link, struct pdk__grip, bundle.link); grip != NULL;           \
+             grip = NULL)
+
+/* The grant of THREAD. Thread 0 finds one that belongs to no thread, and first one whose callback knows of it. */
+static struct pdk__grip *find_owned(struct pdk__multilock *m, uint64_t thread)
 {
-    ((pdk_multilock_state_cb)cb)(multilock_of(o), (pdk_state)change->what, change->token, arg);
+    struct pdk__grip *found = NULL;
+    EACH_GRIP (grip, m) {
+        if (grip->thread == thread && pdk__bundle_owned(&grip->bundle) &&
+            (found == NULL || (grip->bundle.answered && !found->bundle.answered)))
+            found = grip;
+    }
+    return found;
 }
 
-static void call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+/* The grant that a question of the calling thread is about: its own, else one that is valid, else one that is lost. */
+static struct pdk__grip *find_asked(struct pdk__multilock *m)
 {
-    ((pdk_multilock_revoke_cb)cb)(multilock_of(o), change->token, arg);
+    struct pdk__grip *found = find_owned(m, pdk__holds_thread());
+    if (found != NULL)
+        return found;
+    EACH_GRIP (grip, m)
+        if (pdk__bundle_owned(&grip->bundle) && (found == NULL || pdk__bundle_state(&found->bundle) == PDK_LOST))
+            found = grip;
+    return found;
 }
 
-static const struct pdk__object_kind kind = {.making = "make a multi-lock for",
-                                             .size = sizeof(struct pdk_multilock),
-                                             .init = init,
-                                             .clear = clear,
-                                             .changes = {call, pdk__object_ref, pdk__object_unref},
-                                             .revocations = {call_revoked, pdk__object_ref, pdk__object_unref}};
+/* --- the kind ---------------------------------------------------------------------------------------------------- */
+
+static struct pdk__grant asked(struct pdk__object *o)
+{
+    struct pdk__grip *grip = find_asked(PDK__MEMBER(o, struct pdk__multilock, lock.object));
+    return (struct pdk__grant){.bundle = grip != NULL ? &grip->bundle : NULL};
+}
+
+static bool in_use(const struct pdk_lock *l) { return !pdk__list_empty(&at(l)->list); }
+
+static void drop(struct pdk_lock *l)
+{
+    EACH_GRIP (grip, at(l))
+        pdk__bundle_drop(&grip->bundle);
+}
+
+static const struct pdk__lock_kind kind = {
+    .object = {PDK__LOCK_OBJECT(struct pdk__multilock, "make a multi-lock for"), .asked = asked},
+    .name = "a multi-lock",
+    .options = PDK__HAS_CONFIRMED | PDK__HAS_UNLOCK_NOWAIT,
+    .init = init,
+    .clear = clear,
+    .in_use = in_use,
+    .drop = drop,
+    .is_several = true};
+
+static struct pdk__multilock *multilock_of(pdk_multilock *l)
+{
+    l = pdk__lock_as(l, &kind);
+    return l != NULL ? at(l) : NULL;
+}
 
 /* Can one transaction carry them? */
-static bool fits(const char *const *paths, unsigned n, const pdk_multilock_options *opts)
+static bool fits(const char *const *paths, unsigned n, const pdk_lock_options *opts)
 {
     size_t bytes = 0, data_size = opts != NULL && opts->shared.data != NULL ? opts->shared.data_size : IDENTITY_MAX;
     for (unsigned i = 0; i < n; i++)
@@ -151,68 +156,13 @@ static int check_paths(const char *const *paths, unsigned n)
 }
 
 int pdk_multilock_new(pdk_multilock **out, pdk_client *c, const char *const *paths, unsigned n,
-                      const pdk_multilock_options *opts)
+                      const pdk_lock_options *opts)
 {
-    struct pdk__object *o;
-    struct making making = {.paths = paths, .n = n, .options = opts != NULL ? &opts->shared : NULL};
-    int rc = out != NULL ? check_paths(paths, n) : PDK_EINVAL;
+    struct making making = {.paths = paths, .n = n};
+    int rc = check_paths(paths, n);
     if (rc == 0 && !fits(paths, n, opts))
         rc = PDK_EINVAL;
-    if (rc == 0)
-        rc = pdk__object_new(&o, c, paths[0], &kind, &making);
-    if (rc == 0)
-        *out = multilock_of(o);
-    return rc;
-}
-
-/* --- grips ------------------------------------------------------------------------------------------------------- */
-
-static struct pdk__grip *grip_of(struct pdk__bundle *b) { return PDK__MEMBER(b, struct pdk__grip, bundle); }
-
-#define EACH_GRIP(grip, m)                                                                                             \
-    PDK__LIST_EACH (grip##_link, &(m)->list)                                                                           \
-        for (struct pdk__grip *grip = PDK__MEMBER(grip##_link, struct pdk__grip, bundle.link); grip != NULL;           \
-             grip = NULL)
-
-/* The grant of THREAD. Thread 0 finds one that belongs to no thread, and first one whose callback knows of it. */
-static struct pdk__grip *find_owned(pdk_multilock *m, uint64_t thread)
-{
-    struct pdk__grip *found = NULL;
-    EACH_GRIP (grip, m) {
-        if (grip->thread == thread && pdk__bundle_owned(&grip->bundle) &&
-            (found == NULL || (grip->bundle.answered && !found->bundle.answered)))
-            found = grip;
-    }
-    return found;
-}
-
-/* The grant that a question of the calling thread is about: its own, else one that is valid, else one that is lost. */
-static struct pdk__grip *find_asked(pdk_multilock *m)
-{
-    struct pdk__grip *found = find_owned(m, pdk__holds_thread());
-    if (found != NULL)
-        return found;
-    EACH_GRIP (grip, m)
-        if (pdk__bundle_owned(&grip->bundle) && (found == NULL || pdk__bundle_state(&found->bundle) == PDK_LOST))
-            found = grip;
-    return found;
-}
-
-int pdk_multilock_free(pdk_multilock *m)
-{
-    if (m == NULL)
-        return 0;
-    int rc = pdk__object_begin(&m->object);
-    if (rc != 0)
-        return rc;
-    if (!m->object.client->closed && !pdk__list_empty(&m->list)) {
-        rc = PDK_EBUSY;
-    } else {
-        EACH_GRIP (grip, m)
-            pdk__bundle_drop(&grip->bundle);
-        pdk__object_retire(&m->object);
-    }
-    return pdk__object_end(&m->object, "free", rc);
+    return rc == 0 ? pdk__lock_new(out, c, paths[0], &kind, opts, &making) : rc;
 }
 
 /* --- lock -------------------------------------------------------------------------------------------------------- */
@@ -225,13 +175,13 @@ struct wish {
 static const struct pdk__bundle_kind grip_kind = {
     .size = sizeof(struct pdk__grip), .acquire = "lock", .keep = "hold", .release = "unlock", .names_path = true};
 
-static int request(pdk_multilock *m, const struct wish *wish, pdk_lock_cb cb, struct pdk__grip **out)
+static int request(struct pdk__multilock *m, const struct wish *wish, pdk_lock_cb cb, struct pdk__grip **out)
 {
     struct pdk__bundle *b;
     struct pdk__bundle_spec spec = {.kind = &grip_kind,
-                                    .object = &m->object,
+                                    .object = &m->lock.object,
                                     .handles = &m->list,
-                                    .options = &m->options,
+                                    .options = &m->lock.options,
                                     .rule = &pdk__rule_mutex,
                                     .paths = (const char *const *)m->paths,
                                     .n = m->n,
@@ -257,12 +207,12 @@ static int relock(struct pdk__grip *grip)
     return 0;
 }
 
-static int contend_once(pdk_multilock *m, const struct wish *wish)
+static int contend_once(struct pdk__multilock *m, const struct wish *wish)
 {
     struct pdk__grip *grip;
     int rc = request(m, wish, NULL, &grip);
     if (rc != 0)
-        return pdk__object_blame(&m->object, "lock", rc);
+        return pdk__object_blame(&m->lock.object, "lock", rc);
     grip->thread = pdk__holds_thread();
     rc = pdk__bundle_await(&grip->bundle);
     if (rc != 0) {
@@ -273,7 +223,7 @@ static int contend_once(pdk_multilock *m, const struct wish *wish)
     return rc;
 }
 
-static int contend(pdk_multilock *m, const struct wish *wish)
+static int contend(struct pdk__multilock *m, const struct wish *wish)
 {
     int rc = contend_once(m, wish);
     while (rc == PDK_ELOST && pdk__now_ms() < wish->deadline_ms)
@@ -284,10 +234,10 @@ static int contend(pdk_multilock *m, const struct wish *wish)
 }
 
 /* 1 when the paths are to be contended for. */
-static int prepare(pdk_multilock *m)
+static int prepare(struct pdk__multilock *m)
 {
     struct pdk__grip *own = find_owned(m, pdk__holds_thread());
-    int rc = pdk__client_may_wait(m->object.client);
+    int rc = pdk__client_may_wait(m->lock.object.client);
     if (rc != 0)
         return rc;
     return own != NULL ? relock(own) : 1;
@@ -299,25 +249,26 @@ static int64_t patience_ms(const struct pdk_client *c)
     return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
 }
 
-int pdk_multilock_trylock(pdk_multilock *m)
+int pdk_multilock_trylock(pdk_multilock *l)
 {
+    struct pdk__multilock *m = multilock_of(l);
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
     struct wish wish = {.try_only = true};
     rc = prepare(m);
-    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(m->object.client));
+    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(m->lock.object.client));
     if (rc == 1)
         rc = contend(m, &wish);
     if (rc == PDK_ETIMEDOUT)
-        rc = pdk__object_blame(&m->object, "trylock", PDK_EDISCONNECTED);
-    return pdk__object_end(&m->object, "trylock", rc);
+        rc = pdk__object_blame(&m->lock.object, "trylock", PDK_EDISCONNECTED);
+    return pdk__object_end(&m->lock.object, "trylock", rc);
 }
 
 /* One look, without waiting for a missing connection. */
-static int look(pdk_multilock *m)
+static int look(struct pdk__multilock *m)
 {
-    struct pdk_client *c = m->object.client;
+    struct pdk_client *c = m->lock.object.client;
     struct wish wish = {.try_only = true};
     int rc = prepare(m);
     if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
@@ -328,21 +279,22 @@ static int look(pdk_multilock *m)
     return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
 }
 
-static int lock(pdk_multilock *m, int64_t deadline_ms)
+static int lock(struct pdk__multilock *m, int64_t deadline_ms)
 {
     struct wish wish = {.deadline_ms = deadline_ms};
     int rc = prepare(m);
     return rc == 1 ? contend(m, &wish) : rc;
 }
 
-int pdk_multilock_timedlock(pdk_multilock *m, int64_t timeout_ms)
+int pdk_multilock_timedlock(pdk_multilock *l, int64_t timeout_ms)
 {
+    struct pdk__multilock *m = multilock_of(l);
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
     rc = timeout_ms == 0 ? look(m) : lock(m, deadline_ms);
-    return pdk__object_end(&m->object, "lock", rc);
+    return pdk__object_end(&m->lock.object, "lock", rc);
 }
 
 int pdk_multilock_lock(pdk_multilock *m) { return pdk_multilock_timedlock(m, PDK_FOREVER); }
@@ -363,13 +315,14 @@ static void completed(int rc, void *arg)
     grip->cb(rc, grip->arg);
 }
 
-int pdk_multilock_lock_async(pdk_multilock *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
+int pdk_multilock_lock_async(pdk_multilock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
+    struct pdk__multilock *m = multilock_of(l);
     struct wish wish = {.try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
     int rc = cb != NULL ? pdk__object_begin(object_of(m)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    struct pdk_client *c = m->object.client;
+    struct pdk_client *c = m->lock.object.client;
     struct pdk__grip *grip;
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
@@ -381,11 +334,12 @@ int pdk_multilock_lock_async(pdk_multilock *m, int64_t timeout_ms, pdk_lock_cb c
         grip->bundle.spec.arg = grip;
         pdk__bundle_unref(&grip->bundle);
     }
-    return pdk__object_end(&m->object, "lock", rc);
+    return pdk__object_end(&m->lock.object, "lock", rc);
 }
 
-int pdk_multilock_cancel(pdk_multilock *m)
+int pdk_multilock_cancel(pdk_multilock *l)
 {
+    struct pdk__multilock *m = multilock_of(l);
     int n = 0, rc = pdk__object_enter(object_of(m));
     if (rc != 0)
         return rc;
@@ -394,14 +348,14 @@ int pdk_multilock_cancel(pdk_multilock *m)
             pdk__bundle_drop(&grip->bundle);
             n++;
         }
-    pdk__object_leave(&m->object);
+    pdk__object_leave(&m->lock.object);
     return n;
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
 
 /* The grant that the calling thread may unlock. */
-static struct pdk__grip *find_unlockable(pdk_multilock *m)
+static struct pdk__grip *find_unlockable(struct pdk__multilock *m)
 {
     struct pdk__grip *grip = find_owned(m, pdk__holds_thread());
     return grip != NULL ? grip : find_owned(m, 0);
@@ -436,24 +390,26 @@ static int give_away(struct pdk__grip *grip, bool nowait)
     return rc;
 }
 
-int pdk_multilock_unlock(pdk_multilock *m)
+int pdk_multilock_unlock(pdk_multilock *l)
 {
+    struct pdk__multilock *m = multilock_of(l);
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
     struct pdk__grip *grip = find_unlockable(m);
-    rc = pdk__client_may_wait(m->object.client);
+    rc = pdk__client_may_wait(m->lock.object.client);
     if (rc != PDK_EDEADLK && grip != NULL)
         rc = unwind(grip); /* an ended client's locks can be unlocked, too */
     else if (rc == 0)
         rc = PDK_EPERM;
     if (rc == 1)
-        rc = give_away(grip, m->options.unlock_nowait);
-    return pdk__object_end(&m->object, "unlock", rc);
+        rc = give_away(grip, m->lock.options.unlock_nowait);
+    return pdk__object_end(&m->lock.object, "unlock", rc);
 }
 
-int pdk_multilock_unlock_async(pdk_multilock *m, pdk_lock_cb cb, void *arg)
+int pdk_multilock_unlock_async(pdk_multilock *l, pdk_lock_cb cb, void *arg)
 {
+    struct pdk__multilock *m = multilock_of(l);
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
@@ -461,7 +417,7 @@ int pdk_multilock_unlock_async(pdk_multilock *m, pdk_lock_cb cb, void *arg)
     if (grip == NULL)
         rc = PDK_EPERM;
     else if (grip->count > 1 && cb != NULL && pdk__bundle_state(&grip->bundle) != PDK_LOST)
-        rc = pdk__late_success(m->object.client, cb, arg);
+        rc = pdk__late_success(m->lock.object.client, cb, arg);
     if (rc == 0)
         rc = unwind(grip);
     if (rc == 1) {
@@ -469,115 +425,46 @@ int pdk_multilock_unlock_async(pdk_multilock *m, pdk_lock_cb cb, void *arg)
         pdk__bundle_drop(&grip->bundle);
         rc = 0;
     }
-    return pdk__object_end(&m->object, "unlock", rc);
+    return pdk__object_end(&m->lock.object, "unlock", rc);
 }
 
-/* --- questions --------------------------------------------------------------------------------------------------- */
+/* --- questions about a path -------------------------------------------------------------------------------------- */
 
-pdk_state pdk_multilock_state(pdk_multilock *m)
+unsigned pdk_multilock_count(pdk_multilock *l)
 {
-    int rc = pdk__object_enter(object_of(m));
-    if (rc != 0)
-        return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    const struct pdk__grip *grip = find_asked(m);
-    pdk_state state = grip != NULL ? pdk__bundle_state(&grip->bundle) : PDK_FREE;
-    pdk__object_leave(&m->object);
-    return state;
+    const struct pdk__multilock *m = multilock_of(l);
+    return m != NULL ? m->n : 0;
 }
 
-int64_t pdk_multilock_valid_ms(pdk_multilock *m)
+const char *pdk_multilock_path(pdk_multilock *l, unsigned i)
 {
-    if (pdk__object_enter(object_of(m)) != 0)
-        return 0;
-    const struct pdk__grip *grip = find_asked(m);
-    int64_t left_ms = grip != NULL ? pdk__bundle_valid_ms(&grip->bundle) : 0;
-    pdk__object_leave(&m->object);
-    return left_ms;
-}
-
-unsigned pdk_multilock_count(pdk_multilock *m) { return m != NULL ? m->n : 0; }
-
-const char *pdk_multilock_path(pdk_multilock *m, unsigned i)
-{
+    const struct pdk__multilock *m = multilock_of(l);
     return m != NULL && i < m->n ? m->paths[m->places[i]] : NULL;
 }
 
-/* The hold of path I, as given; NULL: nothing is granted. */
-static struct pdk__hold *find_hold(pdk_multilock *m, unsigned i)
+int pdk_multilock_token(pdk_multilock *l, unsigned i, int64_t *token)
 {
-    struct pdk__grip *grip = find_asked(m);
-    return grip != NULL ? &grip->bundle.parts[m->places[i]].hold : NULL;
-}
-
-int pdk_multilock_token(pdk_multilock *m, unsigned i, int64_t *token)
-{
-    if (m == NULL || token == NULL || i >= m->n)
-        return PDK_EINVAL;
-    int rc = pdk__object_enter(&m->object);
+    struct pdk__multilock *m = multilock_of(l);
+    int rc = m != NULL && token != NULL && i < m->n ? pdk__object_enter(object_of(m)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    const struct pdk__hold *hold = find_hold(m, i);
+    const struct pdk__hold *hold = pdk__grant_part(asked(object_of(m)), m->places[i]);
     if (hold != NULL)
         *token = hold->token;
-    pdk__object_leave(&m->object);
+    pdk__object_leave(object_of(m));
     return hold != NULL ? 0 : PDK_EPERM;
 }
 
-size_t pdk_multilock_node(pdk_multilock *m, unsigned i, char *buf, size_t size)
+size_t pdk_multilock_node(pdk_multilock *l, unsigned i, char *buf, size_t size)
 {
-    if (m == NULL || i >= m->n || pdk__object_enter(&m->object) != 0)
+    struct pdk__multilock *m = multilock_of(l);
+    if (m == NULL || i >= m->n)
         return pdk__incident_copy(buf, size, "");
-    const struct pdk__hold *hold = find_hold(m, i);
-    size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
-    pdk__object_leave(&m->object);
-    return length;
+    return pdk__asked_node(object_of(m), m->places[i], buf, size);
 }
 
-int pdk_multilock_guard(pdk_multilock *m, unsigned i, struct zoo_op *check)
+int pdk_multilock_guard(pdk_multilock *l, unsigned i, struct zoo_op *check)
 {
-    if (m == NULL || check == NULL || i >= m->n)
-        return PDK_EINVAL;
-    int rc = pdk__object_begin(&m->object);
-    if (rc != 0)
-        return rc;
-    struct pdk__grip *grip = find_asked(m);
-    if (grip != NULL && pdk__bundle_state(&grip->bundle) == PDK_LOST)
-        rc = pdk__bundle_blame(&grip->bundle, "guard", PDK_ELOST);
-    else
-        rc = pdk__grant_fill(find_hold(m, i), check);
-    return pdk__object_end(&m->object, "guard", rc);
-}
-
-/* --- as of every object ------------------------------------------------------------------------------------------ */
-
-pdk_client *pdk_multilock_client(pdk_multilock *m) { return object_of(m)->client; }
-
-void pdk_multilock_set_user(pdk_multilock *m, void *user) { object_of(m)->user = user; }
-
-void *pdk_multilock_user(pdk_multilock *m) { return object_of(m)->user; }
-
-int pdk_multilock_on_state(pdk_multilock *m, pdk_multilock_state_cb cb, void *arg)
-{
-    return pdk__object_on_change(object_of(m), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_multilock_on_revoke(pdk_multilock *m, pdk_multilock_revoke_cb cb, void *arg)
-{
-    return pdk__object_on_revoke(object_of(m), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_multilock_fd(pdk_multilock *m) { return pdk__object_fd(object_of(m)); }
-
-int pdk_multilock_next_change(pdk_multilock *m, pdk_state *state, int64_t *token)
-{
-    int what;
-    int rc = state != NULL ? pdk__object_next_change(object_of(m), &what, token) : PDK_EINVAL;
-    if (rc == 1)
-        *state = (pdk_state)what;
-    return rc;
-}
-
-size_t pdk_multilock_last_error(pdk_multilock *m, char *buf, size_t size)
-{
-    return pdk__object_last_error(object_of(m), buf, size);
+    struct pdk__multilock *m = multilock_of(l);
+    return m != NULL && i < m->n ? pdk__asked_guard(object_of(m), m->places[i], check) : PDK_EINVAL;
 }

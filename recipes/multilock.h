@@ -3,17 +3,11 @@
 #define PDK__MULTILOCK_H
 
 #include "paddock/multilock.h"
+#include "recipes/any_lock.h"
 #include "recipes/bundle.h"
-#include "recipes/node_data.h"
-#include "recipes/object.h"
 
-struct pdk_multilock_options {
-    struct pdk__node_options shared;
-};
-
-struct pdk_multilock {
-    struct pdk__object object;
-    struct pdk__node_options options;
+struct pdk__multilock {
+    struct pdk_lock lock;
     unsigned n;
     char **paths;          /* sorted */
     unsigned *places;      /* of each path, as given, among the sorted ones */

@@ -117,6 +117,14 @@ int pdk__object_blame(struct pdk__object *o, const char *verb, int rc)
     return rc;
 }
 
+int pdk__object_explain(struct pdk__object *o, const char *verb, int rc, const char *why)
+{
+    char text[PDK__INCIDENT_MAX];
+    pdk__incident_format(text, verb, o->path, rc, why);
+    pdk__incident_note(o->number, text);
+    return rc;
+}
+
 /* --- every verb -------------------------------------------------------------------------------------------------- */
 
 int pdk__object_enter(struct pdk__object *o)

@@ -15,6 +15,7 @@
 
 struct pdk__object;
 struct pdk__hold;
+struct pdk__grant;
 
 /* The recipe. */
 struct pdk__object_kind {
@@ -25,9 +26,9 @@ struct pdk__object_kind {
     int (*init)(struct pdk__object *o, const void *options);
     void (*clear)(struct pdk__object *o);
 
-    /* With the lock: the grant that a question of the calling thread is about, and the request that waits; or NULL. For
+    /* With the lock: the grant that a question of the calling thread is about, and the request that waits, or NULL. For
      * grant.h: a recipe that does not use it has neither. */
-    struct pdk__hold *(*asked)(struct pdk__object *o);
+    struct pdk__grant (*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
 
     struct pdk__changes_owner changes, revocations;
@@ -50,7 +51,6 @@ struct pdk__object {
     struct pdk__changes changes;
     struct pdk__changes revocations;
     struct pdk__lent *lent;
-    _Atomic(void *) user;
 };
 
 /* Create an object, as pdk_mutex_new() does. */
@@ -93,6 +93,9 @@ const char *pdk__object_lend(struct pdk__object *o, const char *path, const char
 
 /* The calling thread's call fails with RC, which is returned. Notes the reason, as far as the client knows it. */
 int pdk__object_blame(struct pdk__object *o, const char *verb, int rc);
+
+/* Likewise without the lock, for the reason WHY. */
+int pdk__object_explain(struct pdk__object *o, const char *verb, int rc, const char *why);
 
 /* Note a failure that came without a call, with the reason that the client knows. Returns RC. */
 int pdk__object_incident(struct pdk__object *o, const char *verb, int rc);

@@ -7,124 +7,82 @@
 #include "recipes/grant.h"
 #include <string.h>
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
-
-pdk_semaphore_options *pdk_semaphore_options_new(void) { return pdk__alloc(sizeof(pdk_semaphore_options)); }
-
-void pdk_semaphore_options_free(pdk_semaphore_options *o)
-{
-    if (o == NULL)
-        return;
-    pdk__free(o->shared.data);
-    pdk__free(o);
-}
-
-int pdk_semaphore_options_set_data(pdk_semaphore_options *o, const void *data, size_t size)
-{
-    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
-}
-
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-static struct pdk__object *object_of(pdk_semaphore *s) { return s != NULL ? &s->object : NULL; }
+static struct pdk__semaphore *at(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__semaphore, lock); }
 
-static pdk_semaphore *semaphore_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_semaphore, object); }
+static struct pdk__object *object_of(struct pdk__semaphore *s) { return s != NULL ? &s->lock.object : NULL; }
 
-static void clear(struct pdk__object *o)
+static void clear(struct pdk_lock *l)
 {
-    pdk_semaphore *s = semaphore_of(o);
+    struct pdk__semaphore *s = at(l);
     assert(pdk__list_empty(&s->permits));
-    pdk__free(s->options.data);
     pdk__free(s->gate);
     pdk__free(s->leases);
 }
 
-static int init(struct pdk__object *o, const void *options)
+static int init(struct pdk_lock *l, const void *arg)
 {
-    pdk_semaphore *s = semaphore_of(o);
-    const pdk_semaphore_options *opts = options;
-    bool own_data = opts != NULL && opts->shared.data != NULL;
+    struct pdk__semaphore *s = at(l);
+    const unsigned *limit = arg;
     pdk__list_init(&s->permits);
-    s->gate = pdk__join(o->path, "locks");
-    s->leases = pdk__join(o->path, "leases");
-    int rc = s->gate != NULL && s->leases != NULL ? 0 : PDK_ENOMEM;
-    if (rc == 0 && own_data)
-        rc = pdk__node_data_set(&s->options, opts->shared.data, opts->shared.data_size);
-    if (rc != 0)
-        clear(o);
-    return rc;
+    s->rule = pdk__rule_permit(*limit);
+    l->options.limit = *limit;
+    s->gate = pdk__join(l->object.path, "locks");
+    s->leases = pdk__join(l->object.path, "leases");
+    return s->gate != NULL && s->leases != NULL ? 0 : PDK_ENOMEM;
 }
 
-static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+static bool in_use(const struct pdk_lock *l) { return !pdk__list_empty(&at(l)->permits); }
+
+static void drop(struct pdk_lock *l)
 {
-    ((pdk_semaphore_state_cb)cb)(semaphore_of(o), (pdk_state)change->what, change->token, arg);
+    struct pdk__semaphore *s = at(l);
+    PDK__LIST_EACH (link, &s->permits)
+        pdk__bundle_drop(PDK__MEMBER(link, struct pdk__bundle, link));
+    pdk__count_free(s->count);
+    s->count = NULL;
 }
 
-static void call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__semaphore, "make a semaphore for")},
+                                           .name = "a semaphore",
+                                           .init = init,
+                                           .clear = clear,
+                                           .in_use = in_use,
+                                           .drop = drop};
+
+static struct pdk__semaphore *semaphore_of(pdk_semaphore *l)
 {
-    ((pdk_semaphore_revoke_cb)cb)(semaphore_of(o), change->token, arg);
+    l = pdk__lock_as(l, &kind);
+    return l != NULL ? at(l) : NULL;
 }
-
-static const struct pdk__object_kind kind = {.making = "make a semaphore for",
-                                             .size = sizeof(struct pdk_semaphore),
-                                             .init = init,
-                                             .clear = clear,
-                                             .changes = {call, pdk__object_ref, pdk__object_unref},
-                                             .revocations = {call_revoked, pdk__object_ref, pdk__object_unref}};
 
 static bool valid_limit(unsigned limit) { return limit >= 1 && limit <= PDK_SEMAPHORE_MAX; }
 
 int pdk_semaphore_new(pdk_semaphore **out, pdk_client *c, const char *path, unsigned limit,
-                      const pdk_semaphore_options *opts)
+                      const pdk_lock_options *opts)
 {
-    struct pdk__object *o;
-    if (out == NULL || !valid_limit(limit))
-        return PDK_EINVAL;
-    int rc = pdk__object_new(&o, c, path, &kind, opts);
-    if (rc != 0)
-        return rc;
-    semaphore_of(o)->rule = pdk__rule_permit(limit);
-    semaphore_of(o)->options.limit = limit;
-    *out = semaphore_of(o);
-    return 0;
+    return valid_limit(limit) ? pdk__lock_new(out, c, path, &kind, opts, &limit) : PDK_EINVAL;
 }
 
-int pdk_semaphore_free(pdk_semaphore *s)
+static void set_limit(struct pdk__semaphore *s, unsigned limit)
 {
-    if (s == NULL)
-        return 0;
-    int rc = pdk__object_begin(&s->object);
-    if (rc != 0)
-        return rc;
-    if (!s->object.client->closed && !pdk__list_empty(&s->permits)) {
-        rc = PDK_EBUSY;
-    } else {
-        PDK__LIST_EACH (link, &s->permits)
-            pdk__bundle_drop(PDK__MEMBER(link, struct pdk__bundle, link));
-        pdk__count_free(s->count);
-        s->count = NULL;
-        pdk__object_retire(&s->object);
-    }
-    return pdk__object_end(&s->object, "free", rc);
-}
-
-static void set_limit(pdk_semaphore *s, unsigned limit)
-{
-    assert(pdk__client_locked(s->object.client) && valid_limit(limit));
-    s->rule.admits = s->options.limit = limit;
+    assert(pdk__client_locked(s->lock.object.client) && valid_limit(limit));
+    s->rule.admits = s->lock.options.limit = limit;
     PDK__LIST_EACH (link, &s->permits)
         pdk__bundle_judge_again(PDK__MEMBER(link, struct pdk__bundle, link));
 }
 
-int pdk_semaphore_set_limit(pdk_semaphore *s, unsigned limit)
+int pdk_semaphore_set_limit(pdk_semaphore *l, unsigned limit)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     if (!valid_limit(limit))
         return PDK_EINVAL;
     int rc = pdk__object_begin(object_of(s));
     if (rc != 0)
         return rc;
     set_limit(s, limit);
-    return pdk__object_end(&s->object, "set the limit of", 0);
+    return pdk__object_end(&s->lock.object, "set the limit of", 0);
 }
 
 static void counted(int32_t number, void *arg)
@@ -133,8 +91,9 @@ static void counted(int32_t number, void *arg)
         set_limit(arg, (unsigned)number);
 }
 
-int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path)
+int pdk_semaphore_follow(pdk_semaphore *l, const char *count_path)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     if (count_path == NULL)
         return PDK_EINVAL;
     int rc = pdk__object_begin(object_of(s));
@@ -145,16 +104,17 @@ int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path)
     else if (s->count != NULL)
         rc = PDK_EINVAL;
     else
-        rc = pdk__count_new(&s->count, s->object.client, count_path, counted, s);
-    return pdk__object_end(&s->object, "follow the limit of", rc);
+        rc = pdk__count_new(&s->count, s->lock.object.client, count_path, counted, s);
+    return pdk__object_end(&s->lock.object, "follow the limit of", rc);
 }
 
-unsigned pdk_semaphore_limit(pdk_semaphore *s)
+unsigned pdk_semaphore_limit(pdk_semaphore *l)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     if (pdk__object_enter(object_of(s)) != 0)
         return 0;
     unsigned limit = (unsigned)s->rule.admits;
-    pdk__object_leave(&s->object);
+    pdk__object_leave(&s->lock.object);
     return limit;
 }
 
@@ -170,12 +130,13 @@ struct wish {
 static const struct pdk__bundle_kind permit_kind = {
     .size = sizeof(struct pdk_permit), .acquire = "acquire", .keep = "hold", .release = "release"};
 
-static int request(pdk_semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg, struct pdk__bundle **out)
+static int request(struct pdk__semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg,
+                   struct pdk__bundle **out)
 {
     struct pdk__bundle_spec spec = {.kind = &permit_kind,
-                                    .object = &s->object,
+                                    .object = &s->lock.object,
                                     .handles = &s->permits,
-                                    .options = &s->options,
+                                    .options = &s->lock.options,
                                     .rule = &s->rule,
                                     .gate = s->gate,
                                     .path = s->leases,
@@ -189,12 +150,12 @@ static int request(pdk_semaphore *s, const struct wish *wish, pdk_lock_cb cb, vo
 
 static pdk_permit *permit_of(struct pdk__bundle *b) { return PDK__MEMBER(b, struct pdk_permit, bundle); }
 
-static int acquire_once(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
+static int acquire_once(struct pdk__semaphore *s, const struct wish *wish, pdk_permit **out)
 {
     struct pdk__bundle *b;
     int rc = request(s, wish, NULL, NULL, &b);
     if (rc != 0)
-        return pdk__object_blame(&s->object, "acquire", rc);
+        return pdk__object_blame(&s->lock.object, "acquire", rc);
     rc = pdk__bundle_await(b);
     if (rc != 0) {
         pdk__bundle_blame(b, wish->try_only ? "tryacquire" : "acquire", rc);
@@ -206,9 +167,9 @@ static int acquire_once(pdk_semaphore *s, const struct wish *wish, pdk_permit **
     return rc;
 }
 
-static int acquire(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
+static int acquire(struct pdk__semaphore *s, const struct wish *wish, pdk_permit **out)
 {
-    int rc = pdk__client_may_wait(s->object.client);
+    int rc = pdk__client_may_wait(s->lock.object.client);
     if (rc == 0 && wish->n > s->rule.admits)
         rc = PDK_EINVAL;
     if (rc != 0)
@@ -220,7 +181,7 @@ static int acquire(pdk_semaphore *s, const struct wish *wish, pdk_permit **out)
     return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
-static int begin(pdk_semaphore *s, unsigned n, pdk_permit **out)
+static int begin(struct pdk__semaphore *s, unsigned n, pdk_permit **out)
 {
     return out != NULL && n >= 1 && n <= PDK_SEMAPHORE_MAX ? pdk__object_begin(object_of(s)) : PDK_EINVAL;
 }
@@ -231,23 +192,24 @@ static int64_t patience_ms(const struct pdk_client *c)
     return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
 }
 
-int pdk_semaphore_tryacquire(pdk_semaphore *s, unsigned n, pdk_permit **out)
+int pdk_semaphore_tryacquire(pdk_semaphore *l, unsigned n, pdk_permit **out)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     int rc = begin(s, n, out);
     if (rc != 0)
         return rc;
     struct wish wish = {.n = n, .try_only = true};
-    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(s->object.client));
+    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(s->lock.object.client));
     rc = acquire(s, &wish, out);
     if (rc == PDK_ETIMEDOUT)
-        rc = pdk__object_blame(&s->object, "tryacquire", PDK_EDISCONNECTED);
-    return pdk__object_end(&s->object, "tryacquire", rc);
+        rc = pdk__object_blame(&s->lock.object, "tryacquire", PDK_EDISCONNECTED);
+    return pdk__object_end(&s->lock.object, "tryacquire", rc);
 }
 
 /* One look, without waiting for a missing connection. */
-static int look(pdk_semaphore *s, unsigned n, pdk_permit **out)
+static int look(struct pdk__semaphore *s, unsigned n, pdk_permit **out)
 {
-    struct pdk_client *c = s->object.client;
+    struct pdk_client *c = s->lock.object.client;
     struct wish wish = {
         .n = n, .try_only = true, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms)};
     if (n <= s->rule.admits && pdk__client_may_wait(c) == 0 && c->session.phase != PDK__SESSION_CONNECTED)
@@ -256,29 +218,31 @@ static int look(pdk_semaphore *s, unsigned n, pdk_permit **out)
     return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
 }
 
-int pdk_semaphore_timedacquire(pdk_semaphore *s, unsigned n, int64_t timeout_ms, pdk_permit **out)
+int pdk_semaphore_timedacquire(pdk_semaphore *l, unsigned n, int64_t timeout_ms, pdk_permit **out)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     struct wish wish = {.n = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
     int rc = begin(s, n, out);
     if (rc != 0)
         return rc;
     rc = timeout_ms == 0 ? look(s, n, out) : acquire(s, &wish, out);
-    return pdk__object_end(&s->object, "acquire", rc);
+    return pdk__object_end(&s->lock.object, "acquire", rc);
 }
 
-int pdk_semaphore_acquire(pdk_semaphore *s, unsigned n, pdk_permit **out)
+int pdk_semaphore_acquire(pdk_semaphore *l, unsigned n, pdk_permit **out)
 {
-    return pdk_semaphore_timedacquire(s, n, PDK_FOREVER, out);
+    return pdk_semaphore_timedacquire(l, n, PDK_FOREVER, out);
 }
 
-int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
+int pdk_semaphore_acquire_async(pdk_semaphore *l, unsigned n, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
                                 pdk_permit **out)
 {
+    struct pdk__semaphore *s = semaphore_of(l);
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = cb != NULL ? begin(s, n, out) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    struct pdk_client *c = s->object.client;
+    struct pdk_client *c = s->lock.object.client;
     struct pdk__bundle *b;
     struct wish wish = {.n = n, .try_only = timeout_ms == 0, .deadline_ms = deadline_ms};
     /* One look lasts until its answer has come; without a connection it is over at once. */
@@ -289,12 +253,17 @@ int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms
         *out = permit_of(b);
         pdk__bundle_unref(b);
     }
-    return pdk__object_end(&s->object, "acquire", rc);
+    return pdk__object_end(&s->lock.object, "acquire", rc);
 }
 
 /* --- release ----------------------------------------------------------------------------------------------------- */
 
 static struct pdk__object *owner_of(pdk_permit *p) { return p != NULL ? p->bundle.spec.object : NULL; }
+
+static struct pdk__grant grant_of(pdk_permit *p)
+{
+    return (struct pdk__grant){.bundle = pdk__bundle_owned(&p->bundle) ? &p->bundle : NULL};
+}
 
 int pdk_permit_release(pdk_permit *p)
 {
@@ -339,7 +308,7 @@ pdk_state pdk_permit_state(pdk_permit *p)
     int rc = pdk__object_enter(owner_of(p));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__bundle_state(&p->bundle);
+    pdk_state state = pdk__grant_state(grant_of(p));
     pdk__object_leave(owner_of(p));
     return state;
 }
@@ -348,7 +317,7 @@ int64_t pdk_permit_valid_ms(pdk_permit *p)
 {
     if (pdk__object_enter(owner_of(p)) != 0)
         return 0;
-    int64_t left_ms = pdk__bundle_valid_ms(&p->bundle);
+    int64_t left_ms = pdk__grant_valid_ms(grant_of(p));
     pdk__object_leave(owner_of(p));
     return left_ms;
 }
@@ -358,10 +327,7 @@ int pdk_permit_token(pdk_permit *p, int64_t *token)
     int rc = token != NULL ? pdk__object_enter(owner_of(p)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    if (pdk__bundle_owned(&p->bundle))
-        *token = p->bundle.token;
-    else
-        rc = PDK_EPERM;
+    rc = pdk__grant_token(grant_of(p), token);
     pdk__object_leave(owner_of(p));
     return rc;
 }
@@ -370,61 +336,16 @@ unsigned pdk_permit_count(pdk_permit *p) { return p != NULL ? p->bundle.spec.n :
 
 size_t pdk_permit_node(pdk_permit *p, unsigned i, char *buf, size_t size)
 {
-    if (p == NULL || i >= p->bundle.spec.n || pdk__object_enter(owner_of(p)) != 0)
+    if (i >= pdk_permit_count(p) || pdk__object_enter(owner_of(p)) != 0)
         return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__incident_copy(buf, size, pdk__bundle_owned(&p->bundle) ? p->bundle.parts[i].hold.node : "");
+    const struct pdk__hold *hold = pdk__grant_part(grant_of(p), i);
+    size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
     pdk__object_leave(owner_of(p));
     return length;
 }
 
 int pdk_permit_guard(pdk_permit *p, unsigned i, struct zoo_op *check)
 {
-    if (p == NULL || check == NULL || i >= p->bundle.spec.n)
-        return PDK_EINVAL;
-    int rc = pdk__object_begin(owner_of(p));
-    if (rc != 0)
-        return rc;
-    if (!pdk__bundle_owned(&p->bundle))
-        rc = PDK_EPERM;
-    else if (pdk__bundle_state(&p->bundle) == PDK_LOST)
-        rc = pdk__bundle_blame(&p->bundle, "guard", PDK_ELOST);
-    else
-        rc = pdk__grant_fill(&p->bundle.parts[i].hold, check);
-    return pdk__object_end(owner_of(p), "guard", rc);
-}
-
-/* --- as of every object ------------------------------------------------------------------------------------------ */
-
-const char *pdk_semaphore_path(pdk_semaphore *s) { return object_of(s)->path; }
-
-pdk_client *pdk_semaphore_client(pdk_semaphore *s) { return object_of(s)->client; }
-
-void pdk_semaphore_set_user(pdk_semaphore *s, void *user) { object_of(s)->user = user; }
-
-void *pdk_semaphore_user(pdk_semaphore *s) { return object_of(s)->user; }
-
-int pdk_semaphore_on_state(pdk_semaphore *s, pdk_semaphore_state_cb cb, void *arg)
-{
-    return pdk__object_on_change(object_of(s), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_semaphore_on_revoke(pdk_semaphore *s, pdk_semaphore_revoke_cb cb, void *arg)
-{
-    return pdk__object_on_revoke(object_of(s), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_semaphore_fd(pdk_semaphore *s) { return pdk__object_fd(object_of(s)); }
-
-int pdk_semaphore_next_change(pdk_semaphore *s, pdk_state *state, int64_t *token)
-{
-    int what;
-    int rc = state != NULL ? pdk__object_next_change(object_of(s), &what, token) : PDK_EINVAL;
-    if (rc == 1)
-        *state = (pdk_state)what;
-    return rc;
-}
-
-size_t pdk_semaphore_last_error(pdk_semaphore *s, char *buf, size_t size)
-{
-    return pdk__object_last_error(object_of(s), buf, size);
+    int rc = check != NULL && i < pdk_permit_count(p) ? pdk__object_begin(owner_of(p)) : PDK_EINVAL;
+    return rc == 0 ? pdk__object_end(owner_of(p), "guard", pdk__grant_guard(grant_of(p), i, check)) : rc;
 }

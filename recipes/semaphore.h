@@ -4,18 +4,12 @@
 
 #include "lib/core/rule.h"
 #include "paddock/semaphore.h"
+#include "recipes/any_lock.h"
 #include "recipes/bundle.h"
 #include "recipes/count.h"
-#include "recipes/node_data.h"
-#include "recipes/object.h"
 
-struct pdk_semaphore_options {
-    struct pdk__node_options shared;
-};
-
-struct pdk_semaphore {
-    struct pdk__object object;
-    struct pdk__node_options options;
+struct pdk__semaphore {
+    struct pdk_lock lock;
     struct pdk__rule rule;    /* of a permit; with the limit */
     char *gate, *leases;      /* the paths under the object's */
     struct pdk__count *count; /* the node that has the limit; NULL: none */

@@ -20,7 +20,7 @@
 #ifndef PADDOCK_BARRIER_H
 #define PADDOCK_BARRIER_H
 
-#include <paddock/mutex.h>
+#include <paddock/lock.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,11 +80,8 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  */
 int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms);
 
-/* As those of the mutex. */
+/* As those of a lock. */
 const char *pdk_barrier_path(pdk_barrier *b);
-pdk_client *pdk_barrier_client(pdk_barrier *b);
-void pdk_barrier_set_user(pdk_barrier *b, void *user);
-void *pdk_barrier_user(pdk_barrier *b);
 size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
 
 /* --- the double barrier ------------------------------------------------------------------------------------------ */
@@ -140,12 +137,9 @@ int pdk_double_barrier_leave(pdk_double_barrier *b, int64_t timeout_ms);
  * entered; or this is a child process of the one that created the object. */
 pdk_state pdk_double_barrier_state(pdk_double_barrier *b);
 
-/* As those of the mutex. */
+/* As those of a lock. */
 const char *pdk_double_barrier_path(pdk_double_barrier *b);
-pdk_client *pdk_double_barrier_client(pdk_double_barrier *b);
 unsigned pdk_double_barrier_count(pdk_double_barrier *b);
-void pdk_double_barrier_set_user(pdk_double_barrier *b, void *user);
-void *pdk_double_barrier_user(pdk_double_barrier *b);
 size_t pdk_double_barrier_last_error(pdk_double_barrier *b, char *buf, size_t size);
 
 #ifdef __cplusplus

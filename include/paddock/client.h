@@ -265,7 +265,7 @@ size_t pdk_client_session_reason(pdk_client *c, char *buf, size_t size);
  *
  * Any thread; the text is kept per thread. If the calling thread's last call on the client failed, the text describes
  * that call. Otherwise it describes the last failure since the last connection that came without a call; it is "" when
- * there was none. Calls on a mutex or a leader leave their texts in pdk_mutex_last_error() and pdk_leader_last_error().
+ * there was none. Calls on a lock, a leader or a barrier leave their texts in the ..._last_error() of that.
  * With C NULL: why the calling thread's last pdk_client_new() or pdk_client_adopt() failed.
  *
  * At most SIZE bytes with the terminating NUL are copied into BUF. Returns the length of the whole text; 0 after fork.
@@ -273,10 +273,6 @@ size_t pdk_client_session_reason(pdk_client *c, char *buf, size_t size);
  * The trap: a thread keeps the text of one failed call. A failure on another object replaces it.
  */
 size_t pdk_client_last_error(pdk_client *c, char *buf, size_t size);
-
-/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. C must not be freed. */
-void pdk_client_set_user(pdk_client *c, void *user);
-void *pdk_client_user(pdk_client *c);
 
 #ifdef __cplusplus
 }

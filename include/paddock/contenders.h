@@ -148,11 +148,11 @@ int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i);
 int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i);
 const char *pdk_contender_label(const pdk_contender_list *list, size_t i);
 
-/* Does the identity say that this contender's grants are confirmed (pdk_mutex_options_set_confirmed())? Either all
+/* Does the identity say that this contender's grants are confirmed (pdk_lock_options_set_confirmed())? Either all
  * contenders of a path should confirm their grants, or none. */
 bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i);
 
-/* The lock delay in the contender's identity (pdk_mutex_options_set_lock_delay_ms()), in milliseconds; 0 for none.
+/* The lock delay in the contender's identity (pdk_lock_options_set_lock_delay_ms()), in milliseconds; 0 for none.
  * Either all contenders of a path should have one, or none. */
 int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
 
@@ -179,7 +179,7 @@ bool pdk_contender_dead(const pdk_contender_list *list, size_t i);
  *
  * The node of a pdk_mutex or pdk_leader keeps its own data after that word and a space, so that lists still show its
  * owner. When Curator's Revoker has overwritten the data, the contender writes them back in that form. The data of
- * other libraries' nodes are overwritten. A holder reports the request to the program (pdk_mutex_on_revoke(),
+ * other libraries' nodes are overwritten. A holder reports the request to the program (pdk_lock_on_revoke(),
  * PDK_REVOKED), and so does a Curator lock that was made revocable. Other libraries ignore it.
  *
  * PDK_ENOENT: that node is deleted; a new node of its name was left alone.
@@ -201,7 +201,7 @@ int pdk_contender_revoke(pdk_client *c, const pdk_contender_list *list, size_t i
  * Otherwise as pdk_contender_revoke().
  *
  * The trap: the next contender is granted the lock AT ONCE. The holder before it may not have been notified, and works
- * on. Only tokens (mutex.h) protect a resource that both write to.
+ * on. Only tokens (lock.h) protect a resource that both write to.
  */
 int pdk_contender_remove(pdk_client *c, const pdk_contender_list *list, size_t i, int64_t timeout_ms);
 

@@ -1,8 +1,8 @@
 /*
  * Errors: every function that can fail returns 0 or one of these negative codes.
  *
- * A code is the class of the failure. pdk_client_last_error(), pdk_mutex_last_error() and pdk_leader_last_error()
- * describe the incident. A caller has three questions, and a function answers each: may I simply try again? may it have
+ * A code is the class of the failure. The ..._last_error() of the object on which the call was made describes the
+ * incident. A caller has three questions, and a function answers each: may I simply try again? may it have
  * happened all the same? is this object finished?
  */
 #ifndef PADDOCK_ERROR_H
@@ -19,7 +19,7 @@ extern "C" {
 #define PDK_ERRORS(X)                                                                                                  \
     X(PDK_EINVAL, -1, PLAIN, "invalid argument")                                                                       \
     X(PDK_ENOMEM, -2, RETRY, "out of memory")                                                                          \
-    X(PDK_EBUSY, -3, RETRY, "held by another")                                                                         \
+    X(PDK_EBUSY, -3, RETRY, "in use")                                                                                  \
     X(PDK_ETIMEDOUT, -4, RETRY, "timed out")                                                                           \
     X(PDK_EPERM, -5, PLAIN, "the caller is not the owner")                                                             \
     X(PDK_EDEADLK, -6, PLAIN, "a blocking call on a callback thread would never return")                               \
@@ -42,7 +42,7 @@ extern "C" {
     X(PDK_ESTALE, -23, PLAIN, "the servers' transaction numbers are behind the token that was asked for")              \
     X(PDK_ESHORT, -24, FATAL, "the session timeout is too short for the servers' tick and the margins")                \
     X(PDK_EACL, -25, PLAIN, "the servers do not take the ACL: they know no such scheme, or no such identity in it")    \
-    X(PDK_EUNSUPPORTED, -26, PLAIN, "ZooKeeper's client was built without it")                                         \
+    X(PDK_ENOTSUP, -26, PLAIN, "not supported")                                                                        \
     X(PDK_ETLS, -27, RETRY, "no TLS connection could be made")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),

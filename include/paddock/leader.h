@@ -3,7 +3,7 @@
  * dies or loses its session; then the next candidate does.
  *
  * Caveats, first:
- *  - To lead is a belief, as holding a lock is (mutex.h). Ask pdk_leader_is_leader() before each step that only a
+ *  - To lead is a belief, as holding a lock is (lock.h). Ask pdk_leader_is_leader() before each step that only a
  *    leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
  *  - PDK_SUSPENDED is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_RESUMED or
  *    PDK_DEPOSED.
@@ -40,7 +40,7 @@ typedef enum pdk_leader_change {
     PDK_DEPOSED = 4,   /* the term is over: lost, or resigned */
     PDK_WITHDRAWN = 5, /* the candidacy ended without a resignation: the client is closed, or the servers refuse it for
                           good; pdk_leader_wait() with 0 tells why. Token 0 */
-    PDK_REVOKED = 6    /* a client asks the leader to resign, as in pdk_mutex_on_revoke(); once per term */
+    PDK_REVOKED = 6    /* a client asks the leader to resign, as in pdk_lock_on_revoke(); once per term */
 } pdk_leader_change;
 
 /* Create options with their defaults; NULL when memory is out. The caller frees them; the leader copies what it
@@ -140,7 +140,7 @@ pdk_leadership pdk_leader_state(pdk_leader *l);
  * pdk_leader_valid_ms(). No request; any thread. */
 bool pdk_leader_is_leader(pdk_leader *l);
 
-/* The milliseconds that the term is still certain to last: pdk_mutex_valid_ms(), for a leader. They count down while
+/* The milliseconds that the term is still certain to last: pdk_lock_valid_ms(), for a leader. They count down while
  * the term is suspended. 0 without a term, also after fork. */
 int64_t pdk_leader_valid_ms(pdk_leader *l);
 
@@ -151,20 +151,15 @@ int pdk_leader_token(pdk_leader *l, int64_t *token);
 
 /* The name of the node of the term, under the path; "" without one. Copies as pdk_client_last_error(). No name is used
  * twice: a transaction of the program's own with a check of this node (zoo_check_op_init(), -1) commits in this term or
- * not at all; pdk_mutex_guard() tells the traps. */
+ * not at all; pdk_lock_guard() tells the traps. */
 size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size);
 
-/* The number of contenders ahead of a candidate: pdk_mutex_ahead(), for a leader. PDK_EPERM when the object is no
+/* The number of contenders ahead of a candidate: pdk_lock_ahead(), for a leader. PDK_EPERM when the object is no
  * candidate, or leads. PDK_EINVAL, PDK_EFORKED. */
 int pdk_leader_ahead(pdk_leader *l, int64_t *ahead);
 
-/* The path and the client of the object, borrowed until pdk_leader_free() has returned 0. Any thread. */
+/* The path of the object, borrowed until pdk_leader_free() has returned 0. Any thread. NULL for NULL. */
 const char *pdk_leader_path(pdk_leader *l);
-pdk_client *pdk_leader_client(pdk_leader *l);
-
-/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. L must not be freed. */
-void pdk_leader_set_user(pdk_leader *l, void *user);
-void *pdk_leader_user(pdk_leader *l);
 
 /* Called at each change, with the token of its term, in order. A program that lets more than 16 changes wait loses
  * those in the middle, never the last. A later change may have happened: pdk_leader_is_leader() has the present
@@ -189,7 +184,7 @@ int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *to
  * The incident: why the last call on this object failed, or why a term or the candidacy ended, as "lead /leaders/a: the
  * lock was lost while it was held: the session expired: the servers ended the session".
  *
- * Any thread. The text is kept as pdk_mutex_last_error() keeps it, until the next term begins. It reports a link
+ * Any thread. The text is kept as pdk_lock_last_error() keeps it, until the next term begins. It reports a link
  * that is too slow, and a path without DELETE, as that function does. Copies as pdk_client_last_error(), and has its
  * trap.
  */

@@ -2,175 +2,31 @@
  * A mutex that the threads and processes of a fleet share, named by a path.
  *
  * Caveats, first:
- *  - A lock in a network is a belief. It ends on this process's clock before the servers can give the lock to another,
- *    but a process that is stopped between its last look and its write, or a write on its way, can still land after
- *    that. Ask pdk_mutex_valid_ms() before work that takes time, and pass pdk_mutex_token() to a resource that refuses
- *    tokens lower than one it has seen. Data in ZooKeeper itself are written safely in a transaction with
- *    pdk_mutex_guard().
- *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
- *    lock again.
- *  - Another client may delete the lock's node, as `paddock break` does. The holder then becomes LOST within a twentieth
- *    of the session timeout and one round trip. Until then another contender can hold the lock, too.
- *  - Unlock, or close the client, before the process ends. Without either, the servers keep the node for one session
- *    timeout, and the next contender waits for that long.
- *  - Re-entry is counted per thread and per object: two pdk_mutex objects on one path exclude each other, also in one
- *    thread.
- *  - The order between waiters is the order in which the servers created their nodes.
+ *  - Those of <paddock/lock.h> apply.
  *  - Curator's InterProcessMutex on the same path and a pdk_mutex exclude each other. A Curator read/write lock or
  *    latch on the same path does not: give every lock a path of its own.
  */
 #ifndef PADDOCK_MUTEX_H
 #define PADDOCK_MUTEX_H
 
-#include <paddock/client.h>
+#include <paddock/lock.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct pdk_mutex pdk_mutex;
-typedef struct pdk_mutex_options pdk_mutex_options;
-typedef struct pdk_op pdk_op;
-
-typedef enum pdk_state {
-    PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object */
-    PDK_HELD = 1,    /* held, with at least the time of pdk_client_options_set_min_valid_ms() left */
-    PDK_SUSPECT = 2, /* held, but with less time left; or the connection is lost, or being checked after its return */
-    PDK_LOST = 3     /* no longer held; stays until the owner has unlocked */
-} pdk_state;
-
-/* Create options with their defaults; NULL when memory is out. The caller frees them; the mutex copies what it
- * needs. */
-pdk_mutex_options *pdk_mutex_options_new(void);
-void pdk_mutex_options_free(pdk_mutex_options *o);
-
-/* The data of the lock's nodes, instead of the identity that `paddock ls` reads (host, pid, thread, label). At most
- * 65536 bytes; the servers' jute.maxbuffer may allow less. PDK_EINVAL, PDK_ENOMEM. */
-int pdk_mutex_options_set_data(pdk_mutex_options *o, const void *data, size_t size);
-
-/*
- * Refuse a grant whose token is less than MIN_TOKEN: the lock then fails with PDK_ESTALE, and leaves no node. Default
- * 0: no least token.
- *
- * Tokens are transaction numbers of the servers. They go back when the ensemble is restored from an old backup. A
- * program whose store has seen token N asks for N + 1, and so detects the backup before it writes. Each transaction of
- * such an ensemble brings it nearer to MIN_TOKEN.
- *
- * PDK_EINVAL: MIN_TOKEN is negative.
- */
-int pdk_mutex_options_set_min_token(pdk_mutex_options *o, int64_t min_token);
-
-/*
- * Confirm each grant by a write to the lock's own node. It costs one round trip, and its transaction number is the
- * token.
- *
- * By this write a quorum agrees that the node exists at that moment. The token is larger than the number of every write
- * of an earlier holder to the servers. Without this option the token is the number of the node's creation. That number
- * is larger than those of earlier grants, but smaller than those of the writes during the wait.
- *
- * The nodes' ACL must permit WRITE to the sessions that create them. PDK_EINVAL.
- *
- * The trap: all contenders of a path must have this option, or none. Tokens of the two kinds do not rise together.
- * pdk_contender_token() has the number of the creation, not the token of a confirmed grant.
- */
-int pdk_mutex_options_set_confirmed(pdk_mutex_options *o, bool confirmed);
-
-/*
- * Set a lock delay, as Chubby's: a contender that follows a holder that did not unlock is granted the lock DELAY_MS
- * later. Default 0, for none; at most 24 hours. PDK_EINVAL.
- *
- * A holder did not unlock if its process died, its session expired, or its grant was LOST. Closing the client is no
- * unlock. The delay runs on the contender's clock, from the moment at which it detected that. In this time the earlier
- * holder's writes in flight can land on a resource that checks no tokens. A lock that was unlocked is handed over
- * without delay.
- *
- * Every contender of a path must have a delay. The delays may differ: each contender waits its own. Clients without
- * this option, Curator included, neither write nor honour the holder record. The record is the data of PATH itself:
- * "held NAME", or "free". Other data there are overwritten. PATH is created as an ordinary node, because the servers
- * would delete a container together with its record. An existing node is used as it is. Its ACL must permit READ and
- * WRITE.
- *
- * A grant takes two round trips more, an unlock none. During a delay the lock is held: pdk_mutex_trylock() answers
- * PDK_EBUSY, and later tries through the same object do not restart the delay.
- *
- * The trap: a holder whose session ends while it unlocks may leave its record. The next contender then waits in vain.
- */
-int pdk_mutex_options_set_lock_delay_ms(pdk_mutex_options *o, int delay_ms);
-
-/*
- * Unlock without waiting for the servers: pdk_mutex_unlock() then sends the delete and returns 0. Default: false.
- *
- * The caller does not hold the lock any more, whatever becomes of the delete. The library repeats it until the node is
- * proven deleted, or the session has ended. A failure is the object's incident in pdk_mutex_last_error(): PDK_ELOST,
- * PDK_EACCES, or PDK_EUNKNOWN after one session timeout. pdk_client_flush() waits for the end of all releases.
- *
- * The node of the next lock queues behind the earlier one: the servers keep the order of a session's requests. While a
- * lost delete is repeated, the next lock waits for it. pdk_mutex_free() does not wait, and the release goes on.
- * pdk_client_close() leaves no node, as without this option.
- *
- * PDK_EINVAL.
- */
-int pdk_mutex_options_set_unlock_nowait(pdk_mutex_options *o, bool nowait);
-
-/*
- * Let the threads of this process that lock through one object take turns under one node. An owner that unlocks hands
- * the lock to the next of them without a request, BUDGET times at most. Default 0: off, each lock has a node of its
- * own.
- *
- * A lock then waits in the object while the object holds the lock or waits for it. So do asynchronous locks, which are
- * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is
- * released, and the node for the next of them is created at the end of the servers' queue. So two processes with the
- * same budget that both want the lock all the time have about the same number of turns. A grant that is not HELD is
- * released rather than handed on. So is one that another client has asked for (pdk_mutex_on_revoke()).
- *
- * All turns of one node have one token, which pdk_mutex_token() returns. It rises from node to node, not from turn to
- * turn. A resource that refuses tokens lower than one it has seen is protected against other processes, as before. It
- * does not tell a thread that was slow to write from the next owner in the same process: pdk_mutex_turn() does. The
- * pair of token and turn rises with every owner. pdk_mutex_guard() checks the node, so it does not tell turns apart.
- *
- * While the lock is in the hands of this process, or requested by it, pdk_mutex_trylock() answers PDK_EBUSY without a
- * request, and pdk_mutex_ahead() tells the place of the object's node. A lost grant is its last owner's; those that
- * wait contend again. A failure is told to all that wait. The identity of a node is that of the thread that created
- * it, not that of the owner.
- *
- * PDK_EINVAL.
- */
-int pdk_mutex_options_set_local_handover(pdk_mutex_options *o, unsigned budget);
-
-/*
- * Keep the lock's node after the last unlock, without an owner, for IDLE_MS milliseconds at most. Default 0: off. At
- * most 24 hours.
- *
- * The next lock through the object takes the node over without a request, if the grant is HELD then: its token is the
- * same, and its turn one more. The unlock returns 0 at once, and pdk_mutex_state() is PDK_FREE. The node goes when
- * another contender appears, when the time ends, when the connection is lost or the grant is SUSPECT, when a client
- * asks for the lock (pdk_contender_revoke()), and with pdk_mutex_free() and pdk_client_close(). None of that is
- * reported.
- *
- * A contender is served at most one round trip later than without this option. To notice it, the client watches the
- * children of PATH from the first idle moment of a node on. That costs one request for each node, not for each unlock.
- * The client renews its session as for a lock that is held.
- *
- * A lock delay begins as after a holder that did not unlock, if the process dies while the node is idle.
- *
- * PDK_EINVAL: IDLE_MS is negative or too large.
- */
-int pdk_mutex_options_set_idle_hold_ms(pdk_mutex_options *o, int idle_ms);
+typedef struct pdk_lock pdk_mutex;
 
 /*
  * Create a mutex object for PATH; no request is sent.
  *
  * PATH is absolute, within the client's chroot. The first lock creates the node and its missing ancestors, as
- * containers. OPTS may be NULL. On success *M is the caller's, to be given to pdk_mutex_free().
+ * containers. OPTS may be NULL. On success *M is the caller's, to be given to pdk_lock_free().
  *
  * PDK_EPATH: PATH is relative, is "/" or is not a ZooKeeper path.
  * PDK_EINVAL, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */
-int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_mutex_options *opts);
-
-/* Free the object. NULL is allowed. PDK_EBUSY while a grant or a request of the object remains and the client is open;
- * then nothing is freed. PDK_EFORKED. */
-int pdk_mutex_free(pdk_mutex *m);
+int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock_options *opts);
 
 /*
  * Lock. The call waits indefinitely, through disconnections and new sessions.
@@ -211,20 +67,14 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
  * Unlock; the last unlock of an owner releases the lock. After that call the caller does not hold the lock, whatever
  * the answer.
  *
- * 0: the node is deleted; with pdk_mutex_options_set_unlock_nowait(), the delete was sent.
- * PDK_EPERM: the caller is not the owner; nothing happens. Any thread may unlock a grant of pdk_mutex_lock_async(). Of two
- * such grants one that is lost is unlocked first.
- * PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had deleted the node.
- * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
- * takes the node with it.
- * PDK_EACCES: the path's ACL does not permit to DELETE; the node stays until the session ends.
- * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * 0: the node is deleted; with pdk_lock_options_set_unlock_nowait(), the delete was sent. PDK_EPERM: the caller is not
+ * the owner; nothing happens. Any thread may unlock a grant of pdk_mutex_lock_async(). Of two such grants one that is
+ * lost is unlocked first. PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had
+ * deleted the node. PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the
+ * session ends and takes the node with it. PDK_EACCES: the path's ACL does not permit to DELETE; the node stays until
+ * the session ends. PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_unlock(pdk_mutex *m);
-
-/* The outcome of pdk_mutex_lock_async(): RC is 0, an error of pdk_mutex_timedlock(), or PDK_ECANCELED. PDK_ELOST: the
- * lock was granted, and lost before the callback could run; there is nothing to unlock. */
-typedef void (*pdk_lock_cb)(int rc, void *arg);
 
 /*
  * Lock without waiting. CB is called exactly once, later, with the outcome.
@@ -241,172 +91,6 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
  * have returned; never from inside this call, and never if it returned an error. Any thread, also from a callback; the
  * rules of ownership are those of pdk_mutex_unlock(). PDK_EPERM, PDK_ELOST, PDK_ENOMEM, PDK_EFORKED. */
 int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg);
-
-/* Ask a pending lock to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster. Any
- * thread, any number of times, also after the callback. PDK_EFORKED. */
-int pdk_op_cancel(pdk_op *op);
-
-/* Free the handle; a pending lock goes on. NULL is allowed. Any time, any thread. */
-void pdk_op_free(pdk_op *op);
-
-/* The state of the caller's grant. When the calling thread has none: of the object's grant. No request; any thread.
- * PDK_LOST after fork, whatever it was. */
-pdk_state pdk_mutex_state(pdk_mutex *m);
-
-/*
- * The fencing token of the caller's grant (by the rule of pdk_mutex_state()). It is available while the grant is HELD,
- * SUSPECT or LOST.
- *
- * Later grants of a path have larger tokens, also after the path was deleted and created again. The token is the czxid
- * of the lock's node, or the number of the write that confirmed the grant (pdk_mutex_options_set_confirmed()). Read it
- * as an opaque signed 64-bit number.
- *
- * PDK_EPERM: there is no grant. PDK_EFORKED.
- */
-int pdk_mutex_token(pdk_mutex *m, int64_t *token);
-
-/*
- * The number of the caller's turn under the node of its grant (by the rule of pdk_mutex_state()): 1 for the first
- * owner, and one more for each owner after it. It is always 1 without pdk_mutex_options_set_local_handover() and
- * pdk_mutex_options_set_idle_hold_ms(). No request; any thread. PDK_EPERM: there is no grant. PDK_EINVAL, PDK_EFORKED.
- */
-int pdk_mutex_turn(pdk_mutex *m, uint64_t *turn);
-
-/*
- * The milliseconds that the caller's grant (by the rule of pdk_mutex_state()) is still certain to last.
- *
- * Before they have passed, the servers cannot give the lock to another contender, whatever the state of the network and
- * the servers. That requires clocks that run at the same rate (pdk_client_options_set_drift_margin_ms());
- * doc/guarantees.md has the other assumptions. The client renews the time unasked while the servers answer. The call
- * reads the clock and sends no request; any thread.
- *
- * 0: there is no grant, or none any more; also after fork.
- *
- * The trap: work that has begun must end within this time, or carry the token.
- */
-int64_t pdk_mutex_valid_ms(pdk_mutex *m);
-
-/* The name of the node of the caller's grant, under the lock's path. Copies as pdk_client_last_error(). "" without a
- * grant. */
-size_t pdk_mutex_node(pdk_mutex *m, char *buf, size_t size);
-
-/*
- * The number of contenders ahead of the first request that waits through the object: 0 when it is the first in the
- * queue.
- *
- * Any thread. The call sends no request. The answer comes from the last listing of the waiting request's node. It is -1
- * before the first listing, and again when the node is lost and another is to come. Otherwise it is never too small,
- * because no contender can enter the queue ahead of another. It can be too large: a waiter lists again only when the
- * node directly ahead is deleted. pdk_contenders() asks the servers.
- *
- * PDK_EPERM: nothing waits through the object. PDK_EINVAL, PDK_EFORKED.
- */
-int pdk_mutex_ahead(pdk_mutex *m, int64_t *ahead);
-
-/* The path and the client of the object, borrowed until pdk_mutex_free() has returned 0. Any thread. */
-const char *pdk_mutex_path(pdk_mutex *m);
-pdk_client *pdk_mutex_client(pdk_mutex *m);
-
-/* A pointer of the program's own, NULL at first. Any thread; the library never follows it. M must not be freed. */
-void pdk_mutex_set_user(pdk_mutex *m, void *user);
-void *pdk_mutex_user(pdk_mutex *m);
-
-struct zoo_op; /* of <zookeeper/zookeeper.h> */
-
-/*
- * Fill *OP with a check that the node of the caller's grant (by the rule of pdk_mutex_state()) exists. In a transaction
- * of the caller's own, zoo_amulti() commits with it while the lock is held, or not at all.
- *
- * The servers decide, so neither a belief nor a clock is involved. No name is ever used twice, so a late transaction is
- * refused, too.
- *
- * The path in *OP is borrowed until pdk_mutex_free() has returned 0: an op that is used after the unlock, or after the
- * loss, is refused by the servers. *OP may be used any number of times, on any handle of the same ensemble and chroot,
- * also of another session. Each guarded grant keeps its path (the lock's path and at most 200 bytes) until then. A
- * program that guards millions of grants through one object can fill an op itself instead, with pdk_mutex_node() and
- * memory of its own.
- *
- * PDK_EPERM: there is no grant. PDK_ELOST: the grant was lost. PDK_EINVAL, PDK_ENOMEM, PDK_EFORKED.
- *
- * A refused check fails the whole transaction with ZNONODE. The result of the check says so, too: its `err` is ZNONODE.
- * The operations before it have 0, those after it ZRUNTIMEINCONSISTENCY; so put the check first. With ZCONNECTIONLOSS
- * and ZOPERATIONTIMEOUT the outcome is unknown; the same transaction can be sent again if it may happen twice.
- *
- * ZooKeeper's client (3.8.0, and later as far as we have read) has traps in its multi, which free memory of the
- * caller's or abort the process:
- *  - A handle whose session has expired, or whose authentication has failed: with two operations or more; with a
- *    chroot, with any number. Check that zoo_state() is ZOO_CONNECTED_STATE right before the call. That leaves the time
- *    between the two, in which a thread would have to sleep through a lost connection and the next one; with
- *    libzookeeper_st nothing is left. When the application adds authentication, wait until it has succeeded.
- *  - A path that ZooKeeper does not take, in any operation but the last.
- *  - A container among the creates (ZOO_CONTAINER). A node with a time to live is refused.
- *  - zoo_multi(), which waits, can wait indefinitely when the session expires (ZOOKEEPER-2802), and leaves the results
- *    untouched when the connection is lost. zoo_amulti() does not wait; its results must stay until the completion,
- *    which zookeeper_close() may forget.
- */
-int pdk_mutex_guard(pdk_mutex *m, struct zoo_op *op);
-
-/* Called at each change that the program did not ask for: HELD to SUSPECT, SUSPECT to HELD, any to LOST. TOKEN
- * identifies the grant. Changes come in order. A program that lets more than 16 of them wait loses those in the middle,
- * never the last. */
-typedef void (*pdk_state_cb)(pdk_mutex *m, pdk_state state, int64_t token, void *arg);
-
-/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks.
- * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_mutex_on_state(pdk_mutex *m, pdk_state_cb cb, void *arg);
-
-/*
- * A descriptor that is readable while changes wait for pdk_mutex_next_change(). For poll(), in any thread.
- *
- * The changes are those that pdk_mutex_on_state() reports, from this call on, with or without a callback. The library
- * owns the descriptor: the program neither reads nor closes it. The first call creates it, close-on-exec;
- * pdk_mutex_free() closes it.
- *
- * Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM, PDK_ENOMEM, PDK_EFORKED.
- */
-int pdk_mutex_fd(pdk_mutex *m);
-
-/* Take the oldest change that waits, without blocking. Returns 1 when there was one, 0 when there was none. TOKEN may
- * be NULL. A program that lets more than 16 changes wait loses those in the middle, never the last. PDK_EINVAL,
- * PDK_EFORKED. */
-int pdk_mutex_next_change(pdk_mutex *m, pdk_state *state, int64_t *token);
-
-/*
- * Called when a client asks the holder to release the lock.
- *
- * The request is the word "__REVOKE__" in the data of the holder's node. Curator's Revoker writes the word alone;
- * pdk_contender_revoke() writes it before a space and the node's own data. It is only a request: nothing changes unless
- * the program unlocks, now or when its work allows.
- *
- * TOKEN identifies the grant. A request is reported at most once per grant. A request that was written to a waiter's
- * node is reported after the grant, possibly before a blocking lock call has returned. The library reads its node only
- * once a wait or a hold has lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The
- * callback may run when that grant has just been released. A node that its own session may not READ cannot carry a
- * request.
- */
-typedef void (*pdk_revoke_cb)(pdk_mutex *m, int64_t token, void *arg);
-
-/* Set the callback for revocation requests; NULL for none. Set it before the first lock: a request that comes without a
- * callback is not reported. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_mutex_on_revoke(pdk_mutex *m, pdk_revoke_cb cb, void *arg);
-
-/*
- * The incident: why the last call on this object failed, as "lock /locks/a: timed out after 2000 ms: held by db7 pid
- * 4711 (nightly), 1 ahead", "lock /locks/a: timed out after 2000 ms: no server reached (last: connection refused by
- * 127.0.0.1:2181)", "unlock /locks/a: the lock was lost while it was held: its node is deleted".
- *
- * Any thread; the text is kept per thread. If the calling thread's last call on the object failed, the text describes
- * that call. Otherwise it describes the last failure since the last grant that came without a call: a loss, or the
- * outcome of an asynchronous call. It is "" when there was none. Queries such as pdk_mutex_state() do not change it.
- *
- * A request may wait on a link that is too slow for the session timeout. Any other thread then reads "lock /locks/a:
- * not granted yet: connected, but the session cannot be confirmed in time: round trip 2.4 s, session timeout 6 s". A
- * path's ACL may lack DELETE, by which the session is renewed. From the first refusal on, long before the loss, the
- * text is "hold /locks/a: the session cannot be renewed: /locks/a does not permit DELETE".
- *
- * Copies as pdk_client_last_error(), and has its trap.
- */
-size_t pdk_mutex_last_error(pdk_mutex *m, char *buf, size_t size);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
  * Secured connections: TLS, and authentication by SASL. ZooKeeper's client must have been built with them.
  *
  * Caveats, first:
- *  - Debian's libzookeeper-mt2 has neither. Every setter here answers PDK_EUNSUPPORTED then, so no program speaks in
+ *  - Debian's libzookeeper-mt2 has neither. Every setter here answers PDK_ENOTSUP then, so no program speaks in
  *    plain text unasked. pdk_has_tls() and pdk_has_sasl() tell what is there.
  *  - One client has TLS or SASL, not both: ZooKeeper's client has no call for both. With TLS, use
  *    pdk_client_options_add_auth(), or the certificate itself: the servers' scheme "x509".
@@ -54,7 +54,7 @@ typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
  *
  * The reason comes from lines of ZooKeeper's client: without them (pdk_log_zookeeper(PDK_LOG_NONE)) there is neither.
  *
- * PDK_EUNSUPPORTED: ZooKeeper's client has no TLS; O is not changed.
+ * PDK_ENOTSUP: ZooKeeper's client has no TLS; O is not changed.
  * PDK_EINVAL: a file is not named, or its name has a comma in it (ZooKeeper's client takes a list); or O has SASL.
  * PDK_ENOMEM.
  */
@@ -67,7 +67,7 @@ int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char
  * The trap: with true, every holder of a server's certificate that CA has signed can pose as a server of the ensemble.
  * Let CA sign for nothing but the ensemble.
  *
- * PDK_EUNSUPPORTED, PDK_EINVAL.
+ * PDK_ENOTSUP, PDK_EINVAL.
  */
 int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name);
 
@@ -79,7 +79,7 @@ int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name);
  *
  * The trap: SASL hides the password of DIGEST-MD5 on the network, and nothing else. All that follows is plain text.
  *
- * PDK_EUNSUPPORTED: ZooKeeper's client has no SASL; O is not changed.
+ * PDK_ENOTSUP: ZooKeeper's client has no SASL; O is not changed.
  * PDK_EINVAL: MECHANISM or USER is NULL or empty; or O has TLS.
  * PDK_ENOMEM.
  */

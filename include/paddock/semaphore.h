@@ -2,7 +2,7 @@
  * A semaphore that the threads and processes of a fleet share: up to LIMIT permits are held at once.
  *
  * Caveats, first:
- *  - Those of <paddock/mutex.h> apply to a permit: a grant is a belief, LOST is final, the process must release or close.
+ *  - Those of <paddock/lock.h> apply to a permit.
  *  - All clients of a path must agree on the limit. A client with a larger limit is granted permits beyond the limit of
  *    the others.
  *  - A request for several permits gets all of them or none. No two requests can block each other: one at a time
@@ -20,7 +20,7 @@
 #ifndef PADDOCK_SEMAPHORE_H
 #define PADDOCK_SEMAPHORE_H
 
-#include <paddock/mutex.h>
+#include <paddock/lock.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,33 +29,17 @@ extern "C" {
 /* The largest limit, and the most permits of one acquisition. */
 #define PDK_SEMAPHORE_MAX 1000
 
-typedef struct pdk_semaphore pdk_semaphore;
-typedef struct pdk_semaphore_options pdk_semaphore_options;
+typedef struct pdk_lock pdk_semaphore;
 
 /* One acquisition, of one or more permits; or a request for it. */
 typedef struct pdk_permit pdk_permit;
 
-/* Create options with their defaults; NULL when memory is out. The caller frees them; the semaphore copies what it
- * needs. */
-pdk_semaphore_options *pdk_semaphore_options_new(void);
-void pdk_semaphore_options_free(pdk_semaphore_options *o);
-
-/* As pdk_mutex_options_set_data(): the data of each permit's node. */
-int pdk_semaphore_options_set_data(pdk_semaphore_options *o, const void *data, size_t size);
-
 /*
  * Create an object for PATH with LIMIT permits, as pdk_mutex_new(); no request is sent. On success *S is the caller's,
- * to be given to pdk_semaphore_free(). PDK_EINVAL: LIMIT is 0 or above PDK_SEMAPHORE_MAX. PDK_EPATH, PDK_ENOMEM,
+ * to be given to pdk_lock_free(). PDK_EINVAL: LIMIT is 0 or above PDK_SEMAPHORE_MAX. PDK_EPATH, PDK_ENOMEM,
  * PDK_ECLOSED, PDK_EFORKED.
  */
-int pdk_semaphore_new(pdk_semaphore **s, pdk_client *c, const char *path, unsigned limit,
-                      const pdk_semaphore_options *opts);
-
-/*
- * Free the object. NULL is allowed. PDK_EBUSY: a permit or a request remains; with a closed client that is no obstacle,
- * and the handles that remain end with the object. PDK_EFORKED.
- */
-int pdk_semaphore_free(pdk_semaphore *s);
+int pdk_semaphore_new(pdk_semaphore **s, pdk_client *c, const char *path, unsigned limit, const pdk_lock_options *opts);
 
 /*
  * Acquire N permits, all or none. On success *PERMIT is the caller's, to be given to pdk_permit_release().
@@ -129,11 +113,11 @@ int pdk_permit_release(pdk_permit *permit);
  */
 int pdk_permit_release_async(pdk_permit *permit, pdk_lock_cb cb, void *arg);
 
-/* The state of the acquisition: PDK_FREE before the outcome and after a failure, PDK_SUSPECT when one of its permits is,
- * PDK_LOST when one of them is. */
+/* The state of the acquisition: PDK_FREE before the outcome and after a failure, PDK_SUSPECT when one of its permits
+ * is, PDK_LOST when one of them is. */
 pdk_state pdk_permit_state(pdk_permit *permit);
 
-/* The milliseconds for which all permits of it are certain to be held, as pdk_mutex_valid_ms(). */
+/* The milliseconds for which all permits of it are certain to be held, as pdk_lock_valid_ms(). */
 int64_t pdk_permit_valid_ms(pdk_permit *permit);
 
 /* The token of the acquisition. PDK_EPERM: it was not granted. PDK_EINVAL, PDK_EFORKED. */
@@ -142,29 +126,12 @@ int pdk_permit_token(pdk_permit *permit, int64_t *token);
 /* How many permits it has. */
 unsigned pdk_permit_count(pdk_permit *permit);
 
-/* The name of the node of permit I, from 0, under the path's "leases", as pdk_mutex_node(). */
+/* The name of the node of permit I, from 0, under the path's "leases", as pdk_lock_node(). */
 size_t pdk_permit_node(pdk_permit *permit, unsigned i, char *buf, size_t size);
 
-/* Fill CHECK for permit I, from 0, as pdk_mutex_guard(): the transaction commits only while that permit is held. A
+/* Fill CHECK for permit I, from 0, as pdk_lock_guard(): the transaction commits only while that permit is held. A
  * transaction of all of them has a check for each. */
 int pdk_permit_guard(pdk_permit *permit, unsigned i, struct zoo_op *check);
-
-/* As those of the mutex. */
-const char *pdk_semaphore_path(pdk_semaphore *s);
-pdk_client *pdk_semaphore_client(pdk_semaphore *s);
-void pdk_semaphore_set_user(pdk_semaphore *s, void *user);
-void *pdk_semaphore_user(pdk_semaphore *s);
-int pdk_semaphore_fd(pdk_semaphore *s);
-int pdk_semaphore_next_change(pdk_semaphore *s, pdk_state *state, int64_t *token);
-size_t pdk_semaphore_last_error(pdk_semaphore *s, char *buf, size_t size);
-
-/* As pdk_state_cb and pdk_mutex_on_state(). TOKEN identifies the acquisition. */
-typedef void (*pdk_semaphore_state_cb)(pdk_semaphore *s, pdk_state state, int64_t token, void *arg);
-int pdk_semaphore_on_state(pdk_semaphore *s, pdk_semaphore_state_cb cb, void *arg);
-
-/* As pdk_revoke_cb and pdk_mutex_on_revoke(). Called once for each permit that is asked for. */
-typedef void (*pdk_semaphore_revoke_cb)(pdk_semaphore *s, int64_t token, void *arg);
-int pdk_semaphore_on_revoke(pdk_semaphore *s, pdk_semaphore_revoke_cb cb, void *arg);
 
 #ifdef __cplusplus
 }

@@ -67,7 +67,7 @@
  *    vain. Servers under pressure can leave out the clear: it is sent again, and the successor waits in vain only if it
  *    has read the record by then.) Records are written at the version that was read: a late write changes nothing. A
  *    record whose reply was lost stays. Its version is not known, and a guess could clear another holder's. A multi of
- *    check and record would do as well, and could abort the process (see pdk_mutex_guard()).
+ *    check and record would do as well, and could abort the process (see pdk_lock_guard()).
  *  - All contenders of a mutex are sequential, so no lower number can appear. When the only contender ahead is deleted,
  *    the lock is ours, provided our own node still exists. Its watch, set before, would have reported otherwise, and
  *    earlier.

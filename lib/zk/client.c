@@ -205,10 +205,4 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     c->cancel_state = state; /* other threads have had the lock since */
 }
 
-/* --- the program's own ------------------------------------------------------------------------------------------- */
-
-void pdk_client_set_user(pdk_client *c, void *user) { c->user = user; }
-
-void *pdk_client_user(pdk_client *c) { return c->user; }
-
 zhandle_t *pdk__client_zh(struct pdk_client *c) { return c->zh; }

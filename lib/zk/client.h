@@ -154,7 +154,6 @@ struct pdk_client {
     bool reached;          /* a server was connected at least once */
     int64_t apart_ms;      /* since when none is connected */
     int renewal;           /* the answer to the last request for the chain */
-    _Atomic(void *) user;
 };
 
 /* Every public call: enter, work, leave. Entering refuses in a forked child, and prevents a cancellation while the

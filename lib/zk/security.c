@@ -74,7 +74,7 @@ int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char
                                pdk_secret_cb password, void *arg)
 {
     if (!pdk_has_tls())
-        return PDK_EUNSUPPORTED;
+        return PDK_ENOTSUP;
     if (o == NULL || !is_file(ca) || !is_file(cert) || !is_file(key) || o->security.mechanism != NULL)
         return PDK_EINVAL;
     return replace(&o->security, &(struct pdk__security){.ca = (char *)ca,
@@ -88,7 +88,7 @@ int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char
 int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name)
 {
     if (!pdk_has_tls())
-        return PDK_EUNSUPPORTED;
+        return PDK_ENOTSUP;
     if (o == NULL)
         return PDK_EINVAL;
     o->security.any_name = any_name;
@@ -99,7 +99,7 @@ int pdk_client_options_set_sasl(pdk_client_options *o, const char *mechanism, co
                                 void *arg)
 {
     if (!pdk_has_sasl())
-        return PDK_EUNSUPPORTED;
+        return PDK_ENOTSUP;
     if (o == NULL || mechanism == NULL || *mechanism == '\0' || user == NULL || *user == '\0' || o->security.ca != NULL)
         return PDK_EINVAL;
     return replace(&o->security, &(struct pdk__security){.mechanism = (char *)mechanism,

@@ -308,7 +308,7 @@ zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn wat
 int pdk__tls_check_files(const struct pdk__security *s, char *why, size_t size)
 {
     (void)s, (void)why, (void)size;
-    return PDK_EUNSUPPORTED;
+    return PDK_ENOTSUP;
 }
 
 zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher)

@@ -12,7 +12,7 @@ server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c %D%/exports \
+	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     }
     if (rc != 0)
         fprintf(stderr, "lock_cycles: %s\n", pdk_strerror(rc));
-    pdk_mutex_free(mutex);
+    pdk_lock_free(mutex);
     pdk_client_free(client);
     return rc == 0 ? 0 : 1;
 }

@@ -224,9 +224,9 @@ static void threads_exclude_each_other()
 static void options_of_locks()
 {
     paddock::client client(hosts), other(hosts);
-    paddock::mutex m(client, "/cpp/idle", paddock::mutex_options().idle_hold(10min).local_handover(8).unlock_nowait());
-    paddock::shared_mutex rw(client, "/cpp/idle-rw", paddock::shared_mutex_options().idle_hold(10min).unlock_nowait());
-    paddock::multi_mutex all(client, {"/cpp/n1", "/cpp/n2"}, paddock::multi_mutex_options().unlock_nowait());
+    paddock::mutex m(client, "/cpp/idle", paddock::lock_options().idle_hold(10min).local_handover(8).unlock_nowait());
+    paddock::shared_mutex rw(client, "/cpp/idle-rw", paddock::lock_options().idle_hold(10min).unlock_nowait());
+    paddock::multi_mutex all(client, {"/cpp/n1", "/cpp/n2"}, paddock::lock_options().unlock_nowait());
     paddock::mutex foreign(other, "/cpp/idle"), one(other, "/cpp/n1");
     std::int64_t tokens[2][2];
     for (unsigned i = 0; i < 2; i++) {
@@ -246,11 +246,11 @@ static void options_of_locks()
     CHECK(client.flush_for(0ms));
     CHECK(one.try_lock_for(10s));
     one.unlock();
-    paddock::mutex_options o;
+    paddock::lock_options o;
     CHECK(thrown([&] { o.idle_hold(-1ms); }) == PDK_EINVAL && thrown([&] { o.idle_hold(25h); }) == PDK_EINVAL);
     CHECK(thrown([&] { o.min_token(-1); }) == PDK_EINVAL && thrown([&] { o.lock_delay(25h); }) == PDK_EINVAL);
-    CHECK(thrown([&] { paddock::shared_mutex_options().idle_hold(-1ms); }) == PDK_EINVAL);
-    paddock::mutex late(client, "/cpp/least", paddock::mutex_options().confirmed().min_token(INT64_MAX));
+    CHECK(thrown([&] { paddock::lock_options().idle_hold(-1ms); }) == PDK_EINVAL);
+    paddock::mutex late(client, "/cpp/least", paddock::lock_options().confirmed().min_token(INT64_MAX));
     CHECK(thrown([&] { late.lock(); }) == PDK_ESTALE);
     client.close();
     CHECK(thrown([&] { client.flush(); }) == PDK_ECLOSED);

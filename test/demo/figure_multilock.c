@@ -70,8 +70,8 @@ static void begin(void)
 
 static void end(void)
 {
-    CHECK_RC(pdk_mutex_free(mutex), PDK_OK);
-    CHECK_RC(pdk_multilock_free(multi), PDK_OK);
+    CHECK_RC(pdk_lock_free(mutex), PDK_OK);
+    CHECK_RC(pdk_lock_free(multi), PDK_OK);
     CHECK_RC(pdk_client_free(client), PDK_OK);
 }
 

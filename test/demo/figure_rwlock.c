@@ -83,8 +83,8 @@ static void begin(void)
 static void end(void)
 {
     for (int i = 0; i < WORKERS; i++) {
-        CHECK_RC(pdk_mutex_free(workers[i].mutex), PDK_OK);
-        CHECK_RC(pdk_rwlock_free(workers[i].lock), PDK_OK);
+        CHECK_RC(pdk_lock_free(workers[i].mutex), PDK_OK);
+        CHECK_RC(pdk_lock_free(workers[i].lock), PDK_OK);
         CHECK_RC(pdk_client_free(workers[i].client), PDK_OK);
     }
 }

@@ -56,7 +56,7 @@ void figure_semaphore(void)
     }
     double seconds = crew_run(&crew);
     for (int i = 0; i < WORKERS; i++) {
-        CHECK_RC(pdk_semaphore_free(semaphores[i]), PDK_OK);
+        CHECK_RC(pdk_lock_free(semaphores[i]), PDK_OK);
         CHECK_RC(pdk_client_free(clients[i]), PDK_OK);
     }
     CHECK(atomic_load(&most_in_use) <= LIMIT);

@@ -78,12 +78,12 @@ static void write_late(struct work *w, const zoo_op_t *check, const char *path, 
 static bool may_work(struct work *w, pdk_mutex *m)
 {
     int64_t before = atomic_load(&w->last_ns), asked = work_now_ns();
-    pdk_state state = pdk_mutex_state(m);
+    pdk_state state = pdk_lock_state(m);
     if (before != 0 && asked - before > STOPPED_MS * INT64_C(1000000) && atomic_load(&w->woke_ns) == 0) {
         atomic_store(&w->answer, state);
         atomic_store(&w->woke_ns, asked);
     }
-    int64_t valid_ms = pdk_mutex_valid_ms(m);
+    int64_t valid_ms = pdk_lock_valid_ms(m);
     atomic_store(&w->state, state);
     if (valid_ms > 0)
         atomic_store(&w->until_ns, asked + valid_ms * 1000000);
@@ -98,7 +98,7 @@ static void explain(struct work *w, pdk_mutex *m)
     char error[120];
     pdk_client_last_error(client, error, sizeof error);
     if (*error == '\0')
-        pdk_mutex_last_error(m, error, sizeof error);
+        pdk_lock_last_error(m, error, sizeof error);
     snprintf(w->why, sizeof w->why, "%s; its session is %s", error,
              pdk_client_session_id(client) == atomic_load(&w->session) ? "the same" : "another");
 }
@@ -107,8 +107,8 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
 {
     int64_t token = 0;
     zoo_op_t check;
-    int rc = pdk_mutex_guard(m, &check);
-    pdk_mutex_token(m, &token);
+    int rc = pdk_lock_guard(m, &check);
+    pdk_lock_token(m, &token);
     atomic_store(&w->token, token);
     atomic_store(&w->session, pdk_client_session_id(client));
     if (*store != '-')
@@ -136,7 +136,7 @@ static int obey(const char *file, const char *path, const char *store)
     } else {
         fprintf(stderr, "holder: %s: %s\n", path, pdk_strerror(rc));
     }
-    pdk_mutex_free(m);
+    pdk_lock_free(m);
     if (w != NULL)
         work_close(w);
     return rc;

@@ -5,7 +5,7 @@ edge_programs = \
 	%D%/strangers %D%/throttled
 integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
-	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lost_create %D%/lost_delete %D%/mutex_async \
+	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/validity %D%/verb_cost
@@ -41,6 +41,7 @@ libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 %C%_leader_SOURCES = %D%/test_leader.c
 %C%_leftovers_SOURCES = %D%/test_leftovers.c
 %C%_log_SOURCES = %D%/test_log.c
+%C%_lock_SOURCES = %D%/test_lock.c
 %C%_lost_create_SOURCES = %D%/test_lost_create.c
 %C%_lost_delete_SOURCES = %D%/test_lost_delete.c
 %C%_memory_SOURCES = %D%/test_memory.c

@@ -100,7 +100,7 @@ static void hears_all(void)
     fixture_make(node, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
     cut_off("connected ", "connected connecting ", "connected connecting connected ");
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     CHECK_EQ(zoo_exists(zh, node, 1, &stat), ZOK); /* a watch by the global watcher */
     CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
     CHECK_WITHIN(LONG_MS, told("connected connecting connected deleted "));
@@ -165,17 +165,17 @@ static void believes_no_thread(void)
 {
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     hold_watcher = true;
     CHECK_EQ(zoo_aexists(zh, path, 0, hold_thread, NULL), ZOK);
     CHECK_WITHIN(LONG_MS, watcher_held);
     pdk__proxy_refuse(fixture.proxy, true);
     pdk__proxy_cut(fixture.proxy);
     CHECK_WITHIN(LONG_MS, zoo_state(zh) != ZOO_CONNECTED_STATE);
-    CHECK_EQ(pdk_mutex_state(m), PDK_SUSPECT);
+    CHECK_EQ(pdk_lock_state(m), PDK_SUSPECT);
     pdk__proxy_refuse(fixture.proxy, false);
     hold_watcher = false;
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
     close_handle();
@@ -243,8 +243,8 @@ static void leaves_no_nodes(void)
     locker_finish(&l);
     CHECK_RC(l.rc, PDK_ECLOSED);
     CHECK_EQ(n_closed, 1);
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
     CHECK_EQ(zoo_state(zh), ZOO_CONNECTED_STATE);
     CHECK_EQ(zoo_exists(zh, path, 0, NULL), ZOK);
@@ -301,7 +301,7 @@ static void nobody_stays(void)
     CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
     CHECK_WITHIN(LONG_MS, t.rc != 1);
     CHECK_RC(t.rc, PDK_ECLOSED);
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     CHECK_EQ(fixture_children(path), 1);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
     CHECK_EQ(pthread_join(closer, &rc), 0);
@@ -309,7 +309,7 @@ static void nobody_stays(void)
     CHECK_EQ(pthread_join(waiter, NULL), 0);
     CHECK_EQ(fixture_children(path), 0);
     CHECK_EQ(fixture_children(other), 1);
-    CHECK_RC(pdk_mutex_free(t.m), 0);
+    CHECK_RC(pdk_lock_free(t.m), 0);
     fixture_end(c, m);
     close_handle();
     fixture_delete_all(other);
@@ -350,7 +350,7 @@ static void unconfirmed(void)
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     zookeeper_close(zh);
     CHECK_RC(pdk_client_free(c), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
@@ -414,13 +414,13 @@ static void expires(void)
     CHECK_RC(l.rc, PDK_EEXPIRED);
     locker_finish(&l);
     CHECK_WITHIN(LONG_MS, told("connected connecting expired "));
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     CHECK_RC(pdk_mutex_lock(m), PDK_EEXPIRED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EEXPIRED);
     CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EEXPIRED);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_OVER);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
     CHECK_RC(pdk_client_adopt(&other, zh, NULL), PDK_EEXPIRED);
     zookeeper_close(zh);

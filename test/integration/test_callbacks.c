@@ -83,7 +83,7 @@ static void refused_on_state(void)
 {
     begin(NULL);
     n_refused = 0;
-    CHECK_RC(pdk_mutex_on_state(m, on_state, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(m, on_state, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     fixture_delete_all(path);
     CHECK_WITHIN(LONG_MS, n_refused == N_BLOCKING);
@@ -137,7 +137,7 @@ static void asks_again(void)
     CHECK_RC(last_rc, 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     end();
 }
 
@@ -164,7 +164,7 @@ static void holds_nothing(void)
     CHECK_RC(pdk_mutex_timedlock(m, 50), PDK_ETIMEDOUT); /* by a thread that looks after itself */
     CHECK_RC(pdk_mutex_unlock(m), 0);
     leave = true;
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     end();
 }
 
@@ -178,7 +178,7 @@ static void works_long(void)
     CHECK_WITHIN(LONG_MS, inside);
     pdk__proxy_reset_counters(fixture.proxy);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_PROOF) >= 15);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD); /* never again, if it was LOST */
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD); /* never again, if it was LOST */
     leave = true;
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
@@ -365,10 +365,10 @@ static void lost_by_the_clock(void)
     CHECK_WITHIN(LONG_MS, is_kept);
     pdk__proxy_refuse(fixture.proxy, true);
     pdk__proxy_cut(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) != PDK_SESSION_SUSPENDED);
-    pdk_state state = pdk_mutex_state(m);
+    pdk_state state = pdk_lock_state(m);
     int lock_rc = pdk_mutex_lock(m), unlock_rc = pdk_mutex_unlock(m);
     keep_timers = false;
     let_go = true;
@@ -386,7 +386,7 @@ static bool first_is_watched(void)
 {
     char node[512];
     snprintf(node, sizeof node, "%s/", path);
-    pdk_mutex_node(m, node + strlen(node), sizeof node - strlen(node));
+    pdk_lock_node(m, node + strlen(node), sizeof node - strlen(node));
     return pdk__ask_watchers(fixture.e->server[0], node) == 2; /* its own, and the next one's */
 }
 
@@ -404,7 +404,7 @@ static void lost_with_the_silence(void)
     begin(NULL);
     pdk_client *other = fixture_client(fixture_options(SESSION_MS));
     pdk_mutex *next = fixture_mutex(other, path);
-    CHECK_RC(pdk_mutex_on_state(next, note_time, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(next, note_time, NULL), 0);
     last_rc = 1;
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(next, PDK_FOREVER, count, NULL, NULL), 0);

@@ -79,7 +79,7 @@ static void creator(void)
     pdk__proxy_release(fixture.proxy, r);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
     pdk__proxy_clear(fixture.proxy);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     end();
     fixture_delete_all(path);
 }
@@ -151,8 +151,8 @@ static void odd_moments(void)
         }
         for (int i = 0; i < 3; i++)
             join_cancelled(threads[i]);
-        CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
-        CHECK_EQ(pdk_mutex_state(n), PDK_FREE);
+        CHECK_EQ(pdk_lock_state(m), PDK_FREE);
+        CHECK_EQ(pdk_lock_state(n), PDK_FREE);
     }
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0); /* one may still be on its way in, and out again */
@@ -235,7 +235,7 @@ static void *all_pending(void *arg)
     CHECK_RC(pdk_contenders(mine, path, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_client_close(mine), 0);
-    CHECK_RC(pdk_mutex_free(mutex), 0);
+    CHECK_RC(pdk_lock_free(mutex), 0);
     CHECK_RC(pdk_client_free(mine), 0);
     p->done = true;
     pthread_testcancel();

@@ -1,6 +1,6 @@
 /* The end of a client: calls that wait return, later calls say that it has ended, in whatever order objects are
  * freed. */
-#include "recipes/mutex.h"
+#include "recipes/holds.h"
 #include "test/lib/fixture.h"
 
 #include <dirent.h>
@@ -115,7 +115,7 @@ static void *use(void *arg)
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &op), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     return m;
 }
 
@@ -166,20 +166,20 @@ static void freed_in_any_order(void)
     CHECK_RC(pdk_mutex_lock(held), 0);
     CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &op), 0);
     CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &other), 0);
-    CHECK_RC(pdk_mutex_free(held), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_free(waiting), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_free(idle), 0);
+    CHECK_RC(pdk_lock_free(held), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(waiting), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(idle), 0);
     pdk_op_free(other);
     CHECK_RC(pdk_client_free(c), 0); /* closes it */
     CHECK_EQ(n_told, 2);
-    CHECK_EQ(pdk_mutex_state(held), PDK_LOST);
-    CHECK_RC(pdk_mutex_token(held, &token), 0);
+    CHECK_EQ(pdk_lock_state(held), PDK_LOST);
+    CHECK_RC(pdk_lock_token(held, &token), 0);
     CHECK_RC(pdk_op_cancel(op), 0);
-    CHECK_RC(pdk_mutex_free(waiting), 0);
+    CHECK_RC(pdk_lock_free(waiting), 0);
     pdk_op_free(op);
-    CHECK_RC(pdk_mutex_free(held), 0); /* without an unlock */
+    CHECK_RC(pdk_lock_free(held), 0); /* without an unlock */
     CHECK_RC(pdk_client_free(NULL), 0);
-    CHECK_RC(pdk_mutex_free(NULL), 0);
+    CHECK_RC(pdk_lock_free(NULL), 0);
     pdk_op_free(NULL);
     CHECK_EQ(fixture_children(path), 1);
 }
@@ -193,7 +193,7 @@ static void holders_have_lost(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(fixture_children(path), 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
@@ -210,7 +210,7 @@ static void closed_in_the_dark(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
     fixture_end(c, m);
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
@@ -260,9 +260,10 @@ static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(a
 static bool cancelled(pdk_client *c, pdk_mutex *m)
 {
     pdk__client_lock(c);
-    bool waits = !pdk__list_empty(&m->holds.list);
+    struct pdk__list *list = &PDK__MEMBER(m, struct pdk__holds, lock)->list;
+    bool waits = !pdk__list_empty(list);
     if (waits)
-        pdk__hold_cancel(&PDK__MEMBER(m->holds.list.next, struct pdk_op, link)->hold);
+        pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk_op, link)->hold);
     pdk__client_leave(c);
     return waits;
 }
@@ -280,7 +281,7 @@ static void freed_under_a_leaver(void)
         pdk_mutex *m = fixture_mutex(c, "/nowhere");
         CHECK_EQ(pthread_create(&thread, NULL, wait_in_vain, m), 0);
         CHECK_WITHIN(LONG_MS, cancelled(c, m));
-        CHECK_RC(pdk_mutex_free(m), 0);
+        CHECK_RC(pdk_lock_free(m), 0);
         CHECK_EQ(pthread_join(thread, &rc), 0);
         CHECK_RC((int)(intptr_t)rc, PDK_ECANCELED);
     }

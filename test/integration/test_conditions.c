@@ -10,25 +10,25 @@ static const char *path;
 
 static void setup(void) { fixture_open(NULL); }
 
-static pdk_mutex_options *begin_with(pdk_client_options *client)
+static pdk_lock_options *begin_with(pdk_client_options *client)
 {
     pdk__proxy_clear(fixture.proxy);
     pdk__proxy_reset_counters(fixture.proxy);
     path = fixture_path();
     c = fixture_client(client);
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     CHECK(o != NULL);
     return o;
 }
 
-static pdk_mutex_options *begin(void) { return begin_with(NULL); }
+static pdk_lock_options *begin(void) { return begin_with(NULL); }
 
 /* OPTIONS are freed. */
-static pdk_mutex *mutex_with(pdk_mutex_options *o)
+static pdk_mutex *mutex_with(pdk_lock_options *o)
 {
     pdk_mutex *m;
     CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
@@ -36,17 +36,17 @@ static pdk_mutex *mutex_with(pdk_mutex_options *o)
 
 static void min_token(void)
 {
-    pdk_mutex_options *o = begin();
+    pdk_lock_options *o = begin();
     int64_t seen, token;
     pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_token(m, &seen), 0);
+    CHECK_RC(pdk_lock_token(m, &seen), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
-    CHECK_RC(pdk_mutex_options_set_min_token(o, seen + 1), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    CHECK_RC(pdk_lock_options_set_min_token(o, seen + 1), 0);
     m = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token), 0);
     CHECK_LAW(token > seen);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
@@ -54,12 +54,12 @@ static void min_token(void)
 
 static void stale(void)
 {
-    pdk_mutex_options *o = begin();
-    CHECK_RC(pdk_mutex_options_set_min_token(o, INT64_MAX), 0);
+    pdk_lock_options *o = begin();
+    CHECK_RC(pdk_lock_options_set_min_token(o, INT64_MAX), 0);
     pdk_mutex *m = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), PDK_ESTALE);
     CHECK_RC(pdk_mutex_trylock(m), PDK_ESTALE);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0); /* or reaped */
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
     fixture_end(c, m);
@@ -67,9 +67,9 @@ static void stale(void)
 
 static void nonsense(void)
 {
-    pdk_mutex_options *o = begin();
-    CHECK_RC(pdk_mutex_options_set_min_token(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_min_token(NULL, 1), PDK_EINVAL);
+    pdk_lock_options *o = begin();
+    CHECK_RC(pdk_lock_options_set_min_token(o, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_min_token(NULL, 1), PDK_EINVAL);
     pdk_mutex *m = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -80,22 +80,22 @@ static void nonsense(void)
 
 static pdk_mutex *confirmed_mutex(void)
 {
-    pdk_mutex_options *o = begin();
-    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), 0);
+    pdk_lock_options *o = begin();
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0);
     return mutex_with(o);
 }
 
 static int64_t token_of(pdk_mutex *m)
 {
     int64_t token;
-    CHECK_RC(pdk_mutex_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token), 0);
     return token;
 }
 
 static void node_stat(pdk_mutex *m, struct Stat *stat)
 {
     char node[128], whole[256];
-    CHECK(pdk_mutex_node(m, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(m, node, sizeof node) > 0);
     snprintf(whole, sizeof whole, "%s/%s", path, node);
     CHECK_EQ(zoo_exists(fixture.zh, whole, 0, stat), ZOK);
 }
@@ -120,10 +120,10 @@ static void token_follows_all_writes(void)
     struct Stat written, waiter;
     struct locker l;
     pdk_mutex *m = confirmed_mutex(), *next;
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     const char *record = fixture_path();
     fixture_make(record, "", ZOO_PERSISTENT, NULL);
-    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), 0);
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0);
     next = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, next);
@@ -136,7 +136,7 @@ static void token_follows_all_writes(void)
     CHECK(waiter.czxid < written.mzxid);
     CHECK(token_of(next) > written.mzxid);
     locker_finish(&l);
-    CHECK_RC(pdk_mutex_free(next), 0);
+    CHECK_RC(pdk_lock_free(next), 0);
     fixture_end(c, m);
 }
 
@@ -184,7 +184,7 @@ static void keeps_revocation(void)
     int length = sizeof text;
     struct locker l;
     pdk_mutex *m = confirmed_mutex();
-    CHECK_RC(pdk_mutex_on_revoke(m, note, NULL), 0);
+    CHECK_RC(pdk_lock_on_revoke(m, note, NULL), 0);
     int held = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_SET, .act = PDK__HOLD_REQUEST});
     locker_start(&l, m);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, held) == 1);
@@ -204,8 +204,8 @@ static void not_writable(void)
 {
     pdk_client_options *client = fixture_options(10000);
     CHECK_RC(pdk_client_options_add_acl(client, "world", "anyone", PDK_PERM_ALL & ~PDK_PERM_WRITE), 0);
-    pdk_mutex_options *o = begin_with(client);
-    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), 0);
+    pdk_lock_options *o = begin_with(client);
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0);
     pdk_mutex *m = mutex_with(o);
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     CHECK_RC(pdk_mutex_lock(m), PDK_EACCES);
@@ -219,14 +219,14 @@ enum { HOUR_MS = 3600000 };
 
 static pdk_mutex *delayed_by(int delay_ms)
 {
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, delay_ms), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, delay_ms), 0);
     return mutex_with(o);
 }
 
 static pdk_mutex *begin_delayed(int delay_ms)
 {
-    pdk_mutex_options_free(begin());
+    pdk_lock_options_free(begin());
     return delayed_by(delay_ms);
 }
 
@@ -250,9 +250,9 @@ static void check_recorded(const char *node)
 /* M holds, and loses its node; its name is in NODE. */
 static void rob(pdk_mutex *m, char node[128])
 {
-    CHECK(pdk_mutex_node(m, node, 128) > 0);
+    CHECK(pdk_lock_node(m, node, 128) > 0);
     fixture_delete_below(path, node);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
 }
 
@@ -262,7 +262,7 @@ static void clean_release(void)
     pdk_mutex *m = begin_delayed(HOUR_MS);
     for (int i = 0; i < 3; i++) {
         CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
-        CHECK(pdk_mutex_node(m, node, sizeof node) > 0);
+        CHECK(pdk_lock_node(m, node, sizeof node) > 0);
         check_recorded(node);
         CHECK_RC(pdk_mutex_unlock(m), 0);
         CHECK_STR(record(), "free");
@@ -283,7 +283,7 @@ static void handed_over(void)
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, 0);
     CHECK_STR(record(), "free");
-    CHECK_RC(pdk_mutex_free(next), 0);
+    CHECK_RC(pdk_lock_free(next), 0);
     fixture_end(c, m);
 }
 
@@ -307,12 +307,12 @@ static void delayed_after_expiry(void)
     CHECK_RC(l.rc, 0);
     CHECK(pdk__test_now_ms() - died_ms >= DELAY_MS);
     locker_finish(&l);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(doomed) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(doomed) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(doomed), PDK_ELOST);
     fixture_end(dying, doomed);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(next), 0);
+    CHECK_RC(pdk_lock_free(next), 0);
     fixture_end(living, m);
 }
 
@@ -384,11 +384,11 @@ static void path_not_writable(void)
 
 static void no_delays(void)
 {
-    pdk_mutex_options *o = begin();
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 86400001), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(NULL, 1), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_confirmed(NULL, true), PDK_EINVAL);
+    pdk_lock_options *o = begin();
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 86400001), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(NULL, 1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_confirmed(NULL, true), PDK_EINVAL);
     pdk_mutex *m = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_SET), 0);

@@ -47,7 +47,7 @@ static void no_server(void)
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
-    CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
+    CHECK(pdk_lock_last_error(m, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
     CHECK_RC(pdk_contenders(c, "/a", 20, &list), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
     pdk__proxy_refuse(fixture.proxy, false);
@@ -67,7 +67,7 @@ static void relocked_without_server(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__proxy_refuse(fixture.proxy, true);
     pdk__proxy_cut(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK_RC(pdk_mutex_timedlock(m, 0), 0);
@@ -93,7 +93,7 @@ static void chroot_and_not(void)
     locker_start(&l, n);
     CHECK_WITHIN(LONG_MS, fixture_children(deep) == 2);
     fixture_delete_below(deep, fixture_find(deep, "-0000000000")); /* the whole path identifies our node */
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
@@ -135,7 +135,7 @@ static void bad_paths(void)
 static void bad_options(void)
 {
     pdk_client_options *o = fixture_options(100);
-    pdk_mutex_options *mo = pdk_mutex_options_new();
+    pdk_lock_options *mo = pdk_lock_options_new();
     char label[300];
     memset(label, 'x', sizeof label);
     label[256] = '\0';
@@ -148,10 +148,10 @@ static void bad_options(void)
     CHECK_RC(pdk_client_options_add_auth(o, "", "a:b"), PDK_EINVAL);
     CHECK_RC(pdk_client_options_add_acl(o, "world", "anyone", 0), PDK_EINVAL);
     CHECK_RC(pdk_client_options_add_acl(o, "world", "anyone", 32), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_data(mo, label, 65537), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_data(mo, NULL, 1), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_data(mo, NULL, 0), 0);
-    pdk_mutex_options_free(mo);
+    CHECK_RC(pdk_lock_options_set_data(mo, label, 65537), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_data(mo, NULL, 1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_data(mo, NULL, 0), 0);
+    pdk_lock_options_free(mo);
     pdk_client_options_free(o);
 }
 
@@ -193,7 +193,7 @@ static void limit(void)
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     for (int i = 0; i < n; i++) {
         CHECK_RC(pdk_op_cancel(ops[i]), 0);
         pdk_op_free(ops[i]);
@@ -204,7 +204,7 @@ static void limit(void)
     CHECK_WITHIN(LONG_MS, pdk_mutex_timedlock(other, LONG_MS) == 0); /* the room is there again */
     CHECK_RC(pdk_mutex_unlock(other), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(other), 0);
+    CHECK_RC(pdk_lock_free(other), 0);
     fixture_end(c, m);
 }
 
@@ -236,7 +236,7 @@ static int hold_many(pdk_client *c, size_t length)
         memset(path + n, 'x', length - (size_t)n);
         path[length] = '\0';
         pdk_mutex *m = many.mutexes[many.n] = fixture_mutex(c, path);
-        CHECK_RC(pdk_mutex_on_state(m, note_lost, NULL), 0);
+        CHECK_RC(pdk_lock_on_state(m, note_lost, NULL), 0);
         int rc = pdk_mutex_lock(m);
         if (rc != 0)
             return rc;
@@ -250,7 +250,7 @@ static void free_many(pdk_client *c, int rc)
     for (int i = 0; i < many.n; i++)
         CHECK_RC(pdk_mutex_unlock(many.mutexes[i]), rc);
     for (int i = 0; i <= many.n; i++)
-        CHECK_RC(pdk_mutex_free(many.mutexes[i]), 0);
+        CHECK_RC(pdk_lock_free(many.mutexes[i]), 0);
     fixture_end(c, NULL);
 }
 
@@ -258,8 +258,8 @@ static void delete_every(int nth, int offset)
 {
     char node[PATH_LENGTH + 64];
     for (int i = offset; i < many.n; i += nth) {
-        int n = snprintf(node, sizeof node, "%s/", pdk_mutex_path(many.mutexes[i]));
-        pdk_mutex_node(many.mutexes[i], node + n, sizeof node - (size_t)n);
+        int n = snprintf(node, sizeof node, "%s/", pdk_lock_path(many.mutexes[i]));
+        pdk_lock_node(many.mutexes[i], node + n, sizeof node - (size_t)n);
         CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
     }
 }

@@ -32,13 +32,13 @@ static void begin(void)
     c = fixture_client(NULL);
     m = fixture_mutex(c, lock);
     n_changes = 0;
-    CHECK_RC(pdk_mutex_on_state(m, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(m, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
 }
 
 static void finish(void)
 {
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_EQ(n_changes, 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);

@@ -70,7 +70,7 @@ static void begin(void)
 static void freshen(void)
 {
     static int n;
-    pdk_mutex_free(recorder.mutex);
+    pdk_lock_free(recorder.mutex);
     recorder.mutex = NULL;
     snprintf(recorder.path, sizeof recorder.path, "%.40s/%d/lock", fixture.path, n++);
     CHECK_RC(pdk_mutex_new(&recorder.mutex, recorder.client, recorder.path, NULL), PDK_OK);
@@ -79,13 +79,13 @@ static void freshen(void)
 /* A record that is left, or not known for our own, keeps the lock longer than any contender waits. */
 static void impose(void)
 {
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), PDK_OK);
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 3600000), PDK_OK);
-    CHECK_RC(pdk_mutex_free(recorder.mutex), PDK_OK);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), PDK_OK);
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 3600000), PDK_OK);
+    CHECK_RC(pdk_lock_free(recorder.mutex), PDK_OK);
     recorder.mutex = NULL;
     CHECK_RC(pdk_mutex_new(&recorder.mutex, recorder.client, recorder.path, o), PDK_OK);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
 }
 
 static void check_record(const char *owner, const char *node)
@@ -104,7 +104,7 @@ static int64_t check_recorded_grant(void)
     char node[128];
     struct Stat stat;
     int64_t token;
-    CHECK_RC(pdk_mutex_token(recorder.mutex, &token), PDK_OK);
+    CHECK_RC(pdk_lock_token(recorder.mutex, &token), PDK_OK);
     CHECK(pdk__observe_first(fixture.zh, recorder.path, node, &stat));
     CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(recorder.client));
     CHECK_EQ(stat.mzxid, token);
@@ -165,7 +165,7 @@ static void settle(void)
 static void nothing_is_left(void)
 {
     CHECK_EQ(pdk__observe_nodes(fixture.zh, recorder.path, pdk_client_session_id(recorder.client)), 0);
-    CHECK_EQ(pdk_mutex_state(recorder.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(recorder.mutex), PDK_FREE);
     CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
     CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 0);
 }

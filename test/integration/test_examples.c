@@ -74,14 +74,14 @@ static void loop_waits(void)
     int64_t token = 0;
     CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_token(m, &token), PDK_OK);
+    CHECK_RC(pdk_lock_token(m, &token), PDK_OK);
     example_start(argv);
     CHECK_WITHIN(LIMIT_MS, contenders(c, argv[2]) == 2);
     CHECK_STR(example.out, "");
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
     CHECK_LAW(program_await_number(&example, "held, token ") > token);
     CHECK_EQ(program_wait(&example), 0);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
@@ -120,7 +120,7 @@ static void asynchronous(void)
     program_await(&example, "held 20, token ");
     CHECK_EQ(program_wait(&example), 0);
     CHECK(strstr(example.out, "refused") == NULL);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 

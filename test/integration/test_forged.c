@@ -57,7 +57,7 @@ static void two_believers(void)
     CHECK_RC(pdk_mutex_timedlock(waiter, 300),
              PDK_ETIMEDOUT); /* the same object again, so what it heard it has acted on */
     CHECK(!l.settled);
-    CHECK_EQ(pdk_mutex_state(holder), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(holder), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(holder), PDK_OK);
     CHECK(!l.settled);
     snprintf(forged, sizeof forged, "%.*s0000000000", (int)strlen(waits) - 10, waits);

@@ -67,7 +67,7 @@ static void end(void)
     int renewal = pdk__proxy_requests(fixture.proxy, PDK__OP_EXISTS) +
                   pdk__proxy_requests(fixture.proxy, PDK__OP_SYNC) + pdk__proxy_requests(fixture.proxy, PDK__OP_PROOF);
     CHECK_EQ(pdk__proxy_requests(fixture.proxy, 0) - renewal, 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_EQ(fixture_children(path), 1);
     CHECK_EQ(told, 0);
     CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
@@ -82,7 +82,7 @@ static void end(void)
     pdk_op_free(op);
     CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_CONNECT), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(w), 0);
+    CHECK_RC(pdk_lock_free(w), 0);
     fixture_end(c, m);
     fixture_delete_all(busy);
 }
@@ -100,19 +100,19 @@ static void verbs_of_mutexes(void)
     CHECK_RC(pdk_mutex_lock_async(w, 0, tell, NULL, &other), PDK_EFORKED);
     CHECK_RC(pdk_mutex_unlock_async(m, tell, NULL), PDK_EFORKED);
     CHECK_RC(pdk_op_cancel(op), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_token(m, &token), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_on_state(m, NULL, NULL), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_on_revoke(m, NULL, NULL), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_fd(m), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_next_change(m, &state, &token), PDK_EFORKED);
-    CHECK_EQ(pdk_mutex_state(m), PDK_LOST);
+    CHECK_RC(pdk_lock_token(m, &token), PDK_EFORKED);
+    CHECK_RC(pdk_lock_on_state(m, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_lock_on_revoke(m, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_lock_fd(m), PDK_EFORKED);
+    CHECK_RC(pdk_lock_next_change(m, &state, &token), PDK_EFORKED);
+    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     char text[8] = "x";
-    CHECK_EQ(pdk_mutex_node(m, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_node(m, text, sizeof text), 0);
     CHECK_STR(text, "");
-    CHECK_EQ(pdk_mutex_last_error(m, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_last_error(m, text, sizeof text), 0);
     pdk_op_free(op);
-    CHECK_RC(pdk_mutex_free(w), PDK_EFORKED);
-    CHECK_RC(pdk_mutex_free(m), PDK_EFORKED);
+    CHECK_RC(pdk_lock_free(w), PDK_EFORKED);
+    CHECK_RC(pdk_lock_free(m), PDK_EFORKED);
 }
 
 static void verbs_of_leaders(void)
@@ -244,7 +244,7 @@ static pid_t raw_fork(int flags) { return (pid_t)syscall(SYS_clone, flags | SIGC
 /* Bits, for it must not allocate: another thread may have been at it. */
 static int how_it_looks(pdk_client *mine, pdk_mutex *held)
 {
-    return (pdk_mutex_state(held) != PDK_LOST) | (pdk_mutex_unlock(held) != PDK_EFORKED) << 1 |
+    return (pdk_lock_state(held) != PDK_LOST) | (pdk_mutex_unlock(held) != PDK_EFORKED) << 1 |
            (pdk_client_state(mine) != PDK_SESSION_OVER) << 2 | (pdk_client_close(mine) != PDK_EFORKED) << 3;
 }
 
@@ -260,7 +260,7 @@ static void hold_and_fork(int flags)
         _exit(getpid() == parent || flags == 0 ? how_it_looks(mine, held) : 16);
     CHECK(pid > 0);
     CHECK_EQ(pdk__test_wait(pid), 0);
-    CHECK_EQ(pdk_mutex_state(held), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(held), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(held), 0);
     fixture_end(mine, held);
 }

@@ -58,7 +58,7 @@ static void hold(const char *hosts)
     pdk_client_options_free(o);
     CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
     CHECK_RC(pdk_mutex_new(&m, c, "/locks/frozen", NULL), 0);
-    CHECK_RC(pdk_mutex_on_state(m, count, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(m, count, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     atomic_store(&n_lost, 0);
     atomic_store(&n_suspect, 0);
@@ -68,7 +68,7 @@ static void let_go(int rc)
 {
     CHECK_RC(pdk_mutex_unlock(m), rc);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     CHECK_RC(pdk_client_free(c), 0);
 }
 
@@ -108,7 +108,7 @@ static bool freeze_once(int round)
     pdk__server_pause(e->server[i]);
     CHECK_WITHIN(PATIENCE_MS, (note_leader(i) && is_elsewhere(i)) || n_lost > 0);
     int64_t left_ms = pdk__test_now_ms() - from_ms;
-    CHECK_WITHIN(PATIENCE_MS, n_lost > 0 || pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(PATIENCE_MS, n_lost > 0 || pdk_lock_state(m) == PDK_HELD);
     printf("# round %d: %s frozen, a leader after %lld ms, left after %lld ms, lost %d, suspect %d\n", round,
            i == leader ? "leader" : "follower", led_ms != 0 ? (long long)(led_ms - from_ms) : -1, (long long)left_ms,
            n_lost, n_suspect);

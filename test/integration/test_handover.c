@@ -1,5 +1,5 @@
 /* Releases that are not waited for; and threads that take turns under one node. */
-#include "recipes/mutex.h"
+#include "recipes/holds.h"
 #include "test/lib/fixture.h"
 
 #include <pthread.h>
@@ -16,10 +16,10 @@ static struct peer a, b;
 static pdk_mutex *nowait_mutex(pdk_client *c)
 {
     pdk_mutex *m;
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_unlock_nowait(o, true), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
@@ -28,7 +28,7 @@ static void begin(void)
     fixture_begin();
     fixture_make(fixture.path, "", ZOO_PERSISTENT, NULL);
     a = peer_proxied();
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = nowait_mutex(a.client);
     b = peer_new(0);
 }
@@ -55,7 +55,7 @@ static void flush_waits(void)
     CHECK_RC(pdk_client_flush(a.client, 0), 0); /* a lock that is held is none of its business */
     int held = rule(PDK__OP_DELETE, PDK__HOLD_REPLY);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     CHECK_RC(pdk_client_flush(a.client, 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_client_flush(a.client, 20), PDK_ETIMEDOUT);
@@ -121,14 +121,14 @@ static void failure_told_later(void)
     char text[256], node[128];
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, true);
     fixture_delete_below(fixture.path, node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_mutex_last_error(a.mutex, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_last_error(a.mutex, text, sizeof text), 0);
     pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, false);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
-    CHECK(pdk_mutex_last_error(a.mutex, text, sizeof text) > 0);
+    CHECK(pdk_lock_last_error(a.mutex, text, sizeof text) > 0);
     CHECK_EQ(strncmp(text, "unlock ", 7), 0);
     end();
 }
@@ -140,7 +140,7 @@ static void freed_meanwhile(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     rule(PDK__OP_DELETE, PDK__CUT_BEFORE);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = NULL;
     end();
 }
@@ -221,7 +221,7 @@ static void flush_ends(void)
     CHECK_RC(f.rc, 0);
     CHECK_RC(pdk_client_flush(a.client, 0), PDK_ETIMEDOUT);
     pdk__proxy_release(a.proxy, later);
-    CHECK_RC(pdk_mutex_free(second), 0);
+    CHECK_RC(pdk_lock_free(second), 0);
     end();
 }
 
@@ -280,11 +280,11 @@ static void deadlock(void)
 static void rwlock(void)
 {
     pdk_rwlock *l;
-    pdk_rwlock_options *o = pdk_rwlock_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     begin();
-    CHECK_RC(pdk_rwlock_options_set_unlock_nowait(o, true), 0);
+    CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0);
     CHECK_RC(pdk_rwlock_new(&l, a.client, fixture.path, o), 0);
-    pdk_rwlock_options_free(o);
+    pdk_lock_options_free(o);
     int held = rule(PDK__OP_DELETE, PDK__HOLD_REPLY);
     CHECK_RC(pdk_rwlock_rdlock(l), 0);
     CHECK_RC(pdk_rwlock_unlock(l), 0);
@@ -294,19 +294,19 @@ static void rwlock(void)
     CHECK_RC(pdk_rwlock_rdlock(l), 0);
     CHECK_RC(pdk_rwlock_unlock(l), 0);
     CHECK_RC(pdk_rwlock_unlock(l), 0);
-    CHECK_RC(pdk_rwlock_free(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
     end();
 }
 
 static void multilock(void)
 {
     pdk_multilock *m;
-    pdk_multilock_options *o = pdk_multilock_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     begin();
     const char *paths[] = {fixture.path, fixture_path()};
-    CHECK_RC(pdk_multilock_options_set_unlock_nowait(o, true), 0);
+    CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0);
     CHECK_RC(pdk_multilock_new(&m, a.client, paths, 2, o), 0);
-    pdk_multilock_options_free(o);
+    pdk_lock_options_free(o);
     CHECK_RC(pdk_multilock_lock(m), 0);
     int held = rule(PDK__OP_DELETE, PDK__HOLD_REPLY);
     CHECK_RC(pdk_multilock_unlock(m), 0);
@@ -315,7 +315,7 @@ static void multilock(void)
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
     CHECK_EQ(fixture_children(paths[0]), 0);
     CHECK_EQ(fixture_children(paths[1]), 0);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 
@@ -326,26 +326,26 @@ enum { BUDGET = 100, CROWD = 8 };
 static pdk_mutex *turns_mutex(pdk_client *c, unsigned budget)
 {
     pdk_mutex *m;
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_local_handover(o, budget), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
 static void begin_turns(unsigned budget)
 {
     begin();
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = turns_mutex(a.client, budget);
-    CHECK_RC(pdk_mutex_free(b.mutex), 0);
+    CHECK_RC(pdk_lock_free(b.mutex), 0);
     b.mutex = turns_mutex(b.client, budget);
 }
 
 static uint64_t turn_of(pdk_mutex *m)
 {
     uint64_t turn;
-    CHECK_RC(pdk_mutex_turn(m, &turn), 0);
+    CHECK_RC(pdk_lock_turn(m, &turn), 0);
     return turn;
 }
 
@@ -353,9 +353,9 @@ static uint64_t turn_of(pdk_mutex *m)
 static int waiting(pdk_mutex *m)
 {
     int n = 0;
-    struct pdk__object *o = &m->holds.object;
+    struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    PDK__LIST_EACH (link, &m->holds.turns.queue)
+    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__holds, lock)->turns.queue)
         n++;
     pdk__object_leave(o);
     return n;
@@ -363,9 +363,9 @@ static int waiting(pdk_mutex *m)
 
 static bool revoked(pdk_mutex *m)
 {
-    struct pdk__object *o = &m->holds.object;
+    struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    bool yes = PDK__MEMBER(m->holds.list.next, struct pdk_op, link)->revoked;
+    bool yes = PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->list.next, struct pdk_op, link)->revoked;
     pdk__object_leave(o);
     return yes;
 }
@@ -391,8 +391,8 @@ static void handed_on(void)
     struct locker l[3];
     uint64_t turn;
     begin_turns(BUDGET);
-    CHECK_RC(pdk_mutex_turn(a.mutex, &turn), PDK_EPERM);
-    CHECK_RC(pdk_mutex_turn(a.mutex, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_turn(a.mutex, &turn), PDK_EPERM);
+    CHECK_RC(pdk_lock_turn(a.mutex, NULL), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_EQ(turn_of(a.mutex), 1);
     int64_t token = peer_token(&a);
@@ -414,7 +414,7 @@ static void handed_on(void)
     }
     CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 0);
     CHECK_EQ(fixture_nodes(), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK(peer_token(&a) > token);
     CHECK_EQ(turn_of(a.mutex), 1);
@@ -470,7 +470,7 @@ static void gives_up(void)
     begin_turns(BUDGET);
     CHECK_RC(pdk_mutex_lock(b.mutex), 0);
     CHECK_RC(pdk_mutex_timedlock(a.mutex, 50), PDK_ETIMEDOUT);
-    pdk_mutex_last_error(a.mutex, text, sizeof text);
+    pdk_lock_last_error(a.mutex, text, sizeof text);
     CHECK_EQ(strncmp(text, "lock ", 5), 0);
     CHECK(strstr(text, "timed out after ") != NULL);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1); /* none waits: its node goes */
@@ -555,7 +555,7 @@ static void reenters(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     queue_locker(&l, a.mutex);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_RC(pdk_mutex_free(a.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(a.mutex), PDK_EBUSY);
     CHECK(!atomic_load(&l.settled));
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     finish(&l);
@@ -571,10 +571,10 @@ static void lost_meanwhile(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     queue_locker(&l, a.mutex);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_LOST); /* the caller's own */
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_LOST); /* the caller's own */
     CHECK_EQ(peer_token(&a), token);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
     CHECK(peer_token(&a) > token);
@@ -591,7 +591,7 @@ static void in_doubt(void)
     queue_locker(&l, a.mutex);
     pdk__proxy_refuse(a.proxy, true);
     pdk__proxy_cut(a.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_SUSPECT);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), 0);
     CHECK(!atomic_load(&l.settled));
     pdk__proxy_refuse(a.proxy, false);
@@ -629,7 +629,7 @@ static void failed_for_all(void)
     begin_turns(BUDGET);
     CHECK_EQ(zoo_set_acl(fixture.zh, fixture.path, -1, &acl), ZOK);
     CHECK_RC(pdk_mutex_lock(a.mutex), PDK_EACCES);
-    pdk_mutex_last_error(a.mutex, text, sizeof text);
+    pdk_lock_last_error(a.mutex, text, sizeof text);
     CHECK_EQ(strncmp(text, "lock ", 5), 0);
     struct request w;
     request_now(&w, &a, PDK_FOREVER);
@@ -648,7 +648,7 @@ static void asked_for(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     queue_locker(&l, a.mutex);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     snprintf(path, sizeof path, "%s/%s", fixture.path, node);
     CHECK_EQ(zoo_set(fixture.zh, path, "__REVOKE__", 10, -1), ZOK);
     CHECK_WITHIN(LONG_MS, pdk__proxy_events(a.proxy, ZOO_CHANGED_EVENT, NULL) > 0);
@@ -713,7 +713,7 @@ static void turns_of_a_process(int process)
 {
     struct worker workers[CROWD];
     struct peer peer = peer_new(0);
-    CHECK_RC(pdk_mutex_free(peer.mutex), 0);
+    CHECK_RC(pdk_lock_free(peer.mutex), 0);
     peer.mutex = turns_mutex(peer.client, SHARE - 1);
     for (int i = 0; i < CROWD; i++) {
         workers[i] = (struct worker){.peer = &peer, .process = process};
@@ -750,12 +750,12 @@ static void fair(void)
 static pdk_mutex *idle_mutex(pdk_client *c, int idle_ms, unsigned budget)
 {
     pdk_mutex *m;
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_options_set_idle_hold_ms(o, idle_ms), 0);
-    CHECK_RC(pdk_mutex_options_set_local_handover(o, budget), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
+    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
@@ -778,10 +778,10 @@ static void begin_idle(int idle_ms, unsigned budget)
     begin();
     atomic_store(&n_states, 0);
     atomic_store(&n_asked, 0);
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = idle_mutex(a.client, idle_ms, budget);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, note_state, NULL), 0);
-    CHECK_RC(pdk_mutex_on_revoke(a.mutex, note_asked, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_state, NULL), 0);
+    CHECK_RC(pdk_lock_on_revoke(a.mutex, note_asked, NULL), 0);
 }
 
 /* Returns the token of the hold that ended. */
@@ -790,7 +790,7 @@ static int64_t use_once(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     return token;
 }
@@ -807,8 +807,8 @@ static void end_idle(void)
 {
     CHECK_EQ(atomic_load(&n_states), 0);
     CHECK_EQ(atomic_load(&n_asked), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = NULL;
     end();
 }
@@ -827,7 +827,7 @@ static void no_request(void)
         CHECK_RC(i % 3 == 0 ? pdk_mutex_trylock(a.mutex) : pdk_mutex_lock(a.mutex), 0);
         CHECK_EQ(peer_token(&a), token);
         CHECK_EQ(turn_of(a.mutex), i);
-        CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
         CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
         i % 5 == 0 ? CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), 0) : CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     }
@@ -933,8 +933,8 @@ static void connection_lost(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK(peer_token(&a) > token);
     pdk__proxy_cut(a.proxy); /* it is used: held again */
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT || atomic_load(&n_states) > 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_SUSPECT || atomic_load(&n_states) > 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_HELD);
     CHECK_WITHIN(LONG_MS, atomic_load(&n_states) == 2);
     atomic_store(&n_states, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
@@ -950,7 +950,7 @@ static void node_deleted(void)
     char node[128];
     begin_idle(600000, 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, pdk_client_flush(a.client, 0) == 0 && pdk_mutex_trylock(b.mutex) == 0);
@@ -965,7 +965,7 @@ static void asked_while_idle(void)
     char path[256], node[128];
     begin_idle(600000, 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     snprintf(path, sizeof path, "%s/%s", fixture.path, node);
     CHECK_EQ(zoo_set(fixture.zh, path, "__REVOKE__", 10, -1), ZOK);
@@ -979,7 +979,7 @@ static void closed_while_idle(void)
     make_idle();
     CHECK_RC(pdk_client_close(a.client), 0);
     CHECK_EQ(fixture_nodes(), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_EQ(atomic_load(&n_states), 0);
     peer_free(&a);
     peer_free(&b);

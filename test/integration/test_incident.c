@@ -60,8 +60,8 @@ static void check_text(const char *text, const char *first, const char *part)
 static void check_mutex(pdk_mutex *mutex, const char *verb, const char *part)
 {
     char text[600], first[100];
-    snprintf(first, sizeof first, "%s %s: ", verb, pdk_mutex_path(mutex));
-    size_t length = pdk_mutex_last_error(mutex, text, sizeof text);
+    snprintf(first, sizeof first, "%s %s: ", verb, pdk_lock_path(mutex));
+    size_t length = pdk_lock_last_error(mutex, text, sizeof text);
     CHECK_EQ(length, strlen(text));
     check_text(text, first, part);
 }
@@ -69,7 +69,7 @@ static void check_mutex(pdk_mutex *mutex, const char *verb, const char *part)
 static void check_none(pdk_mutex *mutex)
 {
     char text[600];
-    CHECK_EQ(pdk_mutex_last_error(mutex, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_last_error(mutex, text, sizeof text), 0);
     CHECK_STR(text, "");
 }
 
@@ -196,7 +196,7 @@ static void behind_another_library(void)
     fixture_make_below(lock, "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000001", "10.0.0.7");
     CHECK_RC(pdk_mutex_timedlock(m, KNOWN_MS), PDK_ETIMEDOUT);
     check_mutex(m, "lock", "2 ahead");
-    pdk_mutex_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     CHECK(strstr(text, "behind") == NULL);
     finish();
 }
@@ -234,7 +234,7 @@ static void *fail(void *arg)
     o->failed = true;
     while (!o->go_on)
         pdk__test_nap();
-    pdk_mutex_last_error(m, o->text, sizeof o->text);
+    pdk_lock_last_error(m, o->text, sizeof o->text);
     return NULL;
 }
 
@@ -260,7 +260,7 @@ static void per_thread(void)
 
 static void check_lost(const char *part)
 {
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     check_mutex(m, "hold", part);
     CHECK_RC(pdk_mutex_lock(m), PDK_ELOST);
     check_mutex(m, "lock", part);
@@ -298,7 +298,7 @@ static void path_without_delete(void)
     begin();
     fixture_make(lock, "", ZOO_PERSISTENT, &(struct ACL_vector){1, &acl});
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     check_mutex(m, "hold", "the path does not permit DELETE");
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_client_close(c), 0);
@@ -363,19 +363,12 @@ static void leader(void)
 
 static void belongings(void)
 {
-    int one, two, three;
     pdk_leader *l;
     begin();
     CHECK_RC(pdk_leader_new(&l, c, "/of/a/leader", NULL), 0);
-    CHECK_STR(pdk_mutex_path(m), lock);
-    CHECK(pdk_mutex_client(m) == c);
+    CHECK_STR(pdk_lock_path(m), lock);
     CHECK_STR(pdk_leader_path(l), "/of/a/leader");
-    CHECK(pdk_leader_client(l) == c);
-    CHECK(pdk_mutex_user(m) == NULL && pdk_leader_user(l) == NULL && pdk_client_user(c) == NULL);
-    pdk_mutex_set_user(m, &one);
-    pdk_leader_set_user(l, &two);
-    pdk_client_set_user(c, &three);
-    CHECK(pdk_mutex_user(m) == &one && pdk_leader_user(l) == &two && pdk_client_user(c) == &three);
+    CHECK(pdk_lock_path(NULL) == NULL && pdk_leader_path(NULL) == NULL);
     CHECK_RC(pdk_leader_free(l), 0);
     finish();
 }
@@ -386,21 +379,21 @@ static void place_in_queue(void)
     int64_t ahead = 99;
     _Atomic int rc;
     begin();
-    CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
+    CHECK_RC(pdk_lock_ahead(n, &ahead), PDK_EPERM);
     fixture_make(lock, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(lock, "x-lock-0000000000", "");
     fixture_make_below(lock, "junk", "");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, NULL), 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(m, &ahead) == 0 && ahead == 1);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(m, &ahead) == 0 && ahead == 1);
     locker_start(&l, n);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 2);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(n, &ahead) == 0 && ahead == 2);
     fixture_delete_below(lock, "x-lock-0000000000");
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
-    CHECK_RC(pdk_mutex_ahead(m, &ahead), PDK_EPERM);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
+    CHECK_RC(pdk_lock_ahead(m, &ahead), PDK_EPERM);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
-    CHECK_RC(pdk_mutex_ahead(n, &ahead), PDK_EPERM);
+    CHECK_RC(pdk_lock_ahead(n, &ahead), PDK_EPERM);
     locker_finish(&l);
     finish();
 }
@@ -413,16 +406,16 @@ static void no_place_without_a_node(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead == 1);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(n, &ahead) == 0 && ahead == 1);
     int rule = pdk__proxy_rule(
         fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_CREATE2, .path = lock, .act = PDK__HOLD_REQUEST});
     fixture_delete_below(lock, fixture_find(lock, "-lock-0000000001"));
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) == 1);
-    CHECK_RC(pdk_mutex_ahead(n, &ahead), 0);
+    CHECK_RC(pdk_lock_ahead(n, &ahead), 0);
     CHECK_EQ(ahead, -1);
     fixture_make_below(lock, "x-lock-0000000002", "");
     pdk__proxy_release(fixture.proxy, rule);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(n, &ahead) == 0 && ahead != -1);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(n, &ahead) == 0 && ahead != -1);
     CHECK_EQ(ahead, 2);
     fixture_delete_below(lock, "x-lock-0000000002");
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -446,7 +439,7 @@ int main(int argc, char **argv)
         {"a lock in a path without DELETE was lost for that", path_without_delete},
         {"PDK_ESHORT comes with its numbers", too_short},
         {"a leader tells its place, and why a term ended", leader},
-        {"every object knows its path, its client and the program's pointer", belongings},
+        {"every object knows its path", belongings},
         {"a waiter knows how many are ahead", place_in_queue},
         {"a waiter whose node is deleted has no place until its new node is listed", no_place_without_a_node},
         {0},

@@ -212,7 +212,7 @@ static void with_a_mutex(void)
     check_stands(&a);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     check_leads(&a);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     close_it(&a);
 }
 

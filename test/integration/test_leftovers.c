@@ -88,7 +88,7 @@ static void in_use(void)
     CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
     pdk_op_free(op);
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
 }
 
@@ -110,7 +110,7 @@ static void hopeless(void)
     pdk_mutex *m = fixture_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
     CHECK_RC(pdk_client_free(c), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
 }
 
 static zhandle_t *zh;

@@ -87,7 +87,7 @@ static void a_life(void)
              (unsigned long long)pdk_client_session_id(c));
     CHECK_WITHIN(LONG_MS, contains(&log, part));
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token), 0);
     snprintf(part, sizeof part, "info: %s: granted, token %lld, node %s\n", path, (long long)token,
              fixture_find(path, "-lock-"));
     CHECK_WITHIN(LONG_MS, contains(&log, part));
@@ -204,7 +204,7 @@ static void call_back(pdk_client *c, pdk_log_level level, int64_t at_ms, const c
     pdk_mutex *m = watched;
     if (m == NULL)
         return;
-    n_states += pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_mutex_state(m) == PDK_HELD;
+    n_states += pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_lock_state(m) == PDK_HELD;
     n_deadlocks += pdk_mutex_lock(m) == PDK_EDEADLK;
 }
 

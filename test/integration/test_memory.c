@@ -62,9 +62,9 @@ static void sound(void)
 {
     open_gate();
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_EQ(fixture_children(path), 0);
 }
@@ -110,15 +110,15 @@ static void clients(void) { for_each(make_client); }
 static void make_mutex(void)
 {
     pdk_mutex *mine = NULL;
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return;
-    check_either(pdk_mutex_options_set_data(o, "12345", 5), 0);
-    check_either(pdk_mutex_options_set_data(o, "123456789", 9), 0);
+    check_either(pdk_lock_options_set_data(o, "12345", 5), 0);
+    check_either(pdk_lock_options_set_data(o, "123456789", 9), 0);
     int rc = pdk_mutex_new(&mine, c, path, o);
     check_either(rc, 0);
-    CHECK_RC(pdk_mutex_free(mine), 0);
-    pdk_mutex_options_free(o);
+    CHECK_RC(pdk_lock_free(mine), 0);
+    pdk_lock_options_free(o);
 }
 
 static void mutexes(void)
@@ -199,7 +199,7 @@ static void wait_in_vain(void)
     if (rc == 0)
         check_either(pdk_mutex_timedlock(mine, 40), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_children(busy) == 1);
-    CHECK_RC(pdk_mutex_free(mine), 0);
+    CHECK_RC(pdk_lock_free(mine), 0);
     open_gate();
     sound();
 }
@@ -254,7 +254,7 @@ static void wait_and_get(void)
         CHECK_RC(unlocked.rc, 0);
     }
     pdk_op_free(op);
-    CHECK_RC(pdk_mutex_free(mine), 0);
+    CHECK_RC(pdk_lock_free(mine), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(busy) == 0);
 }
 
@@ -297,7 +297,7 @@ static void hold_through_cut(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__alloc_set_gate(gate);
     pdk__proxy_cut(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED && pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     sound();
 }
@@ -315,7 +315,7 @@ static void hold_and_lose(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__alloc_set_gate(gate);
     fixture_delete_all(path);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     sound();
 }

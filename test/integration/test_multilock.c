@@ -48,7 +48,7 @@ static void end(void)
 {
     CHECK_WITHIN(LONG_MS, nodes_are(0));
     for (int i = 0; i < N_PEERS; i++) {
-        CHECK_RC(pdk_multilock_free(locks[i]), 0);
+        CHECK_RC(pdk_lock_free(locks[i]), 0);
         CHECK_RC(pdk_client_close(clients[i]), 0);
         CHECK_RC(pdk_client_free(clients[i]), 0);
     }
@@ -78,14 +78,14 @@ static void all_paths_are_held(void)
     char node[64];
     begin();
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
-    CHECK(pdk_multilock_valid_ms(locks[0]) > 0);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
+    CHECK(pdk_lock_valid_ms(locks[0]) > 0);
     CHECK_EQ(pdk_multilock_count(locks[0]), N_PATHS);
     CHECK_RC(pdk_multilock_token(locks[0], 0, &token), 0);
     for (unsigned i = 0; i < N_PATHS; i++) {
         pdk_mutex *one = fixture_mutex(clients[1], paths[i]);
         CHECK_RC(pdk_mutex_trylock(one), PDK_EBUSY);
-        CHECK_RC(pdk_mutex_free(one), 0);
+        CHECK_RC(pdk_lock_free(one), 0);
         CHECK_RC(pdk_multilock_token(locks[0], i, &other), 0);
         CHECK(other == token && token > 0);
         CHECK(pdk_multilock_node(locks[0], i, node, sizeof node) > 0);
@@ -95,7 +95,7 @@ static void all_paths_are_held(void)
     CHECK_RC(pdk_multilock_trylock(locks[1]), PDK_EBUSY);
     CHECK_RC(pdk_multilock_timedlock(locks[1], 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
     CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_EPERM);
     CHECK_WITHIN(LONG_MS, pdk_multilock_trylock(locks[1]) == 0); /* its server may lag */
     CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
@@ -115,11 +115,11 @@ static void one_path_keeps_it_waiting(void)
     want(&w, locks[0]);
     CHECK_WITHIN(LONG_MS, fixture_children(paths[0]) == 1 && fixture_children(paths[1]) == 2);
     CHECK(is(&w, 1));
-    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(one), 0);
     CHECK_WITHIN(LONG_MS, is(&w, 0));
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    CHECK_RC(pdk_mutex_free(one), 0);
+    CHECK_RC(pdk_lock_free(one), 0);
     end();
 }
 
@@ -167,7 +167,7 @@ static void a_thread_enters_again(void)
     CHECK(nodes_are(1));
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
     end();
 }
@@ -199,7 +199,7 @@ static void without_waiting(void)
     want(&second, locks[0]);
     want(&third, locks[1]);
     CHECK_WITHIN(LONG_MS, nodes_are(3));
-    CHECK_RC(pdk_multilock_free(locks[0]), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(locks[0]), PDK_EBUSY);
     CHECK_EQ(pdk_multilock_cancel(locks[0]), 1);
     CHECK_WITHIN(LONG_MS, is(&second, PDK_ECANCELED) && nodes_are(2));
     CHECK(is(&third, 1));
@@ -222,7 +222,7 @@ static void a_nested_unlock_without_waiting(void)
     atomic_store(&gone.told, 1);
     CHECK_RC(pdk_multilock_unlock_async(locks[0], told, &gone), 0);
     CHECK_WITHIN(LONG_MS, is(&gone, 0));
-    CHECK_EQ(pdk_multilock_state(locks[0]), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), 0);
     CHECK_WITHIN(LONG_MS, nodes_are(0));
     CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
@@ -247,14 +247,14 @@ static void one_path_lost_is_all_lost(void)
     zoo_op_t check;
     begin();
     lost_token = 0;
-    CHECK_RC(pdk_multilock_on_state(locks[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(locks[0], note_lost, NULL), 0);
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
     CHECK_RC(pdk_multilock_token(locks[0], 1, &token), 0);
     pdk_multilock_node(locks[0], 1, node, sizeof node);
     fixture_delete_below(pdk_multilock_path(locks[0], 1), node);
-    CHECK_WITHIN(LONG_MS, pdk_multilock_state(locks[0]) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, lost_token == token);
-    CHECK_EQ(pdk_multilock_valid_ms(locks[0]), 0);
+    CHECK_EQ(pdk_lock_valid_ms(locks[0]), 0);
     CHECK_RC(pdk_multilock_guard(locks[0], 0, &check), PDK_ELOST);
     CHECK_RC(pdk_multilock_lock(locks[0]), PDK_ELOST);
     CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
@@ -299,7 +299,7 @@ static void an_ended_session(void)
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[1]) == PDK_SESSION_CONNECTED && nodes_are(2));
     CHECK(is(&second, 1));
     fixture_expire(pdk__client_zh(clients[0]));
-    CHECK_WITHIN(LONG_MS, pdk_multilock_state(locks[0]) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, is(&second, 0));
     CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
     CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
@@ -321,7 +321,7 @@ static void paths_that_are_missing(void)
     CHECK_EQ(fixture_children(deep[0]), 1);
     CHECK_EQ(fixture_children(deep[1]), 1);
     CHECK_RC(pdk_multilock_unlock(m), 0);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     for (int i = 0; i < 2; i++) {
         fixture_delete_all(deep[i]);
         snprintf(deep[i], sizeof deep[i], "%s/deep", paths[i]);
@@ -392,11 +392,11 @@ static void a_refused_path(void)
     const char *of[] = {paths[2], paths[0], paths[1]};
     pdk_multilock *m = make(clients[0], of, 3);
     CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
-    pdk_multilock_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     CHECK(strstr(text, paths[1]) != NULL);
     CHECK_RC(pdk_multilock_trylock(m), PDK_EACCES);
     CHECK_WITHIN(LONG_MS, nodes_are(0));
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 
@@ -416,7 +416,7 @@ static void refused_again_and_again(void)
     pdk_multilock *m = make(clients[0], of, 2);
     for (int i = 0; i < ROUNDS; i++)
         CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     fixture_delete_all(path);
     free(path);
     end();
@@ -453,9 +453,9 @@ static void wrong_requests(void)
     CHECK_RC(pdk_multilock_new(&m, clients[0], many, PDK_MULTILOCK_MAX + 1, NULL), PDK_EINVAL);
     CHECK_RC(pdk_multilock_new(&m, clients[0], bad, 2, NULL), PDK_EPATH);
     CHECK_RC(pdk_multilock_new(NULL, clients[0], twice, 1, NULL), PDK_EINVAL);
-    pdk_multilock_options *o = pdk_multilock_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     char *data = calloc(1, 65536);
-    CHECK_RC(pdk_multilock_options_set_data(o, data, 65536), 0);
+    CHECK_RC(pdk_lock_options_set_data(o, data, 65536), 0);
     char names[9][160];
     for (int i = 0; i < 9; i++) {
         snprintf(names[i], sizeof names[i], "%s-large-%d", fixture.path, i);
@@ -465,13 +465,13 @@ static void wrong_requests(void)
     CHECK_RC(pdk_multilock_new(&m, clients[0], many, 7, o), 0);
     CHECK_RC(pdk_multilock_lock(m), 0);
     CHECK_RC(pdk_multilock_unlock(m), 0);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     for (int i = 0; i < 7; i++)
         fixture_delete_all(names[i]);
     free(data);
-    pdk_multilock_options_free(o);
+    pdk_lock_options_free(o);
     CHECK_RC(pdk_multilock_lock(NULL), PDK_EINVAL);
-    CHECK_EQ(pdk_multilock_state(NULL), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
     CHECK_RC(pdk_multilock_lock_async(locks[0], 0, NULL, NULL), PDK_EINVAL);
     CHECK(pdk_multilock_path(locks[0], N_PATHS) == NULL);
     end();
@@ -489,8 +489,8 @@ static void one_path(void)
     CHECK_RC(pdk_multilock_unlock(m), 0);
     CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(other) == 0);
     CHECK_RC(pdk_mutex_unlock(other), 0);
-    CHECK_RC(pdk_mutex_free(other), 0);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(other), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 
@@ -507,7 +507,7 @@ static void it_is_asked_back(void)
     pdk_contender_list *list;
     begin();
     n_revoked = 0;
-    CHECK_RC(pdk_multilock_on_revoke(locks[0], note_revoked, NULL), 0);
+    CHECK_RC(pdk_lock_on_revoke(locks[0], note_revoked, NULL), 0);
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
     CHECK_RC(pdk_contenders(clients[1], paths[1], LONG_MS, &list), 0);
     CHECK_RC(pdk_contender_revoke(clients[1], list, 0, LONG_MS), 0);

@@ -40,7 +40,7 @@ static void cancelled_too_late(void)
     request_queued(&w, &a, PDK_FOREVER, 1);
     request_told(&w, 0);
     CHECK_RC(pdk_op_cancel(w.op), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
     CHECK_EQ(fixture_nodes(), 1);
     request_end(&w, 0);
     peer_free(&a);
@@ -63,7 +63,7 @@ static void the_lost_grant_is_unlocked_first(void)
     atomic_store(&n_lost, 0);
     struct peer a = peer_new(0), b = peer_new(0);
     CHECK_RC(pdk_mutex_lock(b.mutex), 0);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_lost, NULL), 0);
     request_queued(&held, &a, PDK_FOREVER, 2);
     request_queued(&lost, &a, PDK_FOREVER, 3);
     fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-0000000001"));
@@ -74,7 +74,7 @@ static void the_lost_grant_is_unlocked_first(void)
     request_told(&held, 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&n_lost) == 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
     CHECK_EQ(fixture_nodes(), 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_EQ(fixture_nodes(), 0);
@@ -161,7 +161,7 @@ static void let_timers_pass(struct peer *p)
     CHECK_RC(pdk_mutex_new(&twin, p->client, fixture.path, NULL), 0);
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_mutex_timedlock(twin, 50), PDK_ETIMEDOUT);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_free(twin) == 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_free(twin) == 0);
 }
 
 static void dispatched(void)
@@ -174,7 +174,7 @@ static void dispatched(void)
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
     CHECK(readable(fd, LONG_MS));
     let_timers_pass(&a);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD); /* known, but not reported before the caller dispatches */
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD); /* known, but not reported before the caller dispatches */
     CHECK_EQ(n_calls, 0);
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
     CHECK_EQ(n_calls, 1);
@@ -249,13 +249,13 @@ static void states_in_order(void)
     fixture_begin();
     struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     pdk__proxy_cut(a.proxy);
     check_change(0, PDK_SUSPECT, token);
     check_change(1, PDK_HELD, token);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
     clientid_t id = *zoo_client_id(pdk__client_zh(a.client));
     pdk__proxy_refuse(a.proxy, true);
     pdk__proxy_cut(a.proxy);
@@ -263,11 +263,11 @@ static void states_in_order(void)
     pdk__zk_end_session(pdk__server_port(fixture.e->server[0]), &id);
     pdk__proxy_refuse(a.proxy, false);
     check_change(3, PDK_LOST, token);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_LOST);
     CHECK_EQ(peer_token(&a), token);
     CHECK_RC(pdk_mutex_lock(a.mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_EQ(n_changes, 4); /* a grant and an unlock are not reported as changes to the caller that asked */
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
@@ -276,11 +276,11 @@ static void states_in_order(void)
 
 static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
 {
-    struct pollfd p = {.fd = pdk_mutex_fd(m), .events = POLLIN};
+    struct pollfd p = {.fd = pdk_lock_fd(m), .events = POLLIN};
     pdk_state told = PDK_FREE;
     int64_t of = 0;
     CHECK_EQ(poll(&p, 1, LONG_MS), 1);
-    CHECK_EQ(pdk_mutex_next_change(m, &told, &of), 1);
+    CHECK_EQ(pdk_lock_next_change(m, &told, &of), 1);
     CHECK_EQ(told, state);
     CHECK_EQ(of, token);
 }
@@ -292,25 +292,25 @@ static void states_polled(void)
     fixture_begin();
     struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
-    struct pollfd p = {.fd = pdk_mutex_fd(a.mutex), .events = POLLIN};
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
+    struct pollfd p = {.fd = pdk_lock_fd(a.mutex), .events = POLLIN};
     CHECK(p.fd >= 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
+    CHECK_EQ(pdk_lock_next_change(a.mutex, &state, NULL), 0);
     pdk__proxy_cut(a.proxy);
     check_polled(a.mutex, PDK_SUSPECT, token);
     check_polled(a.mutex, PDK_HELD, token);
     check_change(0, PDK_SUSPECT, token);
     check_change(1, PDK_HELD, token);
     CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, NULL, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, NULL, NULL), 0);
     CHECK_RC(pdk_client_close(a.client), 0);
     check_polled(a.mutex, PDK_LOST, token);
-    CHECK_EQ(pdk_mutex_next_change(a.mutex, &state, NULL), 0);
+    CHECK_EQ(pdk_lock_next_change(a.mutex, &state, NULL), 0);
     CHECK_EQ(n_changes, 2);
-    CHECK_RC(pdk_mutex_next_change(a.mutex, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_next_change(a.mutex, NULL, NULL), PDK_EINVAL);
     peer_free(&a);
 }
 
@@ -321,14 +321,14 @@ static void states_that_waited(void)
     pdk__proxy *proxy = fixture.e->proxy[0];
     struct peer a = dispatching_peer();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_mutex_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     pdk__proxy_refuse(proxy, true);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_SUSPECT);
     pdk__proxy_refuse(proxy, false);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_HELD);
     CHECK_EQ(n_changes, 0);
     CHECK(pdk_client_dispatch(a.client) > 0);
     check_change(0, PDK_SUSPECT, token);

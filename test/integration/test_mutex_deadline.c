@@ -48,7 +48,7 @@ static void end(struct timed *t)
     CHECK_RC(t->rc, PDK_ETIMEDOUT);
     CHECK(t->took_ms >= t->timeout_ms - 1);
     CHECK(t->took_ms <= t->timeout_ms + GRACE_MS);
-    CHECK_EQ(pdk_mutex_state(t->mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(t->mutex), PDK_FREE);
 }
 
 static void wait_for_nodes(int n) { CHECK_WITHIN(LONG_MS, fixture_nodes() == n); }
@@ -181,7 +181,7 @@ static void paused_at_unlock(void)
         } else {
             CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_EUNKNOWN);
         }
-        CHECK_EQ(pdk_mutex_state(waiter.mutex), PDK_FREE);
+        CHECK_EQ(pdk_lock_state(waiter.mutex), PDK_FREE);
         resume_server();
         wait_for_nodes(0);
         peer_free(&waiter);

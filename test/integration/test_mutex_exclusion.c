@@ -16,10 +16,10 @@ static void two_sessions(void)
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_timedlock(b.mutex, 300), PDK_ETIMEDOUT);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
-    CHECK_EQ(pdk_mutex_state(b.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(b.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     /* Within: the server of B may not have heard yet. */
     CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(b.mutex) == 0);
     CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);

@@ -73,12 +73,12 @@ static void three_deep(void)
     CHECK_EQ(fixture_nodes(), 1);
     CHECK_EQ(peer_token(&a), token);
     for (int left = 3; left > 0; left--) {
-        CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
         CHECK_RC(elsewhere(pdk_mutex_trylock), PDK_EBUSY);
         CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
         CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     }
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_EQ(fixture_nodes(), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     end();
@@ -110,7 +110,7 @@ static void stranger(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(elsewhere(pdk_mutex_unlock), PDK_EPERM);
     CHECK_RC(pdk_mutex_unlock(b.mutex), PDK_EPERM);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     end();
@@ -122,11 +122,11 @@ static void nobody(void)
     begin();
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), PDK_EPERM);
-    CHECK_RC(pdk_mutex_token(a.mutex, &token), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(a.mutex, &token), PDK_EPERM);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
-    CHECK_RC(pdk_mutex_token(a.mutex, &token), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(a.mutex, &token), PDK_EPERM);
     end();
 }
 
@@ -158,7 +158,7 @@ static void two_objects(void)
     CHECK_RC(pdk_mutex_lock(twin), 0);
     CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);
     CHECK_RC(pdk_mutex_unlock(twin), 0);
-    CHECK_RC(pdk_mutex_free(twin), 0);
+    CHECK_RC(pdk_lock_free(twin), 0);
     end();
 }
 
@@ -169,7 +169,7 @@ static int64_t token_of_a_round(struct peer *p, const char *sequence)
     char node[128];
     CHECK_RC(pdk_mutex_lock(p->mutex), 0);
     int64_t token = peer_token(p);
-    pdk_mutex_node(p->mutex, node, sizeof node);
+    pdk_lock_node(p->mutex, node, sizeof node);
     CHECK(strlen(node) > 10);
     CHECK_STR(node + strlen(node) - 10, sequence);
     CHECK_RC(pdk_mutex_unlock(p->mutex), 0);

@@ -155,7 +155,7 @@ static void check_quiet(int first)
 static void release(int i)
 {
     char node[128];
-    pdk_mutex_node(peers[i].mutex, node, sizeof node);
+    pdk_lock_node(peers[i].mutex, node, sizeof node);
     for (int k = 0; k <= N_WAITERS; k++)
         pdk__proxy_reset_counters(peers[k].proxy);
     request_end(&wants[i], 0);

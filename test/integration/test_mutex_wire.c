@@ -124,7 +124,7 @@ static void missing_path(void)
     pdk__proxy_release(a.proxy, held);
     pthread_join(thread, NULL);
     CHECK_EQ(pdk__proxy_requests(a.proxy, 0), 8); /* the delete */
-    pdk_mutex_free(m);
+    pdk_lock_free(m);
     peer_free(&a);
 }
 
@@ -166,15 +166,15 @@ static void names(void)
     fixture_begin();
     struct peer a = peer_new(0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     check_name(node, pdk_client_session_id(a.client), &first);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     check_name(node, pdk_client_session_id(a.client), &second);
     CHECK(first != second);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_mutex_node(a.mutex, node, sizeof node), 0);
+    CHECK_EQ(pdk_lock_node(a.mutex, node, sizeof node), 0);
     peer_free(&a);
 }
 

@@ -185,7 +185,7 @@ static void holders_old_node(void)
     CHECK_STR(recorder_states(&holder, story, sizeof story), "suspect lost");
     start_servers();
     end();
-    CHECK_EQ(pdk_mutex_state(holder.mutex), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(holder.mutex), PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_timedlock(holder.mutex, LONG_MS), PDK_OK);
     pdk__check_grant(&holder, fixture.zh);

@@ -12,13 +12,13 @@ static void setup(void)
 static pdk_mutex *large_mutex(pdk_client *c, const char *path)
 {
     static char large[40000];
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     pdk_mutex *m;
     memset(large, 'x', sizeof large);
     CHECK(o != NULL);
-    CHECK_RC(pdk_mutex_options_set_data(o, large, sizeof large), 0);
+    CHECK_RC(pdk_lock_options_set_data(o, large, sizeof large), 0);
     CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return m;
 }
 
@@ -33,7 +33,7 @@ static void refused(void)
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_EQ(pdk_client_session_id(c), session);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
 }
 
@@ -45,14 +45,14 @@ static void others_stand(void)
     pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, other);
     int64_t before, after;
     CHECK_RC(pdk_mutex_lock(n), 0);
-    CHECK_RC(pdk_mutex_token(n, &before), 0);
+    CHECK_RC(pdk_lock_token(n, &before), 0);
     CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(n) == PDK_HELD);
-    CHECK_RC(pdk_mutex_token(n, &after), 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(n) == PDK_HELD);
+    CHECK_RC(pdk_lock_token(n, &after), 0);
     CHECK_EQ(before, after);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_EQ(fixture_children(other), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
 }
 
@@ -64,7 +64,7 @@ static void given_up(void)
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_timedlock(n, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
 }
 

@@ -123,9 +123,9 @@ static void waiter_and_holder_at_once(void)
     CHECK_RC(recorder_outcome(robbed), PDK_OK);
     pdk__check_grant(robbed, fixture.zh);
     char node[128];
-    pdk_mutex_node(robbed->mutex, node, sizeof node);
+    pdk_lock_node(robbed->mutex, node, sizeof node);
     CHECK(strcmp(node, of_robbed) != 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder->mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
     CHECK_EQ(nodes_of(NULL), 0);
@@ -142,10 +142,10 @@ static void waiter_and_holder_too_early(void)
     delete_both(holder, robbed, of_robbed);
     CHECK_RC(recorder_outcome(robbed), PDK_OK);
     bool soon = gets() == 1; /* else a slow machine has let that time pass */
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder->mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder->mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
     if (soon) {
-        CHECK_WITHIN(LONG_MS, pdk_mutex_state(robbed->mutex) == PDK_LOST);
+        CHECK_WITHIN(LONG_MS, pdk_lock_state(robbed->mutex) == PDK_LOST);
         CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
     } else {
         CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
@@ -178,15 +178,15 @@ static void holder_is_told(void)
     delete_node_of(robbed);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(robbed, PDK_LOST) >= 0);
     CHECK_STR(recorder_states(robbed, story, sizeof story), "lost");
-    CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_LOST);
-    CHECK_EQ(pdk_mutex_valid_ms(robbed->mutex), 0);
+    CHECK_EQ(pdk_lock_state(robbed->mutex), PDK_LOST);
+    CHECK_EQ(pdk_lock_valid_ms(robbed->mutex), 0);
     CHECK_EQ(pdk_client_state(robbed->client), PDK_SESSION_CONNECTED);
     CHECK_RC(recorder_outcome(next), PDK_OK);
     CHECK_LAW(pdk__check_grant(next, fixture.zh) > token);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(robbed->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
-    CHECK_EQ(pdk_mutex_state(robbed->mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(robbed->mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(next->mutex), PDK_OK);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
     CHECK_LAW(pdk__check_grant(robbed, fixture.zh) > token);
@@ -219,7 +219,7 @@ static void told_after_reconnect(void)
     for (int i = 0; i < fixture.e->n; i++) /* all refuse first: a cut client tries the next */
         pdk__proxy_cut(fixture.e->proxy[i]);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[0], PDK_SUSPECT) >= 0);
-    CHECK_EQ(pdk_mutex_state(recorders[0].mutex), PDK_SUSPECT);
+    CHECK_EQ(pdk_lock_state(recorders[0].mutex), PDK_SUSPECT);
     delete_node_of(&recorders[0]);
     for (int i = 0; i < fixture.e->n; i++)
         pdk__proxy_refuse(fixture.e->proxy[i], false);
@@ -252,7 +252,7 @@ static void told_by_the_unlock(void)
     CHECK_RC(pdk_mutex_lock(recorders[0].mutex), PDK_OK);
     hold_links(true);
     delete_node_of(&recorders[0]);
-    CHECK_EQ(pdk_mutex_state(recorders[0].mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(recorders[0].mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock_async(recorders[0].mutex, on_unlocked, NULL), 0);
     hold_links(false);
     CHECK_WITHIN(LONG_MS, unlocked != PDK__PENDING);

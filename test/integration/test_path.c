@@ -21,16 +21,16 @@ static void deleted_under_all(void)
     int64_t first, second;
     int gets = pdk__proxy_requests(fixture.proxy, PDK__OP_GET);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_token(m, &first), 0);
+    CHECK_RC(pdk_lock_token(m, &first), 0);
     locker_start(&waiter, n);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     /* both watch their own nodes, and the waiter the holder's */
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == gets + 3);
     fixture_delete_all(path);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, waiter.settled);
     CHECK_RC(waiter.rc, 0);
-    CHECK_RC(pdk_mutex_token(n, &second), 0);
+    CHECK_RC(pdk_lock_token(n, &second), 0);
     CHECK_LAW(second > first);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
@@ -76,7 +76,7 @@ static void reaped(void)
     int64_t token, last = 0;
     for (int i = 0; i < 3; i++) {
         CHECK_RC(pdk_mutex_lock(m), 0);
-        CHECK_RC(pdk_mutex_token(m, &token), 0);
+        CHECK_RC(pdk_lock_token(m, &token), 0);
         CHECK(token > last);
         last = token;
         CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -130,7 +130,7 @@ static void missing_chroot_ancestors(void)
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), PDK_ENOENT);
     CHECK_RC(pdk_mutex_trylock(m), PDK_ENOENT);
     CHECK_EQ(fixture_children(path), -1);
-    CHECK_RC(pdk_mutex_free(m), 0); /* nothing is pending any more */
+    CHECK_RC(pdk_lock_free(m), 0); /* nothing is pending any more */
     fixture_end(c, NULL);
 }
 
@@ -146,7 +146,7 @@ static void below_ephemeral(void)
     CHECK_RC(pdk_mutex_trylock(m), PDK_EPATH);
     CHECK_RC(pdk_mutex_timedlock(n, LONG_MS), PDK_EPATH);
     CHECK_EQ(fixture_children(path), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
     CHECK_EQ(zoo_delete(fixture.zh, path, -1), ZOK);
 }
@@ -169,19 +169,19 @@ static void tied(void)
 static void record_outlives_reaper(void)
 {
     const char *path = fixture_path(), *control = fixture_path();
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 1000), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 1000), 0);
     pdk_client *c = fixture_client(NULL);
     pdk_mutex *m, *n = fixture_mutex(c, control);
     CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(control) == -1);
     CHECK_EQ(fixture_children(path), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
 }
 

@@ -57,12 +57,12 @@ static void refused(pdk_client *c, const char *path, int rc)
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
     char text[128], wanted[128];
     snprintf(wanted, sizeof wanted, "lock %s: %s", path, pdk_strerror(rc));
-    pdk_mutex_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     CHECK(strncmp(text, wanted, strlen(wanted)) == 0 && strstr(text, " is missing") != NULL);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_RC(pdk_mutex_free(n), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
 }
 
 static void no_create(void)
@@ -109,8 +109,8 @@ static void no_delete(void)
     pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EACCES);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE);
-    CHECK(pdk_mutex_last_error(m, text, sizeof text) > 0 && strstr(text, "unlock ") == text);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
+    CHECK(pdk_lock_last_error(m, text, sizeof text) > 0 && strstr(text, "unlock ") == text);
     CHECK_EQ(fixture_children(path), 1);
     struct locker l;
     locker_start(&l, n);
@@ -156,7 +156,7 @@ static pdk_client *counting_client(const char *path)
 static bool incident(pdk_mutex *m, const char *begin, const char *part)
 {
     char text[600];
-    pdk_mutex_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     return strncmp(text, begin, strlen(begin)) == 0 && strstr(text, part) != NULL;
 }
 
@@ -167,10 +167,10 @@ static void loss_without_delete(void)
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
     pdk_client *c = counting_client(path);
     pdk_mutex *m = fixture_mutex(c, path);
-    CHECK_RC(pdk_mutex_on_state(m, count_states, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(m, count_states, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_WITHIN(LONG_MS, n_renewals == 1);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK(incident(m, "hold ", "does not permit DELETE") && incident(m, "hold ", path));
     CHECK_WITHIN(LONG_MS, n_lost == 1);
     CHECK_EQ(n_suspect, 1);
@@ -219,7 +219,7 @@ static void carries_acl(void)
     pdk_client *c = tims_client("tim:secret"), *d = tims_client("tim:secret");
     pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk_mutex_node(m, node, sizeof node);
+    pdk_lock_node(m, node, sizeof node);
     snprintf(whole, sizeof whole, "%s/%s", path, node);
     zhandle_t *tim = stranger("tim:secret");
     for (int i = 0; i < 2; i++) {
@@ -256,7 +256,7 @@ static void keeps_strangers_out(void)
     CHECK_EQ(zoo_get(zh, path, 0, NULL, &length, NULL), ZNOAUTH);
     zookeeper_close(zh);
     CHECK_EQ(fixture_children(path), 1);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(wrong, w);
     fixture_end(nobody, n);

@@ -18,7 +18,7 @@ static void note(pdk_mutex *m, int64_t token, void *arg)
     (void)arg;
     told.token = token;
     told.n++;
-    pdk_mutex_state(m); /* may be called inside, and does not block */
+    pdk_lock_state(m); /* may be called inside, and does not block */
 }
 
 static struct peer holder;
@@ -29,7 +29,7 @@ static void begin(void)
     holder = peer_new(0);
     told.n = 0;
     told.token = 0;
-    CHECK_RC(pdk_mutex_on_revoke(holder.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_revoke(holder.mutex, note, NULL), PDK_OK);
 }
 
 static void write_to(const char *node, const char *data)
@@ -42,7 +42,7 @@ static void write_to(const char *node, const char *data)
 static void write_to_node_of(const struct peer *p, const char *data)
 {
     char node[128];
-    CHECK(pdk_mutex_node(p->mutex, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(p->mutex, node, sizeof node) > 0);
     write_to(node, data);
 }
 
@@ -67,7 +67,7 @@ static void holder_is_asked(void)
     write_to_node_of(&holder, "__REVOKE__");
     CHECK_WITHIN(LONG_MS, told.n == 1);
     CHECK_EQ(told.token, peer_token(&holder));
-    CHECK_EQ(pdk_mutex_state(holder.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(holder.mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
     peer_free(&holder);
 }
@@ -78,7 +78,7 @@ static void exactly_the_word(void)
     static const char *const others[] = {"", "__REVOKE", "__REVOKE__\n", "__revoke__", "{}"};
     begin();
     struct peer watched = peer_proxied();
-    CHECK_RC(pdk_mutex_on_revoke(watched.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_revoke(watched.mutex, note, NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(watched.mutex), PDK_OK);
     int n = 1;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++, n++) {
@@ -97,7 +97,7 @@ static void exactly_the_word(void)
 static void read_node_of(const struct peer *p, char *text, int size)
 {
     char node[128], whole[256];
-    CHECK(pdk_mutex_node(p->mutex, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(p->mutex, node, sizeof node) > 0);
     snprintf(whole, sizeof whole, "%s/%s", fixture.path, node);
     size--;
     pdk__observe_flush(fixture.zh, fixture.path);
@@ -161,7 +161,7 @@ static void before_the_watch(void)
     static struct request want;
     begin();
     struct peer late = peer_proxied();
-    CHECK_RC(pdk_mutex_on_revoke(late.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_revoke(late.mutex, note, NULL), PDK_OK);
     int rule = pdk__proxy_rule(late.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
     request_queued(&want, &late, PDK_FOREVER, 1);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(late.proxy, rule) == 1);
@@ -253,9 +253,9 @@ static void removed_by_the_library(void)
     CHECK_RC(pdk_contender_revoke(other.client, list, 0, LONG_MS), PDK_OK); /* the version listed is not the last */
     CHECK_RC(pdk_contender_remove(other.client, list, 0, LONG_MS), PDK_OK);
     request_told(&want, 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder.mutex) == PDK_LOST);
     CHECK_RC(pdk_contender_remove(other.client, list, 0, LONG_MS), PDK_ENOENT);
-    CHECK_EQ(pdk_mutex_state(other.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(other.mutex), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
     pdk_contender_list_free(list);
     request_end(&want, 0);
@@ -301,7 +301,7 @@ static void written_to_in_between(void)
     CHECK_EQ(pthread_join(r.thread, NULL), 0);
     CHECK_RC(r.rc, PDK_OK);
     CHECK_EQ(pdk__proxy_replies(other.proxy, PDK__OP_DELETE), 2);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder.mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
     pdk_contender_list_free(list);
     peer_free(&other);
@@ -317,7 +317,7 @@ static void answer_lost(void)
     pdk_contender_list *list = list_by(&other);
     pdk__proxy_rule(other.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE_REPLY});
     CHECK_RC(pdk_contender_remove(other.client, list, 0, LONG_MS), PDK_OK);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(holder.mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder.mutex) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
     pdk_contender_list_free(list);
     peer_free(&other);

@@ -16,7 +16,7 @@ static void begin(void)
     fixture_begin();
     for (int i = 0; i < N_PEERS; i++) {
         struct peer p = peer_new(0);
-        CHECK_RC(pdk_mutex_free(p.mutex), 0);
+        CHECK_RC(pdk_lock_free(p.mutex), 0);
         clients[i] = p.client;
         CHECK_RC(pdk_rwlock_new(&locks[i], clients[i], fixture.path, NULL), 0);
     }
@@ -26,7 +26,7 @@ static void end(void)
 {
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     for (int i = 0; i < N_PEERS; i++) {
-        CHECK_RC(pdk_rwlock_free(locks[i]), 0);
+        CHECK_RC(pdk_lock_free(locks[i]), 0);
         CHECK_RC(pdk_client_close(clients[i]), 0);
         CHECK_RC(pdk_client_free(clients[i]), 0);
     }
@@ -80,7 +80,7 @@ static void readers_share(void)
         CHECK_RC(pdk_rwlock_rdlock(locks[i]), 0);
     CHECK_EQ(fixture_nodes(), N_PEERS);
     for (int i = 0; i < N_PEERS; i++) {
-        CHECK_EQ(pdk_rwlock_state(locks[i]), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(locks[i]), PDK_HELD);
         CHECK_RC(pdk_rwlock_unlock(locks[i]), 0);
     }
     end();
@@ -209,7 +209,7 @@ static void a_reader_cannot_become_a_writer(void)
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), PDK_EDEADLK);
     CHECK_RC(pdk_rwlock_trywrlock(locks[0]), PDK_EDEADLK);
     CHECK_RC(pdk_rwlock_timedwrlock(locks[0], 100), PDK_EDEADLK);
-    CHECK_EQ(pdk_rwlock_state(locks[0]), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_rwlock_wrunlock(locks[0]), PDK_EPERM);
     CHECK_RC(pdk_rwlock_rdunlock(locks[0]), 0);
     end();
@@ -291,25 +291,25 @@ static void the_read_lock_takes_the_writers_place(void)
     struct want other, next;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
-    CHECK_RC(pdk_rwlock_token(locks[0], &token), 0);
-    pdk_rwlock_node(locks[0], writer, sizeof writer);
+    CHECK_RC(pdk_lock_token(locks[0], &token), 0);
+    pdk_lock_node(locks[0], writer, sizeof writer);
     want(&next, locks[1], true, 2);
     CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 3);
     want(&other, locks[2], false, 4);
     settle();
     CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
-    pdk_rwlock_node(locks[0], reader, sizeof reader);
+    pdk_lock_node(locks[0], reader, sizeof reader);
     CHECK(strstr(reader, "__READ__") != NULL);
     CHECK_STR(reader + strlen(reader) - 10, writer + strlen(writer) - 10);
-    CHECK_RC(pdk_rwlock_token(locks[0], &later), 0);
+    CHECK_RC(pdk_lock_token(locks[0], &later), 0);
     CHECK_EQ(later, token);
     settle();
     CHECK(!granted(&next) && !granted(&other));
-    CHECK_EQ(pdk_rwlock_state(locks[0]), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, granted(&next));
-    CHECK_RC(pdk_rwlock_token(locks[1], &later), 0);
+    CHECK_RC(pdk_lock_token(locks[1], &later), 0);
     CHECK_LAW(later > token);
     CHECK(!granted(&other));
     finish(&next);
@@ -352,7 +352,7 @@ static void under_a_deleted_writer_there_is_no_read_lock(void)
     char writer[64];
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
-    pdk_rwlock_node(locks[0], writer, sizeof writer);
+    pdk_lock_node(locks[0], writer, sizeof writer);
     want(&next, locks[1], true, 2);
     fixture_delete_below(fixture.path, writer);
     int rc = pdk_rwlock_rdlock(locks[0]);

@@ -13,13 +13,13 @@ enum mode { READ, WRITE };
 static pdk_rwlock *idle_lock(pdk_client *c, int idle_ms)
 {
     pdk_rwlock *l;
-    pdk_rwlock_options *o = pdk_rwlock_options_new();
-    CHECK_RC(pdk_rwlock_options_set_idle_hold_ms(NULL, 1), PDK_EINVAL);
-    CHECK_RC(pdk_rwlock_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_rwlock_options_set_idle_hold_ms(o, 86400001), PDK_EINVAL);
-    CHECK_RC(pdk_rwlock_options_set_idle_hold_ms(o, idle_ms), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(NULL, 1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, 86400001), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
     CHECK_RC(pdk_rwlock_new(&l, c, fixture.path, o), 0);
-    pdk_rwlock_options_free(o);
+    pdk_lock_options_free(o);
     return l;
 }
 
@@ -35,8 +35,8 @@ static void begin(int idle_ms)
 
 static void end(void)
 {
-    CHECK_RC(pdk_rwlock_free(la), 0);
-    CHECK_RC(pdk_rwlock_free(lb), 0);
+    CHECK_RC(pdk_lock_free(la), 0);
+    CHECK_RC(pdk_lock_free(lb), 0);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
     CHECK_EQ(fixture_nodes(), 0);
     peer_free(&a);
@@ -53,14 +53,14 @@ static int try_lock(pdk_rwlock *l, enum mode mode)
 static int64_t token_of(pdk_rwlock *l)
 {
     int64_t token;
-    CHECK_RC(pdk_rwlock_token(l, &token), 0);
+    CHECK_RC(pdk_lock_token(l, &token), 0);
     return token;
 }
 
 static uint64_t turn_of(pdk_rwlock *l)
 {
     uint64_t turn;
-    CHECK_RC(pdk_rwlock_turn(l, &turn), 0);
+    CHECK_RC(pdk_lock_turn(l, &turn), 0);
     return turn;
 }
 
@@ -71,8 +71,8 @@ static int64_t use_once(enum mode mode)
     CHECK_RC(lock(la, mode), 0);
     int64_t token = token_of(la);
     CHECK_RC(pdk_rwlock_unlock(la), 0);
-    CHECK_EQ(pdk_rwlock_state(la), PDK_FREE);
-    CHECK_RC(pdk_rwlock_turn(la, &turn), PDK_EPERM);
+    CHECK_EQ(pdk_lock_state(la), PDK_FREE);
+    CHECK_RC(pdk_lock_turn(la, &turn), PDK_EPERM);
     CHECK_RC(pdk_rwlock_unlock(la), PDK_EPERM);
     return token;
 }
@@ -114,7 +114,7 @@ static void resume_often(enum mode mode)
         CHECK_RC(i % 3 == 0 ? try_lock(la, mode) : lock(la, mode), 0);
         CHECK_EQ(token_of(la), token);
         CHECK_EQ(turn_of(la), i);
-        CHECK_EQ(pdk_rwlock_state(la), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(la), PDK_HELD);
         CHECK_RC(try_lock(lb, WRITE), PDK_EBUSY);
         i % 5 == 0 ? CHECK_RC(pdk_rwlock_unlock_async(la, NULL, NULL), 0) : CHECK_RC(pdk_rwlock_unlock(la), 0);
     }
@@ -373,9 +373,9 @@ static void closed(void)
     make_idle(READ);
     CHECK_RC(pdk_client_close(a.client), 0);
     CHECK_EQ(fixture_nodes(), 0);
-    CHECK_EQ(pdk_rwlock_state(la), PDK_FREE);
-    CHECK_RC(pdk_rwlock_free(la), 0);
-    CHECK_RC(pdk_rwlock_free(lb), 0);
+    CHECK_EQ(pdk_lock_state(la), PDK_FREE);
+    CHECK_RC(pdk_lock_free(la), 0);
+    CHECK_RC(pdk_lock_free(lb), 0);
     peer_free(&a);
     peer_free(&b);
 }

@@ -131,12 +131,12 @@ static void what_is_missing_is_refused_by_name(void)
 {
     pdk_client_options *o = fixture_options(SESSION_MS);
     if (!pdk_has_tls()) {
-        CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", NULL, NULL), PDK_EUNSUPPORTED);
-        CHECK_RC(pdk_client_options_set_tls_any_name(o, true), PDK_EUNSUPPORTED);
+        CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", NULL, NULL), PDK_ENOTSUP);
+        CHECK_RC(pdk_client_options_set_tls_any_name(o, true), PDK_ENOTSUP);
     }
     if (!pdk_has_sasl())
-        CHECK_RC(pdk_client_options_set_sasl(o, "DIGEST-MD5", "user", NULL, NULL), PDK_EUNSUPPORTED);
-    CHECK(!pdk_err_retriable(PDK_EUNSUPPORTED) && pdk_err_retriable(PDK_ETLS) && !pdk_err_fatal(PDK_ETLS));
+        CHECK_RC(pdk_client_options_set_sasl(o, "DIGEST-MD5", "user", NULL, NULL), PDK_ENOTSUP);
+    CHECK(!pdk_err_retriable(PDK_ENOTSUP) && pdk_err_retriable(PDK_ETLS) && !pdk_err_fatal(PDK_ETLS));
     pdk_client_options_free(o);
 }
 
@@ -190,26 +190,26 @@ static void a_lock_changes_hands(void)
     pdk_mutex *one = fixture_mutex(a, fixture.path), *two = fixture_mutex(b, fixture.path);
     struct locker waiter;
     CHECK_RC(pdk_mutex_lock(one), 0);
-    CHECK_RC(pdk_mutex_token(one, &first), 0);
+    CHECK_RC(pdk_lock_token(one, &first), 0);
     CHECK_RC(pdk_mutex_trylock(two), PDK_EBUSY);
     locker_start(&waiter, two);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
     CHECK_RC(pdk_mutex_unlock(one), 0);
     CHECK_WITHIN(LONG_MS, waiter.settled);
     CHECK_RC(waiter.rc, 0);
-    CHECK_RC(pdk_mutex_state(two), PDK_HELD);
+    CHECK_RC(pdk_lock_state(two), PDK_HELD);
     CHECK(pdk_client_session_id(b) != 0);
     locker_finish(&waiter);
     CHECK_RC(waiter.unlock_rc, 0);
     CHECK_RC(pdk_mutex_lock(one), 0);
-    CHECK_RC(pdk_mutex_token(one, &second), 0);
+    CHECK_RC(pdk_lock_token(one, &second), 0);
     CHECK(second > first);
     CHECK_RC(pdk_mutex_unlock(one), 0);
     fixture_end(a, one);
     fixture_end(b, two);
 }
 
-static int64_t held_until_ms(pdk_mutex *m) { return pdk__test_now_ms() + pdk_mutex_valid_ms(m); }
+static int64_t held_until_ms(pdk_mutex *m) { return pdk__test_now_ms() + pdk_lock_valid_ms(m); }
 
 static void a_held_lock_is_renewed(void)
 {
@@ -218,7 +218,7 @@ static void a_held_lock_is_renewed(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     int64_t until_ms = held_until_ms(m);
     CHECK_WITHIN(LONG_MS, held_until_ms(m) > until_ms + SESSION_MS);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
 }
@@ -229,15 +229,15 @@ static void a_lost_connection_is_made_again(void)
     pdk_client *c = connected();
     pdk_mutex *m = fixture_mutex(c, fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_token(m, &before), 0);
+    CHECK_RC(pdk_lock_token(m, &before), 0);
     int64_t id = pdk_client_session_id(c);
     pdk__client_lock(c);
     uint64_t links = c->n_links;
     pdk__client_leave(c);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(LONG_MS, c->n_links > links && pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, c->n_links > links && pdk_lock_state(m) == PDK_HELD);
     CHECK_EQ(pdk_client_session_id(c), id);
-    CHECK_RC(pdk_mutex_token(m, &after), 0);
+    CHECK_RC(pdk_lock_token(m, &after), 0);
     CHECK_EQ(before, after);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
@@ -254,7 +254,7 @@ static void an_expired_session_is_replaced(void)
     pdk__proxy_cut(proxy);
     pdk__zk_end_session(pdk__server_port(fixture.e->server[0]), &session);
     pdk__proxy_refuse(proxy, false);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK(pdk_client_session_id(c) != id);
@@ -310,7 +310,7 @@ static void a_handle_of_the_program_is_adopted(void)
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     pdk__proxy_cut(proxy);
     CHECK_WITHIN(LONG_MS, adopted_state != ZOO_CONNECTED_STATE);
-    CHECK_WITHIN(LONG_MS, adopted_state == ZOO_CONNECTED_STATE && pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, adopted_state == ZOO_CONNECTED_STATE && pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
     CHECK_EQ(zookeeper_close(zh), ZOK);
@@ -364,7 +364,7 @@ static void a_lock_is_lost_in_time_when_the_own_certificate_turns_bad(void)
     copy_file("stale.crt", "own.crt");
     pdk__proxy_cut(proxy);
     CHECK_WITHIN(LONG_MS, waiter.settled);
-    CHECK_EQ(pdk_mutex_state(one), PDK_LOST); /* before the other was granted */
+    CHECK_EQ(pdk_lock_state(one), PDK_LOST); /* before the other was granted */
     CHECK_RC(waiter.rc, 0);
     CHECK_WITHIN(LONG_MS, tells(a, "alert"));
     locker_finish(&waiter);
@@ -474,8 +474,8 @@ static void a_lock_is_lost_in_time_when_the_servers_certificate_turns_bad(void)
     pdk__proxy_set_target(proxy, i.port);
     pdk__proxy_cut(proxy);
     CHECK_WITHIN(LONG_MS, tells(c, "certificate has expired"));
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
-    CHECK(!pdk_mutex_valid_ms(m));
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
+    CHECK(!pdk_lock_valid_ms(m));
     pdk__proxy_set_target(proxy, pdk__server_port(fixture.e->server[0]));
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
@@ -577,8 +577,8 @@ static void a_user_of_sasl_locks(void)
     pdk_mutex *m = fixture_mutex(c, fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT || c->n_links > 1);
-    CHECK_WITHIN(LONG_MS, c->n_links > 1 && pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT || c->n_links > 1);
+    CHECK_WITHIN(LONG_MS, c->n_links > 1 && pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
 }

@@ -37,7 +37,7 @@ static void end(void)
 {
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0 && gate_nodes() == 0);
     for (int i = 0; i < N_PEERS; i++) {
-        CHECK_RC(pdk_semaphore_free(semaphores[i]), 0);
+        CHECK_RC(pdk_lock_free(semaphores[i]), 0);
         CHECK_RC(pdk_client_close(clients[i]), 0);
         CHECK_RC(pdk_client_free(clients[i]), 0);
     }
@@ -329,7 +329,7 @@ static void a_request_is_taken_back(void)
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 2, 3, 1);
-    CHECK_RC(pdk_semaphore_free(semaphores[1]), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(semaphores[1]), PDK_EBUSY);
     CHECK_RC(pdk_permit_release(second.permit), 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&second.told) == PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && gate_nodes() == 0);
@@ -403,7 +403,7 @@ static void one_node_deleted_is_all_lost(void)
     int64_t token;
     begin(3);
     lost_token = 0;
-    CHECK_RC(pdk_semaphore_on_state(semaphores[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(semaphores[0], note_lost, NULL), 0);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
     CHECK_RC(pdk_permit_token(held, &token), 0);
     pdk_permit_node(held, 1, node, sizeof node);

@@ -167,7 +167,7 @@ static pdk_client *lose_session(pdk_mutex **m)
     pdk_client *c = fixture_client(fixture_options(1000));
     *m = fixture_mutex(c, fixture_path());
     n_lost = 0;
-    CHECK_RC(pdk_mutex_on_state(*m, count_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(*m, count_lost, NULL), 0);
     CHECK_RC(pdk_mutex_lock(*m), 0);
     begin_to_hang();
     pdk__proxy_cut(fixture.proxy);
@@ -203,7 +203,7 @@ static void a_close_of_a_handle(void)
     pdk_client *c = fixture_client(fixture_options(30000));
     pdk_mutex *m = fixture_mutex(c, fixture_path());
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     begin_to_hang();
     pdk__proxy_cut(fixture.proxy);
     CHECK_WITHIN(LONG_MS, n_hanging > 0 && pdk_client_state(c) == PDK_SESSION_SUSPENDED);

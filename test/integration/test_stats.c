@@ -1,5 +1,5 @@
 /* Statistics on real servers: each thing that happens is counted where it belongs, and nowhere else. */
-#include "recipes/mutex.h"
+#include "recipes/holds.h"
 #include "test/lib/fixture.h"
 
 #include <stdio.h>
@@ -177,7 +177,7 @@ static void queued_once(void)
     CHECK_EQ(values(third.client, PDK_HISTOGRAM_QUEUE, 1), 0);
     CHECK_RC(pdk_op_cancel(first.op), 0);
     request_end(&first, PDK_ECANCELED);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(third.mutex, &ahead) == 0 && ahead == 1);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(third.mutex, &ahead) == 0 && ahead == 1);
     CHECK_EQ(all(third.client, PDK_HISTOGRAM_QUEUE), 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_end(&second, 0);
@@ -218,15 +218,15 @@ static void thread_cancelled(void)
 
 static void begin_with(unsigned budget, int idle_ms)
 {
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     begin();
-    CHECK_RC(pdk_mutex_free(a.mutex), 0);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
     if (budget > 0)
-        CHECK_RC(pdk_mutex_options_set_local_handover(o, budget), 0);
+        CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
     if (idle_ms > 0)
-        CHECK_RC(pdk_mutex_options_set_idle_hold_ms(o, idle_ms), 0);
+        CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
     CHECK_RC(pdk_mutex_new(&a.mutex, a.client, fixture.path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
 }
 
 static void handed_over(void)
@@ -293,9 +293,9 @@ static void node_deleted(void)
     char node[128];
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     fixture_delete_below(fixture.path, node);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(a.mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_LOST);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .losses = 1});
     CHECK_EQ(losses(a.client, PDK_LOSS_NODE), 1);
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
@@ -312,7 +312,7 @@ static void session_expired(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(count(c, PDK_STAT_SESSIONS), 1);
     fixture_expire(pdk__client_zh(c));
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
     CHECK_EQ(losses(c, PDK_LOSS_SESSION), 1);
     CHECK_EQ(count(c, PDK_STAT_LOSSES), 1);
@@ -331,7 +331,7 @@ static void no_server(void)
     CHECK_RC(pdk_mutex_lock(p.mutex), 0);
     pdk__proxy_refuse(p.proxy, true);
     pdk__proxy_cut(p.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(p.mutex) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(p.mutex) == PDK_LOST);
     CHECK_EQ(losses(p.client, PDK_LOSS_LEASE), 1);
     CHECK_EQ(count(p.client, PDK_STAT_LOSSES), 1);
     CHECK_EQ(count(p.client, PDK_STAT_CONNECTED), 0);
@@ -360,7 +360,7 @@ static void lost_without_an_owner(void)
     char node[128];
     begin_with(0, 60000);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_mutex_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, count(a.client, PDK_STAT_HELD) == 0);
@@ -414,7 +414,7 @@ static void permits(void)
     check_tally(a.client, (struct tally){.acquires = 3, .servers = 1, .failures = 2});
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
-    CHECK_RC(pdk_semaphore_free(s), 0);
+    CHECK_RC(pdk_lock_free(s), 0);
     end();
 }
 
@@ -429,14 +429,14 @@ static void several_at_once(void)
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .held = 1});
     snprintf(node, sizeof node, "%s", fixture_find(paths[1], "lock-"));
     fixture_delete_below(paths[1], node);
-    CHECK_WITHIN(LONG_MS, pdk_multilock_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .losses = 1});
     CHECK_EQ(losses(a.client, PDK_LOSS_NODE), 1);
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
     CHECK_RC(pdk_multilock_unlock(m), PDK_ELOST);
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
-    CHECK_RC(pdk_multilock_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 

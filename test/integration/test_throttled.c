@@ -37,9 +37,9 @@ static void lock_and_unlock(void)
     int64_t token;
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_EQ(fixture_children(path), 1);
-    CHECK_RC(pdk_mutex_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
 }
 
 static void a_lock(void) { each_in_turn(lock_and_unlock); }
@@ -47,16 +47,16 @@ static void a_lock(void) { each_in_turn(lock_and_unlock); }
 static void lock_on_conditions(void)
 {
     pdk_mutex *m;
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    CHECK_RC(pdk_mutex_options_set_confirmed(o, true), 0);
-    CHECK_RC(pdk_mutex_options_set_lock_delay_ms(o, 10 * LONG_MS), 0);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0);
+    CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 10 * LONG_MS), 0);
     CHECK_RC(pdk_mutex_new(&m, c, path, o), 0);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     for (int i = 0; i < 2; i++) {
         CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
         CHECK_RC(pdk_mutex_unlock(m), 0);
     }
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
 }
 
 static void a_lock_on_conditions(void) { each_in_turn(lock_on_conditions); }
@@ -76,7 +76,7 @@ static void wait_for_a_turn(void)
     CHECK_RC(l.rc, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
 }
 
 static void a_turn(void) { each_in_turn(wait_for_a_turn); }

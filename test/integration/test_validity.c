@@ -34,8 +34,8 @@ static void hold_for_two_sessions(void)
 {
     int64_t until_ms = pdk__test_now_ms() + 2 * SESSION_MS;
     while (pdk__test_now_ms() < until_ms) {
-        int64_t valid_ms = pdk_mutex_valid_ms(m);
-        CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+        int64_t valid_ms = pdk_lock_valid_ms(m);
+        CHECK_EQ(pdk_lock_state(m), PDK_HELD);
         CHECK(valid_ms > 0 && valid_ms <= SESSION_MS - MARGIN_MS);
         pdk__test_nap();
     }
@@ -44,7 +44,7 @@ static void hold_for_two_sessions(void)
 static void renewed(void)
 {
     begin(NULL);
-    CHECK_EQ(pdk_mutex_valid_ms(m), 0);
+    CHECK_EQ(pdk_lock_valid_ms(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     int proofs = pdk__proxy_requests(fixture.proxy, PDK__OP_PROOF);
     hold_for_two_sessions();
@@ -52,7 +52,7 @@ static void renewed(void)
     CHECK(pdk__proxy_requests(fixture.proxy, PDK__OP_SYNC) > 0);
     CHECK_EQ(fixture_children(path), 1);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_EQ(pdk_mutex_valid_ms(m), 0);
+    CHECK_EQ(pdk_lock_valid_ms(m), 0);
     end();
 }
 
@@ -103,7 +103,7 @@ static void held_on_a_slow_link(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     int64_t until_ms = pdk__test_now_ms() + 3 * SLOW_SESSION_MS;
     while (pdk__test_now_ms() < until_ms) {
-        CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(m), PDK_HELD);
         pdk__test_nap();
     }
     pdk__proxy_clear(fixture.proxy);
@@ -120,7 +120,7 @@ static void too_slow_is_told(void)
     c = fixture_client(fixture_options(SESSION_MS));
     m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_timedlock(m, 4 * SESSION_MS), PDK_ETIMEDOUT);
-    pdk_mutex_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     snprintf(link, sizeof link, "the session cannot be confirmed in time: round trip %.1f",
              SESSION_MS / 1000.0 * 2 / 5);
     snprintf(timeout, sizeof timeout, "session timeout %d s", SESSION_MS / 1000);
@@ -144,7 +144,7 @@ static void count_told(pdk_client *client, pdk_log_level level, int64_t at_ms, c
 static bool told_of_the_link(void)
 {
     char text[256];
-    pdk_mutex_last_error(m, text, sizeof text);
+    pdk_lock_last_error(m, text, sizeof text);
     return strstr(text, "lock ") == text && strstr(text, "session cannot be confirmed in time: round trip") != NULL;
 }
 
@@ -187,10 +187,10 @@ static void not_renewed_is_lost(void)
     int64_t heard_ms = pdk__test_now_ms();
     pdk__proxy_rule(fixture.proxy,
                     &(struct pdk__proxy_rule){.op = PDK__OP_PROOF, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK(pdk__test_now_ms() - heard_ms < SESSION_MS);
-    CHECK_EQ(pdk_mutex_valid_ms(m), 0);
+    CHECK_EQ(pdk_lock_valid_ms(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     pdk__proxy_clear(fixture.proxy);
     pdk__proxy_cut(fixture.proxy); /* so that what was swallowed is known to be lost */
@@ -213,7 +213,7 @@ static void in_doubt_nothing_is_granted(void)
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) > 0);
     CHECK_EQ(fixture_children(path), 1);
     CHECK(!locker.settled);
-    CHECK_EQ(pdk_mutex_valid_ms(m), 0);
+    CHECK_EQ(pdk_lock_valid_ms(m), 0);
     pdk__proxy_release(fixture.proxy, rule);
     CHECK_WITHIN(LONG_MS, locker.settled);
     CHECK_RC(locker.rc, 0);
@@ -237,10 +237,10 @@ static void keep_back(int signal)
 static void grant_and_lose(const char *ahead)
 {
     fixture_delete_below(path, ahead);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     pdk__proxy_rule(fixture.proxy,
                     &(struct pdk__proxy_rule){.op = PDK__OP_PROOF, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     pdk__proxy_clear(fixture.proxy);
     pdk__proxy_cut(fixture.proxy);
 }
@@ -256,14 +256,14 @@ static void woken_late(void)
     signal(SIGUSR1, keep_back);
     locker_start(&locker, m);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* with the client's lock: the thread sleeps without it */
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE); /* with the client's lock: the thread sleeps without it */
     CHECK_EQ(pthread_kill(locker.thread, SIGUSR1), 0);
     grant_and_lose(ahead);
     CHECK(!locker.settled);
     CHECK_EQ(write(gate[1], "", 1), 1);
     CHECK_WITHIN(LONG_MS, locker.settled);
     CHECK_RC(locker.rc, 0);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD); /* another grant, and this one stands */
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD); /* another grant, and this one stands */
     locker_finish(&locker);
     CHECK_RC(locker.unlock_rc, 0);
     signal(SIGUSR1, SIG_DFL);
@@ -289,7 +289,7 @@ static void called_late(void)
     CHECK_EQ(rc, 1);
     CHECK_WITHIN(LONG_MS, pdk_client_dispatch(c) > 0 && rc != 1);
     CHECK_RC(rc, PDK_ELOST);
-    CHECK_EQ(pdk_mutex_state(m), PDK_FREE); /* and there is nothing to unlock */
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE); /* and there is nothing to unlock */
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
     end();
 }
@@ -301,8 +301,8 @@ static void an_old_session_is_proven_first(void)
     CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
     m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK(pdk_mutex_valid_ms(m) > MIN_VALID_MS);
-    CHECK(pdk_mutex_valid_ms(m) < SESSION_MS - MARGIN_MS - SESSION_MS / 4);
+    CHECK(pdk_lock_valid_ms(m) > MIN_VALID_MS);
+    CHECK(pdk_lock_valid_ms(m) < SESSION_MS - MARGIN_MS - SESSION_MS / 4);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
     zookeeper_close(zh);
@@ -312,10 +312,10 @@ static void a_child_has_no_time(void)
 {
     begin(NULL);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK(pdk_mutex_valid_ms(m) > 0);
+    CHECK(pdk_lock_valid_ms(m) > 0);
     pid_t pid = pdk__test_fork();
     if (pid == 0)
-        _exit(pdk_mutex_valid_ms(m) == 0 ? 0 : 1);
+        _exit(pdk_lock_valid_ms(m) == 0 ? 0 : 1);
     CHECK_EQ(pdk__test_wait(pid), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     end();
@@ -331,13 +331,13 @@ static void options_count(void)
     CHECK_RC(pdk_client_options_set_server_tick_ms(o, 1), 0);
     begin(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK(pdk_mutex_valid_ms(m) <= 2000);
+    CHECK(pdk_lock_valid_ms(m) <= 2000);
     /* The connection may end, too: an answer to a read comes before that to the write. */
     pdk__proxy_rule(fixture.proxy,
                     &(struct pdk__proxy_rule){.op = PDK__OP_PROOF, .act = PDK__SWALLOW_REQUEST, .every = true});
     /* Within: an answer that was under way can prove the session once more between the two calls. */
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_SUSPECT && pdk_mutex_valid_ms(m) <= 1900);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT && pdk_lock_valid_ms(m) <= 1900);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     end();
 }
@@ -357,7 +357,7 @@ static void nonsense_is_refused(void)
     }
     CHECK_RC(pdk_client_options_set_renewal(o, (pdk_renewal)2), PDK_EINVAL);
     CHECK_RC(pdk_client_options_set_renewal(NULL, PDK_RENEW_BY_SYNC), PDK_EINVAL);
-    CHECK_EQ(pdk_mutex_valid_ms(NULL), 0);
+    CHECK_EQ(pdk_lock_valid_ms(NULL), 0);
     pdk_client_options_free(o);
 }
 

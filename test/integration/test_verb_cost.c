@@ -116,7 +116,7 @@ static void first_of_a_path(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     check_cost(&a, "first lock", &costs.first_lock);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 
@@ -137,7 +137,7 @@ static void request_watching(struct request *w, struct peer *p, int n_ahead)
 {
     int64_t ahead = -1;
     request_queued(w, p, PDK_FOREVER, n_ahead + 1);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_ahead(p->mutex, &ahead) == 0 && ahead == n_ahead);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(p->mutex, &ahead) == 0 && ahead == n_ahead);
 }
 
 /* The second of the queue knows that no other node is ahead; the third lists again. */
@@ -173,10 +173,10 @@ static void looked_at(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     fence(&a);
     pdk__proxy_reset_counters(a.proxy);
-    CHECK_EQ(pdk_mutex_state(a.mutex), PDK_HELD);
-    CHECK_RC(pdk_mutex_token(a.mutex, &token), 0);
-    CHECK(pdk_mutex_valid_ms(a.mutex) > 0);
-    CHECK(pdk_mutex_node(a.mutex, node, sizeof node) > 0);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
+    CHECK_RC(pdk_lock_token(a.mutex, &token), 0);
+    CHECK(pdk_lock_valid_ms(a.mutex) > 0);
+    CHECK(pdk_lock_node(a.mutex, node, sizeof node) > 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     check_cost(&a, "state, token, valid_ms, node, and the owner's lock and unlock", &costs.nothing);

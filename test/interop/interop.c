@@ -85,7 +85,7 @@ void waiter_finish(struct waiter *w)
 {
     CHECK_EQ(pthread_join(w->thread, NULL), 0);
     CHECK(w->held);
-    CHECK_RC(pdk_mutex_free(w->mutex), PDK_OK);
+    CHECK_RC(pdk_lock_free(w->mutex), PDK_OK);
 }
 
 long long last_zxid(void)

@@ -38,7 +38,7 @@ struct recipe {
 static int drop_mutex(struct contender *c)
 {
     pdk_mutex_unlock(c->object);
-    return pdk_mutex_free(c->object);
+    return pdk_lock_free(c->object);
 }
 
 static int take_mutex(struct contender *c, const char *path, int64_t ms)
@@ -52,7 +52,7 @@ static int take_mutex(struct contender *c, const char *path, int64_t ms)
 static int drop_multilock(struct contender *c)
 {
     pdk_multilock_unlock(c->object);
-    return pdk_multilock_free(c->object);
+    return pdk_lock_free(c->object);
 }
 
 /* Of PATH and one more. */
@@ -69,7 +69,7 @@ static int take_multilock(struct contender *c, const char *path, int64_t ms)
 static int drop_rwlock(struct contender *c)
 {
     pdk_rwlock_unlock(c->object);
-    return pdk_rwlock_free(c->object);
+    return pdk_lock_free(c->object);
 }
 
 static int take_rwlock(struct contender *c, const char *path)
@@ -97,7 +97,7 @@ static int drop_semaphore(struct contender *c)
     if (c->permit)
         pdk_permit_release(c->permit);
     c->permit = NULL;
-    return pdk_semaphore_free(c->object);
+    return pdk_lock_free(c->object);
 }
 
 static int take_semaphore(struct contender *c, const char *path, int64_t ms)

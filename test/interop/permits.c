@@ -48,7 +48,7 @@ void permits_of_both_are_counted_together(void)
     say_and_hear("1 acquire 2 3 60000", "1 acquired");
     say_and_hear("1 return", "1 returned");
     CHECK_RC(pdk_permit_release(p), PDK_OK);
-    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 void curator_waits_for_our_permits(void)
@@ -63,7 +63,7 @@ void curator_waits_for_our_permits(void)
     CHECK_RC(pdk_permit_release(p), PDK_OK);
     CHECK_STR(program_hear(&peer), "0 acquired");
     say_and_hear("0 return", "0 returned");
-    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 void ours_waits_for_curators_permits(void)
@@ -79,7 +79,7 @@ void ours_waits_for_curators_permits(void)
     say_and_hear("0 return", "0 returned");
     CHECK_WITHIN(LIMIT_MS, answer == PDK_OK);
     CHECK_RC(pdk_permit_release(p), PDK_OK);
-    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 void one_permit_is_curators_semaphore_mutex(void)
@@ -97,5 +97,5 @@ void one_permit_is_curators_semaphore_mutex(void)
     say_and_hear("0 unlockalone", "0 unlocked");
     CHECK_RC(pdk_semaphore_timedacquire(s, 1, LIMIT_MS, &p), PDK_OK);
     CHECK_RC(pdk_permit_release(p), PDK_OK);
-    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
 }

@@ -36,7 +36,7 @@ void readers_of_both_hold_at_once(void)
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
     CHECK_RC(pdk_rwlock_trywrlock(l), PDK_EBUSY);
     say_and_hear("0 rdunlock", "0 unlocked");
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 void curators_reader_and_writer_wait_for_our_writer(void)
@@ -55,7 +55,7 @@ void curators_reader_and_writer_wait_for_our_writer(void)
     say_and_hear("0 rdunlock", "0 unlocked");
     CHECK_STR(program_hear(&peer), "1 locked");
     say_and_hear("1 wrunlock", "1 unlocked");
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 /* Ours waits for Curator's reader, and Curator's second reader, which came later, for ours. */
@@ -77,7 +77,7 @@ void our_writer_waits_among_curators_readers(void)
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
     CHECK_STR(program_hear(&peer), "1 locked");
     say_and_hear("1 rdunlock", "1 unlocked");
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 void our_writer_that_reads_on_keeps_curators_writer_out(void)
@@ -100,5 +100,5 @@ void our_writer_that_reads_on_keeps_curators_writer_out(void)
     say_and_hear("0 wrunlock", "0 unlocked");
     CHECK_WITHIN(LIMIT_MS, answer == 0);
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }

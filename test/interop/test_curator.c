@@ -26,7 +26,7 @@ static void curator_waits_for_ours(void)
     program_say(&peer, "0 unlock");
     CHECK_STR(program_hear(&peer), "0 unlocked");
     CHECK_EQ(count(path), 0);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 static void ours_waits_for_curator(void)
@@ -58,7 +58,7 @@ static void trylock_writes_nothing_while_curator_holds(void)
     CHECK_STR(program_hear(&peer), "0 unlocked");
     CHECK_RC(pdk_mutex_trylock(m), PDK_OK);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 /* Ours and Curator's in turn, the holder first. Curator's expected answers about them are left in NODES and SIZES. */
@@ -106,7 +106,7 @@ static void each_lists_the_contenders_of_the_other(void)
     CHECK_STR(program_hear(&peer), "0 unlocked");
     waiter_finish(&w);
     CHECK_STR(program_hear(&peer), "1 locked");
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
     CHECK_RC(pdk_client_free(second), PDK_OK);
 }
 
@@ -121,14 +121,14 @@ static void curator_asks_ours(void)
     const char *path = "/interop/asked";
     static _Atomic int asked;
     pdk_mutex *m = new_mutex(ours, path);
-    CHECK_RC(pdk_mutex_on_revoke(m, note, &asked), PDK_OK);
+    CHECK_RC(pdk_lock_on_revoke(m, note, &asked), PDK_OK);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     program_say(&peer, "0 revoke");
     CHECK_STR(program_hear(&peer), "0 revoked");
     CHECK_WITHIN(LIMIT_MS, asked == 1);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 static void ours_asks_curator(void)
@@ -159,7 +159,7 @@ static void a_killed_curator_lets_ours_in(void)
     CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 1);
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 static pid_t hold_in_child(const char *path)

@@ -18,10 +18,10 @@ static void the_default_is_granted_over_ours(void)
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     ask_peer("default lock", "default locked");
     CHECK_EQ(count(path), 2);
-    CHECK_EQ(pdk_mutex_state(m), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     ask_peer("default unlock", "default unlocked");
     CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 static void the_subclass_waits_for_ours(void)
@@ -39,7 +39,7 @@ static void the_subclass_waits_for_ours(void)
     CHECK_STR(program_hear(&peer), "subclass locked");
     ask_peer("subclass unlock", "subclass unlocked");
     CHECK_EQ(count(path), 0);
-    CHECK_RC(pdk_mutex_free(m), PDK_OK);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }
 
 static void ours_waits_for(const char *path, const char *lock, const char *locked, const char *unlock,
@@ -81,7 +81,7 @@ static void readers_of_both_keep_writers_out(void)
     ask_peer("subreader unlock", "subreader unlocked");
     ask_peer("subwriter trylock", "subwriter busy");
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 static void writers_of_both_are_alone(void)
@@ -98,7 +98,7 @@ static void writers_of_both_are_alone(void)
     ask_peer("subreader trylock", "subreader busy");
     ask_peer("subwriter trylock", "subwriter busy");
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
-    CHECK_RC(pdk_rwlock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 static void permits_of_both_are_counted(void)
@@ -116,7 +116,7 @@ static void permits_of_both_are_counted(void)
     ask_peer("subsemaphore unlock", "subsemaphore unlocked");
     CHECK_RC(pdk_semaphore_timedacquire(s, 1, LIMIT_MS, &held), PDK_OK);
     CHECK_RC(pdk_permit_release(held), PDK_OK);
-    CHECK_RC(pdk_semaphore_free(s), PDK_OK);
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 static void set_up(void)

@@ -76,7 +76,7 @@ static void see_them_end(struct contender *c)
     for (size_t i = 0; i < EACH; i++) {
         CHECK_EQ(pthread_join(c[i].thread, NULL), 0);
         CHECK_EQ(c[i].rounds, ROUNDS);
-        CHECK_RC(pdk_mutex_free(c[i].mutex), PDK_OK);
+        CHECK_RC(pdk_lock_free(c[i].mutex), PDK_OK);
         CHECK_RC(pdk_client_free(c[i].client), PDK_OK);
     }
 }
@@ -95,5 +95,5 @@ void three_of_each_take_turns(void)
     CHECK_RC(pdk_mutex_unlock(gate), PDK_OK);
     see_them_end(c);
     check_log(log);
-    CHECK_RC(pdk_mutex_free(gate), PDK_OK);
+    CHECK_RC(pdk_lock_free(gate), PDK_OK);
 }

@@ -24,14 +24,14 @@ static void on_rwlock(pdk_rwlock *l, pdk_state state, int64_t token, void *arg)
 static int make_rwlock(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     tell = cb;
-    pdk_rwlock_options *o = pdk_rwlock_options_new();
-    int rc = o != NULL ? pdk_rwlock_options_set_idle_hold_ms(o, options->idle ? KEPT_MS : 0) : PDK_ENOMEM;
+    pdk_lock_options *o = pdk_lock_options_new();
+    int rc = o != NULL ? pdk_lock_options_set_idle_hold_ms(o, options->idle ? KEPT_MS : 0) : PDK_ENOMEM;
     if (rc == 0)
-        rc = pdk_rwlock_options_set_unlock_nowait(o, options->nowait);
+        rc = pdk_lock_options_set_unlock_nowait(o, options->nowait);
     if (rc == 0)
         rc = pdk_rwlock_new(&rwlock, c, lane_rules[LANE_RWLOCK].path, o);
-    pdk_rwlock_options_free(o);
-    return rc != 0 ? rc : pdk_rwlock_on_state(rwlock, on_rwlock, NULL);
+    pdk_lock_options_free(o);
+    return rc != 0 ? rc : pdk_lock_on_state(rwlock, on_rwlock, NULL);
 }
 
 static void choose_side(struct dice *dice, struct wish *wish)
@@ -58,29 +58,29 @@ static int unlock_rwlock(bool yields)
     return pdk_rwlock_unlock(rwlock);
 }
 
-static pdk_state rwlock_state(void) { return pdk_rwlock_state(rwlock); }
-static int64_t rwlock_valid_ms(void) { return pdk_rwlock_valid_ms(rwlock); }
+static pdk_state rwlock_state(void) { return pdk_lock_state(rwlock); }
+static int64_t rwlock_valid_ms(void) { return pdk_lock_valid_ms(rwlock); }
 
 static int64_t rwlock_token(void)
 {
     int64_t token;
-    return pdk_rwlock_token(rwlock, &token) == 0 ? token : 0;
+    return pdk_lock_token(rwlock, &token) == 0 ? token : 0;
 }
 
 static uint64_t rwlock_turn(void)
 {
     uint64_t turn;
-    return pdk_rwlock_turn(rwlock, &turn) == 0 ? turn : 0;
+    return pdk_lock_turn(rwlock, &turn) == 0 ? turn : 0;
 }
 
 static int rwlock_parts(struct record parts[PARTS_MAX])
 {
     put_part(&parts[0], LANE_RWLOCK, rwlock_token());
-    pdk_rwlock_node(rwlock, parts[0].node, sizeof parts[0].node);
+    pdk_lock_node(rwlock, parts[0].node, sizeof parts[0].node);
     return 1;
 }
 
-static int free_rwlock(void) { return pdk_rwlock_free(rwlock); }
+static int free_rwlock(void) { return pdk_lock_free(rwlock); }
 
 int craft_downgrade(void) { return pdk_rwlock_rdlock(rwlock); }
 int craft_give_back_write(void) { return pdk_rwlock_wrunlock(rwlock); }
@@ -101,7 +101,7 @@ static int make_semaphore(pdk_client *c, told_cb cb, const struct craft_options 
     (void)options;
     tell = cb;
     int rc = pdk_semaphore_new(&semaphore, c, "/chaos/permits", PERMITS_LIMIT, NULL);
-    return rc != 0 ? rc : pdk_semaphore_on_state(semaphore, on_semaphore, NULL);
+    return rc != 0 ? rc : pdk_lock_on_state(semaphore, on_semaphore, NULL);
 }
 
 static void choose_permits(struct dice *dice, struct wish *wish)
@@ -150,7 +150,7 @@ static int permit_parts(struct record parts[PARTS_MAX])
     return (int)(n < PARTS_MAX ? n : PARTS_MAX);
 }
 
-static int free_semaphore(void) { return pdk_semaphore_free(semaphore); }
+static int free_semaphore(void) { return pdk_lock_free(semaphore); }
 
 /* --- multi-locks: of each two of the paths, and of all ------------------------------------------------------------ */
 
@@ -171,17 +171,17 @@ static enum lane multi_lane(int choice, unsigned i) { return (enum lane)(LANE_A 
 static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     tell = cb;
-    pdk_multilock_options *o = pdk_multilock_options_new();
-    int rc = o != NULL ? pdk_multilock_options_set_unlock_nowait(o, options->nowait) : PDK_ENOMEM;
+    pdk_lock_options *o = pdk_lock_options_new();
+    int rc = o != NULL ? pdk_lock_options_set_unlock_nowait(o, options->nowait) : PDK_ENOMEM;
     for (int choice = 0; choice < CHOICES && rc == 0; choice++) {
         const char *paths[MULTI_PATHS];
         for (unsigned i = 0; i < MULTI_PATHS; i++)
             paths[i] = lane_rules[multi_lane(choice, i)].path;
         rc = pdk_multilock_new(&multilocks[choice], c, paths, choice == ALL ? MULTI_PATHS : 2, o);
         if (rc == 0)
-            rc = pdk_multilock_on_state(multilocks[choice], on_multilock, NULL);
+            rc = pdk_lock_on_state(multilocks[choice], on_multilock, NULL);
     }
-    pdk_multilock_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 
@@ -210,8 +210,8 @@ static int unlock_multi(bool yields)
     return pdk_multilock_unlock(multilocks[chosen]);
 }
 
-static pdk_state multi_state(void) { return pdk_multilock_state(multilocks[chosen]); }
-static int64_t multi_valid_ms(void) { return pdk_multilock_valid_ms(multilocks[chosen]); }
+static pdk_state multi_state(void) { return pdk_lock_state(multilocks[chosen]); }
+static int64_t multi_valid_ms(void) { return pdk_lock_valid_ms(multilocks[chosen]); }
 
 static int64_t multi_part_token(unsigned i)
 {
@@ -242,7 +242,7 @@ static int free_multilocks(void)
 {
     int rc = 0;
     for (int i = 0; i < CHOICES && rc == 0; i++)
-        rc = pdk_multilock_free(multilocks[i]);
+        rc = pdk_lock_free(multilocks[i]);
     return rc;
 }
 

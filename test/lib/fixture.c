@@ -259,7 +259,7 @@ pdk_mutex *fixture_mutex(pdk_client *c, const char *path)
 void fixture_end(pdk_client *c, pdk_mutex *m)
 {
     CHECK_RC(pdk_client_close(c), 0);
-    CHECK_RC(pdk_mutex_free(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
     CHECK_RC(pdk_client_free(c), 0);
 }
 
@@ -338,7 +338,7 @@ struct peer peer_proxied_for(int session_ms)
 
 void peer_free(struct peer *p)
 {
-    CHECK_RC(pdk_mutex_free(p->mutex), 0);
+    CHECK_RC(pdk_lock_free(p->mutex), 0);
     CHECK_RC(pdk_client_free(p->client), 0);
     if (p->proxy != NULL)
         pdk__proxy_free(p->proxy);
@@ -348,7 +348,7 @@ void peer_free(struct peer *p)
 int64_t peer_token(const struct peer *p)
 {
     int64_t token;
-    CHECK_RC(pdk_mutex_token(p->mutex, &token), 0);
+    CHECK_RC(pdk_lock_token(p->mutex, &token), 0);
     return token;
 }
 

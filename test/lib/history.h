@@ -20,7 +20,7 @@ enum event {
     ASKED,
     GRANTED, /* TOKEN, SESSION, NODE, VALID_MS */
     FAILED,  /* with RC */
-    QUESTION, /* pdk_mutex_state() answered RC, then pdk_mutex_valid_ms() VALID_MS; TOKEN is the grant's, SESSION its own */
+    QUESTION, /* pdk_lock_state() answered RC, then pdk_lock_valid_ms() VALID_MS; TOKEN is the grant's, SESSION its own */
     TOLD,     /* the state callback said RC, of the grant TOKEN */
     /* about to call unlock; RC 1: a leader yields, and stays a candidate; SESSION 1: the node may be there when it
      * returns, by the options of the lock */

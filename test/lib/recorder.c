@@ -33,7 +33,7 @@ void recorder_open(struct recorder *a, const char *hosts, int session_ms, const 
     CHECK_RC(rc, PDK_OK);
     CHECK_RC(pdk_client_wait(a->client, LONG_MS), PDK_OK);
     CHECK_RC(pdk_mutex_new(&a->mutex, a->client, path, NULL), PDK_OK);
-    CHECK_RC(pdk_mutex_on_state(a->mutex, tell, a), PDK_OK);
+    CHECK_RC(pdk_lock_on_state(a->mutex, tell, a), PDK_OK);
 }
 
 void recorder_close(struct recorder *a)
@@ -42,7 +42,7 @@ void recorder_close(struct recorder *a)
         pdk_client_close(a->client);
     pdk_op_free(a->op);
     a->op = NULL;
-    pdk_mutex_free(a->mutex);
+    pdk_lock_free(a->mutex);
     a->mutex = NULL;
     pdk_client_free(a->client);
     a->client = NULL;
@@ -174,8 +174,8 @@ int64_t pdk__check_grant(struct recorder *a, zhandle_t *zh)
     char first[128], node[128];
     struct Stat stat;
     int64_t token;
-    pdk_mutex_node(a->mutex, node, sizeof node);
-    CHECK_RC(pdk_mutex_token(a->mutex, &token), PDK_OK);
+    pdk_lock_node(a->mutex, node, sizeof node);
+    CHECK_RC(pdk_lock_token(a->mutex, &token), PDK_OK);
     pdk__observe_flush(zh, a->path);
     CHECK(pdk__observe_first(zh, a->path, first, &stat));
     CHECK_LAW(strcmp(first, node) == 0);

@@ -62,7 +62,7 @@ static void answered(int rc, const void *data)
     atomic_compare_exchange_strong(&in_flight, &token, 0);
 }
 
-/* A multi on a handle that is not connected can abort the process: see pdk_mutex_guard(). */
+/* A multi on a handle that is not connected can abort the process: see pdk_lock_guard(). */
 static int commit(struct write *w)
 {
     pdk__client_lock(client);
@@ -95,7 +95,7 @@ static void start(int request)
 
 void register_write(int request, int64_t token)
 {
-    if (!atomic_load(&exists) || atomic_load(&in_flight) == token || pdk_mutex_guard(mutex, &guard) != 0)
+    if (!atomic_load(&exists) || atomic_load(&in_flight) == token || pdk_lock_guard(mutex, &guard) != 0)
         return;
     guarded = token;
     start(request);

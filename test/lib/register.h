@@ -1,5 +1,5 @@
 /*
- * The register of a run: a node that only holders write, each write in a transaction with pdk_mutex_guard(). ZooKeeper
+ * The register of a run: a node that only holders write, each write in a transaction with pdk_lock_guard(). ZooKeeper
  * numbers the writes: the answer has the version that a write made. test/porcupine judges them.
  *
  * A client has one write in flight at most, and does not wait for its answer.

@@ -155,29 +155,29 @@ static int unlock_mutex(bool yields)
     return pdk_mutex_unlock(mutex);
 }
 
-static pdk_state mutex_state(void) { return pdk_mutex_state(mutex); }
-static int64_t mutex_valid_ms(void) { return pdk_mutex_valid_ms(mutex); }
+static pdk_state mutex_state(void) { return pdk_lock_state(mutex); }
+static int64_t mutex_valid_ms(void) { return pdk_lock_valid_ms(mutex); }
 
 static int64_t mutex_token(void)
 {
     int64_t token;
-    return pdk_mutex_token(mutex, &token) == 0 ? token : 0;
+    return pdk_lock_token(mutex, &token) == 0 ? token : 0;
 }
 
 static uint64_t mutex_turn(void)
 {
     uint64_t turn;
-    return pdk_mutex_turn(mutex, &turn) == 0 ? turn : 0;
+    return pdk_lock_turn(mutex, &turn) == 0 ? turn : 0;
 }
 
 static int mutex_parts(struct record parts[PARTS_MAX])
 {
     parts[0].token = mutex_token();
-    pdk_mutex_node(mutex, parts[0].node, sizeof parts[0].node);
+    pdk_lock_node(mutex, parts[0].node, sizeof parts[0].node);
     return 1;
 }
 
-static int free_mutex(void) { return pdk_mutex_free(mutex); }
+static int free_mutex(void) { return pdk_lock_free(mutex); }
 
 static const struct craft mutex_craft = {.name = "mutex",
                                          .lock = lock_mutex,
@@ -416,15 +416,15 @@ static int act_by_orders(void)
 
 static int make_mutex(const char *path)
 {
-    pdk_mutex_options *o = pdk_mutex_options_new();
-    int rc = o != NULL ? pdk_mutex_options_set_local_handover(o, options.handover ? BUDGET : 0) : PDK_ENOMEM;
+    pdk_lock_options *o = pdk_lock_options_new();
+    int rc = o != NULL ? pdk_lock_options_set_local_handover(o, options.handover ? BUDGET : 0) : PDK_ENOMEM;
     if (rc == 0)
-        rc = pdk_mutex_options_set_idle_hold_ms(o, options.idle ? KEPT_MS : 0);
+        rc = pdk_lock_options_set_idle_hold_ms(o, options.idle ? KEPT_MS : 0);
     if (rc == 0)
-        rc = pdk_mutex_options_set_unlock_nowait(o, options.nowait);
+        rc = pdk_lock_options_set_unlock_nowait(o, options.nowait);
     if (rc == 0)
         rc = pdk_mutex_new(&mutex, client, path, o);
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 
@@ -458,7 +458,7 @@ static int make(const char *hosts, int tick_ms, const char *path, const char *ce
     register_begin(history, client, mutex);
     if (rc == 0 && craft != &mutex_craft)
         rc = craft->make(client, on_craft, &options);
-    return rc != 0 ? rc : pdk_mutex_on_state(mutex, on_state, NULL);
+    return rc != 0 ? rc : pdk_lock_on_state(mutex, on_state, NULL);
 }
 
 static int fail(const char *what, const char *why)
@@ -474,7 +474,7 @@ static int leave(void)
     if (rc == 0)
         rc = craft->free();
     if (rc == 0 && craft != &mutex_craft)
-        rc = pdk_mutex_free(mutex);
+        rc = pdk_lock_free(mutex);
     if (rc == 0)
         rc = pdk_client_free(client);
     request++;

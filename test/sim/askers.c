@@ -26,8 +26,8 @@ static void ask_texts(struct client *c)
     judge_text(c, "reason", text, pdk_client_session_reason(c->library, text, size), size);
     judge_text(c, "last error", text, pdk_client_last_error(c->library, text, size), size);
     judge_text(c, "last error of nobody", text, pdk_client_last_error(NULL, text, size), size);
-    judge_text(c, "last error of a lock", text, pdk_mutex_last_error(c->mutexes[0], text, size), size);
-    judge_text(c, "node", text, pdk_mutex_node(c->mutexes[0], text, size), size);
+    judge_text(c, "last error of a lock", text, pdk_lock_last_error(c->mutexes[0], text, size), size);
+    judge_text(c, "node", text, pdk_lock_node(c->mutexes[0], text, size), size);
     if (c->candidate.leader == NULL)
         return;
     judge_text(c, "last error of a leader", text, pdk_leader_last_error(c->candidate.leader, text, size), size);
@@ -71,9 +71,6 @@ static void ask_session(struct client *c)
         world_break(c->world, law, "client %d is over, and waits: %s", c->id, pdk_strerror(rc));
     if (pdk_err_fatal(rc) && (pdk_err_retriable(rc) || pdk_err_unknown(rc)))
         world_break(c->world, law, "%s is of two classes", pdk_strerrorname(rc));
-    pdk_client_set_user(c->library, c);
-    if (pdk_client_user(c->library) != c)
-        world_break(c->world, law, "client %d has another user", c->id);
 }
 
 /* --- a lock and a leader ------------------------------------------------------------------------------------------- */
@@ -89,9 +86,8 @@ static void ask_mutex(struct client *c)
 {
     pdk_mutex *m = c->mutexes[0];
     int64_t ahead = 0;
-    judge_ahead(c, pdk_mutex_ahead(m, &ahead), ahead);
-    pdk_mutex_set_user(m, c);
-    if (pdk_mutex_user(m) != c || pdk_mutex_client(m) != c->library || strcmp(pdk_mutex_path(m), "/0") != 0)
+    judge_ahead(c, pdk_lock_ahead(m, &ahead), ahead);
+    if (strcmp(pdk_lock_path(m), "/0") != 0)
         world_break(c->world, law, "a lock of client %d is another's", c->id);
 }
 
@@ -99,8 +95,7 @@ static void ask_leader(struct client *c, pdk_leader *l)
 {
     int64_t ahead = 0;
     judge_ahead(c, pdk_leader_ahead(l, &ahead), ahead);
-    pdk_leader_set_user(l, c);
-    if (pdk_leader_user(l) != c || pdk_leader_client(l) != c->library || strcmp(pdk_leader_path(l), "/2") != 0)
+    if (strcmp(pdk_leader_path(l), "/2") != 0)
         world_break(c->world, law, "the leader of client %d is another's", c->id);
     pdk_leadership state = pdk_leader_state(l);
     if (state < PDK_LEADER_IDLE || state > PDK_LEADER_SUSPENDED)
@@ -114,7 +109,7 @@ static void take_states(struct client *c)
 {
     pdk_state state;
     int64_t token;
-    while (pdk_mutex_next_change(c->mutexes[0], &state, &token) == 1) {
+    while (pdk_lock_next_change(c->mutexes[0], &state, &token) == 1) {
         see(SIGHT_POLLED);
         if (token == c->polled_token && (state == c->polled || c->polled == PDK_LOST))
             world_break(c->world, law, "client %d polls state %d of %llx after %d", c->id, (int)state,
@@ -144,7 +139,7 @@ static int checked(struct client *c, int fd)
 
 static void poll_changes(struct client *c, int timeout_ms)
 {
-    struct pollfd fds[] = {{.fd = checked(c, pdk_mutex_fd(c->mutexes[0])), .events = POLLIN}, {.events = POLLIN}};
+    struct pollfd fds[] = {{.fd = checked(c, pdk_lock_fd(c->mutexes[0])), .events = POLLIN}, {.events = POLLIN}};
     bool leads = c->candidate.leader != NULL;
     fds[1].fd = leads ? checked(c, pdk_leader_fd(c->candidate.leader)) : -1;
     sim_poll(fds, leads ? 2 : 1, timeout_ms);

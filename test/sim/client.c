@@ -4,7 +4,7 @@
 #include "lib/process.h"
 #include "lib/zk/claim.h"
 #include "lib/zk/leave.h"
-#include "recipes/mutex.h"
+#include "recipes/holds.h"
 #include "test/sim/laws.h"
 #include <stdlib.h>
 #include <string.h>
@@ -425,23 +425,23 @@ static int make_mutex(struct client *c, int path)
 {
     struct world *w = c->world;
     char name[4] = {'/', (char)('0' + path), '\0'};
-    pdk_mutex_options *o = pdk_mutex_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
-    int rc = c->curious ? 0 : pdk_mutex_options_set_data(o, "sim", 3);
-    pdk_mutex_options_set_confirmed(o, w->confirmed);
-    pdk_mutex_options_set_local_handover(o, w->budget);
-    pdk_mutex_options_set_unlock_nowait(o, w->nowait);
-    pdk_mutex_options_set_idle_hold_ms(o, w->idle_ms);
+    int rc = c->curious ? 0 : pdk_lock_options_set_data(o, "sim", 3);
+    pdk_lock_options_set_confirmed(o, w->confirmed);
+    pdk_lock_options_set_local_handover(o, w->budget);
+    pdk_lock_options_set_unlock_nowait(o, w->nowait);
+    pdk_lock_options_set_idle_hold_ms(o, w->idle_ms);
     if (w->lock_delay_ms > 0)
-        pdk_mutex_options_set_lock_delay_ms(o, w->lock_delay_ms);
+        pdk_lock_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)
         rc = pdk_mutex_new(&c->mutexes[path], c->library, name, o);
-    if (rc == 0 && (rc = pdk_mutex_on_revoke(c->mutexes[path], user_asked, c)) != 0) {
-        pdk_mutex_free(c->mutexes[path]);
+    if (rc == 0 && (rc = pdk_lock_on_revoke(c->mutexes[path], user_asked, c)) != 0) {
+        pdk_lock_free(c->mutexes[path]);
         c->mutexes[path] = NULL;
     }
-    pdk_mutex_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 

@@ -284,7 +284,7 @@ bool client_is_paused(const struct client *c);
 /* The session as the driver has it; one that is over where there is none. */
 const struct pdk__session *client_session(const struct client *c);
 
-/* Does it believe, at this moment, that the claim holds? What pdk_mutex_state would say. */
+/* Does it believe, at this moment, that the claim holds? What pdk_lock_state would say. */
 bool claim_believes(const struct claim *claim);
 
 /* --- between the files of the client ----------------------------------------------------------------------------- */

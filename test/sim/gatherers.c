@@ -29,8 +29,8 @@ static void judge_grant(struct gatherer *g)
     struct client *c = g->client;
     pdk_multilock *m = c->multilock;
     fiber_now->n_locks++;
-    pdk_state state = pdk_multilock_state(m);
-    int64_t valid_ms = pdk_multilock_valid_ms(m), tokens[PATHS_GATHERED] = {0};
+    pdk_state state = pdk_lock_state(m);
+    int64_t valid_ms = pdk_lock_valid_ms(m), tokens[PATHS_GATHERED] = {0};
     for (unsigned i = 0; i < PATHS_GATHERED; i++)
         pdk_multilock_token(m, i, &tokens[i]);
     fiber_now->n_locks--;
@@ -130,7 +130,7 @@ static void unlock(struct gatherer *g)
     char names[PATHS_GATHERED][PDK__NAME_MAX];
     for (unsigned i = 0; i < PATHS_GATHERED; i++)
         pdk_multilock_node(m, i, names[i], sizeof names[i]);
-    bool lost = pdk_multilock_state(m) == PDK_LOST;
+    bool lost = pdk_lock_state(m) == PDK_LOST;
     int rc = chance(&w->random, 300) ? unlock_later(g) : pdk_multilock_unlock(m);
     STORY(w, "client %d gatherer %d: unlock answers %s", g->client->id, g->index, pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !g->client->closes) || rc == PDK_EINVAL || rc == PDK_EDEADLK || (lost && rc == 0))
@@ -168,18 +168,18 @@ int gatherers_begin(struct client *c)
 {
     if (c->multilock != NULL)
         return 0;
-    pdk_multilock_options *o = pdk_multilock_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
-    pdk_multilock_options_set_confirmed(o, c->world->confirmed);
+    pdk_lock_options_set_confirmed(o, c->world->confirmed);
     int rc = pdk_multilock_new(&c->multilock, c->library, paths, PATHS_GATHERED, o);
-    pdk_multilock_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 
 void gatherers_end(struct client *c)
 {
-    if (c->multilock != NULL && pdk_multilock_free(c->multilock) != 0)
+    if (c->multilock != NULL && pdk_lock_free(c->multilock) != 0)
         world_break(c->world, law, "client %d cannot free its multi-lock", c->id);
     c->multilock = NULL;
 }

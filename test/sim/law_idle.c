@@ -4,15 +4,14 @@
  */
 #include "test/sim/laws.h"
 
-#include "recipes/mutex.h"
-#include "recipes/rwlock.h"
+#include "recipes/holds.h"
 
 static bool of_program(const struct client *c, const struct pdk__object *o)
 {
     for (int p = 0; p < c->world->n_paths; p++)
-        if (c->mutexes[p] != NULL && o == &c->mutexes[p]->holds.object)
+        if (c->mutexes[p] != NULL && o == &c->mutexes[p]->object)
             return true;
-    return c->shared != NULL && o == &c->shared->holds.object;
+    return c->shared != NULL && o == &c->shared->object;
 }
 
 /* The request of the program's mutex or read/write lock; NULL for one of another recipe, and for a claim that has

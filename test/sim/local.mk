@@ -4,15 +4,7 @@ sim_scripts = %D%/campaign
 EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
 shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
-%C%_libshipped_a_SOURCES = \
-	lib/clock.c lib/error.c lib/identity.c lib/incident.c lib/revocation.c lib/stats.c \
-	lib/zk/account.c lib/zk/attempt.c lib/zk/batch.c lib/zk/callbacks.c lib/zk/claim.c lib/zk/client.c lib/zk/code.c \
-	lib/zk/contenders.c \
-	lib/zk/handle.c lib/zk/index.c lib/zk/intervention.c lib/zk/lifecycle.c lib/zk/listing.c lib/zk/member.c lib/zk/opener.c lib/zk/options.c lib/zk/release.c lib/zk/renewal.c lib/zk/request.c lib/zk/reset.c lib/zk/security.c lib/zk/session.c lib/zk/standing.c lib/zk/stray.c lib/zk/survey.c \
-	lib/zk/thread.c lib/zk/timers.c lib/zk/wire.c \
-	recipes/bundle.c recipes/changes.c recipes/contenders_observer.c recipes/count.c recipes/grant.c recipes/handover.c recipes/hold.c recipes/holds.c recipes/late.c recipes/leader.c recipes/lock.c \
-	recipes/multilock.c recipes/mutex.c recipes/node_data.c recipes/object.c recipes/observer.c recipes/rwlock.c recipes/semaphore.c recipes/turn.c \
-	%D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
+%C%_libshipped_a_SOURCES = $(simulated_sources) %D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
 	%D%/agenda.c %D%/agenda.h \

@@ -34,10 +34,10 @@ static void judge_grant(struct sharer *s)
     struct world *w = s->client->world;
     int64_t token = 0;
     fiber_now->n_locks++;
-    pdk_state state = pdk_rwlock_state(s->client->shared);
-    int64_t valid_ms = pdk_rwlock_valid_ms(s->client->shared);
-    pdk_rwlock_token(s->client->shared, &token);
-    pdk_rwlock_turn(s->client->shared, &s->turn);
+    pdk_state state = pdk_lock_state(s->client->shared);
+    int64_t valid_ms = pdk_lock_valid_ms(s->client->shared);
+    pdk_lock_token(s->client->shared, &token);
+    pdk_lock_turn(s->client->shared, &s->turn);
     fiber_now->n_locks--;
     s->token = token;
     s->holds = true;
@@ -158,18 +158,18 @@ int sharers_begin(struct client *c)
     char path[] = {'/', '0' + SHARED_PATH, '\0'};
     if (c->shared != NULL)
         return 0;
-    pdk_rwlock_options *o = pdk_rwlock_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
-    pdk_rwlock_options_set_idle_hold_ms(o, c->world->idle_ms);
+    pdk_lock_options_set_idle_hold_ms(o, c->world->idle_ms);
     int rc = pdk_rwlock_new(&c->shared, c->library, path, o);
-    pdk_rwlock_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 
 void sharers_end(struct client *c)
 {
-    if (c->shared != NULL && pdk_rwlock_free(c->shared) != 0)
+    if (c->shared != NULL && pdk_lock_free(c->shared) != 0)
         world_break(c->world, law, "client %d cannot free its read/write lock", c->id);
     c->shared = NULL;
 }

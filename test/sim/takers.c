@@ -181,7 +181,7 @@ int takers_begin(struct client *c)
 
 void takers_end(struct client *c)
 {
-    if (c->semaphore != NULL && pdk_semaphore_free(c->semaphore) != 0)
+    if (c->semaphore != NULL && pdk_lock_free(c->semaphore) != 0)
         world_break(c->world, law, "client %d cannot free its semaphore", c->id);
     c->semaphore = NULL;
 }

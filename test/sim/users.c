@@ -71,10 +71,10 @@ static void judge_grant(struct user *u, pdk_mutex *m)
 {
     struct world *w = u->client->world;
     fiber_now->n_locks++;
-    pdk_state state = pdk_mutex_state(m);
-    int64_t valid_ms = pdk_mutex_valid_ms(m), token = 0;
-    pdk_mutex_token(m, &token);
-    pdk_mutex_turn(m, &u->turn);
+    pdk_state state = pdk_lock_state(m);
+    int64_t valid_ms = pdk_lock_valid_ms(m), token = 0;
+    pdk_lock_token(m, &token);
+    pdk_lock_turn(m, &u->turn);
     fiber_now->n_locks--;
     u->token = token;
     if (u->client->closes)
@@ -96,7 +96,7 @@ static pdk_state state_of(struct user *u, pdk_mutex *m)
     const struct client *c = u->client;
     bool apart = c->io != IO_CONNECTED; /* the call itself may leave a silent server */
     fiber_now->n_locks++;               /* no time passes in here */
-    pdk_state state = pdk_mutex_state(m);
+    pdk_state state = pdk_lock_state(m);
     fiber_now->n_locks--;
     const struct pdk__session *s = client_session(c);
     if (state != PDK_HELD || c->closes)
@@ -288,11 +288,11 @@ static void fork_child(struct user *u, pdk_mutex *m)
     uint64_t turn;
     pdk_contender_list *list;
     c->child = fiber_now;
-    if (pdk_mutex_state(m) == PDK_HELD || pdk_mutex_valid_ms(m) > 0)
+    if (pdk_lock_state(m) == PDK_HELD || pdk_lock_valid_ms(m) > 0)
         world_break(w, law, "the child of client %d holds", c->id);
-    if (pdk_mutex_token(m, &token) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
-        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_mutex_turn(m, &turn) != PDK_EFORKED ||
-        pdk_client_flush(c->library, 0) != PDK_EFORKED || pdk_mutex_free(m) != PDK_EFORKED ||
+    if (pdk_lock_token(m, &token) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
+        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_lock_turn(m, &turn) != PDK_EFORKED ||
+        pdk_client_flush(c->library, 0) != PDK_EFORKED || pdk_lock_free(m) != PDK_EFORKED ||
         pdk_contenders(c->library, "/0", 0, &list) != PDK_EFORKED || pdk_client_free(c->library) != PDK_EFORKED)
         world_break(w, law, "the child of client %d may do something", c->id);
     c->child = NULL;
@@ -303,7 +303,7 @@ static void fork_child(struct user *u, pdk_mutex *m)
 static void guard(struct user *u, pdk_mutex *m)
 {
     zoo_op_t op;
-    int rc = pdk_mutex_guard(m, &op);
+    int rc = pdk_lock_guard(m, &op);
     if (rc != 0 && rc != PDK_ELOST && rc != PDK_ENOMEM && !u->client->closes)
         world_break(u->client->world, law, "client %d cannot guard its grant: %s", u->client->id, pdk_strerrorname(rc));
     see(SIGHT_GUARDED);
@@ -450,7 +450,7 @@ void *client_end(void *arg)
     if (c->onlooker.observer != NULL)
         onlooker_end(&c->onlooker);
     for (int p = 0; p < w->n_paths; p++)
-        if ((rc = pdk_mutex_free(c->mutexes[p])) != 0)
+        if ((rc = pdk_lock_free(c->mutexes[p])) != 0)
             world_break(w, law, "client %d cannot free a mutex: %s", c->id, pdk_strerrorname(rc));
     if ((rc = pdk_client_free(c->library)) != 0)
         world_break(w, law, "client %d cannot be freed: %s", c->id, pdk_strerrorname(rc));

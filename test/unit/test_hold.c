@@ -1,10 +1,11 @@
 /* A hold: its stages, its callback, and what aborts. There is no server: the reports of the claim are made here. */
 #include "recipes/hold.h"
-#include "recipes/mutex.h"
+#include "recipes/holds.h"
 #include "test/lib/check.h"
 
 #include <fcntl.h>
 #include <paddock/client.h>
+#include <paddock/mutex.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,7 +53,7 @@ static void begin(void)
 {
     n_reports = n_calls = last_rc = 0;
     pdk__client_lock(client);
-    CHECK_EQ(pdk__hold_init(&hold, &mutex->holds.object, &kind), 0);
+    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind), 0);
 }
 
 static void end(void)
@@ -201,7 +202,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    CHECK_RC(pdk_mutex_free(mutex), 0);
+    CHECK_RC(pdk_lock_free(mutex), 0);
     CHECK_RC(pdk_client_free(client), 0);
 }
 

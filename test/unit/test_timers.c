@@ -59,7 +59,7 @@ static void fired_while_waking(void)
     }
     CHECK(atomic_load(&was_late));
     CHECK_EQ(pdk_client_close(c), 0);
-    CHECK_EQ(pdk_mutex_free(m), 0);
+    CHECK_EQ(pdk_lock_free(m), 0);
     CHECK_EQ(pdk_client_free(c), 0);
 }
 
@@ -144,7 +144,7 @@ static void counts_from_the_call(void)
     check_call(wait_leader);
     CHECK_EQ(pdk_client_close(client), 0);
     CHECK_EQ(pdk_leader_free(leader), 0);
-    CHECK_EQ(pdk_mutex_free(mutex), 0);
+    CHECK_EQ(pdk_lock_free(mutex), 0);
     CHECK_EQ(pdk_client_free(client), 0);
 }
 

@@ -1,0 +1,258 @@
+#include "recipes/any_lock.h"
+#include "lib/alloc.h"
+#include "lib/assert.h"
+#include "lib/zk/account.h"
+#include "recipes/grant.h"
+#include <stdio.h>
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+enum { LOCK_DELAY_MAX_MS = 86400000 };
+
+pdk_lock_options *pdk_lock_options_new(void) { return pdk__alloc(sizeof(pdk_lock_options)); }
+
+void pdk_lock_options_free(pdk_lock_options *o)
+{
+    if (o == NULL)
+        return;
+    pdk__free(o->shared.data);
+    pdk__free(o);
+}
+
+int pdk_lock_options_set_data(pdk_lock_options *o, const void *data, size_t size)
+{
+    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
+}
+
+int pdk_lock_options_set_min_token(pdk_lock_options *o, int64_t min_token)
+{
+    if (o == NULL || min_token < 0)
+        return PDK_EINVAL;
+    o->shared.conditions.min_token = min_token;
+    return 0;
+}
+
+int pdk_lock_options_set_confirmed(pdk_lock_options *o, bool confirmed)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.conditions.confirmed = confirmed;
+    return 0;
+}
+
+int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms)
+{
+    if (o == NULL || delay_ms < 0 || delay_ms > LOCK_DELAY_MAX_MS)
+        return PDK_EINVAL;
+    o->shared.conditions.lock_delay_ms = delay_ms;
+    return 0;
+}
+
+int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.unlock_nowait = nowait;
+    return 0;
+}
+
+int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.handover_budget = budget;
+    return 0;
+}
+
+int pdk_lock_options_set_idle_hold_ms(pdk_lock_options *o, int idle_ms)
+{
+    return o != NULL ? pdk__node_idle_hold_set(&o->shared, idle_ms) : PDK_EINVAL;
+}
+
+/* Of pdk__lock_option: those that are not as they were at first. */
+static unsigned options_set(const pdk_lock_options *opts)
+{
+    const struct pdk__node_options *o = &opts->shared;
+    return (o->conditions.min_token != 0 ? PDK__HAS_MIN_TOKEN : 0) |
+           (o->conditions.confirmed ? PDK__HAS_CONFIRMED : 0) |
+           (o->conditions.lock_delay_ms != 0 ? PDK__HAS_LOCK_DELAY : 0) |
+           (o->unlock_nowait ? PDK__HAS_UNLOCK_NOWAIT : 0) | (o->handover_budget != 0 ? PDK__HAS_LOCAL_HANDOVER : 0) |
+           (o->idle_hold_ms != 0 ? PDK__HAS_IDLE_HOLD : 0);
+}
+
+static int copy_options(struct pdk__node_options *to, const struct pdk__node_options *from)
+{
+    *to = *from;
+    to->data = NULL;
+    return from->data != NULL ? pdk__node_data_set(to, from->data, from->data_size) : 0;
+}
+
+/* --- from begin to end ------------------------------------------------------------------------------------------- */
+
+static pdk_lock *lock_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_lock, object); }
+
+static struct pdk__object *object_of(pdk_lock *l) { return l != NULL ? &l->object : NULL; }
+
+static const struct pdk__lock_kind *kind_of(const pdk_lock *l)
+{
+    return PDK__MEMBER(l->object.kind, const struct pdk__lock_kind, object);
+}
+
+/* The options of a new object, and what its recipe makes of it. */
+struct making {
+    const pdk_lock_options *options;
+    const void *arg;
+};
+
+int pdk__lock_init(struct pdk__object *o, const void *options)
+{
+    const struct making *making = options;
+    pdk_lock *l = lock_of(o);
+    if (making->options != NULL && (options_set(making->options) & ~kind_of(l)->options) != 0)
+        return PDK_ENOTSUP;
+    int rc = making->options != NULL ? copy_options(&l->options, &making->options->shared) : 0;
+    if (rc == 0 && (rc = kind_of(l)->init(l, making->arg)) != 0)
+        kind_of(l)->clear(l);
+    if (rc != 0)
+        pdk__free(l->options.data);
+    return rc;
+}
+
+void pdk__lock_clear(struct pdk__object *o)
+{
+    pdk_lock *l = lock_of(o);
+    kind_of(l)->clear(l);
+    pdk__free(l->options.data);
+}
+
+int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,
+                  const pdk_lock_options *opts, const void *arg)
+{
+    struct making making = {opts, arg};
+    struct pdk__object *o;
+    if (out == NULL)
+        return PDK_EINVAL;
+    int rc = pdk__object_new(&o, c, path, &kind->object, &making);
+    if (rc == 0)
+        *out = lock_of(o);
+    return rc;
+}
+
+/* A closed client's locks are over: what remains ends with the object. */
+int pdk_lock_free(pdk_lock *l)
+{
+    if (l == NULL)
+        return 0;
+    int rc = pdk__object_begin(&l->object);
+    if (rc != 0)
+        return rc;
+    if (!l->object.client->closed && kind_of(l)->in_use(l)) {
+        rc = pdk__object_explain(&l->object, "free", PDK_EBUSY, "a grant or a request of it remains");
+    } else {
+        kind_of(l)->drop(l);
+        pdk__object_retire(&l->object);
+    }
+    return pdk__object_end(&l->object, "free", rc);
+}
+
+/* --- which kind -------------------------------------------------------------------------------------------------- */
+
+/* A verb that its kind does not have. */
+static int refuse(pdk_lock *l)
+{
+    char why[64];
+    snprintf(why, sizeof why, "it is %s", kind_of(l)->name);
+    return pdk__object_explain(&l->object, "use", PDK_EINVAL, why);
+}
+
+pdk_lock *pdk__lock_as(pdk_lock *l, const struct pdk__lock_kind *kind)
+{
+    if (l == NULL || kind_of(l) == kind)
+        return l;
+    refuse(l);
+    return NULL;
+}
+
+/* May the object be asked about the grant of the calling thread? */
+static int may_ask(pdk_lock *l, bool one_node)
+{
+    if (l == NULL)
+        return PDK_EINVAL;
+    return kind_of(l)->object.asked == NULL || (one_node && kind_of(l)->is_several) ? refuse(l) : 0;
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
+
+const char *pdk_lock_path(pdk_lock *l) { return l != NULL ? l->object.path : NULL; }
+
+pdk_state pdk_lock_state(pdk_lock *l) { return pdk__asked_state(object_of(l)); }
+
+int64_t pdk_lock_valid_ms(pdk_lock *l) { return pdk__asked_valid_ms(object_of(l)); }
+
+int pdk_lock_token(pdk_lock *l, int64_t *token)
+{
+    int rc = may_ask(l, false);
+    return rc == 0 ? pdk__asked_token(&l->object, token) : rc;
+}
+
+int pdk_lock_turn(pdk_lock *l, uint64_t *turn)
+{
+    if (l == NULL)
+        return PDK_EINVAL;
+    return kind_of(l)->turn != NULL ? kind_of(l)->turn(l, turn) : refuse(l);
+}
+
+size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size)
+{
+    return may_ask(l, true) == 0 ? pdk__asked_node(&l->object, 0, buf, size) : pdk__incident_copy(buf, size, "");
+}
+
+int pdk_lock_guard(pdk_lock *l, struct zoo_op *check)
+{
+    int rc = may_ask(l, true);
+    return rc == 0 ? pdk__asked_guard(&l->object, 0, check) : rc;
+}
+
+int pdk_lock_ahead(pdk_lock *l, int64_t *ahead)
+{
+    int rc = may_ask(l, true);
+    return rc == 0 ? pdk__asked_ahead(&l->object, ahead) : rc;
+}
+
+/* --- changes and incidents --------------------------------------------------------------------------------------- */
+
+void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_state_cb)cb)(lock_of(o), (pdk_state)change->what, change->token, arg);
+}
+
+void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_revoke_cb)cb)(lock_of(o), change->token, arg);
+}
+
+int pdk_lock_on_state(pdk_lock *l, pdk_state_cb cb, void *arg)
+{
+    return pdk__object_on_change(object_of(l), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg)
+{
+    return pdk__object_on_revoke(object_of(l), (pdk__change_cb *)cb, arg);
+}
+
+int pdk_lock_fd(pdk_lock *l) { return pdk__object_fd(object_of(l)); }
+
+int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token)
+{
+    int what;
+    int rc = state != NULL ? pdk__object_next_change(object_of(l), &what, token) : PDK_EINVAL;
+    if (rc == 1)
+        *state = (pdk_state)what;
+    return rc;
+}
+
+size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size)
+{
+    return pdk__object_last_error(object_of(l), buf, size);
+}

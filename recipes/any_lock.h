@@ -1,0 +1,66 @@
+/*
+ * A lock of any kind, and the public verbs that take it: the first member of the structure of a mutex, a read/write
+ * lock, a semaphore and a multi-lock.
+ */
+#ifndef PDK__ANY_LOCK_H
+#define PDK__ANY_LOCK_H
+
+#include "paddock/lock.h"
+#include "recipes/node_data.h"
+#include "recipes/object.h"
+
+struct pdk_lock {
+    struct pdk__object object;
+    struct pdk__node_options options;
+};
+
+struct pdk_lock_options {
+    struct pdk__node_options shared;
+};
+
+/* Options that not every recipe has. */
+enum pdk__lock_option {
+    PDK__HAS_MIN_TOKEN = 1,
+    PDK__HAS_CONFIRMED = 2,
+    PDK__HAS_LOCK_DELAY = 4,
+    PDK__HAS_UNLOCK_NOWAIT = 8,
+    PDK__HAS_LOCAL_HANDOVER = 16,
+    PDK__HAS_IDLE_HOLD = 32,
+    PDK__HAS_ALL = 63
+};
+
+/* The recipe; all with the client's lock. */
+struct pdk__lock_kind {
+    struct pdk__object_kind object;
+    const char *name; /* "a mutex" */
+    unsigned options; /* of pdk__lock_option */
+
+    /* Prepare the recipe's own members, which are zero, after the options. Where it fails, clear() is called. */
+    int (*init)(struct pdk_lock *l, const void *arg);
+    void (*clear)(struct pdk_lock *l);
+
+    bool (*in_use)(const struct pdk_lock *l); /* does a grant or a request of it remain? */
+    void (*drop)(struct pdk_lock *l);         /* end all that remains */
+
+    int (*turn)(struct pdk_lock *l, uint64_t *turn); /* the whole verb; NULL: its nodes have no turns */
+    bool is_several;                                 /* a grant has a node on each of several paths */
+};
+
+/* The object's part of a kind. */
+#define PDK__LOCK_OBJECT(type, verb)                                                                                   \
+    .making = (verb), .size = sizeof(type), .init = pdk__lock_init, .clear = pdk__lock_clear,                          \
+    .changes = {pdk__lock_call_changed, pdk__object_ref, pdk__object_unref},                                           \
+    .revocations = {pdk__lock_call_revoked, pdk__object_ref, pdk__object_unref}
+int pdk__lock_init(struct pdk__object *o, const void *options);
+void pdk__lock_clear(struct pdk__object *o);
+void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
+void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
+
+/* Create a lock, as pdk_mutex_new() does; ARG is for init(). PDK_ENOTSUP: OPTS has what the kind has not. */
+int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,
+                  const pdk_lock_options *opts, const void *arg);
+
+/* L, where it is of KIND; otherwise NULL, and an incident of L says of which it is. */
+pdk_lock *pdk__lock_as(pdk_lock *l, const struct pdk__lock_kind *kind);
+
+#endif

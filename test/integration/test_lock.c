@@ -1,0 +1,215 @@
+/* Locks of every kind: the common verbs, and the options that not every kind has. */
+#include "test/lib/fixture.h"
+
+#include <string.h>
+
+enum kind { MUTEX, RWLOCK, SEMAPHORE, MULTILOCK, N_KINDS };
+
+static pdk_client *c;
+static pdk_lock *locks[N_KINDS];
+static const char *const names[N_KINDS] = {"a mutex", "a read/write lock", "a semaphore", "a multi-lock"};
+
+static int make(enum kind kind, pdk_lock **lock, const pdk_lock_options *o)
+{
+    const char *paths[2] = {fixture_path(), fixture_path()};
+    switch (kind) {
+    case MUTEX:
+        return pdk_mutex_new(lock, c, paths[0], o);
+    case RWLOCK:
+        return pdk_rwlock_new(lock, c, paths[0], o);
+    case SEMAPHORE:
+        return pdk_semaphore_new(lock, c, paths[0], 2, o);
+    default:
+        return pdk_multilock_new(lock, c, paths, 2, o);
+    }
+}
+
+static void begin(void)
+{
+    fixture_begin();
+    c = fixture_client(NULL);
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++)
+        CHECK_RC(make(kind, &locks[kind], NULL), 0);
+}
+
+static void end(void)
+{
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++)
+        CHECK_RC(pdk_lock_free(locks[kind]), 0);
+    fixture_end(c, NULL);
+}
+
+/* --- options ----------------------------------------------------------------------------------------------------- */
+
+static void set_min_token(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_min_token(o, 1), 0); }
+static void set_confirmed(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0); }
+static void set_lock_delay(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 1), 0); }
+static void set_nowait(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0); }
+static void set_handover(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_local_handover(o, 1), 0); }
+static void set_idle(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, 1), 0); }
+static void set_data(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_data(o, "d", 1), 0); }
+
+static void options(void)
+{
+    static const struct {
+        void (*set)(pdk_lock_options *o);
+        bool fits[N_KINDS];
+    } cases[] = {{set_data, {true, true, true, true}},        {set_min_token, {true, true, false, false}},
+                 {set_confirmed, {true, false, false, true}}, {set_lock_delay, {true, false, false, false}},
+                 {set_nowait, {true, true, false, true}},     {set_handover, {true, false, false, false}},
+                 {set_idle, {true, true, false, false}}};
+    begin();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+            char text[512];
+            pdk_lock *lock = NULL;
+            pdk_lock_options *o = pdk_lock_options_new();
+            cases[i].set(o);
+            CHECK_RC(make(kind, &lock, o), cases[i].fits[kind] ? 0 : PDK_ENOTSUP);
+            CHECK((lock != NULL) == cases[i].fits[kind]);
+            pdk_client_last_error(c, text, sizeof text);
+            CHECK(cases[i].fits[kind] ? text[0] == '\0' : strstr(text, ": not supported") != NULL);
+            CHECK_RC(pdk_lock_free(lock), 0);
+            pdk_lock_options_free(o);
+        }
+    end();
+}
+
+/* --- the verbs of another kind ----------------------------------------------------------------------------------- */
+
+static void check_refused(enum kind kind, int rc)
+{
+    char text[512];
+    CHECK_RC(rc, PDK_EINVAL);
+    pdk_lock_last_error(locks[kind], text, sizeof text);
+    const char *is = strstr(text, "invalid argument: it is ");
+    CHECK(is != NULL && strcmp(is + strlen("invalid argument: it is "), names[kind]) == 0);
+    CHECK_RC(pdk_lock_on_state(locks[kind], NULL, NULL), 0);
+}
+
+static void nothing(int rc, void *arg)
+{
+    (void)rc;
+    (void)arg;
+}
+
+static void another_kind(void)
+{
+    pdk_permit *permit = NULL;
+    struct zoo_op op;
+    int64_t token;
+    uint64_t turn;
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        if (kind != MUTEX) {
+            check_refused(kind, pdk_mutex_lock(locks[kind]));
+            check_refused(kind, pdk_mutex_trylock(locks[kind]));
+            check_refused(kind, pdk_mutex_unlock(locks[kind]));
+            check_refused(kind, pdk_mutex_lock_async(locks[kind], 0, nothing, NULL, NULL));
+        }
+        if (kind != RWLOCK) {
+            check_refused(kind, pdk_rwlock_rdlock(locks[kind]));
+            check_refused(kind, pdk_rwlock_timedwrlock(locks[kind], 0));
+            check_refused(kind, pdk_rwlock_unlock_async(locks[kind], NULL, NULL));
+        }
+        if (kind != SEMAPHORE) {
+            check_refused(kind, pdk_semaphore_acquire(locks[kind], 1, &permit));
+            check_refused(kind, pdk_semaphore_acquire_async(locks[kind], 1, 0, nothing, NULL, &permit));
+            check_refused(kind, pdk_semaphore_set_limit(locks[kind], 3));
+            check_refused(kind, pdk_semaphore_follow(locks[kind], "/limit"));
+            CHECK_EQ(pdk_semaphore_limit(locks[kind]), 0);
+        }
+        if (kind != MULTILOCK) {
+            check_refused(kind, pdk_multilock_lock(locks[kind]));
+            check_refused(kind, pdk_multilock_unlock(locks[kind]));
+            check_refused(kind, pdk_multilock_token(locks[kind], 0, &token));
+            check_refused(kind, pdk_multilock_guard(locks[kind], 0, &op));
+            CHECK_EQ(pdk_multilock_count(locks[kind]), 0);
+        }
+    }
+    check_refused(SEMAPHORE, pdk_lock_token(locks[SEMAPHORE], &token));
+    check_refused(SEMAPHORE, pdk_lock_turn(locks[SEMAPHORE], &turn));
+    check_refused(SEMAPHORE, pdk_lock_guard(locks[SEMAPHORE], &op));
+    check_refused(MULTILOCK, pdk_lock_turn(locks[MULTILOCK], &turn));
+    check_refused(MULTILOCK, pdk_lock_guard(locks[MULTILOCK], &op));
+    check_refused(MULTILOCK, pdk_lock_ahead(locks[MULTILOCK], &token));
+    CHECK(permit == NULL);
+    end();
+}
+
+static void no_lock(void)
+{
+    struct zoo_op op;
+    pdk_state state;
+    uint64_t turn;
+    int64_t token;
+    char text[8];
+    CHECK_RC(pdk_lock_free(NULL), 0);
+    CHECK(pdk_lock_path(NULL) == NULL);
+    CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
+    CHECK_EQ(pdk_lock_valid_ms(NULL), 0);
+    CHECK_RC(pdk_lock_token(NULL, &token), PDK_EINVAL);
+    CHECK_RC(pdk_lock_turn(NULL, &turn), PDK_EINVAL);
+    CHECK_RC(pdk_lock_ahead(NULL, &token), PDK_EINVAL);
+    CHECK_RC(pdk_lock_guard(NULL, &op), PDK_EINVAL);
+    CHECK_EQ(pdk_lock_node(NULL, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_last_error(NULL, text, sizeof text), 0);
+    CHECK_RC(pdk_lock_on_state(NULL, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_on_revoke(NULL, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_fd(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_next_change(NULL, &state, &token), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_unlock(NULL), PDK_EINVAL);
+    CHECK_EQ(pdk_multilock_count(NULL), 0);
+    CHECK_EQ(pdk_semaphore_limit(NULL), 0);
+}
+
+/* --- a grant ----------------------------------------------------------------------------------------------------- */
+
+static void check_in_use(enum kind kind)
+{
+    char text[512];
+    CHECK_RC(pdk_lock_free(locks[kind]), PDK_EBUSY);
+    pdk_lock_last_error(locks[kind], text, sizeof text);
+    CHECK(strstr(text, ": in use: a grant or a request of it remains") != NULL);
+}
+
+static void held(void)
+{
+    pdk_permit *permit;
+    int64_t token = 0, parts[2];
+    begin();
+    CHECK_RC(pdk_mutex_lock(locks[MUTEX]), 0);
+    CHECK_RC(pdk_rwlock_rdlock(locks[RWLOCK]), 0);
+    CHECK_RC(pdk_semaphore_acquire(locks[SEMAPHORE], 2, &permit), 0);
+    CHECK_RC(pdk_multilock_lock(locks[MULTILOCK]), 0);
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        bool asked = kind != SEMAPHORE;
+        check_in_use(kind);
+        CHECK_EQ(pdk_lock_state(locks[kind]), asked ? PDK_HELD : PDK_FREE);
+        CHECK((pdk_lock_valid_ms(locks[kind]) > 0) == asked);
+        CHECK_RC(pdk_lock_token(locks[kind], &token), asked ? 0 : PDK_EINVAL);
+        CHECK((pdk_lock_node(locks[kind], NULL, 0) > 0) == (kind == MUTEX || kind == RWLOCK));
+    }
+    CHECK_RC(pdk_multilock_token(locks[MULTILOCK], 0, &parts[0]), 0);
+    CHECK_RC(pdk_multilock_token(locks[MULTILOCK], 1, &parts[1]), 0);
+    CHECK_EQ(token, parts[0] > parts[1] ? parts[0] : parts[1]);
+    CHECK_RC(pdk_mutex_unlock(locks[MUTEX]), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[RWLOCK]), 0);
+    CHECK_RC(pdk_permit_release(permit), 0);
+    CHECK_RC(pdk_multilock_unlock(locks[MULTILOCK]), 0);
+    CHECK_RC(pdk_lock_token(locks[MULTILOCK], &token), PDK_EPERM);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"an option without a meaning for a kind of lock is refused", options},
+        {"a verb of another kind of lock is refused, and says of which kind it is", another_kind},
+        {"the common verbs take NULL", no_lock},
+        {"the common verbs take each kind of lock, held; and what is held is not freed", held},
+        {0},
+    };
+    return fixture_main(argc, argv, "lock", tests, ON_ONE);
+}
