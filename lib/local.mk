@@ -12,8 +12,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/contender.c %D%/core/contender.h \
 	%D%/core/course.c %D%/core/course.h \
 	%D%/core/double_barrier.c %D%/core/double_barrier.h \
-	%D%/core/event.h \
-	%D%/core/judge.c %D%/core/judge.h \
+	%D%/core/event.c %D%/core/event.h \
 	%D%/core/lease.c %D%/core/lease.h \
 	%D%/core/limits.c %D%/core/limits.h \
 	%D%/core/name.c %D%/core/name.h \
@@ -24,14 +23,13 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/phase.c %D%/core/phase.h \
 	%D%/core/queue.c %D%/core/queue.h \
 	%D%/core/record.c %D%/core/record.h \
+	%D%/core/reply.c %D%/core/reply.h \
 	%D%/core/retry.c %D%/core/retry.h \
 	%D%/core/rivals.c %D%/core/rivals.h \
 	%D%/core/rule.c %D%/core/rule.h \
 	%D%/core/session.c %D%/core/session.h \
-	%D%/core/session_view.c %D%/core/session_view.h \
 	%D%/core/silence.c %D%/core/silence.h \
-	%D%/core/stray.c %D%/core/stray.h \
-	%D%/core/verdict.c %D%/core/verdict.h
+	%D%/core/stray.c %D%/core/stray.h
 
 # What the simulator compiles, too, on a system of its own (test/sim). recipes/local.mk adds to both.
 simulated_sources = \

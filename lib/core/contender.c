@@ -2,7 +2,7 @@
 #include "lib/assert.h"
 #include "lib/core/ask.h"
 #include "lib/core/course.h"
-#include "lib/core/judge.h"
+#include "lib/core/reply.h"
 #include "paddock/error.h"
 
 static bool granted(const struct pdk__contender *c) { return pdk__phase_grants(c->phase); }
@@ -41,23 +41,11 @@ static void on_idle(struct pdk__contender *c, struct pdk__actions *out)
         pdk__ask_rivals(c, out);
 }
 
-static enum pdk__rivals_news judge_rivals(struct pdk__contender *c, const struct pdk__event *ev)
+/* Listings that are under way are judged by the new limit. */
+static void on_rule(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (ev->kind == PDK__EV_RIVALS_FIRED)
-        return pdk__rivals_fired(&c->rivals, c->rule);
-    bool news = pdk__rivals_listed(&c->rivals, c->rule, ev, c->node.name);
-    return news ? PDK__RIVALS_CONTENDED : PDK__RIVALS_NOTHING;
-}
-
-static void on_rivals(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
-{
-    enum pdk__rivals_news news = judge_rivals(c, ev);
-    if (!granted(c))
-        return;
-    if (news == PDK__RIVALS_CONTENDED)
-        pdk__ask_push(out, PDK__ACT_CONTENDED);
-    else if (news == PDK__RIVALS_LOOK)
-        pdk__ask_rivals(c, out);
+    if (c->phase == PDK__WAITING)
+        pdk__course_advance(c, out);
 }
 
 /* The own watch is not set, nothing prevents asking for it, and no other request will bring it. */
@@ -72,13 +60,13 @@ static bool own_missing(const struct pdk__contender *c)
  * So list at intervals. */
 static bool watch_doubtful(const struct pdk__contender *c) { return c->phase == PDK__WAITING && c->queue.by_exists; }
 
-static void on_timer(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+static void on_timer(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->requested && !granted(c) && ev->now_ms >= c->deadline_ms)
+    if (c->requested && !granted(c) && c->now_ms >= c->deadline_ms)
         pdk__course_fail(c, out, PDK_ETIMEDOUT);
-    else if ((c->phase == PDK__BACKOFF || watch_doubtful(c)) && ev->now_ms >= c->rest_ms)
+    else if ((c->phase == PDK__BACKOFF || watch_doubtful(c)) && c->now_ms >= c->rest_ms)
         pdk__course_advance(c, out);
-    else if (c->phase == PDK__DELAYED && ev->now_ms >= c->record.delayed_ms)
+    else if (c->phase == PDK__DELAYED && c->now_ms >= c->record.delayed_ms)
         pdk__course_check(c, out);
     else if (own_missing(c))
         pdk__ask_own_if_due(c, out);
@@ -104,101 +92,7 @@ bool pdk__contender_needs_lease(const struct pdk__contender *c)
     return granted(c) || (pdk__phase_first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->queue.next_in_line);
 }
 
-/* --- acting on a verdict ----------------------------------------------------------------------------------------- */
-
-static void delay(struct pdk__contender *c, struct pdk__actions *out)
-{
-    if (c->try_only) {
-        pdk__course_fail(c, out, PDK_EBUSY);
-        return;
-    }
-    assert(c->conditions.lock_delay_ms > 0);
-    c->phase = PDK__DELAYED;
-    c->op = 0;
-}
-
-/* Since the listing there was time for our node to be deleted. */
-static void recorded(struct pdk__contender *c, struct pdk__actions *out)
-{
-    if (c->requested)
-        pdk__course_check(c, out);
-    else
-        pdk__course_advance(c, out);
-}
-
-static void wait(struct pdk__contender *c, int64_t now_ms)
-{
-    assert(c->queue.watching);
-    c->phase = PDK__WAITING;
-    if (c->queue.by_exists)
-        pdk__course_timer(c, now_ms);
-}
-
-/* An exists-watch may be on a node that was gone when it was set, and would stay there. */
-static void watch(struct pdk__contender *c, const struct pdk__verdict *v, struct pdk__actions *out)
-{
-    if (c->queue.by_exists)
-        pdk__ask_unwatch(c, out, false);
-    pdk__ask_watch(c, out, v->name, v->by_exists);
-    pdk__ask_own_if_due(c, out);
-}
-
-/* The predecessor is deleted. */
-static void move_up(struct pdk__contender *c, struct pdk__actions *out)
-{
-    /* on a deleted node an exists-watch stays, a get-watch does not */
-    c->queue.watching = c->queue.watching && c->queue.by_exists;
-    pdk__ask_unwatch(c, out, true);
-    if (c->queue.next_in_line && !c->queue.replaceable)
-        pdk__course_check(c, out);
-    else
-        pdk__course_advance(c, out);
-}
-
-/* A node that was created on this connection, right before the listing, is there. */
-static void first(struct pdk__contender *c, struct pdk__actions *out)
-{
-    if (c->phase == PDK__CREATING)
-        pdk__course_grant(c, out);
-    else
-        pdk__course_check(c, out);
-}
-
-static void act_in_queue(struct pdk__contender *c, const struct pdk__verdict *v, const struct pdk__event *ev,
-                         struct pdk__actions *out)
-{
-    switch (v->move) {
-    case PDK__MOVE_FIRST:
-        first(c, out);
-        break;
-    case PDK__MOVE_WATCH:
-        watch(c, v, out);
-        break;
-    case PDK__MOVE_WAIT:
-        wait(c, ev->now_ms);
-        break;
-    case PDK__MOVE_MOVE_UP:
-        move_up(c, out);
-        break;
-    case PDK__MOVE_CHECK:
-        pdk__course_check(c, out);
-        break;
-    case PDK__MOVE_DELAY:
-        delay(c, out);
-        break;
-    case PDK__MOVE_RECORD:
-        pdk__ask_record(c, out, ev->version);
-        break;
-    case PDK__MOVE_RECORDED:
-        recorded(c, out);
-        break;
-    case PDK__MOVE_CLEAR:
-        pdk__ask_clear(c, out);
-        break;
-    default:
-        assert(!"a move of no known kind");
-    }
-}
+/* --- the session ------------------------------------------------------------------------------------------------- */
 
 static void suspect(struct pdk__contender *c, struct pdk__actions *out)
 {
@@ -209,191 +103,121 @@ static void suspect(struct pdk__contender *c, struct pdk__actions *out)
         pdk__ask_own_if_due(c, out);
 }
 
-/* Held again: there is time, and our node exists and is watched. */
-static void recover(struct pdk__contender *c, struct pdk__actions *out)
+/* Some servers that speak ZooKeeper's protocol grant a new session without a word about the old one. */
+static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (c->phase != PDK__SUSPECT || !c->session.connected || !c->session.lease_ok || c->node.watch != PDK__OWN_WATCHED)
-        return;
-    c->phase = PDK__HELD;
-    pdk__ask_push(out, PDK__ACT_HELD);
-}
-
-static void act_on_session(struct pdk__contender *c, const struct pdk__verdict *v, const struct pdk__event *ev,
-                           struct pdk__actions *out)
-{
-    switch (v->move) {
-    case PDK__MOVE_SUSPECT:
-        suspect(c, out);
-        break;
-    case PDK__MOVE_RECOVER:
-        recover(c, out);
-        break;
-    case PDK__MOVE_LOSE: /* reported before the delete is requested: from then on it must not count as the holder */
-        pdk__course_lose(c, out);
-        break;
-    case PDK__MOVE_REPLACE:
+    assert(ev->session != 0 && ev->timeout_ms >= 0);
+    if (c->session.id != ev->session && c->node.exists != PDK__NODE_NO)
         pdk__course_expire(c, false, out);
-        if (pdk__judge_session(c, ev).move == PDK__MOVE_ADVANCE)
-            pdk__course_advance(c, out);
-        break;
-    case PDK__MOVE_EXPIRE:
-        pdk__course_expire(c, v->confirmed, out);
-        break;
-    case PDK__MOVE_END:
-        if (c->requested && !granted(c))
-            pdk__ask_push(out, PDK__ACT_FAILED)->error = v->error;
-        c->requested = c->requested && granted(c);
-        pdk__course_expire(c, v->error == PDK_EEXPIRED, out);
-        break;
-    case PDK__MOVE_LEAVE:
-        if (c->requested)
-            pdk__course_fail(c, out, v->error);
-        break;
-    default:
-        act_in_queue(c, v, ev, out);
-    }
-}
-
-/* The revocation word stays in the node, and is read again at every change: only the first time counts. A contender
- * that does not hold yet reports it right after the grant. */
-static void on_revocation(struct pdk__contender *c, bool revoked, struct pdk__actions *out)
-{
-    if (revoked && !c->node.revoked && granted(c))
-        pdk__ask_push(out, PDK__ACT_REVOKED);
-    c->node.revoked = c->node.revoked || revoked;
-}
-
-static void seen(struct pdk__contender *c, bool revoked, struct pdk__actions *out)
-{
-    assert(c->node.verified && c->node.watch == PDK__OWN_WATCHED);
-    recover(c, out);
-    on_revocation(c, revoked, out);
-    if (c->phase == PDK__VERIFYING_NODE)
-        pdk__course_grant(c, out);
-}
-
-static void unseen(struct pdk__contender *c, int error, int64_t now_ms, struct pdk__actions *out)
-{
-    if (c->phase == PDK__VERIFYING_NODE && error != 0)
-        pdk__course_fail(c, out, error);
-    else if (c->phase == PDK__VERIFYING_NODE)
-        pdk__course_rest(c, now_ms);
-    else
-        c->node.again_ms = pdk__course_again_ms(c, now_ms);
-}
-
-static void act_on_node(struct pdk__contender *c, const struct pdk__verdict *v, const struct pdk__event *ev,
-                        struct pdk__actions *out)
-{
-    switch (v->move) {
-    case PDK__MOVE_CREATED:
-        if (!c->requested)
-            pdk__course_advance(c, out);
-        break;
-    case PDK__MOVE_UNCREATED:
-        pdk__course_uncreated(c, ev, v->error, out);
-        break;
-    case PDK__MOVE_CANDIDATE:
-        pdk__ask(c, out, PDK__ACT_IDENTIFY, PDK__IDENTIFYING)->name = c->node.name;
-        break;
-    case PDK__MOVE_ANOTHER:
-        pdk__ask(c, out, PDK__ACT_LIST, PDK__RECOVERING);
-        break;
-    case PDK__MOVE_ABSENT:
-        pdk__course_absent(c, ev, out);
-        break;
-    case PDK__MOVE_SEEN:
-        seen(c, v->revoked, out);
-        break;
-    case PDK__MOVE_UNSEEN:
-        unseen(c, v->error, ev->now_ms, out);
-        break;
-    case PDK__MOVE_LOOK:
-        pdk__ask_own(c, out);
-        break;
-    case PDK__MOVE_NODE_DELETED:
-        pdk__course_node_deleted(c, out);
-        break;
-    case PDK__MOVE_CONFIRMED:
-        pdk__course_grant(c, out);
-        break;
-    case PDK__MOVE_DELETED:
-        pdk__course_deleted(c, v->error, out);
-        break;
-    default:
-        act_on_session(c, v, ev, out);
-    }
-}
-
-static void act(struct pdk__contender *c, const struct pdk__verdict *v, const struct pdk__event *ev,
-                struct pdk__actions *out)
-{
-    switch (v->move) {
-    case PDK__MOVE_NONE:
-        break;
-    case PDK__MOVE_ADVANCE:
+    c->session.id = ev->session;
+    c->session.timeout_ms = ev->timeout_ms;
+    c->session.connected = true;
+    if (c->phase == PDK__DISCONNECTED)
         pdk__course_advance(c, out);
-        break;
-    case PDK__MOVE_RETRY:
-        pdk__course_rest(c, ev->now_ms);
-        break;
-    case PDK__MOVE_FAIL:
-        pdk__course_fail(c, out, v->error);
-        break;
-    case PDK__MOVE_SEARCH: /* if the caller has given up, the removal still needs the node */
-        if (c->requested)
-            pdk__course_fail(c, out, v->error);
-        pdk__course_rest(c, ev->now_ms);
-        break;
-    default:
-        act_on_node(c, v, ev, out);
-    }
+    else if (c->phase == PDK__SUSPECT)
+        pdk__ask_own(c, out);
+}
+
+/* The client sets the watches again, but events until then may be missed. */
+static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
+{
+    pdk__own_node_forget_watch(&c->node);
+    pdk__rivals_forget(&c->rivals);
+    c->session.connected = false;
+    if (c->phase == PDK__HELD)
+        suspect(c, out);
+    else if (c->phase != PDK__IDLE && c->phase != PDK__DONE && c->phase != PDK__SUSPECT)
+        pdk__course_advance(c, out);
+}
+
+static void on_lease_ok(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->session.lease_ok = true;
+    if (c->phase == PDK__AWAITING_LEASE)
+        pdk__course_check(c, out);
+    else
+        pdk__course_recover(c, out);
+}
+
+static void on_lease_low(struct pdk__contender *c, struct pdk__actions *out)
+{
+    c->session.lease_ok = false;
+    if (c->phase == PDK__HELD)
+        suspect(c, out);
+}
+
+/* The loss is reported before the delete is requested: from then on it must not count as the holder. */
+static void on_lease_expired(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (granted(c))
+        pdk__course_lose(c, out);
+}
+
+static void on_session_over(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (c->requested && !granted(c))
+        pdk__ask_push(out, PDK__ACT_FAILED)->error = ev->error;
+    c->requested = c->requested && granted(c);
+    pdk__course_expire(c, ev->error == PDK_EEXPIRED, out);
+}
+
+static void on_session_left(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (granted(c))
+        pdk__course_lose(c, out);
+    else if (c->requested)
+        pdk__course_fail(c, out, ev->error);
 }
 
 /* --- the step ---------------------------------------------------------------------------------------------------- */
 
-/* A reply or watch event of an earlier request. */
-static bool stale(const struct pdk__contender *c, const struct pdk__event *ev)
-{
-    if (ev->kind < PDK__EV_CREATED)
-        return false;
-    if (ev->op == 0)
-        return true;
-    if (ev->kind == PDK__EV_OWN || ev->kind == PDK__EV_OWN_FIRED)
-        return ev->op != c->node.watch_op;
-    if (ev->kind == PDK__EV_RIVALS || ev->kind == PDK__EV_RIVALS_FIRED)
-        return ev->op != c->rivals.op;
-    return ev->op != (ev->kind == PDK__EV_CLEARED ? c->record.clear_op : c->op);
-}
-
-/* Listings that are under way are judged by the new limit. */
-static void on_rule(struct pdk__contender *c, struct pdk__actions *out)
-{
-    if (c->phase == PDK__WAITING)
-        pdk__course_advance(c, out);
-}
-
 static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->kind == PDK__EV_ACQUIRE) {
+    switch (ev->kind) {
+    case PDK__EV_ACQUIRE:
         on_acquire(c, ev, out);
-    } else if (ev->kind == PDK__EV_RELEASE) {
+        break;
+    case PDK__EV_RELEASE:
         on_release(c, out);
-    } else if (ev->kind == PDK__EV_RULE) {
+        break;
+    case PDK__EV_RULE:
         on_rule(c, out);
-    } else if (ev->kind == PDK__EV_IDLE) {
+        break;
+    case PDK__EV_IDLE:
         on_idle(c, out);
-    } else if (ev->kind == PDK__EV_USED) {
+        break;
+    case PDK__EV_USED:
         pdk__rivals_used(&c->rivals);
-    } else if (ev->kind == PDK__EV_TIMER) {
-        on_timer(c, ev, out);
-    } else if (stale(c, ev)) {
-        return;
-    } else if (ev->kind == PDK__EV_RIVALS || ev->kind == PDK__EV_RIVALS_FIRED) {
-        on_rivals(c, ev, out);
-    } else {
-        struct pdk__verdict verdict = pdk__judge(c, ev);
-        act(c, &verdict, ev, out);
+        break;
+    case PDK__EV_TIMER:
+        on_timer(c, out);
+        break;
+    case PDK__EV_SESSION_UP:
+        on_session_up(c, ev, out);
+        break;
+    case PDK__EV_SESSION_DOWN:
+        on_session_down(c, out);
+        break;
+    case PDK__EV_LEASE_OK:
+        on_lease_ok(c, out);
+        break;
+    case PDK__EV_LEASE_LOW:
+        on_lease_low(c, out);
+        break;
+    case PDK__EV_LEASE_EXPIRED:
+        on_lease_expired(c, out);
+        break;
+    case PDK__EV_SESSION_EXPIRED:
+        pdk__course_expire(c, ev->error == 0, out);
+        break;
+    case PDK__EV_SESSION_OVER:
+        on_session_over(c, ev, out);
+        break;
+    case PDK__EV_SESSION_LEFT:
+        on_session_left(c, ev, out);
+        break;
+    default:
+        pdk__reply(c, ev, out);
     }
 }
 
@@ -405,7 +229,7 @@ void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct p
                                  .attempt = attempt,
                                  .session = {.id = session, .connected = connected, .lease_ok = lease_ok},
                                  .phase = PDK__IDLE};
-    assert(ops != NULL && attempt != 0);
+    assert(ops != NULL && attempt != 0 && (!connected || session != 0));
     assert(rule->admits == 1 || rule->by_children);
     pdk__retry_init(&c->retry, seed);
 }

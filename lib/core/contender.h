@@ -94,7 +94,6 @@
 #include "lib/core/retry.h"
 #include "lib/core/rivals.h"
 #include "lib/core/rule.h"
-#include "lib/core/session_view.h"
 
 /* The conditions of a grant, beyond being the first. */
 struct pdk__conditions {
@@ -122,8 +121,12 @@ struct pdk__contender {
     int64_t deadline_ms;
     struct pdk__conditions conditions; /* to be set before the first event */
     int error;                         /* why DONE may leave a node */
-    /* the nouns: each has a file, which judges the events about it */
-    struct pdk__session_view session;
+    struct {                           /* by the last events of it */
+        int64_t id;
+        bool connected;
+        bool lease_ok; /* it is known to live for long enough */
+        int64_t timeout_ms;
+    } session;
     struct pdk__own_node node;
     struct pdk__queue queue;
     struct pdk__record record;

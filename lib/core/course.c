@@ -64,18 +64,18 @@ void pdk__course_advance(struct pdk__contender *c, struct pdk__actions *out)
         clean_up(c, out);
 }
 
-int64_t pdk__course_again_ms(struct pdk__contender *c, int64_t now_ms)
+int64_t pdk__course_again_ms(struct pdk__contender *c)
 {
-    return now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    return c->now_ms + pdk__retry_delay_ms(&c->retry, REST_FLOOR_MS, REST_CEILING_MS);
 }
 
-void pdk__course_timer(struct pdk__contender *c, int64_t now_ms) { c->rest_ms = pdk__course_again_ms(c, now_ms); }
+void pdk__course_timer(struct pdk__contender *c) { c->rest_ms = pdk__course_again_ms(c); }
 
-void pdk__course_rest(struct pdk__contender *c, int64_t now_ms)
+void pdk__course_rest(struct pdk__contender *c)
 {
     c->op = 0;
     c->phase = PDK__BACKOFF;
-    pdk__course_timer(c, now_ms);
+    pdk__course_timer(c);
 }
 
 /* A create that may be on its way must be awaited, or the node could appear after we have finished. The same holds
@@ -169,6 +169,14 @@ void pdk__course_check(struct pdk__contender *c, struct pdk__actions *out)
         pdk__ask_own(c, out);
 }
 
+void pdk__course_recover(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->phase != PDK__SUSPECT || !c->session.connected || !c->session.lease_ok || c->node.watch != PDK__OWN_WATCHED)
+        return;
+    c->phase = PDK__HELD;
+    pdk__ask_push(out, PDK__ACT_HELD);
+}
+
 /* The node that existed, or may have, is deleted for good: its name must not come back. */
 static void renew_name(struct pdk__contender *c)
 {
@@ -207,7 +215,7 @@ void pdk__course_expire(struct pdk__contender *c, bool confirmed, struct pdk__ac
     bool held = granted(c);
     if (c->released && c->node.exists != PDK__NODE_NO && !confirmed)
         c->error = PDK_EUNKNOWN;
-    pdk__session_view_end(&c->session);
+    c->session.connected = c->session.lease_ok = false;
     c->queue.watching = false;
     forget_node(c);
     forget_delay(c);
@@ -227,37 +235,37 @@ static bool path_refused(const struct pdk__own_node *n)
     return n->parents_made != PDK__OK && n->parents_made != PDK__UNKNOWN && !higher;
 }
 
-/* The lock path is missing. ERROR: of the node's create. */
-static void make_path(struct pdk__contender *c, int64_t now_ms, int error, struct pdk__actions *out)
+/* The lock path is missing. */
+static void make_path(struct pdk__contender *c, struct pdk__actions *out)
 {
     struct pdk__own_node *n = &c->node;
     if (path_refused(n)) {
         pdk__course_fail(c, out, n->parents_error);
     } else if (n->parents_made == PDK__UNKNOWN) {
         n->parents_made = PDK__OK;
-        pdk__course_rest(c, now_ms);
+        pdk__course_rest(c);
     } else if (n->parent_tries < PARENT_TRIES_MAX) {
         pdk__ask_create_with_parents(c, out, n->parent_tries++ > 0);
     } else {
-        pdk__course_fail(c, out, error);
+        pdk__course_fail(c, out, PDK_ENOENT);
     }
 }
 
 /* The node does not exist, and no request that could still create it is under way. */
-void pdk__course_uncreated(struct pdk__contender *c, const struct pdk__event *ev, int error, struct pdk__actions *out)
+void pdk__course_uncreated(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     forget_node(c);
     if (!c->requested)
         pdk__course_advance(c, out);
     else if (ev->outcome == PDK__NO_NODE)
-        make_path(c, ev->now_ms, error, out);
+        make_path(c, out);
     else
-        pdk__course_fail(c, out, error);
+        pdk__course_fail(c, out, pdk__event_error(ev));
 }
 
 /* The node does not exist, and the servers have not committed its create by now. It can still appear only if they
  * move the session back. */
-void pdk__course_absent(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+void pdk__course_absent(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(c->node.exists == PDK__NODE_MAYBE);
     forget_node(c);
@@ -269,7 +277,7 @@ void pdk__course_absent(struct pdk__contender *c, const struct pdk__event *ev, s
     else if (c->node.lost_creates > LOST_CREATES_MAX)
         pdk__course_fail(c, out, PDK_EREFUSED);
     else
-        pdk__course_rest(c, ev->now_ms);
+        pdk__course_rest(c);
 }
 
 void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__actions *out)

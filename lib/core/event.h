@@ -72,6 +72,9 @@ struct pdk__event {
     size_t n_children;
 };
 
+/* The error by which the servers have refused the request that EVENT answers. */
+int pdk__event_error(const struct pdk__event *event);
+
 enum pdk__action_kind {
     /* to the servers; the answer echoes op */
     PDK__ACT_CREATE,      /* create our node, and list right after: CREATED, LISTED */

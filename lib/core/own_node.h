@@ -12,8 +12,8 @@
 #ifndef PDK__OWN_NODE_H
 #define PDK__OWN_NODE_H
 
+#include "lib/core/event.h"
 #include "lib/core/name.h"
-#include "lib/core/verdict.h"
 
 enum pdk__existence { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
 
@@ -53,25 +53,5 @@ void pdk__own_node_forget_watch(struct pdk__own_node *n);
 
 /* It does not exist. */
 void pdk__own_node_forget(struct pdk__own_node *n);
-
-/* The create is answered: CREATED, UNCREATED, RETRY or FAIL. SESSION is ours, here and below. */
-struct pdk__verdict pdk__own_node_created(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
-
-/* The listing after a barrier shows the next candidate: CANDIDATE or ABSENT. */
-struct pdk__verdict pdk__own_node_candidate(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session,
-                                            uint32_t attempt);
-
-/* The candidate's owner is read: ADVANCE when it is ours, ANOTHER, RETRY or SEARCH. */
-struct pdk__verdict pdk__own_node_identified(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
-
-/* The node is read and watched: SEEN, UNSEEN, LOOK or NODE_DELETED. */
-struct pdk__verdict pdk__own_node_read(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
-
-/* The node is written: CONFIRMED, NODE_DELETED, RETRY or FAIL. */
-struct pdk__verdict pdk__own_node_confirmed(struct pdk__own_node *n, const struct pdk__event *ev, int64_t session);
-
-/* The delete is answered: DELETED or RETRY. RELEASED: the caller has released a grant, so the node must have existed
- * at the first delete. */
-struct pdk__verdict pdk__own_node_deleted(const struct pdk__own_node *n, const struct pdk__event *ev, bool released);
 
 #endif

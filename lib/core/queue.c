@@ -1,77 +1,143 @@
 #include "lib/core/queue.h"
 #include "lib/assert.h"
-#include "lib/core/name.h"
-#include "lib/core/rule.h"
+#include "lib/core/ask.h"
+#include "lib/core/course.h"
 #include "paddock/error.h"
 
-struct pdk__verdict pdk__queue_looked(struct pdk__queue *q, const struct pdk__rule *rule, const struct pdk__event *ev)
+void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    assert(!q->looked);
-    q->looked = true;
-    if (ev->outcome == PDK__OK && !pdk__rule_free(rule, ev->children, ev->n_children))
-        return pdk__verdict_fail(PDK_EBUSY);
-    return pdk__verdict(PDK__MOVE_ADVANCE);
+    assert(!c->queue.looked);
+    c->queue.looked = true;
+    if (ev->outcome == PDK__OK && !pdk__rule_free(c->rule, ev->children, ev->n_children))
+        pdk__course_fail(c, out, PDK_EBUSY);
+    else
+        pdk__course_advance(c, out);
 }
 
-static struct pdk__verdict judge_place(struct pdk__queue *q, const struct pdk__place *place, const char *own,
-                                       bool try_only)
+/* A node that was created on this connection, right before the listing, is there. */
+static void first(struct pdk__contender *c, struct pdk__actions *out)
 {
-    assert(place->present && (place->admitted || place->predecessor != NULL));
-    int64_t sequence = pdk__name_parse(own).sequence;
-    if (place->baseless)
-        return pdk__verdict_fail(PDK_ELOST);
-    if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0)
-        return pdk__verdict_fail(PDK_EEXHAUSTED);
+    if (c->phase == PDK__CREATING)
+        pdk__course_grant(c, out);
+    else
+        pdk__course_check(c, out);
+}
+
+static void wait(struct pdk__contender *c)
+{
+    assert(c->queue.watching);
+    c->phase = PDK__WAITING;
+    if (c->queue.by_exists)
+        pdk__course_timer(c);
+}
+
+/* An exists-watch may be on a node that was gone when it was set, and would stay there. */
+static void watch(struct pdk__contender *c, const char *predecessor, bool by_exists, struct pdk__actions *out)
+{
+    if (c->queue.by_exists)
+        pdk__ask_unwatch(c, out, false);
+    pdk__ask_watch(c, out, predecessor, by_exists);
+    pdk__ask_own_if_due(c, out);
+}
+
+static void queue_up(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
+{
+    c->queue.next_in_line = place->next;
+    c->queue.replaceable = place->replaceable;
+    if (c->phase == PDK__WATCHING) /* the watch on the children was set with the listing */
+        wait(c);
+    else
+        watch(c, place->predecessor, false, out);
+}
+
+/* A listing tells a name only, which may be that of another node by now: but for the first, it does not put the watch
+ * of our node off. */
+static void take_place(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
+{
+    if (c->node.shown_ms == 0)
+        c->node.shown_ms = c->asked_ms;
     if (place->admitted)
-        return pdk__verdict(PDK__MOVE_FIRST);
-    if (try_only)
-        return pdk__verdict_fail(PDK_EBUSY);
-    q->next_in_line = place->next;
-    q->replaceable = place->replaceable;
-    return (struct pdk__verdict){.move = PDK__MOVE_WATCH, .name = place->predecessor};
+        first(c, out);
+    else
+        queue_up(c, place, out);
 }
 
-struct pdk__verdict pdk__queue_listed(struct pdk__queue *q, const struct pdk__rule *rule, const struct pdk__event *ev,
-                                      const char *own, const char *base, bool try_only)
+/* Why our node cannot be admitted or wait at PLACE; or 0. */
+static int objection(const struct pdk__contender *c, const struct pdk__place *place)
 {
-    assert(own[0] != '\0');
+    int64_t sequence = pdk__name_parse(c->node.name).sequence;
+    if (place->baseless)
+        return PDK_ELOST;
+    if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0)
+        return PDK_EEXHAUSTED;
+    return c->try_only && !place->admitted ? PDK_EBUSY : 0;
+}
+
+void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    /* once the lock is not wanted, a known node is deleted, and no listing is requested */
+    assert(c->requested && c->node.name[0] != '\0');
     struct pdk__place place = {0};
     if (ev->outcome == PDK__OK)
-        place = pdk__rule_place(rule, ev->children, ev->n_children, own, base);
-    return place.present ? judge_place(q, &place, own, try_only) : pdk__verdict(PDK__MOVE_NODE_DELETED);
+        place = pdk__rule_place(c->rule, ev->children, ev->n_children, c->node.name, c->conditions.base);
+    int error = place.present ? objection(c, &place) : 0;
+    if (!place.present)
+        pdk__course_node_deleted(c, out);
+    else if (error != 0)
+        pdk__course_fail(c, out, error);
+    else
+        take_place(c, &place, out);
 }
 
-struct pdk__verdict pdk__queue_watched(const struct pdk__queue *q, const struct pdk__event *ev)
+/* The predecessor is deleted. On a deleted node an exists-watch stays, a get-watch does not. */
+static void move_up(struct pdk__contender *c, struct pdk__actions *out)
 {
-    assert(q->watching);
-    if (ev->outcome == PDK__OK)
-        return pdk__verdict(PDK__MOVE_WAIT);
-    if (ev->outcome == PDK__NO_NODE)
-        return pdk__verdict(PDK__MOVE_MOVE_UP);
-    if (ev->outcome == PDK__NO_AUTH && !q->by_exists)
-        return (struct pdk__verdict){.move = PDK__MOVE_WATCH, .name = ev->name, .by_exists = true};
-    if (ev->outcome == PDK__REFUSED)
-        return pdk__verdict_fail(ev->error);
-    return pdk__verdict(PDK__MOVE_RETRY); /* nor by exists (servers from 3.8.4 on): list at intervals */
+    c->queue.watching = c->queue.watching && c->queue.by_exists;
+    pdk__ask_unwatch(c, out, true);
+    if (c->queue.next_in_line && !c->queue.replaceable)
+        pdk__course_check(c, out);
+    else
+        pdk__course_advance(c, out);
 }
 
-struct pdk__verdict pdk__queue_watched_children(struct pdk__queue *q, const struct pdk__rule *rule,
-                                                const struct pdk__event *ev, const char *own)
+static void watched_children(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    assert(q->watching && rule->by_children);
     if (ev->outcome == PDK__UNKNOWN)
-        return pdk__verdict(PDK__MOVE_RETRY);
-    if (ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED)
-        return pdk__verdict_refused(PDK__MOVE_FAIL, ev);
-    struct pdk__verdict v = pdk__queue_listed(q, rule, ev, own, "", false);
-    return v.move == PDK__MOVE_WATCH ? pdk__verdict(PDK__MOVE_WAIT) : v;
+        pdk__course_rest(c);
+    else if (ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED)
+        pdk__course_fail(c, out, pdk__event_error(ev));
+    else
+        pdk__queue_listed(c, ev, out);
+}
+
+void pdk__queue_watched(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(c->queue.watching);
+    if (c->rule->by_children)
+        watched_children(c, ev, out);
+    else if (ev->outcome == PDK__OK)
+        wait(c);
+    else if (ev->outcome == PDK__NO_NODE)
+        move_up(c, out);
+    else if (ev->outcome == PDK__NO_AUTH && !c->queue.by_exists)
+        watch(c, ev->name, true, out);
+    else if (ev->outcome == PDK__REFUSED)
+        pdk__course_fail(c, out, pdk__event_error(ev));
+    else /* nor by exists (servers from 3.8.4 on): list at intervals */
+        pdk__course_rest(c);
 }
 
 /* An event before the reply can be of an older watch, set again with the connection. The one that was asked for can be
  * set after it: by exists in any case, by getData unless the node is deleted. */
-struct pdk__verdict pdk__queue_fired(struct pdk__queue *q, const struct pdk__event *ev, bool early)
+void pdk__queue_fired(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    assert(q->watching);
-    q->watching = early && (!ev->deleted || q->by_exists);
-    return pdk__verdict(ev->deleted ? PDK__MOVE_MOVE_UP : PDK__MOVE_ADVANCE);
+    bool early = c->phase == PDK__WATCHING;
+    if (!early && c->phase != PDK__WAITING)
+        return;
+    assert(c->queue.watching);
+    c->queue.watching = early && (!ev->deleted || c->queue.by_exists);
+    if (ev->deleted)
+        move_up(c, out);
+    else
+        pdk__course_advance(c, out);
 }

@@ -1,49 +1,92 @@
 #include "lib/core/record.h"
 #include "lib/assert.h"
+#include "lib/core/ask.h"
+#include "lib/core/course.h"
+#include "paddock/error.h"
 #include <string.h>
 
 /* The delay runs from the moment at which a contender that shares `delay` first saw the record, on our clock. */
-static int64_t delay_end_ms(const struct pdk__event *ev, struct pdk__delay *delay, int lock_delay_ms)
+static int64_t delay_end_ms(const struct pdk__event *ev, const struct pdk__conditions *conditions)
 {
-    assert(lock_delay_ms > 0);
+    struct pdk__delay *delay = conditions->delay;
+    assert(conditions->lock_delay_ms > 0);
     if (delay->token != ev->token)
         *delay = (struct pdk__delay){ev->token, ev->now_ms};
-    return delay->since_ms + lock_delay_ms;
+    return delay->since_ms + conditions->lock_delay_ms;
 }
 
 /* The path's own node does not exist, so neither does ours. Otherwise the unknown part is requested again. */
-static struct pdk__verdict not_recorded(struct pdk__record *r, const struct pdk__event *ev)
+static void not_recorded(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->outcome == PDK__NO_NODE)
-        return pdk__verdict(PDK__MOVE_NODE_DELETED);
-    if (ev->outcome == PDK__UNKNOWN)
-        return pdk__verdict(PDK__MOVE_RETRY);
-    r->ours = PDK__RECORD_NO;
-    return ev->outcome == PDK__CHANGED ? pdk__verdict(PDK__MOVE_RETRY) : pdk__verdict_refused(PDK__MOVE_FAIL, ev);
+    if (ev->outcome == PDK__NO_NODE) {
+        pdk__course_node_deleted(c, out);
+        return;
+    }
+    if (ev->outcome != PDK__UNKNOWN)
+        c->record.ours = PDK__RECORD_NO;
+    if (ev->outcome == PDK__UNKNOWN || ev->outcome == PDK__CHANGED)
+        pdk__course_rest(c);
+    else
+        pdk__course_fail(c, out, pdk__event_error(ev));
 }
 
-static struct pdk__verdict ours(struct pdk__record *r, const struct pdk__event *ev, enum pdk__move move)
+static void note_ours(struct pdk__record *r, const struct pdk__event *ev)
 {
     r->ours = PDK__RECORD_YES;
     r->version = ev->version;
-    return pdk__verdict(move);
 }
 
-struct pdk__verdict pdk__record_read(struct pdk__record *r, const struct pdk__event *ev, const char *own,
-                                     struct pdk__delay *delay, int lock_delay_ms)
+/* Another holder did not clear the record. */
+static void delay(struct pdk__contender *c, struct pdk__actions *out)
 {
-    assert(r->ours != PDK__RECORD_YES && own[0] != '\0');
-    if (ev->outcome != PDK__OK)
-        return not_recorded(r, ev);
-    bool is_ours = ev->name != NULL && strcmp(ev->name, own) == 0;
-    if (is_ours)
-        return ours(r, ev, PDK__MOVE_CHECK); /* written by us, and the reply was lost */
-    r->delayed_ms = ev->name != NULL ? delay_end_ms(ev, delay, lock_delay_ms) : 0;
-    return pdk__verdict(ev->now_ms < r->delayed_ms ? PDK__MOVE_DELAY : PDK__MOVE_RECORD);
+    if (c->try_only) {
+        pdk__course_fail(c, out, PDK_EBUSY);
+        return;
+    }
+    c->phase = PDK__DELAYED;
+    c->op = 0;
 }
 
-struct pdk__verdict pdk__record_written(struct pdk__record *r, const struct pdk__event *ev)
+void pdk__record_read(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    assert(r->ours == PDK__RECORD_MAYBE);
-    return ev->outcome == PDK__OK ? ours(r, ev, PDK__MOVE_RECORDED) : not_recorded(r, ev);
+    struct pdk__record *r = &c->record;
+    assert(r->ours != PDK__RECORD_YES && c->node.name[0] != '\0');
+    if (ev->outcome != PDK__OK) {
+        not_recorded(c, ev, out);
+        return;
+    }
+    bool is_ours = ev->name != NULL && strcmp(ev->name, c->node.name) == 0;
+    if (is_ours) { /* written by us, and the reply was lost */
+        note_ours(r, ev);
+        pdk__course_check(c, out);
+        return;
+    }
+    r->delayed_ms = ev->name != NULL ? delay_end_ms(ev, &c->conditions) : 0;
+    if (ev->now_ms < r->delayed_ms)
+        delay(c, out);
+    else
+        pdk__ask_record(c, out, ev->version);
+}
+
+/* Since the listing there was time for our node to be deleted. */
+void pdk__record_written(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(c->record.ours == PDK__RECORD_MAYBE);
+    c->op = 0; /* no longer awaited, whatever follows */
+    if (ev->outcome != PDK__OK) {
+        not_recorded(c, ev, out);
+        return;
+    }
+    note_ours(&c->record, ev);
+    if (c->requested)
+        pdk__course_check(c, out);
+    else
+        pdk__course_advance(c, out);
+}
+
+/* The delete was sent right after, and is answered after it. If both outcomes are unknown, both are sent again. */
+void pdk__record_cleared(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__UNKNOWN && c->phase == PDK__DELETING)
+        pdk__ask_clear(c, out);
 }

@@ -6,7 +6,9 @@
 #ifndef PDK__RECORD_H
 #define PDK__RECORD_H
 
-#include "lib/core/verdict.h"
+#include "lib/core/event.h"
+
+struct pdk__contender;
 
 /* May the record be ours? */
 enum pdk__record_ours { PDK__RECORD_NO, PDK__RECORD_MAYBE, PDK__RECORD_YES };
@@ -26,11 +28,9 @@ struct pdk__record {
     int64_t delayed_ms; /* until when */
 };
 
-/* The record is read: CHECK, DELAY, RECORD, NODE_DELETED, RETRY or FAIL. OWN: our node's name. */
-struct pdk__verdict pdk__record_read(struct pdk__record *r, const struct pdk__event *ev, const char *own,
-                                     struct pdk__delay *delay, int lock_delay_ms);
-
-/* It is written: RECORDED, NODE_DELETED, RETRY or FAIL. */
-struct pdk__verdict pdk__record_written(struct pdk__record *r, const struct pdk__event *ev);
+/* The record is read, written, cleared. */
+void pdk__record_read(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out);
+void pdk__record_written(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out);
+void pdk__record_cleared(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out);
 
 #endif

@@ -16,6 +16,19 @@ struct pdk__rule pdk__rule_permit(size_t limit)
     return (struct pdk__rule){.tag = PDK__TAG_LEASE, .admits = limit, .by_children = true, .counts_junk = true};
 }
 
+struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit)
+{
+    static const struct pdk__rule *const rules[PDK__N_TAGS] = {[PDK__TAG_LOCK] = &pdk__rule_mutex,
+                                                               [PDK__TAG_LATCH] = &pdk__rule_leader,
+                                                               [PDK__TAG_READ] = &pdk__rule_reader,
+                                                               [PDK__TAG_WRITE] = &pdk__rule_writer};
+    if (name->kind == PDK__NAME_JUNK)
+        return (struct pdk__rule){0};
+    if (name->kind == PDK__NAME_FOREIGN)
+        return pdk__rule_mutex;
+    return name->tag == PDK__TAG_LEASE ? pdk__rule_permit(limit > 0 ? (size_t)limit : SIZE_MAX) : *rules[name->tag];
+}
+
 static const char *find(const char *const *children, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -36,6 +49,13 @@ static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
     return name->kind != PDK__NAME_JUNK ? !tagged(name, rule->passes) : rule->counts_junk;
 }
 
+/* A reader under a writer's number and that writer hold beside each other. */
+bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own, const struct pdk__name *ahead)
+{
+    bool under = own->sequence == ahead->sequence && tagged(own, READ | WRITE);
+    return !under && blocks(rule, ahead);
+}
+
 /* Where a node stands in the order. Junk is no contender; where it counts, it is ahead of all, and so is a node of
  * another recipe there: ten digits at the end of a random name are no number. */
 static int64_t position(const struct pdk__rule *rule, const struct pdk__name *name)
@@ -54,14 +74,15 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         return place;
     place.present = true;
     place.baseless = *base != '\0' && find(children, n, base) == NULL;
-    int64_t sequence = pdk__name_glance(own).sequence, nearest = INT64_MIN;
+    struct pdk__name ours = pdk__name_glance(own);
+    int64_t nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
         int64_t at = position(rule, &name);
         if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
-        place.tied |= at == sequence && !(*base != '\0' && tagged(&name, rule->passes));
-        if (at >= sequence || !blocks(rule, &name))
+        place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));
+        if (at >= ours.sequence || !pdk__rule_blocks(rule, &ours, &name))
             continue;
         place.blocking++;
         if (at >= nearest) {
@@ -70,7 +91,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
             place.replaceable = tagged(&name, rule->replaced);
         }
     }
-    place.admitted = place.blocking < rule->admits;
+    place.admitted = pdk__rule_admits(rule, place.blocking);
     place.next = place.blocking == rule->admits;
     assert((place.predecessor != NULL) == (place.blocking > 0) && place.blocking < n);
     return place;
@@ -90,5 +111,5 @@ bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, s
         struct pdk__name name = pdk__name_glance(children[i]);
         blocking += blocks(rule, &name);
     }
-    return blocking < rule->admits;
+    return pdk__rule_admits(rule, blocking);
 }

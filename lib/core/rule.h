@@ -60,6 +60,16 @@ struct pdk__place {
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
                                   const char *base);
 
+/* The rule of a contender in a listing, by its NAME. LIMIT: how many permits it knows its semaphore to have; 0: not
+ * known. Junk is never admitted. */
+struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit);
+
+/* Does the contender AHEAD, whose number is not higher, block OWN, which has this rule? */
+bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own, const struct pdk__name *ahead);
+
+/* Does a contender hold, or is it about to, if so many block it? */
+static inline bool pdk__rule_admits(const struct pdk__rule *rule, size_t blocking) { return blocking < rule->admits; }
+
 /* Can contenders with this rule hold beside each other? */
 static inline bool pdk__rule_shares(const struct pdk__rule *rule) { return (rule->passes & 1U << rule->tag) != 0; }
 

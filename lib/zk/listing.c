@@ -1,5 +1,6 @@
 #include "lib/zk/listing.h"
 #include "lib/alloc.h"
+#include "lib/core/rule.h"
 
 void pdk_contender_list_free(pdk_contender_list *list)
 {
@@ -56,16 +57,12 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
 /* The list is in the order of the contenders. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
 {
-    pdk_mode mode = pdk_contender_mode(list, i);
-    int64_t limit = pdk_contender_limit(list, i);
-    if (mode == PDK_MODE_PERMIT)
-        return limit <= 0 || i < (size_t)limit;
-    for (size_t k = 0; k < i; k++) {
-        bool under = mode != PDK_MODE_EXCLUSIVE && list->items[k].parsed.sequence == list->items[i].parsed.sequence;
-        if (!under && (mode != PDK_MODE_READ || pdk_contender_mode(list, k) != PDK_MODE_READ))
-            return false;
-    }
-    return mode != PDK_MODE_NONE;
+    const struct pdk__name *own = &list->items[i].parsed;
+    struct pdk__rule rule = pdk__rule_of(own, pdk_contender_limit(list, i));
+    size_t blocking = 0;
+    for (size_t k = 0; k < i && pdk__rule_admits(&rule, blocking); k++)
+        blocking += pdk__rule_blocks(&rule, own, &list->items[k].parsed);
+    return pdk__rule_admits(&rule, blocking);
 }
 
 /* A container's owner is a number with the highest bit alone, and a node with a time to live has its two highest bytes

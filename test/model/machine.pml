@@ -1,8 +1,8 @@
 /*
  * The machine: the contender of lib/core. Events in, requests out, no choice. Phases and moves have the names of
- * phase.h, contender.c, course.c and ask.c. The judgements of own_node.c, queue.c, session_view.c and rule.c are made
- * where a reply or an event is taken here. What a path there ends with (advance, node_deleted, grant) is done at the end
- * of the step here: `next` says which.
+ * phase.h, contender.c, course.c and ask.c. What reply.c, queue.c and rule.c decide is decided where a reply or an event
+ * is taken here. What a path there ends with (advance, node_deleted, grant) is done at the end of the step here: `next`
+ * says which.
  */
 #define STAY         0
 #define ADVANCE      1

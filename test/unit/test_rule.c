@@ -147,6 +147,53 @@ static void under_a_writers_number_a_reader_needs_the_writer(void)
     CHECK(!PLACE_OF(pdk__rule_reader, READER, WRITER, READER, WRITER, "e__WRIT__0000000004").admitted);
 }
 
+/* --- in a listing ------------------------------------------------------------------------------------------------ */
+
+/* Does OWN hold, after the contenders AHEAD? LIMIT: how many permits it knows of. */
+static bool holds(const char *own, int64_t limit, const char *const *ahead, size_t n)
+{
+    struct pdk__name name = pdk__name_parse(own);
+    struct pdk__rule rule = pdk__rule_of(&name, limit);
+    size_t blocking = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct pdk__name other = pdk__name_parse(ahead[i]);
+        blocking += pdk__rule_blocks(&rule, &name, &other);
+    }
+    return pdk__rule_admits(&rule, blocking);
+}
+
+#define HOLDS(own, ...) holds(own, 0, LIST(__VA_ARGS__))
+
+static void a_listed_reader_holds_beside_readers_ahead(void)
+{
+    CHECK(HOLDS(READER, "a__READ__0000000001", "b__READ__0000000004"));
+    CHECK(!HOLDS(READER, "a__READ__0000000001", "b__WRIT__0000000004"));
+    CHECK(!HOLDS(READER, "abc__lock__0000000002"));
+}
+
+static void a_listed_writer_holds_beside_the_reader_under_its_number(void)
+{
+    CHECK(HOLDS(READER, WRITER) && HOLDS(WRITER, READER));
+    CHECK(!HOLDS(WRITER, "a__READ__0000000004") && !HOLDS(WRITER, "a__WRIT__0000000004"));
+    CHECK(!HOLDS(OURS, "lock-0000000005")); /* a tie: the first holds */
+}
+
+static void any_other_contender_holds_alone(void)
+{
+    CHECK(holds(OURS, 0, NULL, 0) && holds("a-latch-0000000001", 0, NULL, 0));
+    CHECK(holds("abc__lock__0000000002", 0, NULL, 0));
+    CHECK(!HOLDS(OURS, "lock-0000000004") && !HOLDS("a-latch-0000000002", "a-latch-0000000001"));
+    CHECK(!HOLDS("abc__lock__0000000002", "a__READ__0000000001"));
+    CHECK(!holds("config", 0, NULL, 0)); /* junk */
+}
+
+static void as_many_permits_hold_as_there_are(void)
+{
+    const char *const ahead[] = {"a-lease-0000000001", "b-lease-0000000002"};
+    CHECK(holds("c-lease-0000000003", 3, ahead, 2) && !holds("c-lease-0000000003", 2, ahead, 2));
+    CHECK(holds("c-lease-0000000003", 0, ahead, 2)); /* the number is not known */
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -166,6 +213,11 @@ int main(int argc, char **argv)
         {"a reader waits for the nearest writer", a_reader_waits_for_the_nearest_writer},
         {"a writer does not follow a writer unseen", a_writer_does_not_follow_a_writer_unseen},
         {"under a writer's number a reader needs the writer", under_a_writers_number_a_reader_needs_the_writer},
+        {"a listed reader holds beside readers ahead", a_listed_reader_holds_beside_readers_ahead},
+        {"a listed writer holds beside the reader under its number",
+         a_listed_writer_holds_beside_the_reader_under_its_number},
+        {"any other contender holds alone", any_other_contender_holds_alone},
+        {"as many permits hold as there are", as_many_permits_hold_as_there_are},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
 }

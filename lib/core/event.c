@@ -1,0 +1,11 @@
+#include "lib/core/event.h"
+#include "lib/assert.h"
+#include "paddock/error.h"
+
+int pdk__event_error(const struct pdk__event *event)
+{
+    assert(event->outcome != PDK__OK && event->outcome != PDK__UNKNOWN);
+    if (event->outcome == PDK__NO_AUTH)
+        return PDK_EACCES;
+    return event->outcome == PDK__NO_NODE ? PDK_ENOENT : event->error;
+}
