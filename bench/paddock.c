@@ -69,7 +69,7 @@ static void lock(void *lock) { check(pdk_mutex_lock(lock), "lock"); }
 static void unlock(void *lock) { check(pdk_mutex_unlock(lock), "unlock"); }
 
 struct waiter {
-    pdk_mutex *mutex;
+    pdk_grant *grant;
     void (*granted)(void *), (*done)(void *);
     void *arg;
 };
@@ -87,7 +87,7 @@ static void on_locked(int rc, void *arg)
     struct waiter *w = arg;
     check(rc, "lock");
     w->granted(w->arg);
-    check(pdk_mutex_unlock_async(w->mutex, on_unlocked, w), "unlock");
+    check(pdk_grant_release_async(w->grant, on_unlocked, w), "unlock");
 }
 
 static void queue(void *lock, void (*granted)(void *), void (*done)(void *), void *arg)
@@ -95,8 +95,8 @@ static void queue(void *lock, void (*granted)(void *), void (*done)(void *), voi
     struct waiter *w = malloc(sizeof *w);
     if (w == NULL)
         worker_fail("out of memory");
-    *w = (struct waiter){lock, granted, done, arg};
-    check(pdk_mutex_lock_async(lock, PDK_FOREVER, on_locked, w, NULL), "lock");
+    *w = (struct waiter){NULL, granted, done, arg};
+    check(pdk_mutex_lock_async(lock, PDK_FOREVER, on_locked, w, &w->grant), "lock");
 }
 
 static bool is_queued(void *lock)

@@ -53,7 +53,7 @@ static void released(int rc, void *arg)
 static void release(struct pdk__cli_acquisition *c)
 {
     move(c, PHASE_LEAVING);
-    int rc = c->recipe->release(&c->lock, released, c);
+    int rc = pdk__cli_object_release(&c->lock, released, c);
     /* Closing the session deletes the node as well. */
     if (rc != 0)
         released(rc, c);
@@ -203,20 +203,20 @@ void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *t
         *token = c->token;
         pdk_leader_node(c->leader, node, size);
     } else {
-        c->recipe->token(&c->lock, token);
-        c->recipe->node(&c->lock, node, size);
+        pdk_grant_token(c->lock.grant, token);
+        pdk_grant_node(c->lock.grant, 0, node, size);
     }
 }
 
 int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
 {
-    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : c->recipe->valid_ms(&c->lock);
+    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : pdk_grant_valid_ms(c->lock.grant);
 }
 
 static void give_up(struct pdk__cli_acquisition *c)
 {
     move(c, PHASE_LEAVING);
-    c->recipe->cancel(&c->lock);
+    pdk_grant_cancel(c->lock.grant);
 }
 
 void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)

@@ -51,26 +51,18 @@ int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const st
     return rc;
 }
 
+int pdk__cli_object_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg)
+{
+    pdk_grant *grant = object->grant;
+    object->grant = NULL;
+    return pdk_grant_release_async(grant, cb, arg);
+}
+
 void pdk__cli_object_free(struct pdk__cli_object *object)
 {
-    pdk_op_free(object->op);
     pdk_lock_free(object->lock);
     *object = (struct pdk__cli_object){0};
 }
-
-static void cancel(struct pdk__cli_object *object) { pdk_op_cancel(object->op); }
-
-static int lock_token(const struct pdk__cli_object *object, int64_t *token)
-{
-    return pdk_lock_token(object->lock, token);
-}
-
-static size_t lock_node(const struct pdk__cli_object *object, char *buf, size_t size)
-{
-    return pdk_lock_node(object->lock, buf, size);
-}
-
-static int64_t lock_valid_ms(const struct pdk__cli_object *object) { return pdk_lock_valid_ms(object->lock); }
 
 /* --- the mutex --------------------------------------------------------------------------------------------------- */
 
@@ -81,12 +73,7 @@ static int mutex_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_opti
 
 static int mutex_request(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_mutex_lock_async(object->lock, timeout_ms, cb, arg, &object->op);
-}
-
-static int mutex_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg)
-{
-    return pdk_mutex_unlock_async(object->lock, cb, arg);
+    return pdk_mutex_lock_async(object->lock, timeout_ms, cb, arg, &object->grant);
 }
 
 /* --- the read/write lock ----------------------------------------------------------------------------------------- */
@@ -99,17 +86,12 @@ static int rwlock_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_opt
 
 static int rwlock_read(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_rwlock_rdlock_async(object->lock, timeout_ms, cb, arg, &object->op);
+    return pdk_rwlock_rdlock_async(object->lock, timeout_ms, cb, arg, &object->grant);
 }
 
 static int rwlock_write(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_rwlock_wrlock_async(object->lock, timeout_ms, cb, arg, &object->op);
-}
-
-static int rwlock_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg)
-{
-    return pdk_rwlock_unlock_async(object->lock, cb, arg);
+    return pdk_rwlock_wrlock_async(object->lock, timeout_ms, cb, arg, &object->grant);
 }
 
 /* --- the semaphore ----------------------------------------------------------------------------------------------- */
@@ -122,30 +104,8 @@ static int permits_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_op
 
 static int permits_request(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_semaphore_acquire_async(object->lock, object->count, timeout_ms, cb, arg, &object->permit);
+    return pdk_semaphore_acquire_async(object->lock, object->count, timeout_ms, cb, arg, &object->grant);
 }
-
-static int permits_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg)
-{
-    pdk_permit *permit = object->permit;
-    object->permit = NULL;
-    return pdk_permit_release_async(permit, cb, arg);
-}
-
-static void permits_cancel(struct pdk__cli_object *object) { permits_release(object, NULL, NULL); }
-
-static int permits_token(const struct pdk__cli_object *object, int64_t *token)
-{
-    return pdk_permit_token(object->permit, token);
-}
-
-/* Of the first permit; the path that it stands under is that of the leases. */
-static size_t permits_node(const struct pdk__cli_object *object, char *buf, size_t size)
-{
-    return pdk_permit_node(object->permit, 0, buf, size);
-}
-
-static int64_t permits_valid_ms(const struct pdk__cli_object *object) { return pdk_permit_valid_ms(object->permit); }
 
 /* --- several paths ----------------------------------------------------------------------------------------------- */
 
@@ -160,25 +120,7 @@ static int several_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_op
 
 static int several_request(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_multilock_lock_async(object->lock, timeout_ms, cb, arg);
-}
-
-static void several_cancel(struct pdk__cli_object *object) { pdk_multilock_cancel(object->lock); }
-
-static int several_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg)
-{
-    return pdk_multilock_unlock_async(object->lock, cb, arg);
-}
-
-/* Of the first path. */
-static int several_token(const struct pdk__cli_object *object, int64_t *token)
-{
-    return pdk_multilock_token(object->lock, 0, token);
-}
-
-static size_t several_node(const struct pdk__cli_object *object, char *buf, size_t size)
-{
-    return pdk_multilock_node(object->lock, 0, buf, size);
+    return pdk_multilock_lock_async(object->lock, timeout_ms, cb, arg, &object->grant);
 }
 
 /* --- which ------------------------------------------------------------------------------------------------------- */
@@ -186,12 +128,9 @@ static size_t several_node(const struct pdk__cli_object *object, char *buf, size
 const struct pdk__cli_recipe *pdk__cli_recipe(const struct pdk__cli_options *o)
 {
     static const struct pdk__cli_recipe recipes[] = {
-        [MODE_MUTEX] = {mutex_make, mutex_request, cancel, mutex_release, lock_token, lock_node, lock_valid_ms},
-        [MODE_SHARED] = {rwlock_make, rwlock_read, cancel, rwlock_release, lock_token, lock_node, lock_valid_ms},
-        [MODE_EXCLUSIVE] = {rwlock_make, rwlock_write, cancel, rwlock_release, lock_token, lock_node, lock_valid_ms},
-        [MODE_PERMITS] = {permits_make, permits_request, permits_cancel, permits_release, permits_token, permits_node,
-                          permits_valid_ms},
-        [MODE_SEVERAL] = {several_make, several_request, several_cancel, several_release, several_token, several_node,
-                          lock_valid_ms}};
+        [MODE_MUTEX] = {mutex_make, mutex_request},       [MODE_SHARED] = {rwlock_make, rwlock_read},
+        [MODE_EXCLUSIVE] = {rwlock_make, rwlock_write},   [MODE_PERMITS] = {permits_make, permits_request},
+        [MODE_SEVERAL] = {several_make, several_request},
+    };
     return &recipes[o->mode];
 }

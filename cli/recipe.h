@@ -21,24 +21,21 @@ struct pdk__cli_watcher {
 /* The lock, and what was requested of it. */
 struct pdk__cli_object {
     pdk_lock *lock;
-    pdk_op *op;         /* of a mutex and a read/write lock */
-    pdk_permit *permit; /* of a semaphore */
-    unsigned count;     /* of permits to request */
+    pdk_grant *grant; /* NULL: nothing, or it was released */
+    unsigned count;   /* of permits to request */
 };
 
 struct pdk__cli_recipe {
     int (*make)(pdk_lock **lock, pdk_client *c, const struct pdk__cli_options *o, const pdk_lock_options *options);
     int (*request)(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
-    void (*cancel)(struct pdk__cli_object *object); /* the request's callback tells PDK_ECANCELED */
-    int (*release)(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);
-    int (*token)(const struct pdk__cli_object *object, int64_t *token);
-    size_t (*node)(const struct pdk__cli_object *object, char *buf, size_t size);
-    int64_t (*valid_ms)(const struct pdk__cli_object *object);
 };
 
 /* Make the lock that the options choose. WATCHER is borrowed until the object is freed. */
 int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o,
                          struct pdk__cli_watcher *watcher);
+
+/* Release what was requested, as pdk_grant_release_async(). */
+int pdk__cli_object_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);
 
 /* After the client was closed; it may never have been made. */
 void pdk__cli_object_free(struct pdk__cli_object *object);

@@ -17,7 +17,7 @@ enum { LIMIT_MS = 20000, LOCKS_MAX = 1000 };
 
 struct job {
     pdk_mutex *mutex;
-    pdk_op *op;
+    pdk_grant *grant;
     int rc;
     struct job *next; /* among the answered ones */
 };
@@ -54,26 +54,27 @@ static int ask(struct job *j, pdk_client *c, const char *path, int i)
     char whole[512];
     snprintf(whole, sizeof whole, "%s/%d", path, i);
     int rc = pdk_mutex_new(&j->mutex, c, whole, NULL);
-    return rc != 0 ? rc : pdk_mutex_lock_async(j->mutex, LIMIT_MS, on_answer, j, &j->op);
+    return rc != 0 ? rc : pdk_mutex_lock_async(j->mutex, LIMIT_MS, on_answer, j, &j->grant);
 }
 
-/* The work is short here. Longer work asks pdk_lock_valid_ms() before each step. */
+/* The work is short here. Longer work asks pdk_grant_valid_ms() before each step. The handle ends in any case. */
 static int do_work(const struct job *jobs, struct job *j)
 {
     int64_t token;
-    int rc = j->rc != 0 ? j->rc : pdk_lock_token(j->mutex, &token);
+    int rc = j->rc != 0 ? j->rc : pdk_grant_token(j->grant, &token);
     if (rc == 0)
         printf("held %d, token %" PRId64 "\n", (int)(j - jobs), token);
     else
         printf("refused %d: %s\n", (int)(j - jobs), pdk_strerror(rc));
     fflush(stdout);
-    return j->rc == 0 ? pdk_mutex_unlock(j->mutex) : rc; /* a grant to no thread: any may unlock */
+    int gone = pdk_grant_release(j->grant); /* the grant is no thread's: any may release it */
+    return rc != 0 ? rc : gone;
 }
 
 static void give_up(struct job *jobs, int from, int n)
 {
     for (int i = from; i < n; i++)
-        pdk_op_cancel(jobs[i].op);
+        pdk_grant_cancel(jobs[i].grant);
 }
 
 static int run(struct job *jobs, pdk_client *c, const char *path, int n)
@@ -105,10 +106,8 @@ int main(int argc, char **argv)
     if (rc != 0)
         fprintf(stderr, "async: %s\n", pdk_strerror(rc));
     pdk_client_close(c);
-    for (int i = 0; jobs != NULL && i < n; i++) {
-        pdk_op_free(jobs[i].op);
+    for (int i = 0; jobs != NULL && i < n; i++)
         pdk_lock_free(jobs[i].mutex);
-    }
     pdk_client_free(c);
     free(jobs);
     return rc != 0;

@@ -20,7 +20,8 @@ enum { HOLD_MS = 50, LIMIT_MS = 30000 };
 struct program {
     pdk_client *client;
     pdk_mutex *mutex;
-    int rounds; /* still to do */
+    pdk_grant *grant; /* of the round */
+    int rounds;       /* still to do */
     int rc;
     bool held, done;
 };
@@ -41,7 +42,7 @@ static void stop(struct program *p, int rc)
 
 static void begin_round(struct program *p)
 {
-    int rc = pdk_mutex_lock_async(p->mutex, LIMIT_MS, granted, p, NULL);
+    int rc = pdk_mutex_lock_async(p->mutex, LIMIT_MS, granted, p, &p->grant);
     if (rc != 0)
         stop(p, rc);
 }
@@ -60,8 +61,8 @@ static void released(int rc, void *arg)
 static void release(struct program *p)
 {
     p->held = false;
-    int rc = pdk_mutex_unlock_async(p->mutex, released, p);
-    if (rc == PDK_ELOST) /* unlocked all the same; no callback comes */
+    int rc = pdk_grant_release_async(p->grant, released, p);
+    if (rc == PDK_ELOST) /* released all the same; no callback comes */
         released(rc, p);
     else if (rc != 0)
         stop(p, rc);
@@ -76,7 +77,7 @@ static void granted(int rc, void *arg)
         return;
     }
     p->held = true;
-    pdk_lock_token(p->mutex, &token);
+    pdk_grant_token(p->grant, &token);
     say("held", token);
 }
 
@@ -93,7 +94,7 @@ static void changed(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
 /* A step of work would be here: short, and begun only where the lock lasts for it. */
 static void work(struct program *p, bool asked)
 {
-    if (p->held && (asked || pdk_lock_valid_ms(p->mutex) > HOLD_MS))
+    if (p->held && (asked || pdk_grant_valid_ms(p->grant) > HOLD_MS))
         release(p);
 }
 

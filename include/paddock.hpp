@@ -749,12 +749,12 @@ template <class Lock> class shared_guard
 
 /* --- the semaphore ----------------------------------------------------------------------------------------------- */
 
-/* One acquisition, as pdk_permit. The destructor releases it; what that would throw is a line on the standard error. */
+/* One acquisition of permits, as pdk_grant. The destructor releases it; what that would throw is a line on the standard error. */
 class permit
 {
   public:
     permit() = default;
-    explicit permit(pdk_permit *taken) : permit_(taken) {}
+    explicit permit(pdk_grant *taken) : permit_(taken) {}
 
     explicit operator bool() const noexcept { return permit_ != nullptr; }
 
@@ -763,41 +763,38 @@ class permit
     {
         if (permit_ == nullptr)
             return;
-        int rc = pdk_permit_release(permit_.get());
+        int rc = pdk_grant_release(permit_.get());
         if (rc != PDK_EDEADLK && rc != PDK_EFORKED) /* the handle stays with these */
             permit_.release();
         detail::check(rc, "release of permits");
     }
 
-    pdk_state state() const noexcept { return pdk_permit_state(native()); }
-    std::chrono::milliseconds valid() const noexcept
-    {
-        return std::chrono::milliseconds(pdk_permit_valid_ms(native()));
-    }
-    unsigned count() const noexcept { return pdk_permit_count(native()); }
+    pdk_state state() const noexcept { return pdk_grant_state(native()); }
+    std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(pdk_grant_valid_ms(native())); }
+    unsigned count() const noexcept { return pdk_grant_count(native()); }
 
     std::int64_t token() const
     {
         std::int64_t token = 0;
-        detail::check(pdk_permit_token(native(), &token), "token of a permit");
+        detail::check(pdk_grant_token(native(), &token), "token of a permit");
         return token;
     }
 
     /* For what has no function here. Borrowed. */
-    pdk_permit *native() const noexcept { return permit_.get(); }
+    pdk_grant *native() const noexcept { return permit_.get(); }
 
   private:
     struct end {
-        void operator()(pdk_permit *taken) const noexcept
+        void operator()(pdk_grant *taken) const noexcept
         {
-            int rc = pdk_permit_release(taken);
+            int rc = pdk_grant_release(taken);
             if (rc == PDK_EDEADLK)
-                rc = pdk_permit_release_async(taken, nullptr, nullptr);
+                rc = pdk_grant_release_async(taken, nullptr, nullptr);
             if (rc < 0)
                 std::fprintf(stderr, "paddock: release of permits: %s\n", pdk_strerror(rc));
         }
     };
-    std::unique_ptr<pdk_permit, end> permit_;
+    std::unique_ptr<pdk_grant, end> permit_;
 };
 
 /* As pdk_semaphore. Permits must be released before it ends. */
@@ -820,7 +817,7 @@ class semaphore
     /* Acquire N permits, all or none. */
     permit acquire(unsigned n = 1)
     {
-        pdk_permit *taken = nullptr;
+        pdk_grant *taken = nullptr;
         int rc = pdk_semaphore_acquire(native(), n, &taken);
         if (rc < 0)
             detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
@@ -830,7 +827,7 @@ class semaphore
     /* Empty when fewer are free. */
     std::optional<permit> try_acquire(unsigned n = 1)
     {
-        pdk_permit *taken = nullptr;
+        pdk_grant *taken = nullptr;
         int rc = pdk_semaphore_tryacquire(native(), n, &taken);
         return taken_or_not(rc, taken);
     }
@@ -838,7 +835,7 @@ class semaphore
     template <class Rep, class Period>
     std::optional<permit> try_acquire_for(const std::chrono::duration<Rep, Period> &time, unsigned n = 1)
     {
-        pdk_permit *taken = nullptr;
+        pdk_grant *taken = nullptr;
         int rc = pdk_semaphore_timedacquire(native(), n, detail::timeout_ms(time), &taken);
         return taken_or_not(rc, taken);
     }
@@ -847,7 +844,7 @@ class semaphore
     pdk_semaphore *native() const noexcept { return semaphore_.get(); }
 
   private:
-    std::optional<permit> taken_or_not(int rc, pdk_permit *taken) const
+    std::optional<permit> taken_or_not(int rc, pdk_grant *taken) const
     {
         if (rc == PDK_EBUSY || rc == PDK_ETIMEDOUT)
             return std::nullopt;

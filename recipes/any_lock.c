@@ -110,6 +110,7 @@ int pdk__lock_init(struct pdk__object *o, const void *options)
     pdk_lock *l = lock_of(o);
     if (making->options != NULL && (options_set(making->options) & ~kind_of(l)->options) != 0)
         return PDK_ENOTSUP;
+    pdk__list_init(&l->grants);
     int rc = making->options != NULL ? copy_options(&l->options, &making->options->shared) : 0;
     if (rc == 0 && (rc = kind_of(l)->init(l, making->arg)) != 0)
         kind_of(l)->clear(l);
@@ -138,6 +139,16 @@ int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct 
     return rc;
 }
 
+static void drop_all(pdk_lock *l)
+{
+    PDK__LIST_EACH (link, &l->grants) {
+        pdk_grant *g = PDK__MEMBER(link, struct pdk_grant, link);
+        g->kind->drop(g);
+        pdk__grant_free(g);
+    }
+    kind_of(l)->drop(l);
+}
+
 /* A closed client's locks are over: what remains ends with the object. */
 int pdk_lock_free(pdk_lock *l)
 {
@@ -146,10 +157,10 @@ int pdk_lock_free(pdk_lock *l)
     int rc = pdk__object_begin(&l->object);
     if (rc != 0)
         return rc;
-    if (!l->object.client->closed && kind_of(l)->in_use(l)) {
+    if (!l->object.client->closed && (!pdk__list_empty(&l->grants) || kind_of(l)->in_use(l))) {
         rc = pdk__object_explain(&l->object, "free", PDK_EBUSY, "a grant or a request of it remains");
     } else {
-        kind_of(l)->drop(l);
+        drop_all(l);
         pdk__object_retire(&l->object);
     }
     return pdk__object_end(&l->object, "free", rc);

@@ -12,6 +12,7 @@
 struct pdk_lock {
     struct pdk__object object;
     struct pdk__node_options options;
+    struct pdk__list grants; /* of pdk_grant: the handles that have not ended */
 };
 
 struct pdk_lock_options {
@@ -39,8 +40,8 @@ struct pdk__lock_kind {
     int (*init)(struct pdk_lock *l, const void *arg);
     void (*clear)(struct pdk_lock *l);
 
-    bool (*in_use)(const struct pdk_lock *l); /* does a grant or a request of it remain? */
-    void (*drop)(struct pdk_lock *l);         /* end all that remains */
+    bool (*in_use)(const struct pdk_lock *l); /* does a grant or a request without a handle remain? */
+    void (*drop)(struct pdk_lock *l);         /* end all that remains, after the handles */
 
     int (*turn)(struct pdk_lock *l, uint64_t *turn); /* the whole verb; NULL: its nodes have no turns */
     bool is_several;                                 /* a grant has a node on each of several paths */

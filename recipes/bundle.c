@@ -491,6 +491,12 @@ void pdk__bundle_drop(struct pdk__bundle *b)
     pdk__bundle_unref(b);
 }
 
+void pdk__bundle_cancel(struct pdk__bundle *b)
+{
+    if (b->stage == PDK__BUNDLE_PENDING)
+        end(b, PDK_ECANCELED);
+}
+
 void pdk__bundle_judge_again(struct pdk__bundle *b)
 {
     for (unsigned i = 0; i < b->spec.n; i++)
@@ -503,7 +509,8 @@ void pdk__bundle_judge_again(struct pdk__bundle *b)
 /* An error tells more than a success, and the first error more than those that follow. */
 static int worse(int rc, int next) { return rc != 0 ? rc : next; }
 
-int pdk__bundle_await_done(struct pdk__bundle *b)
+/* After a drop: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
+static int await_done(struct pdk__bundle *b)
 {
     int rc = 0;
     assert(b->stage == PDK__BUNDLE_ENDED);
@@ -571,3 +578,59 @@ int64_t pdk__bundle_valid_ms(const struct pdk__bundle *b)
                ? pdk__hold_valid_ms(&b->parts[0].hold)
                : 0;
 }
+
+/* --- the handle that the user has -------------------------------------------------------------------------------- */
+
+static struct pdk__held held(const pdk_grant *g)
+{
+    return (struct pdk__held){.bundle = pdk__bundle_owned(g->bundle) ? g->bundle : NULL};
+}
+
+static uint64_t turn(const pdk_grant *g)
+{
+    (void)g;
+    return 1;
+}
+
+static void cancel(pdk_grant *g) { pdk__bundle_cancel(g->bundle); }
+
+static void drop(pdk_grant *g) { pdk__bundle_drop(g->bundle); }
+
+int pdk__bundle_give_away(struct pdk__bundle *b)
+{
+    if (b->spec.options->unlock_nowait) {
+        pdk__bundle_expect(b, NULL, NULL);
+        pdk__bundle_drop(b);
+        return 0;
+    }
+    pdk__bundle_ref(b);
+    pdk__bundle_drop(b);
+    int rc = await_done(b);
+    pdk__bundle_unref(b);
+    return rc;
+}
+
+static int release(pdk_grant *g) { return pdk__bundle_give_away(g->bundle); }
+
+static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
+{
+    pdk__bundle_expect(g->bundle, cb, arg);
+    pdk__bundle_drop(g->bundle);
+    return 0;
+}
+
+const struct pdk__grant_kind pdk__bundle_permits = {.release_verb = "release",
+                                                    .held = held,
+                                                    .turn = turn,
+                                                    .cancel = cancel,
+                                                    .release = release,
+                                                    .release_later = release_later,
+                                                    .drop = drop};
+
+const struct pdk__grant_kind pdk__bundle_paths = {.release_verb = "unlock",
+                                                  .held = held,
+                                                  .turn = turn,
+                                                  .cancel = cancel,
+                                                  .release = release,
+                                                  .release_later = release_later,
+                                                  .drop = drop};

@@ -20,7 +20,7 @@
 #define PDK__BUNDLE_H
 
 #include "lib/zk/batch.h"
-#include "paddock/lock.h"
+#include "recipes/grant.h"
 #include "recipes/hold.h"
 #include "recipes/node_data.h"
 
@@ -105,14 +105,18 @@ void pdk__bundle_unref(struct pdk__bundle *b);
  * the outcome; PDK_ELOST: the grant is over already. */
 int pdk__bundle_await(struct pdk__bundle *b);
 
+/* A request that waits fails with PDK_ECANCELED. */
+void pdk__bundle_cancel(struct pdk__bundle *b);
+
 /* It is no longer wanted. Its handle ends. */
 void pdk__bundle_drop(struct pdk__bundle *b);
 
 /* The limit has changed. */
 void pdk__bundle_judge_again(struct pdk__bundle *b);
 
-/* After a drop: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
-int pdk__bundle_await_done(struct pdk__bundle *b);
+/* It is granted: release it, and drop it. Waits until nothing is left, for one session timeout at most, unless the
+ * options say otherwise. Returns the outcome of the release. */
+int pdk__bundle_give_away(struct pdk__bundle *b);
 
 /* Before the drop of one that is granted: CB (may be NULL) is to be called with the outcome. */
 void pdk__bundle_expect(struct pdk__bundle *b, pdk_lock_cb cb, void *arg);
@@ -125,6 +129,9 @@ static inline bool pdk__bundle_owned(const struct pdk__bundle *b)
 {
     return b->stage == PDK__BUNDLE_GRANTED || b->stage == PDK__BUNDLE_LOST;
 }
+
+/* The user's handle of one, by recipe. */
+extern const struct pdk__grant_kind pdk__bundle_permits, pdk__bundle_paths;
 
 pdk_state pdk__bundle_state(const struct pdk__bundle *b);
 int64_t pdk__bundle_valid_ms(const struct pdk__bundle *b);

@@ -1,136 +1,158 @@
 #include "recipes/grant.h"
+#include "lib/alloc.h"
 #include "lib/assert.h"
-#include "recipes/bundle.h"
+#include "lib/zk/session.h"
 #include "recipes/hold.h"
 
-/* --- with the lock ----------------------------------------------------------------------------------------------- */
-
-static bool none(struct pdk__grant g) { return g.hold == NULL && g.bundle == NULL; }
-
-static pdk_state state_of(const struct pdk__hold *hold)
+pdk_grant *pdk__grant_new(struct pdk_lock *l, const struct pdk__grant_kind *kind)
 {
-    if (hold->stage == PDK__HOLD_LOST)
-        return PDK_LOST;
-    return hold->claim.machine.phase == PDK__HELD ? PDK_HELD : PDK_SUSPECT;
+    pdk_grant *g = pdk__alloc(sizeof *g);
+    if (g == NULL)
+        return NULL;
+    g->kind = kind;
+    g->lock = l;
+    g->count = 1;
+    pdk__list_init(&g->link);
+    return g;
 }
 
-pdk_state pdk__grant_state(struct pdk__grant g)
+void pdk__grant_join(pdk_grant *g)
 {
-    if (g.bundle != NULL)
-        return pdk__bundle_state(g.bundle);
-    return g.hold != NULL ? state_of(g.hold) : PDK_FREE;
+    assert(pdk__client_locked(g->lock->object.client));
+    pdk__list_append(&g->lock->grants, &g->link);
 }
 
-int64_t pdk__grant_valid_ms(struct pdk__grant g)
+void pdk__grant_free(pdk_grant *g)
 {
-    if (g.bundle != NULL)
-        return pdk__bundle_valid_ms(g.bundle);
-    return g.hold != NULL ? pdk__hold_valid_ms(g.hold) : 0;
+    pdk__list_remove(&g->link);
+    pdk__free(g);
 }
 
-int pdk__grant_token(struct pdk__grant g, int64_t *token)
+static struct pdk__object *object_of(const pdk_grant *g) { return g != NULL ? &g->lock->object : NULL; }
+
+/* --- it ends ----------------------------------------------------------------------------------------------------- */
+
+/* 0 when there is something to release. */
+static int judge(const pdk_grant *g)
 {
-    if (none(g))
-        return PDK_EPERM;
-    *token = g.bundle != NULL ? g.bundle->token : g.hold->token;
+    struct pdk__held held = g->kind->held(g);
+    switch (pdk__held_state(held)) {
+    case PDK_FREE:
+        return pdk__object_explain(object_of(g), g->kind->release_verb, PDK_EPERM, "nothing was granted");
+    case PDK_LOST:
+        return pdk__held_blame(held, g->kind->release_verb, PDK_ELOST);
+    default:
+        return 0;
+    }
+}
+
+int pdk_grant_release(pdk_grant *g)
+{
+    struct pdk__object *o = object_of(g);
+    int rc = pdk__object_begin(o);
+    if (rc != 0)
+        return rc;
+    const char *verb = g->kind->release_verb;
+    if (pdk__client_may_wait(o->client) == PDK_EDEADLK)
+        return pdk__object_end(o, verb, PDK_EDEADLK);
+    rc = judge(g);
+    pdk__list_remove(&g->link); /* its lock may end while we wait */
+    if (rc == 0)
+        rc = g->kind->release(g);
+    else
+        g->kind->drop(g);
+    pdk__free(g);
+    return pdk__object_end(o, verb, rc);
+}
+
+int pdk_grant_release_async(pdk_grant *g, pdk_lock_cb cb, void *arg)
+{
+    struct pdk__object *o = object_of(g);
+    int rc = pdk__object_begin(o);
+    if (rc != 0)
+        return rc;
+    const char *verb = g->kind->release_verb;
+    rc = judge(g);
+    if (rc == 0)
+        rc = g->kind->release_later(g, cb, arg);
+    else
+        g->kind->drop(g);
+    pdk__grant_free(g);
+    return pdk__object_end(o, verb, rc);
+}
+
+int pdk_grant_cancel(pdk_grant *g)
+{
+    int rc = pdk__object_enter(object_of(g));
+    if (rc != 0)
+        return rc;
+    g->kind->cancel(g);
+    pdk__object_leave(object_of(g));
     return 0;
 }
 
-struct pdk__hold *pdk__grant_part(struct pdk__grant g, unsigned i)
-{
-    if (g.bundle != NULL)
-        return &g.bundle->parts[i].hold;
-    assert(i == 0);
-    return g.hold;
-}
+/* --- questions --------------------------------------------------------------------------------------------------- */
 
-static int fill(struct pdk__hold *hold, struct zoo_op *check)
+pdk_state pdk_grant_state(pdk_grant *g)
 {
-    if (hold->lent == NULL)
-        hold->lent = pdk__object_lend(hold->object, hold->path, hold->node);
-    if (hold->lent == NULL)
-        return PDK_ENOMEM;
-    zoo_check_op_init(check, hold->lent, -1);
-    return 0;
-}
-
-int pdk__grant_guard(struct pdk__grant g, unsigned i, struct zoo_op *check)
-{
-    if (none(g))
-        return PDK_EPERM;
-    if (pdk__grant_state(g) != PDK_LOST)
-        return fill(pdk__grant_part(g, i), check);
-    return g.bundle != NULL ? pdk__bundle_blame(g.bundle, "guard", PDK_ELOST)
-                            : pdk__hold_blame(g.hold, "guard", PDK_ELOST);
-}
-
-/* --- whole verbs ------------------------------------------------------------------------------------------------- */
-
-static struct pdk__grant asked(struct pdk__object *o)
-{
-    struct pdk__grant none = {NULL, NULL};
-    return o->kind->asked != NULL ? o->kind->asked(o) : none;
-}
-
-pdk_state pdk__asked_state(struct pdk__object *o)
-{
-    int rc = pdk__object_enter(o);
+    int rc = pdk__object_enter(object_of(g));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__grant_state(asked(o));
-    pdk__object_leave(o);
+    pdk_state state = pdk__held_state(g->kind->held(g));
+    pdk__object_leave(object_of(g));
     return state;
 }
 
-int64_t pdk__asked_valid_ms(struct pdk__object *o)
+int64_t pdk_grant_valid_ms(pdk_grant *g)
 {
-    if (pdk__object_enter(o) != 0)
+    if (pdk__object_enter(object_of(g)) != 0)
         return 0;
-    int64_t left_ms = pdk__grant_valid_ms(asked(o));
-    pdk__object_leave(o);
+    int64_t left_ms = pdk__held_valid_ms(g->kind->held(g));
+    pdk__object_leave(object_of(g));
     return left_ms;
 }
 
-int pdk__asked_token(struct pdk__object *o, int64_t *token)
+int pdk_grant_token(pdk_grant *g, int64_t *token)
 {
-    if (token == NULL)
-        return PDK_EINVAL;
-    int rc = pdk__object_enter(o);
+    int rc = token != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    rc = pdk__grant_token(asked(o), token);
-    pdk__object_leave(o);
+    rc = pdk__held_token(g->kind->held(g), token);
+    pdk__object_leave(object_of(g));
     return rc;
 }
 
-size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size)
+int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
 {
-    if (pdk__object_enter(o) != 0)
+    int rc = turn != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    if (pdk__held_state(g->kind->held(g)) != PDK_FREE)
+        *turn = g->kind->turn(g);
+    else
+        rc = PDK_EPERM;
+    pdk__object_leave(object_of(g));
+    return rc;
+}
+
+static unsigned place(const pdk_grant *g, unsigned i) { return g->places != NULL ? g->places[i] : i; }
+
+unsigned pdk_grant_count(pdk_grant *g) { return g != NULL ? g->count : 0; }
+
+size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)
+{
+    if (i >= pdk_grant_count(g) || pdk__object_enter(object_of(g)) != 0)
         return pdk__incident_copy(buf, size, "");
-    const struct pdk__hold *hold = pdk__grant_part(asked(o), i);
+    const struct pdk__hold *hold = pdk__held_part(g->kind->held(g), place(g, i));
     size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
-    pdk__object_leave(o);
+    pdk__object_leave(object_of(g));
     return length;
 }
 
-int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead)
+int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *check)
 {
-    if (ahead == NULL)
-        return PDK_EINVAL;
-    int rc = pdk__object_enter(o);
+    int rc = check != NULL && i < pdk_grant_count(g) ? pdk__object_begin(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    const struct pdk__hold *hold = o->kind->waiting(o);
-    if (hold != NULL)
-        *ahead = pdk__standing_ahead(&hold->claim.standing);
-    pdk__object_leave(o);
-    return hold != NULL ? 0 : PDK_EPERM;
-}
-
-int pdk__asked_guard(struct pdk__object *o, unsigned i, struct zoo_op *check)
-{
-    if (check == NULL)
-        return PDK_EINVAL;
-    int rc = pdk__object_begin(o);
-    return rc != 0 ? rc : pdk__object_end(o, "guard", pdk__grant_guard(asked(o), i, check));
+    return pdk__object_end(object_of(g), "guard", pdk__held_guard(g->kind->held(g), place(g, i), check));
 }

@@ -1,42 +1,47 @@
 /*
- * A grant, whatever it is made of: one hold, or a bundle of several, its parts. Here are the questions about it, for
- * every recipe. Their errors and rules are those of <paddock/lock.h>.
+ * The user's handle of a request that belongs to no thread, and of the grant that it becomes: pdk_grant and its verbs.
+ * The recipe behind it has the request itself, counted: a hold or a bundle.
  */
 #ifndef PDK__GRANT_H
 #define PDK__GRANT_H
 
-#include "paddock/lock.h"
-#include "recipes/object.h"
+#include "recipes/any_lock.h"
+#include "recipes/held.h"
 
-struct pdk__bundle;
-struct pdk__hold;
-struct zoo_op;
+struct pdk__holding;
 
-/* Borrowed. Both are NULL: there is no grant, or none any more. */
-struct pdk__grant {
-    struct pdk__hold *hold;
-    struct pdk__bundle *bundle;
+/* All with the client's lock. */
+struct pdk__grant_kind {
+    const char *release_verb; /* in incidents */
+
+    /* The grant, until it is released. */
+    struct pdk__held (*held)(const pdk_grant *g);
+    uint64_t (*turn)(const pdk_grant *g); /* of what is held */
+
+    void (*cancel)(pdk_grant *g);
+
+    /* It is held, and not lost: release it, and end the reference to it. The first waits for the outcome. */
+    int (*release)(pdk_grant *g);
+    int (*release_later)(pdk_grant *g, pdk_lock_cb cb, void *arg);
+
+    /* It is no longer wanted, in whatever stage; likewise. */
+    void (*drop)(pdk_grant *g);
 };
 
-/* --- with the lock ----------------------------------------------------------------------------------------------- */
+struct pdk_grant {
+    const struct pdk__grant_kind *kind;
+    struct pdk_lock *lock;
+    struct pdk__list link;      /* in the lock's, until it ends */
+    struct pdk__holding *op;    /* the request: of a lock with one node, */
+    struct pdk__bundle *bundle; /* or with several; the other is NULL */
+    unsigned count;
+    const unsigned *places; /* of its nodes among the parts; borrowed. NULL: in their order */
+};
 
-pdk_state pdk__grant_state(struct pdk__grant g);
-int64_t pdk__grant_valid_ms(struct pdk__grant g);
-int pdk__grant_token(struct pdk__grant g, int64_t *token);
-
-/* Its part I, from 0; NULL without a grant. */
-struct pdk__hold *pdk__grant_part(struct pdk__grant g, unsigned i);
-
-/* Fill CHECK for part I. PDK_EPERM, PDK_ELOST, PDK_ENOMEM. */
-int pdk__grant_guard(struct pdk__grant g, unsigned i, struct zoo_op *check);
-
-/* --- whole verbs: about the grant that the kind of the object O finds; O may be NULL ------------------------------ */
-
-pdk_state pdk__asked_state(struct pdk__object *o);
-int64_t pdk__asked_valid_ms(struct pdk__object *o);
-int pdk__asked_token(struct pdk__object *o, int64_t *token);
-size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size);
-int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead);
-int pdk__asked_guard(struct pdk__object *o, unsigned i, struct zoo_op *check);
+/* A handle that is not the user's yet, without a request; NULL when memory is out. Its owner frees it, or gives it to the
+ * user: with the client's lock, it joins those of its lock. */
+pdk_grant *pdk__grant_new(struct pdk_lock *l, const struct pdk__grant_kind *kind);
+void pdk__grant_free(pdk_grant *g);
+void pdk__grant_join(pdk_grant *g);
 
 #endif

@@ -5,13 +5,13 @@
 #include "lib/zk/member.h"
 #include "lib/zk/session.h"
 
-static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk_op, link); }
+static struct pdk__holding *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
 
 /* The hold that contends or is granted, whoever owns it: one at most. */
-static struct pdk_op *find_live(struct pdk__holds *h)
+static struct pdk__holding *find_live(struct pdk__holds *h)
 {
     PDK__LIST_EACH (link, &h->list) {
-        struct pdk_op *op = op_at(link);
+        struct pdk__holding *op = op_at(link);
         if (op->hold.stage == PDK__HOLD_PENDING || op->hold.stage == PDK__HOLD_GRANTED)
             return op;
     }
@@ -22,13 +22,12 @@ bool pdk__handover_busy(struct pdk__holds *h) { return find_live(h) != NULL || p
 
 /* --- the next owner ---------------------------------------------------------------------------------------------- */
 
-static void own(struct pdk_op *op, uint64_t thread)
+static void own(struct pdk__holding *op, uint64_t thread)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->thread == PDK__NO_THREAD && op->count == 0);
     op->thread = thread;
     op->count = 1;
     op->turn_number++;
-    op->answered = false;
     if (!op->idle)
         return;
     op->n_handed = 0; /* nobody else wanted it */
@@ -37,7 +36,7 @@ static void own(struct pdk_op *op, uint64_t thread)
 }
 
 /* A request that found an idle grant was not counted: it never waited. */
-static void count_turn(const struct pdk_op *op, const struct pdk__turn *turn)
+static void count_turn(const struct pdk__holding *op, const struct pdk__turn *turn)
 {
     struct pdk__object *o = &op->holds->lock.object;
     enum pdk__grant_source source = op->turn_number > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
@@ -47,27 +46,27 @@ static void count_turn(const struct pdk_op *op, const struct pdk__turn *turn)
         pdk__stats_grant(&o->client->stats, o->path, source, pdk__now_ms() - turn->began_ms);
 }
 
-static void give(struct pdk_op *op, struct pdk__turn *turn)
+static void give(struct pdk__holding *op, struct pdk__turn *turn)
 {
     count_turn(op, turn);
     own(op, turn->thread);
     pdk__turn_settle(turn, 0, &op->hold);
 }
 
-static void disown(struct pdk_op *op)
+static void disown(struct pdk__holding *op)
 {
     op->thread = PDK__NO_THREAD;
     op->count = 0;
 }
 
 /* Only a grant without doubt, and only while no other client has asked for it. */
-static bool sound(const struct pdk_op *op)
+static bool sound(const struct pdk__holding *op)
 {
     return op->hold.stage == PDK__HOLD_GRANTED && op->hold.claim.machine.phase == PDK__HELD && !op->revoked;
 }
 
 /* Other contenders are known once the grant was idle. */
-static bool may_hand_on(const struct pdk_op *op)
+static bool may_hand_on(const struct pdk__holding *op)
 {
     bool alone = op->hold.claim.machine.rivals.state == PDK__RIVALS_NONE;
     return alone || op->n_handed < op->holds->lock.options.handover_budget;
@@ -75,13 +74,13 @@ static bool may_hand_on(const struct pdk_op *op)
 
 /* A request of the same object may wait with a node of its own. A grant that OP does not pass is its writer's that goes
  * on as a reader: no thread may write beside it. */
-static bool keeps_from_rest(const struct pdk_op *other, const struct pdk_op *op)
+static bool keeps_from_rest(const struct pdk__holding *other, const struct pdk__holding *op)
 {
     bool blocked = other->hold.stage == PDK__HOLD_GRANTED && (op->rule->passes & 1U << other->rule->tag) == 0;
     return other != op && (blocked || other->idle || other->hold.stage == PDK__HOLD_PENDING);
 }
 
-static bool may_rest(const struct pdk_op *op)
+static bool may_rest(const struct pdk__holding *op)
 {
     const struct pdk__holds *h = op->holds;
     if (h->lock.options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->lock.object.client->closing)
@@ -92,7 +91,7 @@ static bool may_rest(const struct pdk_op *op)
     return true;
 }
 
-bool pdk__handover_stays(const struct pdk_op *op)
+bool pdk__handover_stays(const struct pdk__holding *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED);
     if (op->holds->settle.run == NULL || !sound(op))
@@ -100,7 +99,7 @@ bool pdk__handover_stays(const struct pdk_op *op)
     return pdk__turns_first(&op->holds->turns) != NULL ? may_hand_on(op) : may_rest(op);
 }
 
-static void rest(struct pdk_op *op)
+static void rest(struct pdk__holding *op)
 {
     op->idle = true;
     op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->lock.options.idle_hold_ms);
@@ -108,7 +107,7 @@ static void rest(struct pdk_op *op)
     pdk__claim_idle(&op->hold.claim);
 }
 
-void pdk__handover_pass(struct pdk_op *op)
+void pdk__handover_pass(struct pdk__holding *op)
 {
     struct pdk__turn *next = pdk__turns_first(&op->holds->turns);
     assert(pdk__handover_stays(op));
@@ -121,9 +120,9 @@ void pdk__handover_pass(struct pdk_op *op)
     give(op, next);
 }
 
-static bool resumable(const struct pdk_op *op) { return op->idle && !op->contended && sound(op); }
+static bool resumable(const struct pdk__holding *op) { return op->idle && !op->contended && sound(op); }
 
-static struct pdk_op *find_idle(struct pdk__holds *h)
+static struct pdk__holding *find_idle(struct pdk__holds *h)
 {
     PDK__LIST_EACH (link, &h->list)
         if (op_at(link)->idle)
@@ -131,16 +130,16 @@ static struct pdk_op *find_idle(struct pdk__holds *h)
     return NULL;
 }
 
-struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
+struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk_op *op = h->lock.options.idle_hold_ms > 0 ? find_idle(h) : NULL;
+    struct pdk__holding *op = h->lock.options.idle_hold_ms > 0 ? find_idle(h) : NULL;
     if (op == NULL || (op->rule == rule && resumable(op)))
         return op;
     pdk__holds_drop(op);
     return NULL;
 }
 
-void pdk__handover_resume(struct pdk_op *op)
+void pdk__handover_resume(struct pdk__holding *op)
 {
     struct pdk__object *o = &op->holds->lock.object;
     assert(resumable(op));
@@ -153,7 +152,7 @@ void pdk__handover_resume(struct pdk_op *op)
 static void contend(struct pdk__holds *h)
 {
     struct pdk__wish wish = {.rule = &pdk__rule_mutex, .for_turns = true, .deadline_ms = PDK__NEVER};
-    struct pdk_op *op;
+    struct pdk__holding *op;
     int rc = pdk__holds_request(&op, h, &wish, NULL, NULL);
     if (rc == 0)
         pdk__hold_unref(&op->hold);
@@ -164,7 +163,7 @@ static void contend(struct pdk__holds *h)
 /* The hold that contended for all has failed. */
 static void tell_failure(struct pdk__holds *h)
 {
-    struct pdk_op *failed = h->failed;
+    struct pdk__holding *failed = h->failed;
     h->failed = NULL;
     pdk__turns_fail(&h->turns, failed->hold.result, &failed->hold);
     pdk__hold_unref(&failed->hold);
@@ -174,7 +173,7 @@ static void tell_failure(struct pdk__holds *h)
 static void end_idleness(struct pdk__holds *h)
 {
     PDK__LIST_EACH (link, &h->list) {
-        struct pdk_op *op = op_at(link);
+        struct pdk__holding *op = op_at(link);
         if (op->idle && (!resumable(op) || pdk__now_ms() >= op->idle_until_ms))
             pdk__holds_drop(op);
     }
@@ -183,7 +182,7 @@ static void end_idleness(struct pdk__holds *h)
 static void serve(struct pdk__holds *h)
 {
     struct pdk__turn *first = pdk__turns_first(&h->turns);
-    struct pdk_op *live = find_live(h);
+    struct pdk__holding *live = find_live(h);
     if (live == NULL && first != NULL)
         contend(h);
     else if (live == NULL || live->thread != PDK__NO_THREAD)
@@ -195,7 +194,7 @@ static void serve(struct pdk__holds *h)
 }
 
 /* When its hold has to be looked at: for a request without a thread, or for the end of its idleness. */
-static int64_t next_due_ms(const struct pdk__holds *h, const struct pdk_op *live)
+static int64_t next_due_ms(const struct pdk__holds *h, const struct pdk__holding *live)
 {
     bool idle = live->idle && live->idle_until_ms < h->turns.due_ms;
     return idle ? live->idle_until_ms : h->turns.due_ms;
@@ -204,7 +203,7 @@ static int64_t next_due_ms(const struct pdk__holds *h, const struct pdk_op *live
 /* The deadlines of requests without a thread are watched by the hold that is at work for them. */
 static void keep_deadlines(struct pdk__holds *h)
 {
-    struct pdk_op *live = find_live(h);
+    struct pdk__holding *live = find_live(h);
     int64_t now_ms = h->turns.due_ms != PDK__NEVER ? pdk__now_ms() : 0;
     if (now_ms >= h->turns.due_ms)
         pdk__turns_expire(&h->turns, now_ms, live != NULL ? &live->hold : NULL);
@@ -245,10 +244,12 @@ struct sleeper {
 
 static void wake(struct pdk__turn *turn) { pthread_cond_signal(&PDK__MEMBER(turn, struct sleeper, turn)->told); }
 
-static struct pdk_op *grant_of(const struct pdk__turn *turn) { return PDK__MEMBER(turn->hold, struct pdk_op, hold); }
+static struct pdk__holding *grant_of(const struct pdk__turn *turn)
+{
+    return PDK__MEMBER(turn->hold, struct pdk__holding, hold);
+}
 
-/* The owner wants the grant no more, and waits for nothing. */
-static void give_back(struct pdk_op *op)
+void pdk__handover_give_back(struct pdk__holding *op)
 {
     if (op->hold.stage == PDK__HOLD_GRANTED && pdk__handover_stays(op))
         pdk__handover_pass(op);
@@ -264,7 +265,7 @@ static void cancelled(void *arg)
         pdk__list_remove(&s->turn.link);
         pdk__stats_failure(&o->client->stats, o->path, PDK_ECANCELED);
     } else if (s->turn.rc == 0) {
-        give_back(grant_of(&s->turn));
+        pdk__handover_give_back(grant_of(&s->turn));
     }
     pdk__holds_moved(s->holds);
     pdk__turn_clear(&s->turn);
@@ -277,7 +278,7 @@ static void await_turn(struct sleeper *s)
     struct pdk_client *c = s->holds->lock.object.client;
     pthread_cleanup_push(cancelled, s);
     while (!s->turn.settled) {
-        struct pdk_op *live = find_live(s->holds);
+        struct pdk__holding *live = find_live(s->holds);
         if (pdk__now_ms() >= s->turn.deadline_ms)
             pdk__turn_settle(&s->turn, PDK_ETIMEDOUT, live != NULL ? &live->hold : NULL);
         else
@@ -337,10 +338,10 @@ static int may_request(struct pdk__holds *h)
     return c->closing ? PDK_ECLOSED : c->over;
 }
 
-int pdk__handover_request(struct pdk_op **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
+int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                           void *arg)
 {
-    struct pdk_op *op;
+    struct pdk__holding *op;
     int rc = may_request(h);
     if (rc == 0)
         rc = pdk__holds_make_turn(&op, h, cb, arg);
@@ -348,7 +349,7 @@ int pdk__handover_request(struct pdk_op **out, struct pdk__holds *h, const struc
         return rc;
     op->turn.began_ms = pdk__now_ms();
     op->turn.deadline_ms = wish->deadline_ms;
-    struct pdk_op *idle = pdk__handover_idle(h, wish->rule);
+    struct pdk__holding *idle = pdk__handover_idle(h, wish->rule);
     if (idle != NULL) {
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);

@@ -27,10 +27,10 @@ int pdk__handover_init(struct pdk_lock *l, const void *none);
 static inline bool pdk__handover_on(const struct pdk__holds *h) { return h->lock.options.handover_budget > 0; }
 
 /* The grant that has no owner, if it can be had by RULE at once; NULL: none. One that cannot is released. */
-struct pdk_op *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule);
+struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule);
 
 /* The calling thread becomes its owner. */
-void pdk__handover_resume(struct pdk_op *op);
+void pdk__handover_resume(struct pdk__holding *op);
 
 /* Is the lock in this process's hands, or asked for by it? A try need not ask the servers then. */
 bool pdk__handover_busy(struct pdk__holds *h);
@@ -40,11 +40,14 @@ bool pdk__handover_busy(struct pdk__holds *h);
 int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms);
 
 /* A request for a turn of no thread. The caller has a reference to *OP. PDK_ENOMEM, PDK_ESYSTEM. */
-int pdk__handover_request(struct pdk_op **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
+int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                           void *arg);
 
 /* The owner's last unlock: is the grant to stay with this process? Then pass it on. */
-bool pdk__handover_stays(const struct pdk_op *op);
-void pdk__handover_pass(struct pdk_op *op);
+bool pdk__handover_stays(const struct pdk__holding *op);
+void pdk__handover_pass(struct pdk__holding *op);
+
+/* The owner wants the grant no more, and waits for nothing: pass it on, or release it. */
+void pdk__handover_give_back(struct pdk__holding *op);
 
 #endif

@@ -6,15 +6,15 @@
 #include "lib/zk/session.h"
 #include <string.h>
 
-static struct pdk_op *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_op, hold); }
+static struct pdk__holding *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk__holding, hold); }
 
 static struct pdk__holds *holds_of(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__holds, lock); }
 
-static struct pdk_op *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk_op, link); }
+static struct pdk__holding *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
-static bool owned(const struct pdk_op *op) { return pdk__hold_owned(&op->hold) && op->count > 0; }
+static bool owned(const struct pdk__holding *op) { return pdk__hold_owned(&op->hold) && op->count > 0; }
 
 /* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
 uint64_t pdk__holds_thread(void)
@@ -26,45 +26,34 @@ uint64_t pdk__holds_thread(void)
     return number;
 }
 
-/* Of two that one caller may mean: first one whose callback has run; and one that is lost before one that is held, which
- * its owner may rely on. */
-static bool comes_before(const struct pdk_op *op, const struct pdk_op *other)
+struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    if (op->answered != other->answered)
-        return op->answered;
-    return op->hold.stage == PDK__HOLD_LOST && other->hold.stage != PDK__HOLD_LOST;
-}
-
-struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule, uint64_t thread)
-{
-    struct pdk_op *found = NULL;
     assert(pdk__client_locked(h->lock.object.client));
     PDK__LIST_EACH (link, &h->list) {
-        struct pdk_op *op = op_at(link);
-        bool fits = owned(op) && op->thread == thread && (rule == NULL || op->rule == rule);
-        if (fits && (found == NULL || comes_before(op, found)))
-            found = op;
+        struct pdk__holding *op = op_at(link);
+        if (owned(op) && op->thread == pdk__holds_thread() && (rule == NULL || op->rule == rule))
+            return op;
     }
-    return found;
+    return NULL;
 }
 
-static struct pdk_op *find_asked(struct pdk__holds *h)
+static struct pdk__holding *find_asked(struct pdk__holds *h)
 {
-    struct pdk_op *found = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
+    struct pdk__holding *found = pdk__holds_find_owned(h, NULL);
     if (found != NULL)
         return found;
     PDK__LIST_EACH (link, &h->list) {
-        struct pdk_op *op = op_at(link);
-        if (owned(op) && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
+        struct pdk__holding *op = op_at(link);
+        if (owned(op) && op->thread != 0 && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
             found = op;
     }
     return found;
 }
 
-struct pdk__grant pdk__holds_asked(struct pdk__object *o)
+struct pdk__held pdk__holds_asked(struct pdk__object *o)
 {
-    struct pdk_op *op = find_asked(PDK__MEMBER(o, struct pdk__holds, lock.object));
-    return (struct pdk__grant){.hold = op != NULL ? &op->hold : NULL};
+    struct pdk__holding *op = find_asked(PDK__MEMBER(o, struct pdk__holds, lock.object));
+    return (struct pdk__held){.hold = op != NULL ? &op->hold : NULL};
 }
 
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
@@ -82,7 +71,7 @@ int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
     int rc = turn != NULL ? pdk__object_enter(&l->object) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    const struct pdk_op *op = find_asked(holds_of(l));
+    const struct pdk__holding *op = find_asked(holds_of(l));
     if (op != NULL)
         *turn = op->turn_number;
     pdk__object_leave(&l->object);
@@ -95,7 +84,7 @@ void pdk__holds_moved(struct pdk__holds *h)
         pdk__client_defer(h->lock.object.client, &h->settle);
 }
 
-void pdk__holds_drop(struct pdk_op *op)
+void pdk__holds_drop(struct pdk__holding *op)
 {
     bool granted = pdk__hold_owned(&op->hold);
     struct pdk__holds *h = op->holds;
@@ -109,47 +98,41 @@ void pdk__holds_drop(struct pdk_op *op)
 
 /* --- reports of a hold ------------------------------------------------------------------------------------------- */
 
-/* The program may have unlocked it already, without the word of the callback. */
-static int judge_turn(const struct pdk_op *op, struct pdk_op *grant)
+/* Until its handle ends, nobody else can release it. */
+static struct pdk__holding *find_turn(const struct pdk__holding *op)
 {
-    pdk__client_refresh(op->holds->lock.object.client);
-    if (grant->thread != 0 || grant->count == 0 || grant->turn_number != op->turn_number)
-        return 0;
-    grant->answered = true;
-    if (grant->hold.stage != PDK__HOLD_LOST)
-        return 0;
-    pdk__holds_drop(grant);
-    return PDK_ELOST;
+    if (!op->turn.settled || op->turn.rc != 0)
+        return NULL;
+    struct pdk__holding *grant = op_of(op->turn.hold);
+    assert(owned(grant) && grant->thread == 0);
+    return grant;
 }
 
-static int final_turn(struct pdk_op *op)
+struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op)
 {
-    int rc = op->turn.rc;
-    if (rc == 0)
-        rc = judge_turn(op, op_of(op->turn.hold));
-    pdk__turn_clear(&op->turn);
-    return rc;
-}
-
-/* The callback may run long after the grant. A grant that is over by then is released here, because the caller
- * cannot know that it had one. */
-static int final_result(struct pdk_op *op)
-{
+    if (op->unwanted)
+        return NULL;
     if (op->by_turn)
-        return final_turn(op);
-    if (op->hold.result != 0)
-        return op->hold.result;
+        return find_turn(op);
+    return owned(op) ? (struct pdk__holding *)op : NULL;
+}
+
+/* The callback may run long after the grant, and must not be told of one that is over. */
+static int final_result(const struct pdk__holding *op)
+{
+    int rc = op->by_turn ? op->turn.rc : op->hold.result;
+    if (rc != 0)
+        return rc;
     pdk__client_refresh(op->holds->lock.object.client);
-    op->answered = true;
-    if (op->hold.stage != PDK__HOLD_LOST)
-        return 0;
-    pdk__holds_drop(op);
-    return PDK_ELOST;
+    const struct pdk__holding *grant = pdk__holds_handled(op);
+    if (grant == NULL)
+        return PDK_ECANCELED;
+    return grant->hold.stage == PDK__HOLD_LOST ? PDK_ELOST : 0;
 }
 
 static void run_completed(struct pdk__callback *callback)
 {
-    struct pdk_op *op = PDK__MEMBER(callback, struct pdk_op, completed_callback);
+    struct pdk__holding *op = PDK__MEMBER(callback, struct pdk__holding, completed_callback);
     struct pdk_client *c = op->holds->lock.object.client;
     pdk__client_lock(c);
     int rc = final_result(op);
@@ -158,7 +141,7 @@ static void run_completed(struct pdk__callback *callback)
     pdk__hold_finish_call(&op->hold);
 }
 
-static void settle(struct pdk_op *op)
+static void settle(struct pdk__holding *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED || op->hold.stage == PDK__HOLD_FAILED);
     if (op->completed_cb == NULL)
@@ -169,7 +152,7 @@ static void settle(struct pdk_op *op)
 
 static void granted(struct pdk__hold *hold)
 {
-    struct pdk_op *op = op_of(hold);
+    struct pdk__holding *op = op_of(hold);
     assert(op->count == 0);
     pdk__hold_ref(hold); /* the owner's, until unlock */
     if (op->thread != PDK__NO_THREAD)
@@ -180,7 +163,7 @@ static void granted(struct pdk__hold *hold)
 
 static void failed(struct pdk__hold *hold, int rc)
 {
-    struct pdk_op *op = op_of(hold);
+    struct pdk__holding *op = op_of(hold);
     assert(rc != 0 && op->count == 0);
     if (op->completed_cb != NULL && rc != PDK_ECANCELED)
         pdk__hold_incident(hold, hold->kind->acquire, rc);
@@ -193,7 +176,7 @@ static void failed(struct pdk__hold *hold, int rc)
 
 static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
 {
-    struct pdk_op *op = op_of(hold);
+    struct pdk__holding *op = op_of(hold);
     pdk__holds_moved(op->holds);
     if (op->idle) { /* no program relies on it */
         hold->object->error[0] = '\0';
@@ -207,7 +190,7 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
 
 static void revoked(struct pdk__hold *hold)
 {
-    struct pdk_op *op = op_of(hold);
+    struct pdk__holding *op = op_of(hold);
     op->revoked = true;
     pdk__holds_moved(op->holds);
     if (!op->idle)
@@ -224,7 +207,7 @@ static void due(struct pdk__hold *hold) { pdk__holds_moved(op_of(hold)->holds); 
 
 static void unused(struct pdk__hold *hold)
 {
-    struct pdk_op *op = op_of(hold);
+    struct pdk__holding *op = op_of(hold);
     assert(pdk__list_empty(&op->link) && op->turn.hold == NULL);
     if (op->base != NULL)
         pdk__hold_unref(op->base);
@@ -246,9 +229,9 @@ static const struct pdk__hold_kind hold_kind = {.acquire = "lock",
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
-static struct pdk_op *make(struct pdk__holds *h)
+static struct pdk__holding *make(struct pdk__holds *h)
 {
-    struct pdk_op *op = pdk__alloc(sizeof *op);
+    struct pdk__holding *op = pdk__alloc(sizeof *op);
     if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, &hold_kind) != 0) {
         pdk__free(op);
         return NULL;
@@ -261,9 +244,9 @@ static struct pdk_op *make(struct pdk__holds *h)
     return op;
 }
 
-static struct pdk_op *make_with_node(struct pdk__holds *h, size_t *data_size)
+static struct pdk__holding *make_with_node(struct pdk__holds *h, size_t *data_size)
 {
-    struct pdk_op *op = make(h);
+    struct pdk__holding *op = make(h);
     if (op == NULL)
         return NULL;
     op->data = pdk__node_data_make(&h->lock.options, h->lock.object.client, data_size);
@@ -277,17 +260,15 @@ static struct pdk_op *make_with_node(struct pdk__holds *h, size_t *data_size)
 
 static void tell_turn(struct pdk__turn *turn)
 {
-    struct pdk_op *op = PDK__MEMBER(turn, struct pdk_op, turn);
-    if (turn->rc == 0)
-        op->turn_number = op_of(turn->hold)->turn_number;
-    else if (turn->rc != PDK_ECANCELED)
+    struct pdk__holding *op = PDK__MEMBER(turn, struct pdk__holding, turn);
+    if (turn->rc != 0 && turn->rc != PDK_ECANCELED)
         pdk__turn_describe(turn, &op->holds->lock.object, op->holds->lock.object.error);
     pdk__client_queue_callback(op->holds->lock.object.client, &op->completed_callback);
 }
 
-int pdk__holds_make_turn(struct pdk_op **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
+int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
 {
-    struct pdk_op *op = make(h);
+    struct pdk__holding *op = make(h);
     if (op == NULL)
         return PDK_ENOMEM;
     op->by_turn = true;
@@ -299,14 +280,14 @@ int pdk__holds_make_turn(struct pdk_op **out, struct pdk__holds *h, pdk_lock_cb 
     return 0;
 }
 
-int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
+int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                        void *arg)
 {
     struct pdk__claim_spec spec = {.rule = wish->rule,
                                    .try_only = wish->try_only,
                                    .deadline_ms = wish->deadline_ms,
                                    .conditions = h->lock.options.conditions};
-    struct pdk_op *op = make_with_node(h, &spec.data_size);
+    struct pdk__holding *op = make_with_node(h, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;
     if (wish->base != NULL) {
@@ -329,38 +310,6 @@ int pdk__holds_request(struct pdk_op **out, struct pdk__holds *h, const struct p
     }
     *out = op;
     return 0;
-}
-
-/* --- the user's handle of a pending lock ------------------------------------------------------------------------- */
-
-int pdk_op_cancel(pdk_op *op)
-{
-    if (op == NULL)
-        return PDK_EINVAL;
-    struct pdk_client *c = op->holds->lock.object.client;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    pdk__hold_cancel(&op->hold);
-    if (op->by_turn && !op->turn.settled) {
-        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
-        pdk__holds_moved(op->holds);
-    }
-    pdk__client_leave(c);
-    return 0;
-}
-
-void pdk_op_free(pdk_op *op)
-{
-    if (op == NULL)
-        return;
-    struct pdk_client *c = op->holds->lock.object.client;
-    if (pdk__client_enter(c) != 0)
-        return;
-    pdk__client_ref(c);
-    pdk__hold_unref(&op->hold);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
 }
 
 /* --- for the lock's kind ----------------------------------------------------------------------------------------- */

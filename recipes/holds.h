@@ -6,24 +6,24 @@
 #define PDK__HOLDS_H
 
 #include "recipes/any_lock.h"
-#include "recipes/grant.h"
+#include "recipes/held.h"
 #include "recipes/hold.h"
 #include "recipes/turn.h"
 
 struct pdk__holds {
     struct pdk_lock lock;
     struct pdk__delay delay;
-    struct pdk__list list; /* of pdk_op: those that contend or are owned */
+    struct pdk__list list; /* of pdk__holding: those that contend or are owned */
 
     /* requests that wait for a turn (handover.h); where there is no hand-over, settle.run is NULL */
     struct pdk__turns turns;
-    struct pdk_op *failed; /* the one that contended for them, until they are told; counted */
+    struct pdk__holding *failed; /* the one that contended for them, until they are told; counted */
     struct pdk__deferred settle;
 };
 
-/* A hold in that list, and the user's handle of a request. It is counted as a hold is: its caller holds it until the
- * call ends, its owner until it is unlocked, the user's handle until pdk_op_free(). */
-struct pdk_op {
+/* A hold in that list: a request, and the grant that it becomes. It is counted as a hold is: its caller holds it until the
+ * call ends, its owner until it is unlocked, the user's handle until that ends. */
+struct pdk__holding {
     struct pdk__hold hold;
     struct pdk__list link;
     struct pdk__holds *holds;
@@ -32,7 +32,7 @@ struct pdk_op {
     char *data;
 
     /* the owner */
-    uint64_t thread; /* 0: belongs to no thread; PDK__NO_THREAD: to the next owner, if one comes */
+    uint64_t thread; /* 0: belongs to a handle; PDK__NO_THREAD: to the next owner, if one comes */
     unsigned count;  /* 0: it has no owner */
     uint64_t turn_number;
     unsigned n_handed; /* how often it was handed on */
@@ -49,7 +49,7 @@ struct pdk_op {
     struct pdk__callback completed_callback;
     pdk_lock_cb completed_cb;
     void *completed_arg;
-    bool answered; /* the callback was told of the grant, or is about to be */
+    bool unwanted; /* its handle has ended */
 };
 
 /* For the lock's kind. */
@@ -69,14 +69,16 @@ struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind
 /* A number of the calling thread's own, never used by another. */
 uint64_t pdk__holds_thread(void);
 
-/* The grant of THREAD by RULE, or by any rule where it is NULL. Thread 0 finds one that belongs to no thread, and first
- * one whose callback knows of it: another may have been lost, and not be unlocked yet. Several threads of one object
- * can each have a grant, when all but the last were lost. */
-struct pdk_op *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule, uint64_t thread);
+/* The grant of the calling thread by RULE, or by any rule where it is NULL. Several threads of one object can each have
+ * a grant, when all but the last were lost. */
+struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule);
 
-/* For the object's kind. Asked about is the thread's own grant, else the valid one, else a lost one. The request that
- * waits is the first one. */
-struct pdk__grant pdk__holds_asked(struct pdk__object *o);
+/* The grant that the request OP became, until its handle ends; or NULL. */
+struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op);
+
+/* For the object's kind. Asked about is the thread's own grant, else another thread's valid one, else a lost one. The
+ * request that waits is the first one. */
+struct pdk__held pdk__holds_asked(struct pdk__object *o);
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
 
 /* A request: how it contends. */
@@ -85,22 +87,22 @@ struct pdk__wish {
     bool try_only;
     bool for_turns; /* the hold has no owner when it is granted */
     int64_t deadline_ms;
-    struct pdk__hold *base; /* as in pdk_op */
+    struct pdk__hold *base; /* as in pdk__holding */
 };
 
 /* Contend, for the calling thread, or with a callback for none. On success the caller has a reference to *OP, which may
  * be settled already. */
-int pdk__holds_request(struct pdk_op **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
+int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
                        void *arg);
 
 /* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
  * another. PDK_ENOMEM. */
-int pdk__holds_make_turn(struct pdk_op **op, struct pdk__holds *h, pdk_lock_cb cb, void *arg);
+int pdk__holds_make_turn(struct pdk__holding **op, struct pdk__holds *h, pdk_lock_cb cb, void *arg);
 
 /* A hold or the queue of turns has changed: see to it, outside of every step. */
 void pdk__holds_moved(struct pdk__holds *h);
 
 /* The owner unlocks it, or its caller no longer waits for it: it is released, and the owner's reference ends. */
-void pdk__holds_drop(struct pdk_op *op);
+void pdk__holds_drop(struct pdk__holding *op);
 
 #endif

@@ -9,7 +9,7 @@
 #include "lib/clock.h"
 #include "lib/identity.h"
 #include "lib/zk/session.h"
-#include "recipes/grant.h"
+#include "recipes/held.h"
 #include "recipes/hold.h"
 #include <stdio.h>
 #include <string.h>
@@ -216,11 +216,11 @@ static void clear(struct pdk__object *o)
     pdk__free(l->id);
 }
 
-static struct pdk__grant asked(struct pdk__object *o)
+static struct pdk__held asked(struct pdk__object *o)
 {
     struct pdk_leader *l = leader_at(o);
     assert(in_term(l) == (l->hold.stage == PDK__HOLD_GRANTED));
-    return (struct pdk__grant){.hold = in_term(l) ? &l->hold : NULL};
+    return (struct pdk__held){.hold = in_term(l) ? &l->hold : NULL};
 }
 
 static struct pdk__hold *waiting(struct pdk__object *o)

@@ -5,6 +5,7 @@ simulated_sources += \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
 	%D%/grant.c %D%/grant.h \
+	%D%/held.c %D%/held.h \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/holds.c %D%/holds.h \

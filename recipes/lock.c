@@ -9,7 +9,7 @@ static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h
 
 /* --- lock -------------------------------------------------------------------------------------------------------- */
 
-static int relock(struct pdk_op *op)
+static int relock(struct pdk__holding *op)
 {
     assert(op->count > 0);
     if (op->hold.stage == PDK__HOLD_LOST)
@@ -22,7 +22,7 @@ static int relock(struct pdk_op *op)
 
 static void cancelled(void *arg)
 {
-    struct pdk_op *op = arg;
+    struct pdk__holding *op = arg;
     struct pdk__holds *h = op->holds;
     pdk__holds_drop(op);
     pdk__hold_unref(&op->hold);
@@ -30,7 +30,7 @@ static void cancelled(void *arg)
 }
 
 /* The caller checks its own deadline: the timers' thread may be late. */
-static void await_completed(struct pdk_op *op, int64_t deadline_ms)
+static void await_completed(struct pdk__holding *op, int64_t deadline_ms)
 {
     struct pdk__hold *hold = &op->hold;
     pthread_cleanup_push(cancelled, op);
@@ -46,7 +46,7 @@ static void await_completed(struct pdk_op *op, int64_t deadline_ms)
 
 /* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile; nor go on
  * under one that was. */
-static bool over_already(struct pdk_op *op)
+static bool over_already(struct pdk__holding *op)
 {
     pdk__client_refresh(op->holds->lock.object.client);
     return op->hold.stage == PDK__HOLD_LOST || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
@@ -54,7 +54,7 @@ static bool over_already(struct pdk_op *op)
 
 static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish)
 {
-    struct pdk_op *op;
+    struct pdk__holding *op;
     if (pdk__handover_on(h) && !wish->try_only)
         return pdk__handover_wait(h, wish->deadline_ms);
     int rc = pdk__holds_request(&op, h, wish, NULL, NULL);
@@ -85,7 +85,7 @@ static int contend(struct pdk__holds *h, const struct pdk__wish *wish)
 }
 
 /* The thread holds by another rule. 1 when the lock can be had under that grant. */
-static int prepare_under(struct pdk_op *other, struct pdk__wish *wish)
+static int prepare_under(struct pdk__holding *other, struct pdk__wish *wish)
 {
     if (other->hold.stage == PDK__HOLD_LOST)
         return pdk__hold_blame(&other->hold, "lock", PDK_ELOST);
@@ -101,7 +101,7 @@ static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
     if (pdk__handover_on(h))
         return pdk__handover_busy(h);
     PDK__LIST_EACH (link, &h->list) {
-        const struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
+        const struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
         if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->rule->tag) == 0)
             return true;
     }
@@ -111,8 +111,8 @@ static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
 /* The checks common to all blocking verbs; 1 when the lock is to be contended for. */
 static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
 {
-    struct pdk_op *own = pdk__holds_find_owned(h, wish->rule, pdk__holds_thread());
-    struct pdk_op *other = pdk__holds_find_owned(h, NULL, pdk__holds_thread());
+    struct pdk__holding *own = pdk__holds_find_owned(h, wish->rule);
+    struct pdk__holding *other = pdk__holds_find_owned(h, NULL);
     int rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != 0)
         return rc;
@@ -120,7 +120,7 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
         return relock(own);
     if (other != NULL)
         return prepare_under(other, wish);
-    struct pdk_op *idle = pdk__handover_idle(h, wish->rule);
+    struct pdk__holding *idle = pdk__handover_idle(h, wish->rule);
     if (idle != NULL) {
         pdk__handover_resume(idle);
         return 0;
@@ -187,39 +187,14 @@ int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeou
     return pdk__object_end(&h->lock.object, "lock", rc);
 }
 
-int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
-                    pdk_op **out)
-{
-    if (cb == NULL)
-        return PDK_EINVAL;
-    struct pdk__wish wish = {
-        .rule = rule, .try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
-    int rc = begin(h);
-    if (rc != 0)
-        return rc;
-    struct pdk_op *op;
-    struct pdk_client *c = h->lock.object.client;
-    /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
-        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    bool by_turn = pdk__handover_idle(h, rule) != NULL ||
-                   (pdk__handover_on(h) && (!wish.try_only || pdk__handover_busy(h)));
-    rc = by_turn ? pdk__handover_request(&op, h, &wish, cb, arg) : pdk__holds_request(&op, h, &wish, cb, arg);
-    if (rc == 0 && out != NULL)
-        *out = op;
-    else if (rc == 0)
-        pdk__hold_unref(&op->hold);
-    return pdk__object_end(&h->lock.object, "lock", rc);
-}
-
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
 
 /* The newest grant of the calling thread. */
-static struct pdk_op *find_newest(struct pdk__holds *h)
+static struct pdk__holding *find_newest(struct pdk__holds *h)
 {
-    struct pdk_op *found = NULL;
+    struct pdk__holding *found = NULL;
     PDK__LIST_EACH (link, &h->list) {
-        struct pdk_op *op = PDK__MEMBER(link, struct pdk_op, link);
+        struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
         if (pdk__hold_owned(&op->hold) && op->thread == pdk__holds_thread())
             found = op;
     }
@@ -227,14 +202,13 @@ static struct pdk_op *find_newest(struct pdk__holds *h)
 }
 
 /* The grant by RULE that the calling thread may unlock. */
-static struct pdk_op *find_unlockable(struct pdk__holds *h, const struct pdk__rule *rule)
+static struct pdk__holding *find_unlockable(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk_op *op = rule != NULL ? pdk__holds_find_owned(h, rule, pdk__holds_thread()) : find_newest(h);
-    return op != NULL ? op : pdk__holds_find_owned(h, rule, 0);
+    return rule != NULL ? pdk__holds_find_owned(h, rule) : find_newest(h);
 }
 
 /* Release one level; 1 when that was the last, and the lock itself is to be released. */
-static int unwind(struct pdk_op *op)
+static int unwind(struct pdk__holding *op)
 {
     assert(pdk__hold_owned(&op->hold) && op->count > 0);
     bool lost = op->hold.stage == PDK__HOLD_LOST;
@@ -247,7 +221,7 @@ static int unwind(struct pdk_op *op)
     return PDK_ELOST;
 }
 
-static int give_away(struct pdk_op *op)
+static int give_away(struct pdk__holding *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
     if (pdk__handover_stays(op)) {
@@ -273,7 +247,7 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    struct pdk_op *op = find_unlockable(h, rule);
+    struct pdk__holding *op = find_unlockable(h, rule);
     rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != PDK_EDEADLK && op != NULL)
         rc = unwind(op); /* an ended client's locks can be unlocked, too */
@@ -284,13 +258,17 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     return pdk__object_end(&h->lock.object, "unlock", rc);
 }
 
-/* Unlock what stays with this process. */
-static int unwind_later(struct pdk_op *op, pdk_lock_cb cb, void *arg)
+/* Nothing is waited for when the lock stays with this process. */
+static int unwind_later(struct pdk__holding *op, pdk_lock_cb cb, void *arg)
 {
-    int rc = cb != NULL ? pdk__late_success(op->holds->lock.object.client, cb, arg) : 0;
-    if (rc == 0 && --op->count == 0)
-        pdk__handover_pass(op);
-    return rc;
+    bool stays = op->count > 1 || pdk__handover_stays(op);
+    int rc = stays && cb != NULL ? pdk__late_success(op->holds->lock.object.client, cb, arg) : 0;
+    if (rc != 0 || --op->count > 0)
+        return rc;
+    if (!stays)
+        pdk__hold_expect(&op->hold, cb, arg);
+    pdk__handover_give_back(op);
+    return 0;
 }
 
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg)
@@ -298,16 +276,112 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
     int rc = begin(h);
     if (rc != 0)
         return rc;
-    struct pdk_op *op = find_unlockable(h, rule);
+    struct pdk__holding *op = find_unlockable(h, rule);
     if (op == NULL) {
         rc = PDK_EPERM;
     } else if (op->hold.stage == PDK__HOLD_LOST) {
         rc = unwind(op);
-    } else if (op->count > 1 || pdk__handover_stays(op)) {
-        rc = unwind_later(op, cb, arg);
     } else {
-        pdk__hold_expect(&op->hold, cb, arg);
-        pdk__holds_drop(op);
+        rc = unwind_later(op, cb, arg);
     }
     return pdk__object_end(&h->lock.object, "unlock", rc);
+}
+
+/* --- the handle that the user has -------------------------------------------------------------------------------- */
+
+static struct pdk__held held(const pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    return (struct pdk__held){.hold = op != NULL ? &op->hold : NULL};
+}
+
+static uint64_t turn(const pdk_grant *g) { return pdk__holds_handled(g->op)->turn_number; }
+
+static void cancel(pdk_grant *g)
+{
+    struct pdk__holding *op = g->op;
+    pdk__hold_cancel(&op->hold);
+    if (op->by_turn && !op->turn.settled) {
+        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
+        pdk__holds_moved(op->holds);
+    }
+}
+
+/* The handle's reference to the request ends. */
+static void forget(pdk_grant *g)
+{
+    g->op->unwanted = true;
+    pdk__turn_clear(&g->op->turn);
+    pdk__hold_unref(&g->op->hold);
+}
+
+static void drop(pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    if (op != NULL)
+        pdk__handover_give_back(op);
+    else
+        cancel(g);
+    forget(g);
+}
+
+static int release(pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    pdk__hold_ref(&op->hold);
+    forget(g);
+    op->count--;
+    int rc = give_away(op);
+    pdk__hold_unref(&op->hold);
+    return rc;
+}
+
+static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
+{
+    int rc = unwind_later(pdk__holds_handled(g->op), cb, arg);
+    if (rc != 0)
+        drop(g);
+    else
+        forget(g);
+    return rc;
+}
+
+static const struct pdk__grant_kind handle_kind = {.release_verb = "unlock",
+                                                   .held = held,
+                                                   .turn = turn,
+                                                   .cancel = cancel,
+                                                   .release = release,
+                                                   .release_later = release_later,
+                                                   .drop = drop};
+
+/* Ask for a turn, or contend. */
+static int request(struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb, void *arg,
+                   struct pdk__holding **out)
+{
+    bool by_turn = pdk__handover_idle(h, wish->rule) != NULL ||
+                   (pdk__handover_on(h) && (!wish->try_only || pdk__handover_busy(h)));
+    return by_turn ? pdk__handover_request(out, h, wish, cb, arg) : pdk__holds_request(out, h, wish, cb, arg);
+}
+
+int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
+                    pdk_grant **out)
+{
+    if (cb == NULL || out == NULL)
+        return PDK_EINVAL;
+    struct pdk__wish wish = {
+        .rule = rule, .try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
+    int rc = begin(h);
+    if (rc != 0)
+        return rc;
+    struct pdk_client *c = h->lock.object.client;
+    pdk_grant *g = pdk__grant_new(&h->lock, &handle_kind);
+    /* One look lasts until its answer has come; without a connection it is over at once. */
+    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    rc = g != NULL ? request(h, &wish, cb, arg, &g->op) : PDK_ENOMEM;
+    if (rc == 0)
+        pdk__grant_join(*out = g);
+    else if (g != NULL)
+        pdk__grant_free(g);
+    return pdk__object_end(&h->lock.object, "lock", rc);
 }

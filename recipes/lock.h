@@ -9,12 +9,13 @@
 #ifndef PDK__LOCK_H
 #define PDK__LOCK_H
 
+#include "recipes/grant.h"
 #include "recipes/holds.h"
 
 int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms);
 int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule);
 int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
-                    pdk_op **op);
+                    pdk_grant **out);
 int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule);
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg);
 

@@ -4,7 +4,7 @@
 #include "lib/clock.h"
 #include "lib/core/path.h"
 #include "lib/zk/session.h"
-#include "recipes/grant.h"
+#include "recipes/held.h"
 #include "recipes/holds.h"
 #include "recipes/late.h"
 #include <stdlib.h>
@@ -76,36 +76,36 @@ static struct pdk__grip *grip_of(struct pdk__bundle *b) { return PDK__MEMBER(b, 
         for (struct pdk__grip *grip = PDK__MEMBER(grip##_link, struct pdk__grip, bundle.link); grip != NULL;           \
              grip = NULL)
 
-/* The grant of THREAD. Thread 0 finds one that belongs to no thread, and first one whose callback knows of it. */
+/* The grant of THREAD. */
 static struct pdk__grip *find_owned(struct pdk__multilock *m, uint64_t thread)
 {
-    struct pdk__grip *found = NULL;
-    EACH_GRIP (grip, m) {
-        if (grip->thread == thread && pdk__bundle_owned(&grip->bundle) &&
-            (found == NULL || (grip->bundle.answered && !found->bundle.answered)))
-            found = grip;
-    }
-    return found;
+    EACH_GRIP (grip, m)
+        if (grip->thread == thread && pdk__bundle_owned(&grip->bundle))
+            return grip;
+    return NULL;
 }
 
-/* The grant that a question of the calling thread is about: its own, else one that is valid, else one that is lost. */
+/* The grant that a question of the calling thread is about: its own, else one of another thread, and first one that is
+ * not lost. */
 static struct pdk__grip *find_asked(struct pdk__multilock *m)
 {
     struct pdk__grip *found = find_owned(m, pdk__holds_thread());
     if (found != NULL)
         return found;
-    EACH_GRIP (grip, m)
-        if (pdk__bundle_owned(&grip->bundle) && (found == NULL || pdk__bundle_state(&found->bundle) == PDK_LOST))
+    EACH_GRIP (grip, m) {
+        bool fits = grip->thread != 0 && pdk__bundle_owned(&grip->bundle);
+        if (fits && (found == NULL || pdk__bundle_state(&found->bundle) == PDK_LOST))
             found = grip;
+    }
     return found;
 }
 
 /* --- the kind ---------------------------------------------------------------------------------------------------- */
 
-static struct pdk__grant asked(struct pdk__object *o)
+static struct pdk__held asked(struct pdk__object *o)
 {
     struct pdk__grip *grip = find_asked(PDK__MEMBER(o, struct pdk__multilock, lock.object));
-    return (struct pdk__grant){.bundle = grip != NULL ? &grip->bundle : NULL};
+    return (struct pdk__held){.bundle = grip != NULL ? &grip->bundle : NULL};
 }
 
 static bool in_use(const struct pdk_lock *l) { return !pdk__list_empty(&at(l)->list); }
@@ -175,7 +175,7 @@ struct wish {
 static const struct pdk__bundle_kind grip_kind = {
     .size = sizeof(struct pdk__grip), .acquire = "lock", .keep = "hold", .release = "unlock", .names_path = true};
 
-static int request(struct pdk__multilock *m, const struct wish *wish, pdk_lock_cb cb, struct pdk__grip **out)
+static int request(struct pdk__multilock *m, const struct wish *wish, pdk_lock_cb cb, void *arg, struct pdk__grip **out)
 {
     struct pdk__bundle *b;
     struct pdk__bundle_spec spec = {.kind = &grip_kind,
@@ -187,7 +187,8 @@ static int request(struct pdk__multilock *m, const struct wish *wish, pdk_lock_c
                                     .n = m->n,
                                     .try_only = wish->try_only,
                                     .deadline_ms = wish->deadline_ms,
-                                    .cb = cb};
+                                    .cb = cb,
+                                    .arg = arg};
     int rc = pdk__bundle_request(&b, &spec);
     if (rc != 0)
         return rc;
@@ -210,7 +211,7 @@ static int relock(struct pdk__grip *grip)
 static int contend_once(struct pdk__multilock *m, const struct wish *wish)
 {
     struct pdk__grip *grip;
-    int rc = request(m, wish, NULL, &grip);
+    int rc = request(m, wish, NULL, NULL, &grip);
     if (rc != 0)
         return pdk__object_blame(&m->lock.object, "lock", rc);
     grip->thread = pdk__holds_thread();
@@ -301,65 +302,33 @@ int pdk_multilock_lock(pdk_multilock *m) { return pdk_multilock_timedlock(m, PDK
 
 /* --- asynchronously ---------------------------------------------------------------------------------------------- */
 
-/* A request that fails has no owner: it ends with its callback. */
-static void completed(int rc, void *arg)
-{
-    struct pdk__grip *grip = arg;
-    struct pdk_client *c = grip->bundle.spec.object->client;
-    if (rc != 0) {
-        pdk__client_lock(c);
-        if (!pdk__list_empty(&grip->bundle.link))
-            pdk__bundle_drop(&grip->bundle);
-        pdk__client_leave(c);
-    }
-    grip->cb(rc, grip->arg);
-}
-
-int pdk_multilock_lock_async(pdk_multilock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
+int pdk_multilock_lock_async(pdk_multilock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **out)
 {
     struct pdk__multilock *m = multilock_of(l);
     struct wish wish = {.try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
-    int rc = cb != NULL ? pdk__object_begin(object_of(m)) : PDK_EINVAL;
+    int rc = cb != NULL && out != NULL ? pdk__object_begin(object_of(m)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     struct pdk_client *c = m->lock.object.client;
     struct pdk__grip *grip;
+    pdk_grant *g = pdk__grant_new(&m->lock, &pdk__bundle_paths);
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = request(m, &wish, completed, &grip);
+    rc = g != NULL ? request(m, &wish, cb, arg, &grip) : PDK_ENOMEM;
     if (rc == 0) {
-        grip->cb = cb;
-        grip->arg = arg;
-        grip->bundle.spec.arg = grip;
-        pdk__bundle_unref(&grip->bundle);
+        g->bundle = &grip->bundle;
+        g->count = m->n;
+        g->places = m->places;
+        pdk__bundle_unref(g->bundle); /* the caller's */
+        pdk__grant_join(*out = g);
+    } else if (g != NULL) {
+        pdk__grant_free(g);
     }
     return pdk__object_end(&m->lock.object, "lock", rc);
 }
 
-int pdk_multilock_cancel(pdk_multilock *l)
-{
-    struct pdk__multilock *m = multilock_of(l);
-    int n = 0, rc = pdk__object_enter(object_of(m));
-    if (rc != 0)
-        return rc;
-    EACH_GRIP (grip, m)
-        if (grip->thread == 0 && grip->bundle.stage == PDK__BUNDLE_PENDING) {
-            pdk__bundle_drop(&grip->bundle);
-            n++;
-        }
-    pdk__object_leave(&m->lock.object);
-    return n;
-}
-
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
-
-/* The grant that the calling thread may unlock. */
-static struct pdk__grip *find_unlockable(struct pdk__multilock *m)
-{
-    struct pdk__grip *grip = find_owned(m, pdk__holds_thread());
-    return grip != NULL ? grip : find_owned(m, 0);
-}
 
 /* Release one level; 1 when that was the last, and the paths are to be released. */
 static int unwind(struct pdk__grip *grip)
@@ -376,34 +345,20 @@ static int unwind(struct pdk__grip *grip)
     return PDK_ELOST;
 }
 
-static int give_away(struct pdk__grip *grip, bool nowait)
-{
-    if (nowait) {
-        pdk__bundle_expect(&grip->bundle, NULL, NULL);
-        pdk__bundle_drop(&grip->bundle);
-        return 0;
-    }
-    pdk__bundle_ref(&grip->bundle);
-    pdk__bundle_drop(&grip->bundle);
-    int rc = pdk__bundle_await_done(&grip->bundle);
-    pdk__bundle_unref(&grip->bundle);
-    return rc;
-}
-
 int pdk_multilock_unlock(pdk_multilock *l)
 {
     struct pdk__multilock *m = multilock_of(l);
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
-    struct pdk__grip *grip = find_unlockable(m);
+    struct pdk__grip *grip = find_owned(m, pdk__holds_thread());
     rc = pdk__client_may_wait(m->lock.object.client);
     if (rc != PDK_EDEADLK && grip != NULL)
         rc = unwind(grip); /* an ended client's locks can be unlocked, too */
     else if (rc == 0)
         rc = PDK_EPERM;
     if (rc == 1)
-        rc = give_away(grip, m->lock.options.unlock_nowait);
+        rc = pdk__bundle_give_away(&grip->bundle);
     return pdk__object_end(&m->lock.object, "unlock", rc);
 }
 
@@ -413,7 +368,7 @@ int pdk_multilock_unlock_async(pdk_multilock *l, pdk_lock_cb cb, void *arg)
     int rc = pdk__object_begin(object_of(m));
     if (rc != 0)
         return rc;
-    struct pdk__grip *grip = find_unlockable(m);
+    struct pdk__grip *grip = find_owned(m, pdk__holds_thread());
     if (grip == NULL)
         rc = PDK_EPERM;
     else if (grip->count > 1 && cb != NULL && pdk__bundle_state(&grip->bundle) != PDK_LOST)
@@ -448,7 +403,7 @@ int pdk_multilock_token(pdk_multilock *l, unsigned i, int64_t *token)
     int rc = m != NULL && token != NULL && i < m->n ? pdk__object_enter(object_of(m)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    const struct pdk__hold *hold = pdk__grant_part(asked(object_of(m)), m->places[i]);
+    const struct pdk__hold *hold = pdk__held_part(asked(object_of(m)), m->places[i]);
     if (hold != NULL)
         *token = hold->token;
     pdk__object_leave(object_of(m));

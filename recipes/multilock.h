@@ -14,13 +14,11 @@ struct pdk__multilock {
     struct pdk__list list; /* of pdk__grip: those that contend or are owned */
 };
 
-/* A grant, or a request: of a thread, which can re-enter, or of none. */
+/* A grant, or a request: of a thread, which can re-enter, or of none, which has a handle. */
 struct pdk__grip {
     struct pdk__bundle bundle;
     uint64_t thread; /* 0: belongs to no thread */
     unsigned count;
-    pdk_lock_cb cb;
-    void *arg;
 };
 
 #endif

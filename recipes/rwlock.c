@@ -28,9 +28,9 @@ int pdk_rwlock_timedrdlock(pdk_rwlock *l, int64_t timeout_ms)
     return pdk__lock(holds_of(l), &pdk__rule_reader, timeout_ms);
 }
 
-int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op)
+int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), &pdk__rule_reader, timeout_ms, cb, arg, op);
+    return pdk__lock_async(holds_of(l), &pdk__rule_reader, timeout_ms, cb, arg, g);
 }
 
 int pdk_rwlock_wrlock(pdk_rwlock *l) { return pdk__lock(holds_of(l), &pdk__rule_writer, PDK_FOREVER); }
@@ -42,9 +42,9 @@ int pdk_rwlock_timedwrlock(pdk_rwlock *l, int64_t timeout_ms)
     return pdk__lock(holds_of(l), &pdk__rule_writer, timeout_ms);
 }
 
-int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op)
+int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), &pdk__rule_writer, timeout_ms, cb, arg, op);
+    return pdk__lock_async(holds_of(l), &pdk__rule_writer, timeout_ms, cb, arg, g);
 }
 
 int pdk_rwlock_rdunlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), &pdk__rule_reader); }

@@ -4,7 +4,7 @@
 #include "lib/clock.h"
 #include "lib/core/path.h"
 #include "lib/zk/session.h"
-#include "recipes/grant.h"
+#include "recipes/held.h"
 #include <string.h>
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
@@ -38,8 +38,6 @@ static bool in_use(const struct pdk_lock *l) { return !pdk__list_empty(&at(l)->p
 static void drop(struct pdk_lock *l)
 {
     struct pdk__semaphore *s = at(l);
-    PDK__LIST_EACH (link, &s->permits)
-        pdk__bundle_drop(PDK__MEMBER(link, struct pdk__bundle, link));
     pdk__count_free(s->count);
     s->count = NULL;
 }
@@ -128,10 +126,9 @@ struct wish {
 };
 
 static const struct pdk__bundle_kind permit_kind = {
-    .size = sizeof(struct pdk_permit), .acquire = "acquire", .keep = "hold", .release = "release"};
+    .size = sizeof(struct pdk__bundle), .acquire = "acquire", .keep = "hold", .release = "release"};
 
-static int request(struct pdk__semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg,
-                   struct pdk__bundle **out)
+static int request(struct pdk__semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg, pdk_grant **out)
 {
     struct pdk__bundle_spec spec = {.kind = &permit_kind,
                                     .object = &s->lock.object,
@@ -145,29 +142,49 @@ static int request(struct pdk__semaphore *s, const struct wish *wish, pdk_lock_c
                                     .deadline_ms = wish->deadline_ms,
                                     .cb = cb,
                                     .arg = arg};
-    return pdk__bundle_request(out, &spec);
+    pdk_grant *g = pdk__grant_new(&s->lock, &pdk__bundle_permits);
+    int rc = g != NULL ? pdk__bundle_request(&g->bundle, &spec) : PDK_ENOMEM;
+    if (rc != 0) {
+        if (g != NULL)
+            pdk__grant_free(g);
+        return rc;
+    }
+    g->count = wish->n;
+    *out = g;
+    return 0;
 }
 
-static pdk_permit *permit_of(struct pdk__bundle *b) { return PDK__MEMBER(b, struct pdk_permit, bundle); }
+static void cancelled(void *arg) { pdk__grant_free(arg); }
 
-static int acquire_once(struct pdk__semaphore *s, const struct wish *wish, pdk_permit **out)
+/* A thread that is cancelled leaves no handle. It has left the client's lock by then. */
+static int await(pdk_grant *g)
 {
-    struct pdk__bundle *b;
-    int rc = request(s, wish, NULL, NULL, &b);
-    if (rc != 0)
-        return pdk__object_blame(&s->lock.object, "acquire", rc);
-    rc = pdk__bundle_await(b);
-    if (rc != 0) {
-        pdk__bundle_blame(b, wish->try_only ? "tryacquire" : "acquire", rc);
-        pdk__bundle_drop(b);
-    } else {
-        *out = permit_of(b);
-    }
-    pdk__bundle_unref(b);
+    int rc;
+    pthread_cleanup_push(cancelled, g);
+    rc = pdk__bundle_await(g->bundle);
+    pthread_cleanup_pop(0);
+    pdk__bundle_unref(g->bundle);
     return rc;
 }
 
-static int acquire(struct pdk__semaphore *s, const struct wish *wish, pdk_permit **out)
+static int acquire_once(struct pdk__semaphore *s, const struct wish *wish, pdk_grant **out)
+{
+    pdk_grant *g;
+    int rc = request(s, wish, NULL, NULL, &g);
+    if (rc != 0)
+        return pdk__object_blame(&s->lock.object, "acquire", rc);
+    rc = await(g);
+    if (rc != 0) {
+        pdk__bundle_blame(g->bundle, wish->try_only ? "tryacquire" : "acquire", rc);
+        pdk__bundle_drop(g->bundle);
+        pdk__grant_free(g);
+    } else {
+        pdk__grant_join(*out = g);
+    }
+    return rc;
+}
+
+static int acquire(struct pdk__semaphore *s, const struct wish *wish, pdk_grant **out)
 {
     int rc = pdk__client_may_wait(s->lock.object.client);
     if (rc == 0 && wish->n > s->rule.admits)
@@ -181,7 +198,7 @@ static int acquire(struct pdk__semaphore *s, const struct wish *wish, pdk_permit
     return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
-static int begin(struct pdk__semaphore *s, unsigned n, pdk_permit **out)
+static int begin(struct pdk__semaphore *s, unsigned n, pdk_grant **out)
 {
     return out != NULL && n >= 1 && n <= PDK_SEMAPHORE_MAX ? pdk__object_begin(object_of(s)) : PDK_EINVAL;
 }
@@ -192,7 +209,7 @@ static int64_t patience_ms(const struct pdk_client *c)
     return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
 }
 
-int pdk_semaphore_tryacquire(pdk_semaphore *l, unsigned n, pdk_permit **out)
+int pdk_semaphore_tryacquire(pdk_semaphore *l, unsigned n, pdk_grant **out)
 {
     struct pdk__semaphore *s = semaphore_of(l);
     int rc = begin(s, n, out);
@@ -207,7 +224,7 @@ int pdk_semaphore_tryacquire(pdk_semaphore *l, unsigned n, pdk_permit **out)
 }
 
 /* One look, without waiting for a missing connection. */
-static int look(struct pdk__semaphore *s, unsigned n, pdk_permit **out)
+static int look(struct pdk__semaphore *s, unsigned n, pdk_grant **out)
 {
     struct pdk_client *c = s->lock.object.client;
     struct wish wish = {
@@ -218,7 +235,7 @@ static int look(struct pdk__semaphore *s, unsigned n, pdk_permit **out)
     return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
 }
 
-int pdk_semaphore_timedacquire(pdk_semaphore *l, unsigned n, int64_t timeout_ms, pdk_permit **out)
+int pdk_semaphore_timedacquire(pdk_semaphore *l, unsigned n, int64_t timeout_ms, pdk_grant **out)
 {
     struct pdk__semaphore *s = semaphore_of(l);
     struct wish wish = {.n = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
@@ -229,13 +246,13 @@ int pdk_semaphore_timedacquire(pdk_semaphore *l, unsigned n, int64_t timeout_ms,
     return pdk__object_end(&s->lock.object, "acquire", rc);
 }
 
-int pdk_semaphore_acquire(pdk_semaphore *l, unsigned n, pdk_permit **out)
+int pdk_semaphore_acquire(pdk_semaphore *l, unsigned n, pdk_grant **out)
 {
     return pdk_semaphore_timedacquire(l, n, PDK_FOREVER, out);
 }
 
 int pdk_semaphore_acquire_async(pdk_semaphore *l, unsigned n, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
-                                pdk_permit **out)
+                                pdk_grant **out)
 {
     struct pdk__semaphore *s = semaphore_of(l);
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
@@ -243,109 +260,14 @@ int pdk_semaphore_acquire_async(pdk_semaphore *l, unsigned n, int64_t timeout_ms
     if (rc != 0)
         return rc;
     struct pdk_client *c = s->lock.object.client;
-    struct pdk__bundle *b;
     struct wish wish = {.n = n, .try_only = timeout_ms == 0, .deadline_ms = deadline_ms};
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = n <= s->rule.admits ? request(s, &wish, cb, arg, &b) : PDK_EINVAL;
+    rc = n <= s->rule.admits ? request(s, &wish, cb, arg, out) : PDK_EINVAL;
     if (rc == 0) {
-        *out = permit_of(b);
-        pdk__bundle_unref(b);
+        pdk__bundle_unref((*out)->bundle); /* the caller's */
+        pdk__grant_join(*out);
     }
     return pdk__object_end(&s->lock.object, "acquire", rc);
-}
-
-/* --- release ----------------------------------------------------------------------------------------------------- */
-
-static struct pdk__object *owner_of(pdk_permit *p) { return p != NULL ? p->bundle.spec.object : NULL; }
-
-static struct pdk__grant grant_of(pdk_permit *p)
-{
-    return (struct pdk__grant){.bundle = pdk__bundle_owned(&p->bundle) ? &p->bundle : NULL};
-}
-
-int pdk_permit_release(pdk_permit *p)
-{
-    if (p == NULL)
-        return 0;
-    struct pdk__object *o = owner_of(p);
-    int rc = pdk__object_begin(o);
-    if (rc != 0)
-        return rc;
-    if (pdk__client_may_wait(o->client) == PDK_EDEADLK)
-        return pdk__object_end(o, "release", PDK_EDEADLK);
-    bool lost = pdk__bundle_state(&p->bundle) == PDK_LOST, held = p->bundle.stage == PDK__BUNDLE_GRANTED && !lost;
-    if (lost)
-        pdk__bundle_blame(&p->bundle, "release", PDK_ELOST);
-    pdk__bundle_ref(&p->bundle);
-    pdk__bundle_drop(&p->bundle);
-    rc = held ? pdk__bundle_await_done(&p->bundle) : lost ? PDK_ELOST : 0;
-    pdk__bundle_unref(&p->bundle);
-    return pdk__object_end(o, "release", rc);
-}
-
-int pdk_permit_release_async(pdk_permit *p, pdk_lock_cb cb, void *arg)
-{
-    struct pdk__object *o = owner_of(p);
-    int rc = pdk__object_begin(o);
-    if (rc != 0)
-        return rc;
-    if (pdk__bundle_state(&p->bundle) == PDK_LOST)
-        rc = pdk__bundle_blame(&p->bundle, "release", PDK_ELOST);
-    else if (p->bundle.stage != PDK__BUNDLE_GRANTED)
-        rc = PDK_EPERM;
-    else if (cb != NULL)
-        pdk__bundle_expect(&p->bundle, cb, arg);
-    pdk__bundle_drop(&p->bundle);
-    return pdk__object_end(o, "release", rc);
-}
-
-/* --- questions about a permit ------------------------------------------------------------------------------------ */
-
-pdk_state pdk_permit_state(pdk_permit *p)
-{
-    int rc = pdk__object_enter(owner_of(p));
-    if (rc != 0)
-        return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__grant_state(grant_of(p));
-    pdk__object_leave(owner_of(p));
-    return state;
-}
-
-int64_t pdk_permit_valid_ms(pdk_permit *p)
-{
-    if (pdk__object_enter(owner_of(p)) != 0)
-        return 0;
-    int64_t left_ms = pdk__grant_valid_ms(grant_of(p));
-    pdk__object_leave(owner_of(p));
-    return left_ms;
-}
-
-int pdk_permit_token(pdk_permit *p, int64_t *token)
-{
-    int rc = token != NULL ? pdk__object_enter(owner_of(p)) : PDK_EINVAL;
-    if (rc != 0)
-        return rc;
-    rc = pdk__grant_token(grant_of(p), token);
-    pdk__object_leave(owner_of(p));
-    return rc;
-}
-
-unsigned pdk_permit_count(pdk_permit *p) { return p != NULL ? p->bundle.spec.n : 0; }
-
-size_t pdk_permit_node(pdk_permit *p, unsigned i, char *buf, size_t size)
-{
-    if (i >= pdk_permit_count(p) || pdk__object_enter(owner_of(p)) != 0)
-        return pdk__incident_copy(buf, size, "");
-    const struct pdk__hold *hold = pdk__grant_part(grant_of(p), i);
-    size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
-    pdk__object_leave(owner_of(p));
-    return length;
-}
-
-int pdk_permit_guard(pdk_permit *p, unsigned i, struct zoo_op *check)
-{
-    int rc = check != NULL && i < pdk_permit_count(p) ? pdk__object_begin(owner_of(p)) : PDK_EINVAL;
-    return rc == 0 ? pdk__object_end(owner_of(p), "guard", pdk__grant_guard(grant_of(p), i, check)) : rc;
 }

@@ -13,12 +13,7 @@ struct pdk__semaphore {
     struct pdk__rule rule;    /* of a permit; with the limit */
     char *gate, *leases;      /* the paths under the object's */
     struct pdk__count *count; /* the node that has the limit; NULL: none */
-    struct pdk__list permits; /* of pdk_permit: those whose handle has not ended */
-};
-
-/* An acquisition: the leases are its parts. */
-struct pdk_permit {
-    struct pdk__bundle bundle;
+    struct pdk__list permits; /* of pdk__bundle: those whose handle has not ended */
 };
 
 #endif

@@ -20,9 +20,10 @@
  * A verb of another kind of lock answers PDK_EINVAL, and pdk_lock_last_error() says of which kind the lock is. So does
  * NULL, without that; a verb that returns no code answers as for a lock without a grant.
  *
- * A semaphore's grants are its permits: they are asked by their handles, <paddock/semaphore.h>. A question here about
- * the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE. Of a multi-lock, what its paths have each is asked by
- * their number, <paddock/multilock.h>.
+ * A grant belongs to the thread that locked, which unlocks by the lock; or to no thread, when it was requested without
+ * waiting or is of a semaphore: then it is asked and released by its handle, a pdk_grant, and by nothing else. So a
+ * question about the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE. Of a multi-lock, what its paths have each
+ * is asked by their number.
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
@@ -35,7 +36,7 @@ extern "C" {
 
 typedef struct pdk_lock pdk_lock;
 typedef struct pdk_lock_options pdk_lock_options;
-typedef struct pdk_op pdk_op;
+typedef struct pdk_grant pdk_grant;
 
 typedef enum pdk_state {
     PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object */
@@ -185,17 +186,6 @@ int pdk_lock_free(pdk_lock *l);
  * for NULL. */
 const char *pdk_lock_path(pdk_lock *l);
 
-/* The outcome of an asynchronous request: RC is 0, an error of the verb that waits, or PDK_ECANCELED. PDK_ELOST: the
- * lock was granted, and lost before the callback could run; there is nothing to unlock. */
-typedef void (*pdk_lock_cb)(int rc, void *arg);
-
-/* Ask a pending lock to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster. Any
- * thread, any number of times, also after the callback. PDK_EINVAL, PDK_EFORKED. */
-int pdk_op_cancel(pdk_op *op);
-
-/* Free the handle; a pending lock goes on. NULL is allowed. Any time, any thread. */
-void pdk_op_free(pdk_op *op);
-
 /* The state of the caller's grant. When the calling thread has none: of the object's grant. Of a read/write lock the
  * caller's grant is its own write lock, else its read lock; of a multi-lock PDK_SUSPECT when one path is, PDK_LOST when
  * one is. No request; any thread. PDK_LOST after fork, whatever it was. */
@@ -290,7 +280,7 @@ struct zoo_op; /* of <zookeeper/zookeeper.h> */
 int pdk_lock_guard(pdk_lock *l, struct zoo_op *op);
 
 /* Called at each change that the program did not ask for: HELD to SUSPECT, SUSPECT to HELD, any to LOST. TOKEN
- * identifies the grant: what pdk_lock_token() has, and of a semaphore pdk_permit_token(). Changes come in order. A
+ * identifies the grant: what pdk_lock_token() or pdk_grant_token() has. Changes come in order. A
  * program that lets more than 16 of them wait loses those in the middle, never the last. */
 typedef void (*pdk_state_cb)(pdk_lock *l, pdk_state state, int64_t token, void *arg);
 
@@ -350,6 +340,68 @@ int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg);
  * Copies as pdk_client_last_error(), and has its trap.
  */
 size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size);
+
+/* --- grants that belong to no thread ------------------------------------------------------------------------------ */
+
+/*
+ * A request, and the grant that it becomes. Any thread may ask and release it, and no thread re-enters it.
+ *
+ * The handle is the caller's from the call that requested until a release, whatever becomes of the request. Any thread,
+ * also from a callback. Once a release has returned, it must not be used again, unless that was refused with
+ * PDK_EDEADLK or PDK_EFORKED. NULL is PDK_EINVAL, and has no grant.
+ *
+ * With a closed client the handles that remain end with pdk_lock_free().
+ */
+
+/* The outcome of a request, or of a release that does not wait. RC is 0, an error of the verb that waits, or
+ * PDK_ECANCELED: it was cancelled, or released before the callback. PDK_ELOST: it was granted, and lost before the
+ * callback could run. */
+typedef void (*pdk_lock_cb)(int rc, void *arg);
+
+/* Ask a request that waits to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster.
+ * Any number of times, also after the callback. PDK_EINVAL, PDK_EFORKED. */
+int pdk_grant_cancel(pdk_grant *g);
+
+/*
+ * Release, and end the handle. The call returns when the servers have deleted the nodes, within one session timeout. A
+ * request that still waits is taken back: its callback is called with PDK_ECANCELED.
+ *
+ * 0: released; with pdk_lock_options_set_unlock_nowait(), the deletes were sent.
+ * PDK_EPERM: nothing was granted.
+ * PDK_ELOST: it was lost before; the work done under it may have overlapped with that of others.
+ * PDK_EUNKNOWN: no server confirmed within one session timeout; it goes on in the background.
+ * PDK_EACCES: an ACL does not permit to DELETE; the node stays until the session ends.
+ * PDK_EDEADLK: the calling thread runs callbacks of the client: use pdk_grant_release_async(). The handle stays.
+ * PDK_EFORKED: the handle stays. PDK_EINVAL.
+ */
+int pdk_grant_release(pdk_grant *g);
+
+/* Release without waiting, and end the handle. CB (may be NULL) is called exactly once, later, with what
+ * pdk_grant_release() would return; never if this call returned an error. PDK_EPERM, PDK_ELOST, PDK_ENOMEM: the handle
+ * has ended all the same. PDK_EINVAL, PDK_EFORKED: as pdk_grant_release(). */
+int pdk_grant_release_async(pdk_grant *g, pdk_lock_cb cb, void *arg);
+
+/* As pdk_lock_state(), of this grant. PDK_FREE: it waits, or has failed. */
+pdk_state pdk_grant_state(pdk_grant *g);
+
+/* As pdk_lock_valid_ms(), of this grant: the time for which all of it is certain. */
+int64_t pdk_grant_valid_ms(pdk_grant *g);
+
+/* As pdk_lock_token() and pdk_lock_turn(), of this grant. Of permits the largest of their nodes' numbers. PDK_EPERM:
+ * nothing is granted. PDK_EINVAL, PDK_EFORKED. */
+int pdk_grant_token(pdk_grant *g, int64_t *token);
+int pdk_grant_turn(pdk_grant *g, uint64_t *turn);
+
+/* The number of its nodes: of permits, or of paths; else 1. 0 for NULL. */
+unsigned pdk_grant_count(pdk_grant *g);
+
+/* The name of its node I, from 0, as pdk_lock_node(); of a multi-lock on path I as given, of a semaphore under "leases".
+ * "" without a grant. */
+size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size);
+
+/* Fill *OP for node I, from 0, as pdk_lock_guard(): the transaction commits only while that node is there. A transaction
+ * of all of them has a check for each. PDK_EINVAL: there is no node I. PDK_EPERM, PDK_ELOST, PDK_ENOMEM, PDK_EFORKED. */
+int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *op);
 
 #ifdef __cplusplus
 }

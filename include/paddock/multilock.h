@@ -52,12 +52,8 @@ int pdk_multilock_trylock(pdk_multilock *m);
 /* Give up TIMEOUT_MS milliseconds from now, as pdk_mutex_timedlock(). */
 int pdk_multilock_timedlock(pdk_multilock *m, int64_t timeout_ms);
 
-/* Call CB with the outcome, as pdk_mutex_lock_async(). The grant belongs to no thread: any thread may unlock it. */
-int pdk_multilock_lock_async(pdk_multilock *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
-
-/* Take back the asynchronous requests that wait: their callbacks get PDK_ECANCELED. Returns how many, or PDK_EINVAL,
- * PDK_EFORKED. */
-int pdk_multilock_cancel(pdk_multilock *m);
+/* Lock all paths without waiting, as pdk_mutex_lock_async(). */
+int pdk_multilock_lock_async(pdk_multilock *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
 
 /* Unlock all paths, as pdk_mutex_unlock() and pdk_mutex_unlock_async(). PDK_ELOST: one path was lost before. */
 int pdk_multilock_unlock(pdk_multilock *m);

@@ -67,25 +67,26 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
  * Unlock; the last unlock of an owner releases the lock. After that call the caller does not hold the lock, whatever
  * the answer.
  *
- * 0: the node is deleted; with pdk_lock_options_set_unlock_nowait(), the delete was sent. PDK_EPERM: the caller is not
- * the owner; nothing happens. Any thread may unlock a grant of pdk_mutex_lock_async(). Of two such grants one that is
- * lost is unlocked first. PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had
- * deleted the node. PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the
- * session ends and takes the node with it. PDK_EACCES: the path's ACL does not permit to DELETE; the node stays until
- * the session ends. PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * 0: the node is deleted; with pdk_lock_options_set_unlock_nowait(), the delete was sent.
+ * PDK_EPERM: the caller is not the owner; nothing happens.
+ * PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had deleted the node.
+ * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
+ * takes the node with it.
+ * PDK_EACCES: the path's ACL does not permit to DELETE; the node stays until the session ends.
+ * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_unlock(pdk_mutex *m);
 
 /*
  * Lock without waiting. CB is called exactly once, later, with the outcome.
  *
- * CB never runs inside this call, and never if the call returned an error. Any thread, also from a callback. The grant
- * belongs to no thread: any thread may unlock, none re-enters. When OP is not NULL, *OP is the caller's, to be given to
- * pdk_op_free().
+ * CB never runs inside this call, and never if the call returned an error. Any thread, also from a callback. On success
+ * *G is the caller's, to be given to pdk_grant_release() or its like; it is set before CB is called. The grant belongs
+ * to no thread: pdk_mutex_unlock() does not see it.
  *
  * PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED, PDK_ECLOSED, PDK_EFORKED.
  */
-int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
+int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
 
 /* Unlock without waiting. CB (may be NULL) is called exactly once, later, with the result that pdk_mutex_unlock() would
  * have returned; never from inside this call, and never if it returned an error. Any thread, also from a callback; the

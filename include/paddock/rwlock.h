@@ -72,8 +72,8 @@ int pdk_rwlock_wrunlock(pdk_rwlock *l);
 
 /* Lock without waiting, as pdk_mutex_lock_async(). Such a grant belongs to no thread, and is never made under another.
  * */
-int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
-int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_op **op);
+int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
+int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
 
 /* Unlock without waiting, as pdk_mutex_unlock_async(), what pdk_rwlock_unlock() would unlock. */
 int pdk_rwlock_unlock_async(pdk_rwlock *l, pdk_lock_cb cb, void *arg);

@@ -36,14 +36,14 @@ static void work(int n)
 /* A deadlock is PDK_ETIMEDOUT. */
 static int take(int i, int64_t round)
 {
-    pdk_permit *permit;
+    pdk_grant *permit;
     int n = dice_between(&dice[i], 1, MOST);
     (void)round;
     int rc = pdk_semaphore_timedacquire(semaphores[i], (unsigned)n, pdk__test_slowed(STALL_MS), &permit);
     if (rc != 0)
         return rc;
     work(n);
-    return pdk_permit_release(permit);
+    return pdk_grant_release(permit);
 }
 
 void figure_semaphore(void)

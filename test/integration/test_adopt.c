@@ -227,6 +227,7 @@ static void count_closed(int rc, void *arg)
 static void leaves_no_nodes(void)
 {
     struct locker l;
+    pdk_grant *g;
     begin();
     const char *other = fixture_path();
     pdk_mutex *n = fixture_mutex(c, other);
@@ -235,7 +236,7 @@ static void leaves_no_nodes(void)
     n_closed = 0;
     CHECK_RC(pdk_mutex_lock(m), 0);
     locker_start(&l, n);
-    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, count_closed, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, count_closed, NULL, &g), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(other) == 3);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(fixture_children(path), 0);

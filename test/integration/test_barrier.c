@@ -632,13 +632,12 @@ static void called_back(int rc, void *arg)
 static void no_call_waits_on_a_callback_thread(void)
 {
     _Atomic int seen = 0;
-    pdk_op *op;
+    pdk_grant *g;
     begin(1);
     pdk_mutex *m = fixture_mutex(clients[0], fixture_path());
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, called_back, (void *)&seen, &op), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, called_back, (void *)&seen, &g), 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&seen) == 1);
-    CHECK_RC(pdk_mutex_unlock_async(m, NULL, NULL), 0);
-    pdk_op_free(op);
+    CHECK_RC(pdk_grant_release_async(g, NULL, NULL), 0);
     CHECK_WITHIN(LONG_MS, pdk_lock_free(m) == 0);
     end();
 }

@@ -28,6 +28,7 @@ static void end(void) { fixture_end(c, m); }
 /* --- what may be done -------------------------------------------------------------------------------------------- */
 
 static atomic_int n_refused, n_told, last_rc;
+static pdk_grant *grant, *second;
 
 static void count(int rc, void *arg)
 {
@@ -57,17 +58,18 @@ static void on_lock(int rc, void *arg)
 {
     (void)arg;
     try_all();
-    n_told += rc == 0 && pdk_mutex_unlock_async(m, count, NULL) == 0;
+    n_refused += pdk_grant_release(grant) == PDK_EDEADLK;
+    n_told += rc == 0 && pdk_grant_release_async(grant, count, NULL) == 0;
 }
 
 static void refused_on_lock(void)
 {
     begin(NULL);
     n_refused = n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, n_told == 2);
     CHECK_RC(last_rc, 0);
-    CHECK_EQ(n_refused, N_BLOCKING);
+    CHECK_EQ(n_refused, N_BLOCKING + 1);
     CHECK_EQ(fixture_children(path), 0);
     end();
 }
@@ -124,7 +126,7 @@ static void refused_on_session(void)
 static void on_first(int rc, void *arg)
 {
     if (rc == 0)
-        pdk_mutex_lock_async(arg, PDK_FOREVER, count, NULL, NULL);
+        pdk_mutex_lock_async(arg, PDK_FOREVER, count, NULL, &second);
 }
 
 static void asks_again(void)
@@ -132,11 +134,11 @@ static void asks_again(void)
     begin(NULL);
     pdk_mutex *n = fixture_mutex(c, fixture_path());
     n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_first, n, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_first, n, &grant), 0);
     CHECK_WITHIN(LONG_MS, n_told == 1);
     CHECK_RC(last_rc, 0);
-    CHECK_RC(pdk_mutex_unlock(n), 0);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(second), 0);
+    CHECK_RC(pdk_grant_release(grant), 0);
     CHECK_RC(pdk_lock_free(n), 0);
     end();
 }
@@ -157,12 +159,12 @@ static void holds_nothing(void)
     begin(NULL);
     pdk_mutex *n = fixture_mutex(c, fixture_path());
     inside = leave = false;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, inside);
     CHECK_RC(pdk_mutex_timedlock(n, LONG_MS), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_mutex_timedlock(m, 50), PDK_ETIMEDOUT); /* by a thread that looks after itself */
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(grant), 0);
     leave = true;
     CHECK_RC(pdk_lock_free(n), 0);
     end();
@@ -174,13 +176,13 @@ static void works_long(void)
 {
     begin(fixture_options(2000));
     inside = leave = false;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, inside);
     pdk__proxy_reset_counters(fixture.proxy);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_PROOF) >= 15);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD); /* never again, if it was LOST */
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(grant) == PDK_HELD); /* never again, if it was LOST */
     leave = true;
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(grant), 0);
     end();
 }
 
@@ -254,7 +256,7 @@ static void dispatched(void)
     CHECK(fd >= 0);
     CHECK_EQ(pdk_client_dispatch(c), 0);
     CHECK(!readable(fd));
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_thread, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_thread, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, readable(fd));
     CHECK_EQ(n_told, 0);
     CHECK_EQ(pdk_client_dispatch(c), 1);
@@ -264,7 +266,7 @@ static void dispatched(void)
     CHECK(pthread_equal(told_on, pthread_self()));
     CHECK(!readable(fd));
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT); /* outside of a callback, all may wait */
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(grant), 0);
     end();
 }
 
@@ -274,9 +276,9 @@ static void refused_while_dispatching(void)
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
     begin(o);
     n_refused = n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, on_lock, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, pdk_client_dispatch(c) >= 0 && n_told == 2);
-    CHECK_EQ(n_refused, N_BLOCKING);
+    CHECK_EQ(n_refused, N_BLOCKING + 1);
     end();
 }
 
@@ -407,7 +409,7 @@ static void lost_with_the_silence(void)
     CHECK_RC(pdk_lock_on_state(next, note_time, NULL), 0);
     last_rc = 1;
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(next, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(next, PDK_FOREVER, count, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, first_is_watched());
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_WITHIN(LONG_MS, last_rc == 0);
@@ -418,7 +420,7 @@ static void lost_with_the_silence(void)
     CHECK(told_ms[PDK_SUSPECT] != 0 && told_ms[PDK_SUSPECT] <= told_ms[PDK_LOST]);
     CHECK(told_ms[PDK_LOST] - heard_ms < SESSION_MS);
     pdk__proxy_clear(fixture.proxy);
-    CHECK_RC(pdk_mutex_unlock(next), PDK_ELOST);
+    CHECK_RC(pdk_grant_release(grant), PDK_ELOST);
     fixture_end(other, next);
     end();
 }
@@ -432,7 +434,7 @@ static void closed_undispatched(void)
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(path, "a-lock-0000000000", "");
     n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(n_told, 1);
@@ -474,7 +476,7 @@ static void closed_while_dispatching(void)
     n_told = 0;
     is_kept = false;
     for (int i = 0; i < 2; i++) /* where a create is lost, the second is granted first */
-        CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, stay_a_while, NULL, NULL), 0);
+        CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, stay_a_while, NULL, i == 0 ? &grant : &second), 0);
     CHECK_EQ(pthread_create(&dispatcher, NULL, dispatch_once, NULL), 0);
     CHECK_WITHIN(LONG_MS, is_kept);
     CHECK_EQ(pthread_create(&closer, NULL, close_it, c), 0);

@@ -40,10 +40,11 @@ static void waiters_return(void)
     pdk_client *c = fixture_client(NULL);
     pdk_mutex *m = fixture_mutex(c, path);
     struct locker l[3];
+    pdk_grant *g;
     n_told = 0;
     for (int i = 0; i < 3; i++)
         locker_start(&l[i], m);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &g), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 5);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(fixture_children(path), 1);
@@ -108,12 +109,12 @@ static void closed_by_two(void)
 static void *use(void *arg)
 {
     pdk_mutex *m = arg;
-    pdk_op *op;
+    pdk_grant *g;
     CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_trylock(m), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ECLOSED);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &op), PDK_ECLOSED);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, count, NULL, &g), PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
     CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     return m;
@@ -159,28 +160,28 @@ static void freed_in_any_order(void)
 {
     const char *path = busy_path(), *free_path = fixture_path();
     int64_t token;
-    pdk_op *op, *other;
+    pdk_grant *g, *other;
     n_told = 0;
     pdk_client *c = fixture_client(NULL);
     pdk_mutex *held = fixture_mutex(c, free_path), *waiting = fixture_mutex(c, path), *idle = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(held), 0);
-    CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &op), 0);
+    CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &g), 0);
     CHECK_RC(pdk_mutex_lock_async(waiting, PDK_FOREVER, count, NULL, &other), 0);
     CHECK_RC(pdk_lock_free(held), PDK_EBUSY);
     CHECK_RC(pdk_lock_free(waiting), PDK_EBUSY);
     CHECK_RC(pdk_lock_free(idle), 0);
-    pdk_op_free(other);
+    CHECK_RC(pdk_grant_release(other), PDK_EPERM);
+    CHECK_RC(pdk_lock_free(waiting), PDK_EBUSY);
     CHECK_RC(pdk_client_free(c), 0); /* closes it */
     CHECK_EQ(n_told, 2);
     CHECK_EQ(pdk_lock_state(held), PDK_LOST);
     CHECK_RC(pdk_lock_token(held, &token), 0);
-    CHECK_RC(pdk_op_cancel(op), 0);
-    CHECK_RC(pdk_lock_free(waiting), 0);
-    pdk_op_free(op);
-    CHECK_RC(pdk_lock_free(held), 0); /* without an unlock */
+    CHECK_RC(pdk_grant_cancel(g), 0);
+    CHECK_RC(pdk_lock_free(waiting), 0); /* and its handle ends */
+    CHECK_RC(pdk_lock_free(held), 0);    /* without an unlock */
     CHECK_RC(pdk_client_free(NULL), 0);
     CHECK_RC(pdk_lock_free(NULL), 0);
-    pdk_op_free(NULL);
+    CHECK_RC(pdk_grant_release(NULL), PDK_EINVAL);
     CHECK_EQ(fixture_children(path), 1);
 }
 
@@ -263,7 +264,7 @@ static bool cancelled(pdk_client *c, pdk_mutex *m)
     struct pdk__list *list = &PDK__MEMBER(m, struct pdk__holds, lock)->list;
     bool waits = !pdk__list_empty(list);
     if (waits)
-        pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk_op, link)->hold);
+        pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk__holding, link)->hold);
     pdk__client_leave(c);
     return waits;
 }

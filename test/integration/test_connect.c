@@ -174,7 +174,7 @@ static void limit(void)
 {
     enum { LENGTH = 3900, MANY = 400 };
     static char path[LENGTH + 1], next[LENGTH + 1];
-    static pdk_op *ops[MANY];
+    static pdk_grant *g[MANY];
     static struct tally t;
     int n = 0, rc = 0;
     pdk_client *c = fixture_client(NULL);
@@ -182,7 +182,7 @@ static void limit(void)
     memset(next, 'y', LENGTH); /* a short path would fit beside the others */
     path[0] = next[0] = '/';
     pdk_mutex *m = fixture_mutex(c, path), *other = fixture_mutex(c, next);
-    while (n < MANY && (rc = pdk_mutex_lock_async(m, PDK_FOREVER, count, &t, &ops[n])) == 0)
+    while (n < MANY && (rc = pdk_mutex_lock_async(m, PDK_FOREVER, count, &t, &g[n])) == 0)
         n++;
     CHECK_RC(rc, PDK_ELIMIT);
     CHECK_RC(pdk_mutex_lock(m), PDK_ELIMIT);
@@ -193,17 +193,15 @@ static void limit(void)
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) != PDK_SESSION_CONNECTED);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTED);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
-    for (int i = 0; i < n; i++) {
-        CHECK_RC(pdk_op_cancel(ops[i]), 0);
-        pdk_op_free(ops[i]);
-    }
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(g[0]) == PDK_HELD);
+    for (int i = 1; i < n; i++)
+        CHECK_RC(pdk_grant_release_async(g[i], NULL, NULL), PDK_EPERM);
     CHECK_WITHIN(LONG_MS, t.n_told == n);
     CHECK_EQ(t.n_other, 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
     CHECK_WITHIN(LONG_MS, pdk_mutex_timedlock(other, LONG_MS) == 0); /* the room is there again */
     CHECK_RC(pdk_mutex_unlock(other), 0);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(g[0]), 0);
     CHECK_RC(pdk_lock_free(other), 0);
     fixture_end(c, m);
 }

@@ -104,7 +104,7 @@ static int64_t check_recorded_grant(void)
     char node[128];
     struct Stat stat;
     int64_t token;
-    CHECK_RC(pdk_lock_token(recorder.mutex, &token), PDK_OK);
+    token = recorder_token(&recorder);
     CHECK(pdk__observe_first(fixture.zh, recorder.path, node, &stat));
     CHECK_EQ(stat.ephemeralOwner, pdk_client_session_id(recorder.client));
     CHECK_EQ(stat.mzxid, token);
@@ -148,7 +148,7 @@ static void lock(const struct kind *k, const struct cut *cuts)
     }
     if (k->cancelled) {
         CHECK_WITHIN(LONG_MS, waited_for());
-        CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+        CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     }
     CHECK_RC(recorder_outcome(&recorder), k->cancelled ? PDK_ECANCELED : PDK_OK);
     CHECK_EQ(recorder.n_answers, before + 1);
@@ -165,7 +165,7 @@ static void settle(void)
 static void nothing_is_left(void)
 {
     CHECK_EQ(pdk__observe_nodes(fixture.zh, recorder.path, pdk_client_session_id(recorder.client)), 0);
-    CHECK_EQ(pdk_lock_state(recorder.mutex), PDK_FREE);
+    CHECK_EQ(recorder_state(&recorder), PDK_FREE);
     CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
     CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 0);
 }
@@ -182,7 +182,7 @@ static void check_and_unlock(const struct kind *k)
     int64_t token = k->recorded ? check_recorded_grant() : pdk__check_grant(&recorder, fixture.zh);
     CHECK_LAW(token > last_token);
     last_token = token;
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     if (k->recorded)
         check_record("free", "");
 }

@@ -56,7 +56,7 @@ static int64_t serve(struct recorder *a)
     CHECK_RC(recorder_outcome(a), PDK_OK);
     int64_t token = pdk__check_grant(a, fixture.zh);
     CHECK_EQ(a->n_answers, 1);
-    CHECK_RC(pdk_mutex_unlock(a->mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(a), PDK_OK);
     return token;
 }
 
@@ -91,16 +91,16 @@ static void while_waiting(void)
 /* LOST is final for the grant; what comes after it is a new one. */
 static void starts_afresh(int64_t token, int64_t session)
 {
-    CHECK_EQ(pdk_lock_state(victim.mutex), PDK_LOST);
+    CHECK_EQ(recorder_state(&victim), PDK_LOST);
     CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_ELOST);
-    CHECK_EQ(pdk_lock_state(victim.mutex), PDK_FREE);
-    CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_EPERM);
+    CHECK_RC(recorder_unlock(&victim), PDK_ELOST);
+    CHECK_EQ(recorder_state(&victim), PDK_FREE);
+    CHECK_RC(recorder_unlock(&victim), PDK_EPERM);
     CHECK_RC(pdk_mutex_timedlock(victim.mutex, LONG_MS), PDK_OK);
     CHECK(pdk_client_session_id(victim.client) != session);
     CHECK_LAW(pdk__check_grant(&victim, fixture.zh) > token);
-    CHECK_EQ(pdk_lock_state(victim.mutex), PDK_HELD);
-    CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_OK);
+    CHECK_EQ(recorder_state(&victim), PDK_HELD);
+    CHECK_RC(recorder_unlock(&victim), PDK_OK);
     CHECK_STR(recorder_states(&victim, story, sizeof story), "suspect lost");
     CHECK_EQ(nodes_of(0), 0);
 }
@@ -218,7 +218,7 @@ static void cut_off_for_good(void (*set)(bool))
     queue(&first, 2);
     set(true);
     CHECK_RC(recorder_outcome(&first), PDK_OK);
-    CHECK_EQ(pdk_lock_state(victim.mutex), PDK_LOST);
+    CHECK_EQ(recorder_state(&victim), PDK_LOST);
     CHECK(pdk_client_state(victim.client) != PDK_SESSION_CONNECTED);
     int64_t suspect_ms = recorder_told_ms(&victim, PDK_SUSPECT), lost_ms = recorder_told_ms(&victim, PDK_LOST);
     CHECK(suspect_ms >= 0 && suspect_ms <= lost_ms);
@@ -239,14 +239,14 @@ static void cut_off_shortly(void)
     int64_t token = pdk__check_grant(&victim, fixture.zh);
     queue(&first, 2);
     cut(true);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(victim.mutex) == PDK_SUSPECT);
+    CHECK_WITHIN(LONG_MS, recorder_state(&victim) == PDK_SUSPECT);
     cut(false);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&victim, PDK_HELD) >= 0);
-    CHECK_EQ(pdk_lock_state(victim.mutex), PDK_HELD);
+    CHECK_EQ(recorder_state(&victim), PDK_HELD);
     CHECK_EQ(pdk__check_grant(&victim, fixture.zh), token);
     CHECK_EQ(first.rc, PDK__PENDING);
     CHECK_STR(recorder_states(&victim, story, sizeof story), "suspect held");
-    CHECK_RC(pdk_mutex_unlock(victim.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&victim), PDK_OK);
     serve(&first);
     CHECK_EQ(nodes_of(0), 0);
 }

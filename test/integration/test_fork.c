@@ -14,7 +14,7 @@
 static pdk_client *c;
 static pdk_mutex *m; /* held */
 static pdk_mutex *w; /* waited for, asynchronously */
-static pdk_op *op;
+static pdk_grant *g;
 static pdk_leader *l; /* is a candidate, after a stranger */
 static pdk_leader_observer *o;
 static const char *path, *busy;
@@ -49,7 +49,7 @@ static void begin(void)
     m = fixture_mutex(c, path);
     w = fixture_mutex(c, busy);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(w, PDK_FOREVER, tell, NULL, &op), 0);
+    CHECK_RC(pdk_mutex_lock_async(w, PDK_FOREVER, tell, NULL, &g), 0);
     CHECK_RC(pdk_leader_new(&l, c, busy, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(busy) == 3);
@@ -77,9 +77,9 @@ static void end(void)
     CHECK_RC(pdk_leader_resign(l), 0);
     CHECK_RC(pdk_leader_free(l), 0);
     CHECK_RC(pdk_leader_observer_free(o), 0);
-    CHECK_RC(pdk_op_cancel(op), 0);
+    CHECK_RC(pdk_grant_cancel(g), 0);
     CHECK_WITHIN(LONG_MS, told == 1);
-    pdk_op_free(op);
+    CHECK_RC(pdk_grant_release(g), PDK_EPERM);
     CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_CONNECT), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(w), 0);
@@ -89,7 +89,7 @@ static void end(void)
 
 static void verbs_of_mutexes(void)
 {
-    pdk_op *other;
+    pdk_grant *other;
     int64_t token;
     pdk_state state;
     CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
@@ -99,7 +99,12 @@ static void verbs_of_mutexes(void)
     CHECK_RC(pdk_mutex_unlock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_lock_async(w, 0, tell, NULL, &other), PDK_EFORKED);
     CHECK_RC(pdk_mutex_unlock_async(m, tell, NULL), PDK_EFORKED);
-    CHECK_RC(pdk_op_cancel(op), PDK_EFORKED);
+    CHECK_RC(pdk_grant_cancel(g), PDK_EFORKED);
+    CHECK_RC(pdk_grant_release(g), PDK_EFORKED);
+    CHECK_RC(pdk_grant_release_async(g, tell, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_grant_token(g, &token), PDK_EFORKED);
+    CHECK_EQ(pdk_grant_state(g), PDK_LOST);
+    CHECK_EQ(pdk_grant_valid_ms(g), 0);
     CHECK_RC(pdk_lock_token(m, &token), PDK_EFORKED);
     CHECK_RC(pdk_lock_on_state(m, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_lock_on_revoke(m, NULL, NULL), PDK_EFORKED);
@@ -110,7 +115,6 @@ static void verbs_of_mutexes(void)
     CHECK_EQ(pdk_lock_node(m, text, sizeof text), 0);
     CHECK_STR(text, "");
     CHECK_EQ(pdk_lock_last_error(m, text, sizeof text), 0);
-    pdk_op_free(op);
     CHECK_RC(pdk_lock_free(w), PDK_EFORKED);
     CHECK_RC(pdk_lock_free(m), PDK_EFORKED);
 }

@@ -365,7 +365,7 @@ static bool revoked(pdk_mutex *m)
 {
     struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    bool yes = PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->list.next, struct pdk_op, link)->revoked;
+    bool yes = PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->list.next, struct pdk__holding, link)->revoked;
     pdk__object_leave(o);
     return yes;
 }
@@ -511,6 +511,7 @@ static void asynchronous(void)
 {
     struct request w[3];
     struct locker l;
+    uint64_t turn;
     begin_turns(BUDGET);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     request_now(&w[0], &a, PDK_FOREVER);
@@ -518,24 +519,27 @@ static void asynchronous(void)
     request_now(&w[1], &a, 50);
     request_now(&w[2], &a, PDK_FOREVER);
     request_told(&w[1], PDK_ETIMEDOUT);
-    CHECK_RC(pdk_op_cancel(w[2].op), 0);
+    CHECK_RC(pdk_grant_cancel(w[2].grant), 0);
     request_told(&w[2], PDK_ECANCELED);
     CHECK_EQ(atomic_load(&w[0].n_told), 0);
     pdk__proxy_reset_counters(a.proxy);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), 0);
     request_told(&w[0], 0);
-    CHECK_EQ(turn_of(a.mutex), 2);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0); /* any thread may */
+    CHECK_RC(pdk_grant_turn(w[0].grant, &turn), 0);
+    CHECK_EQ(turn, 2);
+    CHECK_EQ(pdk_grant_state(w[0].grant), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
+    request_end(&w[0], 0);
     finish(&l);
     CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 0);
-    for (int i = 0; i < 3; i++)
-        pdk_op_free(w[i].op);
+    request_end(&w[1], PDK_ETIMEDOUT);
+    request_end(&w[2], PDK_ECANCELED);
     request_now(&w[0], &a, PDK_FOREVER);
     request_told(&w[0], 0);
     request_now(&w[1], &a, 0);
     request_told(&w[1], PDK_EBUSY);
     request_end(&w[0], 0);
-    pdk_op_free(w[1].op);
+    request_end(&w[1], PDK_EBUSY);
     end();
 }
 
@@ -614,7 +618,7 @@ static void closed_while_waiting(void)
     locker_finish(&l[0]);
     CHECK_RC(l[0].rc, PDK_ECLOSED);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    pdk_op_free(w.op);
+    request_end(&w, PDK_ECLOSED);
     CHECK_EQ(fixture_nodes(), 0);
     peer_free(&a);
     peer_free(&b);
@@ -836,9 +840,8 @@ static void no_request(void)
     struct request w;
     request_now(&w, &a, PDK_FOREVER);
     request_told(&w, 0);
-    CHECK_EQ(peer_token(&a), token);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    pdk_op_free(w.op);
+    CHECK_EQ(request_token(&w), token);
+    request_end(&w, 0);
     end_idle();
 }
 
@@ -852,7 +855,7 @@ static void gives_way(void)
             CHECK_WITHIN(LONG_MS, pdk__proxy_replies(a.proxy, PDK__OP_LIST) > 0);
         request_now(&w, &b, PDK_FOREVER);
         request_told(&w, 0);
-        CHECK(peer_token(&b) > token);
+        CHECK(request_token(&w) > token);
         CHECK_EQ(fixture_nodes(), 1);
         request_end(&w, 0);
     }
@@ -913,12 +916,10 @@ static void time_ends_after_a_deadline(void)
     fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-"));
     CHECK_WITHIN(LONG_MS, atomic_load(&n_states) == 1);
     request_now(&w, &a, 4000);
-    request_told(&w, 0);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_end(&w, 0);
     locker_finish(&l);
     CHECK_RC(l.unlock_rc, PDK_ELOST);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    pdk_op_free(w.op);
     atomic_store(&n_states, 0);
     end_idle();
 }

@@ -206,12 +206,15 @@ static void note_rc(int rc, void *arg) { *(_Atomic int *)arg = rc; }
 static void asynchronous(void)
 {
     _Atomic int rc = 1;
+    pdk_grant *g;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(n, KNOWN_MS, note_rc, (void *)&rc, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, KNOWN_MS, note_rc, (void *)&rc, &g), 0);
     CHECK_WITHIN(LONG_MS, rc != 1);
     CHECK_RC(rc, PDK_ETIMEDOUT);
     check_mutex(n, "lock", "1 ahead");
+    CHECK_RC(pdk_grant_release(g), PDK_EPERM);
+    check_mutex(n, "unlock", ": nothing was granted");
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     check_none(n);
@@ -378,19 +381,20 @@ static void place_in_queue(void)
     struct locker l;
     int64_t ahead = 99;
     _Atomic int rc;
+    pdk_grant *g;
     begin();
     CHECK_RC(pdk_lock_ahead(n, &ahead), PDK_EPERM);
     fixture_make(lock, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(lock, "x-lock-0000000000", "");
     fixture_make_below(lock, "junk", "");
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, &g), 0);
     CHECK_WITHIN(LONG_MS, pdk_lock_ahead(m, &ahead) == 0 && ahead == 1);
     locker_start(&l, n);
     CHECK_WITHIN(LONG_MS, pdk_lock_ahead(n, &ahead) == 0 && ahead == 2);
     fixture_delete_below(lock, "x-lock-0000000000");
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(g) == PDK_HELD);
     CHECK_RC(pdk_lock_ahead(m, &ahead), PDK_EPERM);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(g), 0);
     CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, 0);
     CHECK_RC(pdk_lock_ahead(n, &ahead), PDK_EPERM);

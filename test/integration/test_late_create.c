@@ -122,7 +122,7 @@ static void a_late_create_is_found_and_deleted(void)
     CHECK_EQ(pdk_client_session_id(recorder.client), session);
     CHECK_EQ(recorder_told_ms(&recorder, PDK_LOST), -1);
     pdk__check_grant(&recorder, zh); /* the node that is left is the holder's */
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     pdk__observe_flush(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
     CHECK_EQ(n_created(), 2);

@@ -71,6 +71,7 @@ static void leaves_nothing(void (*round)(void))
 }
 
 static atomic_int n_told;
+static pdk_grant *grant;
 
 static void tell(int rc, void *arg)
 {
@@ -82,11 +83,10 @@ static void in_use(void)
 {
     pdk_client *c = fixture_client(NULL);
     pdk_mutex *m = fixture_mutex(c, "/leftovers"), *n = fixture_mutex(c, "/leftovers");
-    pdk_op *op;
+    pdk_grant *g;
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, tell, NULL, &op), 0);
+    CHECK_RC(pdk_mutex_lock_async(n, PDK_FOREVER, tell, NULL, &g), 0);
     CHECK_RC(pdk_mutex_trylock(n), PDK_EBUSY);
-    pdk_op_free(op);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
@@ -98,7 +98,7 @@ static void dispatching(void)
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
     pdk_client *c = fixture_client(o);
     pdk_mutex *m = fixture_mutex(c, "/leftovers");
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &grant), 0);
     fixture_end(c, m);
 }
 
@@ -108,7 +108,7 @@ static void hopeless(void)
     CHECK_RC(pdk_client_new(&c, "127.0.0.1", NULL), PDK_EINVAL);
     CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", NULL), 0); /* no process listens there */
     pdk_mutex *m = fixture_mutex(c, "/leftovers");
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &grant), 0);
     CHECK_RC(pdk_client_free(c), 0);
     CHECK_RC(pdk_lock_free(m), 0);
 }
@@ -125,7 +125,7 @@ static void adopted(void)
     pdk_client_options_free(o);
     pdk_mutex *m = fixture_mutex(c, "/leftovers");
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &grant), 0);
     fixture_end(c, m);
 }
 

@@ -95,7 +95,7 @@ static void nothing(int rc, void *arg)
 
 static void another_kind(void)
 {
-    pdk_permit *permit = NULL;
+    pdk_grant *permit = NULL;
     struct zoo_op op;
     int64_t token;
     uint64_t turn;
@@ -176,7 +176,7 @@ static void check_in_use(enum kind kind)
 
 static void held(void)
 {
-    pdk_permit *permit;
+    pdk_grant *permit;
     int64_t token = 0, parts[2];
     begin();
     CHECK_RC(pdk_mutex_lock(locks[MUTEX]), 0);
@@ -196,10 +196,91 @@ static void held(void)
     CHECK_EQ(token, parts[0] > parts[1] ? parts[0] : parts[1]);
     CHECK_RC(pdk_mutex_unlock(locks[MUTEX]), 0);
     CHECK_RC(pdk_rwlock_unlock(locks[RWLOCK]), 0);
-    CHECK_RC(pdk_permit_release(permit), 0);
+    CHECK_RC(pdk_grant_release(permit), 0);
     CHECK_RC(pdk_multilock_unlock(locks[MULTILOCK]), 0);
     CHECK_RC(pdk_lock_token(locks[MULTILOCK], &token), PDK_EPERM);
     end();
+}
+
+/* --- handles ----------------------------------------------------------------------------------------------------- */
+
+static void note(int rc, void *arg) { atomic_store((atomic_int *)arg, rc); }
+
+static int request(enum kind kind, int64_t timeout_ms, atomic_int *told, pdk_grant **g)
+{
+    atomic_store(told, 1);
+    switch (kind) {
+    case MUTEX:
+        return pdk_mutex_lock_async(locks[kind], timeout_ms, note, told, g);
+    case RWLOCK:
+        return pdk_rwlock_wrlock_async(locks[kind], timeout_ms, note, told, g);
+    case SEMAPHORE:
+        return pdk_semaphore_acquire_async(locks[kind], 2, timeout_ms, note, told, g);
+    default:
+        return pdk_multilock_lock_async(locks[kind], timeout_ms, note, told, g);
+    }
+}
+
+static void check_no_grant(enum kind kind, pdk_grant *g)
+{
+    struct zoo_op op;
+    int64_t token;
+    CHECK_EQ(pdk_grant_state(g), PDK_FREE);
+    CHECK_EQ(pdk_grant_valid_ms(g), 0);
+    CHECK_RC(pdk_grant_token(g, &token), PDK_EPERM);
+    CHECK_RC(pdk_grant_guard(g, 0, &op), PDK_EPERM);
+    CHECK_EQ(pdk_grant_node(g, 0, NULL, 0), 0);
+    check_in_use(kind);
+}
+
+/* Of each kind one that is granted, one that has failed, and one that waits. */
+static void handles(void)
+{
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        pdk_grant *held, *failed, *waits;
+        atomic_int told[3];
+        uint64_t turn;
+        CHECK_RC(request(kind, PDK_FOREVER, &told[0], NULL), PDK_EINVAL);
+        CHECK_RC(request(kind, PDK_FOREVER, &told[0], &held), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&told[0]) == 0);
+        CHECK_EQ(pdk_grant_state(held), PDK_HELD);
+        CHECK_EQ(pdk_lock_state(locks[kind]), PDK_FREE);
+        CHECK_EQ(pdk_grant_count(held), kind >= SEMAPHORE ? 2 : 1);
+        CHECK_RC(pdk_grant_turn(held, &turn), 0);
+        CHECK_EQ(turn, 1);
+        CHECK_RC(request(kind, 0, &told[1], &failed), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&told[1]) == PDK_EBUSY);
+        CHECK_RC(request(kind, PDK_FOREVER, &told[2], &waits), 0);
+        check_no_grant(kind, waits);
+        CHECK_RC(pdk_grant_release(waits), PDK_EPERM);
+        CHECK_WITHIN(LONG_MS, atomic_load(&told[2]) == PDK_ECANCELED);
+        CHECK_RC(pdk_grant_release(held), 0);
+        check_no_grant(kind, failed); /* it alone keeps the lock */
+        CHECK_RC(pdk_grant_cancel(failed), 0);
+        CHECK_RC(pdk_grant_release_async(failed, nothing, NULL), PDK_EPERM);
+        char text[512];
+        pdk_lock_last_error(locks[kind], text, sizeof text);
+        CHECK(strstr(text, ": nothing was granted") != NULL);
+    }
+    end();
+}
+
+static void no_handle(void)
+{
+    struct zoo_op op;
+    uint64_t turn;
+    int64_t token;
+    CHECK_RC(pdk_grant_release(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_grant_release_async(NULL, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_grant_cancel(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_grant_token(NULL, &token), PDK_EINVAL);
+    CHECK_RC(pdk_grant_turn(NULL, &turn), PDK_EINVAL);
+    CHECK_RC(pdk_grant_guard(NULL, 0, &op), PDK_EINVAL);
+    CHECK_EQ(pdk_grant_state(NULL), PDK_FREE);
+    CHECK_EQ(pdk_grant_valid_ms(NULL), 0);
+    CHECK_EQ(pdk_grant_count(NULL), 0);
+    CHECK_EQ(pdk_grant_node(NULL, 0, NULL, 0), 0);
 }
 
 int main(int argc, char **argv)
@@ -209,6 +290,8 @@ int main(int argc, char **argv)
         {"a verb of another kind of lock is refused, and says of which kind it is", another_kind},
         {"the common verbs take NULL", no_lock},
         {"the common verbs take each kind of lock, held; and what is held is not freed", held},
+        {"a handle keeps its lock, whatever becomes of its request", handles},
+        {"the verbs of a handle take NULL", no_handle},
         {0},
     };
     return fixture_main(argc, argv, "lock", tests, ON_ONE);

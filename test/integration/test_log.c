@@ -267,8 +267,9 @@ static void make_more(pdk_client *c, pdk_log_level level, int64_t at_ms, const c
 {
     (void)c, (void)level, (void)at_ms, (void)arg;
     lost_told = lost_told || strstr(text, " lines were lost") != NULL;
+    pdk_grant *g;
     if (++n_taken <= 3)
-        CHECK_RC(pdk_mutex_lock_async(busy, PDK_FOREVER, ignore_lock, NULL, NULL), 0);
+        CHECK_RC(pdk_mutex_lock_async(busy, PDK_FOREVER, ignore_lock, NULL, &g), 0);
 }
 
 /* No timer is about to wake the thread that looks after the log. */
@@ -283,6 +284,7 @@ static bool quiet(pdk_client *c)
 static void lines_that_remain(void)
 {
     int fd;
+    pdk_grant *g;
     pdk_client_options *o = fixture_options(86400000);
     CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_DEBUG, make_more, NULL), 0);
@@ -290,7 +292,7 @@ static void lines_that_remain(void)
     struct pollfd p = {.fd = pdk_client_fd(c), .events = POLLIN};
     busy = fixture_mutex(c, fixture_path());
     for (int i = 0; i < MANY; i++)
-        CHECK_RC(pdk_mutex_lock_async(busy, PDK_FOREVER, ignore_lock, NULL, NULL), 0);
+        CHECK_RC(pdk_mutex_lock_async(busy, PDK_FOREVER, ignore_lock, NULL, &g), 0);
     CHECK_WITHIN(LONG_MS, poll(&p, 1, 100) == 1 && quiet(c));
     CHECK(pdk_client_dispatch(c) > 0);
     CHECK(n_taken > 256);

@@ -93,7 +93,7 @@ static void ends_right(void)
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 1);
     CHECK_EQ(recorder.n_answers, 1);
     CHECK_EQ(recorder.n_told, 0);
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     pdk__observe_flush(zh, path);
     CHECK_EQ(pdk__observe_nodes(zh, path, 0), 0);
 }

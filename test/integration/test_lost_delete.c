@@ -64,7 +64,7 @@ static void locks_again(int64_t token)
     CHECK_EQ(nodes(), 0);
     CHECK_RC(pdk_mutex_timedlock(recorder.mutex, LONG_MS), PDK_OK);
     CHECK_LAW(pdk__check_grant(&recorder, fixture.zh) > token);
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     CHECK_EQ(nodes(), 0);
     CHECK_EQ(recorder.n_told, 0);
 }
@@ -83,7 +83,7 @@ static void reply_lost(void)
     int64_t token = lock();
     int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
     leave_home();
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     CHECK_EQ(pdk__proxy_hits(home, r), 1);
     CHECK_EQ(requests(PDK__OP_DELETE), 2);
     CHECK(tells(away, "=delete:-101 "));
@@ -96,7 +96,7 @@ static void request_lost(void)
     int64_t token = lock();
     int r = rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE);
     leave_home();
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     CHECK_EQ(pdk__proxy_hits(home, r), 1);
     CHECK_EQ(requests(PDK__OP_DELETE), 2);
     CHECK(!tells(away, "=delete:-101 "));
@@ -112,11 +112,11 @@ static void hands_over(void)
     recorder_queue(&peer, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, nodes() == 2);
     rule(home, PDK__OP_DELETE, PDK__CUT_BEFORE_REPLY);
-    CHECK_RC(pdk_mutex_unlock(recorder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&recorder), PDK_OK);
     CHECK_RC(recorder_outcome(&peer), PDK_OK);
     CHECK_LAW(pdk__check_grant(&peer, fixture.zh) > token);
     CHECK_EQ(nodes(), 1);
-    CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&peer), PDK_OK);
     locks_again(token);
 }
 
@@ -157,7 +157,7 @@ static void cancelled_adrift(void)
 {
     begin();
     strand();
-    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     CHECK_EQ(nodes(), 1);
     leave_home();
@@ -172,7 +172,7 @@ static void clean_up_cut(void)
                                     PDK__CUT_BEFORE_REPLY};
     begin();
     strand();
-    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     int rules[4];
     for (int i = 0; i < 4; i++)
@@ -192,7 +192,7 @@ static void give_up_connected(pdk__act act, bool cancel)
     recorder_queue(&recorder, cancel ? PDK_FOREVER : SOON_MS);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(home, r) == 1);
     if (cancel)
-        CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+        CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     CHECK_RC(recorder_outcome(&recorder), cancel ? PDK_ECANCELED : PDK_ETIMEDOUT);
     CHECK_EQ(nodes(), act == PDK__HOLD_REPLY ? 1 : 0);
     CHECK_EQ(requests(PDK__OP_DELETE), 0);
@@ -214,7 +214,7 @@ static void frees_the_next(void)
     strand();
     attach_only_to(away);
     pdk__proxy_refuse(away, true);
-    CHECK_RC(pdk_op_cancel(recorder.op), PDK_OK);
+    CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     char direct[32];
     snprintf(direct, sizeof direct, "127.0.0.1:%d", pdk__server_port(fixture.e->server[0]));
@@ -226,7 +226,7 @@ static void frees_the_next(void)
     CHECK_RC(recorder_outcome(&peer), PDK_OK);
     CHECK_EQ(nodes(), 1);
     pdk__check_grant(&peer, fixture.zh);
-    CHECK_RC(pdk_mutex_unlock(peer.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&peer), PDK_OK);
     cleaned_up();
 }
 

@@ -230,14 +230,14 @@ static void (*shake)(void);
 static void wait_and_get(void)
 {
     static struct outcome locked, unlocked;
-    pdk_op *op = NULL;
+    pdk_grant *g = NULL;
     locked.n = unlocked.n = 0;
     pdk_mutex *mine = NULL;
     check_either(pdk_mutex_new(&mine, c, busy, NULL), 0);
     if (mine == NULL)
         return;
     fixture_make_below(busy, "a-lock-0000000000", "");
-    int rc = pdk_mutex_lock_async(mine, PDK_FOREVER, tell, &locked, &op);
+    int rc = pdk_mutex_lock_async(mine, PDK_FOREVER, tell, &locked, &g);
     check_either(rc, 0);
     if (rc == 0) {
         CHECK_WITHIN(LONG_MS, fixture_children(busy) == 2);
@@ -248,12 +248,11 @@ static void wait_and_get(void)
     if (rc == 0) {
         CHECK_WITHIN(LONG_MS, locked.n == 1);
         CHECK_RC(locked.rc, 0);
-        rc = pdk_mutex_unlock_async(mine, tell, &unlocked);
+        rc = pdk_grant_release_async(g, tell, &unlocked);
         CHECK_RC(rc, 0);
         CHECK_WITHIN(LONG_MS, unlocked.n == 1);
         CHECK_RC(unlocked.rc, 0);
     }
-    pdk_op_free(op);
     CHECK_RC(pdk_lock_free(mine), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(busy) == 0);
 }

@@ -57,6 +57,7 @@ static void end(void)
 }
 
 struct want {
+    pdk_grant *grant;
     atomic_int told; /* 1 until the callback, then its code */
 };
 
@@ -67,7 +68,7 @@ static bool is(const struct want *w, int rc) { return atomic_load(&w->told) == r
 static void want(struct want *w, pdk_multilock *m)
 {
     atomic_store(&w->told, 1);
-    CHECK_RC(pdk_multilock_lock_async(m, PDK_FOREVER, told, w), 0);
+    CHECK_RC(pdk_multilock_lock_async(m, PDK_FOREVER, told, w, &w->grant), 0);
 }
 
 /* --- all or nothing ---------------------------------------------------------------------------------------------- */
@@ -118,7 +119,7 @@ static void one_path_keeps_it_waiting(void)
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(one), 0);
     CHECK_WITHIN(LONG_MS, is(&w, 0));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_grant_release(w.grant), 0);
     CHECK_RC(pdk_lock_free(one), 0);
     end();
 }
@@ -190,6 +191,26 @@ static void a_guard_for_each_path(void)
 
 /* --- asynchronously ---------------------------------------------------------------------------------------------- */
 
+/* It knows each path, in the order given. */
+static void check_handle(const struct want *w)
+{
+    struct zoo_op check;
+    int64_t token = 0;
+    char node[64];
+    CHECK_EQ(pdk_grant_state(w->grant), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
+    CHECK_EQ(pdk_grant_count(w->grant), N_PATHS);
+    CHECK_RC(pdk_grant_token(w->grant, &token), 0);
+    CHECK(token > 0 && pdk_grant_valid_ms(w->grant) > 0);
+    for (unsigned i = 0; i < N_PATHS; i++) {
+        const char *path = pdk_multilock_path(locks[0], i);
+        CHECK(pdk_grant_node(w->grant, i, node, sizeof node) > 0);
+        CHECK(strlen(node) > 0 && fixture_find(path, node)[0] != '\0');
+        CHECK_RC(pdk_grant_guard(w->grant, i, &check), 0);
+    }
+    CHECK_RC(pdk_grant_guard(w->grant, N_PATHS, &check), PDK_EINVAL);
+}
+
 static void without_waiting(void)
 {
     struct want first, second, third, try, gone;
@@ -200,16 +221,20 @@ static void without_waiting(void)
     want(&third, locks[1]);
     CHECK_WITHIN(LONG_MS, nodes_are(3));
     CHECK_RC(pdk_lock_free(locks[0]), PDK_EBUSY);
-    CHECK_EQ(pdk_multilock_cancel(locks[0]), 1);
+    CHECK_RC(pdk_grant_cancel(second.grant), 0);
     CHECK_WITHIN(LONG_MS, is(&second, PDK_ECANCELED) && nodes_are(2));
     CHECK(is(&third, 1));
     atomic_store(&try.told, 1);
-    CHECK_RC(pdk_multilock_lock_async(locks[2], 0, told, &try), 0);
-    CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY)); /* and it is no obstacle to end() */
+    CHECK_RC(pdk_multilock_lock_async(locks[2], 0, told, &try, &try.grant), 0);
+    CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY));
+    CHECK_RC(pdk_grant_release_async(try.grant, NULL, NULL), PDK_EPERM);
+    CHECK_RC(pdk_grant_release(second.grant), PDK_EPERM);
+    check_handle(&first);
+    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
     atomic_store(&gone.told, 1);
-    CHECK_RC(pdk_multilock_unlock_async(locks[0], told, &gone), 0);
+    CHECK_RC(pdk_grant_release_async(first.grant, told, &gone), 0);
     CHECK_WITHIN(LONG_MS, is(&gone, 0) && is(&third, 0));
-    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    CHECK_RC(pdk_grant_release(third.grant), 0);
     end();
 }
 
@@ -282,9 +307,9 @@ static void one_node_deleted_while_it_waits(void)
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, is(&third, 0));
     CHECK(is(&second, 1));
-    CHECK_RC(pdk_multilock_unlock(locks[2]), 0);
+    CHECK_RC(pdk_grant_release(third.grant), 0);
     CHECK_WITHIN(LONG_MS, is(&second, 0));
-    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    CHECK_RC(pdk_grant_release(second.grant), 0);
     end();
 }
 
@@ -302,7 +327,7 @@ static void an_ended_session(void)
     CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, is(&second, 0));
     CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
-    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    CHECK_RC(pdk_grant_release(second.grant), 0);
     end();
 }
 
@@ -432,8 +457,7 @@ static void sessions_that_end_all_the_time(void)
         fixture_expire(pdk__client_zh(clients[0]));
         CHECK_WITHIN(LONG_MS, !is(&w, 1));
         CHECK(is(&w, 0) || is(&w, PDK_ELOST));
-        if (is(&w, 0))
-            pdk_multilock_unlock(locks[0]);
+        pdk_grant_release(w.grant);
         CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && nodes_are(0));
     }
     end();
@@ -472,7 +496,7 @@ static void wrong_requests(void)
     pdk_lock_options_free(o);
     CHECK_RC(pdk_multilock_lock(NULL), PDK_EINVAL);
     CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
-    CHECK_RC(pdk_multilock_lock_async(locks[0], 0, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_multilock_lock_async(locks[0], 0, told, NULL, NULL), PDK_EINVAL);
     CHECK(pdk_multilock_path(locks[0], N_PATHS) == NULL);
     end();
 }

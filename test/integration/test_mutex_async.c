@@ -18,10 +18,10 @@ static void cancelled_in_queue(void)
     request_queued(&middle, &b, PDK_FOREVER, 2);
     request_queued(&last, &c, PDK_FOREVER, 3);
     for (int i = 0; i < 3; i++)
-        CHECK_RC(pdk_op_cancel(middle.op), 0);
+        CHECK_RC(pdk_grant_cancel(middle.grant), 0);
     request_told(&middle, PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_op_cancel(middle.op), 0);
+    CHECK_RC(pdk_grant_cancel(middle.grant), 0);
     CHECK_EQ(last.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_end(&last, 0);
@@ -39,8 +39,8 @@ static void cancelled_too_late(void)
     struct peer a = peer_new(0);
     request_queued(&w, &a, PDK_FOREVER, 1);
     request_told(&w, 0);
-    CHECK_RC(pdk_op_cancel(w.op), 0);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
+    CHECK_RC(pdk_grant_cancel(w.grant), 0);
+    CHECK_EQ(pdk_grant_state(w.grant), PDK_HELD);
     CHECK_EQ(fixture_nodes(), 1);
     request_end(&w, 0);
     peer_free(&a);
@@ -54,10 +54,11 @@ static void note_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
     atomic_fetch_add(&n_lost, state == PDK_LOST);
 }
 
-/* Two grants of one object: the one that is lost was asked for later. An unlock means that one, so that who relies on the
- * other keeps it. */
-static void the_lost_grant_is_unlocked_first(void)
+/* Two grants of one object: the one that is lost was asked for later. Each is asked and released by its own handle, and
+ * the object has neither. */
+static void each_grant_has_its_handle(void)
 {
+    int64_t tokens[2];
     struct request held, lost;
     fixture_begin();
     atomic_store(&n_lost, 0);
@@ -73,13 +74,21 @@ static void the_lost_grant_is_unlocked_first(void)
     fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-0000000002"));
     request_told(&held, 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&n_lost) == 1);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), PDK_EPERM);
+    CHECK_RC(pdk_lock_free(a.mutex), PDK_EBUSY);
+    CHECK_EQ(pdk_grant_state(held.grant), PDK_HELD);
+    CHECK_EQ(pdk_grant_state(lost.grant), PDK_LOST);
+    CHECK(pdk_grant_valid_ms(held.grant) > 0 && pdk_grant_valid_ms(lost.grant) == 0);
+    CHECK_RC(pdk_grant_token(held.grant, &tokens[0]), 0);
+    CHECK_RC(pdk_grant_token(lost.grant, &tokens[1]), 0);
+    CHECK(tokens[0] > tokens[1]);
+    CHECK_RC(pdk_grant_release(lost.grant), PDK_ELOST);
+    CHECK_EQ(pdk_grant_state(held.grant), PDK_HELD);
     CHECK_EQ(fixture_nodes(), 1);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_RC(pdk_grant_release(held.grant), 0);
     CHECK_EQ(fixture_nodes(), 0);
-    pdk_op_free(held.op);
-    pdk_op_free(lost.op);
     peer_free(&a);
     peer_free(&b);
 }
@@ -93,7 +102,7 @@ static void cancelled_at_once(void)
     for (int i = 0; i < 50; i++) {
         struct request *w = &wants[i];
         request_now(w, &a, PDK_FOREVER);
-        CHECK_RC(pdk_op_cancel(w->op), 0);
+        CHECK_RC(pdk_grant_cancel(w->grant), 0);
         CHECK_WITHIN(LONG_MS, w->n_told > 0);
         CHECK(w->rc == 0 || w->rc == PDK_ECANCELED);
         request_end(w, w->rc);
@@ -122,6 +131,7 @@ static void times_out(void)
 
 static pthread_t teller;
 static int n_calls;
+static pdk_grant *grant;
 static int call_rc;
 
 static void note_call(int rc, void *arg)
@@ -132,6 +142,7 @@ static void note_call(int rc, void *arg)
     if (arg != NULL) {
         struct peer *p = arg;
         CHECK_RC(pdk_mutex_lock(p->mutex), PDK_EDEADLK);
+        CHECK_RC(pdk_grant_release(grant), PDK_EDEADLK);
         CHECK_RC(pdk_client_dispatch(p->client), PDK_EDEADLK);
     }
 }
@@ -171,10 +182,10 @@ static void dispatched(void)
     int fd = pdk_client_fd(a.client);
     CHECK(fd >= 0);
     n_calls = 0;
-    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, &grant), 0);
     CHECK(readable(fd, LONG_MS));
     let_timers_pass(&a);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD); /* known, but not reported before the caller dispatches */
+    CHECK_EQ(pdk_grant_state(grant), PDK_HELD); /* known, but not reported before the caller dispatches */
     CHECK_EQ(n_calls, 0);
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
     CHECK_EQ(n_calls, 1);
@@ -182,11 +193,16 @@ static void dispatched(void)
     CHECK(pthread_equal(teller, pthread_self()));
     CHECK(!readable(fd, 0));
     CHECK_EQ(pdk_client_dispatch(a.client), 0);
-    CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_call, NULL), 0);
+    CHECK_RC(pdk_grant_release_async(grant, note_call, NULL), 0);
     CHECK(readable(fd, LONG_MS));
     CHECK_EQ(pdk_client_dispatch(a.client), 1);
     CHECK_EQ(n_calls, 2);
     CHECK_EQ(fixture_nodes(), 0);
+    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, NULL, &grant), 0);
+    CHECK(readable(fd, LONG_MS));
+    CHECK_RC(pdk_grant_release(grant), 0);
+    CHECK_EQ(pdk_client_dispatch(a.client), 1);
+    CHECK_RC(call_rc, PDK_ECANCELED); /* granted, and released before the callback */
     peer_free(&a);
 }
 
@@ -207,11 +223,11 @@ static void library_thread(void)
     atomic_store(&n_answers, 0);
     CHECK_EQ(pdk_client_fd(a.client), -1);
     CHECK_RC(pdk_client_dispatch(a.client), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_thread, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_thread, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, n_answers == 1);
     CHECK(!pthread_equal(teller, pthread_self()));
     CHECK_RC(call_rc, 0);
-    CHECK_RC(pdk_mutex_unlock_async(a.mutex, note_thread, NULL), 0);
+    CHECK_RC(pdk_grant_release_async(grant, note_thread, NULL), 0);
     CHECK_WITHIN(LONG_MS, n_answers == 2);
     CHECK_RC(call_rc, 0);
     CHECK_EQ(fixture_nodes(), 0);
@@ -341,7 +357,7 @@ static void states_that_waited(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"of two grants an unlock means the one that is lost", the_lost_grant_is_unlocked_first},
+        {"of two grants of one object each has its handle", each_grant_has_its_handle},
         {"a lock cancelled in the queue is told so once, and its node goes", cancelled_in_queue},
         {"a cancel after the grant changes nothing", cancelled_too_late},
         {"a cancel at once ends in one answer and no node", cancelled_at_once},

@@ -89,14 +89,14 @@ static void queue_moves(void)
     begin_queued(&t, late.mutex, TIMEOUT_MS, N_AHEAD + 2);
     while (!is_back(&t)) {
         CHECK(left > 0);
-        CHECK_RC(pdk_op_cancel(ahead[--left].op), 0);
+        CHECK_RC(pdk_grant_cancel(ahead[--left].grant), 0);
         int64_t next_ms = pdk__test_now_ms() + EACH_MS;
         CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= next_ms || is_back(&t));
     }
     CHECK(left < N_AHEAD);
     end(&t);
     while (left > 0)
-        CHECK_RC(pdk_op_cancel(ahead[--left].op), 0);
+        CHECK_RC(pdk_grant_cancel(ahead[--left].grant), 0);
     for (int i = 0; i < N_AHEAD; i++)
         request_end(&ahead[i], PDK_ECANCELED);
     wait_for_nodes(1);

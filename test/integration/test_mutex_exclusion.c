@@ -40,7 +40,7 @@ static void hands_over(void)
     CHECK_EQ(w.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&w, 0);
-    CHECK_LAW(peer_token(&b) > first);
+    CHECK_LAW(request_token(&w) > first);
     request_end(&w, 0);
     peer_free(&a);
     peer_free(&b);

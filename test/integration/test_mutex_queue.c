@@ -118,7 +118,7 @@ static void middle_gone_before_watched(void)
     int held = hold_watch(&c);
     request_now(&last, &c, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(c.proxy, held) == 1);
-    CHECK_RC(pdk_op_cancel(middle.op), 0);
+    CHECK_RC(pdk_grant_cancel(middle.grant), 0);
     wait_for_nodes(2);
     int lists = pdk__proxy_replies(c.proxy, PDK__OP_LIST), gets = pdk__proxy_replies(c.proxy, PDK__OP_GET);
     pdk__proxy_release(c.proxy, held);
@@ -196,7 +196,7 @@ static void quiet_departure(void)
     line_up();
     for (int i = 0; i <= N_WAITERS; i++)
         pdk__proxy_reset_counters(peers[i].proxy);
-    CHECK_RC(pdk_op_cancel(wants[2].op), 0);
+    CHECK_RC(pdk_grant_cancel(wants[2].grant), 0);
     request_end(&wants[2], PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, pdk__proxy_events(peers[3].proxy, 0, NULL) == 1);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(peers[3].proxy, PDK__OP_GET) == 1);

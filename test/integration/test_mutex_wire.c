@@ -227,7 +227,7 @@ static void contenders(void)
     pdk_contender_list_free(list);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&w, 0);
-    CHECK_EQ(peer_token(&b), promised);
+    CHECK_EQ(request_token(&w), promised);
     request_end(&w, 0);
     peer_free(&a);
     peer_free(&b);

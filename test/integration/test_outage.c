@@ -67,7 +67,7 @@ static void end(void)
     CHECK_RC(recorder_outcome(&waiter), PDK_OK);
     pdk__check_grant(&waiter, fixture.zh);
     CHECK_EQ(waiter.n_answers, 1);
-    CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&waiter), PDK_OK);
     CHECK_WITHIN(LONG_MS, nodes_of(0) == 0);
 }
 
@@ -130,7 +130,7 @@ static void set_up(void)
         if (outlive_the_handle())
             return;
         lay_ghost();
-        CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+        CHECK_RC(recorder_unlock(&holder), PDK_OK);
         end();
     }
 }
@@ -139,7 +139,7 @@ static void waiters_old_node(void)
 {
     set_up();
     int64_t old = zoo_client_id(ghost)->client_id;
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&holder), PDK_OK);
     CHECK_WITHIN(LONG_MS, first_is_watched(old));
     CHECK_EQ(waiter.rc, PDK__PENDING);
     CHECK_EQ(nodes_of(0), 2);
@@ -151,7 +151,7 @@ static void waiters_old_node(void)
 static void waiters_old_node_expires(void)
 {
     set_up();
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&holder), PDK_OK);
     lay_ghost();
     end();
 }
@@ -171,7 +171,7 @@ static void session_outlived(void)
     CHECK_EQ(waiter.rc, PDK__PENDING);
     if (pdk_client_session_id(waiter.client) == session)
         CHECK_EQ(nodes_of(0), 2);
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&holder), PDK_OK);
     end();
 }
 
@@ -185,11 +185,11 @@ static void holders_old_node(void)
     CHECK_STR(recorder_states(&holder, story, sizeof story), "suspect lost");
     start_servers();
     end();
-    CHECK_EQ(pdk_lock_state(holder.mutex), PDK_LOST);
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    CHECK_EQ(recorder_state(&holder), PDK_LOST);
+    CHECK_RC(recorder_unlock(&holder), PDK_ELOST);
     CHECK_RC(pdk_mutex_timedlock(holder.mutex, LONG_MS), PDK_OK);
     pdk__check_grant(&holder, fixture.zh);
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(&holder), PDK_OK);
     CHECK_EQ(nodes_of(0), 0);
 }
 
@@ -203,7 +203,7 @@ static bool holder_behind_itself_of(int short_ms)
     CHECK_WITHIN(LONG_MS, pdk_client_state(holder.client) == PDK_SESSION_CONNECTING);
     ghost = zookeeper_init(fixture.hosts, NULL, PATIENT_MS, &id, NULL, ZOO_NO_LOG_CLIENTENV);
     CHECK(ghost != NULL);
-    CHECK_RC(pdk_mutex_unlock(holder.mutex), PDK_ELOST);
+    CHECK_RC(recorder_unlock(&holder), PDK_ELOST);
     recorder_queue(&holder, PDK_FOREVER);
     start_servers();
     bool back = ghost_is_back();
@@ -214,7 +214,7 @@ static bool holder_behind_itself_of(int short_ms)
     lay_ghost();
     CHECK_RC(recorder_outcome(&holder), PDK_OK);
     pdk__check_grant(&holder, fixture.zh);
-    int rc = pdk_mutex_unlock(holder.mutex);
+    int rc = recorder_unlock(&holder);
     if (rc == PDK_ELOST) /* since the grant more time passed than its session has */
         back = false;
     else

@@ -69,7 +69,7 @@ static int64_t serve(struct recorder *a)
     int64_t token = pdk__check_grant(a, fixture.zh);
     CHECK_EQ(a->n_answers, 1);
     CHECK_EQ(a->n_told, 0);
-    CHECK_RC(pdk_mutex_unlock(a->mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(a), PDK_OK);
     return token;
 }
 
@@ -125,9 +125,9 @@ static void waiter_and_holder_at_once(void)
     char node[128];
     pdk_lock_node(robbed->mutex, node, sizeof node);
     CHECK(strcmp(node, of_robbed) != 0);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder->mutex) == PDK_LOST);
-    CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    CHECK_WITHIN(LONG_MS, recorder_state(holder) == PDK_LOST);
+    CHECK_RC(recorder_unlock(holder), PDK_ELOST);
+    CHECK_RC(recorder_unlock(robbed), PDK_OK);
     CHECK_EQ(nodes_of(NULL), 0);
 }
 
@@ -142,13 +142,13 @@ static void waiter_and_holder_too_early(void)
     delete_both(holder, robbed, of_robbed);
     CHECK_RC(recorder_outcome(robbed), PDK_OK);
     bool soon = gets() == 1; /* else a slow machine has let that time pass */
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(holder->mutex) == PDK_LOST);
-    CHECK_RC(pdk_mutex_unlock(holder->mutex), PDK_ELOST);
+    CHECK_WITHIN(LONG_MS, recorder_state(holder) == PDK_LOST);
+    CHECK_RC(recorder_unlock(holder), PDK_ELOST);
     if (soon) {
-        CHECK_WITHIN(LONG_MS, pdk_lock_state(robbed->mutex) == PDK_LOST);
-        CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
+        CHECK_WITHIN(LONG_MS, recorder_state(robbed) == PDK_LOST);
+        CHECK_RC(recorder_unlock(robbed), PDK_ELOST);
     } else {
-        CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+        CHECK_RC(recorder_unlock(robbed), PDK_OK);
     }
     CHECK_EQ(nodes_of(NULL), 0);
 }
@@ -178,19 +178,19 @@ static void holder_is_told(void)
     delete_node_of(robbed);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(robbed, PDK_LOST) >= 0);
     CHECK_STR(recorder_states(robbed, story, sizeof story), "lost");
-    CHECK_EQ(pdk_lock_state(robbed->mutex), PDK_LOST);
+    CHECK_EQ(recorder_state(robbed), PDK_LOST);
     CHECK_EQ(pdk_lock_valid_ms(robbed->mutex), 0);
     CHECK_EQ(pdk_client_state(robbed->client), PDK_SESSION_CONNECTED);
     CHECK_RC(recorder_outcome(next), PDK_OK);
     CHECK_LAW(pdk__check_grant(next, fixture.zh) > token);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(robbed->mutex), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_ELOST);
-    CHECK_EQ(pdk_lock_state(robbed->mutex), PDK_FREE);
-    CHECK_RC(pdk_mutex_unlock(next->mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(robbed), PDK_ELOST);
+    CHECK_EQ(recorder_state(robbed), PDK_FREE);
+    CHECK_RC(recorder_unlock(next), PDK_OK);
     CHECK_RC(pdk_mutex_lock(robbed->mutex), PDK_OK);
     CHECK_LAW(pdk__check_grant(robbed, fixture.zh) > token);
-    CHECK_RC(pdk_mutex_unlock(robbed->mutex), PDK_OK);
+    CHECK_RC(recorder_unlock(robbed), PDK_OK);
     CHECK_STR(recorder_states(robbed, story, sizeof story), "lost");
     CHECK_EQ(nodes_of(NULL), 0);
 }
@@ -205,7 +205,7 @@ static void heir_is_told(void)
     CHECK_RC(recorder_outcome(&recorders[1]), PDK_OK);
     delete_node_of(&recorders[1]);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[1], PDK_LOST) >= 0);
-    CHECK_RC(pdk_mutex_unlock(recorders[1].mutex), PDK_ELOST);
+    CHECK_RC(recorder_unlock(&recorders[1]), PDK_ELOST);
 }
 
 /* Deleted while the holder is away: it comes back as suspect, looks, and is notified. */
@@ -219,13 +219,13 @@ static void told_after_reconnect(void)
     for (int i = 0; i < fixture.e->n; i++) /* all refuse first: a cut client tries the next */
         pdk__proxy_cut(fixture.e->proxy[i]);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[0], PDK_SUSPECT) >= 0);
-    CHECK_EQ(pdk_lock_state(recorders[0].mutex), PDK_SUSPECT);
+    CHECK_EQ(recorder_state(&recorders[0]), PDK_SUSPECT);
     delete_node_of(&recorders[0]);
     for (int i = 0; i < fixture.e->n; i++)
         pdk__proxy_refuse(fixture.e->proxy[i], false);
     CHECK_WITHIN(LONG_MS, recorder_told_ms(&recorders[0], PDK_LOST) >= 0);
     CHECK_STR(recorder_states(&recorders[0], story, sizeof story), "suspect lost");
-    CHECK_RC(pdk_mutex_unlock(recorders[0].mutex), PDK_ELOST);
+    CHECK_RC(recorder_unlock(&recorders[0]), PDK_ELOST);
 }
 
 static void hold_links(bool on)
@@ -252,7 +252,7 @@ static void told_by_the_unlock(void)
     CHECK_RC(pdk_mutex_lock(recorders[0].mutex), PDK_OK);
     hold_links(true);
     delete_node_of(&recorders[0]);
-    CHECK_EQ(pdk_lock_state(recorders[0].mutex), PDK_HELD);
+    CHECK_EQ(recorder_state(&recorders[0]), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock_async(recorders[0].mutex, on_unlocked, NULL), 0);
     hold_links(false);
     CHECK_WITHIN(LONG_MS, unlocked != PDK__PENDING);

@@ -48,10 +48,11 @@ static void refused(pdk_client *c, const char *path, int rc)
     const char *other = fixture_path();
     pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(c, other);
     struct outcome o = {0};
+    pdk_grant *g;
     CHECK_RC(pdk_mutex_lock(m), rc);
     CHECK_RC(pdk_mutex_trylock(m), rc);
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), rc);
-    CHECK_RC(pdk_mutex_lock_async(m, LONG_MS, tell, &o, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, LONG_MS, tell, &o, &g), 0);
     CHECK_WITHIN(LONG_MS, o.told);
     CHECK_RC(o.rc, rc);
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
@@ -59,6 +60,7 @@ static void refused(pdk_client *c, const char *path, int rc)
     snprintf(wanted, sizeof wanted, "lock %s: %s", path, pdk_strerror(rc));
     pdk_lock_last_error(m, text, sizeof text);
     CHECK(strncmp(text, wanted, strlen(wanted)) == 0 && strstr(text, " is missing") != NULL);
+    CHECK_RC(pdk_grant_release(g), PDK_EPERM);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_lock_free(n), 0);
@@ -185,11 +187,12 @@ static void waiter_without_delete(void)
 {
     const char *path = fixture_path();
     struct outcome o = {0};
+    pdk_grant *g;
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
     fixture_make_below(path, "somebody-lock-0000000000", "");
     pdk_client *c = counting_client(path);
     pdk_mutex *m = fixture_mutex(c, path);
-    CHECK_RC(pdk_mutex_lock_async(m, KNOWN_MS, tell, &o, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, KNOWN_MS, tell, &o, &g), 0);
     CHECK_WITHIN(LONG_MS, o.told);
     CHECK_RC(o.rc, PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, n_leftovers == 1);

@@ -47,7 +47,7 @@ static void end(void)
 /* --- requests that wait ------------------------------------------------------------------------------------------ */
 
 struct want {
-    pdk_permit *permit;
+    pdk_grant *permit;
     atomic_int told; /* 1 until the callback, then its code */
 };
 
@@ -77,43 +77,43 @@ static void settle(void)
 
 static void up_to_the_limit(void)
 {
-    pdk_permit *held[3], *more = NULL;
+    pdk_grant *held[3], *more = NULL;
     begin(3);
     for (int i = 0; i < 3; i++) {
         CHECK_RC(pdk_semaphore_acquire(semaphores[i], 1, &held[i]), 0);
-        CHECK_EQ(pdk_permit_state(held[i]), PDK_HELD);
-        CHECK(pdk_permit_valid_ms(held[i]) > 0);
+        CHECK_EQ(pdk_grant_state(held[i]), PDK_HELD);
+        CHECK(pdk_grant_valid_ms(held[i]) > 0);
     }
     CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 1, &more), PDK_EBUSY);
     CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 100, &more), PDK_ETIMEDOUT);
     CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 0, &more), PDK_ETIMEDOUT);
     CHECK(more == NULL);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 3 && gate_nodes() == 0);
-    CHECK_RC(pdk_permit_release(held[1]), 0);
+    CHECK_RC(pdk_grant_release(held[1]), 0);
     CHECK_WITHIN(LONG_MS, pdk_semaphore_tryacquire(semaphores[0], 1, &more) == 0);
-    CHECK_RC(pdk_permit_release(held[0]), 0);
-    CHECK_RC(pdk_permit_release(held[2]), 0);
-    CHECK_RC(pdk_permit_release(more), 0);
+    CHECK_RC(pdk_grant_release(held[0]), 0);
+    CHECK_RC(pdk_grant_release(held[2]), 0);
+    CHECK_RC(pdk_grant_release(more), 0);
     end();
 }
 
 static void a_release_lets_the_next_go_on(void)
 {
     struct want second, third;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 1, 2, 1);
     want(&third, semaphores[2], 1, 2, 2);
     settle();
     CHECK(!granted(&second) && !granted(&third));
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     CHECK_WITHIN(LONG_MS, granted(&second));
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && gate_nodes() == 1);
     CHECK(!granted(&third));
-    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(second.permit), 0);
     CHECK_WITHIN(LONG_MS, granted(&third));
-    CHECK_RC(pdk_permit_release(third.permit), 0);
+    CHECK_RC(pdk_grant_release(third.permit), 0);
     end();
 }
 
@@ -135,9 +135,9 @@ static void all_or_nothing(void)
                         winner = i;
                 CHECK_WITHIN(LONG_MS, fixture_nodes() >= 3);
             }
-            CHECK_EQ(pdk_permit_count(wants[winner].permit), 3);
-            CHECK_EQ(pdk_permit_state(wants[winner].permit), PDK_HELD);
-            CHECK_RC(pdk_permit_release(wants[winner].permit), 0);
+            CHECK_EQ(pdk_grant_count(wants[winner].permit), 3);
+            CHECK_EQ(pdk_grant_state(wants[winner].permit), PDK_HELD);
+            CHECK_RC(pdk_grant_release(wants[winner].permit), 0);
             wants[winner].permit = NULL;
         }
     }
@@ -147,7 +147,7 @@ static void all_or_nothing(void)
 static void a_request_for_many_is_not_passed(void)
 {
     struct want many, one;
-    pdk_permit *held, *tried;
+    pdk_grant *held, *tried;
     begin(3);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
     want(&many, semaphores[1], 3, 5, 1);
@@ -155,20 +155,20 @@ static void a_request_for_many_is_not_passed(void)
     settle();
     CHECK(!granted(&many) && !granted(&one));
     CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 1, &tried), PDK_EBUSY);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     CHECK_WITHIN(LONG_MS, granted(&many));
     settle();
     CHECK(!granted(&one));
-    CHECK_RC(pdk_permit_release(many.permit), 0);
+    CHECK_RC(pdk_grant_release(many.permit), 0);
     CHECK_WITHIN(LONG_MS, granted(&one));
-    CHECK_RC(pdk_permit_release(one.permit), 0);
+    CHECK_RC(pdk_grant_release(one.permit), 0);
     end();
 }
 
 /* Curator counts every child. */
 static void a_strangers_node_counts(void)
 {
-    pdk_permit *held, *more;
+    pdk_grant *held, *more;
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     fixture_make_below(fixture.path, "by-hand", "");
@@ -181,15 +181,15 @@ static void a_strangers_node_counts(void)
     CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 100, &more), PDK_ETIMEDOUT);
     fixture_delete_below(fixture.path, "a-random-name-9876543210");
     CHECK_WITHIN(LONG_MS, pdk_semaphore_tryacquire(semaphores[1], 1, &more) == 0);
-    CHECK_RC(pdk_permit_release(more), 0);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(more), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     end();
 }
 
 static void the_limit_changes_while_one_waits(void)
 {
     struct want second;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 1, 2, 1);
@@ -198,9 +198,9 @@ static void the_limit_changes_while_one_waits(void)
     CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 2), 0);
     CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 2);
     CHECK_WITHIN(LONG_MS, granted(&second));
-    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(second.permit), 0);
     CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 0), PDK_EINVAL);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     end();
 }
 
@@ -213,7 +213,7 @@ static void set_count(const char *path, const char *bytes, int size)
 static void the_limit_follows_a_count(void)
 {
     struct want second, third;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(1);
     const char *path = fixture_path();
     CHECK_RC(pdk_semaphore_follow(semaphores[1], path), 0);
@@ -238,9 +238,9 @@ static void the_limit_follows_a_count(void)
     CHECK_EQ(zoo_delete(fixture.zh, path, -1), ZOK);
     settle();
     CHECK_EQ(pdk_semaphore_limit(semaphores[1]), 3);
-    CHECK_RC(pdk_permit_release(second.permit), 0);
-    CHECK_RC(pdk_permit_release(third.permit), 0);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(third.permit), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     end();
 }
 
@@ -261,13 +261,13 @@ static void *take_at_random(void *arg)
 {
     int me = (int)(intptr_t)arg;
     struct dice dice;
-    pdk_permit *held;
+    pdk_grant *held;
     dice_seed(&dice, (uint64_t)me);
     for (int i = 0; i < N_ROUNDS; i++) {
         int n = dice_between(&dice, 1, 3);
         CHECK_RC(pdk_semaphore_acquire(semaphores[me % N_PEERS], (unsigned)n, &held), 0);
         use(n);
-        CHECK_RC(pdk_permit_release(held), 0);
+        CHECK_RC(pdk_grant_release(held), 0);
     }
     return NULL;
 }
@@ -290,28 +290,28 @@ static void threads_take_at_random(void)
 
 static void tokens_rise_and_nodes_are_named(void)
 {
-    pdk_permit *a, *b;
+    pdk_grant *a, *b;
     int64_t first, second;
     char node[64], other[64];
     begin(4);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &a), 0);
     CHECK_RC(pdk_semaphore_acquire(semaphores[1], 2, &b), 0);
-    CHECK_RC(pdk_permit_token(a, &first), 0);
-    CHECK_RC(pdk_permit_token(b, &second), 0);
+    CHECK_RC(pdk_grant_token(a, &first), 0);
+    CHECK_RC(pdk_grant_token(b, &second), 0);
     CHECK_LAW(first > 0 && second > first);
-    CHECK(pdk_permit_node(a, 0, node, sizeof node) > 0 && pdk_permit_node(a, 1, other, sizeof other) > 0);
+    CHECK(pdk_grant_node(a, 0, node, sizeof node) > 0 && pdk_grant_node(a, 1, other, sizeof other) > 0);
     CHECK(strstr(node, "-lease-") != NULL && strcmp(node, other) != 0);
-    CHECK_EQ(pdk_permit_node(a, 2, node, sizeof node), 0);
-    CHECK_RC(pdk_permit_release(a), 0);
-    CHECK_RC(pdk_permit_release(b), 0);
+    CHECK_EQ(pdk_grant_node(a, 2, node, sizeof node), 0);
+    CHECK_RC(pdk_grant_release(a), 0);
+    CHECK_RC(pdk_grant_release(b), 0);
     end();
 }
 
-static void *release_elsewhere(void *permit) { return (void *)(intptr_t)pdk_permit_release(permit); }
+static void *release_elsewhere(void *permit) { return (void *)(intptr_t)pdk_grant_release(permit); }
 
 static void any_thread_releases(void)
 {
-    pdk_permit *held;
+    pdk_grant *held;
     pthread_t thread;
     void *rc;
     begin(1);
@@ -325,26 +325,26 @@ static void any_thread_releases(void)
 static void a_request_is_taken_back(void)
 {
     struct want second;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 2, 3, 1);
     CHECK_RC(pdk_lock_free(semaphores[1]), PDK_EBUSY);
-    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(second.permit), PDK_EPERM);
     CHECK_WITHIN(LONG_MS, atomic_load(&second.told) == PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && gate_nodes() == 0);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     end();
 }
 
 static void releases_without_waiting(void)
 {
     struct want gone = {0};
-    pdk_permit *held;
+    pdk_grant *held;
     begin(3);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 3, &held), 0);
     atomic_store(&gone.told, 1);
-    CHECK_RC(pdk_permit_release_async(held, told, &gone), 0);
+    CHECK_RC(pdk_grant_release_async(held, told, &gone), 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&gone.told) == 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
@@ -370,20 +370,20 @@ static void a_late_callback(void)
     CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, block, &first, &first.permit), 0);
     CHECK_WITHIN(LONG_MS, granted(&first));
     CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, told, &second, &second.permit), 0);
-    CHECK_WITHIN(LONG_MS, pdk_permit_node(second.permit, 0, node, sizeof node) > 0);
+    CHECK_WITHIN(LONG_MS, pdk_grant_node(second.permit, 0, node, sizeof node) > 0);
     fixture_delete_below(fixture.path, node);
-    CHECK_WITHIN(LONG_MS, pdk_permit_state(second.permit) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(second.permit) == PDK_LOST);
     CHECK_EQ(atomic_load(&second.told), 1);
     atomic_store(&third.told, 1);
     CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, PDK_FOREVER, told, &third, &third.permit), 0);
-    CHECK_WITHIN(LONG_MS, pdk_permit_state(third.permit) == PDK_HELD);
-    CHECK_RC(pdk_permit_release(third.permit), 0);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(third.permit) == PDK_HELD);
+    CHECK_RC(pdk_grant_release(third.permit), 0);
     CHECK_EQ(atomic_load(&third.told), 1);
     atomic_store(&blocks, false);
     CHECK_WITHIN(LONG_MS, atomic_load(&third.told) == PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, atomic_load(&second.told) == PDK_ELOST);
-    CHECK_RC(pdk_permit_release_async(second.permit, NULL, NULL), PDK_ELOST);
-    CHECK_RC(pdk_permit_release(first.permit), 0);
+    CHECK_RC(pdk_grant_release_async(second.permit, NULL, NULL), PDK_ELOST);
+    CHECK_RC(pdk_grant_release(first.permit), 0);
     end();
 }
 
@@ -398,33 +398,33 @@ static void note_lost(pdk_semaphore *s, pdk_state state, int64_t token, void *ar
 
 static void one_node_deleted_is_all_lost(void)
 {
-    pdk_permit *held;
+    pdk_grant *held;
     char node[64];
     int64_t token;
     begin(3);
     lost_token = 0;
     CHECK_RC(pdk_lock_on_state(semaphores[0], note_lost, NULL), 0);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
-    CHECK_RC(pdk_permit_token(held, &token), 0);
-    pdk_permit_node(held, 1, node, sizeof node);
+    CHECK_RC(pdk_grant_token(held, &token), 0);
+    pdk_grant_node(held, 1, node, sizeof node);
     fixture_delete_below(fixture.path, node);
-    CHECK_WITHIN(LONG_MS, pdk_permit_state(held) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(held) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, lost_token == token);
-    CHECK_EQ(pdk_permit_valid_ms(held), 0);
-    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
+    CHECK_EQ(pdk_grant_valid_ms(held), 0);
+    CHECK_RC(pdk_grant_release(held), PDK_ELOST);
     end();
 }
 
 static void a_lost_session_loses_it(void)
 {
-    pdk_permit *held, *again;
+    pdk_grant *held, *again;
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     fixture_expire(pdk__client_zh(clients[0]));
-    CHECK_WITHIN(LONG_MS, pdk_permit_state(held) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(held) == PDK_LOST);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &again), 0);
-    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
-    CHECK_RC(pdk_permit_release(again), 0);
+    CHECK_RC(pdk_grant_release(held), PDK_ELOST);
+    CHECK_RC(pdk_grant_release(again), 0);
     end();
 }
 
@@ -432,16 +432,16 @@ static void a_lost_session_loses_it(void)
 static void who_waits_begins_again_in_the_next_session(void)
 {
     struct want second;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 2, 3, 1);
     fixture_expire(pdk__client_zh(clients[1]));
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[1]) == PDK_SESSION_CONNECTED && fixture_nodes() == 3);
     CHECK(!granted(&second));
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     CHECK_WITHIN(LONG_MS, granted(&second));
-    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(second.permit), 0);
     end();
 }
 
@@ -468,7 +468,7 @@ static void delete_the_waiters_node(char last[128])
 static void a_waiter_whose_node_was_deleted_waits_on(void)
 {
     struct want second;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[1], 1, 2, 1);
@@ -478,31 +478,31 @@ static void a_waiter_whose_node_was_deleted_waits_on(void)
         CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
         CHECK(!granted(&second));
     }
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     CHECK_WITHIN(LONG_MS, granted(&second));
-    CHECK_RC(pdk_permit_release(second.permit), 0);
+    CHECK_RC(pdk_grant_release(second.permit), 0);
     end();
 }
 
 static void a_guard_for_each_permit(void)
 {
-    pdk_permit *held;
+    pdk_grant *held;
     zoo_op_t checks[2];
     zoo_op_result_t results[2];
     begin(2);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
-    CHECK_RC(pdk_permit_guard(held, 0, &checks[0]), 0);
-    CHECK_RC(pdk_permit_guard(held, 1, &checks[1]), 0);
-    CHECK_RC(pdk_permit_guard(held, 2, &checks[1]), PDK_EINVAL);
+    CHECK_RC(pdk_grant_guard(held, 0, &checks[0]), 0);
+    CHECK_RC(pdk_grant_guard(held, 1, &checks[1]), 0);
+    CHECK_RC(pdk_grant_guard(held, 2, &checks[1]), PDK_EINVAL);
     CHECK_EQ(zoo_multi(fixture.zh, 2, checks, results), ZOK);
-    CHECK_RC(pdk_permit_release(held), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
     CHECK_EQ(zoo_multi(fixture.zh, 2, checks, results), ZNONODE);
     end();
 }
 
 static void wrong_requests(void)
 {
-    pdk_permit *p = NULL;
+    pdk_grant *p = NULL;
     pdk_semaphore *s = NULL;
     begin(2);
     CHECK_RC(pdk_semaphore_new(&s, clients[0], base, 0, NULL), PDK_EINVAL);
@@ -512,8 +512,8 @@ static void wrong_requests(void)
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 3, &p), PDK_EINVAL);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, NULL), PDK_EINVAL);
     CHECK_RC(pdk_semaphore_acquire_async(semaphores[0], 1, 0, NULL, NULL, &p), PDK_EINVAL);
-    CHECK_RC(pdk_permit_release(NULL), 0);
-    CHECK_EQ(pdk_permit_state(NULL), PDK_FREE);
+    CHECK_RC(pdk_grant_release(NULL), PDK_EINVAL);
+    CHECK_EQ(pdk_grant_state(NULL), PDK_FREE);
     CHECK(p == NULL && s == NULL);
     end();
 }
@@ -521,13 +521,13 @@ static void wrong_requests(void)
 static void a_closed_client_ends_all(void)
 {
     struct want second;
-    pdk_permit *held;
+    pdk_grant *held;
     begin(1);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
     want(&second, semaphores[0], 1, 2, 1);
     CHECK_RC(pdk_client_close(clients[0]), 0);
     CHECK_EQ(atomic_load(&second.told), PDK_ECLOSED);
-    CHECK_RC(pdk_permit_release(held), PDK_ELOST);
+    CHECK_RC(pdk_grant_release(held), PDK_ELOST);
     end(); /* the other's handle ends with the semaphore */
 }
 

@@ -94,11 +94,13 @@ static void tell(int rc, void *arg)
 static void check_deadlines(pdk_client *c, pdk_mutex *m)
 {
     pdk_contender_list *list;
+    pdk_grant *g;
     n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, 100, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, 100, tell, NULL, &g), 0);
     CHECK_RC(pdk_mutex_timedlock(m, 100), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, n_told == 1);
     CHECK_RC(told, PDK_ETIMEDOUT);
+    CHECK_RC(pdk_grant_release(g), PDK_EPERM);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
     CHECK_RC(pdk_client_wait(c, 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_contenders(c, "/a", 50, &list), PDK_ETIMEDOUT);
@@ -139,11 +141,12 @@ static void a_new_client(void)
 static void a_close(void)
 {
     pdk_client *c;
+    pdk_grant *g;
     begin_to_hang();
     CHECK_RC(pdk_client_new(&c, fixture.hosts, NULL), 0);
     pdk_mutex *m = fixture_mutex(c, fixture_path());
     n_told = 0;
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &g), 0);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(n_told, 1);
     CHECK_RC(told, PDK_ECLOSED);
@@ -202,8 +205,9 @@ static void a_close_of_a_handle(void)
 {
     pdk_client *c = fixture_client(fixture_options(30000));
     pdk_mutex *m = fixture_mutex(c, fixture_path());
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
+    pdk_grant *g;
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &g), 0);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(g) == PDK_HELD);
     begin_to_hang();
     pdk__proxy_cut(fixture.proxy);
     CHECK_WITHIN(LONG_MS, n_hanging > 0 && pdk_client_state(c) == PDK_SESSION_SUSPENDED);
@@ -272,16 +276,17 @@ static void authentication_is_late(void)
 {
     const char *path = fixture_path();
     pdk_mutex *m;
+    pdk_grant *g;
     pdk_client *c = authenticated(path, &m);
     fixture_expire(pdk__client_zh(c));
     n_told = 0;
     be_late = true;
     pdk__proxy_reset_counters(fixture.proxy);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, tell, NULL, &g), 0);
     CHECK_WITHIN(LONG_MS, n_told == 1);
     be_late = false;
     CHECK_RC(told, 0);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_grant_release(g), 0);
     fixture_end(c, m);
 }
 

@@ -175,7 +175,7 @@ static void queued_once(void)
     request_queued(&second, &third, PDK_FOREVER, 3);
     CHECK_WITHIN(LONG_MS, values(third.client, PDK_HISTOGRAM_QUEUE, 2) == 1);
     CHECK_EQ(values(third.client, PDK_HISTOGRAM_QUEUE, 1), 0);
-    CHECK_RC(pdk_op_cancel(first.op), 0);
+    CHECK_RC(pdk_grant_cancel(first.grant), 0);
     request_end(&first, PDK_ECANCELED);
     CHECK_WITHIN(LONG_MS, pdk_lock_ahead(third.mutex, &ahead) == 0 && ahead == 1);
     CHECK_EQ(all(third.client, PDK_HISTOGRAM_QUEUE), 1);
@@ -191,7 +191,7 @@ static void cancelled(void)
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     request_queued(&w, &b, PDK_FOREVER, 2);
-    CHECK_RC(pdk_op_cancel(w.op), 0);
+    CHECK_RC(pdk_grant_cancel(w.grant), 0);
     request_end(&w, PDK_ECANCELED);
     check_tally(b.client, (struct tally){.acquires = 1, .failures = 1});
     CHECK_EQ(failures(b.client, PDK_ECANCELED), 1);
@@ -401,7 +401,7 @@ static void renewed(void)
 static void permits(void)
 {
     pdk_semaphore *s;
-    pdk_permit *p, *q;
+    pdk_grant *p, *q;
     begin();
     CHECK_RC(pdk_semaphore_new(&s, a.client, fixture_path(), 3, NULL), 0);
     CHECK_RC(pdk_semaphore_acquire(s, 2, &p), 0);
@@ -410,7 +410,7 @@ static void permits(void)
     CHECK_RC(pdk_semaphore_timedacquire(s, 2, 50, &q), PDK_ETIMEDOUT);
     check_tally(a.client, (struct tally){.acquires = 3, .servers = 1, .failures = 2, .held = 1});
     CHECK_EQ(failures(a.client, PDK_ETIMEDOUT), 1);
-    CHECK_RC(pdk_permit_release(p), 0);
+    CHECK_RC(pdk_grant_release(p), 0);
     check_tally(a.client, (struct tally){.acquires = 3, .servers = 1, .failures = 2});
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);

@@ -233,14 +233,18 @@ static void keep_back(int signal)
         continue;
 }
 
+static pdk_grant *g; /* of a request that no thread waits for */
+
+static pdk_state state(void) { return g != NULL ? pdk_grant_state(g) : pdk_lock_state(m); }
+
 /* The lock is granted, and lost, for want of proof. */
 static void grant_and_lose(const char *ahead)
 {
     fixture_delete_below(path, ahead);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, state() == PDK_HELD);
     pdk__proxy_rule(fixture.proxy,
                     &(struct pdk__proxy_rule){.op = PDK__OP_PROOF, .act = PDK__SWALLOW_REQUEST, .every = true});
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, state() == PDK_LOST);
     pdk__proxy_clear(fixture.proxy);
     pdk__proxy_cut(fixture.proxy);
 }
@@ -283,14 +287,17 @@ static void called_late(void)
     begin(o);
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(path, ahead, "");
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, &rc, NULL), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, &rc, &g), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     grant_and_lose(ahead);
     CHECK_EQ(rc, 1);
     CHECK_WITHIN(LONG_MS, pdk_client_dispatch(c) > 0 && rc != 1);
     CHECK_RC(rc, PDK_ELOST);
-    CHECK_EQ(pdk_lock_state(m), PDK_FREE); /* and there is nothing to unlock */
+    CHECK_EQ(pdk_grant_state(g), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    CHECK_RC(pdk_grant_release(g), PDK_ELOST);
+    g = NULL;
     end();
 }
 

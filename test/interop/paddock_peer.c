@@ -23,7 +23,7 @@ struct contender {
     const struct recipe *recipe;
     pdk_client *client;
     void *object; /* of the recipe; NULL: it holds nothing */
-    pdk_permit *permit;
+    pdk_grant *permit;
 };
 
 /* Take creates the object and acquires; drop releases and frees. */
@@ -95,7 +95,7 @@ static int take_writer(struct contender *c, const char *path, int64_t ms)
 static int drop_semaphore(struct contender *c)
 {
     if (c->permit)
-        pdk_permit_release(c->permit);
+        pdk_grant_release(c->permit);
     c->permit = NULL;
     return pdk_lock_free(c->object);
 }

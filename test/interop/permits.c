@@ -35,7 +35,7 @@ static void answered(int rc, void *arg)
 
 void permits_of_both_are_counted_together(void)
 {
-    pdk_permit *p, *more;
+    pdk_grant *p, *more;
     pdk_semaphore *s = new_semaphore("/interop/permits", 3);
     CHECK_RC(pdk_semaphore_acquire(s, 1, &p), PDK_OK);
     say_and_hear("0 acquire 2 3 60000", "0 acquired");
@@ -44,23 +44,23 @@ void permits_of_both_are_counted_together(void)
     say_and_hear("0 return", "0 returned");
     CHECK_RC(pdk_semaphore_timedacquire(s, 2, LIMIT_MS, &more), PDK_OK);
     say_and_hear("1 acquire 1 3 300", "1 busy");
-    CHECK_RC(pdk_permit_release(more), PDK_OK);
+    CHECK_RC(pdk_grant_release(more), PDK_OK);
     say_and_hear("1 acquire 2 3 60000", "1 acquired");
     say_and_hear("1 return", "1 returned");
-    CHECK_RC(pdk_permit_release(p), PDK_OK);
+    CHECK_RC(pdk_grant_release(p), PDK_OK);
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 void curator_waits_for_our_permits(void)
 {
-    pdk_permit *p;
+    pdk_grant *p;
     const char *path = "/interop/our-permits";
     pdk_semaphore *s = new_semaphore(path, 2);
     CHECK_RC(pdk_semaphore_acquire(s, 2, &p), PDK_OK);
     program_say(&peer, "0 acquire 1 2 60000");
     CHECK_WITHIN(LIMIT_MS, count_below(path, "leases") == 3);
     CHECK(program_silent(&peer));
-    CHECK_RC(pdk_permit_release(p), PDK_OK);
+    CHECK_RC(pdk_grant_release(p), PDK_OK);
     CHECK_STR(program_hear(&peer), "0 acquired");
     say_and_hear("0 return", "0 returned");
     CHECK_RC(pdk_lock_free(s), PDK_OK);
@@ -68,7 +68,7 @@ void curator_waits_for_our_permits(void)
 
 void ours_waits_for_curators_permits(void)
 {
-    pdk_permit *p;
+    pdk_grant *p;
     const char *path = "/interop/their-permits";
     pdk_semaphore *s = new_semaphore(path, 2);
     say_and_hear("0 acquire 2 2 60000", "0 acquired");
@@ -78,24 +78,24 @@ void ours_waits_for_curators_permits(void)
     CHECK_EQ(answer, 1);
     say_and_hear("0 return", "0 returned");
     CHECK_WITHIN(LIMIT_MS, answer == PDK_OK);
-    CHECK_RC(pdk_permit_release(p), PDK_OK);
+    CHECK_RC(pdk_grant_release(p), PDK_OK);
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
 void one_permit_is_curators_semaphore_mutex(void)
 {
-    pdk_permit *p;
+    pdk_grant *p;
     const char *path = "/interop/one-permit";
     pdk_semaphore *s = new_semaphore(path, 1);
     CHECK_RC(pdk_semaphore_acquire(s, 1, &p), PDK_OK);
     program_say(&peer, "0 lockalone");
     CHECK_WITHIN(LIMIT_MS, count_below(path, "leases") == 2);
     CHECK(program_silent(&peer));
-    CHECK_RC(pdk_permit_release(p), PDK_OK);
+    CHECK_RC(pdk_grant_release(p), PDK_OK);
     CHECK_STR(program_hear(&peer), "0 locked");
     CHECK_RC(pdk_semaphore_tryacquire(s, 1, &p), PDK_EBUSY);
     say_and_hear("0 unlockalone", "0 unlocked");
     CHECK_RC(pdk_semaphore_timedacquire(s, 1, LIMIT_MS, &p), PDK_OK);
-    CHECK_RC(pdk_permit_release(p), PDK_OK);
+    CHECK_RC(pdk_grant_release(p), PDK_OK);
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }

@@ -63,9 +63,10 @@ void our_writer_waits_among_curators_readers(void)
 {
     const char *path = "/interop/among-readers";
     pdk_rwlock *l = new_rwlock(path);
+    pdk_grant *grant;
     say_and_hear("0 rdlock", "0 locked");
     answer = 1;
-    CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, answered, NULL, NULL), PDK_OK);
+    CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, answered, NULL, &grant), PDK_OK);
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     program_say(&peer, "1 rdlock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 3);
@@ -74,7 +75,7 @@ void our_writer_waits_among_curators_readers(void)
     say_and_hear("0 rdunlock", "0 unlocked");
     CHECK_WITHIN(LIMIT_MS, answer == 0);
     CHECK(program_silent(&peer));
-    CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
+    CHECK_RC(pdk_grant_release(grant), PDK_OK);
     CHECK_STR(program_hear(&peer), "1 locked");
     say_and_hear("1 rdunlock", "1 unlocked");
     CHECK_RC(pdk_lock_free(l), PDK_OK);
@@ -84,6 +85,7 @@ void our_writer_that_reads_on_keeps_curators_writer_out(void)
 {
     const char *path = "/interop/downgrade";
     pdk_rwlock *l = new_rwlock(path);
+    pdk_grant *grant;
     CHECK_RC(pdk_rwlock_wrlock(l), PDK_OK);
     program_say(&peer, "0 wrlock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
@@ -95,10 +97,10 @@ void our_writer_that_reads_on_keeps_curators_writer_out(void)
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
     CHECK_STR(program_hear(&peer), "0 locked");
     answer = 1;
-    CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, answered, NULL, NULL), PDK_OK);
+    CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, answered, NULL, &grant), PDK_OK);
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     say_and_hear("0 wrunlock", "0 unlocked");
     CHECK_WITHIN(LIMIT_MS, answer == 0);
-    CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
+    CHECK_RC(pdk_grant_release(grant), PDK_OK);
     CHECK_RC(pdk_lock_free(l), PDK_OK);
 }

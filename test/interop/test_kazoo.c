@@ -105,17 +105,17 @@ static void permits_of_both_are_counted(void)
 {
     const char *path = "/interop/kazoo-permits";
     pdk_semaphore *s;
-    pdk_permit *held;
+    pdk_grant *held;
     CHECK_RC(pdk_semaphore_new(&s, ours, path, 1, NULL), PDK_OK);
     peer_start_kazoo(pdk__server_port(server), path);
     CHECK_RC(pdk_semaphore_acquire(s, 1, &held), PDK_OK);
     ask_peer("subsemaphore trylock", "subsemaphore busy");
-    CHECK_RC(pdk_permit_release(held), PDK_OK);
+    CHECK_RC(pdk_grant_release(held), PDK_OK);
     ask_peer("subsemaphore lock", "subsemaphore locked");
     CHECK_RC(pdk_semaphore_tryacquire(s, 1, &held), PDK_EBUSY);
     ask_peer("subsemaphore unlock", "subsemaphore unlocked");
     CHECK_RC(pdk_semaphore_timedacquire(s, 1, LIMIT_MS, &held), PDK_OK);
-    CHECK_RC(pdk_permit_release(held), PDK_OK);
+    CHECK_RC(pdk_grant_release(held), PDK_OK);
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 

@@ -88,7 +88,7 @@ int craft_give_back_write(void) { return pdk_rwlock_wrunlock(rwlock); }
 /* --- a semaphore ------------------------------------------------------------------------------------------------- */
 
 static pdk_semaphore *semaphore;
-static pdk_permit *permit;
+static pdk_grant *permit;
 
 static void on_semaphore(pdk_semaphore *s, pdk_state state, int64_t token, void *arg)
 {
@@ -126,26 +126,26 @@ static int acquire(const struct wish *wish)
 static int release(bool yields)
 {
     (void)yields;
-    int rc = pdk_permit_release(permit);
+    int rc = pdk_grant_release(permit);
     permit = NULL;
     return rc;
 }
 
-static pdk_state permit_state(void) { return pdk_permit_state(permit); }
-static int64_t permit_valid_ms(void) { return pdk_permit_valid_ms(permit); }
+static pdk_state permit_state(void) { return pdk_grant_state(permit); }
+static int64_t permit_valid_ms(void) { return pdk_grant_valid_ms(permit); }
 
 static int64_t permit_token(void)
 {
     int64_t token;
-    return pdk_permit_token(permit, &token) == 0 ? token : 0;
+    return pdk_grant_token(permit, &token) == 0 ? token : 0;
 }
 
 static int permit_parts(struct record parts[PARTS_MAX])
 {
-    unsigned n = pdk_permit_count(permit);
+    unsigned n = pdk_grant_count(permit);
     for (unsigned i = 0; i < n && i < PARTS_MAX; i++) {
         put_part(&parts[i], LANE_PERMITS, 0);
-        pdk_permit_node(permit, i, parts[i].node, sizeof parts[i].node);
+        pdk_grant_node(permit, i, parts[i].node, sizeof parts[i].node);
     }
     return (int)(n < PARTS_MAX ? n : PARTS_MAX);
 }

@@ -364,15 +364,22 @@ static void told(int rc, void *arg)
 void request_now(struct request *w, struct peer *peer, int64_t timeout_ms)
 {
     w->peer = peer;
-    w->op = NULL;
+    w->grant = NULL;
     atomic_store(&w->n_told, 0);
-    CHECK_RC(pdk_mutex_lock_async(peer->mutex, timeout_ms, told, w, &w->op), 0);
+    CHECK_RC(pdk_mutex_lock_async(peer->mutex, timeout_ms, told, w, &w->grant), 0);
 }
 
 void request_queued(struct request *w, struct peer *peer, int64_t timeout_ms, int n_nodes)
 {
     request_now(w, peer, timeout_ms);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == n_nodes);
+}
+
+int64_t request_token(const struct request *w)
+{
+    int64_t token;
+    CHECK_RC(pdk_grant_token(w->grant, &token), 0);
+    return token;
 }
 
 void request_told(struct request *w, int rc)
@@ -384,8 +391,6 @@ void request_told(struct request *w, int rc)
 void request_end(struct request *w, int rc)
 {
     request_told(w, rc);
-    if (rc == 0)
-        CHECK_RC(pdk_mutex_unlock(w->peer->mutex), 0);
+    CHECK_RC(pdk_grant_release(w->grant), rc == 0 || rc == PDK_ELOST ? rc : PDK_EPERM);
     CHECK_EQ(atomic_load(&w->n_told), 1);
-    pdk_op_free(w->op);
 }

@@ -124,7 +124,7 @@ int64_t peer_token(const struct peer *p);
 
 struct request {
     struct peer *peer;
-    pdk_op *op;
+    pdk_grant *grant;
     _Atomic int n_told; /* how often the callback was called */
     _Atomic int rc;     /* its argument */
 };
@@ -134,6 +134,9 @@ void request_now(struct request *w, struct peer *peer, int64_t timeout_ms);
 
 /* The same; returns when the queue has N_NODES nodes. */
 void request_queued(struct request *w, struct peer *peer, int64_t timeout_ms, int n_nodes);
+
+/* The token of what was granted. */
+int64_t request_token(const struct request *w);
 
 /* Wait for the callback, and check that it was given RC. */
 void request_told(struct request *w, int rc);

@@ -40,8 +40,7 @@ void recorder_close(struct recorder *a)
 {
     if (a->client != NULL)
         pdk_client_close(a->client);
-    pdk_op_free(a->op);
-    a->op = NULL;
+    a->grant = NULL;
     pdk_lock_free(a->mutex);
     a->mutex = NULL;
     pdk_client_free(a->client);
@@ -56,17 +55,37 @@ static void answer(int rc, void *arg)
     atomic_store(&a->rc, rc); /* last: the test waits for it, and then reads the two above */
 }
 
+int recorder_unlock(struct recorder *a)
+{
+    pdk_grant *grant = a->grant;
+    a->grant = NULL;
+    return grant != NULL ? pdk_grant_release(grant) : pdk_mutex_unlock(a->mutex);
+}
+
+pdk_state recorder_state(const struct recorder *a)
+{
+    return a->grant != NULL ? pdk_grant_state(a->grant) : pdk_lock_state(a->mutex);
+}
+
+int64_t recorder_token(const struct recorder *a)
+{
+    int64_t token;
+    CHECK_RC(a->grant != NULL ? pdk_grant_token(a->grant, &token) : pdk_lock_token(a->mutex, &token), PDK_OK);
+    return token;
+}
+
 void recorder_queue(struct recorder *a, int64_t timeout_ms)
 {
     atomic_store(&a->rc, PDK__PENDING);
-    pdk_op_free(a->op);
-    a->op = NULL;
-    CHECK_RC(pdk_mutex_lock_async(a->mutex, timeout_ms, answer, a, &a->op), PDK_OK);
+    CHECK(a->grant == NULL);
+    CHECK_RC(pdk_mutex_lock_async(a->mutex, timeout_ms, answer, a, &a->grant), PDK_OK);
 }
 
 int recorder_outcome(struct recorder *a)
 {
     CHECK_WITHIN(LONG_MS, SEEN(atomic_load(&a->rc)) != PDK__PENDING);
+    if (atomic_load(&a->rc) != 0 && a->grant != NULL)
+        recorder_unlock(a); /* nothing, or what is lost */
     return atomic_load(&a->rc);
 }
 
@@ -173,9 +192,11 @@ int64_t pdk__check_grant(struct recorder *a, zhandle_t *zh)
 {
     char first[128], node[128];
     struct Stat stat;
-    int64_t token;
-    pdk_lock_node(a->mutex, node, sizeof node);
-    CHECK_RC(pdk_lock_token(a->mutex, &token), PDK_OK);
+    int64_t token = recorder_token(a);
+    if (a->grant != NULL)
+        pdk_grant_node(a->grant, 0, node, sizeof node);
+    else
+        pdk_lock_node(a->mutex, node, sizeof node);
     pdk__observe_flush(zh, a->path);
     CHECK(pdk__observe_first(zh, a->path, first, &stat));
     CHECK_LAW(strcmp(first, node) == 0);

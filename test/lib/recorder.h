@@ -24,7 +24,7 @@ struct recorder {
     int n_told;
     pdk_state told[PDK__TOLD_MAX]; /* by the state callback, in order */
     int64_t told_ms[PDK__TOLD_MAX];
-    pdk_op *op;
+    pdk_grant *grant;
     _Atomic int rc; /* of the last recorder_queue() */
     _Atomic int n_answers;
     _Atomic int64_t answered_ms;
@@ -39,6 +39,11 @@ void recorder_close(struct recorder *a);
 /* Begin to lock in the background, by pdk_mutex_lock_async(). Then wait for the outcome. */
 void recorder_queue(struct recorder *a, int64_t timeout_ms);
 int recorder_outcome(struct recorder *a);
+
+/* Of what was queued and granted, or else of what the thread has locked. */
+int recorder_unlock(struct recorder *a);
+pdk_state recorder_state(const struct recorder *a);
+int64_t recorder_token(const struct recorder *a);
 
 /* Was the recorder notified of STATE? When first (-1: never)? */
 int64_t recorder_told_ms(struct recorder *a, pdk_state state);

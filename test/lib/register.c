@@ -7,7 +7,7 @@ static const char path[] = "/register";
 
 static struct history *history;
 static pdk_client *client;
-static pdk_mutex *mutex;
+static register_guard *guard_grant;
 static atomic_bool exists;
 static _Atomic int64_t in_flight; /* the token of its grant; 0: none */
 
@@ -20,11 +20,11 @@ struct write {
     struct Stat stat;
 };
 
-void register_begin(struct history *h, pdk_client *c, pdk_mutex *m)
+void register_begin(struct history *h, pdk_client *c, register_guard *fill)
 {
     history = h;
     client = c;
-    mutex = m;
+    guard_grant = fill;
 }
 
 static void created(int rc, const char *name, const void *data)
@@ -95,7 +95,7 @@ static void start(int request)
 
 void register_write(int request, int64_t token)
 {
-    if (!atomic_load(&exists) || atomic_load(&in_flight) == token || pdk_lock_guard(mutex, &guard) != 0)
+    if (!atomic_load(&exists) || atomic_load(&in_flight) == token || guard_grant(&guard) != 0)
         return;
     guarded = token;
     start(request);

@@ -10,7 +10,12 @@
 #include "test/lib/history.h"
 #include <paddock.h>
 
-void register_begin(struct history *h, pdk_client *c, pdk_mutex *m);
+struct zoo_op;
+
+/* Fill OP with the guard of the grant at hand, as pdk_lock_guard(). */
+typedef int register_guard(struct zoo_op *op);
+
+void register_begin(struct history *h, pdk_client *c, register_guard *guard);
 
 /* Create the node, unless it is known to exist. For the session callback, when the client is connected. */
 void register_create(pdk_client *c);

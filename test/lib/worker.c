@@ -120,19 +120,29 @@ static bool await_answer(int ms)
     return is_there;
 }
 
+static pdk_grant *grant; /* of an asynchronous lock; NULL: the lock is the thread's */
+
+static int release_grant(void)
+{
+    pdk_grant *g = grant;
+    grant = NULL;
+    return pdk_grant_release(g);
+}
+
 /* In 30 of 100 calls the caller cancels when no answer has come within 0 to 200 ms. */
 static int lock_async(int64_t timeout_ms)
 {
-    pdk_op *op;
     async.n_answers = 0;
     async.request = request;
-    int rc = pdk_mutex_lock_async(mutex, timeout_ms, answered, NULL, &op);
+    int rc = pdk_mutex_lock_async(mutex, timeout_ms, answered, NULL, &grant);
     if (rc != 0)
         return rc;
     if (dice_chance(&dice, 30) && !await_answer(dice_between(&dice, 0, 200)))
-        pdk_op_cancel(op);
-    pdk_op_free(op);
-    return await_answer(ASYNC_LIMIT_MS) ? async.rc : PDK_ETIMEDOUT;
+        pdk_grant_cancel(grant);
+    rc = await_answer(ASYNC_LIMIT_MS) ? async.rc : PDK_ETIMEDOUT;
+    if (rc != 0)
+        release_grant();
+    return rc;
 }
 
 static int lock_mutex(const struct wish *w)
@@ -152,29 +162,40 @@ static int lock_mutex(const struct wish *w)
 static int unlock_mutex(bool yields)
 {
     (void)yields;
-    return pdk_mutex_unlock(mutex);
+    return grant != NULL ? release_grant() : pdk_mutex_unlock(mutex);
 }
 
-static pdk_state mutex_state(void) { return pdk_lock_state(mutex); }
-static int64_t mutex_valid_ms(void) { return pdk_lock_valid_ms(mutex); }
+static pdk_state mutex_state(void) { return grant != NULL ? pdk_grant_state(grant) : pdk_lock_state(mutex); }
+
+static int64_t mutex_valid_ms(void) { return grant != NULL ? pdk_grant_valid_ms(grant) : pdk_lock_valid_ms(mutex); }
 
 static int64_t mutex_token(void)
 {
     int64_t token;
-    return pdk_lock_token(mutex, &token) == 0 ? token : 0;
+    int rc = grant != NULL ? pdk_grant_token(grant, &token) : pdk_lock_token(mutex, &token);
+    return rc == 0 ? token : 0;
 }
 
 static uint64_t mutex_turn(void)
 {
     uint64_t turn;
-    return pdk_lock_turn(mutex, &turn) == 0 ? turn : 0;
+    int rc = grant != NULL ? pdk_grant_turn(grant, &turn) : pdk_lock_turn(mutex, &turn);
+    return rc == 0 ? turn : 0;
 }
 
 static int mutex_parts(struct record parts[PARTS_MAX])
 {
     parts[0].token = mutex_token();
-    pdk_lock_node(mutex, parts[0].node, sizeof parts[0].node);
+    if (grant != NULL)
+        pdk_grant_node(grant, 0, parts[0].node, sizeof parts[0].node);
+    else
+        pdk_lock_node(mutex, parts[0].node, sizeof parts[0].node);
     return 1;
+}
+
+static int mutex_guard(struct zoo_op *op)
+{
+    return grant != NULL ? pdk_grant_guard(grant, 0, op) : pdk_lock_guard(mutex, op);
 }
 
 static int free_mutex(void) { return pdk_lock_free(mutex); }
@@ -189,7 +210,7 @@ static const struct craft mutex_craft = {.name = "mutex",
                                          .parts = mutex_parts,
                                          .free = free_mutex};
 
-/* Only a mutex is asked for without waiting; by one thread, for such a grant is any thread's. */
+/* Only a mutex is asked for without waiting; and by one thread, for there is one handle. */
 static enum way choose_way(void)
 {
     static const enum way ways[] = {BY_LOCK, BY_LOCK, BY_LOCK, BY_TIMEDLOCK, BY_TRYLOCK, BY_ASYNC};
@@ -455,7 +476,7 @@ static int make(const char *hosts, int tick_ms, const char *path, const char *ce
     pdk_client_options_free(o);
     if (rc == 0)
         rc = make_mutex(path);
-    register_begin(history, client, mutex);
+    register_begin(history, client, mutex_guard);
     if (rc == 0 && craft != &mutex_craft)
         rc = craft->make(client, on_craft, &options);
     return rc != 0 ? rc : pdk_lock_on_state(mutex, on_state, NULL);

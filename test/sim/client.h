@@ -106,6 +106,7 @@ struct user {
     bool answered; /* an asynchronous lock */
     int answer;
     pdk_mutex *mutex; /* that it is of */
+    pdk_grant *grant; /* of such a lock; NULL: the lock is the thread's */
     int64_t token;    /* of the grant at hand, and its turn */
     uint64_t turn;
     bool holds;
@@ -127,7 +128,7 @@ struct taker {
     struct client *client;
     int index;
     int rounds;
-    pdk_permit *request; /* an asynchronous one; NULL: none, or taken back */
+    pdk_grant *request; /* an asynchronous one; NULL: none, or taken back */
     bool answered;
     int answer;
 };
@@ -137,7 +138,8 @@ struct gatherer {
     struct client *client;
     int index;
     int rounds;
-    bool locks; /* asynchronously; else it unlocks so */
+    pdk_grant *grant; /* of an asynchronous lock; NULL: the lock is the thread's */
+    bool locks;       /* asynchronously; else it unlocks so */
     bool answered;
     int answer;
 };

@@ -4,6 +4,7 @@
  */
 #include "test/sim/world.h"
 #include <paddock.h>
+#include <string.h>
 
 static const char law[] = "gatherer";
 
@@ -23,16 +24,35 @@ static const struct claim *claim_of(const struct client *c, int path, int64_t to
     return NULL;
 }
 
+/* By the handle that one of them may have, the node of path I has a name and no number. */
+static int64_t token_of(const struct gatherer *g, unsigned i)
+{
+    const struct client *c = g->client;
+    int64_t token = 0;
+    if (g->grant == NULL) {
+        pdk_multilock_token(c->multilock, i, &token);
+        return token;
+    }
+    char name[PDK__NAME_MAX];
+    pdk_grant_node(g->grant, i, name, sizeof name);
+    for (int k = 0; k < c->n_claims; k++)
+        if (c->claims[k].granted && c->claims[k].path == 1 - (int)i &&
+            strcmp(c->claims[k].machine->node.name, name) == 0)
+            token = c->claims[k].token;
+    return token;
+}
+
 /* All paths or none. No time passes in here. */
 static void judge_grant(struct gatherer *g)
 {
     struct client *c = g->client;
     pdk_multilock *m = c->multilock;
     fiber_now->n_locks++;
-    pdk_state state = pdk_lock_state(m);
-    int64_t valid_ms = pdk_lock_valid_ms(m), tokens[PATHS_GATHERED] = {0};
+    pdk_state state = g->grant != NULL ? pdk_grant_state(g->grant) : pdk_lock_state(m);
+    int64_t valid_ms = g->grant != NULL ? pdk_grant_valid_ms(g->grant) : pdk_lock_valid_ms(m);
+    int64_t tokens[PATHS_GATHERED] = {0};
     for (unsigned i = 0; i < PATHS_GATHERED; i++)
-        pdk_multilock_token(m, i, &tokens[i]);
+        tokens[i] = token_of(g, i);
     fiber_now->n_locks--;
     if (c->closes)
         return;
@@ -63,20 +83,31 @@ static int await_answer(struct gatherer *g)
     return g->answer;
 }
 
+/* Of its handle or of the thread; the handle ends. */
+static int unlock_now(struct gatherer *g)
+{
+    pdk_grant *grant = g->grant;
+    g->grant = NULL;
+    return grant != NULL ? pdk_grant_release(grant) : pdk_multilock_unlock(g->client->multilock);
+}
+
 static int lock_later(struct gatherer *g)
 {
     struct world *w = g->client->world;
     g->answered = false;
     g->locks = true;
-    int rc = pdk_multilock_lock_async(g->client->multilock, w->healed ? PDK_FOREVER : 4000, answered, g);
+    int rc = pdk_multilock_lock_async(g->client->multilock, w->healed ? PDK_FOREVER : 4000, answered, g, &g->grant);
     if (rc != 0)
         return rc;
     if (chance(&w->random, 300) && !w->healed) {
         fiber_block(g, ms(between(&w->random, 1, 500)));
         if (!g->answered)
-            pdk_multilock_cancel(g->client->multilock);
+            pdk_grant_cancel(g->grant);
     }
-    return await_answer(g);
+    await_answer(g);
+    if (g->answer != 0)
+        unlock_now(g); /* nothing, or what is lost */
+    return g->answer;
 }
 
 static int judged(struct gatherer *g, int rc)
@@ -95,7 +126,7 @@ static int lock(struct gatherer *g)
         return judged(g, pdk_multilock_trylock(m));
     if (kind >= 6)
         return judged(g, pdk_multilock_timedlock(m, timeout_ms));
-    if (kind == 5 && g->index == 0) /* the other thread must not take its grant for its own */
+    if (kind == 5)
         return lock_later(g);
     return judged(g, pdk_multilock_lock(m));
 }
@@ -104,7 +135,10 @@ static int unlock_later(struct gatherer *g)
 {
     g->answered = false;
     g->locks = false;
-    int rc = pdk_multilock_unlock_async(g->client->multilock, answered, g);
+    pdk_grant *grant = g->grant;
+    g->grant = NULL;
+    int rc = grant != NULL ? pdk_grant_release_async(grant, answered, g)
+                           : pdk_multilock_unlock_async(g->client->multilock, answered, g);
     return rc != 0 ? rc : await_answer(g);
 }
 
@@ -129,9 +163,10 @@ static void unlock(struct gatherer *g)
     pdk_multilock *m = g->client->multilock;
     char names[PATHS_GATHERED][PDK__NAME_MAX];
     for (unsigned i = 0; i < PATHS_GATHERED; i++)
-        pdk_multilock_node(m, i, names[i], sizeof names[i]);
-    bool lost = pdk_lock_state(m) == PDK_LOST;
-    int rc = chance(&w->random, 300) ? unlock_later(g) : pdk_multilock_unlock(m);
+        g->grant != NULL ? pdk_grant_node(g->grant, i, names[i], sizeof names[i])
+                         : pdk_multilock_node(m, i, names[i], sizeof names[i]);
+    bool lost = (g->grant != NULL ? pdk_grant_state(g->grant) : pdk_lock_state(m)) == PDK_LOST;
+    int rc = chance(&w->random, 300) ? unlock_later(g) : unlock_now(g);
     STORY(w, "client %d gatherer %d: unlock answers %s", g->client->id, g->index, pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !g->client->closes) || rc == PDK_EINVAL || rc == PDK_EDEADLK || (lost && rc == 0))
         world_break(w, law, "client %d unlocks all paths: %s", g->client->id, pdk_strerrorname(rc));

@@ -16,14 +16,14 @@ static bool of_program(const struct client *c, const struct pdk__object *o)
 
 /* The request of the program's mutex or read/write lock; NULL for one of another recipe, and for a claim that has
  * ended. */
-static const struct pdk_op *op_of(const struct claim *claim)
+static const struct pdk__holding *op_of(const struct claim *claim)
 {
     bool fits = claim->tag == PDK__TAG_LOCK || claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_WRITE;
     if (!claim->used || !fits || claim->machine == &claim->ended)
         return NULL;
     const struct pdk__claim *real = PDK__MEMBER(claim->machine, struct pdk__claim, machine);
     const struct pdk__hold *hold = PDK__MEMBER(real, struct pdk__hold, claim);
-    return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk_op, hold) : NULL;
+    return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk__holding, hold) : NULL;
 }
 
 static bool in_its_way(const struct claim *claim, const char *name)
@@ -44,7 +44,7 @@ static bool wanted_by_another(const struct world *w, const struct claim *claim, 
 
 static void check(struct world *w, struct claim *claim)
 {
-    const struct pdk_op *op = op_of(claim);
+    const struct pdk__holding *op = op_of(claim);
     bool keeps = op != NULL && op->idle && op->hold.stage == PDK__HOLD_GRANTED;
     const struct node *own = keeps ? world_node(w, claim) : NULL;
     int64_t bound_ms = world_trips_ms(w, claim->tag == PDK__TAG_READ ? 3 : 2);

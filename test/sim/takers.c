@@ -12,16 +12,16 @@ static const char law[] = "taker";
 static instant ms(int64_t n) { return n * 1000; }
 
 /* No time passes in here. */
-static void judge_grant(struct taker *t, pdk_permit *p, unsigned n)
+static void judge_grant(struct taker *t, pdk_grant *p, unsigned n)
 {
     struct world *w = t->client->world;
     int64_t token = 0;
     char node[PDK__NAME_MAX];
     fiber_now->n_locks++;
-    pdk_state state = pdk_permit_state(p);
-    int64_t valid_ms = pdk_permit_valid_ms(p);
-    pdk_permit_token(p, &token);
-    size_t length = pdk_permit_node(p, n - 1, node, sizeof node);
+    pdk_state state = pdk_grant_state(p);
+    int64_t valid_ms = pdk_grant_valid_ms(p);
+    pdk_grant_token(p, &token);
+    size_t length = pdk_grant_node(p, n - 1, node, sizeof node);
     fiber_now->n_locks--;
     if (t->client->closes)
         return;
@@ -40,7 +40,7 @@ static void answered(int rc, void *arg)
     t->answered = true;
     t->answer = rc;
     if (rc == 0 && t->request != NULL)
-        judge_grant(t, t->request, pdk_permit_count(t->request));
+        judge_grant(t, t->request, pdk_grant_count(t->request));
     fiber_wake_all(&t->answered);
 }
 
@@ -51,10 +51,10 @@ static void await_answer(struct taker *t)
 }
 
 /* A request that may be taken back. */
-static int take_later(struct taker *t, unsigned n, pdk_permit **p)
+static int take_later(struct taker *t, unsigned n, pdk_grant **p)
 {
     struct world *w = t->client->world;
-    pdk_permit *request;
+    pdk_grant *request;
     t->answered = false;
     int rc = pdk_semaphore_acquire_async(t->client->semaphore, n, w->healed ? PDK_FOREVER : 4000, answered, t,
                                          &request);
@@ -64,7 +64,7 @@ static int take_later(struct taker *t, unsigned n, pdk_permit **p)
         fiber_block(t, ms(between(&w->random, 1, 500)));
         bool early = !t->answered;
         t->request = NULL;
-        pdk_permit_release(request);
+        pdk_grant_release(request);
         await_answer(t);
         if (early && t->answer == 0)
             world_break(w, law, "client %d is granted a request that it took back", t->client->id);
@@ -75,11 +75,11 @@ static int take_later(struct taker *t, unsigned n, pdk_permit **p)
     if (t->answer == 0)
         *p = request;
     else
-        pdk_permit_release(request);
+        pdk_grant_release(request);
     return t->answer;
 }
 
-static int take(struct taker *t, unsigned n, pdk_permit **p, int kind)
+static int take(struct taker *t, unsigned n, pdk_grant **p, int kind)
 {
     pdk_semaphore *s = t->client->semaphore;
     int timeout_ms = between(&t->client->world->random, 20, 4000);
@@ -90,7 +90,7 @@ static int take(struct taker *t, unsigned n, pdk_permit **p, int kind)
     return pdk_semaphore_acquire(s, n, p);
 }
 
-static int take_and_judge(struct taker *t, unsigned n, pdk_permit **p)
+static int take_and_judge(struct taker *t, unsigned n, pdk_grant **p)
 {
     int kind = t->client->world->healed ? 0 : below(&t->client->world->random, 10);
     if (kind == 4 || kind == 5)
@@ -101,10 +101,10 @@ static int take_and_judge(struct taker *t, unsigned n, pdk_permit **p)
     return rc;
 }
 
-static int give_back_later(struct taker *t, pdk_permit *p)
+static int give_back_later(struct taker *t, pdk_grant *p)
 {
     t->answered = false;
-    int rc = pdk_permit_release_async(p, answered, t);
+    int rc = pdk_grant_release_async(p, answered, t);
     if (rc != 0)
         return rc;
     await_answer(t);
@@ -126,15 +126,15 @@ static void judge_release(struct taker *t, char names[][PDK__NAME_MAX], unsigned
     }
 }
 
-static void give_back(struct taker *t, pdk_permit *p)
+static void give_back(struct taker *t, pdk_grant *p)
 {
     struct world *w = t->client->world;
     char names[PERMITS_MAX][PDK__NAME_MAX];
-    unsigned n = pdk_permit_count(p);
+    unsigned n = pdk_grant_count(p);
     for (unsigned i = 0; i < n; i++)
-        pdk_permit_node(p, i, names[i], sizeof names[i]);
-    bool lost = pdk_permit_state(p) == PDK_LOST;
-    int rc = chance(&w->random, 300) ? give_back_later(t, p) : pdk_permit_release(p);
+        pdk_grant_node(p, i, names[i], sizeof names[i]);
+    bool lost = pdk_grant_state(p) == PDK_LOST;
+    int rc = chance(&w->random, 300) ? give_back_later(t, p) : pdk_grant_release(p);
     STORY(w, "client %d taker %d: release answers %s", t->client->id, t->index, pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !t->client->closes) || rc == PDK_EINVAL || rc == PDK_EDEADLK || (lost && rc == 0))
         world_break(w, law, "client %d releases its permits: %s", t->client->id, pdk_strerrorname(rc));
@@ -146,7 +146,7 @@ static void take_once(struct taker *t)
 {
     struct world *w = t->client->world;
     struct random *r = &w->random;
-    pdk_permit *p = NULL;
+    pdk_grant *p = NULL;
     unsigned n = (unsigned)between(r, 1, w->permits);
     int rc = take_and_judge(t, n, &p);
     STORY(w, "client %d taker %d: %u permits: %s", t->client->id, t->index, n, pdk_strerrorname(rc));

@@ -66,15 +66,25 @@ static void judge_turn(const struct user *u, const pdk_mutex *m)
     }
 }
 
+static pdk_state ask(const struct user *u, pdk_mutex *m)
+{
+    return u->grant != NULL ? pdk_grant_state(u->grant) : pdk_lock_state(m);
+}
+
 /* No time passes in here: the answer is judged as it stands. */
 static void judge_grant(struct user *u, pdk_mutex *m)
 {
     struct world *w = u->client->world;
     fiber_now->n_locks++;
-    pdk_state state = pdk_lock_state(m);
-    int64_t valid_ms = pdk_lock_valid_ms(m), token = 0;
-    pdk_lock_token(m, &token);
-    pdk_lock_turn(m, &u->turn);
+    pdk_state state = ask(u, m);
+    int64_t valid_ms = u->grant != NULL ? pdk_grant_valid_ms(u->grant) : pdk_lock_valid_ms(m), token = 0;
+    if (u->grant != NULL) {
+        pdk_grant_token(u->grant, &token);
+        pdk_grant_turn(u->grant, &u->turn);
+    } else {
+        pdk_lock_token(m, &token);
+        pdk_lock_turn(m, &u->turn);
+    }
     fiber_now->n_locks--;
     u->token = token;
     if (u->client->closes)
@@ -96,7 +106,7 @@ static pdk_state state_of(struct user *u, pdk_mutex *m)
     const struct client *c = u->client;
     bool apart = c->io != IO_CONNECTED; /* the call itself may leave a silent server */
     fiber_now->n_locks++;               /* no time passes in here */
-    pdk_state state = pdk_lock_state(m);
+    pdk_state state = ask(u, m);
     fiber_now->n_locks--;
     const struct pdk__session *s = client_session(c);
     if (state != PDK_HELD || c->closes)
@@ -165,10 +175,20 @@ static void unlocked(int rc, void *arg)
     fiber_wake_all(&u->answered);
 }
 
+/* Of a handle or of the thread; the handle ends. */
+static int unlock_now(struct user *u, pdk_mutex *m)
+{
+    pdk_grant *g = u->grant;
+    u->grant = NULL;
+    return g != NULL ? pdk_grant_release(g) : pdk_mutex_unlock(m);
+}
+
 static int unlock_later(struct user *u, pdk_mutex *m)
 {
+    pdk_grant *g = u->grant;
+    u->grant = NULL;
     u->answered = false;
-    int rc = pdk_mutex_unlock_async(m, unlocked, u);
+    int rc = g != NULL ? pdk_grant_release_async(g, unlocked, u) : pdk_mutex_unlock_async(m, unlocked, u);
     if (rc != 0)
         return rc;
     while (!u->answered)
@@ -180,9 +200,9 @@ static void unlock(struct user *u, pdk_mutex *m, bool last)
 {
     struct world *w = u->client->world;
     bool lost = state_of(u, m) == PDK_LOST;
-    bool later = chance(&w->random, 100);
-    int rc = later ? unlock_later(u, m) : pdk_mutex_unlock(m);
-    if (later && rc == PDK_ENOMEM) /* and nothing has happened */
+    bool later = chance(&w->random, 100), handle = u->grant != NULL;
+    int rc = later ? unlock_later(u, m) : unlock_now(u, m);
+    if (later && rc == PDK_ENOMEM && !handle) /* and nothing has happened */
         rc = pdk_mutex_unlock(m);
     STORY(w, "client %d user %d: unlock answers %s%s", u->client->id, u->index, pdk_strerrorname(rc),
           later ? ", later" : "");
@@ -209,18 +229,18 @@ static void answered(int rc, void *arg)
 static int lock_later(struct user *u, pdk_mutex *m, bool patient)
 {
     struct world *w = u->client->world;
-    pdk_op *op;
     u->answered = false;
     u->mutex = m;
     u->holds = false;
-    int rc = pdk_mutex_lock_async(m, PDK_FOREVER, answered, u, &op);
+    int rc = pdk_mutex_lock_async(m, PDK_FOREVER, answered, u, &u->grant);
     if (rc != 0)
         return rc;
     if (!u->answered && !patient && !fiber_block(&u->answered, ms(a_while(w, 1, 1500))))
-        pdk_op_cancel(op);
+        pdk_grant_cancel(u->grant);
     while (!u->answered)
         fiber_block(&u->answered, -1);
-    pdk_op_free(op);
+    if (u->answer != 0)
+        unlock_now(u, m); /* nothing, or what is lost */
     return u->answer;
 }
 
@@ -303,7 +323,7 @@ static void fork_child(struct user *u, pdk_mutex *m)
 static void guard(struct user *u, pdk_mutex *m)
 {
     zoo_op_t op;
-    int rc = pdk_lock_guard(m, &op);
+    int rc = u->grant != NULL ? pdk_grant_guard(u->grant, 0, &op) : pdk_lock_guard(m, &op);
     if (rc != 0 && rc != PDK_ELOST && rc != PDK_ENOMEM && !u->client->closes)
         world_break(u->client->world, law, "client %d cannot guard its grant: %s", u->client->id, pdk_strerrorname(rc));
     see(SIGHT_GUARDED);

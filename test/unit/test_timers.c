@@ -48,14 +48,16 @@ static void fired_while_waking(void)
 {
     pdk_client *c;
     pdk_mutex *m;
+    pdk_grant *g;
     CHECK_EQ(pdk_client_new(&c, "127.0.0.1:1", NULL), 0);
     CHECK_EQ(pdk_mutex_new(&m, c, "/lock", NULL), 0);
     for (int i = 0; i < TRIES_MAX && !atomic_load(&was_late); i++) {
         atomic_store(&result, 1);
-        CHECK_EQ(pdk_mutex_lock_async(m, TIMEOUT_MS, settled, NULL, NULL), 0);
+        CHECK_EQ(pdk_mutex_lock_async(m, TIMEOUT_MS, settled, NULL, &g), 0);
         atomic_store(&may_be_late, true);
         pdk__client_wake(c);
         CHECK_WITHIN(LIMIT_MS, atomic_load(&result) == PDK_ETIMEDOUT);
+        CHECK_EQ(pdk_grant_release(g), PDK_EPERM);
     }
     CHECK(atomic_load(&was_late));
     CHECK_EQ(pdk_client_close(c), 0);
@@ -95,9 +97,11 @@ static int lock_sync(int64_t timeout_ms) { return pdk_mutex_timedlock(mutex, tim
 
 static int lock_async(int64_t timeout_ms)
 {
+    pdk_grant *g;
     atomic_store(&result, 1);
-    CHECK_EQ(pdk_mutex_lock_async(mutex, timeout_ms, settled, NULL, NULL), 0);
+    CHECK_EQ(pdk_mutex_lock_async(mutex, timeout_ms, settled, NULL, &g), 0);
     CHECK_WITHIN(LIMIT_MS, atomic_load(&result) != 1);
+    CHECK_EQ(pdk_grant_release(g), PDK_EPERM);
     return atomic_load(&result);
 }
 
