@@ -121,7 +121,7 @@ static int leave(struct pdk_double_barrier *b, int64_t timeout_ms)
     if (b->calling)
         return PDK_EBUSY;
     if (b->stay == NULL)
-        return PDK_EPERM;
+        return pdk__object_explain(&b->object, "leave", PDK_EPERM, "it has not entered");
     b->calling = true;
     pdk__attendance_leave(b->stay, timeout_ms);
     return await(b);

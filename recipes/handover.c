@@ -26,7 +26,7 @@ static void own(struct pdk__holding *op, uint64_t thread)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->thread == PDK__NO_THREAD && op->count == 0);
     op->thread = thread;
-    op->count = 1;
+    pdk__holds_deepen(op);
     op->turn_number++;
     if (!op->idle)
         return;

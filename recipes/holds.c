@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
+#include <limits.h>
 #include <string.h>
 
 static struct pdk__holding *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk__holding, hold); }
@@ -84,6 +85,39 @@ void pdk__holds_moved(struct pdk__holds *h)
         pdk__client_defer(h->lock.object.client, &h->settle);
 }
 
+/* --- levels ------------------------------------------------------------------------------------------------------ */
+
+static int make_room(struct pdk__holding *op)
+{
+    unsigned n = op->n_levels_max * 2;
+    if (n <= op->n_levels_max || n > INT_MAX / 2)
+        return PDK_EINVAL;
+    uint64_t *levels = pdk__alloc(n * sizeof *levels);
+    if (levels == NULL)
+        return PDK_ENOMEM;
+    memcpy(levels, op->levels, op->count * sizeof *levels);
+    if (op->levels != op->few_levels)
+        pdk__free(op->levels);
+    op->levels = levels;
+    op->n_levels_max = n;
+    return 0;
+}
+
+int pdk__holds_deepen(struct pdk__holding *op)
+{
+    int rc = op->count == op->n_levels_max ? make_room(op) : 0;
+    if (rc != 0)
+        return rc;
+    op->levels[op->count++] = ++op->holds->last_level;
+    return 0;
+}
+
+uint64_t pdk__holds_level(const struct pdk__holding *op)
+{
+    assert(op->count > 0);
+    return op->levels[op->count - 1];
+}
+
 void pdk__holds_drop(struct pdk__holding *op)
 {
     bool granted = pdk__hold_owned(&op->hold);
@@ -155,8 +189,10 @@ static void granted(struct pdk__hold *hold)
     struct pdk__holding *op = op_of(hold);
     assert(op->count == 0);
     pdk__hold_ref(hold); /* the owner's, until unlock */
-    if (op->thread != PDK__NO_THREAD)
-        op->count = op->turn_number = 1;
+    if (op->thread != PDK__NO_THREAD) {
+        op->turn_number = 1;
+        pdk__holds_deepen(op);
+    }
     settle(op);
     pdk__holds_moved(op->holds);
 }
@@ -212,6 +248,8 @@ static void unused(struct pdk__hold *hold)
     if (op->base != NULL)
         pdk__hold_unref(op->base);
     pdk__hold_clear(hold);
+    if (op->levels != op->few_levels)
+        pdk__free(op->levels);
     pdk__free(op->data);
     pdk__free(op);
 }
@@ -237,6 +275,8 @@ static struct pdk__holding *make(struct pdk__holds *h)
         return NULL;
     }
     op->holds = h;
+    op->levels = op->few_levels;
+    op->n_levels_max = sizeof op->few_levels / sizeof *op->few_levels;
     op->completed_callback.run = run_completed;
     pdk__list_init(&op->completed_callback.link);
     pdk__list_init(&op->link);

@@ -14,6 +14,7 @@ struct pdk__holds {
     struct pdk_lock lock;
     struct pdk__delay delay;
     struct pdk__list list; /* of pdk__holding: those that contend or are owned */
+    uint64_t last_level;   /* a number for each level that an owner takes */
 
     /* requests that wait for a turn (handover.h); where there is no hand-over, settle.run is NULL */
     struct pdk__turns turns;
@@ -33,7 +34,9 @@ struct pdk__holding {
 
     /* the owner */
     uint64_t thread; /* 0: belongs to a handle; PDK__NO_THREAD: to the next owner, if one comes */
-    unsigned count;  /* 0: it has no owner */
+    unsigned count;  /* of its levels; 0: it has no owner */
+    uint64_t *levels, few_levels[4];
+    unsigned n_levels_max;
     uint64_t turn_number;
     unsigned n_handed; /* how often it was handed on */
     bool revoked;      /* a client has asked for the grant */
@@ -101,6 +104,12 @@ int pdk__holds_make_turn(struct pdk__holding **op, struct pdk__holds *h, pdk_loc
 
 /* A hold or the queue of turns has changed: see to it, outside of every step. */
 void pdk__holds_moved(struct pdk__holds *h);
+
+/* Its owner takes one level more; the first needs no memory. PDK_EINVAL: they are too many. PDK_ENOMEM. */
+int pdk__holds_deepen(struct pdk__holding *op);
+
+/* The number of the level that its owner took last. */
+uint64_t pdk__holds_level(const struct pdk__holding *op);
 
 /* The owner unlocks it, or its caller no longer waits for it: it is released, and the owner's reference ends. */
 void pdk__holds_drop(struct pdk__holding *op);

@@ -332,7 +332,7 @@ int pdk_leader_yield(pdk_leader *l)
         move(l, PDK_LEADER_STANDING);
         pdk__hold_release(&l->hold);
     } else {
-        rc = PDK_EPERM;
+        rc = pdk__object_explain(&l->object, "yield", PDK_EPERM, "it does not lead");
     }
     return end(l, "yield", rc);
 }
@@ -343,14 +343,16 @@ static void cancelled(void *object) { pdk__object_leave(object); }
 
 /* 0 when it leads, 1 when it may yet, or the error for which it never will. The caller may be woken long after an
  * election, so the passing of time is processed first. */
-static int outlook(const struct pdk_leader *l)
+static int outlook(struct pdk_leader *l)
 {
     pdk__client_refresh(l->object.client);
     if (l->state == PDK_LEADER_LEADING)
         return 0;
     if (l->state != PDK_LEADER_IDLE)
         return 1;
-    return l->result != 0 ? l->result : PDK_EPERM;
+    if (l->result != 0)
+        return l->result;
+    return pdk__object_explain(&l->object, "wait", PDK_EPERM, "it is no candidate");
 }
 
 static int timed_out(struct pdk_leader *l)

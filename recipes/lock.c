@@ -14,10 +14,7 @@ static int relock(struct pdk__holding *op)
     assert(op->count > 0);
     if (op->hold.stage == PDK__HOLD_LOST)
         return pdk__hold_blame(&op->hold, "lock", PDK_ELOST); /* to go on would hide that it was interrupted */
-    if (op->count == UINT32_MAX)
-        return PDK_EINVAL;
-    op->count++;
-    return 0;
+    return pdk__holds_deepen(op);
 }
 
 static void cancelled(void *arg)
@@ -189,22 +186,35 @@ int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeou
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
 
-/* The newest grant of the calling thread. */
-static struct pdk__holding *find_newest(struct pdk__holds *h)
+/* The grant of which the calling thread took a level last. */
+static struct pdk__holding *find_last(struct pdk__holds *h)
 {
     struct pdk__holding *found = NULL;
     PDK__LIST_EACH (link, &h->list) {
         struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
-        if (pdk__hold_owned(&op->hold) && op->thread == pdk__holds_thread())
+        bool ours = pdk__hold_owned(&op->hold) && op->count > 0 && op->thread == pdk__holds_thread();
+        if (ours && (found == NULL || pdk__holds_level(op) > pdk__holds_level(found)))
             found = op;
     }
     return found;
 }
 
+/* The calling thread has nothing to unlock. */
+static int refuse(struct pdk__holds *h)
+{
+    const char *why = "nothing is locked by it";
+    PDK__LIST_EACH (link, &h->list) {
+        const struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
+        if (op->count > 0)
+            why = op->thread == 0 ? "its grant has a handle, which releases it" : "another thread has locked it";
+    }
+    return pdk__object_explain(&h->lock.object, "unlock", PDK_EPERM, why);
+}
+
 /* The grant by RULE that the calling thread may unlock. */
 static struct pdk__holding *find_unlockable(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    return rule != NULL ? pdk__holds_find_owned(h, rule) : find_newest(h);
+    return rule != NULL ? pdk__holds_find_owned(h, rule) : find_last(h);
 }
 
 /* Release one level; 1 when that was the last, and the lock itself is to be released. */
@@ -252,7 +262,7 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     if (rc != PDK_EDEADLK && op != NULL)
         rc = unwind(op); /* an ended client's locks can be unlocked, too */
     else if (rc == 0)
-        rc = PDK_EPERM;
+        rc = refuse(h);
     if (rc == 1)
         rc = give_away(op);
     return pdk__object_end(&h->lock.object, "unlock", rc);
@@ -278,7 +288,7 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
         return rc;
     struct pdk__holding *op = find_unlockable(h, rule);
     if (op == NULL) {
-        rc = PDK_EPERM;
+        rc = refuse(h);
     } else if (op->hold.stage == PDK__HOLD_LOST) {
         rc = unwind(op);
     } else {

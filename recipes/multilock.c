@@ -345,6 +345,16 @@ static int unwind(struct pdk__grip *grip)
     return PDK_ELOST;
 }
 
+/* The calling thread has nothing to unlock. */
+static int refuse(struct pdk__multilock *m)
+{
+    const char *why = "nothing is locked by it";
+    EACH_GRIP (grip, m)
+        if (pdk__bundle_owned(&grip->bundle))
+            why = grip->thread == 0 ? "its grant has a handle, which releases it" : "another thread has locked it";
+    return pdk__object_explain(object_of(m), "unlock", PDK_EPERM, why);
+}
+
 int pdk_multilock_unlock(pdk_multilock *l)
 {
     struct pdk__multilock *m = multilock_of(l);
@@ -356,7 +366,7 @@ int pdk_multilock_unlock(pdk_multilock *l)
     if (rc != PDK_EDEADLK && grip != NULL)
         rc = unwind(grip); /* an ended client's locks can be unlocked, too */
     else if (rc == 0)
-        rc = PDK_EPERM;
+        rc = refuse(m);
     if (rc == 1)
         rc = pdk__bundle_give_away(&grip->bundle);
     return pdk__object_end(&m->lock.object, "unlock", rc);
@@ -370,7 +380,7 @@ int pdk_multilock_unlock_async(pdk_multilock *l, pdk_lock_cb cb, void *arg)
         return rc;
     struct pdk__grip *grip = find_owned(m, pdk__holds_thread());
     if (grip == NULL)
-        rc = PDK_EPERM;
+        rc = refuse(m);
     else if (grip->count > 1 && cb != NULL && pdk__bundle_state(&grip->bundle) != PDK_LOST)
         rc = pdk__late_success(m->lock.object.client, cb, arg);
     if (rc == 0)

@@ -21,7 +21,7 @@ extern "C" {
     X(PDK_ENOMEM, -2, RETRY, "out of memory")                                                                          \
     X(PDK_EBUSY, -3, RETRY, "in use")                                                                                  \
     X(PDK_ETIMEDOUT, -4, RETRY, "timed out")                                                                           \
-    X(PDK_EPERM, -5, PLAIN, "the caller is not the owner")                                                             \
+    X(PDK_EPERM, -5, PLAIN, "not held by the caller")                                                                  \
     X(PDK_EDEADLK, -6, PLAIN, "a blocking call on a callback thread would never return")                               \
     X(PDK_EFORKED, -7, FATAL, "the object belongs to the parent process")                                              \
     X(PDK_ECLOSED, -8, FATAL, "the client is closed")                                                                  \

@@ -68,7 +68,7 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
  * the answer.
  *
  * 0: the node is deleted; with pdk_lock_options_set_unlock_nowait(), the delete was sent.
- * PDK_EPERM: the caller is not the owner; nothing happens.
+ * PDK_EPERM: the calling thread has not locked it; nothing happens. pdk_lock_last_error() says who has.
  * PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had deleted the node.
  * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
  * takes the node with it.

@@ -222,6 +222,28 @@ static void asynchronous(void)
     finish();
 }
 
+/* One code, and a reason for each thing that is not held. */
+static void not_held(void)
+{
+    struct locker l;
+    atomic_int rc;
+    pdk_grant *g;
+    begin();
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    check_mutex(m, "unlock", ": not held by the caller: nothing is locked by it");
+    locker_start(&l, m);
+    CHECK_WITHIN(LONG_MS, l.settled);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
+    check_mutex(m, "unlock", ": another thread has locked it");
+    locker_finish(&l);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_rc, (void *)&rc, &g), 0);
+    CHECK_WITHIN(LONG_MS, pdk_grant_state(g) == PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock_async(m, NULL, NULL), PDK_EPERM);
+    check_mutex(m, "unlock", ": its grant has a handle");
+    CHECK_RC(pdk_grant_release(g), 0);
+    finish();
+}
+
 /* --- threads ----------------------------------------------------------------------------------------------------- */
 
 struct other {
@@ -437,6 +459,7 @@ int main(int argc, char **argv)
         {"a call that times out tells the holder and the place; success clears it", held_by_another},
         {"a call that times out names the library of the contender directly ahead", behind_another_library},
         {"an asynchronous lock that failed leaves its incident until the next grant", asynchronous},
+        {"what is not held is told with the reason", not_held},
         {"threads that share a mutex do not read each other's incidents", per_thread},
         {"a lock whose node is deleted was lost for that", node_deleted},
         {"a lock whose session expired was lost for that", session_expired},

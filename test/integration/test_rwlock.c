@@ -345,6 +345,28 @@ static void unlock_gives_back_what_was_taken_last(void)
     end();
 }
 
+/* Levels of both modes, in turn: the last is given back first, whichever mode it is of. */
+static void levels_are_given_back_in_their_order(void)
+{
+    enum { LEVELS = 9 };
+    begin();
+    for (int i = 0; i < LEVELS; i++)
+        CHECK_RC(i % 2 == 0 ? pdk_rwlock_wrlock(locks[0]) : pdk_rwlock_rdlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 2);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);   /* the ninth, of a writer */
+    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0); /* the seventh */
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);   /* the eighth, of a reader */
+    for (int i = 6; i > 2; i--)
+        CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 2);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0); /* the second: the last of the reader's */
+    CHECK_EQ(fixture_nodes(), 1);
+    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), PDK_EPERM);
+    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 0);
+    end();
+}
+
 /* The writer's node is deleted by another client, and that is not known yet: nothing shows that it held until then. */
 static void under_a_deleted_writer_there_is_no_read_lock(void)
 {
@@ -378,6 +400,7 @@ int main(int argc, char **argv)
         {"a writer goes on as a reader, and no writer comes between", the_read_lock_takes_the_writers_place},
         {"when a writer goes on as a reader, the readers behind it go on", readers_behind_the_writer_go_on},
         {"unlock gives back what was taken last", unlock_gives_back_what_was_taken_last},
+        {"unlock gives back levels of both modes in their order", levels_are_given_back_in_their_order},
         {"under a writer's deleted node there is no read lock", under_a_deleted_writer_there_is_no_read_lock},
         {0}};
     return fixture_main(argc, argv, "rwlock", tests, ON_ONE | ON_THREE);
