@@ -22,7 +22,7 @@ bool pdk__cli_blocks(const pdk_contender_list *list, size_t k, size_t i)
     if (k == i || junk(list, i))
         return false;
     if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
-        return k < i || junk(list, k);
+        return k < i || pdk_contender_mode(list, k) != PDK_MODE_PERMIT;
     if (k > i || junk(list, k) || under(list, k, i))
         return false;
     if (pdk__cli_is_kazoo(list, i) && !pdk__cli_is_kazoo(list, k))

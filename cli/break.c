@@ -76,11 +76,13 @@ static void report(const struct words *w, const char *what)
         pdk__cli_message("%s: %s", w->options.path, what);
 }
 
-/* How many hold, by the list: they are its first. Readers of a read/write lock can be many. */
+/* How many contenders hold, by the list: they are its first. Readers of a read/write lock can be many. Junk that takes
+ * a permit is left alone: nobody reads a request in it. */
 static size_t holders(const pdk_contender_list *list)
 {
     size_t n = 0;
-    while (n < pdk_contender_list_size(list) && pdk_contender_holds(list, n))
+    while (n < pdk_contender_list_size(list) && pdk_contender_holds(list, n) &&
+           pdk_contender_dialect(list, n) != PDK_DIALECT_JUNK)
         n++;
     return n;
 }

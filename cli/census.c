@@ -241,7 +241,7 @@ static bool add_node(struct pdk__cli_census *census, size_t node)
     }
     size_t excess = !permit ? b.n : limit > 0 && b.all >= (size_t)limit ? b.all - (size_t)limit + 1 : 0;
     bool junk = pdk_contender_dialect(list, own->i) == PDK_DIALECT_JUNK;
-    own->holds = !junk && (permit ? excess == 0 : b.all == 0);
+    own->holds = junk ? pdk_contender_holds(list, own->i) : permit ? excess == 0 : b.all == 0;
     if (excess == 0) {
         census->n_pool = pool;
         return true;

@@ -22,10 +22,8 @@ static const char *const heading[N_COLUMNS] = {"POS", "STATE", "MODE",  "SESSION
 
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 {
-    if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
-        return "junk";
     if (!pdk_contender_holds(list, i))
-        return "waits";
+        return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "junk" : "waits";
     return pdk_contender_revoked(list, i) ? "asked" : "holds";
 }
 
@@ -92,7 +90,8 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char text[64];
     pdk_dialect dialect = pdk_contender_dialect(list, i);
-    bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN;
+    bool permit = dialect == PDK_DIALECT_JUNK && pdk_contender_holds(list, i);
+    bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN || permit;
     bool asked = !pdk_contender_holds(list, i) && pdk_contender_revoked(list, i); /* before it holds */
     snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_listing_state(list, i), asked ? ", asked" : "",
              strange ? " (" : "", strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");

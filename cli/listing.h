@@ -15,7 +15,7 @@ int pdk__cli_listing_json(const pdk_contender_list *list, const char *path);
 struct json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i);
 
 /* "holds", "asked" for a holder that was asked to release the lock, "waits", or "junk" for a node that is no
- * contender's. */
+ * contender's, and takes no permit. */
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
 
 /* "read" or "write" for a contender of a read/write lock, "permit" for one of a semaphore, else "". */

@@ -25,7 +25,7 @@ static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
                            "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "A node of another library stands in the order and is marked; a node that no lock\n"
-                           "library could have made is marked 'junk', and blocks nobody.\n"
+                           "library could have made is 'junk': it blocks nobody, but takes a permit.\n"
                            "Exit: 0, also when nobody is there; 64 usage, 69 no ensemble, 70 internal,\n"
                            "77 not permitted. See paddock(1).\n";
 

@@ -16,9 +16,9 @@ static void count(struct pdk__cli_lock_row *row)
 {
     row->holder = row->waiter = PDK__CLI_NO_ROW;
     for (size_t i = 0; i < pdk_contender_list_size(row->list); i++) {
-        if (pdk_contender_dialect(row->list, i) == PDK_DIALECT_JUNK)
-            continue;
         bool holds = pdk_contender_holds(row->list, i);
+        if (!holds && pdk_contender_dialect(row->list, i) == PDK_DIALECT_JUNK)
+            continue;
         size_t *first = holds ? &row->holder : &row->waiter;
         row->n_hold += holds;
         row->n_wait += !holds;

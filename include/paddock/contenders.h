@@ -19,7 +19,7 @@ typedef enum pdk_dialect {
     PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>; or latch-, __READ__, __WRIT__ for lock- */
     PDK_DIALECT_CURATOR = 1, /* any other name with one of these tags before the number: Curator, go-zk */
     PDK_DIALECT_FOREIGN = 2, /* a contender of another recipe, by its sequence number; it counts in the order */
-    PDK_DIALECT_JUNK = 3     /* no lock library could have created it; it blocks no contender */
+    PDK_DIALECT_JUNK = 3     /* no lock library could have created it. It blocks nobody, but is a permit */
 } pdk_dialect;
 
 /* Bytes of data that are read of one contender, and of all contenders of a list together. */
@@ -113,7 +113,8 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
  * reader that has only readers ahead, a writer beside the read lock that it took under its own, and a permit with fewer
- * contenders ahead than pdk_contender_limit(), or where that is not known. false for junk. */
+ * nodes ahead than pdk_contender_limit(), or where that is not known. Junk among permits counts as one, ahead of all of
+ * them, and holds; elsewhere it is false for junk. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* The session that owns the node; 0 for a node that is not ephemeral, or that this client may not look at. */

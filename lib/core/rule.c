@@ -16,14 +16,14 @@ struct pdk__rule pdk__rule_permit(size_t limit)
     return (struct pdk__rule){.tag = PDK__TAG_LEASE, .admits = limit, .by_children = true, .counts_junk = true};
 }
 
-struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit)
+struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit, bool among_permits)
 {
     static const struct pdk__rule *const rules[PDK__N_TAGS] = {[PDK__TAG_LOCK] = &pdk__rule_mutex,
                                                                [PDK__TAG_LATCH] = &pdk__rule_leader,
                                                                [PDK__TAG_READ] = &pdk__rule_reader,
                                                                [PDK__TAG_WRITE] = &pdk__rule_writer};
     if (name->kind == PDK__NAME_JUNK)
-        return (struct pdk__rule){0};
+        return among_permits ? pdk__rule_permit(SIZE_MAX) : (struct pdk__rule){0};
     if (name->kind == PDK__NAME_FOREIGN)
         return pdk__rule_mutex;
     return name->tag == PDK__TAG_LEASE ? pdk__rule_permit(limit > 0 ? (size_t)limit : SIZE_MAX) : *rules[name->tag];
@@ -56,12 +56,12 @@ bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own,
     return !under && blocks(rule, ahead);
 }
 
-/* Where a node stands in the order. Junk is no contender; where it counts, it is ahead of all, and so is a node of
- * another recipe there: ten digits at the end of a random name are no number. */
-static int64_t position(const struct pdk__rule *rule, const struct pdk__name *name)
+/* Junk is no contender; where it counts, it is ahead of all, and so is a node of another recipe there: ten digits at the
+ * end of a random name are no number. */
+int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name *name)
 {
     bool numbered = rule->counts_junk ? tagged(name, 1U << rule->tag) : name->kind != PDK__NAME_JUNK;
-    return numbered ? name->sequence : INT64_MIN;
+    return numbered ? name->sequence : rule->counts_junk ? INT64_MIN : INT64_MAX;
 }
 
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
@@ -78,7 +78,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     int64_t nearest = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
-        int64_t at = position(rule, &name);
+        int64_t at = pdk__rule_position(rule, &name);
         if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
         place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));

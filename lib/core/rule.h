@@ -60,11 +60,11 @@ struct pdk__place {
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
                                   const char *base);
 
-/* The rule of a contender in a listing, by its NAME. LIMIT: how many permits it knows its semaphore to have; 0: not
- * known. Junk is never admitted. */
-struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit);
+/* The rule of a node in a listing, by its NAME. LIMIT: how many permits it knows its semaphore to have; 0: not known.
+ * Junk among permits is one, and is admitted; elsewhere it never is. */
+struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit, bool among_permits);
 
-/* Does the contender AHEAD, whose number is not higher, block OWN, which has this rule? */
+/* Does the node AHEAD, whose position is not higher, block OWN, which has this rule? */
 bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own, const struct pdk__name *ahead);
 
 /* Does a contender hold, or is it about to, if so many block it? */
@@ -72,6 +72,10 @@ static inline bool pdk__rule_admits(const struct pdk__rule *rule, size_t blockin
 
 /* Can contenders with this rule hold beside each other? */
 static inline bool pdk__rule_shares(const struct pdk__rule *rule) { return (rule->passes & 1U << rule->tag) != 0; }
+
+/* Where a node stands for a contender with this rule: by its number, or ahead of all, INT64_MIN, or, when it is in
+ * nobody's way, INT64_MAX. A listing, and the count of those ahead, go by it, too. */
+int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name *name);
 
 /* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);

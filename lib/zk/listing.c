@@ -1,6 +1,7 @@
 #include "lib/zk/listing.h"
 #include "lib/alloc.h"
 #include "lib/core/rule.h"
+#include <string.h>
 
 void pdk_contender_list_free(pdk_contender_list *list)
 {
@@ -54,14 +55,29 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
     return name->kind == PDK__NAME_FOREIGN ? PDK_MODE_EXCLUSIVE : modes[name->tag];
 }
 
-/* The list is in the order of the contenders. */
+/* Junk is last, so where it is first there is nothing else: then the path tells. */
+static bool has_permits(const pdk_contender_list *list)
+{
+    size_t length = strlen(list->path), tail = strlen("/leases");
+    for (size_t i = 0; i < list->n; i++)
+        if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
+            return true;
+    return list->n > 0 && pdk_contender_mode(list, 0) == PDK_MODE_NONE && length > tail &&
+           strcmp(list->path + length - tail, "/leases") == 0;
+}
+
+/* The list is in the order of the contenders, with junk last; but what the rule has ahead of all is, wherever it stands. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
 {
     const struct pdk__name *own = &list->items[i].parsed;
-    struct pdk__rule rule = pdk__rule_of(own, pdk_contender_limit(list, i));
+    bool permit = own->kind == PDK__NAME_JUNK && has_permits(list);
+    struct pdk__rule rule = pdk__rule_of(own, pdk_contender_limit(list, i), permit);
     size_t blocking = 0;
-    for (size_t k = 0; k < i && pdk__rule_admits(&rule, blocking); k++)
-        blocking += pdk__rule_blocks(&rule, own, &list->items[k].parsed);
+    for (size_t k = 0; k < list->n && pdk__rule_admits(&rule, blocking); k++) {
+        const struct pdk__name *other = &list->items[k].parsed;
+        bool ahead = k < i || pdk__rule_position(&rule, other) == INT64_MIN;
+        blocking += k != i && ahead && pdk__rule_blocks(&rule, own, other);
+    }
     return pdk__rule_admits(&rule, blocking);
 }
 

@@ -19,6 +19,14 @@ static void note_stranger(struct pdk__standing *s, const char *child)
     pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of another recipe: %s", s->path, clean);
 }
 
+/* Junk holds a permit, and no client will ever give it back. */
+static void note_holder(struct pdk__standing *s, const char *child, const struct pdk__name *name)
+{
+    char clean[sizeof s->holder - sizeof " (junk)"];
+    pdk__incident_clean(clean, sizeof clean, child, strlen(child));
+    snprintf(s->holder, sizeof s->holder, "%s%s", clean, name->kind == PDK__NAME_JUNK ? " (junk)" : "");
+}
+
 static void note_listing(struct pdk__standing *s, const struct pdk__event *event)
 {
     bool has_node = s->machine->node.exists == PDK__NODE_YES;
@@ -33,17 +41,18 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
         struct pdk__name name = pdk__name_glance(child);
         if (name.kind == PDK__NAME_FOREIGN)
             note_stranger(s, child);
-        if (name.kind == PDK__NAME_JUNK || name.sequence >= own)
+        int64_t at = pdk__rule_position(s->machine->rule, &name);
+        if (at >= own)
             continue;
         s->ahead++;
-        if (name.sequence > nearest && has_node) {
-            nearest = name.sequence;
+        if (at > nearest && has_node) {
+            nearest = at;
             s->library = pdk__name_library(child);
         }
-        if (name.sequence >= lowest)
+        if (at >= lowest)
             continue;
-        lowest = name.sequence;
-        pdk__incident_clean(s->holder, sizeof s->holder, child, strlen(child));
+        lowest = at;
+        note_holder(s, child, &name);
     }
 }
 

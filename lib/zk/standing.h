@@ -18,7 +18,7 @@ struct pdk__standing {
     bool known;                /* the place; only while it has a node */
     bool strangers;            /* a contender of another recipe was seen, and reported */
     size_t ahead;              /* contenders before it; of a claim that only looks, all of them */
-    char holder[128];          /* the name of the first one's node */
+    char holder[128];          /* the name of the first one's node, and what it is if that is not plain */
     const char *library;       /* of the contender directly ahead, by its name; "": ours, or none is ahead */
     char who[192];             /* the owner of the node directly ahead, by its data */
     char why[PDK__REASON_MAX]; /* why it was lost, failed, or could not be released; "" */

@@ -116,6 +116,37 @@ static void are_listed(void)
     finish(&third);
 }
 
+static void a_strangers_node_is_listed(void)
+{
+    fresh("stranger");
+    begin(&first, "1", "2");
+    cli_make(leases, "by-hand", "");
+    start(&second, "1", "2");
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 3);
+    CHECK_EQ(cli_run(&c, ARGS("ls", leases)), 0);
+    CHECK(strstr(c.out, "-    holds (junk)  ") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", leases)), 0);
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK_STR(text(top, 0, "state"), "holds");
+    CHECK_STR(text(top, 1, "state"), "waits");
+    CHECK_STR(text(top, 2, "state"), "holds");
+    CHECK_STR(text(top, 2, "dialect"), "junk");
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", "--json", leases)), 0);
+    top = json_loads(c.out, 0, NULL);
+    json_t *row = json_array_get(json_object_get(top, "paths"), 0);
+    CHECK_EQ(json_integer_value(json_object_get(row, "holders")), 2);
+    CHECK_EQ(json_integer_value(json_object_get(row, "waiters")), 1);
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("graph", leases)), 0);
+    CHECK(strstr(c.out, "hold: 2, ") != NULL);
+    finish(&first);
+    finish(&second);
+    CHECK_EQ(cli_run(&c, ARGS("ls", leases)), 0);
+    CHECK(strstr(c.out, "holds (junk)  ") != NULL);
+    cli_delete(leases, "by-hand");
+}
+
 static void one_is_taken_away(void)
 {
     fresh("lost");
@@ -144,6 +175,7 @@ int main(int argc, char **argv)
                                              {"a wait that is given up leaves nothing", a_wait_is_given_up},
                                              {"the command knows its token and its node", the_command_knows_its_permit},
                                              {"ls shows permits, and tells when limits differ", are_listed},
+                                             {"a node of a stranger is listed as a permit", a_strangers_node_is_listed},
                                              {"a command that loses one permit is stopped", one_is_taken_away},
                                              {"break asks each that holds a permit", all_are_asked},
                                              {0}};

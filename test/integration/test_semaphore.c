@@ -186,6 +186,36 @@ static void a_strangers_node_counts(void)
     end();
 }
 
+static void a_strangers_node_is_told(void)
+{
+    char why[512];
+    pdk_grant *held, *more;
+    pdk_contender_list *list;
+    struct want w;
+    begin(2);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    want(&w, semaphores[1], 1, 2, 0);
+    CHECK_WITHIN(LONG_MS, granted(&w));
+    CHECK_RC(pdk_grant_release(w.permit), 0);
+    fixture_make_below(fixture.path, "by-hand", "");
+    settle();
+    want(&w, semaphores[1], 1, 3, 1);
+    CHECK_RC(pdk_contenders(clients[2], fixture.path, LONG_MS, &list), 0);
+    CHECK_EQ(pdk_contender_list_size(list), 3);
+    CHECK(pdk_contender_holds(list, 0) && !pdk_contender_holds(list, 1));
+    CHECK_EQ(pdk_contender_dialect(list, 2), PDK_DIALECT_JUNK);
+    CHECK(pdk_contender_holds(list, 2));
+    pdk_contender_list_free(list);
+    CHECK_RC(pdk_grant_release(w.permit), PDK_EPERM);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && gate_nodes() == 0);
+    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 1000, &more), PDK_ETIMEDOUT);
+    pdk_lock_last_error(semaphores[1], why, sizeof why);
+    CHECK(strstr(why, "held by by-hand (junk), 2 ahead") != NULL);
+    fixture_delete_below(fixture.path, "by-hand");
+    CHECK_RC(pdk_grant_release(held), 0);
+    end();
+}
+
 static void the_limit_changes_while_one_waits(void)
 {
     struct want second;
@@ -539,6 +569,7 @@ int main(int argc, char **argv)
         {"three that want three of four each get them, one after another", all_or_nothing},
         {"a request for many is not passed by one for few", a_request_for_many_is_not_passed},
         {"a node of a stranger counts as a permit", a_strangers_node_counts},
+        {"a node of a stranger is listed, and told, as one that holds a permit", a_strangers_node_is_told},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},
         {"the limit follows Curator's SharedCount", the_limit_follows_a_count},
         {"nine threads of three clients take and release at random, never too many", threads_take_at_random},

@@ -150,16 +150,21 @@ static void under_a_writers_number_a_reader_needs_the_writer(void)
 /* --- in a listing ------------------------------------------------------------------------------------------------ */
 
 /* Does OWN hold, after the contenders AHEAD? LIMIT: how many permits it knows of. */
-static bool holds(const char *own, int64_t limit, const char *const *ahead, size_t n)
+static bool holds_in(bool among_permits, const char *own, int64_t limit, const char *const *ahead, size_t n)
 {
     struct pdk__name name = pdk__name_parse(own);
-    struct pdk__rule rule = pdk__rule_of(&name, limit);
+    struct pdk__rule rule = pdk__rule_of(&name, limit, among_permits);
     size_t blocking = 0;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name other = pdk__name_parse(ahead[i]);
         blocking += pdk__rule_blocks(&rule, &name, &other);
     }
     return pdk__rule_admits(&rule, blocking);
+}
+
+static bool holds(const char *own, int64_t limit, const char *const *ahead, size_t n)
+{
+    return holds_in(false, own, limit, ahead, n);
 }
 
 #define HOLDS(own, ...) holds(own, 0, LIST(__VA_ARGS__))
@@ -194,6 +199,19 @@ static void as_many_permits_hold_as_there_are(void)
     CHECK(holds("c-lease-0000000003", 0, ahead, 2)); /* the number is not known */
 }
 
+static void junk_is_listed_as_a_holder_among_permits_alone(void)
+{
+    const char *const ahead[] = {"a-lease-0000000001", "by-hand"};
+    struct pdk__name junk = pdk__name_parse("by-hand"), stranger = pdk__name_parse("x0000000009");
+    struct pdk__rule permit = pdk__rule_permit(2);
+    CHECK(holds_in(true, "config", 0, ahead, 2) && !holds_in(false, "config", 0, NULL, 0));
+    CHECK(!holds("c-lease-0000000003", 2, ahead, 2) && holds("c-lease-0000000003", 3, ahead, 2));
+    CHECK_EQ(pdk__rule_position(&permit, &junk), INT64_MIN);
+    CHECK_EQ(pdk__rule_position(&permit, &stranger), INT64_MIN);
+    CHECK_EQ(pdk__rule_position(&pdk__rule_mutex, &junk), INT64_MAX);
+    CHECK_EQ(pdk__rule_position(&pdk__rule_mutex, &stranger), 9);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -218,6 +236,7 @@ int main(int argc, char **argv)
          a_listed_writer_holds_beside_the_reader_under_its_number},
         {"any other contender holds alone", any_other_contender_holds_alone},
         {"as many permits hold as there are", as_many_permits_hold_as_there_are},
+        {"junk is listed as a holder among permits alone", junk_is_listed_as_a_holder_among_permits_alone},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
 }
