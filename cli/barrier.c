@@ -193,7 +193,7 @@ static int judge(const struct barrier *b, int rc, int signal, const char *waited
 static int print_json(const struct barrier *b, bool set)
 {
     json_t *top = json_object();
-    json_object_set_new(top, "path", json_string(b->options.path));
+    pdk__cli_json_text(top, "path", b->options.path);
     json_object_set_new(top, "set", json_boolean(set));
     return pdk__cli_json_print(top);
 }

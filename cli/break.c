@@ -216,7 +216,7 @@ static int print_json(const struct words *w, const pdk_contender_list *list)
     json_t *top = json_object(), *all = json_array();
     for (size_t i = 0; i < holders(list); i++)
         json_array_append_new(all, pdk__cli_listing_object(list, i));
-    json_object_set_new(top, "path", json_string(w->options.path));
+    pdk__cli_json_text(top, "path", w->options.path);
     json_object_set_new(top, "holder", holders(list) > 0 ? pdk__cli_listing_object(list, 0) : json_null());
     json_object_set_new(top, "holders", all);
     json_object_set_new(top, "asked", json_boolean(w->asked));

@@ -28,7 +28,7 @@ struct listener {
 static int print_json(const struct listener *l, const char *id, int64_t token)
 {
     json_t *top = json_object();
-    json_object_set_new(top, "path", json_string(l->path));
+    pdk__cli_json_text(top, "path", l->path);
     json_object_set_new(top, "token", id != NULL ? json_integer(token) : json_null());
     if (id != NULL)
         pdk__cli_json_text(top, "leader", id);

@@ -3,6 +3,7 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "lib/assert.h"
+#include "lib/core/path.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -38,36 +39,6 @@ static bool is_plain(const char *path)
     return true;
 }
 
-/* The length of the UTF-8 character at AT, and in C its code; 0: no character of at most three bytes. */
-static size_t decode(const char *at, unsigned *c)
-{
-    const unsigned char *u = (const unsigned char *)at;
-    *c = u[0];
-    if (u[0] < 0x80)
-        return 1;
-    if ((u[0] & 0xe0) == 0xc0 && (u[1] & 0xc0) == 0x80) {
-        *c = (u[0] & 0x1fu) << 6 | (u[1] & 0x3fu);
-        return *c >= 0x80 ? 2 : 0;
-    }
-    if ((u[0] & 0xf0) == 0xe0 && (u[1] & 0xc0) == 0x80 && (u[2] & 0xc0) == 0x80) {
-        *c = (u[0] & 0xfu) << 12 | (u[1] & 0x3fu) << 6 | (u[2] & 0x3fu);
-        return *c >= 0x800 ? 3 : 0;
-    }
-    return 0;
-}
-
-/* The servers refuse to create nodes with other characters (PathUtils.validatePath), but look for them, in vain. */
-static bool is_text(const char *path)
-{
-    size_t length = 1;
-    for (unsigned c; *path != '\0' && length > 0; path += length) {
-        length = decode(path, &c);
-        if (c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0)
-            return false;
-    }
-    return length > 0;
-}
-
 static int refuse_path(const char *command, const char *path)
 {
     char text[PDK__CLI_SHORT];
@@ -82,16 +53,14 @@ static int refuse_path(const char *command, const char *path)
     if (path[length] == '/')
         return pdk__cli_usage("%s: a lock path does not end with '/': '%s'", command, text);
     if (is_plain(path))
-        return pdk__cli_usage("%s: not a valid lock path, for ZooKeeper does not take one of its characters: '%s'",
-                              command, text);
+        return pdk__cli_usage("%s: not a valid lock path, for it has a control character, or over %d bytes: '%s'",
+                              command, PDK__PATH_MAX, text);
     return pdk__cli_usage("%s: no part of a lock path is empty, '.' or '..': '%s'", command, text);
 }
 
 int pdk__cli_target_path(const char *command, const char *path)
 {
-    size_t length = strlen(path);
-    bool good = *path == '/' && length > 1 && path[length - 1] != '/' && is_plain(path) && is_text(path);
-    return good ? 0 : refuse_path(command, path);
+    return pdk__path_valid(path) ? 0 : refuse_path(command, path);
 }
 
 /* --- the ensemble ------------------------------------------------------------------------------------------------ */

@@ -74,18 +74,34 @@ static void bad_path(void)
     REFUSED(64, "not a valid lock path", "hold", "/a\001b");
 }
 
-/* A server refuses to create a node there, and a look at it finds no node. */
 static void bad_characters(void)
 {
-    static const char *const bad[] = {"/a\xff",         "/a\xc3",        "/\xc0\xaf",        "/a\xe2\x82/b",
-                                      "/a\001b",        "/a\x7f",        "/a\xc2\x85",       "/\xed\xa0\x80",
-                                      "/a\xef\xbf\xbd", "/\xee\x80\x80", "/\xf0\x9f\x94\x92"};
+    static const char *const bad[] = {"/a\001b", "/a\x7f", "/a/b\n", "/\x1b/a"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         REFUSED(64, "not a valid lock path", "lock", bad[i], "true");
         REFUSED(64, "not a valid lock path", "elect", bad[i], "true");
         REFUSED(64, "not a valid lock path", "hold", bad[i]);
         REFUSED(64, "not a valid lock path", "ls", bad[i]);
         REFUSED(64, "not a valid lock path", "break", "--json", bad[i]);
+    }
+}
+
+/* The library takes these. A server refuses to create a node there, and a look at it finds no node. */
+static void refused_by_servers(void)
+{
+    static const char *const paths[] = {"/a\xff",        "/a\xc3",           "/\xc0\xaf",     "/a\xe2\x82/b",
+                                        "/a\xc2\x9b",    "/a\xc2\x85",       "/\xed\xa0\x80", "/a\xef\xbf\xbd",
+                                        "/\xee\x80\x80", "/\xf0\x9f\x94\x92"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        REFUSED(64, "not a valid lock path", "lock", paths[i], "true");
+        CHECK(strstr(c.err, "\xc2\x9b") == NULL && strchr(c.err, '\xff') == NULL);
+        CHECK_EQ(cli_run(&c, ARGS("ls", paths[i])), 0);
+        CHECK(strstr(c.err, "nobody holds it") != NULL);
+        CHECK(strstr(c.err, "\xc2\x9b") == NULL && strchr(c.err, '\xff') == NULL);
+        CHECK_EQ(cli_run(&c, ARGS("ls", "--json", paths[i])), 0);
+        CHECK(strstr(c.out, "\"path\"") != NULL && strstr(c.out, "\xc2") == NULL);
+        CHECK_EQ(cli_run(&c, ARGS("break", "--json", paths[i])), 66);
+        CHECK(strstr(c.out, "\"path\"") != NULL && strstr(c.out, "\xc2") == NULL);
     }
 }
 
@@ -396,7 +412,8 @@ int main(int argc, char **argv)
         {"a missing word is told in one line, 64", missing_words},
         {"a relative path is told in one line, 64", relative_path},
         {"a bad path is told in one line, 64, and leaves nothing", bad_path},
-        {"a character that ZooKeeper does not take in a path is refused by every command, 64", bad_characters},
+        {"a control character in a path is refused by every command, 64", bad_characters},
+        {"a path that the library takes goes to the servers, and is printed masked", refused_by_servers},
         {"a path need not be ASCII", good_characters},
         {"the root is told to be no lock, 64", root},
         {"a trailing slash is told in one line, 64", trailing_slash},
