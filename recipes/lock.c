@@ -4,6 +4,7 @@
 #include "lib/zk/session.h"
 #include "recipes/handover.h"
 #include "recipes/late.h"
+#include <stdio.h>
 
 static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->lock.object : NULL); }
 
@@ -81,13 +82,22 @@ static int contend(struct pdk__holds *h, const struct pdk__wish *wish)
     return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
+/* It would wait for itself. The text of the code is about a callback thread. */
+static int refuse_to_write(struct pdk__object *o, const char *verb)
+{
+    char text[PDK__INCIDENT_MAX];
+    snprintf(text, sizeof text, "%s %s: the calling thread holds it for reading", verb, o->path);
+    pdk__incident_note(o->number, text);
+    return PDK_EDEADLK;
+}
+
 /* The thread holds by another rule. 1 when the lock can be had under that grant. */
 static int prepare_under(struct pdk__holding *other, struct pdk__wish *wish)
 {
     if (other->hold.stage == PDK__HOLD_LOST)
         return pdk__hold_blame(&other->hold, "lock", PDK_ELOST);
     if ((wish->rule->under & 1U << other->rule->tag) == 0)
-        return PDK_EDEADLK; /* it would wait for itself */
+        return refuse_to_write(other->hold.object, wish->try_only ? "trylock" : "lock");
     wish->base = &other->hold;
     return 1;
 }

@@ -449,6 +449,29 @@ static void no_place_without_a_node(void)
     finish();
 }
 
+static void check_upgrade(int rc, const char *verb, pdk_rwlock *l)
+{
+    char text[600];
+    CHECK_RC(rc, PDK_EDEADLK);
+    pdk_lock_last_error(l, text, sizeof text);
+    check_text(text, verb, ": the calling thread holds it for reading");
+    CHECK(strstr(text, "callback") == NULL);
+}
+
+static void reader_that_asks_to_write(void)
+{
+    pdk_rwlock *l;
+    begin();
+    CHECK_RC(pdk_rwlock_new(&l, c, fixture_path(), NULL), 0);
+    CHECK_RC(pdk_rwlock_rdlock(l), 0);
+    check_upgrade(pdk_rwlock_wrlock(l), "lock /", l);
+    check_upgrade(pdk_rwlock_timedwrlock(l, 1), "lock /", l);
+    check_upgrade(pdk_rwlock_trywrlock(l), "trylock /", l);
+    CHECK_RC(pdk_rwlock_unlock(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
+    finish();
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -466,6 +489,7 @@ int main(int argc, char **argv)
         {"a lock in a path without DELETE was lost for that", path_without_delete},
         {"PDK_ESHORT comes with its numbers", too_short},
         {"a leader tells its place, and why a term ended", leader},
+        {"a thread that reads and asks to write is told that it reads", reader_that_asks_to_write},
         {"every object knows its path", belongings},
         {"a waiter knows how many are ahead", place_in_queue},
         {"a waiter whose node is deleted has no place until its new node is listed", no_place_without_a_node},
