@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each look costs a listing and two requests, for each waiter. So the looks become rarer, from FIRST_MS to LAST_MS. */
+/* Each look costs a listing and two requests, for each waiter, and for a permit a second listing. So the looks become
+ * rarer, from FIRST_MS to LAST_MS. */
 enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, HOLDER = 320 };
 
 struct pdk__cli_queue {
@@ -28,6 +29,12 @@ struct pdk__cli_queue {
     int stop;
     struct pdk__cli_conflicts reported;
     char reported_holder[HOLDER]; /* the last reported holder */
+};
+
+/* Where we stand among those who wait, from 1, or 0 when that is not known; and who holds, by the list's index. */
+struct standing {
+    long at, of;
+    long holder; /* -1: nobody, or ourselves */
 };
 
 /* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender, so it
@@ -48,25 +55,43 @@ static long place(const pdk_contender_list *list, int64_t session, long *n)
     return ours;
 }
 
+static struct standing in_queue(const pdk_contender_list *list, int64_t session)
+{
+    long n, ours = place(list, session, &n);
+    if (n == 0 || ours == 0)
+        return (struct standing){.holder = -1};
+    assert(ours < n);
+    return (struct standing){.at = ours > 0 ? ours : 0, .of = n - 1};
+}
+
+/* Of those who wait for permits the first holds the gate, and may have nodes among the permits. Junk holds permits, too,
+ * and comes last. */
+static struct standing before_gate(const pdk_contender_list *permits, const pdk_contender_list *gate, int64_t session)
+{
+    long n, waiting, size = (long)pdk_contender_list_size(permits);
+    long ours = place(permits, session, &n), at = place(gate, session, &waiting);
+    return (struct standing){.at = at + 1, .of = waiting, .holder = ours != 0 && n > 0 ? 0 : n < size ? size - 1 : -1};
+}
+
 /* TEXT is the line, the place before the holder because a narrow terminal cuts its end. HOLDER is the part whose
  * change makes -v print the line again. */
-static void describe(const struct pdk__cli_queue *q, const char *of, const pdk_contender_list *list, char *text,
+static void describe(const struct standing *standing, const char *of, const pdk_contender_list *list, char *text,
                      size_t size, char holder[HOLDER])
 {
     char path[PDK__CLI_SHORT], position[64] = "";
-    long n, ours = place(list, pdk_client_session_id(q->client), &n);
+    size_t first = (size_t)standing->holder;
     pdk__cli_short(of, path);
-    if (n == 0 || ours == 0) {
+    if (standing->holder < 0) {
         *holder = '\0';
         snprintf(text, size, "waiting for %s", path);
         return;
     }
-    assert(ours < n && n > 0);
-    pdk__cli_owner(list, 0, holder, HOLDER);
-    if (ours > 0)
-        snprintf(position, sizeof position, "place %ld of %ld, ", ours, n - 1);
-    snprintf(text, size, "waiting for %s: %sheld by %s%s", path, position, holder,
-             pdk_contender_revoked(list, 0) ? ", who was asked for it" : "");
+    pdk__cli_owner(list, first, holder, HOLDER);
+    if (standing->at > 0)
+        snprintf(position, sizeof position, "place %ld of %ld, ", standing->at, standing->of);
+    snprintf(text, size, "waiting for %s: %sheld by %s%s%s", path, position, holder,
+             pdk_contender_dialect(list, first) == PDK_DIALECT_JUNK ? " (junk)" : "",
+             pdk_contender_revoked(list, first) ? ", who was asked for it" : "");
 }
 
 static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender_list *list)
@@ -98,18 +123,42 @@ static void report(struct pdk__cli_queue *q, const char *text, const char *holde
 }
 
 /* Of several paths, the first on which another is before us. */
-static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list **list)
+static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list **list, struct standing *standing)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && pdk__cli_options_path_at(q->options, i) != NULL; i++) {
-        long n;
         *path = pdk__cli_options_path_at(q->options, i);
         pdk_contender_list_free(*list);
         *list = NULL;
         rc = pdk_contenders_first(q->client, *path, 1, PATIENCE_MS, list);
-        if (rc == 0 && place(*list, pdk_client_session_id(q->client), &n) > 0)
+        if (rc == 0)
+            *standing = in_queue(*list, pdk_client_session_id(q->client));
+        if (rc == 0 && standing->at > 0)
             break;
     }
+    return rc;
+}
+
+static int list_below(struct pdk__cli_queue *q, const char *name, size_t n, pdk_contender_list **list)
+{
+    char *path = NULL;
+    int rc = asprintf(&path, "%s/%s", q->options->path, name) >= 0 ? 0 : PDK_ENOMEM;
+    if (rc == 0) {
+        rc = pdk_contenders_first(q->client, path, n, PATIENCE_MS, list);
+        free(path);
+    }
+    return rc;
+}
+
+static int find_permits(struct pdk__cli_queue *q, pdk_contender_list **list, struct standing *standing)
+{
+    pdk_contender_list *gate = NULL;
+    int rc = list_below(q, "leases", 1, list);
+    if (rc == 0)
+        rc = list_below(q, "locks", 0, &gate);
+    if (rc == 0)
+        *standing = before_gate(*list, gate, pdk_client_session_id(q->client));
+    pdk_contender_list_free(gate);
     return rc;
 }
 
@@ -119,10 +168,11 @@ static bool look(struct pdk__cli_queue *q)
     char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
     const char *of = q->options->path;
     pdk_contender_list *list = NULL;
-    int rc = find(q, &of, &list);
+    struct standing standing = {.holder = -1};
+    int rc = q->options->limit > 0 ? find_permits(q, &list, &standing) : find(q, &of, &list, &standing);
     bool over = stopped(q, 0) || pdk_err_fatal(rc);
     if (rc == 0) {
-        describe(q, of, list, text, sizeof text, holder);
+        describe(&standing, of, list, text, sizeof text, holder);
     } else {
         snprintf(holder, sizeof holder, "%s", pdk_strerror(rc));
         snprintf(text, sizeof text, "waiting for %s: %s", pdk__cli_short(of, path), holder);

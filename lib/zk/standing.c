@@ -194,9 +194,19 @@ static void why_failed(struct pdk__standing *s, enum pdk__phase before, const st
         snprintf(buf, size, "%s", s->client->reason);
 }
 
-static void why_left(struct pdk__standing *s, int error, char *buf, size_t size)
+/* The program closes the client, and the server that answers takes the node away with the session. */
+static bool goes_with_session(const struct pdk__standing *s, const struct pdk__event *event)
 {
-    if (error == PDK_EACCES)
+    const struct pdk_client *c = s->client;
+    bool closes = event->kind == PDK__EV_SESSION_OVER && event->error == PDK_ECLOSED;
+    return closes && !c->adopted && c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
+}
+
+static void why_left(struct pdk__standing *s, const struct pdk__event *event, int error, char *buf, size_t size)
+{
+    if (error == PDK_EUNKNOWN && goes_with_session(s, event))
+        snprintf(buf, size, "the node goes with the session, which is closed");
+    else if (error == PDK_EACCES)
         snprintf(buf, size, "the path does not permit DELETE, so the node stays until the session ends");
     else if (error == PDK_ELOST)
         snprintf(buf, size, "another client had deleted its node before it was unlocked");
@@ -244,8 +254,10 @@ static void tell(struct pdk__standing *s, enum pdk__phase before, const struct p
         break;
     case PDK__ACT_DONE:
         if (action->error != 0)
-            why_left(s, action->error, why, size);
-        if (action->error != 0)
+            why_left(s, event, action->error, why, size);
+        if (action->error == PDK_EUNKNOWN && goes_with_session(s, event))
+            pdk__log(c, PDK_LOG_INFO, "%s: %s", path, why);
+        else if (action->error != 0)
             pdk__log(c, PDK_LOG_WARNING, "%s: %s%s%s", path, pdk_strerror(action->error), why[0] != '\0' ? ": " : "",
                      why);
         else

@@ -147,6 +147,34 @@ static void a_strangers_node_is_listed(void)
     cli_delete(leases, "by-hand");
 }
 
+static bool tells(struct program *p, const char *place, const char *holder)
+{
+    char line[256];
+    snprintf(line, sizeof line, "waiting for %s: place %s, held by ", path, place);
+    const char *at = strstr(p->err, line);
+    return at != NULL && strstr(at, holder) != NULL;
+}
+
+static void a_wait_is_told(void)
+{
+    fresh("aloud");
+    begin(&first, "1", "1");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "1", "--limit", "1", path, "true")), 1);
+    CHECK(strstr(c.err, "connection") == NULL);
+    CHECK(tells(&c, "1 of 1", " (sh)\n"));
+    cli_start_fed(&second, ARGS("lock", "-v", "--limit", "1", path, "sh", "-c", "read -r x; exit 0"));
+    CHECK_WITHIN(GENEROUS, tells(&second, "1 of 1", " (sh)\n"));
+    cli_start_fed(&third, ARGS("lock", "-v", "--limit", "1", path, "sh", "-c", "read -r x; exit 0"));
+    CHECK_WITHIN(GENEROUS, tells(&third, "2 of 2", " (sh)\n"));
+    finish(&first);
+    finish(&second);
+    finish(&third);
+    cli_make(leases, "by-hand", "");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "1", "--limit", "1", path, "true")), 1);
+    CHECK(tells(&c, "1 of 1", "by-hand (junk)\n"));
+    cli_delete(leases, "by-hand");
+}
+
 static void one_is_taken_away(void)
 {
     fresh("lost");
@@ -170,15 +198,17 @@ static void all_are_asked(void)
 
 int main(int argc, char **argv)
 {
-    static const struct pdk__test tests[] = {{"as many commands run as there are permits", as_many_as_there_are},
-                                             {"several permits are held at once, all or none", several_at_once},
-                                             {"a wait that is given up leaves nothing", a_wait_is_given_up},
-                                             {"the command knows its token and its node", the_command_knows_its_permit},
-                                             {"ls shows permits, and tells when limits differ", are_listed},
-                                             {"a node of a stranger is listed as a permit", a_strangers_node_is_listed},
-                                             {"a command that loses one permit is stopped", one_is_taken_away},
-                                             {"break asks each that holds a permit", all_are_asked},
-                                             {0}};
+    static const struct pdk__test tests[] = {
+        {"as many commands run as there are permits", as_many_as_there_are},
+        {"several permits are held at once, all or none", several_at_once},
+        {"a wait that is given up leaves nothing", a_wait_is_given_up},
+        {"the command knows its token and its node", the_command_knows_its_permit},
+        {"ls shows permits, and tells when limits differ", are_listed},
+        {"a node of a stranger is listed as a permit", a_strangers_node_is_listed},
+        {"a waiter tells its place and a holder, and nothing else", a_wait_is_told},
+        {"a command that loses one permit is stopped", one_is_taken_away},
+        {"break asks each that holds a permit", all_are_asked},
+        {0}};
     cli_as_by_hand();
     return pdk__test_main(
         argc, argv,
