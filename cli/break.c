@@ -1,11 +1,13 @@
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/diagnosis.h"
 #include "cli/json.h"
 #include "cli/listing.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/owner.h"
+#include "cli/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -211,6 +213,14 @@ static int decide(struct words *w, pdk_client *c, const pdk_contender_list *list
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
 
+/* Its permits are held below the path: that nobody holds it would be wrong. */
+static int refuse_semaphore(const struct words *w)
+{
+    char path[PDK__CLI_SHORT];
+    pdk__cli_short(w->options.path, path);
+    return pdk__cli_usage("break: the permits of the semaphore %s stand under %s/leases: give that path", path, path);
+}
+
 static int print_json(const struct words *w, const pdk_contender_list *list)
 {
     json_t *top = json_object(), *all = json_array();
@@ -225,6 +235,14 @@ static int print_json(const struct words *w, const pdk_contender_list *list)
     return pdk__cli_json_print(top);
 }
 
+static int conclude(struct words *w, pdk_client *c, const pdk_contender_list *list)
+{
+    if (holders(list) == 0 && pdk__cli_is_semaphore(list))
+        return refuse_semaphore(w);
+    int status = decide(w, c, list);
+    return w->json && print_json(w, list) != 0 ? STATUS_INTERNAL : status;
+}
+
 static int run(struct words *w)
 {
     pdk_client *c = NULL;
@@ -232,9 +250,7 @@ static int run(struct words *w)
     int rc = pdk__cli_connect(&w->options, &c);
     if (rc == 0)
         rc = pdk_contenders(c, w->options.path, w->options.connect_ms, &list);
-    int status = rc == 0 ? decide(w, c, list) : pdk__cli_report_failure(&w->options, c, rc);
-    if (rc == 0 && w->json && print_json(w, list) != 0)
-        status = STATUS_INTERNAL;
+    int status = rc == 0 ? conclude(w, c, list) : pdk__cli_report_failure(&w->options, c, rc);
     pdk_contender_list_free(list);
     pdk_client_free(c);
     return status;

@@ -184,6 +184,21 @@ static void one_is_taken_away(void)
     CHECK_WITHIN(GENEROUS, cli_children(leases) == 0);
 }
 
+/* A permit is held, below the path: to say that nobody holds it would be wrong. */
+static void its_path_is_told(void)
+{
+    char line[256];
+    fresh("path");
+    begin(&first, "1", "2");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--json", path)), 64);
+    snprintf(line, sizeof line, "under %s/leases: give that path\n", path);
+    CHECK(strstr(c.err, line) != NULL && strstr(c.err, "nobody") == NULL);
+    CHECK_STR(c.out, "");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", path)), 64);
+    CHECK_EQ(cli_children(leases), 1);
+    finish(&first);
+}
+
 static void all_are_asked(void)
 {
     fresh("asked");
@@ -208,6 +223,7 @@ int main(int argc, char **argv)
         {"a waiter tells its place and a holder, and nothing else", a_wait_is_told},
         {"a command that loses one permit is stopped", one_is_taken_away},
         {"break asks each that holds a permit", all_are_asked},
+        {"break of the path of a semaphore tells which path to give", its_path_is_told},
         {0}};
     cli_as_by_hand();
     return pdk__test_main(
