@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
+#include <stdio.h>
 
 static struct pdk__part *part_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk__part, hold); }
 
@@ -497,6 +498,16 @@ void pdk__bundle_cancel(struct pdk__bundle *b)
         end(b, PDK_ECANCELED);
 }
 
+void pdk__bundle_refuse(struct pdk__bundle *b, int rc, const char *why)
+{
+    struct pdk__object *o = b->spec.object;
+    if (b->stage != PDK__BUNDLE_PENDING)
+        return;
+    snprintf(b->why, sizeof b->why, "%s", why);
+    pdk__incident_format(o->error, b->spec.kind->acquire, o->path, rc, b->why);
+    end(b, rc);
+}
+
 void pdk__bundle_judge_again(struct pdk__bundle *b)
 {
     for (unsigned i = 0; i < b->spec.n; i++)
@@ -555,6 +566,8 @@ void pdk__bundle_expect(struct pdk__bundle *b, pdk_lock_cb cb, void *arg)
 int pdk__bundle_blame(const struct pdk__bundle *b, const char *verb, int rc)
 {
     const struct pdk__part *failed = find_part((struct pdk__bundle *)b, PDK__HOLD_FAILED);
+    if (b->why[0] != '\0')
+        return pdk__object_explain(b->spec.object, verb, rc, b->why);
     if (failed == NULL)
         failed = find_part((struct pdk__bundle *)b, PDK__HOLD_LOST);
     return failed != NULL ? pdk__hold_blame(&failed->hold, verb, rc) : pdk__object_blame(b->spec.object, verb, rc);

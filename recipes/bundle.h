@@ -73,6 +73,7 @@ struct pdk__bundle {
     struct pdk__deferred deferred; /* what follows from the reports of its holds */
     bool again;                    /* when its holds are at rest, it begins again */
     int result;                    /* why it has ended without a grant, or 0 */
+    char why[PDK__REASON_MAX];     /* beyond the code, where it was refused; or "" */
     int64_t token;
     bool suspect;
     int64_t began_ms, granted_ms;
@@ -110,6 +111,9 @@ void pdk__bundle_cancel(struct pdk__bundle *b);
 
 /* It is no longer wanted. Its handle ends. */
 void pdk__bundle_drop(struct pdk__bundle *b);
+
+/* If it is pending, it ends with RC, for the reason WHY. It keeps its handle. */
+void pdk__bundle_refuse(struct pdk__bundle *b, int rc, const char *why);
 
 /* The limit has changed. */
 void pdk__bundle_judge_again(struct pdk__bundle *b);

@@ -5,6 +5,7 @@
 #include "lib/core/path.h"
 #include "lib/zk/session.h"
 #include "recipes/held.h"
+#include <stdio.h>
 #include <string.h>
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
@@ -63,12 +64,23 @@ int pdk_semaphore_new(pdk_semaphore **out, pdk_client *c, const char *path, unsi
     return valid_limit(limit) ? pdk__lock_new(out, c, path, &kind, opts, &limit) : PDK_EINVAL;
 }
 
+/* A request for more than the limit could never be granted, and would keep the gate from all others. */
+static void judge_again(struct pdk__bundle *b, unsigned limit)
+{
+    char why[PDK__REASON_MAX];
+    snprintf(why, sizeof why, "the limit is %u now", limit);
+    if (b->spec.n > limit)
+        pdk__bundle_refuse(b, PDK_EINVAL, why);
+    else
+        pdk__bundle_judge_again(b);
+}
+
 static void set_limit(struct pdk__semaphore *s, unsigned limit)
 {
     assert(pdk__client_locked(s->lock.object.client) && valid_limit(limit));
     s->rule.admits = s->lock.options.limit = limit;
     PDK__LIST_EACH (link, &s->permits)
-        pdk__bundle_judge_again(PDK__MEMBER(link, struct pdk__bundle, link));
+        judge_again(PDK__MEMBER(link, struct pdk__bundle, link), limit);
 }
 
 int pdk_semaphore_set_limit(pdk_semaphore *l, unsigned limit)
@@ -130,6 +142,8 @@ static const struct pdk__bundle_kind permit_kind = {
 
 static int request(struct pdk__semaphore *s, const struct wish *wish, pdk_lock_cb cb, void *arg, pdk_grant **out)
 {
+    if (wish->n > s->rule.admits)
+        return PDK_EINVAL;
     struct pdk__bundle_spec spec = {.kind = &permit_kind,
                                     .object = &s->lock.object,
                                     .handles = &s->permits,
@@ -187,8 +201,6 @@ static int acquire_once(struct pdk__semaphore *s, const struct wish *wish, pdk_g
 static int acquire(struct pdk__semaphore *s, const struct wish *wish, pdk_grant **out)
 {
     int rc = pdk__client_may_wait(s->lock.object.client);
-    if (rc == 0 && wish->n > s->rule.admits)
-        rc = PDK_EINVAL;
     if (rc != 0)
         return rc;
     while ((rc = acquire_once(s, wish, out)) == PDK_ELOST && pdk__now_ms() < wish->deadline_ms)
@@ -264,7 +276,7 @@ int pdk_semaphore_acquire_async(pdk_semaphore *l, unsigned n, int64_t timeout_ms
     /* One look lasts until its answer has come; without a connection it is over at once. */
     if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
         wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = n <= s->rule.admits ? request(s, &wish, cb, arg, out) : PDK_EINVAL;
+    rc = request(s, &wish, cb, arg, out);
     if (rc == 0) {
         pdk__bundle_unref((*out)->bundle); /* the caller's */
         pdk__grant_join(*out);

@@ -43,7 +43,7 @@ int pdk_semaphore_new(pdk_semaphore **s, pdk_client *c, const char *path, unsign
  *
  * The call waits indefinitely: first for the requests before it, then until N permits are free.
  *
- * PDK_EINVAL: N is 0 or above the limit; nothing is requested.
+ * PDK_EINVAL: N is 0 or above the limit; nothing is requested. Or the limit has become smaller than N meanwhile.
  * PDK_EDEADLK: the calling thread runs callbacks of the client.
  * Otherwise as pdk_mutex_lock().
  */
@@ -69,6 +69,7 @@ int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms
 
 /*
  * Change the limit of this object, also while its threads wait. Permits above a smaller limit stay with their holders.
+ * A request that waits for more than the limit fails at once with PDK_EINVAL, and its incident says so.
  * PDK_EINVAL: LIMIT is 0 or above PDK_SEMAPHORE_MAX. PDK_EFORKED.
  *
  * The trap: other clients keep theirs. Lower the limit in all clients before you rely on it.
@@ -83,7 +84,8 @@ unsigned pdk_semaphore_limit(pdk_semaphore *s);
  *
  * The limit of pdk_semaphore_new() stands until the node was read. It stays as it is while the node is missing, cannot
  * be read, or has another size or a number below 1 or above PDK_SEMAPHORE_MAX; pdk_client_last_error() has the reason
- * of a refusal. A change reaches each client on its own: until it has, the trap of pdk_semaphore_set_limit() applies.
+ * of a refusal. A smaller one is as with pdk_semaphore_set_limit(). A change reaches each client on its own: until it
+ * has, the trap of that function applies.
  *
  * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */

@@ -274,6 +274,72 @@ static void the_limit_follows_a_count(void)
     end();
 }
 
+static bool says(pdk_semaphore *s, const char *part)
+{
+    char text[256];
+    return pdk_lock_last_error(s, text, sizeof text) > 0 && strstr(text, part) != NULL;
+}
+
+/* It could never be granted, and would keep the gate from all others. */
+static void a_smaller_limit_refuses_who_waits_for_more(void)
+{
+    struct want many, behind, one;
+    pdk_grant *held;
+    begin(4);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[1], 3, &held), 0);
+    want(&many, semaphores[1], 4, 7, 1);
+    want(&behind, semaphores[2], 4, 7, 2);
+    want(&one, semaphores[0], 1, 7, 3);
+    for (int i = 0; i < N_PEERS; i++)
+        CHECK_RC(pdk_semaphore_set_limit(semaphores[i], 4), 0);
+    settle();
+    CHECK(atomic_load(&many.told) == 1 && atomic_load(&behind.told) == 1);
+    CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 3), 0);
+    CHECK_RC(pdk_semaphore_set_limit(semaphores[2], 3), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&many.told) == PDK_EINVAL && atomic_load(&behind.told) == PDK_EINVAL);
+    CHECK(says(semaphores[1], "acquire ") && says(semaphores[1], base) && says(semaphores[1], "the limit is 3 now"));
+    CHECK_WITHIN(LONG_MS, granted(&one));
+    CHECK_EQ(pdk_grant_state(held), PDK_HELD);
+    CHECK_RC(pdk_semaphore_set_limit(semaphores[1], 2), 0);
+    CHECK_EQ(pdk_grant_state(held), PDK_HELD);
+    CHECK_RC(pdk_grant_release(many.permit), PDK_EPERM);
+    CHECK_RC(pdk_grant_release_async(behind.permit, NULL, NULL), PDK_EPERM);
+    CHECK_RC(pdk_grant_release(held), 0);
+    CHECK_RC(pdk_grant_release(one.permit), 0);
+    end();
+}
+
+static void *take_all_three(void *answered)
+{
+    pdk_grant *none = NULL;
+    int rc = pdk_semaphore_acquire(semaphores[1], 3, &none);
+    bool said = says(semaphores[1], "the limit is 2 now");
+    atomic_store((atomic_bool *)answered, true);
+    CHECK_RC(rc, PDK_EINVAL);
+    CHECK(none == NULL && said);
+    return NULL;
+}
+
+static void a_smaller_count_refuses_who_waits_for_more(void)
+{
+    pthread_t thread;
+    atomic_bool answered = false;
+    pdk_grant *held, *more;
+    begin(3);
+    const char *path = fixture_path();
+    CHECK_RC(pdk_semaphore_follow(semaphores[1], path), 0);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, take_all_three, &answered), 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 4 && gate_nodes() == 1);
+    CHECK_EQ(zoo_create(fixture.zh, path, "\0\0\0\2", 4, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    CHECK_WITHIN(LONG_MS, answered);
+    pthread_join(thread, NULL);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[2], 2, &more), 0);
+    CHECK_RC(pdk_grant_release(more), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
+    end();
+}
+
 enum { N_THREADS = 3 * N_PEERS, N_ROUNDS = 15, LIMIT = 5 };
 
 static atomic_int in_use;
@@ -572,6 +638,8 @@ int main(int argc, char **argv)
         {"a node of a stranger is listed, and told, as one that holds a permit", a_strangers_node_is_told},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},
         {"the limit follows Curator's SharedCount", the_limit_follows_a_count},
+        {"a smaller limit refuses who waits for more, and nobody else", a_smaller_limit_refuses_who_waits_for_more},
+        {"a smaller count refuses a thread that waits for more", a_smaller_count_refuses_who_waits_for_more},
         {"nine threads of three clients take and release at random, never too many", threads_take_at_random},
         {"tokens rise, and each permit has a node", tokens_rise_and_nodes_are_named},
         {"any thread may release", any_thread_releases},
