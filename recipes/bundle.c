@@ -524,10 +524,11 @@ static int worse(int rc, int next) { return rc != 0 ? rc : next; }
 static int await_done(struct pdk__bundle *b)
 {
     int rc = 0;
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), client_of(b)->session.timeout_ms);
     assert(b->stage == PDK__BUNDLE_ENDED);
     for (unsigned i = 0; i < b->spec.n; i++) {
         struct pdk__hold *hold = &b->parts[i].hold;
-        int one = pdk__hold_await_done(hold);
+        int one = pdk__hold_await_until(hold, deadline_ms);
         if (hold->at_work)
             return worse(rc, one); /* the time is over for the others, too */
         if (one != 0 && rc == 0)

@@ -391,15 +391,19 @@ void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms)
     pdk__claim_expect(&hold->claim, at_ms);
 }
 
-int pdk__hold_await_done(struct pdk__hold *hold)
+int pdk__hold_await_until(struct pdk__hold *hold, int64_t deadline_ms)
 {
     struct pdk_client *c = hold->object->client;
-    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
     unsigned before = hold->n_done; /* another thread may start it again */
     assert(hold->stage != PDK__HOLD_GRANTED);
     while (hold->at_work && hold->n_done == before && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &hold->moved, deadline_ms, false);
     return hold->at_work && hold->n_done == before ? PDK_EUNKNOWN : hold->release_result;
+}
+
+int pdk__hold_await_done(struct pdk__hold *hold)
+{
+    return pdk__hold_await_until(hold, pdk__deadline_ms(pdk__now_ms(), hold->object->client->session.timeout_ms));
 }
 
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)

@@ -110,6 +110,9 @@ void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms);
 /* After a release: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
 int pdk__hold_await_done(struct pdk__hold *hold);
 
+/* Likewise, until DEADLINE_MS at most. */
+int pdk__hold_await_until(struct pdk__hold *hold, int64_t deadline_ms);
+
 /* Request CB, to be called with the outcome of the release, within one session timeout from now. An outcome that is not
  * 0 is an incident of the object, also where CB is NULL. */
 void pdk__hold_expect(struct pdk__hold *hold, pdk__release_cb *cb, void *arg);

@@ -126,6 +126,19 @@ static void judge_release(struct taker *t, char names[][PDK__NAME_MAX], unsigned
     }
 }
 
+/* One session timeout, however many permits they are. A deadline counts suspended time. */
+static int give_back_in_time(struct taker *t, pdk_grant *p)
+{
+    const struct client *c = t->client;
+    struct world *w = c->world;
+    int64_t end_ms = client_now_ms(c) + w->session_ms, late_ms = 20 + (w->late_permille > 0 ? w->late_delay / 100 : 0);
+    int rc = pdk_grant_release(p);
+    if (client_now_ms(c) - end_ms > late_ms && w->agenda.now - c->resumed > late_ms * 1000)
+        world_break(w, law, "client %d has released its permits %lld ms after a session timeout", c->id,
+                    (long long)(client_now_ms(c) - end_ms));
+    return rc;
+}
+
 static void give_back(struct taker *t, pdk_grant *p)
 {
     struct world *w = t->client->world;
@@ -134,7 +147,7 @@ static void give_back(struct taker *t, pdk_grant *p)
     for (unsigned i = 0; i < n; i++)
         pdk_grant_node(p, i, names[i], sizeof names[i]);
     bool lost = pdk_grant_state(p) == PDK_LOST;
-    int rc = chance(&w->random, 300) ? give_back_later(t, p) : pdk_grant_release(p);
+    int rc = chance(&w->random, 300) ? give_back_later(t, p) : give_back_in_time(t, p);
     STORY(w, "client %d taker %d: release answers %s", t->client->id, t->index, pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !t->client->closes) || rc == PDK_EINVAL || rc == PDK_EDEADLK || (lost && rc == 0))
         world_break(w, law, "client %d releases its permits: %s", t->client->id, pdk_strerrorname(rc));
