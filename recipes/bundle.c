@@ -193,6 +193,7 @@ static void grant(struct pdk__bundle *b)
     b->granted_ms = pdk__now_ms();
     pdk__stats_hold(stats_of(b), b->spec.object->path, b->token);
     pdk__stats_grant(stats_of(b), b->spec.object->path, PDK__BY_SERVERS, b->granted_ms - b->began_ms);
+    b->gate_kind.names_path = true; /* from now on the caller has the lock, and the gate is a node that may be left */
     if (b->spec.gate != NULL)
         pdk__hold_release(&gate_of(b)->hold);
     tell_completed(b);
@@ -350,7 +351,7 @@ static void not_revoked(struct pdk__hold *hold) { (void)hold; }
 
 static void unused(struct pdk__hold *hold) { pdk__bundle_unref(part_of(hold)->bundle); }
 
-/* The gate's verbs are those of the request: it is nothing else to the caller. */
+/* The gate is nothing but the request to the caller, until it is to be left. */
 static void init_kinds(struct pdk__bundle *b, const struct pdk__bundle_kind *kind)
 {
     b->part_kind = (struct pdk__hold_kind){.acquire = kind->acquire,
@@ -366,7 +367,7 @@ static void init_kinds(struct pdk__bundle *b, const struct pdk__bundle_kind *kin
                                            .done = defer,
                                            .unused = unused};
     b->gate_kind = b->part_kind;
-    b->gate_kind.keep = b->gate_kind.release = kind->acquire;
+    b->gate_kind.keep = kind->acquire;
     b->gate_kind.revoked = not_revoked;
 }
 
@@ -520,15 +521,21 @@ void pdk__bundle_judge_again(struct pdk__bundle *b)
 /* An error tells more than a success, and the first error more than those that follow. */
 static int worse(int rc, int next) { return rc != 0 ? rc : next; }
 
+/* Of the release of PART, for the caller: who deletes the gate's node takes nothing from a grant. */
+static int outcome(const struct pdk__part *part, int rc)
+{
+    return part == gate_of(part->bundle) && rc == PDK_ELOST ? 0 : rc;
+}
+
 /* After a drop: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
 static int await_done(struct pdk__bundle *b)
 {
     int rc = 0;
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), client_of(b)->session.timeout_ms);
     assert(b->stage == PDK__BUNDLE_ENDED);
-    for (unsigned i = 0; i < b->spec.n; i++) {
-        struct pdk__hold *hold = &b->parts[i].hold;
-        int one = pdk__hold_await_until(hold, deadline_ms);
+    EACH_PART (part, b) { /* the gate is left since the grant, and yet its node may be there */
+        struct pdk__hold *hold = &part->hold;
+        int one = outcome(part, pdk__hold_await_until(hold, deadline_ms));
         if (hold->at_work)
             return worse(rc, one); /* the time is over for the others, too */
         if (one != 0 && rc == 0)
@@ -541,15 +548,25 @@ static int await_done(struct pdk__bundle *b)
 /* On the thread of callbacks, without the lock. */
 static void part_released(int rc, void *arg)
 {
-    struct pdk__bundle *b = arg;
+    struct pdk__part *part = arg;
+    struct pdk__bundle *b = part->bundle;
     struct pdk_client *c = client_of(b);
     pdk__client_lock(c);
     assert(b->n_releasing > 0);
-    b->released_rc = worse(b->released_rc, rc);
+    b->released_rc = worse(b->released_rc, outcome(part, rc));
     bool last = --b->n_releasing == 0;
     pdk__client_leave(c);
     if (last)
         b->released_cb(b->released_rc, b->released_arg);
+}
+
+/* The gate was left, and the outcome is known. Or it was not needed. */
+static void expect_nothing(struct pdk__part *gate)
+{
+    struct pdk__bundle *b = gate->bundle;
+    b->released_rc = outcome(gate, gate->hold.release_result);
+    if (b->released_rc != 0)
+        pdk__hold_incident(&gate->hold, b->spec.kind->release, b->released_rc);
 }
 
 void pdk__bundle_expect(struct pdk__bundle *b, pdk_lock_cb cb, void *arg)
@@ -557,9 +574,14 @@ void pdk__bundle_expect(struct pdk__bundle *b, pdk_lock_cb cb, void *arg)
     assert(b->stage == PDK__BUNDLE_GRANTED && b->n_releasing == 0);
     b->released_cb = cb;
     b->released_arg = arg;
-    b->n_releasing = cb != NULL ? b->spec.n : 0;
-    for (unsigned i = 0; i < b->spec.n; i++)
-        pdk__hold_expect(&b->parts[i].hold, cb != NULL ? part_released : NULL, b);
+    EACH_PART (part, b) {
+        if (part == gate_of(b) && !part->hold.at_work) {
+            expect_nothing(part);
+            continue;
+        }
+        b->n_releasing += cb != NULL;
+        pdk__hold_expect(&part->hold, cb != NULL ? part_released : NULL, part);
+    }
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */

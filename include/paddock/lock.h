@@ -370,7 +370,8 @@ int pdk_grant_cancel(pdk_grant *g);
  * PDK_EPERM: nothing was granted.
  * PDK_ELOST: it was lost before; the work done under it may have overlapped with that of others.
  * PDK_EUNKNOWN: no server confirmed within one session timeout; it goes on in the background.
- * PDK_EACCES: an ACL does not permit to DELETE; the node stays until the session ends.
+ * PDK_EACCES: an ACL does not permit to DELETE; the node stays until the session ends. Of a semaphore that may be the
+ * ACL of PATH/locks: the node there, by which the permits were acquired, keeps all requests but tries waiting.
  * PDK_EDEADLK: the calling thread runs callbacks of the client: use pdk_grant_release_async(). The handle stays.
  * PDK_EFORKED: the handle stays. PDK_EINVAL.
  */

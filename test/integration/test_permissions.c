@@ -127,6 +127,102 @@ static void no_delete(void)
     CHECK_EQ(fixture_children(path), 0);
 }
 
+/* A semaphore at BASE whose gate lets every client do PERMS, and whose leases let it do everything. */
+static pdk_semaphore *gated(pdk_client *c, const char *base, int perms)
+{
+    char path[64];
+    pdk_semaphore *s;
+    make_path(base, ZOO_PERM_ALL);
+    snprintf(path, sizeof path, "%s/leases", base);
+    make_path(path, ZOO_PERM_ALL);
+    snprintf(path, sizeof path, "%s/locks", base);
+    make_path(path, perms);
+    CHECK_RC(pdk_semaphore_new(&s, c, base, 2, NULL), 0);
+    return s;
+}
+
+static void gate_left(pdk_client *c, pdk_semaphore *s, const char *base)
+{
+    char path[64], wanted[128], text[600];
+    snprintf(wanted, sizeof wanted, "release %s/locks: ", base);
+    pdk_lock_last_error(s, text, sizeof text);
+    CHECK(strncmp(text, wanted, strlen(wanted)) == 0 && strstr(text, "does not permit DELETE") != NULL);
+    snprintf(path, sizeof path, "%s/leases", base);
+    CHECK_EQ(fixture_children(path), 0);
+    snprintf(path, sizeof path, "%s/locks", base);
+    CHECK_EQ(fixture_children(path), 1);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_RC(pdk_lock_free(s), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+    CHECK_EQ(fixture_children(path), 0);
+}
+
+static void gate_without_delete(void)
+{
+    const char *base = fixture_path();
+    pdk_grant *held;
+    pdk_client *c = fixture_client(NULL);
+    pdk_semaphore *s = gated(c, base, ZOO_PERM_READ | ZOO_PERM_CREATE);
+    CHECK_RC(pdk_semaphore_tryacquire(s, 2, &held), 0); /* it needs no gate */
+    CHECK_RC(pdk_grant_release(held), 0);
+    CHECK_RC(pdk_semaphore_acquire(s, 2, &held), 0);
+    CHECK_RC(pdk_grant_release(held), PDK_EACCES);
+    gate_left(c, s, base);
+}
+
+/* The servers' refusal comes after the release is requested, or before. */
+static void gate_without_delete_is_told_later(bool late)
+{
+    const char *base = fixture_path();
+    struct outcome o = {0};
+    pdk_contender_list *list;
+    pdk_grant *held;
+    pdk_client *c = fixture_client(NULL);
+    pdk_semaphore *s = gated(c, base, ZOO_PERM_READ | ZOO_PERM_CREATE);
+    struct pdk__proxy_rule rule = {.op = PDK__OP_DELETE, .path = "/locks/", .act = late ? PDK__HOLD_REPLY : PDK__COUNT};
+    int number = pdk__proxy_rule(fixture.proxy, &rule);
+    CHECK_RC(pdk_semaphore_acquire(s, 2, &held), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, number) == 1);
+    if (!late) {
+        CHECK_RC(pdk_contenders(c, base, LONG_MS, &list), 0); /* its answer comes after the refusal */
+        pdk_contender_list_free(list);
+    }
+    CHECK_RC(pdk_grant_release_async(held, tell, &o), 0);
+    pdk__proxy_release(fixture.proxy, number);
+    CHECK_WITHIN(LONG_MS, o.told);
+    CHECK_RC(o.rc, PDK_EACCES);
+    pdk__proxy_clear(fixture.proxy);
+    gate_left(c, s, base);
+}
+
+static void gate_without_delete_early(void) { gate_without_delete_is_told_later(false); }
+
+static void gate_without_delete_late(void) { gate_without_delete_is_told_later(true); }
+
+/* The permits are held by their leases. */
+static void gate_deleted_by_another(void)
+{
+    const char *base = fixture_path();
+    struct outcome o = {0};
+    char path[64];
+    pdk_grant *held;
+    pdk_client *c = fixture_client(NULL);
+    pdk_semaphore *s = gated(c, base, ZOO_PERM_ALL);
+    struct pdk__proxy_rule rule = {.op = PDK__OP_DELETE, .path = "/locks/", .act = PDK__HOLD_REQUEST};
+    int number = pdk__proxy_rule(fixture.proxy, &rule);
+    CHECK_RC(pdk_semaphore_acquire(s, 2, &held), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, number) == 1);
+    snprintf(path, sizeof path, "%s/locks", base);
+    fixture_delete_below(path, fixture_find(path, "lock"));
+    CHECK_RC(pdk_grant_release_async(held, tell, &o), 0);
+    pdk__proxy_release(fixture.proxy, number);
+    CHECK_WITHIN(LONG_MS, o.told);
+    CHECK_RC(o.rc, 0);
+    pdk__proxy_clear(fixture.proxy);
+    CHECK_RC(pdk_lock_free(s), 0);
+    fixture_end(c, NULL);
+}
+
 /* The lines of the log that tell what PATH lacks, and the reports to the state callback. */
 static const char *lacking;
 static atomic_int n_renewals, n_leftovers, n_suspect, n_lost;
@@ -302,6 +398,10 @@ int main(int argc, char **argv)
         {"a path one may not read is refused, and nothing is left", no_read},
         {"a path that may not be made is refused, and nothing is left", no_ancestor},
         {"a node one may not delete: unlock says so, and the session takes it along", no_delete},
+        {"a semaphore's gate one may not delete: the release says so", gate_without_delete},
+        {"a gate one may not delete: the callback of a release says so", gate_without_delete_early},
+        {"a gate one may not delete: the callback of an early release says so", gate_without_delete_late},
+        {"a gate's node that another client deletes takes nothing from the permits", gate_deleted_by_another},
         {"a lock that cannot be renewed without DELETE: the first refusal says so, and so does the loss",
          loss_without_delete},
         {"a waiting node one may not delete: the refusal says so", waiter_without_delete},
