@@ -184,7 +184,7 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_IDENTIFY:
         return identify(claim, action->op, action->name);
     case PDK__ACT_LIST:
-        return pdk__wire_list(wire, action->op, path) == 0;
+        return (claim->spec.rule->by_children ? pdk__wire_list_shared : pdk__wire_list)(wire, action->op, path) == 0;
     case PDK__ACT_WATCH:
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:

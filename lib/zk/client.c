@@ -32,6 +32,7 @@ static const pthread_t no_thread; /* 0 is the id of none */
 static void note_owner(struct pdk_client *c, pthread_t owner)
 {
     atomic_store_explicit(&c->owner, owner, memory_order_relaxed);
+    c->turn++;
 }
 
 /* ZooKeeper's client writes to a pipe inside its asynchronous calls: a cancellation point, with our lock held. */

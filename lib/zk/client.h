@@ -87,6 +87,8 @@ struct pdk_client {
     atomic_bool tls_dropped; /* the handle is being closed: no handshake counts any more */
     struct pdk__sasl *sasl;  /* of the handle */
     struct pdk__list requests;
+    struct pdk__request *listing, *watching; /* the last question about children that others may join; or NULL */
+    uint64_t turn;                           /* how often the lock was taken */
 
     /* the session */
     struct pdk__session session;

@@ -16,11 +16,20 @@ struct question {
     uint64_t op;
     int worst;     /* of a chain of parents: the first real failure so far */
     int n_parents; /* how many of the chain are still to come */
-    char *name;    /* of a node that is looked at once it is made; owned */
+    char *name;    /* of a node that is looked at once it is made; or the path of a shared question; owned */
+
+    /* of a question that others may join */
+    uint64_t turn;           /* it was sent in */
+    struct question *joined; /* the first of those that wait for its answer, too; each has the next */
 };
 
 static void end(struct question *q)
 {
+    struct pdk_client *c = q->base.client;
+    if (c->listing == &q->base)
+        c->listing = NULL;
+    if (c->watching == &q->base)
+        c->watching = NULL;
     pdk__request_untrack(&q->base);
     pdk__free(q->name);
     pdk__free(q);
@@ -95,6 +104,64 @@ static struct pdk__event event_of(int zrc, const struct Stat *stat)
     if (zrc != ZOK)
         return (struct pdk__event){0};
     return (struct pdk__event){.owner = stat->ephemeralOwner, .token = stat->czxid, .version = stat->version};
+}
+
+/* --- shared questions ----------------------------------------------------------------------------------------------
+ *
+ * One change, answer or limit reaches many waiters of a path at once, and each has the same question. Those that ask
+ * while the client's lock is kept have one request: whatever made the last of them ask had happened before the first
+ * did. A later one has a request of its own. So nothing depends on the order in which a server sends what it has read
+ * and what it notifies of.
+ */
+
+static void complete_shared(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+{
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    while (q != NULL) {
+        struct question *next = q->joined;
+        deliver(q, kind, zrc, reply);
+        end(q);
+        q = next;
+    }
+    pdk__request_depart(c);
+}
+
+/* Have Q answered with LAST, of the same turn and path. */
+static bool join(struct question *q, struct pdk__request *last, const char *path)
+{
+    struct question *first = last != NULL ? PDK__MEMBER(last, struct question, base) : NULL;
+    if (first == NULL || first->turn != q->base.client->turn || strcmp(first->name, path) != 0)
+        return false;
+    q->joined = first->joined;
+    first->joined = q;
+    return true;
+}
+
+/* It was sent: others may join it in this turn. */
+static void offer(struct question *q, struct pdk__request **last)
+{
+    q->turn = q->base.client->turn;
+    *last = &q->base;
+}
+
+/* As sent(). ASK sends it, where no other has the same question. */
+static int share(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__request **last,
+                 int (*ask)(zhandle_t *zh, struct question *q))
+{
+    struct question *q = begin(wire, op, false);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    if (join(q, *last, path))
+        return 0;
+    q->name = pdk__strdup(path);
+    if (q->name == NULL) {
+        end(q);
+        return PDK_ENOMEM;
+    }
+    int rc = sent(q, ask(wire->client->zh, q));
+    if (rc == 0)
+        offer(q, last);
+    return rc;
 }
 
 /* --- create ------------------------------------------------------------------------------------------------------ */
@@ -248,6 +315,19 @@ int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path)
     return q != NULL ? sent(q, zoo_aget_children(wire->client->zh, path, 0, listed, q)) : PDK_ENOMEM;
 }
 
+static void listed_for_all(int zrc, const struct String_vector *names, const void *data)
+{
+    struct pdk__event event = children_of(zrc, names);
+    complete_shared((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
+}
+
+static int ask_list(zhandle_t *zh, struct question *q) { return zoo_aget_children(zh, q->name, 0, listed_for_all, q); }
+
+int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path)
+{
+    return share(wire, op, path, &wire->client->listing, ask_list);
+}
+
 static void listed_dated(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
 {
     struct pdk__event event = children_of(zrc, names);
@@ -330,16 +410,18 @@ int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by
 static void watched_children(int zrc, const struct String_vector *names, const void *data)
 {
     struct pdk__wire_reply reply = {.event = children_of(zrc, names), .who = ""};
-    complete((struct question *)data, PDK__EV_WATCHED, zrc, reply);
+    complete_shared((struct question *)data, PDK__EV_WATCHED, zrc, reply);
+}
+
+static int ask_watch(zhandle_t *zh, struct question *q)
+{
+    void *id = (void *)q->base.client->id;
+    return zoo_awget_children(zh, q->name, pdk__handle_watch_nodes, id, watched_children, q);
 }
 
 int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    struct pdk_client *c = wire->client;
-    struct question *q = begin(wire, op, false);
-    if (q == NULL)
-        return PDK_ENOMEM;
-    return sent(q, zoo_awget_children(c->zh, path, pdk__handle_watch_nodes, (void *)c->id, watched_children, q));
+    return share(wire, op, path, &wire->client->watching, ask_watch);
 }
 
 /* --- writes of our own node -------------------------------------------------------------------------------------- */

@@ -56,6 +56,9 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
 int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
 
+/* LISTED. One request for all wires that ask while the lock is kept: not for a node that is made meanwhile. */
+int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path);
+
 /* LISTED, with the number of the last change of the children as its token. */
 int pdk__wire_list_dated(struct pdk__wire *wire, uint64_t op, const char *path);
 

@@ -274,6 +274,38 @@ static void the_limit_follows_a_count(void)
     end();
 }
 
+static int listings(void)
+{
+    int n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__proxy_requests(fixture.e->proxy[i], PDK__OP_LIST);
+    return n;
+}
+
+/* One lists the path, and one watches it. */
+static void a_release_costs_a_waiter_two_requests(void)
+{
+    struct want all;
+    pdk_grant *many, *one;
+    begin(20);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 10, &many), 0);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[2], 1, &one), 0);
+    want(&all, semaphores[1], 20, 31, 1);
+    settle(); /* its nodes are listed */
+    settle(); /* and the children are watched */
+    int before = listings();
+    CHECK_RC(pdk_grant_release(one), 0);
+    CHECK_WITHIN(LONG_MS, listings() > before);
+    settle();
+    settle();
+    CHECK_EQ(listings(), before + 2);
+    CHECK(!granted(&all));
+    CHECK_RC(pdk_grant_release(many), 0);
+    CHECK_WITHIN(LONG_MS, granted(&all));
+    CHECK_RC(pdk_grant_release(all.permit), 0);
+    end();
+}
+
 static bool says(pdk_semaphore *s, const char *part)
 {
     char text[256];
@@ -638,6 +670,8 @@ int main(int argc, char **argv)
         {"a node of a stranger is listed, and told, as one that holds a permit", a_strangers_node_is_told},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},
         {"the limit follows Curator's SharedCount", the_limit_follows_a_count},
+        {"a release costs a waiter two requests, however many permits it waits for",
+         a_release_costs_a_waiter_two_requests},
         {"a smaller limit refuses who waits for more, and nobody else", a_smaller_limit_refuses_who_waits_for_more},
         {"a smaller count refuses a thread that waits for more", a_smaller_count_refuses_who_waits_for_more},
         {"nine threads of three clients take and release at random, never too many", threads_take_at_random},
