@@ -3,6 +3,7 @@
 #include "lib/assert.h"
 #include "lib/zk/account.h"
 #include "recipes/grant.h"
+#include "recipes/held.h"
 #include <stdio.h>
 
 /* --- options ----------------------------------------------------------------------------------------------------- */
@@ -141,11 +142,8 @@ int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct 
 
 static void drop_all(pdk_lock *l)
 {
-    PDK__LIST_EACH (link, &l->grants) {
-        pdk_grant *g = PDK__MEMBER(link, struct pdk_grant, link);
-        g->kind->drop(g);
-        pdk__grant_free(g);
-    }
+    PDK__LIST_EACH (link, &l->grants)
+        pdk__grant_drop(PDK__MEMBER(link, struct pdk_grant, link));
     kind_of(l)->drop(l);
 }
 

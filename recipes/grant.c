@@ -1,17 +1,81 @@
 #include "recipes/grant.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
-#include "recipes/hold.h"
+#include "recipes/handover.h"
+#include "recipes/held.h"
 
-pdk_grant *pdk__grant_new(struct pdk_lock *l, const struct pdk__grant_kind *kind)
+/* --- the end of a grant ------------------------------------------------------------------------------------------ */
+
+int pdk__grant_give_away(struct pdk__holding *op)
+{
+    assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
+    if (pdk__handover_stays(op)) {
+        pdk__handover_pass(op);
+        return 0;
+    }
+    if (op->holds->lock.options.unlock_nowait) {
+        pdk__hold_expect(&op->hold, NULL, NULL);
+        pdk__holds_drop(op);
+        return 0;
+    }
+    pdk__hold_ref(&op->hold); /* while we wait */
+    pdk__holds_drop(op);
+    int rc = pdk__hold_await_done(&op->hold);
+    if (rc != 0 && op->hold.n_at_work == 0)
+        pdk__hold_blame(&op->hold, op->holds->verbs->release, rc);
+    pdk__hold_unref(&op->hold);
+    return rc;
+}
+
+/* A callback that has nothing to wait for. */
+struct late {
+    struct pdk__callback callback;
+    pdk_lock_cb cb;
+    void *arg;
+};
+
+static void run_late(struct pdk__callback *callback)
+{
+    struct late *late = PDK__MEMBER(callback, struct late, callback);
+    late->cb(0, late->arg);
+    pdk__free(late);
+}
+
+static int late_success(struct pdk_client *c, pdk_lock_cb cb, void *arg)
+{
+    assert(cb != NULL && pdk__client_locked(c));
+    struct late *late = pdk__alloc(sizeof *late);
+    if (late == NULL)
+        return PDK_ENOMEM;
+    *late = (struct late){.callback.run = run_late, .cb = cb, .arg = arg};
+    pdk__list_init(&late->callback.link);
+    pdk__client_queue_callback(c, &late->callback);
+    return 0;
+}
+
+/* Nothing is waited for when the lock stays with this process. */
+int pdk__grant_give_away_later(struct pdk__holding *op, pdk_lock_cb cb, void *arg)
+{
+    bool stays = op->count > 1 || pdk__handover_stays(op);
+    int rc = stays && cb != NULL ? late_success(op->holds->lock.object.client, cb, arg) : 0;
+    if (rc != 0 || --op->count > 0)
+        return rc;
+    if (!stays)
+        pdk__hold_expect(&op->hold, cb, arg);
+    pdk__handover_give_back(op);
+    return 0;
+}
+
+/* --- the handle -------------------------------------------------------------------------------------------------- */
+
+pdk_grant *pdk__grant_new(struct pdk_lock *l)
 {
     pdk_grant *g = pdk__alloc(sizeof *g);
     if (g == NULL)
         return NULL;
-    g->kind = kind;
     g->lock = l;
-    g->count = 1;
     pdk__list_init(&g->link);
     return g;
 }
@@ -30,17 +94,82 @@ void pdk__grant_free(pdk_grant *g)
 
 static struct pdk__object *object_of(const pdk_grant *g) { return g != NULL ? &g->lock->object : NULL; }
 
+/* Its grant, until it is released; NULL: none. */
+static struct pdk__hold *held(const pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    return op != NULL ? &op->hold : NULL;
+}
+
 /* --- it ends ----------------------------------------------------------------------------------------------------- */
+
+static void cancel(pdk_grant *g)
+{
+    struct pdk__holding *op = g->op;
+    pdk__hold_cancel(&op->hold);
+    if (op->by_turn && !op->turn.settled) {
+        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
+        pdk__holds_moved(op->holds);
+    }
+}
+
+/* Its reference to the request ends. */
+static void forget(pdk_grant *g)
+{
+    g->op->unwanted = true;
+    pdk__turn_clear(&g->op->turn);
+    pdk__hold_unref(&g->op->hold);
+}
+
+/* It is no longer wanted, in whatever stage. */
+static void drop(pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    if (op != NULL)
+        pdk__handover_give_back(op);
+    else
+        cancel(g);
+    forget(g);
+}
+
+void pdk__grant_drop(pdk_grant *g)
+{
+    drop(g);
+    pdk__grant_free(g);
+}
+
+static int release(pdk_grant *g)
+{
+    struct pdk__holding *op = pdk__holds_handled(g->op);
+    pdk__hold_ref(&op->hold);
+    forget(g);
+    op->count--;
+    int rc = pdk__grant_give_away(op);
+    pdk__hold_unref(&op->hold);
+    return rc;
+}
+
+static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
+{
+    int rc = pdk__grant_give_away_later(pdk__holds_handled(g->op), cb, arg);
+    if (rc != 0)
+        drop(g);
+    else
+        forget(g);
+    return rc;
+}
+
+static const char *release_verb(const pdk_grant *g) { return g->op->holds->verbs->release; }
 
 /* 0 when there is something to release. */
 static int judge(const pdk_grant *g)
 {
-    struct pdk__held held = g->kind->held(g);
-    switch (pdk__held_state(held)) {
+    const struct pdk__hold *hold = held(g);
+    switch (pdk__held_state(hold)) {
     case PDK_FREE:
-        return pdk__object_explain(object_of(g), g->kind->release_verb, PDK_EPERM, "nothing was granted");
+        return pdk__object_explain(object_of(g), release_verb(g), PDK_EPERM, "nothing was granted");
     case PDK_LOST:
-        return pdk__held_blame(held, g->kind->release_verb, PDK_ELOST);
+        return pdk__hold_blame(hold, release_verb(g), PDK_ELOST);
     default:
         return 0;
     }
@@ -52,15 +181,15 @@ int pdk_grant_release(pdk_grant *g)
     int rc = pdk__object_begin(o);
     if (rc != 0)
         return rc;
-    const char *verb = g->kind->release_verb;
+    const char *verb = release_verb(g);
     if (pdk__client_may_wait(o->client) == PDK_EDEADLK)
         return pdk__object_end(o, verb, PDK_EDEADLK);
     rc = judge(g);
     pdk__list_remove(&g->link); /* its lock may end while we wait */
     if (rc == 0)
-        rc = g->kind->release(g);
+        rc = release(g);
     else
-        g->kind->drop(g);
+        drop(g);
     pdk__free(g);
     return pdk__object_end(o, verb, rc);
 }
@@ -71,12 +200,12 @@ int pdk_grant_release_async(pdk_grant *g, pdk_lock_cb cb, void *arg)
     int rc = pdk__object_begin(o);
     if (rc != 0)
         return rc;
-    const char *verb = g->kind->release_verb;
+    const char *verb = release_verb(g);
     rc = judge(g);
     if (rc == 0)
-        rc = g->kind->release_later(g, cb, arg);
+        rc = release_later(g, cb, arg);
     else
-        g->kind->drop(g);
+        drop(g);
     pdk__grant_free(g);
     return pdk__object_end(o, verb, rc);
 }
@@ -86,7 +215,7 @@ int pdk_grant_cancel(pdk_grant *g)
     int rc = pdk__object_enter(object_of(g));
     if (rc != 0)
         return rc;
-    g->kind->cancel(g);
+    cancel(g);
     pdk__object_leave(object_of(g));
     return 0;
 }
@@ -98,7 +227,7 @@ pdk_state pdk_grant_state(pdk_grant *g)
     int rc = pdk__object_enter(object_of(g));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__held_state(g->kind->held(g));
+    pdk_state state = pdk__held_state(held(g));
     pdk__object_leave(object_of(g));
     return state;
 }
@@ -107,7 +236,7 @@ int64_t pdk_grant_valid_ms(pdk_grant *g)
 {
     if (pdk__object_enter(object_of(g)) != 0)
         return 0;
-    int64_t left_ms = pdk__held_valid_ms(g->kind->held(g));
+    int64_t left_ms = pdk__held_valid_ms(held(g));
     pdk__object_leave(object_of(g));
     return left_ms;
 }
@@ -117,9 +246,11 @@ int pdk_grant_token(pdk_grant *g, int64_t *token)
     int rc = token != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    rc = pdk__held_token(g->kind->held(g), token);
+    const struct pdk__hold *hold = held(g);
+    if (hold != NULL)
+        *token = hold->token;
     pdk__object_leave(object_of(g));
-    return rc;
+    return hold != NULL ? 0 : PDK_EPERM;
 }
 
 int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
@@ -127,24 +258,20 @@ int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
     int rc = turn != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    if (pdk__held_state(g->kind->held(g)) != PDK_FREE)
-        *turn = g->kind->turn(g);
-    else
-        rc = PDK_EPERM;
+    const struct pdk__holding *op = pdk__holds_handled(g->op);
+    if (op != NULL)
+        *turn = op->turn_number;
     pdk__object_leave(object_of(g));
-    return rc;
+    return op != NULL ? 0 : PDK_EPERM;
 }
 
-static unsigned place(const pdk_grant *g, unsigned i) { return g->places != NULL ? g->places[i] : i; }
-
-unsigned pdk_grant_count(pdk_grant *g) { return g != NULL ? g->count : 0; }
+unsigned pdk_grant_count(pdk_grant *g) { return g != NULL ? g->op->hold.sites.n : 0; }
 
 size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)
 {
     if (i >= pdk_grant_count(g) || pdk__object_enter(object_of(g)) != 0)
         return pdk__incident_copy(buf, size, "");
-    const struct pdk__hold *hold = pdk__held_part(g->kind->held(g), place(g, i));
-    size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
+    size_t length = pdk__held_node(held(g), i, buf, size);
     pdk__object_leave(object_of(g));
     return length;
 }
@@ -154,5 +281,5 @@ int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *check)
     int rc = check != NULL && i < pdk_grant_count(g) ? pdk__object_begin(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    return pdk__object_end(object_of(g), "guard", pdk__held_guard(g->kind->held(g), place(g, i), check));
+    return pdk__object_end(object_of(g), "guard", pdk__held_guard(held(g), i, check));
 }

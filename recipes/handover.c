@@ -32,7 +32,7 @@ static void own(struct pdk__holding *op, uint64_t thread)
         return;
     op->n_handed = 0; /* nobody else wanted it */
     op->idle = false;
-    pdk__claim_used(&op->hold.claim);
+    pdk__claim_used(&op->hold.parts->claim);
 }
 
 /* A request that found an idle grant was not counted: it never waited. */
@@ -62,13 +62,13 @@ static void disown(struct pdk__holding *op)
 /* Only a grant without doubt, and only while no other client has asked for it. */
 static bool sound(const struct pdk__holding *op)
 {
-    return op->hold.stage == PDK__HOLD_GRANTED && op->hold.claim.machine.phase == PDK__HELD && !op->revoked;
+    return op->hold.stage == PDK__HOLD_GRANTED && op->hold.parts->claim.machine.phase == PDK__HELD && !op->revoked;
 }
 
 /* Other contenders are known once the grant was idle. */
 static bool may_hand_on(const struct pdk__holding *op)
 {
-    bool alone = op->hold.claim.machine.rivals.state == PDK__RIVALS_NONE;
+    bool alone = op->hold.parts->claim.machine.rivals.state == PDK__RIVALS_NONE;
     return alone || op->n_handed < op->holds->lock.options.handover_budget;
 }
 
@@ -104,7 +104,7 @@ static void rest(struct pdk__holding *op)
     op->idle = true;
     op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->lock.options.idle_hold_ms);
     pdk__hold_remind(&op->hold, op->idle_until_ms);
-    pdk__claim_idle(&op->hold.claim);
+    pdk__claim_idle(&op->hold.parts->claim);
 }
 
 void pdk__handover_pass(struct pdk__holding *op)
@@ -151,9 +151,9 @@ void pdk__handover_resume(struct pdk__holding *op)
 
 static void contend(struct pdk__holds *h)
 {
-    struct pdk__wish wish = {.rule = &pdk__rule_mutex, .for_turns = true, .deadline_ms = PDK__NEVER};
+    struct pdk__wish wish = {.rule = &pdk__rule_mutex, .thread = PDK__NO_THREAD, .deadline_ms = PDK__NEVER};
     struct pdk__holding *op;
-    int rc = pdk__holds_request(&op, h, &wish, NULL, NULL);
+    int rc = pdk__holds_request(&op, h, &wish);
     if (rc == 0)
         pdk__hold_unref(&op->hold);
     else
@@ -228,10 +228,12 @@ static void settle(struct pdk__deferred *deferred)
 int pdk__handover_init(struct pdk_lock *l, const void *none)
 {
     struct pdk__holds *h = PDK__MEMBER(l, struct pdk__holds, lock);
-    int rc = pdk__holds_init(l, none);
+    (void)none;
+    pdk__holds_init(l);
+    l->options.conditions.delay = &h->delay;
     if (pdk__handover_on(h) || h->lock.options.idle_hold_ms > 0)
         h->settle.run = settle;
-    return rc;
+    return 0;
 }
 
 /* --- a thread ---------------------------------------------------------------------------------------------------- */
@@ -338,13 +340,12 @@ static int may_request(struct pdk__holds *h)
     return c->closing ? PDK_ECLOSED : c->over;
 }
 
-int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
-                          void *arg)
+int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish)
 {
     struct pdk__holding *op;
     int rc = may_request(h);
     if (rc == 0)
-        rc = pdk__holds_make_turn(&op, h, cb, arg);
+        rc = pdk__holds_make_turn(&op, h, wish->cb, wish->arg);
     if (rc != 0)
         return rc;
     op->turn.began_ms = pdk__now_ms();

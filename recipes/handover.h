@@ -18,7 +18,7 @@
 
 #include "recipes/holds.h"
 
-/* For the lock's kind: pdk__holds_init(), and the hand-over where the options ask for it. */
+/* For a kind with one node: pdk__holds_init(), the lock delay, and the hand-over where the options ask for it. */
 int pdk__handover_init(struct pdk_lock *l, const void *none);
 
 /* All below with the client's lock held. */
@@ -40,8 +40,7 @@ bool pdk__handover_busy(struct pdk__holds *h);
 int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms);
 
 /* A request for a turn of no thread. The caller has a reference to *OP. PDK_ENOMEM, PDK_ESYSTEM. */
-int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
-                          void *arg);
+int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish);
 
 /* The owner's last unlock: is the grant to stay with this process? Then pass it on. */
 bool pdk__handover_stays(const struct pdk__holding *op);

@@ -1,78 +1,27 @@
 #include "recipes/held.h"
-#include "lib/assert.h"
-#include "recipes/bundle.h"
-#include "recipes/hold.h"
 
 /* --- with the lock ----------------------------------------------------------------------------------------------- */
 
-static bool none(struct pdk__held g) { return g.hold == NULL && g.bundle == NULL; }
+pdk_state pdk__held_state(const struct pdk__hold *hold) { return hold != NULL ? pdk__hold_state(hold) : PDK_FREE; }
 
-static pdk_state state_of(const struct pdk__hold *hold)
+int64_t pdk__held_valid_ms(const struct pdk__hold *hold) { return hold != NULL ? pdk__hold_valid_ms(hold) : 0; }
+
+size_t pdk__held_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size)
 {
-    if (hold->stage == PDK__HOLD_LOST)
-        return PDK_LOST;
-    return hold->claim.machine.phase == PDK__HELD ? PDK_HELD : PDK_SUSPECT;
+    return pdk__incident_copy(buf, size, hold != NULL ? pdk__hold_part(hold, i)->node : "");
 }
 
-pdk_state pdk__held_state(struct pdk__held g)
+int pdk__held_guard(struct pdk__hold *hold, unsigned i, struct zoo_op *check)
 {
-    if (g.bundle != NULL)
-        return pdk__bundle_state(g.bundle);
-    return g.hold != NULL ? state_of(g.hold) : PDK_FREE;
-}
-
-int64_t pdk__held_valid_ms(struct pdk__held g)
-{
-    if (g.bundle != NULL)
-        return pdk__bundle_valid_ms(g.bundle);
-    return g.hold != NULL ? pdk__hold_valid_ms(g.hold) : 0;
-}
-
-int pdk__held_token(struct pdk__held g, int64_t *token)
-{
-    if (none(g))
+    if (hold == NULL)
         return PDK_EPERM;
-    *token = g.bundle != NULL ? g.bundle->token : g.hold->token;
-    return 0;
-}
-
-struct pdk__hold *pdk__held_part(struct pdk__held g, unsigned i)
-{
-    if (g.bundle != NULL)
-        return &g.bundle->parts[i].hold;
-    assert(i == 0);
-    return g.hold;
-}
-
-int pdk__held_blame(struct pdk__held g, const char *verb, int rc)
-{
-    return g.bundle != NULL ? pdk__bundle_blame(g.bundle, verb, rc) : pdk__hold_blame(g.hold, verb, rc);
-}
-
-static int fill(struct pdk__hold *hold, struct zoo_op *check)
-{
-    if (hold->lent == NULL)
-        hold->lent = pdk__object_lend(hold->object, hold->path, hold->node);
-    if (hold->lent == NULL)
-        return PDK_ENOMEM;
-    zoo_check_op_init(check, hold->lent, -1);
-    return 0;
-}
-
-int pdk__held_guard(struct pdk__held g, unsigned i, struct zoo_op *check)
-{
-    if (none(g))
-        return PDK_EPERM;
-    return pdk__held_state(g) == PDK_LOST ? pdk__held_blame(g, "guard", PDK_ELOST) : fill(pdk__held_part(g, i), check);
+    return pdk__hold_lost(hold) ? pdk__hold_blame(hold, "guard", PDK_ELOST)
+                                : pdk__part_guard(pdk__hold_part(hold, i), check);
 }
 
 /* --- whole verbs ------------------------------------------------------------------------------------------------- */
 
-static struct pdk__held asked(struct pdk__object *o)
-{
-    struct pdk__held none = {NULL, NULL};
-    return o->kind->asked != NULL ? o->kind->asked(o) : none;
-}
+static struct pdk__hold *asked(struct pdk__object *o) { return o->kind->asked != NULL ? o->kind->asked(o) : NULL; }
 
 pdk_state pdk__asked_state(struct pdk__object *o)
 {
@@ -100,17 +49,18 @@ int pdk__asked_token(struct pdk__object *o, int64_t *token)
     int rc = pdk__object_enter(o);
     if (rc != 0)
         return rc;
-    rc = pdk__held_token(asked(o), token);
+    const struct pdk__hold *hold = asked(o);
+    if (hold != NULL)
+        *token = hold->token;
     pdk__object_leave(o);
-    return rc;
+    return hold != NULL ? 0 : PDK_EPERM;
 }
 
 size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size)
 {
     if (pdk__object_enter(o) != 0)
         return pdk__incident_copy(buf, size, "");
-    const struct pdk__hold *hold = pdk__held_part(asked(o), i);
-    size_t length = pdk__incident_copy(buf, size, hold != NULL ? hold->node : "");
+    size_t length = pdk__held_node(asked(o), i, buf, size);
     pdk__object_leave(o);
     return length;
 }
@@ -124,7 +74,7 @@ int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead)
         return rc;
     const struct pdk__hold *hold = o->kind->waiting(o);
     if (hold != NULL)
-        *ahead = pdk__standing_ahead(&hold->claim.standing);
+        *ahead = pdk__standing_ahead(&hold->parts->claim.standing);
     pdk__object_leave(o);
     return hold != NULL ? 0 : PDK_EPERM;
 }

@@ -1,9 +1,47 @@
 #include "recipes/hold.h"
+#include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/zk/callbacks.h"
 #include <stdio.h>
 #include <string.h>
+
+static struct pdk__part *part_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk__part, claim); }
+
+static struct pdk_client *client_of(const struct pdk__hold *hold) { return hold->object->client; }
+
+static unsigned count_all(const struct pdk__sites *sites) { return sites->n + (sites->gate != NULL); }
+
+/* The parts that count, and the gate after them. */
+#define EACH_PART(part, hold)                                                                                          \
+    for (struct pdk__part *part = (hold)->parts; part < (hold)->parts + count_all(&(hold)->sites); part++)
+
+static struct pdk__part *gate_of(const struct pdk__hold *hold)
+{
+    return hold->sites.gate != NULL ? &hold->parts[hold->sites.n] : NULL;
+}
+
+/* Are there several nodes? All that follows from their reports is decided outside of the steps of their claims. */
+static bool several(const struct pdk__hold *hold) { return hold->parts != &hold->one; }
+
+/* Are they made in one transaction? */
+static bool batched(const struct pdk__hold *hold) { return hold->sites.paths != NULL && hold->sites.n > 1; }
+
+static unsigned count_parts(const struct pdk__hold *hold, enum pdk__hold_stage stage)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        n += hold->parts[i].stage == stage;
+    return n;
+}
+
+static struct pdk__part *find_part(struct pdk__hold *hold, enum pdk__hold_stage stage)
+{
+    EACH_PART (part, hold)
+        if (part->stage == stage)
+            return part;
+    return NULL;
+}
 
 /* --- stages ------------------------------------------------------------------------------------------------------ */
 
@@ -20,62 +58,57 @@ static const uint32_t moves[PDK__HOLD_N_STAGES] = {
 
 static void move(struct pdk__hold *hold, enum pdk__hold_stage stage)
 {
-    assert(pdk__client_locked(hold->object->client));
+    assert(pdk__client_locked(client_of(hold)));
     assert((moves[hold->stage] & UINT32_C(1) << stage) != 0);
     hold->stage = stage;
     pthread_cond_broadcast(&hold->moved);
 }
 
-/* After every report of the claim: the claim is at work for a contender and for a holder. */
+/* After every report of a claim: claims are at work for a contender and for a holder. With several, what follows is
+ * still to be settled. */
 static void check(const struct pdk__hold *hold)
 {
-    assert(pdk__client_locked(hold->object->client) && hold->refs > 0);
-    if (hold->stage == PDK__HOLD_PENDING || hold->stage == PDK__HOLD_GRANTED)
-        assert(hold->at_work);
+    assert(pdk__client_locked(client_of(hold)) && hold->refs > 0);
+    if (!several(hold) && (hold->stage == PDK__HOLD_PENDING || hold->stage == PDK__HOLD_GRANTED))
+        assert(hold->n_at_work > 0);
     if (pdk__hold_owned(hold))
-        assert(hold->token != 0 && hold->node[0] != '\0');
+        assert(hold->token != 0 && hold->parts[0].node[0] != '\0');
 }
 
 /* --- statistics -------------------------------------------------------------------------------------------------- */
 
-static struct pdk_stats *stats_of(const struct pdk__hold *hold) { return &hold->object->client->stats; }
+static struct pdk_stats *stats_of(const struct pdk__hold *hold) { return &client_of(hold)->stats; }
 
-/* Is it a request of the program's own? */
-static bool is_request(const struct pdk__hold *hold) { return !hold->kind->is_part && !hold->for_turns; }
-
-static void count_grant(struct pdk__hold *hold)
+static void count_grant(const struct pdk__hold *hold)
 {
-    hold->granted_ms = hold->claim.stepped_ms;
-    if (!hold->kind->is_part)
-        pdk__stats_hold(stats_of(hold), hold->path, hold->token);
-    if (is_request(hold))
-        pdk__stats_grant(stats_of(hold), hold->path, PDK__BY_SERVERS, hold->granted_ms - hold->began_ms);
+    pdk__stats_hold(stats_of(hold), hold->object->path, hold->token);
+    if (!hold->for_turns)
+        pdk__stats_grant(stats_of(hold), hold->object->path, PDK__BY_SERVERS, hold->granted_ms - hold->began_ms);
 }
 
 static void count_failure(const struct pdk__hold *hold, int rc)
 {
-    if (is_request(hold))
-        pdk__stats_failure(stats_of(hold), hold->path, rc);
+    if (!hold->for_turns)
+        pdk__stats_failure(stats_of(hold), hold->object->path, rc);
 }
 
-/* The claim has taken the event by which the hold is over. */
-static void count_end(const struct pdk__hold *hold)
+/* The claim of PART has taken the event by which the grant is over. */
+static void count_end(const struct pdk__hold *hold, const struct pdk__part *part)
 {
-    if (!hold->kind->is_part)
-        pdk__stats_held(stats_of(hold), hold->path, hold->token, hold->claim.stepped_ms - hold->granted_ms);
+    pdk__stats_held(stats_of(hold), hold->object->path, hold->token, part->claim.stepped_ms - hold->granted_ms);
 }
 
 void pdk__hold_count_loss(const struct pdk__hold *hold)
 {
-    assert(hold->stage == PDK__HOLD_LOST);
-    pdk__stats_loss(stats_of(hold), hold->path, hold->token, hold->claim.standing.loss);
+    assert(hold->stage == PDK__HOLD_LOST && hold->blamed != NULL);
+    pdk__stats_loss(stats_of(hold), hold->object->path, hold->token, hold->blamed->claim.standing.loss);
 }
 
 /* --- the count --------------------------------------------------------------------------------------------------- */
 
 void pdk__hold_ref(struct pdk__hold *hold)
 {
-    assert(pdk__client_locked(hold->object->client));
+    assert(pdk__client_locked(client_of(hold)));
     if (hold->refs++ == 0)
         pdk__object_ref(hold->object);
 }
@@ -86,7 +119,7 @@ void pdk__hold_unref(struct pdk__hold *hold)
     assert(pdk__client_locked(o->client) && hold->refs > 0);
     if (--hold->refs > 0)
         return;
-    assert(!hold->at_work && !hold->released_pending);
+    assert(hold->n_at_work == 0 && !hold->released_pending);
     if (hold->kind->unused != NULL)
         hold->kind->unused(hold);
     pdk__object_unref(o);
@@ -94,7 +127,7 @@ void pdk__hold_unref(struct pdk__hold *hold)
 
 void pdk__hold_finish_call(struct pdk__hold *hold)
 {
-    struct pdk_client *c = hold->object->client;
+    struct pdk_client *c = client_of(hold);
     pdk__client_ref(c);
     pdk__client_lock(c);
     pdk__hold_unref(hold);
@@ -107,7 +140,7 @@ void pdk__hold_finish_call(struct pdk__hold *hold)
 static void run_released(struct pdk__callback *callback)
 {
     struct pdk__hold *hold = PDK__MEMBER(callback, struct pdk__hold, released_callback);
-    struct pdk_client *c = hold->object->client;
+    struct pdk_client *c = client_of(hold);
     pdk__client_lock(c);
     assert(hold->released_pending && hold->released_told && hold->released_cb != NULL);
     pdk__release_cb *cb = hold->released_cb;
@@ -119,7 +152,7 @@ static void run_released(struct pdk__callback *callback)
     pdk__hold_finish_call(hold);
 }
 
-/* Reported once: that the node is deleted, or that no server could confirm it in time. */
+/* Reported once: that the nodes are deleted, or that no server could confirm it in time. */
 static void tell_released(struct pdk__hold *hold, int rc)
 {
     if (!hold->released_wanted || !hold->released_pending)
@@ -129,20 +162,19 @@ static void tell_released(struct pdk__hold *hold, int rc)
         return;
     hold->released_told = true;
     pdk__hold_ref(hold);
-    pdk__client_queue_callback(hold->object->client, &hold->released_callback);
+    pdk__client_queue_callback(client_of(hold), &hold->released_callback);
 }
 
 void pdk__hold_expect(struct pdk__hold *hold, pdk__release_cb *cb, void *arg)
 {
-    struct pdk_client *c = hold->object->client;
-    assert(pdk__client_locked(c) && !hold->released_pending);
+    assert(pdk__client_locked(client_of(hold)) && !hold->released_pending);
     hold->released_cb = cb;
     hold->released_arg = arg;
     hold->released_pending = cb != NULL;
     hold->released_wanted = true; /* for the incident, without a callback */
     hold->released_told = false;
-    if (hold->at_work) {
-        pdk__claim_expect(&hold->claim, pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms));
+    if (hold->n_at_work > 0) {
+        pdk__hold_remind(hold, pdk__deadline_ms(pdk__now_ms(), client_of(hold)->session.timeout_ms));
     } else {
         tell_released(hold, 0);
         hold->released_wanted = false;
@@ -151,62 +183,36 @@ void pdk__hold_expect(struct pdk__hold *hold, pdk__release_cb *cb, void *arg)
 
 /* --- incidents --------------------------------------------------------------------------------------------------- */
 
-/* The claim's next request will soon overwrite its reason. The client's own is better, but does not tell the place of a
- * request that timed out. */
-static void keep_reason(struct pdk__hold *hold, int rc)
-{
-    hold->why[0] = '\0';
-    if (rc != PDK_ETIMEDOUT)
-        pdk__account_error(hold->object->client, rc, hold->why, sizeof hold->why);
-    if (hold->why[0] == '\0')
-        snprintf(hold->why, sizeof hold->why, "%s", hold->claim.standing.why);
-    hold->waited_ms = pdk__now_ms() - hold->began_ms;
-}
-
-static const char *named_path(const struct pdk__hold *hold)
-{
-    return hold->kind->names_path ? hold->path : hold->object->path;
-}
-
-static void describe(const struct pdk__hold *hold, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
-{
-    const char *path = named_path(hold);
-    assert(pdk__client_locked(hold->object->client));
-    if (rc == PDK_ETIMEDOUT)
-        snprintf(text, PDK__INCIDENT_MAX, "%s %s: timed out after %lld ms%s%s", verb, path, (long long)hold->waited_ms,
-                 hold->why[0] != '\0' ? ": " : "", hold->why);
-    else
-        pdk__incident_format(text, verb, path, rc, hold->why);
-}
-
 void pdk__hold_incident(struct pdk__hold *hold, const char *verb, int rc)
 {
-    describe(hold, verb, rc, hold->object->error);
+    if (hold->blamed != NULL)
+        pdk__part_incident(hold->blamed, verb, rc);
+    else
+        pdk__object_incident(hold->object, verb, rc);
 }
 
 int pdk__hold_blame(const struct pdk__hold *hold, const char *verb, int rc)
 {
-    char text[PDK__INCIDENT_MAX];
-    describe(hold, verb, rc, text);
-    pdk__incident_note(hold->object->number, text);
-    return rc;
+    return hold->blamed != NULL ? pdk__part_blame(hold->blamed, verb, rc) : pdk__object_blame(hold->object, verb, rc);
 }
 
-/* --- reports of the claim ---------------------------------------------------------------------------------------- */
+/* --- from one stage to the next ---------------------------------------------------------------------------------- */
 
-static struct pdk__hold *hold_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk__hold, claim); }
-
-static void granted(struct pdk__claim *claim, int64_t token)
+static void release_part(struct pdk__part *part)
 {
-    struct pdk__hold *hold = hold_of(claim);
-    hold->token = token;
-    hold->lent = NULL;
-    strcpy(hold->node, claim->machine.node.name);
-    hold->object->error[0] = '\0';
-    move(hold, PDK__HOLD_GRANTED);
-    count_grant(hold);
-    hold->kind->granted(hold);
-    check(hold);
+    enum pdk__hold_stage before = part->stage;
+    if (before == PDK__HOLD_PENDING || before == PDK__HOLD_GRANTED || before == PDK__HOLD_LOST)
+        part->stage = PDK__HOLD_RELEASED;
+    if (before == PDK__HOLD_PENDING || before == PDK__HOLD_GRANTED)
+        pdk__claim_release(&part->claim);
+}
+
+static void release_parts(struct pdk__hold *hold)
+{
+    pdk__hold_ref(hold); /* those of the claims may be the last */
+    EACH_PART (part, hold)
+        release_part(part);
+    pdk__hold_unref(hold);
 }
 
 static void fail(struct pdk__hold *hold, int rc)
@@ -214,204 +220,485 @@ static void fail(struct pdk__hold *hold, int rc)
     hold->result = rc;
     move(hold, PDK__HOLD_FAILED);
     count_failure(hold, rc);
+    pdk__hold_ref(hold);
     hold->kind->failed(hold, rc);
-    check(hold);
+    release_parts(hold);
+    pdk__hold_unref(hold);
+}
+
+/* The token of the whole is that of its last node: larger than those of all acquisitions before it. */
+static void grant(struct pdk__hold *hold)
+{
+    struct pdk__part *gate = gate_of(hold);
+    hold->token = 0;
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].token > hold->token)
+            hold->token = hold->parts[i].token;
+    hold->suspect = false;
+    hold->object->error[0] = '\0';
+    move(hold, PDK__HOLD_GRANTED);
+    count_grant(hold);
+    hold->gate_verbs.names_path = true; /* from now on the gate is a node that may be left */
+    if (gate != NULL)
+        release_part(gate);
+    hold->kind->granted(hold);
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].revoked)
+            hold->kind->revoked(hold);
+}
+
+static const struct pdk__claim_listener listener;
+
+/* On an error nothing was started. */
+static int start_part(struct pdk__part *part)
+{
+    struct pdk__hold *hold = part->hold;
+    bool is_gate = part == gate_of(hold);
+    struct pdk__claim_spec spec = hold->spec;
+    spec.path = part->path;
+    if (is_gate) {
+        spec.rule = &pdk__rule_mutex;
+        spec.conditions = (struct pdk__conditions){0};
+    }
+    spec.batch = batched(hold) ? &hold->batch : NULL;
+    part->began_ms = hold->began_ms;
+    part->why[0] = '\0';
+    part->stage = PDK__HOLD_PENDING;
+    part->at_work = true;
+    hold->n_at_work++;
+    pdk__hold_ref(hold); /* the claim's */
+    int rc = pdk__claim_start(&part->claim, client_of(hold), &listener, &spec);
+    if (rc == 0)
+        return 0;
+    part->stage = PDK__HOLD_FAILED;
+    part->at_work = false;
+    hold->n_at_work--;
+    pdk__hold_unref(hold);
+    return rc;
+}
+
+static int start_parts(struct pdk__hold *hold)
+{
+    int rc = 0;
+    for (unsigned i = 0; i < hold->sites.n && rc == 0; i++)
+        rc = start_part(&hold->parts[i]);
+    return rc;
+}
+
+static int begin(struct pdk__hold *hold)
+{
+    struct pdk__part *gate = gate_of(hold);
+    assert(hold->stage == PDK__HOLD_PENDING && hold->n_at_work == 0);
+    hold->again = false;
+    hold->undone = 0;
+    hold->blamed = NULL;
+    hold->gate_verbs.names_path = false;
+    return gate != NULL && !hold->spec.try_only ? start_part(gate) : start_parts(hold);
+}
+
+/* Another client deleted a node of it, or the session ended. */
+static void start_over(struct pdk__hold *hold)
+{
+    if (hold->spec.try_only) {
+        fail(hold, PDK_EBUSY);
+        return;
+    }
+    hold->again = true;
+    hold->blamed = NULL;
+    release_parts(hold);
+    pdk__hold_remind(hold, hold->spec.deadline_ms);
+}
+
+/* The grants so far may allow the next step. */
+static int go_on(struct pdk__hold *hold)
+{
+    const struct pdk__part *gate = gate_of(hold);
+    if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n)
+        grant(hold);
+    else if (gate != NULL && gate->stage == PDK__HOLD_GRANTED && !hold->parts[0].at_work)
+        return start_parts(hold);
+    return 0;
+}
+
+static int go_on_again(struct pdk__hold *hold)
+{
+    if (pdk__now_ms() >= hold->spec.deadline_ms)
+        return PDK_ETIMEDOUT; /* what is left of the last attempt may take longer */
+    return hold->n_at_work > 0 ? 0 : begin(hold);
+}
+
+static void settle_pending(struct pdk__hold *hold, bool broken)
+{
+    int rc = 0;
+    struct pdk__part *failed = find_part(hold, PDK__HOLD_FAILED);
+    if (hold->again)
+        rc = go_on_again(hold);
+    else if (failed != NULL)
+        rc = failed->result;
+    else if (broken || find_part(hold, PDK__HOLD_LOST) != NULL)
+        start_over(hold);
+    else
+        rc = go_on(hold);
+    if (rc != 0 && hold->stage == PDK__HOLD_PENDING)
+        fail(hold, rc);
+}
+
+static bool any_suspect(const struct pdk__hold *hold)
+{
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].suspect)
+            return true;
+    return false;
+}
+
+static void settle_granted(struct pdk__hold *hold)
+{
+    bool suspect = any_suspect(hold), before = hold->suspect;
+    hold->suspect = suspect;
+    if (count_parts(hold, PDK__HOLD_LOST) > 0) {
+        hold->blamed = find_part(hold, PDK__HOLD_LOST);
+        move(hold, PDK__HOLD_LOST);
+        count_end(hold, hold->blamed);
+        hold->kind->changed(hold, PDK__ACT_LOST);
+    } else if (suspect != before) {
+        hold->kind->changed(hold, suspect ? PDK__ACT_SUSPECT : PDK__ACT_HELD);
+    }
+}
+
+static void settle(struct pdk__hold *hold)
+{
+    bool broken = batched(hold) && !pdk__batch_consider(&hold->batch);
+    if (hold->stage == PDK__HOLD_PENDING)
+        settle_pending(hold, broken);
+    else if (hold->stage == PDK__HOLD_GRANTED)
+        settle_granted(hold);
+}
+
+static void run_deferred(struct pdk__deferred *deferred)
+{
+    struct pdk__hold *hold = PDK__MEMBER(deferred, struct pdk__hold, deferred);
+    settle(hold);
+    pdk__hold_unref(hold);
+}
+
+static void settle_later(struct pdk__hold *hold)
+{
+    if (!pdk__list_empty(&hold->deferred.link))
+        return;
+    pdk__hold_ref(hold);
+    pdk__client_defer(client_of(hold), &hold->deferred);
+}
+
+static void stirred(struct pdk__batch *batch) { settle_later(PDK__MEMBER(batch, struct pdk__hold, batch)); }
+
+/* A part has moved. */
+static void judge(struct pdk__hold *hold)
+{
+    if (several(hold))
+        settle_later(hold);
+    else
+        settle(hold);
+}
+
+/* --- reports of the claims --------------------------------------------------------------------------------------- */
+
+static void granted(struct pdk__claim *claim, int64_t token)
+{
+    struct pdk__part *part = part_of(claim);
+    part->token = token;
+    part->lent = NULL;
+    strcpy(part->node, claim->machine.node.name);
+    part->suspect = part->revoked = false;
+    assert(part->stage == PDK__HOLD_PENDING);
+    part->stage = PDK__HOLD_GRANTED;
+    part->hold->granted_ms = claim->stepped_ms;
+    judge(part->hold);
+    check(part->hold);
 }
 
 static void failed(struct pdk__claim *claim, int rc)
 {
-    keep_reason(hold_of(claim), rc);
-    fail(hold_of(claim), rc);
+    struct pdk__part *part = part_of(claim);
+    pdk__part_keep_reason(part, rc);
+    if (part->hold->blamed == NULL)
+        part->hold->blamed = part;
+    part->result = rc;
+    part->stage = PDK__HOLD_FAILED;
+    judge(part->hold);
+    check(part->hold);
 }
 
 static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
 {
-    struct pdk__hold *hold = hold_of(claim);
-    if (hold->stage != PDK__HOLD_GRANTED)
+    struct pdk__part *part = part_of(claim);
+    if (part->stage != PDK__HOLD_GRANTED)
         return; /* released meanwhile: no caller relies on it any more */
+    part->suspect = state == PDK__ACT_SUSPECT;
     if (state == PDK__ACT_LOST) {
-        keep_reason(hold, PDK_ELOST);
-        pdk__hold_incident(hold, hold->kind->keep, PDK_ELOST);
-        move(hold, PDK__HOLD_LOST);
-        count_end(hold);
+        pdk__part_keep_reason(part, PDK_ELOST);
+        pdk__part_incident(part, part->verbs->keep, PDK_ELOST);
+        part->stage = PDK__HOLD_LOST;
+        part->hold->blamed = part;
     }
-    hold->kind->changed(hold, state);
-    check(hold);
+    judge(part->hold);
+    check(part->hold);
 }
 
 static void due(struct pdk__claim *claim)
 {
-    struct pdk__hold *hold = hold_of(claim);
+    struct pdk__hold *hold = part_of(claim)->hold;
     check(hold);
-    if (!hold->released_wanted && hold->kind->due != NULL) {
+    if (hold->released_wanted) {
+        pdk__object_incident(hold->object, part_of(claim)->verbs->release, PDK_EUNKNOWN);
+        tell_released(hold, PDK_EUNKNOWN);
+    } else if (several(hold)) {
+        judge(hold);
+    } else if (hold->kind->due != NULL) {
         hold->kind->due(hold);
-        return;
     }
-    pdk__object_incident(hold->object, hold->kind->release, PDK_EUNKNOWN);
-    tell_released(hold, PDK_EUNKNOWN);
 }
 
-/* The node of a failed request may stay on the servers: the incident of the failure includes that. */
-static void note_leftover(struct pdk__hold *hold)
-{
-    char *text = hold->object->error;
-    const char *why = hold->claim.standing.why;
-    size_t n = strlen(text);
-    if (strstr(text, why) == NULL)
-        snprintf(text + n, PDK__INCIDENT_MAX - n, "%s%s", n > 0 ? "; " : "", why);
-}
+static int worse(int rc, int next) { return rc != 0 ? rc : next; }
 
-static void note_undone(struct pdk__hold *hold, int rc)
+/* Its node may be there still. */
+static void note_undone(struct pdk__part *part, int rc)
 {
+    struct pdk__hold *hold = part->hold;
     if (hold->stage == PDK__HOLD_FAILED)
-        note_leftover(hold);
-    if (hold->stage == PDK__HOLD_RELEASED)
-        keep_reason(hold, rc);
-    if (hold->released_wanted)
-        pdk__hold_incident(hold, hold->kind->release, rc);
+        pdk__part_note_leftover(part);
+    if (hold->stage != PDK__HOLD_RELEASED && hold->stage != PDK__HOLD_GRANTED)
+        return;
+    pdk__part_keep_reason(part, rc);
+    if (hold->undone == 0)
+        hold->blamed = part;
 }
 
-static void done(struct pdk__claim *claim, int rc)
+/* Nothing is left of all its parts. */
+static void finish(struct pdk__hold *hold)
 {
-    struct pdk__hold *hold = hold_of(claim);
-    assert(hold->at_work && hold->stage != PDK__HOLD_PENDING && hold->stage != PDK__HOLD_GRANTED);
-    hold->at_work = false;
     hold->n_done++;
-    hold->release_result = rc;
-    if (rc != 0)
-        note_undone(hold, rc);
-    tell_released(hold, rc);
+    hold->release_result = hold->undone;
+    if (hold->release_result != 0 && hold->released_wanted)
+        pdk__hold_incident(hold, hold->parts->verbs->release, hold->release_result);
+    tell_released(hold, hold->release_result);
     hold->released_wanted = false;
     pthread_cond_broadcast(&hold->moved);
     if (hold->kind->done != NULL)
         hold->kind->done(hold);
+}
+
+/* That somebody deletes the gate's node takes nothing from a grant. */
+static void done(struct pdk__claim *claim, int rc)
+{
+    struct pdk__part *part = part_of(claim);
+    struct pdk__hold *hold = part->hold;
+    assert(part->at_work && part->stage != PDK__HOLD_PENDING && part->stage != PDK__HOLD_GRANTED);
+    if (part == gate_of(hold) && rc == PDK_ELOST)
+        rc = 0;
+    if (rc != 0)
+        note_undone(part, rc);
+    hold->undone = worse(hold->undone, rc);
+    part->at_work = false;
+    hold->n_at_work--;
+    if (several(hold))
+        settle_later(hold);
+    if (hold->n_at_work == 0 && hold->stage != PDK__HOLD_PENDING)
+        finish(hold);
     check(hold);
     pdk__hold_unref(hold); /* the claim's */
 }
 
 static void revoked(struct pdk__claim *claim)
 {
-    struct pdk__hold *hold = hold_of(claim);
-    if (hold->stage == PDK__HOLD_GRANTED)
-        hold->kind->revoked(hold);
+    struct pdk__part *part = part_of(claim);
+    if (part->stage != PDK__HOLD_GRANTED || part == gate_of(part->hold))
+        return;
+    if (part->hold->stage == PDK__HOLD_GRANTED)
+        part->hold->kind->revoked(part->hold);
+    else
+        part->revoked = true;
 }
 
-static void hindered(struct pdk__claim *claim, const char *why)
-{
-    struct pdk__hold *hold = hold_of(claim);
-    struct pdk__object *o = hold->object;
-    if (hold->stage == PDK__HOLD_PENDING)
-        snprintf(o->error, sizeof o->error, "%s %s: not granted yet: %s", hold->kind->acquire, named_path(hold), why);
-    else if (hold->stage == PDK__HOLD_GRANTED)
-        snprintf(o->error, sizeof o->error, "%s %s: %s", hold->kind->keep, named_path(hold), why);
-}
+static void hindered(struct pdk__claim *claim, const char *why) { pdk__part_note_hindrance(part_of(claim), why); }
 
 static void contended(struct pdk__claim *claim)
 {
-    struct pdk__hold *hold = hold_of(claim);
+    struct pdk__hold *hold = part_of(claim)->hold;
     if (hold->stage == PDK__HOLD_GRANTED && hold->kind->contended != NULL)
         hold->kind->contended(hold);
 }
 
 static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered, contended};
 
-/* --- start and release ------------------------------------------------------------------------------------------- */
+/* --- from its making to its end ---------------------------------------------------------------------------------- */
 
-int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind)
+static void init_part(struct pdk__part *part, struct pdk__hold *hold, const struct pdk__verbs *verbs, const char *path)
 {
-    *hold = (struct pdk__hold){
-        .object = object, .path = object->path, .kind = kind, .released_callback.run = run_released};
+    *part = (struct pdk__part){.hold = hold, .object = hold->object, .verbs = verbs, .path = path};
+}
+
+static int init_parts(struct pdk__hold *hold, const struct pdk__verbs *verbs)
+{
+    const struct pdk__sites *sites = &hold->sites;
+    unsigned n = count_all(sites);
+    hold->parts = n > 1 ? pdk__alloc(n * sizeof *hold->parts) : &hold->one;
+    if (hold->parts == NULL)
+        return PDK_ENOMEM;
+    for (unsigned i = 0; i < sites->n; i++)
+        init_part(&hold->parts[i], hold, verbs, sites->paths != NULL ? sites->paths[i] : sites->path);
+    /* To the caller the gate is nothing but the request, until it is to be left. */
+    hold->gate_verbs = (struct pdk__verbs){
+        .acquire = verbs->acquire, .keep = verbs->acquire, .release = verbs->release};
+    if (sites->gate != NULL)
+        init_part(gate_of(hold), hold, &hold->gate_verbs, sites->gate);
+    return 0;
+}
+
+int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind,
+                   const struct pdk__verbs *verbs, const struct pdk__sites *sites)
+{
+    const struct pdk__sites own = {.n = 1, .path = object->path};
+    *hold = (struct pdk__hold){.object = object,
+                               .kind = kind,
+                               .sites = sites != NULL ? *sites : own,
+                               .deferred.run = run_deferred,
+                               .released_callback.run = run_released};
+    assert(hold->sites.n >= 1 && (hold->sites.paths != NULL) != (hold->sites.path != NULL));
+    pdk__list_init(&hold->deferred.link);
     pdk__list_init(&hold->released_callback.link);
-    return pdk__cond_init(&hold->moved);
+    pdk__batch_init(&hold->batch, object->client, hold->sites.n, stirred);
+    int rc = init_parts(hold, verbs);
+    if (rc == 0 && (rc = pdk__cond_init(&hold->moved)) != 0 && several(hold))
+        pdk__free(hold->parts);
+    return rc;
 }
 
 void pdk__hold_clear(struct pdk__hold *hold)
 {
-    assert(hold->refs == 0 && !hold->at_work);
+    assert(hold->refs == 0 && hold->n_at_work == 0 && pdk__list_empty(&hold->deferred.link));
+    pdk__batch_clear(&hold->batch);
     pthread_cond_destroy(&hold->moved);
+    if (several(hold))
+        pdk__free(hold->parts);
 }
 
-/* The claim is not touched after done(), in which this may run. */
+/* --- start and release ------------------------------------------------------------------------------------------- */
+
+/* A claim is not touched after done(), in which this may run. */
 int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec)
 {
-    assert(pdk__client_locked(hold->object->client) && !hold->at_work);
-    spec.path = hold->path;
+    assert(pdk__client_locked(client_of(hold)) && hold->n_at_work == 0);
+    hold->spec = spec;
     hold->began_ms = pdk__now_ms();
-    hold->why[0] = '\0';
     hold->result = 0;
-    hold->at_work = true;
-    pdk__hold_ref(hold); /* the claim's */
     move(hold, PDK__HOLD_PENDING);
-    if (is_request(hold))
-        pdk__stats_request(stats_of(hold), hold->path);
-    int rc = pdk__claim_start(&hold->claim, hold->object->client, &listener, &spec);
+    if (!hold->for_turns)
+        pdk__stats_request(stats_of(hold), hold->object->path);
+    int rc = begin(hold);
     if (rc == 0)
         return 0;
-    hold->at_work = false;
     hold->result = rc;
     move(hold, PDK__HOLD_FAILED);
     count_failure(hold, rc);
-    pdk__hold_unref(hold);
+    release_parts(hold);
     return rc;
 }
 
 void pdk__hold_cancel(struct pdk__hold *hold)
 {
-    if (hold->stage != PDK__HOLD_PENDING)
-        return;
-    fail(hold, PDK_ECANCELED);
-    pdk__claim_release(&hold->claim);
+    if (hold->stage == PDK__HOLD_PENDING)
+        fail(hold, PDK_ECANCELED);
 }
 
-/* The claim's reference may be the last. */
-static void release_claim(struct pdk__hold *hold, enum pdk__hold_stage before)
+void pdk__hold_refuse(struct pdk__hold *hold, int rc, const char *why)
 {
-    pdk__hold_ref(hold);
-    pdk__claim_release(&hold->claim);
-    if (before == PDK__HOLD_GRANTED)
-        count_end(hold);
-    else
-        count_failure(hold, PDK_ECANCELED);
-    pdk__hold_unref(hold);
+    if (hold->stage != PDK__HOLD_PENDING)
+        return;
+    hold->blamed = hold->parts;
+    snprintf(hold->blamed->why, sizeof hold->blamed->why, "%s", why);
+    fail(hold, rc);
 }
 
 void pdk__hold_release(struct pdk__hold *hold)
 {
     enum pdk__hold_stage before = hold->stage;
-    assert(pdk__client_locked(hold->object->client));
-    if (before == PDK__HOLD_PENDING || pdk__hold_owned(hold))
-        move(hold, PDK__HOLD_RELEASED);
-    if (before == PDK__HOLD_PENDING || before == PDK__HOLD_GRANTED)
-        release_claim(hold, before);
+    assert(pdk__client_locked(client_of(hold)));
+    if (before != PDK__HOLD_PENDING && !pdk__hold_owned(hold))
+        return;
+    move(hold, PDK__HOLD_RELEASED);
+    pdk__hold_ref(hold);
+    release_parts(hold);
+    if (before == PDK__HOLD_GRANTED)
+        count_end(hold, hold->parts);
+    else if (before == PDK__HOLD_PENDING)
+        count_failure(hold, PDK_ECANCELED);
+    pdk__hold_unref(hold);
+}
+
+void pdk__hold_tick(struct pdk__hold *hold)
+{
+    EACH_PART (part, hold)
+        if (part->at_work)
+            pdk__claim_tick(&part->claim);
+}
+
+void pdk__hold_judge_again(struct pdk__hold *hold)
+{
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].stage == PDK__HOLD_PENDING)
+            pdk__claim_judge_again(&hold->parts[i].claim);
 }
 
 void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms)
 {
-    assert(hold->at_work && hold->kind->due != NULL);
-    pdk__claim_expect(&hold->claim, at_ms);
-}
-
-int pdk__hold_await_until(struct pdk__hold *hold, int64_t deadline_ms)
-{
-    struct pdk_client *c = hold->object->client;
-    unsigned before = hold->n_done; /* another thread may start it again */
-    assert(hold->stage != PDK__HOLD_GRANTED);
-    while (hold->at_work && hold->n_done == before && pdk__now_ms() < deadline_ms)
-        pdk__client_await(c, &hold->moved, deadline_ms, false);
-    return hold->at_work && hold->n_done == before ? PDK_EUNKNOWN : hold->release_result;
+    EACH_PART (part, hold)
+        if (part->at_work)
+            pdk__claim_expect(&part->claim, at_ms);
 }
 
 int pdk__hold_await_done(struct pdk__hold *hold)
 {
-    return pdk__hold_await_until(hold, pdk__deadline_ms(pdk__now_ms(), hold->object->client->session.timeout_ms));
+    struct pdk_client *c = client_of(hold);
+    unsigned before = hold->n_done; /* another thread may start it again */
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    assert(hold->stage != PDK__HOLD_GRANTED);
+    while (hold->n_at_work > 0 && hold->n_done == before && pdk__now_ms() < deadline_ms)
+        pdk__client_await(c, &hold->moved, deadline_ms, false);
+    bool over = hold->n_at_work == 0 || hold->n_done != before;
+    return over ? hold->release_result : worse(hold->undone, PDK_EUNKNOWN);
+}
+
+/* --- questions --------------------------------------------------------------------------------------------------- */
+
+bool pdk__hold_lost(const struct pdk__hold *hold)
+{
+    return hold->stage == PDK__HOLD_LOST || (hold->stage == PDK__HOLD_GRANTED && count_parts(hold, PDK__HOLD_LOST) > 0);
+}
+
+pdk_state pdk__hold_state(const struct pdk__hold *hold)
+{
+    if (!pdk__hold_owned(hold))
+        return PDK_FREE;
+    if (pdk__hold_lost(hold))
+        return PDK_LOST;
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].claim.machine.phase != PDK__HELD)
+            return PDK_SUSPECT;
+    return PDK_HELD;
 }
 
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)
 {
-    struct pdk_client *c = hold->object->client;
+    struct pdk_client *c = client_of(hold);
     assert(pdk__client_locked(c));
-    if (hold->stage != PDK__HOLD_GRANTED)
+    if (hold->stage != PDK__HOLD_GRANTED || pdk__hold_lost(hold))
         return 0;
     int64_t left_ms = pdk__session_deadline_ms(&c->session) - pdk__now_ms();
     return left_ms > 0 ? left_ms : 0;
+}
+
+struct pdk__part *pdk__hold_part(struct pdk__hold *hold, unsigned i)
+{
+    assert(i < hold->sites.n);
+    return &hold->parts[hold->sites.numbers != NULL ? hold->sites.numbers[i] : i];
 }

@@ -1,44 +1,41 @@
 /*
- * A hold: one request for one lock, from its call until nothing of it is left on the servers. Each has a contender of
+ * A hold: one request for one lock, from its call until nothing of it is left on the servers. Each has contenders of
  * its own, so the order among threads is the order among processes: the servers'.
  *
- *     IDLE --start--> PENDING --granted--> GRANTED --lost--> LOST
- *                      |   |                  |               |
- *                      |   `------------------+---------------'   no longer wanted
- *                      v                      v
- *                   FAILED                RELEASED
+ *     IDLE --start--> PENDING --all parts granted--> GRANTED --one is lost--> LOST
+ *                      |   |                            |                       |
+ *                      |   `----------------------------+-----------------------'   no longer wanted
+ *                      v                                v
+ *                   FAILED                          RELEASED
  *
- * Its afterlife is the time in which the claim still cleans up: `at_work`, until done. After that a hold that is LOST,
- * RELEASED or FAILED can be started again.
+ * Its afterlife is the time in which claims still clean up: they are `at_work`, until done. After that a hold that is
+ * LOST, RELEASED or FAILED can be started again. So no two nodes of one part are ever in the queue, and a request that
+ * follows a loss needs no memory.
  *
- * So no two nodes of one hold are ever in the queue, and a request that follows a loss needs no memory.
+ * It has one part (part.h) for each node, and counts as one. A mutex has one; a multi-lock has one on each path; a
+ * permit has one for each lease. A part or a gate that is lost while the hold is pending makes it begin again: what is
+ * left cannot be added to.
  *
- * It is counted. The claim holds it until nothing is left on the servers, a queued callback until it has run, an owner
+ * Two requests must never each wait for what the other has. There are three ways to that:
+ *  - A gate, by the rule of a mutex: its holder alone makes parts and waits. It leaves the gate once its parts are
+ *    granted.
+ *  - One transaction makes the nodes of all parts (lib/zk/batch.h), so all queues have them in one order.
+ *  - A try takes what is free, and never waits.
+ *
+ * It is counted. Each claim holds it until nothing is left on the servers, a queued callback until it has run, an owner
  * as the recipe decides. While it is counted at all, it holds its object.
  */
 #ifndef PDK__HOLD_H
 #define PDK__HOLD_H
 
-#include "lib/zk/claim.h"
-#include "recipes/object.h"
-
-enum pdk__hold_stage {
-    PDK__HOLD_IDLE,     /* was never requested */
-    PDK__HOLD_PENDING,  /* contends */
-    PDK__HOLD_GRANTED,  /* held; the machine knows whether it is suspect */
-    PDK__HOLD_LOST,     /* was held; its owner has not released it yet */
-    PDK__HOLD_RELEASED, /* its node may not be deleted yet */
-    PDK__HOLD_FAILED,   /* never held */
-    PDK__HOLD_N_STAGES
-};
+#include "lib/zk/batch.h"
+#include "paddock/lock.h"
+#include "recipes/part.h"
 
 struct pdk__hold;
 
-/* The recipe: its verbs in incidents, and its reaction to each report, with the client's lock held. */
+/* The recipe's reaction to each report, with the client's lock held. */
 struct pdk__hold_kind {
-    const char *acquire, *keep, *release;
-    bool names_path; /* an incident names the hold's path, not the object's */
-    bool is_part;    /* of a bundle, which counts for the statistics as a whole */
     void (*granted)(struct pdk__hold *hold);
     void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
@@ -49,25 +46,41 @@ struct pdk__hold_kind {
     void (*unused)(struct pdk__hold *hold);    /* it has no reference any more. May be NULL */
 };
 
+/* The nodes of a hold. All is borrowed, for as long as its object lives. */
+struct pdk__sites {
+    unsigned n;
+    const char *path;         /* of all */
+    const char *const *paths; /* or one for each, in one transaction; the other is NULL */
+    const char *gate;         /* the path of the gate; NULL: none */
+    const unsigned *numbers;  /* the place of each part, as the program numbers them; NULL: their own order */
+};
+
 /* The outcome of a release; as pdk_lock_cb and pdk_resign_cb. */
 typedef void pdk__release_cb(int rc, void *arg);
 
 struct pdk__hold {
-    struct pdk__claim claim;
     struct pdk__object *object;
-    const char *path; /* of the lock: the object's, unless the recipe has set another; borrowed */
     const struct pdk__hold_kind *kind;
+    struct pdk__verbs gate_verbs;
+    struct pdk__sites sites;
+    struct pdk__part *parts; /* sites.n, and the gate after them */
+    struct pdk__part one;    /* they, where it has one */
+    struct pdk__claim_spec spec;
+    struct pdk__batch batch;
+    struct pdk__deferred deferred; /* what follows from the reports of several parts */
     unsigned refs;
     enum pdk__hold_stage stage;
-    bool at_work;              /* the claim: something may be left on the servers */
-    unsigned n_done;           /* how often the claim has done its work */
-    int result;                /* why it failed, or 0 */
-    int release_result;        /* the outcome of the last release */
-    int64_t token;             /* of the last grant */
-    char node[PDK__NAME_MAX];  /* of the last grant */
-    char why[PDK__REASON_MAX]; /* why it failed, was lost, or could not be released, beyond the code */
-    const char *lent;          /* the path of that node, once it was lent; owned by the object */
-    int64_t began_ms, granted_ms, waited_ms;
+    unsigned n_at_work; /* parts */
+    bool again;         /* when none is at work, it begins again */
+    bool suspect;       /* as it was reported */
+    unsigned n_done;    /* how often all its work was done */
+    int result;         /* why it failed, or 0 */
+    int undone;         /* why a node of it may be left, or 0 */
+    int release_result; /* the outcome of the last release */
+    struct pdk__part
+        *blamed;   /* has the reason of the failure, of the loss or of that outcome; NULL: the client has it */
+    int64_t token; /* of the last grant */
+    int64_t began_ms, granted_ms;
     bool for_turns;       /* it was started for requests that are counted by themselves */
     pthread_cond_t moved; /* to another stage, or done */
 
@@ -83,8 +96,10 @@ struct pdk__hold {
 
 /* All with the client's lock held, unless it says otherwise. */
 
-/* OBJECT may be under construction. PDK_ESYSTEM. */
-int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind);
+/* OBJECT may be under construction. VERBS is borrowed. SITES NULL: one node, of the object's path. PDK_ESYSTEM,
+ * PDK_ENOMEM. */
+int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind,
+                   const struct pdk__verbs *verbs, const struct pdk__sites *sites);
 void pdk__hold_clear(struct pdk__hold *hold);
 
 void pdk__hold_ref(struct pdk__hold *hold);
@@ -94,24 +109,30 @@ void pdk__hold_unref(struct pdk__hold *hold);
  * then. */
 void pdk__hold_finish_call(struct pdk__hold *hold);
 
-/* Contend for the hold's path, as SPEC says; that one's path is ignored. The claim must not be at work. The recipe is
- * notified later or from inside the call; never when an error is returned. */
+/* Contend, as SPEC says; path and batch of that one are ignored. No part may be at work. The recipe is notified later
+ * or from inside the call; never when an error is returned. */
 int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec);
 
 /* Give up, if it is pending: it fails with PDK_ECANCELED. */
 void pdk__hold_cancel(struct pdk__hold *hold);
 
+/* If it is pending, it fails with RC, for the reason WHY. */
+void pdk__hold_refuse(struct pdk__hold *hold, int rc, const char *why);
+
 /* It is no longer wanted, for whatever reason. Nothing happens if it failed, or was released before. */
 void pdk__hold_release(struct pdk__hold *hold);
+
+/* Its time may be over: look at the clock. */
+void pdk__hold_tick(struct pdk__hold *hold);
+
+/* The limit in its rule has changed. */
+void pdk__hold_judge_again(struct pdk__hold *hold);
 
 /* Call due() at AT_MS, unless nothing is left by then, or a release is awaited. */
 void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms);
 
 /* After a release: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */
 int pdk__hold_await_done(struct pdk__hold *hold);
-
-/* Likewise, until DEADLINE_MS at most. */
-int pdk__hold_await_until(struct pdk__hold *hold, int64_t deadline_ms);
 
 /* Request CB, to be called with the outcome of the release, within one session timeout from now. An outcome that is not
  * 0 is an incident of the object, also where CB is NULL. */
@@ -123,16 +144,25 @@ int pdk__hold_blame(const struct pdk__hold *hold, const char *verb, int rc);
 /* Note in the object a failure that came without a call, with the reason that the hold knows. */
 void pdk__hold_incident(struct pdk__hold *hold, const char *verb, int rc);
 
+/* It is lost, and a program relied on it. */
+void pdk__hold_count_loss(const struct pdk__hold *hold);
+
 /* Is there a grant that its owner has not released? */
 static inline bool pdk__hold_owned(const struct pdk__hold *hold)
 {
     return hold->stage == PDK__HOLD_GRANTED || hold->stage == PDK__HOLD_LOST;
 }
 
-/* It is lost, and a program relied on it. */
-void pdk__hold_count_loss(const struct pdk__hold *hold);
+/* Of that grant: is it lost? It may not be reported yet. */
+bool pdk__hold_lost(const struct pdk__hold *hold);
+
+/* PDK_FREE: there is none. */
+pdk_state pdk__hold_state(const struct pdk__hold *hold);
 
 /* The milliseconds for which it is certain to be held. */
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
+
+/* The part that the program numbers I, from 0. */
+struct pdk__part *pdk__hold_part(struct pdk__hold *hold, unsigned i);
 
 #endif

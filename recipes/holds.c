@@ -45,16 +45,16 @@ static struct pdk__holding *find_asked(struct pdk__holds *h)
         return found;
     PDK__LIST_EACH (link, &h->list) {
         struct pdk__holding *op = op_at(link);
-        if (owned(op) && op->thread != 0 && (found == NULL || op->hold.stage == PDK__HOLD_GRANTED))
+        if (owned(op) && op->thread != 0 && (found == NULL || !pdk__hold_lost(&op->hold)))
             found = op;
     }
     return found;
 }
 
-struct pdk__held pdk__holds_asked(struct pdk__object *o)
+struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
 {
     struct pdk__holding *op = find_asked(PDK__MEMBER(o, struct pdk__holds, lock.object));
-    return (struct pdk__held){.hold = op != NULL ? &op->hold : NULL};
+    return op != NULL ? &op->hold : NULL;
 }
 
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
@@ -161,7 +161,7 @@ static int final_result(const struct pdk__holding *op)
     const struct pdk__holding *grant = pdk__holds_handled(op);
     if (grant == NULL)
         return PDK_ECANCELED;
-    return grant->hold.stage == PDK__HOLD_LOST ? PDK_ELOST : 0;
+    return pdk__hold_lost(&grant->hold) ? PDK_ELOST : 0;
 }
 
 static void run_completed(struct pdk__callback *callback)
@@ -202,7 +202,7 @@ static void failed(struct pdk__hold *hold, int rc)
     struct pdk__holding *op = op_of(hold);
     assert(rc != 0 && op->count == 0);
     if (op->completed_cb != NULL && rc != PDK_ECANCELED)
-        pdk__hold_incident(hold, hold->kind->acquire, rc);
+        pdk__hold_incident(hold, op->holds->verbs->acquire, rc);
     pdk__list_remove(&op->link);
     settle(op);
     if (op->thread == PDK__NO_THREAD)
@@ -254,10 +254,7 @@ static void unused(struct pdk__hold *hold)
     pdk__free(op);
 }
 
-static const struct pdk__hold_kind hold_kind = {.acquire = "lock",
-                                                .keep = "hold",
-                                                .release = "unlock",
-                                                .granted = granted,
+static const struct pdk__hold_kind hold_kind = {.granted = granted,
                                                 .failed = failed,
                                                 .changed = changed,
                                                 .revoked = revoked,
@@ -267,10 +264,11 @@ static const struct pdk__hold_kind hold_kind = {.acquire = "lock",
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
-static struct pdk__holding *make(struct pdk__holds *h)
+/* SITES NULL: it never contends itself. */
+static struct pdk__holding *make(struct pdk__holds *h, const struct pdk__sites *sites)
 {
     struct pdk__holding *op = pdk__alloc(sizeof *op);
-    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, &hold_kind) != 0) {
+    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, &hold_kind, h->verbs, sites) != 0) {
         pdk__free(op);
         return NULL;
     }
@@ -284,9 +282,12 @@ static struct pdk__holding *make(struct pdk__holds *h)
     return op;
 }
 
-static struct pdk__holding *make_with_node(struct pdk__holds *h, size_t *data_size)
+static struct pdk__holding *make_with_node(struct pdk__holds *h, const struct pdk__wish *wish, size_t *data_size)
 {
-    struct pdk__holding *op = make(h);
+    struct pdk__sites sites = h->sites;
+    if (wish->n > 0)
+        sites.n = wish->n;
+    struct pdk__holding *op = make(h, &sites);
     if (op == NULL)
         return NULL;
     op->data = pdk__node_data_make(&h->lock.options, h->lock.object.client, data_size);
@@ -308,7 +309,7 @@ static void tell_turn(struct pdk__turn *turn)
 
 int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
 {
-    struct pdk__holding *op = make(h);
+    struct pdk__holding *op = make(h, NULL);
     if (op == NULL)
         return PDK_ENOMEM;
     op->by_turn = true;
@@ -320,28 +321,29 @@ int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lo
     return 0;
 }
 
-int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
-                       void *arg)
+int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish)
 {
     struct pdk__claim_spec spec = {.rule = wish->rule,
                                    .try_only = wish->try_only,
                                    .deadline_ms = wish->deadline_ms,
                                    .conditions = h->lock.options.conditions};
-    struct pdk__holding *op = make_with_node(h, &spec.data_size);
+    if (wish->n > wish->rule->admits)
+        return PDK_EINVAL; /* it would wait for ever, and all others with it */
+    struct pdk__holding *op = make_with_node(h, wish, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;
     if (wish->base != NULL) {
         assert(pdk__hold_owned(wish->base));
         pdk__hold_ref(op->base = wish->base);
-        strcpy(spec.conditions.base, wish->base->node);
+        strcpy(spec.conditions.base, wish->base->parts->node);
         spec.conditions.base_token = wish->base->token;
     }
     spec.data = op->data;
     op->rule = wish->rule;
-    op->thread = wish->for_turns ? PDK__NO_THREAD : cb == NULL ? pdk__holds_thread() : 0;
-    op->hold.for_turns = wish->for_turns;
-    op->completed_cb = cb;
-    op->completed_arg = arg;
+    op->thread = wish->thread;
+    op->hold.for_turns = wish->thread == PDK__NO_THREAD;
+    op->completed_cb = wish->cb;
+    op->completed_arg = wish->arg;
     int rc = pdk__hold_start(&op->hold, spec);
     if (rc != 0) {
         pdk__list_remove(&op->link);
@@ -354,15 +356,16 @@ int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const st
 
 /* --- for the lock's kind ----------------------------------------------------------------------------------------- */
 
-int pdk__holds_init(struct pdk_lock *l, const void *none)
+void pdk__holds_init(struct pdk_lock *l)
 {
+    static const struct pdk__verbs verbs = {
+        .acquire = "lock", .attempt = "trylock", .keep = "hold", .release = "unlock"};
     struct pdk__holds *h = holds_of(l);
-    (void)none;
+    h->verbs = &verbs;
+    h->sites = (struct pdk__sites){.n = 1, .path = l->object.path};
     pdk__list_init(&h->list);
     pdk__list_init(&h->settle.link);
     pdk__turns_init(&h->turns);
-    l->options.conditions.delay = &h->delay;
-    return 0;
 }
 
 void pdk__holds_clear(struct pdk_lock *l)
@@ -386,10 +389,4 @@ void pdk__holds_drop_all(struct pdk_lock *l)
     struct pdk__holds *h = holds_of(l);
     PDK__LIST_EACH (link, &h->list)
         pdk__holds_drop(op_at(link));
-}
-
-struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind)
-{
-    l = pdk__lock_as(l, kind);
-    return l != NULL ? holds_of(l) : NULL;
 }

@@ -6,12 +6,12 @@
 #define PDK__HOLDS_H
 
 #include "recipes/any_lock.h"
-#include "recipes/held.h"
-#include "recipes/hold.h"
 #include "recipes/turn.h"
 
 struct pdk__holds {
     struct pdk_lock lock;
+    const struct pdk__verbs *verbs;
+    struct pdk__sites sites; /* of each hold, unless a request says how many */
     struct pdk__delay delay;
     struct pdk__list list; /* of pdk__holding: those that contend or are owned */
     uint64_t last_level;   /* a number for each level that an owner takes */
@@ -55,17 +55,14 @@ struct pdk__holding {
     bool unwanted; /* its handle has ended */
 };
 
-/* For the lock's kind. */
-int pdk__holds_init(struct pdk_lock *l, const void *none);
+/* For the lock's kind. As they are made, the holds of L have one node, of its path, and the verbs of a lock. */
+void pdk__holds_init(struct pdk_lock *l);
 void pdk__holds_clear(struct pdk_lock *l);
 bool pdk__holds_in_use(const struct pdk_lock *l);
 void pdk__holds_drop_all(struct pdk_lock *l);
 
 /* Likewise, but without the lock: a whole verb, about the grant that a question of the calling thread is about. */
 int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn);
-
-/* The holds of L, which is of KIND; or NULL, as pdk__lock_as(). */
-struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind);
 
 /* All with the client's lock held. */
 
@@ -81,22 +78,24 @@ struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op);
 
 /* For the object's kind. Asked about is the thread's own grant, else another thread's valid one, else a lost one. The
  * request that waits is the first one. */
-struct pdk__held pdk__holds_asked(struct pdk__object *o);
+struct pdk__hold *pdk__holds_asked(struct pdk__object *o);
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
 
-/* A request: how it contends. */
+/* A request: how it contends, and for whom. */
 struct pdk__wish {
     const struct pdk__rule *rule;
+    unsigned n; /* nodes of one path; 0: as the object has them */
     bool try_only;
-    bool for_turns; /* the hold has no owner when it is granted */
     int64_t deadline_ms;
-    struct pdk__hold *base; /* as in pdk__holding */
+    uint64_t thread;        /* as in pdk__holding */
+    struct pdk__hold *base; /* likewise */
+    pdk_lock_cb cb;         /* NULL: a thread waits */
+    void *arg;
 };
 
-/* Contend, for the calling thread, or with a callback for none. On success the caller has a reference to *OP, which may
- * be settled already. */
-int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb,
-                       void *arg);
+/* Contend. On success the caller has a reference to *OP, which may be settled already. PDK_EINVAL: its
+ * rule never admits so many. PDK_ENOMEM, or as pdk__hold_start(). */
+int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish);
 
 /* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
  * another. PDK_ENOMEM. */

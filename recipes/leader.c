@@ -10,7 +10,6 @@
 #include "lib/identity.h"
 #include "lib/zk/session.h"
 #include "recipes/held.h"
-#include "recipes/hold.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +115,7 @@ static int stand(struct pdk_leader *l)
     struct pdk__claim_spec spec = {
         .rule = l->rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
     int rc = pdk__hold_start(&l->hold, spec);
-    return rc == 0 ? 0 : pdk__object_incident(&l->object, l->hold.kind->acquire, rc);
+    return rc == 0 ? 0 : pdk__object_incident(&l->object, "stand", rc);
 }
 
 static void end_candidacy(struct pdk_leader *l)
@@ -140,7 +139,7 @@ static void granted(struct pdk__hold *hold)
 
 static void failed(struct pdk__hold *hold, int rc)
 {
-    pdk__hold_incident(hold, hold->kind->acquire, rc);
+    pdk__hold_incident(hold, "stand", rc);
     withdraw(leader_of(hold), rc);
 }
 
@@ -171,14 +170,10 @@ static void done(struct pdk__hold *hold)
         withdraw(l, rc);
 }
 
-static const struct pdk__hold_kind hold_kind = {.acquire = "stand",
-                                                .keep = "lead",
-                                                .release = "resign",
-                                                .granted = granted,
-                                                .failed = failed,
-                                                .changed = changed,
-                                                .revoked = revoked,
-                                                .done = done};
+static const struct pdk__verbs verbs = {.acquire = "stand", .keep = "lead", .release = "resign"};
+
+static const struct pdk__hold_kind hold_kind = {
+    .granted = granted, .failed = failed, .changed = changed, .revoked = revoked, .done = done};
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -202,7 +197,7 @@ static int init(struct pdk__object *o, const void *options)
     /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
     l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
     l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
-    int rc = l->id != NULL ? pdk__hold_init(&l->hold, o, &hold_kind) : PDK_ENOMEM;
+    int rc = l->id != NULL ? pdk__hold_init(&l->hold, o, &hold_kind, &verbs, NULL) : PDK_ENOMEM;
     if (rc != 0)
         pdk__free(l->id);
     return rc;
@@ -216,17 +211,17 @@ static void clear(struct pdk__object *o)
     pdk__free(l->id);
 }
 
-static struct pdk__held asked(struct pdk__object *o)
+static struct pdk__hold *asked(struct pdk__object *o)
 {
     struct pdk_leader *l = leader_at(o);
     assert(in_term(l) == (l->hold.stage == PDK__HOLD_GRANTED));
-    return (struct pdk__held){.hold = in_term(l) ? &l->hold : NULL};
+    return in_term(l) ? &l->hold : NULL;
 }
 
 static struct pdk__hold *waiting(struct pdk__object *o)
 {
     struct pdk_leader *l = leader_at(o);
-    return l->state == PDK_LEADER_STANDING && l->hold.at_work ? &l->hold : NULL;
+    return l->state == PDK_LEADER_STANDING && l->hold.n_at_work > 0 ? &l->hold : NULL;
 }
 
 static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
@@ -283,7 +278,7 @@ int pdk_leader_start(pdk_leader *l)
         return rc;
     if (l->state == PDK_LEADER_IDLE) {
         move(l, PDK_LEADER_STANDING);
-        rc = l->hold.at_work ? 0 : stand(l); /* else when it is done */
+        rc = l->hold.n_at_work > 0 ? 0 : stand(l); /* else when it is done */
     }
     if (rc != 0)
         stand_down(l, rc);
@@ -295,9 +290,9 @@ int pdk_leader_resign(pdk_leader *l)
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    if (l->hold.at_work || l->state != PDK_LEADER_IDLE)
+    if (l->hold.n_at_work > 0 || l->state != PDK_LEADER_IDLE)
         rc = pdk__client_may_wait(l->object.client);
-    if (rc == 0 && l->hold.at_work) {
+    if (rc == 0 && l->hold.n_at_work > 0) {
         end_candidacy(l);
         rc = pdk__hold_await_done(&l->hold);
     }
@@ -311,7 +306,7 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
         return rc;
     if (l->hold.released_pending) {
         rc = PDK_EBUSY;
-    } else if (l->object.client->closing && !l->hold.at_work) {
+    } else if (l->object.client->closing && l->hold.n_at_work == 0) {
         rc = PDK_ECLOSED;
     } else {
         if (cb != NULL)
@@ -358,8 +353,8 @@ static int outlook(struct pdk_leader *l)
 static int timed_out(struct pdk_leader *l)
 {
     char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
-    if (l->hold.at_work)
-        pdk__standing_situation(&l->hold.claim.standing, why, sizeof why);
+    if (l->hold.n_at_work > 0)
+        pdk__standing_situation(&l->hold.parts->claim.standing, why, sizeof why);
     else
         pdk__account_connection(l->object.client, why, sizeof why);
     pdk__incident_format(text, "wait", l->object.path, PDK_ETIMEDOUT, why);

@@ -1,6 +1,5 @@
 simulated_sources += \
 	%D%/any_lock.c %D%/any_lock.h \
-	%D%/bundle.c %D%/bundle.h \
 	%D%/changes.c %D%/changes.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
@@ -9,16 +8,16 @@ simulated_sources += \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/holds.c %D%/holds.h \
-	%D%/late.c %D%/late.h \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \
-	%D%/multilock.c %D%/multilock.h \
+	%D%/multilock.c \
 	%D%/mutex.c \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/object.c %D%/object.h \
 	%D%/observer.c \
 	%D%/rwlock.c \
-	%D%/semaphore.c %D%/semaphore.h \
+	%D%/semaphore.c \
+	%D%/part.c %D%/part.h \
 	%D%/turn.c %D%/turn.h
 libpaddock_all_la_SOURCES += \
 	%D%/attendance.c %D%/attendance.h \

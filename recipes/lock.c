@@ -3,18 +3,30 @@
 #include "lib/clock.h"
 #include "lib/zk/session.h"
 #include "recipes/handover.h"
-#include "recipes/late.h"
 #include <stdio.h>
 
+struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind)
+{
+    l = pdk__lock_as(l, kind);
+    return l != NULL ? PDK__MEMBER(l, struct pdk__holds, lock) : NULL;
+}
+
 static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h->lock.object : NULL); }
+
+static int end(struct pdk__holds *h, const char *verb, int rc) { return pdk__object_end(&h->lock.object, verb, rc); }
+
+static const char *verb_of(const struct pdk__holds *h, const struct pdk__wish *wish)
+{
+    return wish->try_only ? h->verbs->attempt : h->verbs->acquire;
+}
 
 /* --- lock -------------------------------------------------------------------------------------------------------- */
 
 static int relock(struct pdk__holding *op)
 {
     assert(op->count > 0);
-    if (op->hold.stage == PDK__HOLD_LOST)
-        return pdk__hold_blame(&op->hold, "lock", PDK_ELOST); /* to go on would hide that it was interrupted */
+    if (pdk__hold_lost(&op->hold)) /* to go on would hide that it was interrupted */
+        return pdk__hold_blame(&op->hold, op->holds->verbs->acquire, PDK_ELOST);
     return pdk__holds_deepen(op);
 }
 
@@ -27,16 +39,19 @@ static void cancelled(void *arg)
     pdk__object_leave(&h->lock.object);
 }
 
-/* The caller checks its own deadline: the timers' thread may be late. */
+/* The caller checks its own deadline: the timers' thread may be late. With several nodes the rest is settled while
+ * it waits. */
 static void await_completed(struct pdk__holding *op, int64_t deadline_ms)
 {
     struct pdk__hold *hold = &op->hold;
     pthread_cleanup_push(cancelled, op);
     while (hold->stage == PDK__HOLD_PENDING) {
-        if (pdk__now_ms() >= deadline_ms)
-            pdk__claim_tick(&hold->claim);
-        else
-            pdk__client_await(hold->object->client, &hold->moved, deadline_ms, true);
+        bool late = pdk__now_ms() >= deadline_ms;
+        if (late)
+            pdk__hold_tick(hold);
+        if (hold->stage == PDK__HOLD_PENDING)
+            pdk__client_await(hold->object->client, &hold->moved,
+                              late ? pdk__deadline_ms(pdk__now_ms(), 1) : deadline_ms, true);
     }
     pthread_cleanup_pop(0);
     assert(pdk__client_locked(hold->object->client) && hold->refs > 0);
@@ -47,36 +62,40 @@ static void await_completed(struct pdk__holding *op, int64_t deadline_ms)
 static bool over_already(struct pdk__holding *op)
 {
     pdk__client_refresh(op->holds->lock.object.client);
-    return op->hold.stage == PDK__HOLD_LOST || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
+    return pdk__hold_lost(&op->hold) || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
 }
 
-static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish)
+/* The reference to a request that has ended passes to *OUT, where it is granted and wanted. */
+static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
 {
     struct pdk__holding *op;
     if (pdk__handover_on(h) && !wish->try_only)
         return pdk__handover_wait(h, wish->deadline_ms);
-    int rc = pdk__holds_request(&op, h, wish, NULL, NULL);
+    int rc = pdk__holds_request(&op, h, wish);
     if (rc != 0)
-        return pdk__object_blame(&h->lock.object, "lock", rc);
+        return pdk__object_blame(&h->lock.object, h->verbs->acquire, rc);
     await_completed(op, wish->deadline_ms);
     assert(op->hold.result == 0 || op->hold.stage == PDK__HOLD_FAILED);
     rc = op->hold.result;
     if (rc != 0) {
-        pdk__hold_blame(&op->hold, wish->try_only ? "trylock" : "lock", rc);
+        pdk__hold_blame(&op->hold, verb_of(h, wish), rc);
     } else if (over_already(op)) {
-        rc = pdk__hold_blame(&op->hold, "lock", PDK_ELOST);
+        rc = pdk__hold_blame(&op->hold, h->verbs->acquire, PDK_ELOST);
         pdk__holds_drop(op);
     }
-    pdk__hold_unref(&op->hold);
+    if (rc == 0 && out != NULL)
+        *out = op;
+    else
+        pdk__hold_unref(&op->hold);
     return rc;
 }
 
 /* A lock made under another grant is not contended for again without that one. */
-static int contend(struct pdk__holds *h, const struct pdk__wish *wish)
+static int contend(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
 {
-    int rc = contend_once(h, wish);
+    int rc = contend_once(h, wish, out);
     while (rc == PDK_ELOST && wish->base == NULL && pdk__now_ms() < wish->deadline_ms)
-        rc = contend_once(h, wish);
+        rc = contend_once(h, wish, out);
     if (rc != PDK_ELOST || wish->base != NULL)
         return rc;
     return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
@@ -94,10 +113,10 @@ static int refuse_to_write(struct pdk__object *o, const char *verb)
 /* The thread holds by another rule. 1 when the lock can be had under that grant. */
 static int prepare_under(struct pdk__holding *other, struct pdk__wish *wish)
 {
-    if (other->hold.stage == PDK__HOLD_LOST)
-        return pdk__hold_blame(&other->hold, "lock", PDK_ELOST);
+    if (pdk__hold_lost(&other->hold))
+        return pdk__hold_blame(&other->hold, other->holds->verbs->acquire, PDK_ELOST);
     if ((wish->rule->under & 1U << other->rule->tag) == 0)
-        return refuse_to_write(other->hold.object, wish->try_only ? "trylock" : "lock");
+        return refuse_to_write(other->hold.object, verb_of(other->holds, wish));
     wish->base = &other->hold;
     return 1;
 }
@@ -115,14 +134,11 @@ static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
     return false;
 }
 
-/* The checks common to all blocking verbs; 1 when the lock is to be contended for. */
-static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
+/* For the calling thread; 1 when the lock is to be contended for. */
+static int prepare_thread(struct pdk__holds *h, struct pdk__wish *wish)
 {
     struct pdk__holding *own = pdk__holds_find_owned(h, wish->rule);
     struct pdk__holding *other = pdk__holds_find_owned(h, NULL);
-    int rc = pdk__client_may_wait(h->lock.object.client);
-    if (rc != 0)
-        return rc;
     if (own != NULL)
         return relock(own);
     if (other != NULL)
@@ -139,59 +155,69 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
     return PDK_EBUSY;
 }
 
-/* For as long as it may take to look once. */
-static int64_t patience_ms(const struct pdk__holds *h)
+static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
 {
-    const struct pdk_client *c = h->lock.object.client;
-    return c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
+    int rc = pdk__client_may_wait(h->lock.object.client);
+    if (rc != 0)
+        return rc;
+    return wish->thread != 0 ? prepare_thread(h, wish) : 1;
+}
+
+/* For as long as it may take to look once. */
+static int64_t look_until_ms(const struct pdk_client *c)
+{
+    int timeout_ms = c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
+    return pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+}
+
+/* One look. It waits for a missing connection. */
+static int attempt(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+{
+    wish->try_only = true;
+    int rc = prepare(h, wish);
+    if (rc != 1)
+        return rc;
+    wish->deadline_ms = look_until_ms(h->lock.object.client);
+    rc = contend(h, wish, out);
+    return rc == PDK_ETIMEDOUT ? pdk__object_blame(&h->lock.object, h->verbs->attempt, PDK_EDISCONNECTED) : rc;
+}
+
+/* One look, without waiting for a missing connection. */
+static int look(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+{
+    struct pdk_client *c = h->lock.object.client;
+    wish->try_only = true;
+    int rc = prepare(h, wish);
+    if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_ETIMEDOUT;
+    wish->deadline_ms = look_until_ms(c);
+    if (rc == 1)
+        rc = contend(h, wish, out);
+    return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
+}
+
+/* With a timeout of TIMEOUT_MS, from the call: the thread may have waited for the client's lock since. */
+static int take(struct pdk__holds *h, struct pdk__wish *wish, int64_t timeout_ms, struct pdk__holding **out)
+{
+    if (timeout_ms == 0)
+        return look(h, wish, out);
+    int rc = prepare(h, wish);
+    return rc == 1 ? contend(h, wish, out) : rc;
 }
 
 int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk__wish wish = {.rule = rule, .try_only = true};
+    struct pdk__wish wish = {.rule = rule, .thread = pdk__holds_thread()};
     int rc = begin(h);
-    if (rc != 0)
-        return rc;
-    rc = prepare(h, &wish);
-    if (rc == 1) {
-        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), patience_ms(h));
-        rc = contend(h, &wish);
-        if (rc == PDK_ETIMEDOUT)
-            rc = pdk__object_blame(&h->lock.object, "trylock", PDK_EDISCONNECTED);
-    }
-    return pdk__object_end(&h->lock.object, "trylock", rc);
+    return rc != 0 ? rc : end(h, h->verbs->attempt, attempt(h, &wish, NULL));
 }
 
-static int timedlock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t deadline_ms)
-{
-    struct pdk__wish wish = {.rule = rule, .deadline_ms = deadline_ms};
-    int rc = prepare(h, &wish);
-    return rc == 1 ? contend(h, &wish) : rc;
-}
-
-/* One look, without waiting for a missing connection. */
-static int look(struct pdk__holds *h, const struct pdk__rule *rule)
-{
-    struct pdk_client *c = h->lock.object.client;
-    struct pdk__wish wish = {.rule = rule, .try_only = true};
-    int rc = prepare(h, &wish);
-    if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
-        return PDK_ETIMEDOUT;
-    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    if (rc == 1)
-        rc = contend(h, &wish);
-    return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
-}
-
-/* A deadline counts from the call: also the time in which the thread waits for the client's lock. */
 int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms)
 {
-    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    struct pdk__wish wish = {
+        .rule = rule, .thread = pdk__holds_thread(), .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
     int rc = begin(h);
-    if (rc != 0)
-        return rc;
-    rc = timeout_ms == 0 ? look(h, rule) : timedlock(h, rule, deadline_ms);
-    return pdk__object_end(&h->lock.object, "lock", rc);
+    return rc != 0 ? rc : end(h, h->verbs->acquire, take(h, &wish, timeout_ms, NULL));
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
@@ -218,7 +244,7 @@ static int refuse(struct pdk__holds *h)
         if (op->count > 0)
             why = op->thread == 0 ? "its grant has a handle, which releases it" : "another thread has locked it";
     }
-    return pdk__object_explain(&h->lock.object, "unlock", PDK_EPERM, why);
+    return pdk__object_explain(&h->lock.object, h->verbs->release, PDK_EPERM, why);
 }
 
 /* The grant by RULE that the calling thread may unlock. */
@@ -231,35 +257,14 @@ static struct pdk__holding *find_unlockable(struct pdk__holds *h, const struct p
 static int unwind(struct pdk__holding *op)
 {
     assert(pdk__hold_owned(&op->hold) && op->count > 0);
-    bool lost = op->hold.stage == PDK__HOLD_LOST;
+    bool lost = pdk__hold_lost(&op->hold);
     if (--op->count > 0)
         return lost ? PDK_ELOST : 0;
     if (!lost)
         return 1;
-    pdk__hold_blame(&op->hold, "unlock", PDK_ELOST);
+    pdk__hold_blame(&op->hold, op->holds->verbs->release, PDK_ELOST);
     pdk__holds_drop(op);
     return PDK_ELOST;
-}
-
-static int give_away(struct pdk__holding *op)
-{
-    assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
-    if (pdk__handover_stays(op)) {
-        pdk__handover_pass(op);
-        return 0;
-    }
-    if (op->holds->lock.options.unlock_nowait) {
-        pdk__hold_expect(&op->hold, NULL, NULL);
-        pdk__holds_drop(op);
-        return 0;
-    }
-    pdk__hold_ref(&op->hold); /* while we wait */
-    pdk__holds_drop(op);
-    int rc = pdk__hold_await_done(&op->hold);
-    if (rc != 0 && !op->hold.at_work)
-        pdk__hold_blame(&op->hold, "unlock", rc);
-    pdk__hold_unref(&op->hold);
-    return rc;
 }
 
 int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
@@ -274,21 +279,8 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     else if (rc == 0)
         rc = refuse(h);
     if (rc == 1)
-        rc = give_away(op);
-    return pdk__object_end(&h->lock.object, "unlock", rc);
-}
-
-/* Nothing is waited for when the lock stays with this process. */
-static int unwind_later(struct pdk__holding *op, pdk_lock_cb cb, void *arg)
-{
-    bool stays = op->count > 1 || pdk__handover_stays(op);
-    int rc = stays && cb != NULL ? pdk__late_success(op->holds->lock.object.client, cb, arg) : 0;
-    if (rc != 0 || --op->count > 0)
-        return rc;
-    if (!stays)
-        pdk__hold_expect(&op->hold, cb, arg);
-    pdk__handover_give_back(op);
-    return 0;
+        rc = pdk__grant_give_away(op);
+    return end(h, h->verbs->release, rc);
 }
 
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg)
@@ -297,111 +289,78 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
     if (rc != 0)
         return rc;
     struct pdk__holding *op = find_unlockable(h, rule);
-    if (op == NULL) {
+    if (op == NULL)
         rc = refuse(h);
-    } else if (op->hold.stage == PDK__HOLD_LOST) {
+    else if (pdk__hold_lost(&op->hold))
         rc = unwind(op);
-    } else {
-        rc = unwind_later(op, cb, arg);
-    }
-    return pdk__object_end(&h->lock.object, "unlock", rc);
-}
-
-/* --- the handle that the user has -------------------------------------------------------------------------------- */
-
-static struct pdk__held held(const pdk_grant *g)
-{
-    struct pdk__holding *op = pdk__holds_handled(g->op);
-    return (struct pdk__held){.hold = op != NULL ? &op->hold : NULL};
-}
-
-static uint64_t turn(const pdk_grant *g) { return pdk__holds_handled(g->op)->turn_number; }
-
-static void cancel(pdk_grant *g)
-{
-    struct pdk__holding *op = g->op;
-    pdk__hold_cancel(&op->hold);
-    if (op->by_turn && !op->turn.settled) {
-        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
-        pdk__holds_moved(op->holds);
-    }
-}
-
-/* The handle's reference to the request ends. */
-static void forget(pdk_grant *g)
-{
-    g->op->unwanted = true;
-    pdk__turn_clear(&g->op->turn);
-    pdk__hold_unref(&g->op->hold);
-}
-
-static void drop(pdk_grant *g)
-{
-    struct pdk__holding *op = pdk__holds_handled(g->op);
-    if (op != NULL)
-        pdk__handover_give_back(op);
     else
-        cancel(g);
-    forget(g);
+        rc = pdk__grant_give_away_later(op, cb, arg);
+    return end(h, h->verbs->release, rc);
 }
 
-static int release(pdk_grant *g)
-{
-    struct pdk__holding *op = pdk__holds_handled(g->op);
-    pdk__hold_ref(&op->hold);
-    forget(g);
-    op->count--;
-    int rc = give_away(op);
-    pdk__hold_unref(&op->hold);
-    return rc;
-}
+/* --- for no thread ----------------------------------------------------------------------------------------------- */
 
-static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
-{
-    int rc = unwind_later(pdk__holds_handled(g->op), cb, arg);
-    if (rc != 0)
-        drop(g);
-    else
-        forget(g);
-    return rc;
-}
+static int begin_grant(struct pdk__holds *h, pdk_grant **out) { return out != NULL ? begin(h) : PDK_EINVAL; }
 
-static const struct pdk__grant_kind handle_kind = {.release_verb = "unlock",
-                                                   .held = held,
-                                                   .turn = turn,
-                                                   .cancel = cancel,
-                                                   .release = release,
-                                                   .release_later = release_later,
-                                                   .drop = drop};
-
-/* Ask for a turn, or contend. */
-static int request(struct pdk__holds *h, const struct pdk__wish *wish, pdk_lock_cb cb, void *arg,
-                   struct pdk__holding **out)
+/* A handle is the user's once its request has succeeded, or waits. */
+static int end_grant(struct pdk__holds *h, const char *verb, pdk_grant *g, int rc, pdk_grant **out)
 {
-    bool by_turn = pdk__handover_idle(h, wish->rule) != NULL ||
-                   (pdk__handover_on(h) && (!wish->try_only || pdk__handover_busy(h)));
-    return by_turn ? pdk__handover_request(out, h, wish, cb, arg) : pdk__holds_request(out, h, wish, cb, arg);
-}
-
-int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
-                    pdk_grant **out)
-{
-    if (cb == NULL || out == NULL)
-        return PDK_EINVAL;
-    struct pdk__wish wish = {
-        .rule = rule, .try_only = timeout_ms == 0, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
-    int rc = begin(h);
-    if (rc != 0)
-        return rc;
-    struct pdk_client *c = h->lock.object.client;
-    pdk_grant *g = pdk__grant_new(&h->lock, &handle_kind);
-    /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
-        wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
-    rc = g != NULL ? request(h, &wish, cb, arg, &g->op) : PDK_ENOMEM;
     if (rc == 0)
         pdk__grant_join(*out = g);
     else if (g != NULL)
         pdk__grant_free(g);
-    return pdk__object_end(&h->lock.object, "lock", rc);
+    return end(h, verb, rc);
+}
+
+/* A thread that is cancelled leaves no handle. It has left the client's lock by then. */
+static void abandoned(void *handle) { pdk__grant_free(handle); }
+
+int pdk__tryacquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, pdk_grant **out)
+{
+    struct pdk__wish wish = {.rule = rule, .n = n};
+    int rc = begin_grant(h, out);
+    if (rc != 0)
+        return rc;
+    pdk_grant *g = pdk__grant_new(&h->lock);
+    pthread_cleanup_push(abandoned, g);
+    rc = g != NULL ? attempt(h, &wish, &g->op) : PDK_ENOMEM;
+    pthread_cleanup_pop(0);
+    return end_grant(h, h->verbs->attempt, g, rc, out);
+}
+
+int pdk__acquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, int64_t timeout_ms, pdk_grant **out)
+{
+    struct pdk__wish wish = {.rule = rule, .n = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
+    int rc = begin_grant(h, out);
+    if (rc != 0)
+        return rc;
+    pdk_grant *g = pdk__grant_new(&h->lock);
+    pthread_cleanup_push(abandoned, g);
+    rc = g != NULL ? take(h, &wish, timeout_ms, &g->op) : PDK_ENOMEM;
+    pthread_cleanup_pop(0);
+    return end_grant(h, h->verbs->acquire, g, rc, out);
+}
+
+/* Ask for a turn, or contend. */
+static int request(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
+{
+    bool by_turn = pdk__handover_idle(h, wish->rule) != NULL ||
+                   (pdk__handover_on(h) && (!wish->try_only || pdk__handover_busy(h)));
+    return by_turn ? pdk__handover_request(out, h, wish) : pdk__holds_request(out, h, wish);
+}
+
+int pdk__lock_async(struct pdk__holds *h, struct pdk__wish wish, int64_t timeout_ms, pdk_grant **out)
+{
+    wish.try_only = timeout_ms == 0;
+    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int rc = wish.cb != NULL ? begin_grant(h, out) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    struct pdk_client *c = h->lock.object.client;
+    pdk_grant *g = pdk__grant_new(&h->lock);
+    /* One look lasts until its answer has come; without a connection it is over at once. */
+    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        wish.deadline_ms = look_until_ms(c);
+    rc = g != NULL ? request(h, &wish, &g->op) : PDK_ENOMEM;
+    return end_grant(h, h->verbs->acquire, g, rc, out);
 }

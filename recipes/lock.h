@@ -12,11 +12,19 @@
 #include "recipes/grant.h"
 #include "recipes/holds.h"
 
+/* The holds of L, which is of KIND; or NULL, as pdk__lock_as(). */
+struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind *kind);
+
 int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms);
 int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule);
-int pdk__lock_async(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms, pdk_lock_cb cb, void *arg,
-                    pdk_grant **out);
 int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule);
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg);
+
+/* For no thread: N nodes of one path. */
+int pdk__acquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, int64_t timeout_ms, pdk_grant **out);
+int pdk__tryacquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, pdk_grant **out);
+
+/* WISH has the rule, the number of nodes, and the callback. */
+int pdk__lock_async(struct pdk__holds *h, struct pdk__wish wish, int64_t timeout_ms, pdk_grant **out);
 
 #endif

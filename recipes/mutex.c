@@ -30,7 +30,8 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms)
 
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(m), &pdk__rule_mutex, timeout_ms, cb, arg, g);
+    return pdk__lock_async(holds_of(m), (struct pdk__wish){.rule = &pdk__rule_mutex, .cb = cb, .arg = arg}, timeout_ms,
+                           g);
 }
 
 int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m), &pdk__rule_mutex); }

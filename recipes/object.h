@@ -15,7 +15,6 @@
 
 struct pdk__object;
 struct pdk__hold;
-struct pdk__held;
 
 /* The recipe. */
 struct pdk__object_kind {
@@ -27,8 +26,8 @@ struct pdk__object_kind {
     void (*clear)(struct pdk__object *o);
 
     /* With the lock: the grant that a question of the calling thread is about, and the request that waits, or NULL. For
-     * grant.h: a recipe that does not use it has neither. */
-    struct pdk__held (*asked)(struct pdk__object *o);
+     * held.h: a recipe that does not use it has neither. */
+    struct pdk__hold *(*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
 
     struct pdk__changes_owner changes, revocations;

@@ -30,7 +30,8 @@ int pdk_rwlock_timedrdlock(pdk_rwlock *l, int64_t timeout_ms)
 
 int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), &pdk__rule_reader, timeout_ms, cb, arg, g);
+    return pdk__lock_async(holds_of(l), (struct pdk__wish){.rule = &pdk__rule_reader, .cb = cb, .arg = arg}, timeout_ms,
+                           g);
 }
 
 int pdk_rwlock_wrlock(pdk_rwlock *l) { return pdk__lock(holds_of(l), &pdk__rule_writer, PDK_FOREVER); }
@@ -44,7 +45,8 @@ int pdk_rwlock_timedwrlock(pdk_rwlock *l, int64_t timeout_ms)
 
 int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), &pdk__rule_writer, timeout_ms, cb, arg, g);
+    return pdk__lock_async(holds_of(l), (struct pdk__wish){.rule = &pdk__rule_writer, .cb = cb, .arg = arg}, timeout_ms,
+                           g);
 }
 
 int pdk_rwlock_rdunlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), &pdk__rule_reader); }

@@ -70,8 +70,9 @@ static const char *reason(const struct pdk__turn *turn)
     if (hold == NULL)
         return "";
     if (turn->rc != PDK_ETIMEDOUT)
-        return hold->why;
-    return hold->stage == PDK__HOLD_GRANTED ? "another thread of this process holds it" : hold->claim.standing.why;
+        return hold->blamed != NULL ? hold->blamed->why : "";
+    return hold->stage == PDK__HOLD_GRANTED ? "another thread of this process holds it"
+                                            : hold->parts->claim.standing.why;
 }
 
 void pdk__turn_describe(const struct pdk__turn *turn, const struct pdk__object *o, char text[PDK__INCIDENT_MAX])

@@ -1,5 +1,5 @@
 /*
- * The requests of a semaphore (recipes/bundle.h), for spin: the gate, the leases, and what is released when one of them
+ * The requests of a semaphore (recipes/hold.h), for spin: the gate, the leases, and what is released when one of them
  * is lost. A request here is its own client and session. What is and what is not in it: doc/proof.md. What is run:
  * test/model/check.
  */

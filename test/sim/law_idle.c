@@ -22,7 +22,7 @@ static const struct pdk__holding *op_of(const struct claim *claim)
     if (!claim->used || !fits || claim->machine == &claim->ended)
         return NULL;
     const struct pdk__claim *real = PDK__MEMBER(claim->machine, struct pdk__claim, machine);
-    const struct pdk__hold *hold = PDK__MEMBER(real, struct pdk__hold, claim);
+    const struct pdk__hold *hold = PDK__MEMBER(real, struct pdk__part, claim)->hold;
     return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk__holding, hold) : NULL;
 }
 

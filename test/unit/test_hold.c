@@ -33,13 +33,10 @@ static void on_changed(struct pdk__hold *h, enum pdk__action_kind state)
     on_report(h);
 }
 
-static const struct pdk__hold_kind kind = {.acquire = "get",
-                                           .keep = "keep",
-                                           .release = "return",
-                                           .granted = on_report,
-                                           .failed = on_failed,
-                                           .changed = on_changed,
-                                           .revoked = on_report};
+static const struct pdk__verbs verbs = {.acquire = "get", .keep = "keep", .release = "return"};
+
+static const struct pdk__hold_kind kind = {
+    .granted = on_report, .failed = on_failed, .changed = on_changed, .revoked = on_report};
 
 static void on_released(int rc, void *arg)
 {
@@ -53,7 +50,7 @@ static void begin(void)
 {
     n_reports = n_calls = last_rc = 0;
     pdk__client_lock(client);
-    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind), 0);
+    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind, &verbs, NULL), 0);
 }
 
 static void end(void)
@@ -68,13 +65,13 @@ static void start(void)
                              (struct pdk__claim_spec){.rule = &pdk__rule_mutex, .data = "", .deadline_ms = PDK__NEVER}),
              0);
     CHECK_EQ(hold.stage, PDK__HOLD_PENDING);
-    CHECK(hold.at_work);
+    CHECK(hold.n_at_work > 0);
 }
 
 static void grant(void)
 {
-    strcpy(hold.claim.machine.node.name, "a-lock-0000000007");
-    hold.claim.listener->granted(&hold.claim, 7);
+    strcpy(hold.one.claim.machine.node.name, "a-lock-0000000007");
+    hold.one.claim.listener->granted(&hold.one.claim, 7);
 }
 
 static void stages(void)
@@ -83,11 +80,11 @@ static void stages(void)
     start();
     grant();
     CHECK_EQ(hold.stage, PDK__HOLD_GRANTED);
-    hold.claim.listener->changed(&hold.claim, PDK__ACT_LOST);
+    hold.one.claim.listener->changed(&hold.one.claim, PDK__ACT_LOST);
     CHECK_EQ(hold.stage, PDK__HOLD_LOST);
-    CHECK(hold.at_work);
-    pdk__claim_release(&hold.claim); /* the machine never had a node, and has done its work */
-    CHECK(!hold.at_work);
+    CHECK(hold.n_at_work > 0);
+    pdk__claim_release(&hold.one.claim); /* the machine never had a node, and has done its work */
+    CHECK(hold.n_at_work == 0);
     start();
     grant();
     CHECK_EQ(n_reports, 3);
@@ -109,11 +106,11 @@ static void outcome_while_the_callback_is_on_its_way(void)
     start();
     grant();
     pdk__hold_expect(&hold, on_released, &hold);
-    hold.claim.listener->due(&hold.claim);
+    hold.one.claim.listener->due(&hold.one.claim);
     CHECK(!pdk__list_empty(&hold.released_callback.link));
     pdk__list_remove(&hold.released_callback.link); /* as the callbacks' thread does before it calls */
     pdk__hold_release(&hold);
-    CHECK(!hold.at_work);
+    CHECK(hold.n_at_work == 0);
     CHECK(pdk__list_empty(&hold.released_callback.link));
     pdk__client_leave(client);
     hold.released_callback.run(&hold.released_callback);
@@ -130,7 +127,7 @@ static void outcome_is_of_its_own_request(void)
     pdk__hold_expect(&hold, on_released, &hold);
     pdk__hold_release(&hold);
     start(); /* before the callback has run */
-    hold.claim.listener->due(&hold.claim);
+    hold.one.claim.listener->due(&hold.one.claim);
     pdk__hold_cancel(&hold);
     pdk__client_leave(client);
     CHECK_EQ(pdk_client_dispatch(client), 1);
@@ -150,7 +147,7 @@ static void grant_twice(void)
 
 static void grant_what_failed(void)
 {
-    hold.stage = PDK__HOLD_FAILED;
+    hold.one.stage = PDK__HOLD_FAILED;
     grant();
 }
 
