@@ -355,8 +355,8 @@ static int check_also(struct pdk__cli_options *o, const char *path)
 {
     if (o->n_also == 0)
         return 0;
-    if (o->mode != MODE_MUTEX || o->limit > 0 || o->lock_delay_ms > 0 || o->min_token > 0)
-        return pdk__cli_usage("%s: -l goes with neither -s, -x, --limit, --lock-delay nor --min-token", o->command);
+    if (o->mode != MODE_MUTEX || o->limit > 0 || o->lock_delay_ms > 0)
+        return pdk__cli_usage("%s: -l goes with neither -s, -x, --limit nor --lock-delay", o->command);
     o->mode = MODE_SEVERAL;
     o->path = path;
     for (unsigned i = 0; i < o->n_also; i++)
@@ -378,16 +378,14 @@ static int check_mode(struct pdk__cli_options *o)
 {
     if (o->limit > 0 && o->mode != MODE_MUTEX)
         return pdk__cli_usage("%s: --limit goes with neither -s nor -x", o->command);
-    if (o->limit > 0 && o->min_token > 0)
-        return pdk__cli_usage("%s: --min-token does not go with --limit", o->command);
     if (o->count > o->limit)
         return pdk__cli_usage("%s: -N takes at most as many permits as --limit says there are", o->command);
     if (o->limit > 0) {
         o->mode = MODE_PERMITS;
         o->count = o->count > 0 ? o->count : 1;
     }
-    if (o->mode != MODE_MUTEX && o->mode != MODE_SEVERAL && (o->confirmed || o->lock_delay_ms > 0))
-        return pdk__cli_usage("%s: --confirmed and --lock-delay go with neither -s, -x nor --limit", o->command);
+    if (o->mode != MODE_MUTEX && o->lock_delay_ms > 0)
+        return pdk__cli_usage("%s: --lock-delay goes with neither -s, -x nor --limit", o->command);
     return 0;
 }
 

@@ -54,6 +54,7 @@ static void drop(struct pdk_lock *l)
 
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__semaphore, "make a semaphore for")},
                                            .name = "a semaphore",
+                                           .options = PDK__HAS_EVERYWHERE,
                                            .init = init,
                                            .clear = clear,
                                            .in_use = pdk__holds_in_use,

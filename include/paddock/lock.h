@@ -67,20 +67,20 @@ int pdk_lock_options_set_data(pdk_lock_options *o, const void *data, size_t size
  * program whose store has seen token N asks for N + 1, and so detects the backup before it writes. Each transaction of
  * such an ensemble brings it nearer to MIN_TOKEN.
  *
- * For a mutex, and for both modes of a read/write lock. PDK_EINVAL: MIN_TOKEN is negative.
+ * For all kinds: each node of a grant must have such a token. PDK_EINVAL: MIN_TOKEN is negative.
  */
 int pdk_lock_options_set_min_token(pdk_lock_options *o, int64_t min_token);
 
 /*
- * Confirm each grant by a write to the lock's own node. It costs one round trip, and its transaction number is the
- * token.
+ * Confirm each grant by a write to each of the lock's own nodes. It costs one round trip, and its transaction number is
+ * the token.
  *
  * By this write a quorum agrees that the node exists at that moment. The token is larger than the number of every write
  * of an earlier holder to the servers. Without this option the token is the number of the node's creation. That number
  * is larger than those of earlier grants, but smaller than those of the writes during the wait.
  *
- * For a mutex, and for each path of a multi-lock. The nodes' ACL must permit WRITE to the sessions that create them.
- * PDK_EINVAL.
+ * For all kinds. A reader that goes on from its own writer has the writer's token. The nodes' ACL must permit WRITE to
+ * the sessions that create them. PDK_EINVAL.
  *
  * The trap: all contenders of a path must have this option, or none. Tokens of the two kinds do not rise together.
  * pdk_contender_token() has the number of the creation, not the token of a confirmed grant.
@@ -110,8 +110,8 @@ int pdk_lock_options_set_confirmed(pdk_lock_options *o, bool confirmed);
 int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms);
 
 /*
- * Unlock without waiting for the servers: the unlock then sends the delete and returns 0. For all locks but a
- * semaphore. Default: false.
+ * Unlock without waiting for the servers: the unlock, or the release of a grant, then sends the delete and returns 0.
+ * For all kinds. Default: false.
  *
  * The caller does not hold the lock any more, whatever becomes of the delete. The library repeats it until the node is
  * proven deleted, or the session has ended. A failure is the object's incident in pdk_lock_last_error(): PDK_ELOST,

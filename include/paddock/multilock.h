@@ -10,8 +10,8 @@
  *  - While it waits for one path, it may be first on the others: nobody else gets those meanwhile.
  *  - Each path is a pdk_mutex to all others, of Paddock and of Curator. Curator's InterProcessMultiLock locks one path
  *    after another, in the order that its program gives: sort them.
- *  - It has neither a lock delay nor a least token. On a path whose other users have a lock delay it does not wait for
- *    that after a holder that did not unlock.
+ *  - It has no lock delay. On a path whose other users have one it does not wait for that after a holder that did not
+ *    unlock.
  *
  * Tokens: each path has its own, with the meaning of a mutex's. With one transaction all are the same number.
  */

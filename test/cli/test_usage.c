@@ -233,11 +233,10 @@ static void elect_by_shell(void)
 
 static void shared(void)
 {
-    REFUSED(64, "--confirmed", "lock", "-s", "--confirmed", "/a", "true");
     REFUSED(64, "--lock-delay", "lock", "-x", "--lock-delay", "1", "/a", "true");
-    REFUSED(64, "--confirmed", "hold", "-s", "--confirmed", "/a");
+    REFUSED(64, "--lock-delay", "hold", "-s", "--lock-delay", "1", "/a");
+    REFUSED(64, "--lock-delay", "lock", "--limit", "3", "--lock-delay", "1", "/a", "true");
     REFUSED(64, "--limit", "lock", "-s", "--limit", "3", "/a", "true");
-    REFUSED(64, "--min-token", "lock", "--limit", "3", "--min-token", "1", "/a", "true");
 }
 
 static void permits(void)

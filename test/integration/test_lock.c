@@ -54,9 +54,9 @@ static void options(void)
     static const struct {
         void (*set)(pdk_lock_options *o);
         bool fits[N_KINDS];
-    } cases[] = {{set_data, {true, true, true, true}},        {set_min_token, {true, true, false, false}},
-                 {set_confirmed, {true, false, false, true}}, {set_lock_delay, {true, false, false, false}},
-                 {set_nowait, {true, true, false, true}},     {set_handover, {true, false, false, false}},
+    } cases[] = {{set_data, {true, true, true, true}},      {set_min_token, {true, true, true, true}},
+                 {set_confirmed, {true, true, true, true}}, {set_lock_delay, {true, false, false, false}},
+                 {set_nowait, {true, true, true, true}},    {set_handover, {true, false, false, false}},
                  {set_idle, {true, true, false, false}}};
     begin();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -164,6 +164,91 @@ static void no_lock(void)
     CHECK_EQ(pdk_semaphore_limit(NULL), 0);
 }
 
+/* --- options of every kind --------------------------------------------------------------------------------------- */
+
+static void note(int rc, void *arg) { atomic_store((atomic_int *)arg, rc); }
+
+static int request(enum kind kind, pdk_lock *lock, int64_t timeout_ms, atomic_int *told, pdk_grant **g)
+{
+    atomic_store(told, 1);
+    switch (kind) {
+    case MUTEX:
+        return pdk_mutex_lock_async(lock, timeout_ms, note, told, g);
+    case RWLOCK:
+        return pdk_rwlock_wrlock_async(lock, timeout_ms, note, told, g);
+    case SEMAPHORE:
+        return pdk_semaphore_acquire_async(lock, 2, timeout_ms, note, told, g);
+    default:
+        return pdk_multilock_lock_async(lock, timeout_ms, note, told, g);
+    }
+}
+
+/* The outcome of a lock of KIND that is made with O. */
+static int outcome(enum kind kind, pdk_lock_options *o, pdk_lock **lock, pdk_grant **g)
+{
+    atomic_int told;
+    CHECK_RC(make(kind, lock, o), 0);
+    CHECK_RC(request(kind, *lock, PDK_FOREVER, &told, g), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&told) != 1);
+    return atomic_load(&told);
+}
+
+static void least_token(void)
+{
+    pdk_lock_options *o = pdk_lock_options_new();
+    pdk_lock *lock;
+    pdk_grant *g;
+    CHECK_RC(pdk_lock_options_set_min_token(o, INT64_MAX), 0);
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        CHECK_RC(outcome(kind, o, &lock, &g), PDK_ESTALE);
+        CHECK_RC(pdk_grant_release(g), PDK_EPERM);
+        CHECK_RC(pdk_client_flush(c, LONG_MS), 0);
+        CHECK_RC(pdk_lock_free(lock), 0);
+    }
+    pdk_lock_options_free(o);
+    end();
+}
+
+/* Each node of a grant is written once. */
+static void confirmed(void)
+{
+    pdk_lock_options *o = pdk_lock_options_new();
+    pdk_lock *lock;
+    pdk_grant *g;
+    CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0);
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        int64_t before = pdk__proxy_requests(fixture.proxy, PDK__OP_SET);
+        CHECK_RC(outcome(kind, o, &lock, &g), 0);
+        CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_SET) - before, pdk_grant_count(g));
+        CHECK_RC(pdk_grant_release(g), 0);
+        CHECK_RC(pdk_lock_free(lock), 0);
+    }
+    pdk_lock_options_free(o);
+    end();
+}
+
+/* The answers to the deletes are held back meanwhile. */
+static void not_awaited(void)
+{
+    pdk_lock_options *o = pdk_lock_options_new();
+    pdk_lock *lock;
+    pdk_grant *g;
+    CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0);
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        CHECK_RC(outcome(kind, o, &lock, &g), 0);
+        pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, true);
+        CHECK_RC(pdk_grant_release(g), 0);
+        pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, false);
+        CHECK_RC(pdk_client_flush(c, LONG_MS), 0);
+        CHECK_RC(pdk_lock_free(lock), 0);
+    }
+    pdk_lock_options_free(o);
+    end();
+}
+
 /* --- a grant ----------------------------------------------------------------------------------------------------- */
 
 static void check_in_use(enum kind kind)
@@ -204,23 +289,6 @@ static void held(void)
 
 /* --- handles ----------------------------------------------------------------------------------------------------- */
 
-static void note(int rc, void *arg) { atomic_store((atomic_int *)arg, rc); }
-
-static int request(enum kind kind, int64_t timeout_ms, atomic_int *told, pdk_grant **g)
-{
-    atomic_store(told, 1);
-    switch (kind) {
-    case MUTEX:
-        return pdk_mutex_lock_async(locks[kind], timeout_ms, note, told, g);
-    case RWLOCK:
-        return pdk_rwlock_wrlock_async(locks[kind], timeout_ms, note, told, g);
-    case SEMAPHORE:
-        return pdk_semaphore_acquire_async(locks[kind], 2, timeout_ms, note, told, g);
-    default:
-        return pdk_multilock_lock_async(locks[kind], timeout_ms, note, told, g);
-    }
-}
-
 static void check_no_grant(enum kind kind, pdk_grant *g)
 {
     struct zoo_op op;
@@ -241,17 +309,17 @@ static void handles(void)
         pdk_grant *held, *failed, *waits;
         atomic_int told[3];
         uint64_t turn;
-        CHECK_RC(request(kind, PDK_FOREVER, &told[0], NULL), PDK_EINVAL);
-        CHECK_RC(request(kind, PDK_FOREVER, &told[0], &held), 0);
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[0], NULL), PDK_EINVAL);
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[0], &held), 0);
         CHECK_WITHIN(LONG_MS, atomic_load(&told[0]) == 0);
         CHECK_EQ(pdk_grant_state(held), PDK_HELD);
         CHECK_EQ(pdk_lock_state(locks[kind]), PDK_FREE);
         CHECK_EQ(pdk_grant_count(held), kind >= SEMAPHORE ? 2 : 1);
         CHECK_RC(pdk_grant_turn(held, &turn), 0);
         CHECK_EQ(turn, 1);
-        CHECK_RC(request(kind, 0, &told[1], &failed), 0);
+        CHECK_RC(request(kind, locks[kind], 0, &told[1], &failed), 0);
         CHECK_WITHIN(LONG_MS, atomic_load(&told[1]) == PDK_EBUSY);
-        CHECK_RC(request(kind, PDK_FOREVER, &told[2], &waits), 0);
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[2], &waits), 0);
         check_no_grant(kind, waits);
         CHECK_RC(pdk_grant_release(waits), PDK_EPERM);
         CHECK_WITHIN(LONG_MS, atomic_load(&told[2]) == PDK_ECANCELED);
@@ -287,6 +355,9 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"an option without a meaning for a kind of lock is refused", options},
+        {"a lock of each kind has a least token", least_token},
+        {"a lock of each kind is confirmed by a write of each of its nodes", confirmed},
+        {"a grant of each kind is released without waiting, where its lock says so", not_awaited},
         {"a verb of another kind of lock is refused, and says of which kind it is", another_kind},
         {"the common verbs take NULL", no_lock},
         {"the common verbs take each kind of lock, held; and what is held is not freed", held},

@@ -33,7 +33,7 @@ static void granted(struct world *w, const struct claim *claim)
         world_break(w, law_tokens.name, "a reader under its writer's number has another token");
     if (!under && !claim->confirmed && claim->token != node->czxid)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
-    if (claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
+    if (!under && claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
         world_break(w, law_tokens.name, "the token is of no write of the node");
     bool reads = claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_LEASE;
     int64_t before = reads ? last_alone[claim->path] - under : last[claim->path];

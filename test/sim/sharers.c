@@ -162,6 +162,7 @@ int sharers_begin(struct client *c)
     if (o == NULL)
         return PDK_ENOMEM;
     pdk_lock_options_set_idle_hold_ms(o, c->world->idle_ms);
+    pdk_lock_options_set_confirmed(o, c->world->confirmed);
     int rc = pdk_rwlock_new(&c->shared, c->library, path, o);
     pdk_lock_options_free(o);
     return rc;

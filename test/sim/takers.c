@@ -189,7 +189,14 @@ int takers_begin(struct client *c)
 {
     if (c->semaphore != NULL)
         return 0;
-    return pdk_semaphore_new(&c->semaphore, c->library, SEMAPHORE, (unsigned)c->world->permits, NULL);
+    pdk_lock_options *o = pdk_lock_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    pdk_lock_options_set_confirmed(o, c->world->confirmed);
+    pdk_lock_options_set_unlock_nowait(o, c->world->nowait);
+    int rc = pdk_semaphore_new(&c->semaphore, c->library, SEMAPHORE, (unsigned)c->world->permits, o);
+    pdk_lock_options_free(o);
+    return rc;
 }
 
 void takers_end(struct client *c)
