@@ -170,37 +170,40 @@ static int64_t look_until_ms(const struct pdk_client *c)
     return pdk__deadline_ms(pdk__now_ms(), timeout_ms);
 }
 
-/* One look. It waits for a missing connection. */
-static int attempt(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+/* One look, over the connection that there is, or the first one, which is being made. */
+static int look(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
 {
+    const struct pdk_client *c = h->lock.object.client;
     wish->try_only = true;
     int rc = prepare(h, wish);
     if (rc != 1)
         return rc;
-    wish->deadline_ms = look_until_ms(h->lock.object.client);
+    if (c->session.id != 0 && c->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_EDISCONNECTED;
+    wish->deadline_ms = look_until_ms(c);
     rc = contend(h, wish, out);
-    return rc == PDK_ETIMEDOUT ? pdk__object_blame(&h->lock.object, h->verbs->attempt, PDK_EDISCONNECTED) : rc;
+    return rc == PDK_ETIMEDOUT ? PDK_EDISCONNECTED : rc;
 }
 
-/* One look, without waiting for a missing connection. */
-static int look(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+static int attempt(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
 {
-    struct pdk_client *c = h->lock.object.client;
-    wish->try_only = true;
-    int rc = prepare(h, wish);
-    if (rc == 1 && c->session.phase != PDK__SESSION_CONNECTED)
-        return PDK_ETIMEDOUT;
-    wish->deadline_ms = look_until_ms(c);
-    if (rc == 1)
-        rc = contend(h, wish, out);
-    return rc == PDK_EBUSY ? PDK_ETIMEDOUT : rc;
+    int rc = look(h, wish, out);
+    return rc == PDK_EDISCONNECTED ? pdk__object_blame(&h->lock.object, h->verbs->attempt, rc) : rc;
+}
+
+/* As a try, and without waiting for the first connection. */
+static int take_now(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+{
+    bool unconnected = h->lock.object.client->session.id == 0;
+    int rc = unconnected ? prepare(h, wish) : look(h, wish, out);
+    return rc == 1 || rc == PDK_EBUSY || rc == PDK_EDISCONNECTED ? PDK_ETIMEDOUT : rc;
 }
 
 /* With a timeout of TIMEOUT_MS, from the call: the thread may have waited for the client's lock since. */
 static int take(struct pdk__holds *h, struct pdk__wish *wish, int64_t timeout_ms, struct pdk__holding **out)
 {
     if (timeout_ms == 0)
-        return look(h, wish, out);
+        return take_now(h, wish, out);
     int rc = prepare(h, wish);
     return rc == 1 ? contend(h, wish, out) : rc;
 }

@@ -43,11 +43,14 @@ int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock
 int pdk_mutex_lock(pdk_mutex *m);
 
 /*
- * Lock if the lock is free. The call lists before it writes: when the lock is held, nothing is written.
+ * Lock if the lock is free. The call lists before it writes: when the lock is held, nothing is written. It waits for the
+ * answers of a server, and does not wait for a connection that was lost. A client that never was connected is: the call
+ * waits for its first connection, for one session timeout at most.
  *
  * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet. Also: the lock was
  * granted, and the grant was over when the call returned.
- * PDK_EDISCONNECTED: no server answered within one session timeout.
+ * PDK_EDISCONNECTED: no server is connected, or the connection ended during the call, or no server answered within one
+ * session timeout. No grant; a node that may have been made is deleted in the background.
  * Otherwise as pdk_mutex_lock().
  */
 int pdk_mutex_trylock(pdk_mutex *m);
@@ -56,8 +59,8 @@ int pdk_mutex_trylock(pdk_mutex *m);
  * Lock, and give up TIMEOUT_MS milliseconds from now, whether a server answers or not. The clock counts suspended time.
  *
  * After the deadline the node is deleted in the background. So is a node whose create the servers commit late. With 0
- * the call looks once, as pdk_mutex_trylock(), and does not wait for a connection. With PDK_FOREVER it waits
- * indefinitely.
+ * the call is pdk_mutex_trylock(), but waits for no connection at all, and answers PDK_ETIMEDOUT where that answers
+ * PDK_EBUSY or PDK_EDISCONNECTED. With PDK_FOREVER it waits indefinitely.
  *
  * PDK_ETIMEDOUT; otherwise as pdk_mutex_lock().
  */

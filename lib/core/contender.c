@@ -118,12 +118,22 @@ static void on_session_up(struct pdk__contender *c, const struct pdk__event *ev,
         pdk__ask_own(c, out);
 }
 
-/* The client sets the watches again, but events until then may be missed. */
+/* A request ends. Its contender goes on with what it has to clean up. */
+static void end_request(struct pdk__contender *c, int error, struct pdk__actions *out)
+{
+    if (c->requested && !granted(c))
+        pdk__ask_push(out, PDK__ACT_FAILED)->error = error;
+    c->requested = c->requested && granted(c);
+}
+
+/* The client sets the watches again, but events until then may be missed. A try does not wait for another connection. */
 static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
 {
     pdk__own_node_forget_watch(&c->node);
     pdk__rivals_forget(&c->rivals);
     c->session.connected = false;
+    if (c->try_only)
+        end_request(c, PDK_EDISCONNECTED, out);
     if (c->phase == PDK__HELD)
         suspect(c, out);
     else if (c->phase != PDK__IDLE && c->phase != PDK__DONE && c->phase != PDK__SUSPECT)
@@ -155,9 +165,7 @@ static void on_lease_expired(struct pdk__contender *c, struct pdk__actions *out)
 
 static void on_session_over(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (c->requested && !granted(c))
-        pdk__ask_push(out, PDK__ACT_FAILED)->error = ev->error;
-    c->requested = c->requested && granted(c);
+    end_request(c, ev->error, out);
     pdk__course_expire(c, ev->error == PDK_EEXPIRED, out);
 }
 

@@ -78,6 +78,44 @@ static void relocked_without_server(void)
     fixture_end(c, m);
 }
 
+/* The mutex that is held would be lost by then. */
+static void tried_without_server(void)
+{
+    char text[256];
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, fixture_path()), *other = fixture_mutex(c, fixture_path());
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
+    CHECK_RC(pdk_mutex_trylock(other), PDK_EDISCONNECTED);
+    CHECK(pdk_lock_last_error(other, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
+    CHECK_RC(pdk_mutex_timedlock(other, 0), PDK_ETIMEDOUT);
+    CHECK_EQ(pdk_lock_state(m), PDK_SUSPECT);
+    pdk__proxy_refuse(fixture.proxy, false);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_lock_free(other), 0);
+    fixture_end(c, m);
+}
+
+/* The connection ends with the request, and comes back at once. */
+static void tried_over_a_cut(void)
+{
+    const char *path = fixture_path();
+    struct pdk__proxy_rule rule = {.path = path, .act = PDK__CUT_BEFORE};
+    pdk_client *c = fixture_client(NULL);
+    pdk_mutex *m = fixture_mutex(c, path);
+    pdk__proxy_rule(fixture.proxy, &rule);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
+    pdk__proxy_rule(fixture.proxy, &rule);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
+    CHECK_RC(pdk_mutex_trylock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    fixture_end(c, m);
+}
+
 static void chroot_and_not(void)
 {
     const char *path = fixture_path();
@@ -307,6 +345,8 @@ int main(int argc, char **argv)
         {"an unknown host is refused", unknown_host},
         {"without a server whatever has a limit ends by it, and all is well later", no_server},
         {"an owner locks again at once, without a server, too", relocked_without_server},
+        {"a try does not wait for a connection that was lost", tried_without_server},
+        {"a try ends with its connection", tried_over_a_cut},
         {"clients inside and outside of a chroot meet on one path", chroot_and_not},
         {"paths that cannot carry a lock are refused", bad_paths},
         {"options that make no sense are refused", bad_options},

@@ -531,6 +531,27 @@ static void a_try_on_a_free_path_takes_it(void)
                       "listed: granted own\n");
 }
 
+static void a_try_ends_with_its_connection_and_leaves_nothing(void)
+{
+    trace_begin(&t, true);
+    try_acquire(&t);
+    listed(&t, NOBODY);
+    down(&t);
+    up(&t, TRACE_SESSION);
+    ok(&t, PDK__EV_BARRIER);
+    listed(&t, LIST(OURS));
+    identified(&t, TRACE_SESSION);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: create\n"
+                      "down: failed(PDK_EDISCONNECTED)\n"
+                      "up: barrier+list\n"
+                      "barrier: -\n"
+                      "listed: identify(5)\n"
+                      "ours: delete\n"
+                      "deleted: done\n");
+}
+
 static void a_try_that_comes_second_all_the_same_leaves_again(void)
 {
     trace_begin(&t, true);
@@ -711,6 +732,7 @@ int main(int argc, char **argv)
         {"a try looks, and writes nothing when somebody is there",
          a_try_looks_and_writes_nothing_when_somebody_is_there},
         {"a try on a free path takes it", a_try_on_a_free_path_takes_it},
+        {"a try ends with its connection, and leaves nothing", a_try_ends_with_its_connection_and_leaves_nothing},
         {"a try that comes second all the same leaves again", a_try_that_comes_second_all_the_same_leaves_again},
         {"a deadline ends the wait, and the node goes", a_deadline_ends_the_wait_and_the_node_goes},
         {"a deadline is one for all predecessors", a_deadline_is_one_for_all_predecessors},
