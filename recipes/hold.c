@@ -261,6 +261,8 @@ static int start_part(struct pdk__part *part)
         spec.conditions = (struct pdk__conditions){0};
     }
     spec.batch = batched(hold) ? &hold->batch : NULL;
+    if (hold->sites.path != NULL)
+        spec.conditions.places = hold->sites.n;
     part->began_ms = hold->began_ms;
     part->why[0] = '\0';
     part->stage = PDK__HOLD_PENDING;

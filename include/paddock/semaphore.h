@@ -49,8 +49,9 @@ int pdk_semaphore_new(pdk_semaphore **s, pdk_client *c, const char *path, unsign
  */
 int pdk_semaphore_acquire(pdk_semaphore *s, unsigned n, pdk_grant **g);
 
-/* Acquire N permits if they are free now, without waiting for others. PDK_EBUSY: fewer are free, or a request before
- * this one has claimed them. Two tries at the same moment can both find too few. Otherwise as pdk_mutex_trylock(). */
+/* Acquire N permits if they are free now, without waiting for others. The call lists before it writes: when fewer are
+ * free, nothing is written. PDK_EBUSY: fewer are free, or a request before this one has claimed them. Two tries at the
+ * same moment can both find too few. Otherwise as pdk_mutex_trylock(). */
 int pdk_semaphore_tryacquire(pdk_semaphore *s, unsigned n, pdk_grant **g);
 
 /* Acquire N permits, and give up TIMEOUT_MS milliseconds from now, as pdk_mutex_timedlock(). 0: one look, as

@@ -101,6 +101,7 @@ struct pdk__conditions {
     bool confirmed;    /* our node is written before it, and the token is that write's */
     int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
     struct pdk__delay *delay; /* borrowed */
+    size_t places;            /* a try writes only where so many are free, ours included; 0: one */
 
     /* Another grant of this client, under whose number our node is made; "": none. The lock is ours while that node is
      * there, and ours takes its place when it goes. The token stays. */

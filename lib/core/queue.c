@@ -6,9 +6,10 @@
 
 void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
+    size_t places = c->conditions.places > 0 ? c->conditions.places : 1;
     assert(!c->queue.looked);
     c->queue.looked = true;
-    if (ev->outcome == PDK__OK && !pdk__rule_free(c->rule, ev->children, ev->n_children))
+    if (ev->outcome == PDK__OK && !pdk__rule_free(c->rule, ev->children, ev->n_children, places))
         pdk__course_fail(c, out, PDK_EBUSY);
     else
         pdk__course_advance(c, out);

@@ -103,10 +103,10 @@ bool pdk__rule_rival(const struct pdk__rule *rule, const char *name)
     return parsed.kind != PDK__NAME_JUNK && !tagged(&parsed, rule->passes);
 }
 
-bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n)
+bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n, size_t places)
 {
-    size_t blocking = 0;
-    assert(rule->admits >= 1);
+    size_t blocking = places - 1; /* the last of them is blocked by the others, too */
+    assert(rule->admits >= 1 && places >= 1);
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
         blocking += blocks(rule, &name);

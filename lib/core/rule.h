@@ -80,7 +80,7 @@ int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name 
 /* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);
 
-/* Would a contender after all N children be admitted? */
-bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n);
+/* Would so many contenders after all N children, PLACES, be admitted? */
+bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n, size_t places);
 
 #endif

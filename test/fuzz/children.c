@@ -74,7 +74,7 @@ static void check_contenders(const struct listing *sorted)
     size_t n = 0;
     while (n < sorted->n && is_contender(sorted->names[n]))
         n++;
-    MUST(pdk__rule_free(&pdk__rule_mutex, sorted->names, sorted->n) == (n == 0));
+    MUST(pdk__rule_free(&pdk__rule_mutex, sorted->names, sorted->n, 1) == (n == 0));
     for (size_t i = 0; i < sorted->n; i++)
         MUST(is_contender(sorted->names[i]) == (i < n));
     for (size_t i = 1; i < n; i++)

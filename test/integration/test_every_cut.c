@@ -133,10 +133,23 @@ static int hits(const struct cut *cuts)
 
 static bool waited_for(void) { return pdk__ask_watchers(fixture.e->server[0], holder) > 0; }
 
+/* It ends with its connection. Once nothing of it is left, another one may follow. */
+static int try(const struct cut *cuts)
+{
+    int rc, n_before;
+    do {
+        n_before = hits(cuts);
+        rc = pdk_mutex_trylock(recorder.mutex);
+        CHECK_RC(pdk_client_wait(recorder.client, LONG_MS), 0);
+        CHECK_RC(pdk_client_flush(recorder.client, LONG_MS), 0);
+    } while (rc == PDK_EDISCONNECTED && hits(cuts) > n_before);
+    return rc;
+}
+
 static void lock(const struct kind *k, const struct cut *cuts)
 {
     if (k->try) {
-        CHECK_RC(pdk_mutex_trylock(recorder.mutex), k->held ? PDK_EBUSY : PDK_OK);
+        CHECK_RC(try(cuts), k->held ? PDK_EBUSY : PDK_OK);
         return;
     }
     int before = atomic_load(&recorder.n_answers);

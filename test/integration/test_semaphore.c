@@ -274,12 +274,29 @@ static void the_limit_follows_a_count(void)
     end();
 }
 
-static int listings(void)
+static int requests(int op)
 {
     int n = 0;
     for (int i = 0; i < fixture.e->n; i++)
-        n += pdk__proxy_requests(fixture.e->proxy[i], PDK__OP_LIST);
+        n += pdk__proxy_requests(fixture.e->proxy[i], op);
     return n;
+}
+
+/* They are refused by one look, which the parts of each share. So they leave nothing that could refuse another. */
+static void a_refused_try_writes_nothing(void)
+{
+    pdk_grant *held, *tried;
+    begin(4);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held), 0);
+    int created = requests(PDK__OP_CREATE2), listed = requests(PDK__OP_LIST);
+    for (int i = 0; i < 10; i++)
+        CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 4, &tried), PDK_EBUSY);
+    CHECK_EQ(requests(PDK__OP_CREATE2), created);
+    CHECK_EQ(requests(PDK__OP_LIST), listed + 10);
+    CHECK_RC(pdk_semaphore_tryacquire(semaphores[0], 3, &tried), 0);
+    CHECK_RC(pdk_grant_release(tried), 0);
+    CHECK_RC(pdk_grant_release(held), 0);
+    end();
 }
 
 /* One lists the path, and one watches it. */
@@ -293,12 +310,12 @@ static void a_release_costs_a_waiter_two_requests(void)
     want(&all, semaphores[1], 20, 31, 1);
     settle(); /* its nodes are listed */
     settle(); /* and the children are watched */
-    int before = listings();
+    int before = requests(PDK__OP_LIST);
     CHECK_RC(pdk_grant_release(one), 0);
-    CHECK_WITHIN(LONG_MS, listings() > before);
+    CHECK_WITHIN(LONG_MS, requests(PDK__OP_LIST) > before);
     settle();
     settle();
-    CHECK_EQ(listings(), before + 2);
+    CHECK_EQ(requests(PDK__OP_LIST), before + 2);
     CHECK(!granted(&all));
     CHECK_RC(pdk_grant_release(many), 0);
     CHECK_WITHIN(LONG_MS, granted(&all));
@@ -666,6 +683,7 @@ int main(int argc, char **argv)
         {"a release lets the next go on, and no other", a_release_lets_the_next_go_on},
         {"three that want three of four each get them, one after another", all_or_nothing},
         {"a request for many is not passed by one for few", a_request_for_many_is_not_passed},
+        {"a try for several that is refused writes nothing", a_refused_try_writes_nothing},
         {"a node of a stranger counts as a permit", a_strangers_node_counts},
         {"a node of a stranger is listed, and told, as one that holds a permit", a_strangers_node_is_told},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},

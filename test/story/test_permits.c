@@ -101,6 +101,22 @@ static void a_try_does_not_wait(void)
                       "listed: failed(PDK_EBUSY) done\n");
 }
 
+static void a_try_for_several_writes_only_where_all_are_free(void)
+{
+    begin(3);
+    t.c.conditions.places = 2;
+    try_acquire(&t);
+    listed(&t, LIST(LEASE_4));
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: create\n");
+    begin(2);
+    t.c.conditions.places = 2;
+    try_acquire(&t);
+    listed(&t, LIST(LEASE_4));
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: failed(PDK_EBUSY) done\n");
+}
+
 static void an_unknown_outcome_is_asked_again(void)
 {
     begin(1);
@@ -140,6 +156,7 @@ int main(int argc, char **argv)
         {"junk counts as a permit", junk_counts_as_a_permit},
         {"a larger limit is looked at", a_larger_limit_is_looked_at},
         {"a try does not wait", a_try_does_not_wait},
+        {"a try for several writes only where all are free", a_try_for_several_writes_only_where_all_are_free},
         {"an unknown outcome of the watch is asked for again", an_unknown_outcome_is_asked_again},
         {"without the permission to list it fails", without_permission_it_fails},
         {0}};

@@ -10,7 +10,7 @@ static const struct pdk__rule admitting_three = {.tag = PDK__TAG_LOCK, .admits =
 
 #define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
 #define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS, "")
-#define FREE(rule, ...) pdk__rule_free(&(rule), LIST(__VA_ARGS__))
+#define FREE(rule, ...) pdk__rule_free(&(rule), LIST(__VA_ARGS__), 1)
 
 static void the_lowest_is_not_blocked(void)
 {
@@ -52,7 +52,7 @@ static void a_node_that_is_not_there_has_no_place(void)
                                 "0000000000001001-0000002a-lock-0000000006");
     CHECK(!p.present && !p.admitted);
     CHECK(!pdk__rule_place(&pdk__rule_mutex, NULL, 0, OURS, "").present);
-    CHECK(pdk__rule_free(&pdk__rule_mutex, NULL, 0));
+    CHECK(pdk__rule_free(&pdk__rule_mutex, NULL, 0, 1));
 }
 
 static void the_same_number_twice_is_a_tie(void)
@@ -104,6 +104,8 @@ static void fewer_than_the_rule_admits_do_not_block(void)
     CHECK(!p.admitted && !p.next);
     CHECK(FREE(admitting_three, "lock-0000000001", "lock-0000000002"));
     CHECK(!FREE(admitting_three, "lock-0000000001", "lock-0000000002", "lock-0000000003"));
+    CHECK(pdk__rule_free(&admitting_three, LIST("lock-0000000001"), 2));
+    CHECK(!pdk__rule_free(&admitting_three, LIST("lock-0000000001"), 3));
 }
 
 /* --- readers and writers ----------------------------------------------------------------------------------------- */
