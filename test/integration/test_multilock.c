@@ -192,18 +192,18 @@ static void a_guard_for_each_path(void)
 /* --- asynchronously ---------------------------------------------------------------------------------------------- */
 
 /* It knows each path, in the order given. */
-static void check_handle(const struct want *w)
+static void check_handle(const struct want *w, pdk_multilock *m)
 {
     struct zoo_op check;
     int64_t token = 0;
     char node[64];
     CHECK_EQ(pdk_grant_state(w->grant), PDK_HELD);
-    CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     CHECK_EQ(pdk_grant_count(w->grant), N_PATHS);
     CHECK_RC(pdk_grant_token(w->grant, &token), 0);
     CHECK(token > 0 && pdk_grant_valid_ms(w->grant) > 0);
     for (unsigned i = 0; i < N_PATHS; i++) {
-        const char *path = pdk_multilock_path(locks[0], i);
+        const char *path = pdk_multilock_path(m, i);
         CHECK(pdk_grant_node(w->grant, i, node, sizeof node) > 0);
         CHECK(strlen(node) > 0 && fixture_find(path, node)[0] != '\0');
         CHECK_RC(pdk_grant_guard(w->grant, i, &check), 0);
@@ -229,11 +229,12 @@ static void without_waiting(void)
     CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY));
     CHECK_RC(pdk_grant_release_async(try.grant, NULL, NULL), PDK_EPERM);
     CHECK_RC(pdk_grant_release(second.grant), PDK_EPERM);
-    check_handle(&first);
+    check_handle(&first, locks[0]);
     CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
     atomic_store(&gone.told, 1);
     CHECK_RC(pdk_grant_release_async(first.grant, told, &gone), 0);
     CHECK_WITHIN(LONG_MS, is(&gone, 0) && is(&third, 0));
+    check_handle(&third, locks[1]); /* its paths are not sorted */
     CHECK_RC(pdk_grant_release(third.grant), 0);
     end();
 }
