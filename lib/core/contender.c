@@ -86,10 +86,12 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
     return wake;
 }
 
+/* Next in line, it is proven ahead of its grant. Of readers that wait for one writer the first alone is: waiting must
+ * not cost more because others wait, too. */
 bool pdk__contender_needs_lease(const struct pdk__contender *c)
 {
     bool queued = c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
-    return granted(c) || (pdk__phase_first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->queue.next_in_line);
+    return granted(c) || (pdk__phase_first(c->phase) && c->phase != PDK__DELAYED) || (queued && c->queue.leads);
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ static void watch(struct pdk__contender *c, const char *predecessor, bool by_exi
 static void queue_up(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
     c->queue.next_in_line = place->next;
+    c->queue.leads = place->leads;
     c->queue.replaceable = place->replaceable;
     if (c->phase == PDK__WATCHING) /* the watch on the children was set with the listing */
         wait(c);

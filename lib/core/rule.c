@@ -75,15 +75,19 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     place.present = true;
     place.baseless = *base != '\0' && find(children, n, base) == NULL;
     struct pdk__name ours = pdk__name_glance(own);
-    int64_t nearest = INT64_MIN;
+    int64_t nearest = INT64_MIN, passed = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
         int64_t at = pdk__rule_position(rule, &name);
         if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
         place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));
-        if (at >= ours.sequence || !pdk__rule_blocks(rule, &ours, &name))
+        if (at >= ours.sequence)
             continue;
+        if (!pdk__rule_blocks(rule, &ours, &name)) {
+            passed = at > passed ? at : passed;
+            continue;
+        }
         place.blocking++;
         if (at >= nearest) {
             nearest = at;
@@ -93,6 +97,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     }
     place.admitted = pdk__rule_admits(rule, place.blocking);
     place.next = place.blocking == rule->admits;
+    place.leads = place.next && nearest > passed;
     assert((place.predecessor != NULL) == (place.blocking > 0) && place.blocking < n);
     return place;
 }

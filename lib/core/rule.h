@@ -49,6 +49,7 @@ struct pdk__place {
     size_t blocking;         /* how many contenders block it */
     bool admitted;           /* fewer than the rule admits */
     bool next;               /* the deletion of the one that blocks it would admit it */
+    bool leads;              /* and of all that it would admit, ours is the first */
     bool replaceable;        /* unless that one leaves another in its place */
     bool baseless;           /* the node under whose number it was made is not in the listing */
     const char *predecessor; /* the nearest that blocks it, borrowed from the listing; NULL when none does */

@@ -45,6 +45,24 @@ static void a_reader_waits_for_the_nearest_writer(void)
                       "gone: granted\n");
 }
 
+static bool prepares_behind(const char *const *children)
+{
+    trace_begin_as(&t, &pdk__rule_reader, true);
+    acquire(&t, -1);
+    created(&t, READER_OURS);
+    listed(&t, children);
+    ok(&t, PDK__EV_WATCHED);
+    return pdk__contender_needs_lease(&t.c);
+}
+
+static void the_first_reader_behind_a_writer_prepares_for_its_grant(void)
+{
+    CHECK(prepares_behind(LIST(READER_OURS, WRITER_3)));
+    CHECK(prepares_behind(LIST(READER_3, READER_OURS, WRITER_4)));
+    CHECK(!prepares_behind(LIST(READER_4, READER_OURS, WRITER_3)));
+    CHECK(!prepares_behind(LIST(WRITER_4, READER_OURS, WRITER_3)));
+}
+
 static void a_reader_waits_for_every_writer_ahead(void)
 {
     trace_begin_as(&t, &pdk__rule_reader, true);
@@ -218,6 +236,8 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a reader passes readers and does not look behind itself", a_reader_passes_readers},
         {"a reader waits for the nearest writer, and is granted when it goes", a_reader_waits_for_the_nearest_writer},
+        {"the first reader behind a writer prepares for its grant",
+         the_first_reader_behind_a_writer_prepares_for_its_grant},
         {"a reader waits for every writer ahead", a_reader_waits_for_every_writer_ahead},
         {"a reader waits for a mutex", a_reader_waits_for_a_mutex},
         {"a writer waits for its neighbour, reader or writer", a_writer_waits_for_its_neighbour},
