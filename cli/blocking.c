@@ -7,7 +7,8 @@
 static bool under(const pdk_contender_list *list, size_t k, size_t i)
 {
     return pdk_contender_mode(list, i) == PDK_MODE_READ && pdk_contender_mode(list, k) == PDK_MODE_WRITE &&
-           pdk_contender_sequence(list, k) == pdk_contender_sequence(list, i);
+           pdk_contender_number(list, k, PDK_CONTENDER_SEQUENCE) ==
+               pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE);
 }
 
 static bool junk(const pdk_contender_list *list, size_t i)
@@ -37,7 +38,7 @@ size_t pdk__cli_excess(const pdk_contender_list *list, size_t i)
         n += pdk__cli_blocks(list, k, i);
     if (pdk_contender_mode(list, i) != PDK_MODE_PERMIT)
         return n;
-    int64_t limit = pdk_contender_limit(list, i);
+    int64_t limit = pdk_contender_number(list, i, PDK_CONTENDER_LIMIT);
     return limit > 0 && n >= (size_t)limit ? n - (size_t)limit + 1 : 0;
 }
 

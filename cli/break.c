@@ -118,7 +118,8 @@ static bool any_left(const pdk_contender_list *list, const pdk_contender_list *b
 {
     for (size_t k = 0; k < holders(before); k++)
         for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-            if (pdk_contender_token(list, i) == pdk_contender_token(before, k) &&
+            if (pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) ==
+                    pdk_contender_number(before, k, PDK_CONTENDER_TOKEN) &&
                 strcmp(pdk_contender_name(list, i), pdk_contender_name(before, k)) == 0)
                 return true;
     return false;

@@ -30,8 +30,8 @@ void pdk__cli_actor(const struct pdk__cli_census *census, size_t actor, char *te
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
     pdk__cli_owner(list, i, owner, sizeof owner);
     pdk__cli_printable(clean, sizeof clean, 120, owner);
-    if (pdk_contender_thread(list, i) != pdk_contender_pid(list, i))
-        snprintf(thread, sizeof thread, " thread %" PRId64, pdk_contender_thread(list, i));
+    if (pdk_contender_number(list, i, PDK_CONTENDER_THREAD) != pdk_contender_number(list, i, PDK_CONTENDER_PID))
+        snprintf(thread, sizeof thread, " thread %" PRId64, pdk_contender_number(list, i, PDK_CONTENDER_THREAD));
     snprintf(text, size, "%s%s", clean, thread);
 }
 
@@ -45,7 +45,8 @@ static bool is_in(const pdk_contender_list *list, const pdk_contender_list *othe
         size_t middle = low + (high - low) / 2;
         int order = pdk__order_compare(pdk_contender_name(list, middle), pdk_contender_name(other, i));
         if (order == 0)
-            return pdk_contender_token(list, middle) == pdk_contender_token(other, i);
+            return pdk_contender_number(list, middle, PDK_CONTENDER_TOKEN) ==
+                   pdk_contender_number(other, i, PDK_CONTENDER_TOKEN);
         if (order < 0)
             low = middle + 1;
         else
@@ -90,13 +91,15 @@ static void key_of(const struct pdk__cli_census *census, size_t node, bool proce
 {
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
     size_t i = census->nodes[node].i, size = sizeof key->text;
-    int64_t session = pdk_contender_session(list, i), pid = pdk_contender_pid(list, i);
-    int64_t thread = processes ? 0 : pdk_contender_thread(list, i);
+    int64_t session = pdk_contender_number(list, i, PDK_CONTENDER_SESSION),
+            pid = pdk_contender_number(list, i, PDK_CONTENDER_PID);
+    int64_t thread = processes ? 0 : pdk_contender_number(list, i, PDK_CONTENDER_THREAD);
     key->node = node;
     if (session == 0)
         snprintf(key->text, size, "node %zu", node);
-    else if (pid != 0 && *pdk_contender_machine(list, i) != '\0')
-        snprintf(key->text, size, "thread %s %" PRId64 " %" PRId64, pdk_contender_machine(list, i), pid, thread);
+    else if (pid != 0 && *pdk_contender_text(list, i, PDK_CONTENDER_MACHINE) != '\0')
+        snprintf(key->text, size, "thread %s %" PRId64 " %" PRId64, pdk_contender_text(list, i, PDK_CONTENDER_MACHINE),
+                 pid, thread);
     else
         snprintf(key->text, size, "session %" PRIx64 " %" PRId64, session, thread);
 }
@@ -229,7 +232,7 @@ static bool add_node(struct pdk__cli_census *census, size_t node)
     struct pdk__cli_node *own = &census->nodes[node];
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
     bool permit = pdk_contender_mode(list, own->i) == PDK_MODE_PERMIT;
-    int64_t limit = pdk_contender_limit(list, own->i);
+    int64_t limit = pdk_contender_number(list, own->i, PDK_CONTENDER_LIMIT);
     size_t pool = census->n_pool;
     if (permit && census->truncated)
         return true;
@@ -270,7 +273,8 @@ static int compare_names(const void *a, const void *b)
 static bool add_command(struct pdk__cli_census *census, size_t actor, const struct name *names, size_t n)
 {
     size_t speaker = census->speaker[actor];
-    struct name key = {.text = pdk_contender_under(pdk__cli_node_list(census, speaker), census->nodes[speaker].i)};
+    struct name key = {
+        .text = pdk_contender_text(pdk__cli_node_list(census, speaker), census->nodes[speaker].i, PDK_CONTENDER_UNDER)};
     const struct name *found = *key.text != '\0' ? bsearch(&key, names, n, sizeof *names, compare_names) : NULL;
     if (found == NULL || census->nodes[found->node].actor == actor)
         return true;

@@ -13,13 +13,15 @@ void pdk__cli_conflicts_add(struct pdk__cli_conflicts *m, const pdk_contender_li
 {
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     m->kazoo = m->kazoo || pdk__cli_is_kazoo(list, i);
-    int64_t limit = pdk_contender_limit(list, i);
+    int64_t limit = pdk_contender_number(list, i, PDK_CONTENDER_LIMIT);
     m->limits = m->limits || (limit > 0 && m->limit > 0 && limit != m->limit);
     m->limit = limit > 0 ? limit : m->limit;
     /* Data of a program's own do not show how it is granted the lock; an identity, which has a process, does. */
-    bool known = dialect == PDK_DIALECT_CURATOR || (dialect == PDK_DIALECT_PADDOCK && pdk_contender_pid(list, i) != 0);
+    bool known = dialect == PDK_DIALECT_CURATOR ||
+                 (dialect == PDK_DIALECT_PADDOCK && pdk_contender_number(list, i, PDK_CONTENDER_PID) != 0);
     if (known)
-        pdk__cli_conflicts_add_own(m, pdk_contender_confirmed(list, i), pdk_contender_lock_delay_ms(list, i) > 0);
+        pdk__cli_conflicts_add_own(m, pdk_contender_number(list, i, PDK_CONTENDER_CONFIRMED),
+                                   pdk_contender_number(list, i, PDK_CONTENDER_LOCK_DELAY_MS) > 0);
 }
 
 void pdk__cli_conflicts_report(const struct pdk__cli_conflicts *m, struct pdk__cli_conflicts *reported,

@@ -47,9 +47,10 @@ struct pdk__cli_counter pdk__cli_counter(const pdk_contender_list *list)
 {
     int64_t created = pdk_contender_list_created(list);
     double average = rate(created, pdk_contender_list_since_ms(list)), recent = 0;
-    bool any = pdk_contender_list_size(list) > 0 && pdk_contender_sequence(list, 0) >= 0;
+    bool any = pdk_contender_list_size(list) > 0 && pdk_contender_number(list, 0, PDK_CONTENDER_SEQUENCE) >= 0;
     if (any)
-        recent = rate(created - pdk_contender_sequence(list, 0), pdk_contender_since_ms(list, 0));
+        recent = rate(created - pdk_contender_number(list, 0, PDK_CONTENDER_SEQUENCE),
+                      pdk_contender_number(list, 0, PDK_CONTENDER_SINCE_MS));
     return pdk__cli_counter_of(created, recent > average ? recent : average);
 }
 

@@ -116,8 +116,9 @@ static void find_junk(json_t *all, const pdk_contender_list *list)
 
 static bool is_persistent(const pdk_contender_list *list, size_t i)
 {
-    bool seen = pdk_contender_token(list, i) != 0;
-    return pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK && seen && pdk_contender_session(list, i) == 0;
+    bool seen = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
+    return pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK && seen &&
+           pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0;
 }
 
 static void find_persistent(json_t *all, const pdk_contender_list *list)
@@ -127,7 +128,10 @@ static void find_persistent(json_t *all, const pdk_contender_list *list)
                "contenders' nodes that are not ephemeral, and stay when their sessions end");
 }
 
-static bool is_unreadable(const pdk_contender_list *list, size_t i) { return !pdk_contender_readable(list, i); }
+static bool is_unreadable(const pdk_contender_list *list, size_t i)
+{
+    return !pdk_contender_number(list, i, PDK_CONTENDER_READABLE);
+}
 
 static void find_unreadable(json_t *all, const pdk_contender_list *list)
 {
@@ -136,9 +140,14 @@ static void find_unreadable(json_t *all, const pdk_contender_list *list)
                "nodes whose ACL does not permit READ here; contenders that may not read them wait longer, or fail");
 }
 
+static bool is_dead(const pdk_contender_list *list, size_t i)
+{
+    return pdk_contender_number(list, i, PDK_CONTENDER_DEAD);
+}
+
 static void find_orphans(json_t *all, const pdk_contender_list *list)
 {
-    find_nodes(all, list, pdk_contender_dead, ORPHAN,
+    find_nodes(all, list, is_dead, ORPHAN,
                "wait until the session has timed out; 'paddock break --force' deletes the holder's node at once",
                "nodes of processes of this machine that have ended; they block until their sessions have timed out");
 }
@@ -150,8 +159,11 @@ static bool is_tie(const pdk_contender_list *list, size_t i, size_t k)
 {
     pdk_mode a = pdk_contender_mode(list, i), b = pdk_contender_mode(list, k);
     bool under = (a == PDK_MODE_READ && b == PDK_MODE_WRITE) || (a == PDK_MODE_WRITE && b == PDK_MODE_READ);
-    bool one_session = pdk_contender_session(list, i) == pdk_contender_session(list, k);
-    return pdk_contender_sequence(list, i) == pdk_contender_sequence(list, k) && !(under && one_session);
+    bool one_session = pdk_contender_number(list, i, PDK_CONTENDER_SESSION) ==
+                       pdk_contender_number(list, k, PDK_CONTENDER_SESSION);
+    return pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE) ==
+               pdk_contender_number(list, k, PDK_CONTENDER_SEQUENCE) &&
+           !(under && one_session);
 }
 
 /* The list has equal numbers beside each other, and junk last. */
@@ -159,7 +171,8 @@ static void find_ties(json_t *all, const pdk_contender_list *list)
 {
     json_t *finding = NULL;
     for (size_t i = 1; i < pdk_contender_list_size(list); i++) {
-        if (pdk_contender_sequence(list, i) != pdk_contender_sequence(list, i - 1))
+        if (pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE) !=
+            pdk_contender_number(list, i - 1, PDK_CONTENDER_SEQUENCE))
             finding = NULL;
         if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK || !is_tie(list, i, i - 1))
             continue;
@@ -167,7 +180,7 @@ static void find_ties(json_t *all, const pdk_contender_list *list)
             finding = pdk__cli_finding(all, TIE,
                                        "delete those whose owner is not known; look at the counter of the path",
                                        "contenders with the same number, %lld: there is no order among them",
-                                       (long long)pdk_contender_sequence(list, i));
+                                       (long long)pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE));
             pdk__cli_finding_node(finding, pdk_contender_name(list, i - 1));
         }
         pdk__cli_finding_node(finding, pdk_contender_name(list, i));

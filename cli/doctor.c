@@ -71,7 +71,7 @@ static void owner(const pdk_contender_list *list, size_t i, char clean[OWNER])
 static void print_waiter(const pdk_contender_list *list, size_t i, const char *who, size_t excess)
 {
     char whom[OWNER], age[32];
-    bool known = pdk_contender_since_ms(list, i) > 0;
+    bool known = pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0;
     if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
         snprintf(whom, sizeof whom, "%zu of those before it", excess);
     else
@@ -84,7 +84,8 @@ static void print_contender(const pdk_contender_list *list, size_t i)
 {
     char who[OWNER], age[32];
     size_t excess = pdk__cli_excess(list, i);
-    bool known = pdk_contender_since_ms(list, i) > 0, asked = pdk_contender_revoked(list, i);
+    bool known = pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0,
+         asked = pdk_contender_number(list, i, PDK_CONTENDER_REVOKED);
     owner(list, i, who);
     if (excess > 0) {
         print_waiter(list, i, who, excess);

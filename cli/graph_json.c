@@ -15,13 +15,14 @@ static json_t *actor_object(const struct pdk__cli_census *census, size_t actor)
     json_t *object = json_object();
     size_t node = census->speaker[actor], i = census->nodes[node].i;
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
-    snprintf(session, sizeof session, "%016llx", (unsigned long long)pdk_contender_session(list, i));
+    snprintf(session, sizeof session, "%016llx",
+             (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));
     json_object_set_new(object, "id", number(actor));
     pdk__cli_json_text(object, "session", session);
-    pdk__cli_json_text(object, "host", pdk_contender_host(list, i));
-    json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
-    json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
-    pdk__cli_json_text(object, "label", pdk_contender_label(list, i));
+    pdk__cli_json_text(object, "host", pdk_contender_text(list, i, PDK_CONTENDER_HOST));
+    json_object_set_new(object, "pid", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_PID)));
+    json_object_set_new(object, "thread", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_THREAD)));
+    pdk__cli_json_text(object, "label", pdk_contender_text(list, i, PDK_CONTENDER_LABEL));
     pdk__cli_json_text(object, "dialect", pdk__cli_library(list, i));
     json_object_set_new(object, "stuck", json_boolean(census->verdict.stuck[actor]));
     json_object_set_new(object, "holds", json_array());
@@ -58,7 +59,7 @@ static json_t *wait_object(const struct pdk__cli_census *census, size_t i)
     pdk__cli_json_text(object, "kind", reason->command ? "command" : "lock");
     pdk__cli_json_text(object, "path", pdk__cli_node_path(census, reason->node));
     pdk__cli_json_text(object, "node", pdk_contender_name(list, at));
-    json_object_set_new(object, "since_ms", json_integer(pdk_contender_since_ms(list, at)));
+    json_object_set_new(object, "since_ms", json_integer(pdk_contender_number(list, at, PDK_CONTENDER_SINCE_MS)));
     json_object_set_new(object, "for", blockers);
     json_object_set_new(object, "needs", number(wait->excess));
     json_object_set_new(object, "any_of", json_boolean(wait->excess < wait->n));

@@ -30,7 +30,7 @@ static const char *waits(const struct pdk__cli_census *census, size_t node, char
     char age[32];
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
     size_t i = census->nodes[node].i;
-    bool known = pdk_contender_since_ms(list, i) > 0;
+    bool known = pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0;
     snprintf(text, 64, known ? "has waited %s" : "waits", pdk__cli_duration(pdk__cli_listing_age_ms(list, i), age));
     return text;
 }

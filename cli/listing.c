@@ -24,7 +24,7 @@ const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 {
     if (!pdk_contender_holds(list, i))
         return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "junk" : "waits";
-    return pdk_contender_revoked(list, i) ? "asked" : "holds";
+    return pdk_contender_number(list, i, PDK_CONTENDER_REVOKED) ? "asked" : "holds";
 }
 
 const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
@@ -48,7 +48,7 @@ int64_t pdk__cli_age_ms(int64_t since_ms)
 
 int64_t pdk__cli_listing_age_ms(const pdk_contender_list *list, size_t i)
 {
-    return pdk__cli_age_ms(pdk_contender_since_ms(list, i));
+    return pdk__cli_age_ms(pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS));
 }
 
 static void put(struct row *r, int column, const char *text)
@@ -60,9 +60,10 @@ static void put(struct row *r, int column, const char *text)
 static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char text[700];
-    int64_t pid = pdk_contender_pid(list, i), thread = pdk_contender_thread(list, i);
-    const char *label = pdk_contender_label(list, i);
-    int n = snprintf(text, sizeof text, "%s", pdk_contender_host(list, i));
+    int64_t pid = pdk_contender_number(list, i, PDK_CONTENDER_PID),
+            thread = pdk_contender_number(list, i, PDK_CONTENDER_THREAD);
+    const char *label = pdk_contender_text(list, i, PDK_CONTENDER_LABEL);
+    int n = snprintf(text, sizeof text, "%s", pdk_contender_text(list, i, PDK_CONTENDER_HOST));
     if (pid != 0)
         n += snprintf(text + n, sizeof text - (size_t)n, " pid %lld", (long long)pid);
     if (thread != 0 && thread != pid)
@@ -76,14 +77,15 @@ static void put_owner(struct row *r, const pdk_contender_list *list, size_t i)
 static void put_data(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char omitted[64];
-    size_t size, left_out = pdk_contender_data_omitted(list, i);
+    size_t size, left_out = pdk_contender_number(list, i, PDK_CONTENDER_DATA_OMITTED);
     const char *data = pdk_contender_data(list, i, &size);
     if (left_out > 0) {
         snprintf(omitted, sizeof omitted, "(%zu bytes)", left_out);
         put(r, DATA, omitted);
         return;
     }
-    put(r, DATA, *pdk_contender_host(list, i) == '\0' && data != NULL && size == strlen(data) ? data : "");
+    put(r, DATA,
+        *pdk_contender_text(list, i, PDK_CONTENDER_HOST) == '\0' && data != NULL && size == strlen(data) ? data : "");
 }
 
 static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
@@ -92,7 +94,8 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     bool permit = dialect == PDK_DIALECT_JUNK && pdk_contender_holds(list, i);
     bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN || permit;
-    bool asked = !pdk_contender_holds(list, i) && pdk_contender_revoked(list, i); /* before it holds */
+    bool asked = !pdk_contender_holds(list, i) &&
+                 pdk_contender_number(list, i, PDK_CONTENDER_REVOKED); /* before it holds */
     snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_listing_state(list, i), asked ? ", asked" : "",
              strange ? " (" : "", strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");
     put(r, STATE, text);
@@ -102,8 +105,8 @@ static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
 static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
 {
     char text[64], delay[32];
-    int64_t delay_ms = pdk_contender_lock_delay_ms(list, i);
-    bool confirmed = pdk_contender_confirmed(list, i);
+    int64_t delay_ms = pdk_contender_number(list, i, PDK_CONTENDER_LOCK_DELAY_MS);
+    bool confirmed = pdk_contender_number(list, i, PDK_CONTENDER_CONFIRMED);
     snprintf(text, sizeof text, "%s%s%s%s", confirmed ? "confirmed" : "", confirmed && delay_ms > 0 ? ", " : "",
              delay_ms > 0 ? "delay " : "", delay_ms > 0 ? pdk__cli_duration(delay_ms, delay) : "");
     put(r, GRANT, text);
@@ -116,12 +119,15 @@ static void fill(struct row *r, const pdk_contender_list *list, size_t i)
     put(r, POS, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
     put_state(r, list, i);
     put(r, MODE, pdk__cli_listing_mode(list, i));
-    snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_session(list, i));
-    put(r, SESSION, pdk_contender_session(list, i) != 0 ? text : "");
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));
+    put(r, SESSION, pdk_contender_number(list, i, PDK_CONTENDER_SESSION) != 0 ? text : "");
     put_owner(r, list, i);
-    put(r, AGE, pdk_contender_since_ms(list, i) > 0 ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf) : "");
-    snprintf(text, sizeof text, "%lld", (long long)pdk_contender_token(list, i));
-    put(r, TOKEN, pdk_contender_token(list, i) != 0 ? text : "");
+    put(r, AGE,
+        pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0
+            ? pdk__cli_duration(pdk__cli_listing_age_ms(list, i), buf)
+            : "");
+    snprintf(text, sizeof text, "%lld", (long long)pdk_contender_number(list, i, PDK_CONTENDER_TOKEN));
+    put(r, TOKEN, pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0 ? text : "");
     put_grant(r, list, i);
     put(r, NODE, pdk_contender_name(list, i));
     put_data(r, list, i);

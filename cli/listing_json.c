@@ -24,7 +24,7 @@ static json_t *hex(const char *data, size_t size)
 
 static void set_data(json_t *object, const pdk_contender_list *list, size_t i)
 {
-    size_t size, omitted = pdk_contender_data_omitted(list, i);
+    size_t size, omitted = pdk_contender_number(list, i, PDK_CONTENDER_DATA_OMITTED);
     const char *data = pdk_contender_data(list, i, &size);
     if (omitted > 0) {
         json_object_set_new(object, "data_omitted", json_integer((json_int_t)omitted));
@@ -39,20 +39,21 @@ static void set_data(json_t *object, const pdk_contender_list *list, size_t i)
 
 static void set_identity(json_t *object, const pdk_contender_list *list, size_t i)
 {
-    if (*pdk_contender_host(list, i) == '\0')
+    if (*pdk_contender_text(list, i, PDK_CONTENDER_HOST) == '\0')
         return;
-    pdk__cli_json_text(object, "host", pdk_contender_host(list, i));
-    if (pdk_contender_pid(list, i) == 0)
+    pdk__cli_json_text(object, "host", pdk_contender_text(list, i, PDK_CONTENDER_HOST));
+    if (pdk_contender_number(list, i, PDK_CONTENDER_PID) == 0)
         return;
-    json_object_set_new(object, "pid", json_integer(pdk_contender_pid(list, i)));
-    json_object_set_new(object, "thread", json_integer(pdk_contender_thread(list, i)));
-    pdk__cli_json_text(object, "label", pdk_contender_label(list, i));
-    if (pdk_contender_limit(list, i) > 0)
-        json_object_set_new(object, "limit", json_integer(pdk_contender_limit(list, i)));
-    if (*pdk_contender_under(list, i) != '\0')
-        pdk__cli_json_text(object, "under", pdk_contender_under(list, i));
-    json_object_set_new(object, "confirmed", json_boolean(pdk_contender_confirmed(list, i)));
-    json_object_set_new(object, "lock_delay_ms", json_integer(pdk_contender_lock_delay_ms(list, i)));
+    json_object_set_new(object, "pid", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_PID)));
+    json_object_set_new(object, "thread", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_THREAD)));
+    pdk__cli_json_text(object, "label", pdk_contender_text(list, i, PDK_CONTENDER_LABEL));
+    if (pdk_contender_number(list, i, PDK_CONTENDER_LIMIT) > 0)
+        json_object_set_new(object, "limit", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_LIMIT)));
+    if (*pdk_contender_text(list, i, PDK_CONTENDER_UNDER) != '\0')
+        pdk__cli_json_text(object, "under", pdk_contender_text(list, i, PDK_CONTENDER_UNDER));
+    json_object_set_new(object, "confirmed", json_boolean(pdk_contender_number(list, i, PDK_CONTENDER_CONFIRMED)));
+    json_object_set_new(object, "lock_delay_ms",
+                        json_integer(pdk_contender_number(list, i, PDK_CONTENDER_LOCK_DELAY_MS)));
 }
 
 json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
@@ -60,19 +61,21 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     char session[24];
     bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK;
     json_t *object = json_object();
-    snprintf(session, sizeof session, "%016llx", (unsigned long long)pdk_contender_session(list, i));
+    snprintf(session, sizeof session, "%016llx",
+             (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));
     json_object_set_new(object, "position", junk ? json_null() : json_integer((json_int_t)i + 1));
     pdk__cli_json_text(object, "state", pdk__cli_listing_state(list, i));
     if (*pdk__cli_listing_mode(list, i) != '\0')
         pdk__cli_json_text(object, "mode", pdk__cli_listing_mode(list, i));
     pdk__cli_json_text(object, "node", pdk_contender_name(list, i));
     pdk__cli_json_text(object, "dialect", pdk__cli_library(list, i));
-    json_object_set_new(object, "sequence", junk ? json_null() : json_integer(pdk_contender_sequence(list, i)));
+    json_object_set_new(object, "sequence",
+                        junk ? json_null() : json_integer(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE)));
     pdk__cli_json_text(object, "session", session);
-    json_object_set_new(object, "token", json_integer(pdk_contender_token(list, i)));
-    json_object_set_new(object, "since_ms", json_integer(pdk_contender_since_ms(list, i)));
+    json_object_set_new(object, "token", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_TOKEN)));
+    json_object_set_new(object, "since_ms", json_integer(pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS)));
     json_object_set_new(object, "age_ms", json_integer(pdk__cli_listing_age_ms(list, i)));
-    json_object_set_new(object, "asked", json_boolean(pdk_contender_revoked(list, i)));
+    json_object_set_new(object, "asked", json_boolean(pdk_contender_number(list, i, PDK_CONTENDER_REVOKED)));
     set_identity(object, list, i);
     set_data(object, list, i);
     return object;

@@ -101,7 +101,7 @@ static void put_row(FILE *out, const struct pdk__cli_lock_row *row, int path, in
 {
     char text[64], age[32] = "-";
     size_t first = row->holder != PDK__CLI_NO_ROW ? row->holder : row->waiter;
-    if (first != PDK__CLI_NO_ROW && pdk_contender_since_ms(row->list, first) > 0)
+    if (first != PDK__CLI_NO_ROW && pdk_contender_number(row->list, first, PDK_CONTENDER_SINCE_MS) > 0)
         pdk__cli_duration(pdk__cli_listing_age_ms(row->list, first), age);
     put(out, row->path, path);
     snprintf(text, sizeof text, "%5zu %5zu %7s", row->n_hold, row->n_wait, age);

@@ -7,15 +7,17 @@
 
 void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t size)
 {
-    const char *host = pdk_contender_host(list, i), *label = pdk_contender_label(list, i);
+    const char *host = pdk_contender_text(list, i, PDK_CONTENDER_HOST),
+               *label = pdk_contender_text(list, i, PDK_CONTENDER_LABEL);
     if (*host == '\0')
         snprintf(text, size, "%s", pdk_contender_name(list, i));
-    else if (pdk_contender_pid(list, i) == 0)
+    else if (pdk_contender_number(list, i, PDK_CONTENDER_PID) == 0)
         snprintf(text, size, "%s", host); /* some libraries write only an address */
     else if (*label == '\0')
-        snprintf(text, size, "%s pid %lld", host, (long long)pdk_contender_pid(list, i));
+        snprintf(text, size, "%s pid %lld", host, (long long)pdk_contender_number(list, i, PDK_CONTENDER_PID));
     else
-        snprintf(text, size, "%s pid %lld (%s)", host, (long long)pdk_contender_pid(list, i), label);
+        snprintf(text, size, "%s pid %lld (%s)", host, (long long)pdk_contender_number(list, i, PDK_CONTENDER_PID),
+                 label);
 }
 
 bool pdk__cli_is_kazoo(const pdk_contender_list *list, size_t i)

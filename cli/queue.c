@@ -91,7 +91,7 @@ static void describe(const struct standing *standing, const char *of, const pdk_
         snprintf(position, sizeof position, "place %ld of %ld, ", standing->at, standing->of);
     snprintf(text, size, "waiting for %s: %sheld by %s%s%s", path, position, holder,
              pdk_contender_dialect(list, first) == PDK_DIALECT_JUNK ? " (junk)" : "",
-             pdk_contender_revoked(list, first) ? ", who was asked for it" : "");
+             pdk_contender_number(list, first, PDK_CONTENDER_REVOKED) ? ", who was asked for it" : "");
 }
 
 static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender_list *list)

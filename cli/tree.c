@@ -54,8 +54,9 @@ static char *join(const char *path, const char *name)
 /* A contender's node has no children, unless it is none: "job-0000000001" may be a directory of locks. */
 static bool may_have_children(const pdk_contender_list *list, size_t i)
 {
-    bool seen = pdk_contender_token(list, i) != 0;
-    return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK || (seen && pdk_contender_session(list, i) == 0);
+    bool seen = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
+    return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ||
+           (seen && pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0);
 }
 
 static int push_children(struct pdk__cli_tree *tree, struct queue *q, const struct item *item,

@@ -137,10 +137,11 @@ static bool same_contender(const pdk_contender_list *a, const pdk_contender_list
     size_t of_a, of_b;
     const char *in_a = pdk_contender_data(a, i, &of_a), *in_b = pdk_contender_data(b, i, &of_b);
     return strcmp(pdk_contender_name(a, i), pdk_contender_name(b, i)) == 0 &&
-           pdk_contender_token(a, i) == pdk_contender_token(b, i) &&
-           pdk_contender_revoked(a, i) == pdk_contender_revoked(b, i) &&
-           pdk_contender_data_omitted(a, i) == pdk_contender_data_omitted(b, i) && of_a == of_b &&
-           memcmp(in_a, in_b, of_a) == 0;
+           pdk_contender_number(a, i, PDK_CONTENDER_TOKEN) == pdk_contender_number(b, i, PDK_CONTENDER_TOKEN) &&
+           pdk_contender_number(a, i, PDK_CONTENDER_REVOKED) == pdk_contender_number(b, i, PDK_CONTENDER_REVOKED) &&
+           pdk_contender_number(a, i, PDK_CONTENDER_DATA_OMITTED) ==
+               pdk_contender_number(b, i, PDK_CONTENDER_DATA_OMITTED) &&
+           of_a == of_b && memcmp(in_a, in_b, of_a) == 0;
 }
 
 static bool same(const pdk_contender_list *a, const pdk_contender_list *b)

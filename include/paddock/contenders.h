@@ -50,7 +50,7 @@ typedef enum pdk_mode {
  * PDK_EPATH: PATH is not an absolute path.
  * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *
- * The trap: data over the two limits above are left out; pdk_contender_data_omitted() has their size.
+ * The trap: data over the two limits above are left out; PDK_CONTENDER_DATA_OMITTED is their size.
  */
 int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 
@@ -105,73 +105,62 @@ int64_t pdk_contender_list_since_ms(const pdk_contender_list *list);
 const char *pdk_contender_name(const pdk_contender_list *list, size_t i);
 pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i);
 
-/* The sequence number; -1 for junk. */
-int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i);
-
 /* How the contender holds the lock, or will hold it. */
 pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
  * reader that has only readers ahead, a writer beside the read lock that it took under its own, and a permit with fewer
- * nodes ahead than pdk_contender_limit(), or where that is not known. Junk among permits counts as one, ahead of all of
+ * nodes ahead than PDK_CONTENDER_LIMIT, or where that is not known. Junk among permits counts as one, ahead of all of
  * them, and holds; elsewhere it is false for junk. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
-
-/* The session that owns the node; 0 for a node that is not ephemeral, or that this client may not look at. */
-int64_t pdk_contender_session(const pdk_contender_list *list, size_t i);
-
-/* The czxid of the node: the token of the grant it has or will have. 0 when this client may not look at it. */
-int64_t pdk_contender_token(const pdk_contender_list *list, size_t i);
-
-/* The time at which the node was created, in milliseconds since 1970 by the servers' clock. */
-int64_t pdk_contender_since_ms(const pdk_contender_list *list, size_t i);
 
 /* The node's data, without a request for revocation: *SIZE bytes, and a NUL after them that does not count. SIZE may be
  * NULL. */
 const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t *size);
 
-/* Does the node carry a request for revocation, by pdk_contender_revoke() or Curator's Revoker? */
-bool pdk_contender_revoked(const pdk_contender_list *list, size_t i);
+/* The other properties of contender I: 0 or "" where it has none. "By its identity" is by the data of its node, which any
+ * client may have written. */
+typedef enum pdk_contender_property {
+    /* Numbers. */
+    PDK_CONTENDER_SEQUENCE, /* the sequence number; -1 for junk */
+    PDK_CONTENDER_SESSION, /* the session that owns the node; 0: it is not ephemeral, or this client may not look at it */
+    PDK_CONTENDER_TOKEN,   /* the node's czxid: the token of the grant that it has or will have, unless that is
+                               confirmed. 0: this client may not look at it */
+    PDK_CONTENDER_SINCE_MS, /* when the node was created, in milliseconds since 1970 by the servers' clock */
+    PDK_CONTENDER_REVOKED,  /* 1: it carries a request for revocation, by pdk_contender_revoke() or Curator's Revoker */
+    PDK_CONTENDER_READABLE, /* 1: the servers let this client look at the node, and read its data where there are any; or
+                               it was not read (pdk_contenders_first()). Contenders must be able to READ the nodes of
+                               each other */
+    PDK_CONTENDER_DATA_OMITTED, /* how many bytes of the node's data are missing from pdk_contender_data(): they are over
+                                   PDK_CONTENDER_DATA_MAX, over PDK_CONTENDERS_DATA_MAX with those before them, or the ACL
+                                   does not permit to READ them. Also 0 when this client may not look at the node: the
+                                   token is 0 then */
+    PDK_CONTENDER_PID,          /* by its identity; 0: unknown */
+    PDK_CONTENDER_THREAD,       /* likewise */
+    PDK_CONTENDER_CONFIRMED,    /* 1: its grants are confirmed (pdk_lock_options_set_confirmed()), by its identity.
+                                    Either all contenders of a path should confirm their grants, or none */
+    PDK_CONTENDER_LOCK_DELAY_MS, /* its lock delay (pdk_lock_options_set_lock_delay_ms()), by its identity. Either all
+                                    contenders of a path should have one, or none */
+    PDK_CONTENDER_LIMIT, /* how many permits the semaphore has, by its identity; 0: not known, or it is none. All
+                            contenders of a semaphore should have one limit */
+    PDK_CONTENDER_DEAD, /* 1: its process ran on this machine, and has ended; the servers keep the node until the session
+                            expires. 0 also where that is not proven: another machine, another PID namespace, no
+                            identity */
 
-/* How many bytes of the node's data were not read, and are therefore missing from pdk_contender_data(). Data are left
- * out when they are over PDK_CONTENDER_DATA_MAX, when they are over PDK_CONTENDERS_DATA_MAX together with those before
- * them, or when the ACL does not permit to READ them. 0 when the data are whole. Also 0 when this client may not look
- * at the node (servers that refuse exists without READ): pdk_contender_token() is 0 then. */
-size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i);
+    /* Texts, by its identity. */
+    PDK_CONTENDER_HOST,
+    PDK_CONTENDER_LABEL,
+    PDK_CONTENDER_MACHINE, /* where the number of the process counts: a text that two contenders share if they ran on one
+                              machine since it was started, in one PID namespace */
+    PDK_CONTENDER_UNDER    /* the name of the node that paddock(1) held while it ran the contender's process, or an
+                              ancestor of that. The holder of that node releases it when the process has ended */
+} pdk_contender_property;
 
-/* Did the servers let this client look at the node, and read its data where there are any? true for a node that was
- * not read (pdk_contenders_first()). Contenders must be able to READ the nodes of each other. */
-bool pdk_contender_readable(const pdk_contender_list *list, size_t i);
+/* A number: 0 for a property that is a text. */
+int64_t pdk_contender_number(const pdk_contender_list *list, size_t i, pdk_contender_property property);
 
-/* Identity, when the data carries it: "" and 0 otherwise. */
-const char *pdk_contender_host(const pdk_contender_list *list, size_t i);
-int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i);
-int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i);
-const char *pdk_contender_label(const pdk_contender_list *list, size_t i);
-
-/* Does the identity say that this contender's grants are confirmed (pdk_lock_options_set_confirmed())? Either all
- * contenders of a path should confirm their grants, or none. */
-bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i);
-
-/* The lock delay in the contender's identity (pdk_lock_options_set_lock_delay_ms()), in milliseconds; 0 for none.
- * Either all contenders of a path should have one, or none. */
-int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i);
-
-/* How many permits the semaphore has, by the identity of this one's contender; 0: not known, or it is none. All
- * contenders of a semaphore should have one limit. */
-int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i);
-
-/* Where the number of the process counts, in the contender's identity: a text that two contenders share if they ran on
- * one machine since it was started, in one PID namespace; "" when it is not known. */
-const char *pdk_contender_machine(const pdk_contender_list *list, size_t i);
-
-/* The name of the node that paddock(1) held while it ran the contender's process, or an ancestor of that, by the
- * contender's identity; "" for none. The holder of that node releases it when the process has ended. */
-const char *pdk_contender_under(const pdk_contender_list *list, size_t i);
-
-/* Did the contender's process run on this machine, and has it ended? The servers keep its node until its session
- * expires. Also false when that is not proven: another machine, another PID namespace, no identity. */
-bool pdk_contender_dead(const pdk_contender_list *list, size_t i);
+/* A text: "" for a property that is a number. */
+const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_contender_property property);
 
 /*
  * Ask contender I of LIST to release the lock: write "__REVOKE__" into its node's data, as Curator's Revoker does.

@@ -193,7 +193,7 @@ size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size);
 /*
  * List the leader of PATH alone, for a program that is no candidate. The list is empty when there is no leader.
  *
- * pdk_contender_data() is the leader's id, pdk_contender_token() the token of its term, pdk_contender_name() its node.
+ * pdk_contender_data() is the leader's id, PDK_CONTENDER_TOKEN the token of its term, pdk_contender_name() its node.
  * The answer is a snapshot. On a path of locks the list has the holder. pdk_contenders() lists all candidates.
  *
  * Errors as pdk_contenders().

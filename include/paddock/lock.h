@@ -83,7 +83,7 @@ int pdk_lock_options_set_min_token(pdk_lock_options *o, int64_t min_token);
  * the sessions that create them. PDK_EINVAL.
  *
  * The trap: all contenders of a path must have this option, or none. Tokens of the two kinds do not rise together.
- * pdk_contender_token() has the number of the creation, not the token of a confirmed grant.
+ * PDK_CONTENDER_TOKEN is the number of the creation, not the token of a confirmed grant.
  */
 int pdk_lock_options_set_confirmed(pdk_lock_options *o, bool confirmed);
 

@@ -209,7 +209,8 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
 {
     if (c == NULL || list == NULL || i >= pdk_contender_list_size(list))
         return PDK_EINVAL;
-    struct intervention v = {.client = c, .token = pdk_contender_token(list, i), .remove = remove};
+    struct intervention v = {
+        .client = c, .token = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN), .remove = remove};
     v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = pdk__client_enter(c);
     if (rc != 0)

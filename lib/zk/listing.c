@@ -39,12 +39,6 @@ pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i)
     return dialects[list->items[i].parsed.kind];
 }
 
-int64_t pdk_contender_sequence(const pdk_contender_list *list, size_t i)
-{
-    const struct pdk__name *name = &list->items[i].parsed;
-    return name->kind != PDK__NAME_JUNK ? name->sequence : -1;
-}
-
 pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
 {
     static const pdk_mode modes[PDK__N_TAGS] = {
@@ -71,7 +65,7 @@ bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
 {
     const struct pdk__name *own = &list->items[i].parsed;
     bool permit = own->kind == PDK__NAME_JUNK && has_permits(list);
-    struct pdk__rule rule = pdk__rule_of(own, pdk_contender_limit(list, i), permit);
+    struct pdk__rule rule = pdk__rule_of(own, list->items[i].identity.limit, permit);
     size_t blocking = 0;
     for (size_t k = 0; k < list->n && pdk__rule_admits(&rule, blocking); k++) {
         const struct pdk__name *other = &list->items[k].parsed;
@@ -81,19 +75,6 @@ bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
     return pdk__rule_admits(&rule, blocking);
 }
 
-/* A container's owner is a number with the highest bit alone, and a node with a time to live has its two highest bytes
- * set: neither is a session. */
-int64_t pdk_contender_session(const pdk_contender_list *list, size_t i)
-{
-    int64_t owner = list->items[i].stat.ephemeralOwner;
-    bool special = owner == INT64_MIN || ((uint64_t)owner >> 56) == 0xff;
-    return special ? 0 : owner;
-}
-
-int64_t pdk_contender_token(const pdk_contender_list *list, size_t i) { return list->items[i].stat.czxid; }
-
-int64_t pdk_contender_since_ms(const pdk_contender_list *list, size_t i) { return list->items[i].stat.ctime; }
-
 const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t *size)
 {
     const struct pdk__listing_item *item = &list->items[i];
@@ -102,34 +83,63 @@ const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t 
     return item->data != NULL ? item->data + item->foreign : "";
 }
 
-bool pdk_contender_revoked(const pdk_contender_list *list, size_t i) { return list->items[i].foreign > 0; }
-
-size_t pdk_contender_data_omitted(const pdk_contender_list *list, size_t i) { return list->items[i].omitted; }
-
-bool pdk_contender_readable(const pdk_contender_list *list, size_t i) { return !list->items[i].refused; }
-
-const char *pdk_contender_host(const pdk_contender_list *list, size_t i) { return list->items[i].identity.host; }
-
-int64_t pdk_contender_pid(const pdk_contender_list *list, size_t i) { return list->items[i].identity.pid; }
-
-int64_t pdk_contender_thread(const pdk_contender_list *list, size_t i) { return list->items[i].identity.thread; }
-
-const char *pdk_contender_label(const pdk_contender_list *list, size_t i) { return list->items[i].identity.label; }
-
-bool pdk_contender_confirmed(const pdk_contender_list *list, size_t i) { return list->items[i].identity.confirmed; }
-
-int64_t pdk_contender_lock_delay_ms(const pdk_contender_list *list, size_t i)
+/* A container's owner is a number with the highest bit alone, and a node with a time to live has its two highest bytes
+ * set: neither is a session. */
+static int64_t session_of(const struct pdk__listing_item *item)
 {
-    return list->items[i].identity.lock_delay_ms;
+    int64_t owner = item->stat.ephemeralOwner;
+    bool special = owner == INT64_MIN || ((uint64_t)owner >> 56) == 0xff;
+    return special ? 0 : owner;
 }
 
-int64_t pdk_contender_limit(const pdk_contender_list *list, size_t i) { return list->items[i].identity.limit; }
-
-const char *pdk_contender_machine(const pdk_contender_list *list, size_t i) { return list->items[i].identity.machine; }
-
-const char *pdk_contender_under(const pdk_contender_list *list, size_t i) { return list->items[i].identity.under; }
-
-bool pdk_contender_dead(const pdk_contender_list *list, size_t i)
+int64_t pdk_contender_number(const pdk_contender_list *list, size_t i, pdk_contender_property property)
 {
-    return pdk__identity_dead(&list->items[i].identity);
+    const struct pdk__listing_item *item = &list->items[i];
+    switch (property) {
+    case PDK_CONTENDER_SEQUENCE:
+        return item->parsed.kind != PDK__NAME_JUNK ? item->parsed.sequence : -1;
+    case PDK_CONTENDER_SESSION:
+        return session_of(item);
+    case PDK_CONTENDER_TOKEN:
+        return item->stat.czxid;
+    case PDK_CONTENDER_SINCE_MS:
+        return item->stat.ctime;
+    case PDK_CONTENDER_REVOKED:
+        return item->foreign > 0;
+    case PDK_CONTENDER_READABLE:
+        return !item->refused;
+    case PDK_CONTENDER_DATA_OMITTED:
+        return (int64_t)item->omitted;
+    case PDK_CONTENDER_PID:
+        return item->identity.pid;
+    case PDK_CONTENDER_THREAD:
+        return item->identity.thread;
+    case PDK_CONTENDER_CONFIRMED:
+        return item->identity.confirmed;
+    case PDK_CONTENDER_LOCK_DELAY_MS:
+        return item->identity.lock_delay_ms;
+    case PDK_CONTENDER_LIMIT:
+        return item->identity.limit;
+    case PDK_CONTENDER_DEAD:
+        return pdk__identity_dead(&item->identity);
+    default:
+        return 0;
+    }
+}
+
+const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_contender_property property)
+{
+    const struct pdk__identity *identity = &list->items[i].identity;
+    switch (property) {
+    case PDK_CONTENDER_HOST:
+        return identity->host;
+    case PDK_CONTENDER_LABEL:
+        return identity->label;
+    case PDK_CONTENDER_MACHINE:
+        return identity->machine;
+    case PDK_CONTENDER_UNDER:
+        return identity->under;
+    default:
+        return "";
+    }
 }

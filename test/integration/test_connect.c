@@ -139,7 +139,7 @@ static void chroot_and_not(void)
     pdk_contender_list *list;
     CHECK_RC(pdk_contenders(inside, "/a/b", LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 1);
-    CHECK_EQ(pdk_contender_session(list, 0), pdk_client_session_id(outside));
+    CHECK_EQ(pdk_contender_number(list, 0, PDK_CONTENDER_SESSION), pdk_client_session_id(outside));
     pdk_contender_list_free(list);
     locker_finish(&l);
     fixture_end(inside, m);

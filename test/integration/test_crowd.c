@@ -158,9 +158,9 @@ static void check_data(const pdk_contender_list *list, size_t i, size_t size, si
     const char *data = pdk_contender_data(list, i, &n);
     CHECK_EQ(n, size);
     CHECK_EQ(strlen(data), size);
-    CHECK_EQ(pdk_contender_data_omitted(list, i), omitted);
-    CHECK_EQ(pdk_contender_sequence(list, i), i);
-    CHECK(pdk_contender_token(list, i) > 0);
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_DATA_OMITTED), omitted);
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE), i);
+    CHECK(pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) > 0);
 }
 
 static int count_reads(void)
@@ -221,8 +221,8 @@ static void stays_held(void)
     CHECK_RC(pdk_contenders(c, crowded, PDK_FOREVER, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), CROWD);
     for (size_t i = 0; i < CROWD; i++) {
-        CHECK_EQ(pdk_contender_sequence(list, i), i);
-        CHECK_EQ(pdk_contender_pid(list, i), 4711);
+        CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE), i);
+        CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_PID), 4711);
     }
     pdk_contender_list_free(list);
     finish();

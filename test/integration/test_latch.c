@@ -838,7 +838,7 @@ static void check_current(const char *id, int64_t token)
     if (id != NULL) {
         CHECK_STR(pdk_contender_data(list, 0, &size), id);
         CHECK_EQ(size, strlen(id));
-        CHECK_EQ(pdk_contender_token(list, 0), token);
+        CHECK_EQ(pdk_contender_number(list, 0, PDK_CONTENDER_TOKEN), token);
     }
     pdk_contender_list_free(list);
 }

@@ -67,7 +67,7 @@ static void a_leader_that_is_asked_makes_room(void)
     example_start(argv);
     int64_t token = program_await_number(&example, "leading, token ");
     CHECK_RC(pdk_leader_current(c, argv[2], LIMIT_MS, &l), PDK_OK);
-    CHECK_EQ(pdk_contender_token(l, 0), token);
+    CHECK_EQ(pdk_contender_number(l, 0, PDK_CONTENDER_TOKEN), token);
     CHECK_RC(pdk_contender_revoke(c, l, 0, LIMIT_MS), PDK_OK);
     pdk_contender_list_free(l);
     CHECK_EQ(program_await_number(&example, "standing down: asked to resign, token "), token);

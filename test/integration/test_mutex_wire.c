@@ -198,13 +198,13 @@ static void check_contender(const pdk_contender_list *list, size_t i, const stru
     gethostname(host, sizeof host - 1);
     check_name(pdk_contender_name(list, i), pdk_client_session_id(p->client), &attempt);
     CHECK_EQ(pdk_contender_dialect(list, i), PDK_DIALECT_PADDOCK);
-    CHECK_EQ(pdk_contender_session(list, i), pdk_client_session_id(p->client));
-    CHECK_EQ(pdk_contender_sequence(list, i), i);
-    CHECK_STR(pdk_contender_host(list, i), host);
-    CHECK_STR(pdk_contender_label(list, i), label);
-    CHECK_EQ(pdk_contender_pid(list, i), getpid());
-    CHECK_EQ(pdk_contender_thread(list, i), gettid());
-    CHECK(pdk_contender_since_ms(list, i) > 0);
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_SESSION), pdk_client_session_id(p->client));
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE), i);
+    CHECK_STR(pdk_contender_text(list, i, PDK_CONTENDER_HOST), host);
+    CHECK_STR(pdk_contender_text(list, i, PDK_CONTENDER_LABEL), label);
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_PID), getpid());
+    CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_THREAD), gettid());
+    CHECK(pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0);
 }
 
 static void contenders(void)
@@ -222,8 +222,8 @@ static void contenders(void)
                               (pdk_contender_list_size(list) == 2 || (pdk_contender_list_free(list), false)));
     check_contender(list, 0, &a, "first");
     check_contender(list, 1, &b, "second \"quoted\"");
-    CHECK_EQ(pdk_contender_token(list, 0), peer_token(&a));
-    int64_t promised = pdk_contender_token(list, 1);
+    CHECK_EQ(pdk_contender_number(list, 0, PDK_CONTENDER_TOKEN), peer_token(&a));
+    int64_t promised = pdk_contender_number(list, 1, PDK_CONTENDER_TOKEN);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&w, 0);

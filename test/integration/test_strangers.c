@@ -148,7 +148,7 @@ static void listed(void)
     CHECK_EQ(pdk_contender_list_size(list), 3);
     CHECK_EQ(pdk_contender_dialect(list, 0), PDK_DIALECT_FOREIGN);
     CHECK_EQ(pdk_contender_dialect(list, 1), PDK_DIALECT_CURATOR);
-    CHECK_EQ(pdk_contender_sequence(list, 1), 1);
+    CHECK_EQ(pdk_contender_number(list, 1, PDK_CONTENDER_SEQUENCE), 1);
     CHECK_STR(pdk_contender_data(list, 1, &size), "");
     CHECK_EQ(size, 0);
     CHECK_EQ(pdk_contender_dialect(list, 2), PDK_DIALECT_JUNK);

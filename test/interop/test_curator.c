@@ -73,7 +73,7 @@ static void check_list(const char *path, char nodes[1024], char sizes[256])
         CHECK_EQ(pdk_contender_dialect(l, i), curators ? PDK_DIALECT_CURATOR : PDK_DIALECT_PADDOCK);
         CHECK(pdk_contender_data(l, i, &size) != NULL);
         CHECK(size > 0);
-        CHECK_EQ(pdk_contender_pid(l, i), curators ? 0 : getpid());
+        CHECK_EQ(pdk_contender_number(l, i, PDK_CONTENDER_PID), curators ? 0 : getpid());
         n += snprintf(nodes + n, 1024 - (size_t)n, " %s", pdk_contender_name(l, i));
         s += snprintf(sizes + s, 256 - (size_t)s, " %zu", size);
     }

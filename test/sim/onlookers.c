@@ -66,13 +66,18 @@ static void judge_properties(struct world *w, const pdk_contender_list *list, si
 {
     size_t size;
     const char *data = pdk_contender_data(list, i, &size);
-    bool anonymous = strcmp(pdk_contender_host(list, i), data) == 0 && *pdk_contender_label(list, i) == '\0' &&
-                     pdk_contender_pid(list, i) == 0 && pdk_contender_thread(list, i) == 0 &&
-                     !pdk_contender_confirmed(list, i) && pdk_contender_lock_delay_ms(list, i) == 0;
-    bool of_owner = pdk_contender_session(list, i) == (node->owner >= 0 ? world_session_id(node->owner) : 0);
+    bool anonymous = strcmp(pdk_contender_text(list, i, PDK_CONTENDER_HOST), data) == 0 &&
+                     *pdk_contender_text(list, i, PDK_CONTENDER_LABEL) == '\0' &&
+                     pdk_contender_number(list, i, PDK_CONTENDER_PID) == 0 &&
+                     pdk_contender_number(list, i, PDK_CONTENDER_THREAD) == 0 &&
+                     !pdk_contender_number(list, i, PDK_CONTENDER_CONFIRMED) &&
+                     pdk_contender_number(list, i, PDK_CONTENDER_LOCK_DELAY_MS) == 0;
+    bool of_owner = pdk_contender_number(list, i, PDK_CONTENDER_SESSION) ==
+                    (node->owner >= 0 ? world_session_id(node->owner) : 0);
     bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK, wrapped = strstr(node->name, "--") != NULL;
-    if (!anonymous || !of_owner || (junk || wrapped) != (pdk_contender_sequence(list, i) < 0) ||
-        (size > 0 && strcmp(data, "sim") != 0) || (pdk_contender_data_omitted(list, i) > 0 && !node->secret))
+    if (!anonymous || !of_owner || (junk || wrapped) != (pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE) < 0) ||
+        (size > 0 && strcmp(data, "sim") != 0) ||
+        (pdk_contender_number(list, i, PDK_CONTENDER_DATA_OMITTED) > 0 && !node->secret))
         world_break(w, law, "%s is listed with properties that it has not", node->name);
 }
 
@@ -80,7 +85,7 @@ static void judge_properties(struct world *w, const pdk_contender_list *list, si
 static void judge_item(struct onlooker *k, const pdk_contender_list *list, size_t i)
 {
     struct world *w = k->client->world;
-    int64_t token = pdk_contender_token(list, i);
+    int64_t token = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN);
     if (token != 0 && !world_created(w, k->path, pdk_contender_name(list, i), token))
         world_break(w, law, "%s is listed, which never was", pdk_contender_name(list, i));
     const struct node *node = token != 0 ? node_of(w, k->path, token) : NULL;
@@ -113,7 +118,7 @@ static int look(struct onlooker *k, pdk_contender_list **list)
     for (size_t i = 0; i < pdk_contender_list_size(*list); i++)
         judge_item(k, *list, i);
     if (kind == 0 && pdk_contender_list_size(*list) > 0)
-        law_observers_judge(w, k->path, pdk_contender_token(*list, 0));
+        law_observers_judge(w, k->path, pdk_contender_number(*list, 0, PDK_CONTENDER_TOKEN));
     if (kind == 0 && pdk_contender_list_size(*list) == 0)
         law_observers_judge_none(w, since);
     see(SIGHT_SURVEYED);
@@ -145,7 +150,7 @@ static void intervene(struct onlooker *k, const pdk_contender_list *list)
 {
     struct world *w = k->client->world;
     size_t n = pdk_contender_list_size(list), i = chance(&w->random, 700) ? 0 : (size_t)below(&w->random, (int)n);
-    int64_t token = pdk_contender_token(list, i), timeout_ms = between(&w->random, 100, 4000);
+    int64_t token = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN), timeout_ms = between(&w->random, 100, 4000);
     bool removes = chance(&w->random, 400);
     int rc;
     fiber_block(k, ms(chance(&w->random, 500) ? 0 : below(&w->random, 1000)));
@@ -267,7 +272,7 @@ static void *look_last(void *arg)
     bool level = caught_up(&w->ensemble);
     int rc = pdk_leader_current(k->client->library, k->name, PDK_FOREVER, &list);
     size_t n = rc == 0 ? pdk_contender_list_size(list) : 0;
-    int64_t token = n > 0 ? pdk_contender_token(list, 0) : 0;
+    int64_t token = n > 0 ? pdk_contender_number(list, 0, PDK_CONTENDER_TOKEN) : 0;
     bool wrong = n > 1 || (token != law_observers_leader(w) && level && n_committed == w->ensemble.n_committed);
     bool over = (rc == PDK_ECLOSED && k->client->closes) || (rc == PDK_EAUTH && k->client->auth_failed);
     if (rc == 0 ? wrong : !over)
