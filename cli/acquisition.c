@@ -33,7 +33,7 @@ static void end(struct pdk__cli_acquisition *c, int rc)
     if (c->lock.lock != NULL)
         pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
     if (c->leader != NULL)
-        pdk_leader_last_error(c->leader, c->why, sizeof c->why);
+        pdk_lock_last_error(c->leader, c->why, sizeof c->why);
     if (c->why[0] == '\0' && c->client != NULL)
         pdk_client_last_error(c->client, c->why, sizeof c->why);
     if (c->why[0] == '\0')
@@ -201,7 +201,7 @@ void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *t
     assert(c->phase == PHASE_HELD);
     if (c->leader != NULL) {
         *token = c->token;
-        pdk_leader_node(c->leader, node, size);
+        pdk_lock_node(c->leader, node, size);
     } else {
         pdk_grant_token(c->lock.grant, token);
         pdk_grant_node(c->lock.grant, 0, node, size);
@@ -240,7 +240,7 @@ void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
 {
     pdk_client_close(c->client);
     pdk__cli_object_free(&c->lock);
-    pdk_leader_free(c->leader);
+    pdk_lock_free(c->leader);
     pdk_client_free(c->client);
     c->leader = NULL;
     c->client = NULL;

@@ -33,13 +33,13 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
 static bool in_this_term(const struct pdk__cli_acquisition *c)
 {
     int64_t token;
-    return pdk_leader_token(c->leader, &token) == 0 && token == c->token;
+    return pdk_lock_token(c->leader, &token) == 0 && token == c->token;
 }
 
 /* The library is a candidate again unasked, and may lead again, before the last term's work has ended. */
 int64_t pdk__cli_candidacy_valid_ms(const struct pdk__cli_acquisition *c)
 {
-    int64_t valid_ms = pdk_leader_valid_ms(c->leader);
+    int64_t valid_ms = pdk_lock_valid_ms(c->leader);
     return in_this_term(c) ? valid_ms : 0; /* checked last: a term does not come back */
 }
 
@@ -48,7 +48,7 @@ static void await_term(struct pdk__cli_acquisition *c)
     pdk_leadership state = pdk_leader_state(c->leader);
     if (state == PDK_LEADER_IDLE) {
         c->end(c, pdk_leader_wait(c->leader, 0)); /* this returns the reason, and does not wait */
-    } else if (state == PDK_LEADER_LEADING && pdk_leader_token(c->leader, &c->token) == 0) {
+    } else if (state == PDK_LEADER_LEADING && pdk_lock_token(c->leader, &c->token) == 0) {
         c->move(c, PHASE_HELD);
         c->state = PDK_HELD;
     }

@@ -32,7 +32,7 @@ static void say(const char *what, int64_t token)
 static void work(pdk_leader *l)
 {
     int64_t token;
-    if (pdk_leader_is_leader(l) && pdk_leader_valid_ms(l) > WORK_MS && pdk_leader_token(l, &token) == 0)
+    if (pdk_leader_is_leader(l) && pdk_lock_valid_ms(l) > WORK_MS && pdk_lock_token(l, &token) == 0)
         say("working", token);
 }
 
@@ -80,7 +80,7 @@ static int take_all(pdk_leader *l)
 static int end(pdk_leader *l)
 {
     int64_t token;
-    if (pdk_leader_token(l, &token) == 0)
+    if (pdk_lock_token(l, &token) == 0)
         say("standing down: asked to end", token);
     return pdk_leader_resign(l);
 }
@@ -88,7 +88,7 @@ static int end(pdk_leader *l)
 /* Returns when it was asked to end and has resigned, or when it can no longer lead. */
 static int run(pdk_leader *l, int signals)
 {
-    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = pdk_leader_fd(l), .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = pdk_lock_fd(l), .events = POLLIN}};
     int rc = fds[1].fd < 0 ? fds[1].fd : pdk_leader_start(l);
     while (rc == 0) {
         poll(fds, 2, STEP_MS);
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
         rc = run(leader, signals);
     if (rc != 0)
         fprintf(stderr, "leader: %s\n", pdk_strerror(rc));
-    pdk_leader_free(leader);
+    pdk_lock_free(leader);
     pdk_client_free(client);
     close(signals);
     return rc != 0 ? EXIT_FAILURE : EXIT_SUCCESS;

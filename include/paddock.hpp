@@ -909,15 +909,12 @@ class leader
     void wait() { check(pdk_leader_wait(native(), PDK_FOREVER)); }
 
     bool is_leader() const noexcept { return pdk_leader_is_leader(native()); }
-    std::chrono::milliseconds valid() const noexcept
-    {
-        return std::chrono::milliseconds(pdk_leader_valid_ms(native()));
-    }
+    std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(pdk_lock_valid_ms(native())); }
 
     std::int64_t token() const
     {
         std::int64_t token = 0;
-        check(pdk_leader_token(native(), &token));
+        check(pdk_lock_token(native(), &token));
         return token;
     }
 
@@ -930,7 +927,7 @@ class leader
     };
 
     struct end {
-        void operator()(pdk_leader *leader) const noexcept { pdk_leader_free(leader); }
+        void operator()(pdk_leader *leader) const noexcept { pdk_lock_free(leader); }
     };
 
     static void changed(pdk_leader *, pdk_leader_change change, std::int64_t token, void *argument) noexcept
@@ -942,7 +939,7 @@ class leader
     void check(int rc) const
     {
         if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_leader_last_error));
+            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
     }
 
     detail::registry<change_function> function_;

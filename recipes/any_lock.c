@@ -240,13 +240,27 @@ void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg
     ((pdk_revoke_cb)cb)(lock_of(o), change->token, arg);
 }
 
+/* A leader's changes have callbacks of another type. */
+static int may_report(pdk_lock *l)
+{
+    if (l == NULL)
+        return PDK_EINVAL;
+    return kind_of(l)->has_terms ? refuse(l) : 0;
+}
+
 int pdk_lock_on_state(pdk_lock *l, pdk_state_cb cb, void *arg)
 {
+    int rc = may_report(l);
+    if (rc != 0)
+        return rc;
     return pdk__object_on_change(object_of(l), (pdk__change_cb *)cb, arg);
 }
 
 int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg)
 {
+    int rc = may_report(l);
+    if (rc != 0)
+        return rc;
     return pdk__object_on_revoke(object_of(l), (pdk__change_cb *)cb, arg);
 }
 
@@ -255,7 +269,9 @@ int pdk_lock_fd(pdk_lock *l) { return pdk__object_fd(object_of(l)); }
 int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token)
 {
     int what;
-    int rc = state != NULL ? pdk__object_next_change(object_of(l), &what, token) : PDK_EINVAL;
+    int rc = state != NULL ? may_report(l) : PDK_EINVAL;
+    if (rc == 0)
+        rc = pdk__object_next_change(&l->object, &what, token);
     if (rc == 1)
         *state = (pdk_state)what;
     return rc;

@@ -1,6 +1,6 @@
 /*
  * A lock of any kind, and the public verbs that take it: the first member of the structure of a mutex, a read/write
- * lock, a semaphore and a multi-lock.
+ * lock, a semaphore, a multi-lock and a leader.
  */
 #ifndef PDK__ANY_LOCK_H
 #define PDK__ANY_LOCK_H
@@ -46,6 +46,7 @@ struct pdk__lock_kind {
 
     int (*turn)(struct pdk_lock *l, uint64_t *turn); /* the whole verb; NULL: its nodes have no turns */
     bool is_several;                                 /* a grant has a node on each of several paths */
+    bool has_terms;                                  /* its changes are those of a leader */
 };
 
 /* The object's part of a kind. */

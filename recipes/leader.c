@@ -9,7 +9,8 @@
 #include "lib/clock.h"
 #include "lib/identity.h"
 #include "lib/zk/session.h"
-#include "recipes/held.h"
+#include "recipes/any_lock.h"
+#include "recipes/hold.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,8 @@ struct pdk_leader_options {
     bool turns;
 };
 
-struct pdk_leader {
-    struct pdk__object object;
+struct pdk__leader {
+    struct pdk_lock lock;
     struct pdk__hold hold;
     const struct pdk__rule *rule; /* the latch's, or that of turns */
     char *id;
@@ -72,26 +73,26 @@ static const uint32_t moves[] = {
     [PDK_LEADER_SUSPENDED] = TO(LEADING) | TO(STANDING) | TO(IDLE),
 };
 
-static void move(struct pdk_leader *l, pdk_leadership state)
+static void move(struct pdk__leader *l, pdk_leadership state)
 {
-    assert(pdk__client_locked(l->object.client));
+    assert(pdk__client_locked(l->lock.object.client));
     assert((moves[l->state] & UINT32_C(1) << state) != 0);
     l->state = state;
     pthread_cond_broadcast(&l->hold.moved);
 }
 
-static bool in_term(const struct pdk_leader *l)
+static bool in_term(const struct pdk__leader *l)
 {
     return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
 }
 
-static void tell(struct pdk_leader *l, pdk_leader_change change, int64_t token)
+static void tell(struct pdk__leader *l, pdk_leader_change change, int64_t token)
 {
-    pdk__changes_tell(&l->object.changes, (int)change, token);
+    pdk__changes_tell(&l->lock.object.changes, (int)change, token);
 }
 
 /* It is no longer a candidate: because of RESULT. */
-static void stand_down(struct pdk_leader *l, int result)
+static void stand_down(struct pdk__leader *l, int result)
 {
     assert(result != 0);
     if (in_term(l))
@@ -100,7 +101,7 @@ static void stand_down(struct pdk_leader *l, int result)
     move(l, PDK_LEADER_IDLE);
 }
 
-static void withdraw(struct pdk_leader *l, int rc)
+static void withdraw(struct pdk__leader *l, int rc)
 {
     stand_down(l, rc);
     tell(l, PDK_WITHDRAWN, 0);
@@ -109,16 +110,16 @@ static void withdraw(struct pdk_leader *l, int rc)
 /* --- the candidacy ----------------------------------------------------------------------------------------------- */
 
 /* Become a candidate with a new node. */
-static int stand(struct pdk_leader *l)
+static int stand(struct pdk__leader *l)
 {
     assert(l->state == PDK_LEADER_STANDING);
     struct pdk__claim_spec spec = {
         .rule = l->rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
     int rc = pdk__hold_start(&l->hold, spec);
-    return rc == 0 ? 0 : pdk__object_incident(&l->object, "stand", rc);
+    return rc == 0 ? 0 : pdk__object_incident(&l->lock.object, "stand", rc);
 }
 
-static void end_candidacy(struct pdk_leader *l)
+static void end_candidacy(struct pdk__leader *l)
 {
     if (l->state == PDK_LEADER_IDLE)
         return;
@@ -129,7 +130,7 @@ static void end_candidacy(struct pdk_leader *l)
 
 /* --- reports of the hold ----------------------------------------------------------------------------------------- */
 
-static struct pdk_leader *leader_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk_leader, hold); }
+static struct pdk__leader *leader_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk__leader, hold); }
 
 static void granted(struct pdk__hold *hold)
 {
@@ -146,7 +147,7 @@ static void failed(struct pdk__hold *hold, int rc)
 /* After a loss it is a candidate again when nothing of the term is left on the servers. */
 static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
 {
-    struct pdk_leader *l = leader_of(hold);
+    struct pdk__leader *l = leader_of(hold);
     assert(in_term(l));
     if (state == PDK__ACT_LOST) {
         pdk__hold_count_loss(hold);
@@ -163,7 +164,7 @@ static void revoked(struct pdk__hold *hold) { tell(leader_of(hold), PDK_REVOKED,
 
 static void done(struct pdk__hold *hold)
 {
-    struct pdk_leader *l = leader_of(hold);
+    struct pdk__leader *l = leader_of(hold);
     assert(!in_term(l));
     int rc = l->state == PDK_LEADER_STANDING ? stand(l) : 0;
     if (rc != 0)
@@ -177,9 +178,9 @@ static const struct pdk__hold_kind hold_kind = {
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
-static struct pdk__object *object_of(pdk_leader *l) { return l != NULL ? &l->object : NULL; }
+static struct pdk__leader *at(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__leader, lock); }
 
-static struct pdk_leader *leader_at(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_leader, object); }
+static struct pdk__object *object_of(struct pdk__leader *l) { return l != NULL ? &l->lock.object : NULL; }
 
 static char *default_id(void)
 {
@@ -190,89 +191,93 @@ static char *default_id(void)
     return pdk__strdup(id);
 }
 
-static int init(struct pdk__object *o, const void *options)
+static int init(struct pdk_lock *lock, const void *options)
 {
-    struct pdk_leader *l = leader_at(o);
-    const pdk_leader_options *opts = options;
+    struct pdk__leader *l = at(lock);
+    const struct pdk_leader_options *opts = options;
     /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
     l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
     l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
-    int rc = l->id != NULL ? pdk__hold_init(&l->hold, o, &hold_kind, &verbs, NULL) : PDK_ENOMEM;
-    if (rc != 0)
-        pdk__free(l->id);
-    return rc;
+    int rc = pdk__hold_init(&l->hold, &lock->object, &hold_kind, &verbs, NULL);
+    return l->id != NULL ? rc : PDK_ENOMEM;
 }
 
-static void clear(struct pdk__object *o)
+static void clear(struct pdk_lock *lock)
 {
-    struct pdk_leader *l = leader_at(o);
+    struct pdk__leader *l = at(lock);
     assert(l->state == PDK_LEADER_IDLE);
     pdk__hold_clear(&l->hold);
     pdk__free(l->id);
 }
 
+/* A candidate is freed, too: no thread relies on its term after that. */
+static bool in_use(const struct pdk_lock *lock)
+{
+    (void)lock;
+    return false;
+}
+
+static void drop(struct pdk_lock *lock) { end_candidacy(at(lock)); }
+
 static struct pdk__hold *asked(struct pdk__object *o)
 {
-    struct pdk_leader *l = leader_at(o);
+    struct pdk__leader *l = PDK__MEMBER(o, struct pdk__leader, lock.object);
     assert(in_term(l) == (l->hold.stage == PDK__HOLD_GRANTED));
     return in_term(l) ? &l->hold : NULL;
 }
 
 static struct pdk__hold *waiting(struct pdk__object *o)
 {
-    struct pdk_leader *l = leader_at(o);
+    struct pdk__leader *l = PDK__MEMBER(o, struct pdk__leader, lock.object);
     return l->state == PDK_LEADER_STANDING && l->hold.n_at_work > 0 ? &l->hold : NULL;
 }
 
 static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
 {
-    ((pdk_leader_cb)cb)(leader_at(o), (pdk_leader_change)change->what, change->token, arg);
+    struct pdk__leader *l = PDK__MEMBER(o, struct pdk__leader, lock.object);
+    ((pdk_leader_cb)cb)(&l->lock, (pdk_leader_change)change->what, change->token, arg);
 }
 
-static const struct pdk__object_kind kind = {.making = "make a leader for",
-                                             .size = sizeof(struct pdk_leader),
-                                             .init = init,
-                                             .clear = clear,
-                                             .asked = asked,
-                                             .waiting = waiting,
-                                             .changes = {call, pdk__object_ref, pdk__object_unref}};
+static const struct pdk__lock_kind kind = {.object = {.making = "make a leader for",
+                                                      .size = sizeof(struct pdk__leader),
+                                                      .init = pdk__lock_init,
+                                                      .clear = pdk__lock_clear,
+                                                      .asked = asked,
+                                                      .waiting = waiting,
+                                                      .changes = {call, pdk__object_ref, pdk__object_unref}},
+                                           .name = "a leader",
+                                           .init = init,
+                                           .clear = clear,
+                                           .in_use = in_use,
+                                           .drop = drop,
+                                           .has_terms = true};
+
+static struct pdk__leader *leader_at(pdk_leader *l)
+{
+    l = pdk__lock_as(l, &kind);
+    return l != NULL ? at(l) : NULL;
+}
 
 int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
 {
-    struct pdk__object *o;
-    int rc = out != NULL ? pdk__object_new(&o, c, path, &kind, opts) : PDK_EINVAL;
-    if (rc == 0)
-        *out = leader_at(o);
-    return rc;
-}
-
-int pdk_leader_free(pdk_leader *l)
-{
-    if (l == NULL)
-        return 0;
-    int rc = pdk__object_enter(&l->object);
-    if (rc != 0)
-        return rc;
-    pdk__object_retire(&l->object);
-    end_candidacy(l);
-    pdk__object_leave(&l->object);
-    return 0;
+    return pdk__lock_new(out, c, path, &kind, NULL, opts);
 }
 
 /* --- stand and resign -------------------------------------------------------------------------------------------- */
 
 /* A call ends, with RC. The end of the candidacy was reported without a call, and is the reason why this one fails. */
-static int end(struct pdk_leader *l, const char *verb, int rc)
+static int end(struct pdk__leader *l, const char *verb, int rc)
 {
-    struct pdk__object *o = &l->object;
+    struct pdk__object *o = &l->lock.object;
     if (rc == 0 || rc != l->result || o->error[0] == '\0')
         return pdk__object_end(o, verb, rc);
     pdk__object_leave(o);
     return rc;
 }
 
-int pdk_leader_start(pdk_leader *l)
+int pdk_leader_start(pdk_leader *leader)
 {
+    struct pdk__leader *l = leader_at(leader);
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
@@ -285,13 +290,14 @@ int pdk_leader_start(pdk_leader *l)
     return end(l, "stand", rc);
 }
 
-int pdk_leader_resign(pdk_leader *l)
+int pdk_leader_resign(pdk_leader *leader)
 {
+    struct pdk__leader *l = leader_at(leader);
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
     if (l->hold.n_at_work > 0 || l->state != PDK_LEADER_IDLE)
-        rc = pdk__client_may_wait(l->object.client);
+        rc = pdk__client_may_wait(l->lock.object.client);
     if (rc == 0 && l->hold.n_at_work > 0) {
         end_candidacy(l);
         rc = pdk__hold_await_done(&l->hold);
@@ -299,14 +305,15 @@ int pdk_leader_resign(pdk_leader *l)
     return end(l, "resign", rc);
 }
 
-int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
+int pdk_leader_resign_async(pdk_leader *leader, pdk_resign_cb cb, void *arg)
 {
+    struct pdk__leader *l = leader_at(leader);
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
     if (l->hold.released_pending) {
         rc = PDK_EBUSY;
-    } else if (l->object.client->closing && l->hold.n_at_work == 0) {
+    } else if (l->lock.object.client->closing && l->hold.n_at_work == 0) {
         rc = PDK_ECLOSED;
     } else {
         if (cb != NULL)
@@ -317,8 +324,9 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg)
 }
 
 /* The hold is used again when nothing of the term is left on the servers. */
-int pdk_leader_yield(pdk_leader *l)
+int pdk_leader_yield(pdk_leader *leader)
 {
+    struct pdk__leader *l = leader_at(leader);
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
@@ -327,7 +335,7 @@ int pdk_leader_yield(pdk_leader *l)
         move(l, PDK_LEADER_STANDING);
         pdk__hold_release(&l->hold);
     } else {
-        rc = pdk__object_explain(&l->object, "yield", PDK_EPERM, "it does not lead");
+        rc = pdk__object_explain(&l->lock.object, "yield", PDK_EPERM, "it does not lead");
     }
     return end(l, "yield", rc);
 }
@@ -338,47 +346,48 @@ static void cancelled(void *object) { pdk__object_leave(object); }
 
 /* 0 when it leads, 1 when it may yet, or the error for which it never will. The caller may be woken long after an
  * election, so the passing of time is processed first. */
-static int outlook(struct pdk_leader *l)
+static int outlook(struct pdk__leader *l)
 {
-    pdk__client_refresh(l->object.client);
+    pdk__client_refresh(l->lock.object.client);
     if (l->state == PDK_LEADER_LEADING)
         return 0;
     if (l->state != PDK_LEADER_IDLE)
         return 1;
     if (l->result != 0)
         return l->result;
-    return pdk__object_explain(&l->object, "wait", PDK_EPERM, "it is no candidate");
+    return pdk__object_explain(&l->lock.object, "wait", PDK_EPERM, "it is no candidate");
 }
 
-static int timed_out(struct pdk_leader *l)
+static int timed_out(struct pdk__leader *l)
 {
     char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
     if (l->hold.n_at_work > 0)
         pdk__standing_situation(&l->hold.parts->claim.standing, why, sizeof why);
     else
-        pdk__account_connection(l->object.client, why, sizeof why);
-    pdk__incident_format(text, "wait", l->object.path, PDK_ETIMEDOUT, why);
-    pdk__incident_note(l->object.number, text);
+        pdk__account_connection(l->lock.object.client, why, sizeof why);
+    pdk__incident_format(text, "wait", l->lock.object.path, PDK_ETIMEDOUT, why);
+    pdk__incident_note(l->lock.object.number, text);
     return PDK_ETIMEDOUT;
 }
 
-static int await(struct pdk_leader *l, int64_t deadline_ms)
+static int await(struct pdk__leader *l, int64_t deadline_ms)
 {
     int rc;
-    pthread_cleanup_push(cancelled, &l->object);
+    pthread_cleanup_push(cancelled, &l->lock.object);
     while ((rc = outlook(l)) == 1 && pdk__now_ms() < deadline_ms)
-        pdk__client_await(l->object.client, &l->hold.moved, deadline_ms, true);
+        pdk__client_await(l->lock.object.client, &l->hold.moved, deadline_ms, true);
     pthread_cleanup_pop(0);
     return rc == 1 ? timed_out(l) : rc;
 }
 
-int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms)
+int pdk_leader_wait(pdk_leader *leader, int64_t timeout_ms)
 {
+    struct pdk__leader *l = leader_at(leader);
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->object.client) : 0;
+    rc = timeout_ms != 0 && outlook(l) == 1 ? pdk__client_may_wait(l->lock.object.client) : 0;
     if (rc == 0)
         rc = await(l, deadline_ms);
     return end(l, "wait", rc);
@@ -386,53 +395,38 @@ int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms)
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
-pdk_leadership pdk_leader_state(pdk_leader *l)
+pdk_leadership pdk_leader_state(pdk_leader *leader)
 {
+    struct pdk__leader *l = leader_at(leader);
     if (pdk__object_enter(object_of(l)) != 0)
         return PDK_LEADER_IDLE;
     pdk_leadership state = l->state;
-    pdk__object_leave(&l->object);
+    pdk__object_leave(&l->lock.object);
     return state;
 }
 
-bool pdk_leader_is_leader(pdk_leader *l)
+bool pdk_leader_is_leader(pdk_leader *leader)
 {
+    struct pdk__leader *l = leader_at(leader);
     if (pdk__object_enter(object_of(l)) != 0)
         return false;
     bool leads = l->state == PDK_LEADER_LEADING && pdk__hold_valid_ms(&l->hold) > 0;
-    pdk__object_leave(&l->object);
+    pdk__object_leave(&l->lock.object);
     return leads;
 }
 
-int64_t pdk_leader_valid_ms(pdk_leader *l) { return pdk__asked_valid_ms(object_of(l)); }
-
-int pdk_leader_token(pdk_leader *l, int64_t *token) { return pdk__asked_token(object_of(l), token); }
-
-size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size) { return pdk__asked_node(object_of(l), 0, buf, size); }
-
-int pdk_leader_ahead(pdk_leader *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }
-
-/* --- as of every object ------------------------------------------------------------------------------------------ */
-
-const char *pdk_leader_path(pdk_leader *l) { return l != NULL ? l->object.path : NULL; }
+/* --- changes ----------------------------------------------------------------------------------------------------- */
 
 int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
 {
-    return pdk__object_on_change(object_of(l), (pdk__change_cb *)cb, arg);
+    return pdk__object_on_change(object_of(leader_at(l)), (pdk__change_cb *)cb, arg);
 }
-
-int pdk_leader_fd(pdk_leader *l) { return pdk__object_fd(object_of(l)); }
 
 int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token)
 {
     int what;
-    int rc = change != NULL ? pdk__object_next_change(object_of(l), &what, token) : PDK_EINVAL;
+    int rc = change != NULL ? pdk__object_next_change(object_of(leader_at(l)), &what, token) : PDK_EINVAL;
     if (rc == 1)
         *change = (pdk_leader_change)what;
     return rc;
-}
-
-size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size)
-{
-    return pdk__object_last_error(object_of(l), buf, size);
 }

@@ -16,14 +16,15 @@
 #ifndef PADDOCK_LEADER_H
 #define PADDOCK_LEADER_H
 
-#include <paddock/client.h>
 #include <paddock/contenders.h>
+#include <paddock/lock.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct pdk_leader pdk_leader;
+/* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, fd and last_error. */
+typedef struct pdk_lock pdk_leader;
 typedef struct pdk_leader_options pdk_leader_options;
 
 typedef enum pdk_leadership {
@@ -64,15 +65,11 @@ int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns);
 
 /*
  * Create a leader object for PATH, which is no candidate yet; no request is sent. PATH as in pdk_mutex_new(). OPTS may
- * be NULL. On success *L is the caller's, to be given to pdk_leader_free(). PDK_EPATH, PDK_EINVAL, PDK_ENOMEM,
- * PDK_ESYSTEM, PDK_ECLOSED, PDK_EFORKED.
+ * be NULL. On success *L is the caller's, to be given to pdk_lock_free(), which refuses no
+ * leader: its candidacy ends, and its node is deleted in the background. A caller that must know that the node is
+ * deleted resigns before. PDK_EPATH, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, const pdk_leader_options *opts);
-
-/* Free the object. Any thread, also in a callback. Its candidacy ends, and its node is deleted in the background. A
- * caller that must know that the node is deleted resigns before. Pending changes are not reported. A callback that runs
- * in another thread ends in its own time. NULL is allowed. PDK_EFORKED. */
-int pdk_leader_free(pdk_leader *l);
 
 /*
  * Become a candidate, without waiting for the outcome. Nothing happens when the object is a candidate already. From now
@@ -137,29 +134,8 @@ int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms);
 pdk_leadership pdk_leader_state(pdk_leader *l);
 
 /* May the caller do the work of a leader? True in PDK_LEADER_LEADING alone, and only before the deadline of
- * pdk_leader_valid_ms(). No request; any thread. */
+ * pdk_lock_valid_ms(). No request; any thread. */
 bool pdk_leader_is_leader(pdk_leader *l);
-
-/* The milliseconds that the term is still certain to last: pdk_lock_valid_ms(), for a leader. They count down while
- * the term is suspended. 0 without a term, also after fork. */
-int64_t pdk_leader_valid_ms(pdk_leader *l);
-
-/* The fencing token of the term: the czxid of the leader's node. It is available while the object leads or is
- * suspended. Later terms of a path have larger tokens, with every leader and every library. Read it as an opaque signed
- * 64-bit number. PDK_EPERM when there is no term, PDK_EFORKED. */
-int pdk_leader_token(pdk_leader *l, int64_t *token);
-
-/* The name of the node of the term, under the path; "" without one. Copies as pdk_client_last_error(). No name is used
- * twice: a transaction of the program's own with a check of this node (zoo_check_op_init(), -1) commits in this term or
- * not at all; pdk_lock_guard() tells the traps. */
-size_t pdk_leader_node(pdk_leader *l, char *buf, size_t size);
-
-/* The number of contenders ahead of a candidate: pdk_lock_ahead(), for a leader. PDK_EPERM when the object is no
- * candidate, or leads. PDK_EINVAL, PDK_EFORKED. */
-int pdk_leader_ahead(pdk_leader *l, int64_t *ahead);
-
-/* The path of the object, borrowed until pdk_leader_free() has returned 0. Any thread. NULL for NULL. */
-const char *pdk_leader_path(pdk_leader *l);
 
 /* Called at each change, with the token of its term, in order. A program that lets more than 16 changes wait loses
  * those in the middle, never the last. A later change may have happened: pdk_leader_is_leader() has the present
@@ -170,25 +146,9 @@ typedef void (*pdk_leader_cb)(pdk_leader *l, pdk_leader_change change, int64_t t
  * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg);
 
-/* A descriptor that is readable while changes wait for pdk_leader_next_change(): those since this function was first
- * called, with or without a callback. For poll(), in any thread. The library owns it: the program neither reads nor
- * closes it. It is close-on-exec, and closed by pdk_leader_free(). Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM,
- * PDK_ENOMEM, PDK_EFORKED. */
-int pdk_leader_fd(pdk_leader *l);
-
-/* Take the oldest change that waits, without blocking. Returns 1 when there was one, 0 when there was none. TOKEN may
+/* Take the oldest change that waits, without blocking; pdk_lock_fd() is readable while there is one. Returns 1 when there was one, 0 when there was none. TOKEN may
  * be NULL. Changes over 16 are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
 int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token);
-
-/*
- * The incident: why the last call on this object failed, or why a term or the candidacy ended, as "lead /leaders/a: the
- * lock was lost while it was held: the session expired: the servers ended the session".
- *
- * Any thread. The text is kept as pdk_lock_last_error() keeps it, until the next term begins. It reports a link
- * that is too slow, and a path without DELETE, as that function does. Copies as pdk_client_last_error(), and has its
- * trap.
- */
-size_t pdk_leader_last_error(pdk_leader *l, char *buf, size_t size);
 
 /*
  * List the leader of PATH alone, for a program that is no candidate. The list is empty when there is no leader.

@@ -29,7 +29,7 @@ static void say(enum event event, int rc, int64_t ns)
                                             .event = event,
                                             .rc = rc,
                                             .token = event == ASKED ? PDK_FOREVER : token,
-                                            .valid_ms = pdk_leader_valid_ms(leader),
+                                            .valid_ms = pdk_lock_valid_ms(leader),
                                             .kind = term});
 }
 
@@ -45,7 +45,7 @@ static bool leads(void)
 static void lead(int ms)
 {
     int64_t first = now_ns();
-    if (pdk_leader_token(leader, &token) != 0 || !pdk_leader_is_leader(leader))
+    if (pdk_lock_token(leader, &token) != 0 || !pdk_leader_is_leader(leader))
         return;
     term++;
     say(ASKED, BY_LOCK, first);
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         rc = serve(atoi(argv[5]));
     if (rc != 0)
         fprintf(stderr, "candidate: %s\n", pdk_strerror(rc));
-    pdk_leader_free(leader);
+    pdk_lock_free(leader);
     pdk_client_free(client);
     return rc != 0;
 }

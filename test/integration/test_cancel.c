@@ -188,7 +188,7 @@ static void candidate(void)
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
     CHECK_RC(pdk_leader_resign(l), 0);
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
     end();
 }
 

@@ -75,7 +75,7 @@ static void end(void)
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_leader_resign(l), 0);
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
     CHECK_RC(pdk_leader_observer_free(o), 0);
     CHECK_RC(pdk_grant_cancel(g), 0);
     CHECK_WITHIN(LONG_MS, told == 1);
@@ -130,15 +130,15 @@ static void verbs_of_leaders(void)
     CHECK_RC(pdk_leader_resign_async(l, tell, NULL), PDK_EFORKED);
     CHECK_EQ(pdk_leader_state(l), PDK_LEADER_IDLE);
     CHECK(!pdk_leader_is_leader(l));
-    CHECK_EQ(pdk_leader_valid_ms(l), 0);
-    CHECK_RC(pdk_leader_token(l, &token), PDK_EFORKED);
+    CHECK_EQ(pdk_lock_valid_ms(l), 0);
+    CHECK_RC(pdk_lock_token(l, &token), PDK_EFORKED);
     CHECK_RC(pdk_leader_on_change(l, NULL, NULL), PDK_EFORKED);
-    CHECK_RC(pdk_leader_fd(l), PDK_EFORKED);
+    CHECK_RC(pdk_lock_fd(l), PDK_EFORKED);
     CHECK_RC(pdk_leader_next_change(l, &change, NULL), PDK_EFORKED);
-    CHECK_EQ(pdk_leader_node(l, text, sizeof text), 0);
-    CHECK_EQ(pdk_leader_last_error(l, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_node(l, text, sizeof text), 0);
+    CHECK_EQ(pdk_lock_last_error(l, text, sizeof text), 0);
     CHECK_STR(text, "");
-    CHECK_RC(pdk_leader_free(l), PDK_EFORKED);
+    CHECK_RC(pdk_lock_free(l), PDK_EFORKED);
     CHECK_RC(pdk_leader_observer_free(o), PDK_EFORKED);
 }
 

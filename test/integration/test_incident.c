@@ -369,18 +369,18 @@ static void leader(void)
     CHECK_RC(pdk_leader_wait(first, LONG_MS), 0);
     CHECK_RC(pdk_leader_start(second), 0);
     CHECK_RC(pdk_leader_wait(second, 300), PDK_ETIMEDOUT);
-    pdk_leader_last_error(second, text, sizeof text);
+    pdk_lock_last_error(second, text, sizeof text);
     check_text(text, "wait ", "1 ahead");
-    CHECK_RC(pdk_leader_ahead(second, &ahead), 0);
+    CHECK_RC(pdk_lock_ahead(second, &ahead), 0);
     CHECK_EQ(ahead, 1);
-    CHECK_RC(pdk_leader_ahead(first, &ahead), PDK_EPERM);
+    CHECK_RC(pdk_lock_ahead(first, &ahead), PDK_EPERM);
     fixture_delete_below(lock, fixture_find(lock, "-latch-0000000000"));
-    CHECK_WITHIN(LONG_MS, pdk_leader_last_error(first, text, sizeof text) > 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_last_error(first, text, sizeof text) > 0);
     check_text(text, "lead ", "its node is deleted");
     CHECK_RC(pdk_leader_wait(second, LONG_MS), 0);
-    CHECK_EQ(pdk_leader_last_error(second, text, sizeof text), 0);
-    CHECK_RC(pdk_leader_free(first), 0);
-    CHECK_RC(pdk_leader_free(second), 0);
+    CHECK_EQ(pdk_lock_last_error(second, text, sizeof text), 0);
+    CHECK_RC(pdk_lock_free(first), 0);
+    CHECK_RC(pdk_lock_free(second), 0);
     finish();
 }
 
@@ -392,9 +392,9 @@ static void belongings(void)
     begin();
     CHECK_RC(pdk_leader_new(&l, c, "/of/a/leader", NULL), 0);
     CHECK_STR(pdk_lock_path(m), lock);
-    CHECK_STR(pdk_leader_path(l), "/of/a/leader");
-    CHECK(pdk_lock_path(NULL) == NULL && pdk_leader_path(NULL) == NULL);
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_STR(pdk_lock_path(l), "/of/a/leader");
+    CHECK(pdk_lock_path(NULL) == NULL && pdk_lock_path(NULL) == NULL);
+    CHECK_RC(pdk_lock_free(l), 0);
     finish();
 }
 

@@ -62,7 +62,7 @@ static void open_direct(struct candidate *who, const char *id) { open_at(who, fi
 static void close_it(struct candidate *who)
 {
     CHECK_RC(pdk_client_close(who->client), 0);
-    CHECK_RC(pdk_leader_free(who->leader), 0);
+    CHECK_RC(pdk_lock_free(who->leader), 0);
     CHECK_RC(pdk_client_free(who->client), 0);
     memset(who, 0, sizeof *who);
 }
@@ -96,11 +96,11 @@ static int64_t check_leads(struct candidate *who)
     struct Stat stat;
     CHECK_RC(pdk_leader_wait(who->leader, LONG_MS), 0);
     CHECK(pdk_leader_is_leader(who->leader));
-    CHECK(pdk_leader_valid_ms(who->leader) > 0);
-    CHECK(pdk_leader_valid_ms(who->leader) <= pdk_client_session_timeout_ms(who->client));
+    CHECK(pdk_lock_valid_ms(who->leader) > 0);
+    CHECK(pdk_lock_valid_ms(who->leader) <= pdk_client_session_timeout_ms(who->client));
     CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_LEADING);
-    CHECK_RC(pdk_leader_token(who->leader, &token), 0);
-    pdk_leader_node(who->leader, name, sizeof name);
+    CHECK_RC(pdk_lock_token(who->leader, &token), 0);
+    pdk_lock_node(who->leader, name, sizeof name);
     snprintf(node, sizeof node, "%s/%s", path, name);
     CHECK_EQ(zoo_exists(fixture.zh, node, 0, &stat), ZOK);
     CHECK_EQ(stat.czxid, token);
@@ -114,9 +114,9 @@ static void check_stands(struct candidate *who)
     char node[8] = "x";
     CHECK_EQ(pdk_leader_state(who->leader), PDK_LEADER_STANDING);
     CHECK(!pdk_leader_is_leader(who->leader));
-    CHECK_EQ(pdk_leader_valid_ms(who->leader), 0);
-    CHECK_RC(pdk_leader_token(who->leader, &token), PDK_EPERM);
-    CHECK_EQ(pdk_leader_node(who->leader, node, sizeof node), 0);
+    CHECK_EQ(pdk_lock_valid_ms(who->leader), 0);
+    CHECK_RC(pdk_lock_token(who->leader, &token), PDK_EPERM);
+    CHECK_EQ(pdk_lock_node(who->leader, node, sizeof node), 0);
     CHECK_RC(pdk_leader_wait(who->leader, 0), PDK_ETIMEDOUT);
 }
 
@@ -163,7 +163,7 @@ static void wire(void)
     CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
-    pdk_leader_node(l, name, sizeof name);
+    pdk_lock_node(l, name, sizeof name);
     CHECK_EQ(strlen(name), 16 + 1 + 8 + 1 + 6 + 10);
     CHECK_STR(strstr(name, "-latch-"), "-latch-0000000000");
     snprintf(node, sizeof node, "%s/%s", path, name);
@@ -172,7 +172,7 @@ static void wire(void)
     CHECK_EQ(size, snprintf(expected, sizeof expected, "%s:%d", host, (int)getpid()));
     CHECK_EQ(memcmp(data, expected, (size_t)size), 0);
     CHECK_RC(pdk_leader_resign(l), 0);
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
     close_it(&a);
 }
 
@@ -185,7 +185,7 @@ static void of_ids(void)
     open_at(&a, fixture.hosts, 10000, "");
     CHECK_RC(pdk_leader_start(a.leader), 0);
     CHECK_RC(pdk_leader_wait(a.leader, LONG_MS), 0);
-    pdk_leader_node(a.leader, name, sizeof name);
+    pdk_lock_node(a.leader, name, sizeof name);
     snprintf(node, sizeof node, "%s/%s", path, name);
     CHECK_EQ(zoo_exists(fixture.zh, node, 0, &stat), ZOK);
     CHECK_EQ(stat.dataLength, 0);
@@ -284,7 +284,7 @@ static void node_deleted(void)
     stand(&a, 1);
     stand(&b, 2);
     int64_t first = check_leads(&a);
-    pdk_leader_node(a.leader, name, sizeof name);
+    pdk_lock_node(a.leader, name, sizeof name);
     fixture_delete_below(path, name);
     check_told(&a, 1, PDK_DEPOSED, first);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
@@ -321,9 +321,9 @@ static void cut(void)
     check_told(&a, 1, PDK_SUSPENDED, token);
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_SUSPENDED);
     CHECK(!pdk_leader_is_leader(a.leader));
-    CHECK(pdk_leader_valid_ms(a.leader) > 0);
+    CHECK(pdk_lock_valid_ms(a.leader) > 0);
     CHECK_RC(pdk_leader_wait(a.leader, 1), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_leader_token(a.leader, &asked), 0);
+    CHECK_RC(pdk_lock_token(a.leader, &asked), 0);
     CHECK_EQ(asked, token);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_EQ(check_leads(&a), token);
@@ -432,7 +432,7 @@ static void yields(void)
     for (int turn = 0; turn < 4; turn++) {
         struct candidate *leads = turn % 2 == 0 ? &a : &b;
         CHECK_RC(pdk_leader_wait(leads->leader, LONG_MS), 0);
-        CHECK_RC(pdk_leader_token(leads->leader, &tokens[turn]), 0);
+        CHECK_RC(pdk_lock_token(leads->leader, &tokens[turn]), 0);
         CHECK_LAW(turn == 0 || tokens[turn] > tokens[turn - 1]);
         CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
         CHECK_RC(pdk_leader_yield(leads->leader), 0);
@@ -461,8 +461,8 @@ static void turns_have_nodes_of_locks(void)
     pdk_leader_options_free(o);
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
-    CHECK(pdk_leader_node(l, node, sizeof node) > 0 && strstr(node, "-lock-") != NULL);
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK(pdk_lock_node(l, node, sizeof node) > 0 && strstr(node, "-lock-") != NULL);
+    CHECK_RC(pdk_lock_free(l), 0);
     close_it(&a);
 }
 
@@ -595,7 +595,7 @@ static void try_all(pdk_leader *l, pdk_leader_change change, int64_t token, void
     refused += pdk_leader_resign(l) == PDK_EDEADLK;
     allowed += pdk_leader_wait(l, 0) == 0;
     allowed += pdk_leader_is_leader(l);
-    allowed += pdk_leader_token(l, &own) == 0 && own == token;
+    allowed += pdk_lock_token(l, &own) == 0 && own == token;
     allowed += pdk_leader_resign_async(l, count_resigned, NULL) == 0;
     refused += pdk_leader_resign(l) == PDK_EDEADLK;
     allowed += pdk_leader_start(l) == 0;
@@ -620,7 +620,7 @@ static void in_a_callback(void)
 static void free_it(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
 {
     (void)token, (void)arg;
-    allowed += change == PDK_ELECTED && pdk_leader_free(l) == 0;
+    allowed += change == PDK_ELECTED && pdk_lock_free(l) == 0;
 }
 
 static void freed_in_a_callback(void)
@@ -638,7 +638,7 @@ static void freed_in_a_callback(void)
 
 static void check_polled(pdk_leader *l, pdk_leader_change change, int64_t token)
 {
-    struct pollfd p = {.fd = pdk_leader_fd(l), .events = POLLIN};
+    struct pollfd p = {.fd = pdk_lock_fd(l), .events = POLLIN};
     pdk_leader_change told;
     int64_t of;
     CHECK_EQ(poll(&p, 1, LONG_MS), 1);
@@ -651,7 +651,7 @@ static void polled(void)
 {
     pdk_leader_change change;
     begin();
-    struct pollfd p = {.fd = pdk_leader_fd(a.leader), .events = POLLIN};
+    struct pollfd p = {.fd = pdk_lock_fd(a.leader), .events = POLLIN};
     CHECK(p.fd >= 0);
     CHECK_EQ(poll(&p, 1, 0), 0);
     stand(&a, 1);
@@ -732,7 +732,7 @@ static void closed_while_leading(void)
     stand(&b, 2);
     int64_t token = check_leads(&a);
     pdk_leader_change change;
-    CHECK(pdk_leader_fd(a.leader) >= 0);
+    CHECK(pdk_lock_fd(a.leader) >= 0);
     CHECK_RC(pdk_client_close(a.client), 0);
     check_told(&a, 1, PDK_DEPOSED, token);
     check_told(&a, 2, PDK_WITHDRAWN, 0);
@@ -777,13 +777,13 @@ static void freed(void)
     CHECK_RC(pdk_leader_start(standing), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     stand(&b, 3);
-    CHECK_RC(pdk_leader_free(standing), 0);
+    CHECK_RC(pdk_lock_free(standing), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     check_stands(&b);
-    CHECK_RC(pdk_leader_free(leading), 0);
+    CHECK_RC(pdk_lock_free(leading), 0);
     check_leads(&b);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 1);
-    CHECK_RC(pdk_leader_free(NULL), 0);
+    CHECK_RC(pdk_lock_free(NULL), 0);
     close_it(&b);
     close_it(&a);
 }
@@ -802,7 +802,7 @@ static void not_permitted(void)
     CHECK_EQ(pdk_leader_state(a.leader), PDK_LEADER_IDLE);
     check_told(&a, 0, PDK_WITHDRAWN, 0);
     CHECK_EQ(a.n_told, 1);
-    CHECK(pdk_leader_last_error(a.leader, text, sizeof text) > 0);
+    CHECK(pdk_lock_last_error(a.leader, text, sizeof text) > 0);
     CHECK(strstr(text, path) != NULL);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     close_it(&a);
@@ -819,11 +819,49 @@ static void arguments(void)
     CHECK_RC(pdk_leader_new(&l, a.client, "relative", NULL), PDK_EPATH);
     CHECK_RC(pdk_leader_start(NULL), PDK_EINVAL);
     CHECK_RC(pdk_leader_resign(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_token(a.leader, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_token(a.leader, &token), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(a.leader, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_token(a.leader, &token), PDK_EPERM);
     CHECK_EQ(pdk_leader_state(NULL), PDK_LEADER_IDLE);
     CHECK_RC(pdk_client_close(a.client), 0);
     CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), PDK_ECLOSED);
+    close_it(&a);
+}
+
+/* A check of the term's node commits while it lasts. */
+static int commit_in_term(zoo_op_t *check)
+{
+    zoo_op_result_t result;
+    return zoo_multi(fixture.zh, 1, check, &result);
+}
+
+static void as_a_lock(void)
+{
+    begin();
+    zoo_op_t check;
+    pdk_state state;
+    char text[256];
+    stand(&a, 1);
+    int64_t token = check_leads(&a), same;
+    CHECK_EQ(pdk_lock_state(a.leader), PDK_HELD);
+    CHECK_RC(pdk_lock_token(a.leader, &same), 0);
+    CHECK_EQ(same, token);
+    CHECK_RC(pdk_lock_guard(a.leader, &check), 0);
+    CHECK_EQ(commit_in_term(&check), ZOK);
+    CHECK_RC(pdk_leader_resign(a.leader), 0);
+    CHECK_EQ(commit_in_term(&check), ZNONODE);
+    CHECK_RC(pdk_lock_guard(a.leader, &check), PDK_EPERM);
+    CHECK_EQ(pdk_lock_state(a.leader), PDK_FREE);
+    CHECK_RC(pdk_mutex_lock(a.leader), PDK_EINVAL);
+    pdk_lock_last_error(a.leader, text, sizeof text);
+    CHECK(strstr(text, ": it is a leader") != NULL);
+    CHECK_RC(pdk_lock_on_state(a.leader, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_on_revoke(a.leader, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_next_change(a.leader, &state, NULL), PDK_EINVAL);
+    pdk_mutex *m = fixture_mutex(a.client, path);
+    CHECK_RC(pdk_leader_start(m), PDK_EINVAL);
+    CHECK_EQ(pdk_leader_state(m), PDK_LEADER_IDLE);
+    CHECK(!pdk_leader_is_leader(m));
+    CHECK_RC(pdk_lock_free(m), 0);
     close_it(&a);
 }
 
@@ -869,6 +907,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"of three one leads, and the next when it resigns or closes", one_leads},
+        {"a leader is asked as a lock is, and is no mutex", as_a_lock},
         {"the node is called latch- and carries host and pid", wire},
         {"the id may be empty, and not too long", of_ids},
         {"a mutex and a latch on one path wait for each other", with_a_mutex},

@@ -98,7 +98,7 @@ static void a_leader_that_waits_can_be_ended(void)
     CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_list_size(l), 1);
     pdk_contender_list_free(l);
-    CHECK_RC(pdk_leader_free(first), PDK_OK);
+    CHECK_RC(pdk_lock_free(first), PDK_OK);
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 

@@ -340,10 +340,10 @@ static void make_leader(void)
         return;
     check_either(pdk_leader_options_set_id(o, "somebody"), 0);
     check_either(pdk_leader_new(&mine, c, path, o), 0);
-    CHECK_RC(pdk_leader_free(mine), 0);
+    CHECK_RC(pdk_lock_free(mine), 0);
     mine = NULL;
     check_either(pdk_leader_new(&mine, c, path, NULL), 0);
-    CHECK_RC(pdk_leader_free(mine), 0);
+    CHECK_RC(pdk_lock_free(mine), 0);
     pdk_leader_options_free(o);
 }
 
@@ -374,7 +374,7 @@ static void for_each_lead(void (*act)(void))
     shake = act;
     CHECK_RC(pdk_leader_new(&candidate, c, path, NULL), 0);
     for_each(lead_and_resign);
-    CHECK_RC(pdk_leader_free(candidate), 0);
+    CHECK_RC(pdk_lock_free(candidate), 0);
     sound();
     end();
 }
@@ -384,9 +384,9 @@ static void terms(void) { for_each_lead(NULL); }
 static void depose(void)
 {
     int64_t before = 0, token = 0;
-    CHECK_RC(pdk_leader_token(candidate, &before), 0);
+    CHECK_RC(pdk_lock_token(candidate, &before), 0);
     fixture_delete_all(path);
-    CHECK_WITHIN(LONG_MS, pdk_leader_token(candidate, &token) == 0 && token > before);
+    CHECK_WITHIN(LONG_MS, pdk_lock_token(candidate, &token) == 0 && token > before);
 }
 
 static void terms_that_follow(void) { for_each_lead(depose); }

@@ -59,8 +59,8 @@ static void observe(void) { CHECK_RC(pdk_leader_observe(&o, c, path, note, NULL)
 
 static void end(void)
 {
-    CHECK_RC(pdk_leader_free(a), 0);
-    CHECK_RC(pdk_leader_free(b), 0);
+    CHECK_RC(pdk_lock_free(a), 0);
+    CHECK_RC(pdk_lock_free(b), 0);
     CHECK_RC(pdk_client_free(others), 0);
     CHECK_RC(pdk_leader_observer_free(o), 0);
     CHECK_RC(pdk_client_free(c), 0);
@@ -71,7 +71,7 @@ static int64_t lead(pdk_leader *l)
     int64_t token = 0;
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
-    CHECK_RC(pdk_leader_token(l, &token), 0);
+    CHECK_RC(pdk_lock_token(l, &token), 0);
     return token;
 }
 
@@ -183,7 +183,7 @@ static void not_deafened(void)
     stand(mine, 2);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(fixture.proxy, PDK__OP_GET) == 2); /* it watches the leader, too */
     CHECK_RC(pdk_leader_resign(mine), 0);
-    CHECK_RC(pdk_leader_free(mine), 0);
+    CHECK_RC(pdk_lock_free(mine), 0);
     CHECK_RC(pdk_leader_resign(a), 0);
     check_told(1, "(nobody)", 0);
     end();

@@ -182,19 +182,19 @@ static void leader_is_asked(void)
     char node[128];
     begin();
     CHECK_RC(pdk_leader_new(&l, holder.client, fixture.path, NULL), PDK_OK);
-    CHECK(pdk_leader_fd(l) >= 0);
+    CHECK(pdk_lock_fd(l) >= 0);
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), PDK_OK);
     CHECK_EQ(pdk_leader_next_change(l, &change, &token), 1);
     CHECK_EQ(change, PDK_ELECTED);
-    pdk_leader_node(l, node, sizeof node);
+    pdk_lock_node(l, node, sizeof node);
     write_to(node, "__REVOKE__");
     CHECK_WITHIN(LONG_MS, pdk_leader_next_change(l, &change, &asked) == 1);
     CHECK_EQ(change, PDK_REVOKED);
     CHECK_EQ(asked, token);
     CHECK(pdk_leader_is_leader(l));
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
-    CHECK_RC(pdk_leader_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
     peer_free(&holder);
 }
 

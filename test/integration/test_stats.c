@@ -450,13 +450,13 @@ static void terms(void)
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_WITHIN(LONG_MS, pdk_leader_state(l) == PDK_LEADER_LEADING);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .held = 1});
-    pdk_leader_node(l, node, sizeof node);
+    pdk_lock_node(l, node, sizeof node);
     fixture_delete_below(path, node);
     CHECK_WITHIN(LONG_MS, count(a.client, PDK_STAT_SERVER_GRANTS) == 2);
     check_tally(a.client, (struct tally){.acquires = 2, .servers = 2, .losses = 1, .held = 1});
     CHECK_RC(pdk_leader_resign(l), 0);
     check_tally(a.client, (struct tally){.acquires = 2, .servers = 2, .losses = 1});
-    CHECK_RC(pdk_leader_free(l), 0);
+    CHECK_RC(pdk_lock_free(l), 0);
     end();
 }
 

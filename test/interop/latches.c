@@ -50,7 +50,7 @@ void ours_stands_while_curator_leads(void)
     CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 1);
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
-    CHECK_RC(pdk_leader_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 void curator_stands_while_ours_leads(void)
@@ -75,8 +75,8 @@ void curator_stands_while_ours_leads(void)
     ask_peer("0 resign", "0 resigned");
     CHECK_RC(pdk_leader_wait(last, LIMIT_MS), PDK_OK);
     CHECK_RC(pdk_leader_resign(last), PDK_OK);
-    CHECK_RC(pdk_leader_free(l), PDK_OK);
-    CHECK_RC(pdk_leader_free(last), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(last), PDK_OK);
 }
 
 void a_killed_curator_leader_is_followed_by_ours(void)
@@ -92,7 +92,7 @@ void a_killed_curator_leader_is_followed_by_ours(void)
     CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 1);
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
-    CHECK_RC(pdk_leader_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
 
 void ours_and_curators_selector_take_turns(void)
@@ -121,6 +121,6 @@ void ours_and_curators_selector_take_turns(void)
         CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
         CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     }
-    CHECK_RC(pdk_leader_free(l), PDK_OK);
+    CHECK_RC(pdk_lock_free(l), PDK_OK);
     CHECK_STR(program_hear(&peer), "0 turn");
 }

@@ -111,7 +111,7 @@ static int take_semaphore(struct contender *c, const char *path, int64_t ms)
 static int drop_leader(struct contender *c)
 {
     pdk_leader_resign(c->object);
-    return pdk_leader_free(c->object);
+    return pdk_lock_free(c->object);
 }
 
 static int take_leader(struct contender *c, const char *path, int64_t ms, bool turns)

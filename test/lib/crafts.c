@@ -285,7 +285,7 @@ static void choose_turn(struct dice *dice, struct wish *wish)
 static int64_t leader_token(void)
 {
     int64_t token;
-    return pdk_leader_token(leader, &token) == 0 ? token : 0;
+    return pdk_lock_token(leader, &token) == 0 ? token : 0;
 }
 
 /* A term can be over when the wait for it returns. */
@@ -301,7 +301,7 @@ static int lead(const struct wish *wish)
             left_ms = until > now_ns() ? (until - now_ns()) / 1000000 : 0;
         rc = pdk_leader_wait(leader, left_ms);
         term = rc == 0 ? leader_token() : 0;
-        pdk_leader_node(leader, term_node, sizeof term_node);
+        pdk_lock_node(leader, term_node, sizeof term_node);
         if (leader_token() != term)
             term = 0;
     }
@@ -328,7 +328,7 @@ static pdk_state leader_state(void)
 
 static int64_t leader_valid_ms(void)
 {
-    int64_t left_ms = pdk_leader_valid_ms(leader);
+    int64_t left_ms = pdk_lock_valid_ms(leader);
     return leader_token() == term ? left_ms : 0;
 }
 
@@ -340,7 +340,7 @@ static int leader_parts(struct record parts[PARTS_MAX])
 }
 
 static int64_t leader_term(void) { return term; }
-static int free_leader(void) { return pdk_leader_free(leader); }
+static int free_leader(void) { return pdk_lock_free(leader); }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
 

@@ -30,8 +30,8 @@ static void ask_texts(struct client *c)
     judge_text(c, "node", text, pdk_lock_node(c->mutexes[0], text, size), size);
     if (c->candidate.leader == NULL)
         return;
-    judge_text(c, "last error of a leader", text, pdk_leader_last_error(c->candidate.leader, text, size), size);
-    judge_text(c, "node of a leader", text, pdk_leader_node(c->candidate.leader, text, size), size);
+    judge_text(c, "last error of a leader", text, pdk_lock_last_error(c->candidate.leader, text, size), size);
+    judge_text(c, "node of a leader", text, pdk_lock_node(c->candidate.leader, text, size), size);
 }
 
 void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client)
@@ -94,8 +94,8 @@ static void ask_mutex(struct client *c)
 static void ask_leader(struct client *c, pdk_leader *l)
 {
     int64_t ahead = 0;
-    judge_ahead(c, pdk_leader_ahead(l, &ahead), ahead);
-    if (strcmp(pdk_leader_path(l), "/2") != 0)
+    judge_ahead(c, pdk_lock_ahead(l, &ahead), ahead);
+    if (strcmp(pdk_lock_path(l), "/2") != 0)
         world_break(c->world, law, "the leader of client %d is another's", c->id);
     pdk_leadership state = pdk_leader_state(l);
     if (state < PDK_LEADER_IDLE || state > PDK_LEADER_SUSPENDED)
@@ -141,7 +141,7 @@ static void poll_changes(struct client *c, int timeout_ms)
 {
     struct pollfd fds[] = {{.fd = checked(c, pdk_lock_fd(c->mutexes[0])), .events = POLLIN}, {.events = POLLIN}};
     bool leads = c->candidate.leader != NULL;
-    fds[1].fd = leads ? checked(c, pdk_leader_fd(c->candidate.leader)) : -1;
+    fds[1].fd = leads ? checked(c, pdk_lock_fd(c->candidate.leader)) : -1;
     sim_poll(fds, leads ? 2 : 1, timeout_ms);
     take_states(c);
     take_terms(c);

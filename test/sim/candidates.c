@@ -76,8 +76,8 @@ static void judge_term(struct candidate *k)
     int64_t token = 0;
     fiber_now->n_locks++;
     bool leads = pdk_leader_is_leader(k->leader);
-    int64_t valid_ms = pdk_leader_valid_ms(k->leader);
-    int rc = pdk_leader_token(k->leader, &token);
+    int64_t valid_ms = pdk_lock_valid_ms(k->leader);
+    int rc = pdk_lock_token(k->leader, &token);
     fiber_now->n_locks--;
     if (leads && (valid_ms <= 0 || rc != 0 || token <= 0))
         world_break(w, law, "client %d leads for %lld ms, by token %lld", k->client->id, (long long)valid_ms,
@@ -108,13 +108,13 @@ static void take_turns(struct candidate *k)
     struct world *w = k->client->world;
     for (int i = below(&w->random, 3); i > 0; i--) {
         int64_t before = 0, token = 0;
-        pdk_leader_token(k->leader, &before);
+        pdk_lock_token(k->leader, &before);
         int rc = pdk_leader_yield(k->leader);
         STORY(w, "client %d candidate: yields: %s", k->client->id, pdk_strerrorname(rc));
         if (rc != 0 || pdk_leader_wait(k->leader, between(&w->random, 10, 3000)) != 0)
             return;
         see(SIGHT_TURN);
-        if (pdk_leader_token(k->leader, &token) == 0 && token <= before)
+        if (pdk_lock_token(k->leader, &token) == 0 && token <= before)
             world_break(w, law, "client %d leads again, by the token of its last turn", k->client->id);
         lead(k);
     }
@@ -161,7 +161,7 @@ int candidate_begin(struct candidate *k, struct client *c)
 void candidate_end(struct candidate *k)
 {
     struct world *w = k->client->world;
-    if (pdk_leader_free(k->leader) != 0)
+    if (pdk_lock_free(k->leader) != 0)
         world_break(w, law, "client %d cannot free its leader", k->client->id);
     k->leader = NULL;
 }

@@ -147,7 +147,7 @@ static void counts_from_the_call(void)
     check_call(wait_client);
     check_call(wait_leader);
     CHECK_EQ(pdk_client_close(client), 0);
-    CHECK_EQ(pdk_leader_free(leader), 0);
+    CHECK_EQ(pdk_lock_free(leader), 0);
     CHECK_EQ(pdk_lock_free(mutex), 0);
     CHECK_EQ(pdk_client_free(client), 0);
 }
