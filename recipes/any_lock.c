@@ -222,11 +222,7 @@ int pdk_lock_guard(pdk_lock *l, struct zoo_op *check)
     return rc == 0 ? pdk__asked_guard(&l->object, 0, check) : rc;
 }
 
-int pdk_lock_ahead(pdk_lock *l, int64_t *ahead)
-{
-    int rc = may_ask(l, true);
-    return rc == 0 ? pdk__asked_ahead(&l->object, ahead) : rc;
-}
+int pdk_lock_ahead(pdk_lock *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }
 
 /* --- changes and incidents --------------------------------------------------------------------------------------- */
 
@@ -238,6 +234,16 @@ void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg
 void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
 {
     ((pdk_revoke_cb)cb)(lock_of(o), change->token, arg);
+}
+
+void pdk__lock_call_queued(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+{
+    ((pdk_queued_cb)cb)(lock_of(o), change->token, arg);
+}
+
+int pdk_lock_on_queued(pdk_lock *l, pdk_queued_cb cb, void *arg)
+{
+    return pdk__object_on_place(object_of(l), (pdk__change_cb *)cb, arg);
 }
 
 /* A leader's changes have callbacks of another type. */

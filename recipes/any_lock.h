@@ -53,11 +53,13 @@ struct pdk__lock_kind {
 #define PDK__LOCK_OBJECT(type, verb)                                                                                   \
     .making = (verb), .size = sizeof(type), .init = pdk__lock_init, .clear = pdk__lock_clear,                          \
     .changes = {pdk__lock_call_changed, pdk__object_ref, pdk__object_unref},                                           \
-    .revocations = {pdk__lock_call_revoked, pdk__object_ref, pdk__object_unref}
+    .revocations = {pdk__lock_call_revoked, pdk__object_ref, pdk__object_unref},                                       \
+    .places = {pdk__lock_call_queued, pdk__object_ref, pdk__object_unref}
 int pdk__lock_init(struct pdk__object *o, const void *options);
 void pdk__lock_clear(struct pdk__object *o);
 void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
 void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
+void pdk__lock_call_queued(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
 
 /* Create a lock, as pdk_mutex_new() does; ARG is for init(). PDK_ENOTSUP: OPTS has what the kind has not. */
 int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,

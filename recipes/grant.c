@@ -265,6 +265,25 @@ int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
     return op != NULL ? 0 : PDK_EPERM;
 }
 
+/* A request for a turn waits in the object, behind its node. */
+static int64_t ahead_of(pdk_grant *g)
+{
+    const struct pdk__hold *waiting = g->op->by_turn ? pdk__holds_waiting(object_of(g)) : &g->op->hold;
+    return waiting != NULL ? pdk__hold_ahead(waiting) : 0;
+}
+
+int pdk_grant_ahead(pdk_grant *g, int64_t *ahead)
+{
+    int rc = ahead != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    bool waits = g->op->by_turn ? !g->op->turn.settled : g->op->hold.stage == PDK__HOLD_PENDING;
+    if (waits)
+        *ahead = ahead_of(g);
+    pdk__object_leave(object_of(g));
+    return waits ? 0 : PDK_EPERM;
+}
+
 unsigned pdk_grant_count(pdk_grant *g) { return g != NULL ? g->op->hold.sites.n : 0; }
 
 size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)

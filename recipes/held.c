@@ -74,7 +74,7 @@ int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead)
         return rc;
     const struct pdk__hold *hold = o->kind->waiting(o);
     if (hold != NULL)
-        *ahead = pdk__standing_ahead(&hold->parts->claim.standing);
+        *ahead = pdk__hold_ahead(hold);
     pdk__object_leave(o);
     return hold != NULL ? 0 : PDK_EPERM;
 }

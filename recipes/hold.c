@@ -282,6 +282,7 @@ static int start_part(struct pdk__part *part)
 static int start_parts(struct pdk__hold *hold)
 {
     int rc = 0;
+    hold->placed = false;
     for (unsigned i = 0; i < hold->sites.n && rc == 0; i++)
         rc = start_part(&hold->parts[i]);
     return rc;
@@ -291,7 +292,7 @@ static int begin(struct pdk__hold *hold)
 {
     struct pdk__part *gate = gate_of(hold);
     assert(hold->stage == PDK__HOLD_PENDING && hold->n_at_work == 0);
-    hold->again = false;
+    hold->again = hold->placed = false;
     hold->undone = 0;
     hold->blamed = NULL;
     hold->gate_verbs.names_path = false;
@@ -376,10 +377,31 @@ static void settle(struct pdk__hold *hold)
         settle_granted(hold);
 }
 
+static bool waits(const struct pdk__hold *hold)
+{
+    EACH_PART (part, hold)
+        if (part->stage == PDK__HOLD_PENDING && pdk__claim_waits(&part->claim))
+            return true;
+    return false;
+}
+
+/* Of several parts once in each queue, when all have their places. A single node may be followed by another, which is
+ * placed anew. */
+static void tell_place(struct pdk__hold *hold)
+{
+    bool tells = hold->kind->queued != NULL && hold->stage == PDK__HOLD_PENDING && !hold->placed;
+    int64_t ahead = tells && waits(hold) ? pdk__hold_ahead(hold) : -1;
+    if (ahead < 0)
+        return;
+    hold->placed = several(hold);
+    hold->kind->queued(hold, ahead);
+}
+
 static void run_deferred(struct pdk__deferred *deferred)
 {
     struct pdk__hold *hold = PDK__MEMBER(deferred, struct pdk__hold, deferred);
     settle(hold);
+    tell_place(hold);
     pdk__hold_unref(hold);
 }
 
@@ -523,6 +545,15 @@ static void revoked(struct pdk__claim *claim)
 
 static void hindered(struct pdk__claim *claim, const char *why) { pdk__part_note_hindrance(part_of(claim), why); }
 
+static void queued(struct pdk__claim *claim)
+{
+    struct pdk__hold *hold = part_of(claim)->hold;
+    if (several(hold))
+        settle_later(hold);
+    else
+        tell_place(hold);
+}
+
 static void contended(struct pdk__claim *claim)
 {
     struct pdk__hold *hold = part_of(claim)->hold;
@@ -530,7 +561,8 @@ static void contended(struct pdk__claim *claim)
         hold->kind->contended(hold);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed, changed, due, done, revoked, hindered, contended};
+static const struct pdk__claim_listener listener = {granted, failed,   changed,   due,   done,
+                                                    revoked, hindered, contended, queued};
 
 /* --- from its making to its end ---------------------------------------------------------------------------------- */
 
@@ -687,6 +719,20 @@ pdk_state pdk__hold_state(const struct pdk__hold *hold)
         if (hold->parts[i].claim.machine.phase != PDK__HELD)
             return PDK_SUSPECT;
     return PDK_HELD;
+}
+
+int64_t pdk__hold_ahead(const struct pdk__hold *hold)
+{
+    int64_t most = -1;
+    EACH_PART (part, hold) {
+        if (part->stage != PDK__HOLD_PENDING)
+            continue;
+        int64_t ahead = pdk__standing_ahead(&part->claim.standing);
+        if (ahead < 0)
+            return -1;
+        most = ahead > most ? ahead : most;
+    }
+    return most;
 }
 
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)

@@ -40,10 +40,12 @@ struct pdk__hold_kind {
     void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
     void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
     void (*revoked)(struct pdk__hold *hold);                              /* while granted */
-    void (*contended)(struct pdk__hold *hold); /* after pdk__claim_idle(), while granted. May be NULL */
-    void (*due)(struct pdk__hold *hold);       /* the time of pdk__hold_remind() has come. May be NULL */
-    void (*done)(struct pdk__hold *hold);      /* nothing is left; it may be started again. May be NULL */
-    void (*unused)(struct pdk__hold *hold);    /* it has no reference any more. May be NULL */
+    void (*contended)(struct pdk__hold *hold);             /* after pdk__claim_idle(), while granted. May be NULL */
+    void (*queued)(struct pdk__hold *hold, int64_t ahead); /* its place is reserved, and it waits; AHEAD as
+                                                              pdk__hold_ahead(). Again for another node. May be NULL */
+    void (*due)(struct pdk__hold *hold);                   /* the time of pdk__hold_remind() has come. May be NULL */
+    void (*done)(struct pdk__hold *hold);                  /* nothing is left; it may be started again. May be NULL */
+    void (*unused)(struct pdk__hold *hold);                /* it has no reference any more. May be NULL */
 };
 
 /* The nodes of a hold. All is borrowed, for as long as its object lives. */
@@ -72,6 +74,7 @@ struct pdk__hold {
     enum pdk__hold_stage stage;
     unsigned n_at_work; /* parts */
     bool again;         /* when none is at work, it begins again */
+    bool placed;        /* its place was reported; of several parts */
     bool suspect;       /* as it was reported */
     unsigned n_done;    /* how often all its work was done */
     int result;         /* why it failed, or 0 */
@@ -158,6 +161,10 @@ bool pdk__hold_lost(const struct pdk__hold *hold);
 
 /* PDK_FREE: there is none. */
 pdk_state pdk__hold_state(const struct pdk__hold *hold);
+
+/* How many contenders are ahead of a hold that is pending, in the queue where most are: that of the gate, or of its
+ * parts. -1: not known yet. */
+int64_t pdk__hold_ahead(const struct pdk__hold *hold);
 
 /* The milliseconds for which it is certain to be held. */
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);

@@ -233,6 +233,8 @@ static void revoked(struct pdk__hold *hold)
         pdk__changes_tell(&hold->object->revocations, 0, hold->token);
 }
 
+static void queued(struct pdk__hold *hold, int64_t ahead) { pdk__changes_tell(&hold->object->places, 0, ahead); }
+
 static void contended(struct pdk__hold *hold)
 {
     op_of(hold)->contended = true;
@@ -259,6 +261,7 @@ static const struct pdk__hold_kind hold_kind = {.granted = granted,
                                                 .changed = changed,
                                                 .revoked = revoked,
                                                 .contended = contended,
+                                                .queued = queued,
                                                 .due = due,
                                                 .unused = unused};
 

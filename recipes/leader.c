@@ -160,6 +160,8 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
     }
 }
 
+static void queued(struct pdk__hold *hold, int64_t ahead) { pdk__changes_tell(&hold->object->places, 0, ahead); }
+
 static void revoked(struct pdk__hold *hold) { tell(leader_of(hold), PDK_REVOKED, hold->token); }
 
 static void done(struct pdk__hold *hold)
@@ -174,7 +176,7 @@ static void done(struct pdk__hold *hold)
 static const struct pdk__verbs verbs = {.acquire = "stand", .keep = "lead", .release = "resign"};
 
 static const struct pdk__hold_kind hold_kind = {
-    .granted = granted, .failed = failed, .changed = changed, .revoked = revoked, .done = done};
+    .granted = granted, .failed = failed, .changed = changed, .revoked = revoked, .queued = queued, .done = done};
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -238,19 +240,21 @@ static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const str
     ((pdk_leader_cb)cb)(&l->lock, (pdk_leader_change)change->what, change->token, arg);
 }
 
-static const struct pdk__lock_kind kind = {.object = {.making = "make a leader for",
-                                                      .size = sizeof(struct pdk__leader),
-                                                      .init = pdk__lock_init,
-                                                      .clear = pdk__lock_clear,
-                                                      .asked = asked,
-                                                      .waiting = waiting,
-                                                      .changes = {call, pdk__object_ref, pdk__object_unref}},
-                                           .name = "a leader",
-                                           .init = init,
-                                           .clear = clear,
-                                           .in_use = in_use,
-                                           .drop = drop,
-                                           .has_terms = true};
+static const struct pdk__lock_kind kind = {
+    .object = {.making = "make a leader for",
+               .size = sizeof(struct pdk__leader),
+               .init = pdk__lock_init,
+               .clear = pdk__lock_clear,
+               .asked = asked,
+               .waiting = waiting,
+               .changes = {call, pdk__object_ref, pdk__object_unref},
+               .places = {pdk__lock_call_queued, pdk__object_ref, pdk__object_unref}},
+    .name = "a leader",
+    .init = init,
+    .clear = clear,
+    .in_use = in_use,
+    .drop = drop,
+    .has_terms = true};
 
 static struct pdk__leader *leader_at(pdk_leader *l)
 {

@@ -17,6 +17,7 @@ static void destroy(struct pdk__object *o)
     }
     pdk__changes_clear(&o->changes);
     pdk__changes_clear(&o->revocations);
+    pdk__changes_clear(&o->places);
     pdk__free(o->path);
     pdk__free(o);
 }
@@ -31,6 +32,7 @@ static int make(struct pdk__object **out, struct pdk_client *c, const char *path
     o->client = c;
     pdk__changes_init(&o->changes, c, o, &kind->changes);
     pdk__changes_init(&o->revocations, c, o, &kind->revocations);
+    pdk__changes_init(&o->places, c, o, &kind->places);
     o->path = pdk__strdup(path);
     int rc = o->path != NULL ? kind->init(o, options) : PDK_ENOMEM;
     if (rc != 0) {
@@ -81,6 +83,7 @@ void pdk__object_retire(struct pdk__object *o)
     assert(o->refs > 1); /* the user's, and the call's */
     pdk__changes_end(&o->changes);
     pdk__changes_end(&o->revocations);
+    pdk__changes_end(&o->places);
     pdk__object_unref(o);
 }
 
@@ -182,24 +185,29 @@ size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size)
     return length;
 }
 
-int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg)
+static int set_callback(struct pdk__object *o, struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
 {
     int rc = pdk__object_enter(o);
     if (rc != 0)
         return rc;
-    rc = pdk__changes_call(&o->changes, cb, arg);
+    rc = pdk__changes_call(changes, cb, arg);
     pdk__object_leave(o);
     return rc;
 }
 
+int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg)
+{
+    return o != NULL ? set_callback(o, &o->changes, cb, arg) : PDK_EINVAL;
+}
+
 int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg)
 {
-    int rc = pdk__object_enter(o);
-    if (rc != 0)
-        return rc;
-    rc = pdk__changes_call(&o->revocations, cb, arg);
-    pdk__object_leave(o);
-    return rc;
+    return o != NULL ? set_callback(o, &o->revocations, cb, arg) : PDK_EINVAL;
+}
+
+int pdk__object_on_place(struct pdk__object *o, pdk__change_cb *cb, void *arg)
+{
+    return o != NULL ? set_callback(o, &o->places, cb, arg) : PDK_EINVAL;
 }
 
 int pdk__object_fd(struct pdk__object *o)

@@ -30,7 +30,7 @@ struct pdk__object_kind {
     struct pdk__hold *(*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
 
-    struct pdk__changes_owner changes, revocations;
+    struct pdk__changes_owner changes, revocations, places;
 };
 
 /* A path that was lent with a check op. The program may use it long after the grant, and zoo_multi() frees a path
@@ -49,6 +49,7 @@ struct pdk__object {
     char error[PDK__INCIDENT_MAX]; /* the last incident that came without a call, since the last grant */
     struct pdk__changes changes;
     struct pdk__changes revocations;
+    struct pdk__changes places;
     struct pdk__lent *lent;
 };
 
@@ -72,6 +73,7 @@ int pdk__object_end(struct pdk__object *o, const char *verb, int rc);
 size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size);
 int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg);
 int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg);
+int pdk__object_on_place(struct pdk__object *o, pdk__change_cb *cb, void *arg);
 int pdk__object_fd(struct pdk__object *o);
 
 /* 1 when there was a change, 0 when there was none. TOKEN may be NULL. */

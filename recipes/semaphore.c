@@ -52,13 +52,14 @@ static void drop(struct pdk_lock *l)
     s->count = NULL;
 }
 
-static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__semaphore, "make a semaphore for")},
-                                           .name = "a semaphore",
-                                           .options = PDK__HAS_EVERYWHERE,
-                                           .init = init,
-                                           .clear = clear,
-                                           .in_use = pdk__holds_in_use,
-                                           .drop = drop};
+static const struct pdk__lock_kind kind = {
+    .object = {PDK__LOCK_OBJECT(struct pdk__semaphore, "make a semaphore for"), .waiting = pdk__holds_waiting},
+    .name = "a semaphore",
+    .options = PDK__HAS_EVERYWHERE,
+    .init = init,
+    .clear = clear,
+    .in_use = pdk__holds_in_use,
+    .drop = drop};
 
 static struct pdk__semaphore *semaphore_of(pdk_semaphore *l)
 {

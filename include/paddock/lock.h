@@ -239,7 +239,9 @@ size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size);
  * because no contender can enter the queue ahead of another. It can be too large: a waiter lists again only when the
  * node directly ahead is deleted. pdk_contenders() asks the servers.
  *
- * For a mutex and a read/write lock. PDK_EPERM: nothing waits through the object. PDK_EINVAL, PDK_EFORKED.
+ * Of a multi-lock the number on the path where most are ahead. Of a semaphore the number of requests ahead, and of
+ * permits ahead once the request is the first of them. PDK_EPERM: nothing waits through the object. PDK_EINVAL,
+ * PDK_EFORKED.
  */
 int pdk_lock_ahead(pdk_lock *l, int64_t *ahead);
 
@@ -303,6 +305,20 @@ int pdk_lock_fd(pdk_lock *l);
  * be NULL. A program that lets more than 16 changes wait loses those in the middle, never the last. PDK_EINVAL,
  * PDK_EFORKED. */
 int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token);
+
+/*
+ * Called when a request has its place in the queue, and waits: its node is there, and AHEAD contenders, by the listing
+ * that showed it. From then on nobody can come before it. A request that is granted at once is not reported.
+ *
+ * It is called again when the node was lost and another has its place, and for a semaphore when the request is the
+ * first, and waits for permits. AHEAD is counted as by pdk_lock_ahead(), which tells the place later on. Of several
+ * requests through one object the callback does not tell which; pdk_grant_ahead() is about one.
+ */
+typedef void (*pdk_queued_cb)(pdk_lock *l, int64_t ahead, void *arg);
+
+/* Set the callback for places; NULL for none. More than 16 that wait are lost as with pdk_lock_on_state(). PDK_EINVAL,
+ * PDK_EFORKED, PDK_ENOMEM: all is as before. */
+int pdk_lock_on_queued(pdk_lock *l, pdk_queued_cb cb, void *arg);
 
 /*
  * Called when a client asks the holder to release the lock.
@@ -392,6 +408,10 @@ int64_t pdk_grant_valid_ms(pdk_grant *g);
  * nothing is granted. PDK_EINVAL, PDK_EFORKED. */
 int pdk_grant_token(pdk_grant *g, int64_t *token);
 int pdk_grant_turn(pdk_grant *g, uint64_t *turn);
+
+/* As pdk_lock_ahead(), of this request. Where it waits for a turn in this process (pdk_lock_options_set_local_handover())
+ * the number is that of the object's node. PDK_EPERM: it does not wait any more. PDK_EINVAL, PDK_EFORKED. */
+int pdk_grant_ahead(pdk_grant *g, int64_t *ahead);
 
 /* The number of its nodes: of permits, or of paths; else 1. 0 for NULL. */
 unsigned pdk_grant_count(pdk_grant *g);

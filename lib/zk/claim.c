@@ -308,11 +308,17 @@ static void count_need(struct pdk__claim *claim)
     claim->needs_lease = wants;
 }
 
+bool pdk__claim_waits(const struct pdk__claim *claim)
+{
+    return claim->machine.phase == PDK__WATCHING || claim->machine.phase == PDK__WAITING;
+}
+
 /* EVENT need not carry now_ms. */
 static void feed(struct pdk__claim *claim, struct pdk__event event)
 {
     struct pdk__actions actions, failed = {0};
     enum pdk__phase before = claim->machine.phase;
+    bool placed = claim->standing.known;
     assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
     event.now_ms = claim->stepped_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
@@ -325,6 +331,8 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
     if (claim->spec.batch != NULL)
         pdk__batch_stepped(&claim->seat);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
+    if (!placed && claim->standing.known && pdk__claim_waits(claim))
+        claim->listener->queued(claim);
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
         if (!put(claim, action))

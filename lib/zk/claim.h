@@ -27,6 +27,7 @@ struct pdk__claim_listener {
     void (*revoked)(struct pdk__claim *claim);      /* a client asks for the lock; once per grant, while granted */
     void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY names the obstacle */
     void (*contended)(struct pdk__claim *claim); /* another contender may wait, after pdk__claim_idle(). May be NULL */
+    void (*queued)(struct pdk__claim *claim);    /* its node has a place in the queue, and it waits; once per node */
 };
 
 /* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
@@ -79,6 +80,9 @@ void pdk__claim_used(struct pdk__claim *claim);
 
 /* The limit in its rule has changed. */
 void pdk__claim_judge_again(struct pdk__claim *claim);
+
+/* Does it wait in the queue? */
+bool pdk__claim_waits(const struct pdk__claim *claim);
 
 /* Time has passed. */
 void pdk__claim_tick(struct pdk__claim *claim);

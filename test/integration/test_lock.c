@@ -132,7 +132,6 @@ static void another_kind(void)
     check_refused(SEMAPHORE, pdk_lock_guard(locks[SEMAPHORE], &op));
     check_refused(MULTILOCK, pdk_lock_turn(locks[MULTILOCK], &turn));
     check_refused(MULTILOCK, pdk_lock_guard(locks[MULTILOCK], &op));
-    check_refused(MULTILOCK, pdk_lock_ahead(locks[MULTILOCK], &token));
     CHECK(permit == NULL);
     end();
 }
@@ -156,6 +155,7 @@ static void no_lock(void)
     CHECK_EQ(pdk_lock_last_error(NULL, text, sizeof text), 0);
     CHECK_RC(pdk_lock_on_state(NULL, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_on_revoke(NULL, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_on_queued(NULL, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_fd(NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_next_change(NULL, &state, &token), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
@@ -334,6 +334,54 @@ static void handles(void)
     end();
 }
 
+/* --- places ------------------------------------------------------------------------------------------------------ */
+
+static _Atomic int64_t place;
+static atomic_int n_places;
+
+static void placed(pdk_lock *l, int64_t ahead, void *arg)
+{
+    CHECK(arg == l);
+    atomic_store(&place, ahead);
+    atomic_fetch_add(&n_places, 1);
+}
+
+/* One holds, and two wait: the second of them is told of the first. */
+static void places(void)
+{
+    begin();
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        pdk_grant *g[3];
+        atomic_int told[3];
+        int64_t ahead;
+        CHECK_RC(pdk_lock_on_queued(locks[kind], placed, locks[kind]), 0);
+        atomic_store(&n_places, 0);
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[0], &g[0]), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&told[0]) == 0);
+        CHECK_RC(pdk_grant_ahead(g[0], &ahead), PDK_EPERM);
+        CHECK_RC(pdk_lock_ahead(locks[kind], &ahead), PDK_EPERM);
+        CHECK_EQ(atomic_load(&n_places), 0); /* it did not wait */
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[1], &g[1]), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&n_places) == 1);
+        int64_t first = kind == SEMAPHORE ? 3 : 1; /* two permits, and one of its own is ahead of the other */
+        CHECK_EQ(atomic_load(&place), first);
+        CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[2], &g[2]), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&n_places) == 2);
+        int64_t second = kind == SEMAPHORE ? 1 : 2; /* the other request */
+        CHECK_EQ(atomic_load(&place), second);
+        CHECK_RC(pdk_grant_ahead(g[1], &ahead), 0);
+        CHECK_EQ(ahead, first);
+        CHECK_RC(pdk_lock_ahead(locks[kind], &ahead), 0);
+        CHECK_EQ(ahead, first);
+        CHECK_RC(pdk_grant_ahead(g[2], &ahead), 0);
+        CHECK_EQ(ahead, second);
+        CHECK_RC(pdk_lock_on_queued(locks[kind], NULL, NULL), 0);
+        for (int i = 2; i >= 0; i--)
+            CHECK_RC(pdk_grant_release(g[i]), i == 0 ? 0 : PDK_EPERM);
+    }
+    end();
+}
+
 static void no_handle(void)
 {
     struct zoo_op op;
@@ -344,6 +392,7 @@ static void no_handle(void)
     CHECK_RC(pdk_grant_cancel(NULL), PDK_EINVAL);
     CHECK_RC(pdk_grant_token(NULL, &token), PDK_EINVAL);
     CHECK_RC(pdk_grant_turn(NULL, &turn), PDK_EINVAL);
+    CHECK_RC(pdk_grant_ahead(NULL, &token), PDK_EINVAL);
     CHECK_RC(pdk_grant_guard(NULL, 0, &op), PDK_EINVAL);
     CHECK_EQ(pdk_grant_state(NULL), PDK_FREE);
     CHECK_EQ(pdk_grant_valid_ms(NULL), 0);
@@ -361,6 +410,7 @@ int main(int argc, char **argv)
         {"a verb of another kind of lock is refused, and says of which kind it is", another_kind},
         {"the common verbs take NULL", no_lock},
         {"the common verbs take each kind of lock, held; and what is held is not freed", held},
+        {"a request that waits is told its place", places},
         {"a handle keeps its lock, whatever becomes of its request", handles},
         {"the verbs of a handle take NULL", no_handle},
         {0},
