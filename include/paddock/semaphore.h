@@ -13,9 +13,10 @@
  *  - Wire: Curator's InterProcessSemaphoreV2; with one permit, its InterProcessSemaphoreMutex. A Curator client that
  *    asks for several permits collects them one by one. While it waits with a part of them, it can block all others.
  *
- * Tokens: each acquisition has one, and later ones have larger ones. Several acquisitions are valid at once, so a
+ * Tokens: each acquisition has one, which tells it from all others. Several acquisitions are valid at once, so a
  * resource cannot refuse a token because it is smaller than another; it can refuse a token that it was told is over.
- * With a limit of 1 the token is a fencing token as that of a mutex.
+ * With a limit of 1 the token is a fencing token as that of a mutex. With a larger one it does not even tell which
+ * acquisition came first: a try can be granted before an older request hears of its last permit.
  */
 #ifndef PADDOCK_SEMAPHORE_H
 #define PADDOCK_SEMAPHORE_H
@@ -69,7 +70,8 @@ int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms
                                 pdk_grant **g);
 
 /*
- * Change the limit of this object, also while its threads wait. Permits above a smaller limit stay with their holders.
+ * Change the limit of this object, also while its threads wait. Permits above a smaller limit stay with their holders,
+ * and with those requests that had found them free already.
  * A request that waits for more than the limit fails at once with PDK_EINVAL, and its incident says so.
  * PDK_EINVAL: LIMIT is 0 or above PDK_SEMAPHORE_MAX. PDK_EFORKED.
  *
