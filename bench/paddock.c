@@ -1,12 +1,14 @@
-/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [ca=FILE cert=FILE key=FILE]. */
+/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [several=N]
+ * [ca=FILE cert=FILE key=FILE]. SEVERAL: each lock is a multi-lock of so many paths. */
 #include "bench/worker.h"
 
 #include <paddock.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SESSION_MS = 10000, CONNECT_MS = 30000, AGAIN_US = 200 };
+enum { SESSION_MS = 10000, CONNECT_MS = 30000, AGAIN_US = 200, SEVERAL_MAX = 64, NAME_SIZE = 320 };
 
 static void check(int rc, const char *what)
 {
@@ -45,17 +47,42 @@ static void set_options(pdk_lock_options *o)
         check(pdk_lock_options_set_unlock_nowait(o, true), "nowait");
 }
 
-static void *lock_new(void *client, const char *path, bool contended)
+static unsigned several(void)
+{
+    long n = worker_option("several", 0);
+    return n < SEVERAL_MAX ? (unsigned)n : SEVERAL_MAX;
+}
+
+static pdk_lock *new_several(pdk_client *c, const char *path, const pdk_lock_options *o)
+{
+    pdk_multilock *m;
+    char names[SEVERAL_MAX][NAME_SIZE];
+    const char *paths[SEVERAL_MAX];
+    for (unsigned i = 0; i < several(); i++) {
+        snprintf(names[i], sizeof names[i], "%s-%u", path, i);
+        paths[i] = names[i];
+    }
+    check(pdk_multilock_new(&m, c, paths, several(), o), "multi-lock");
+    return m;
+}
+
+static pdk_lock *new_one(pdk_client *c, const char *path, const pdk_lock_options *o)
 {
     pdk_mutex *m;
+    check(pdk_mutex_new(&m, c, path, o), "mutex");
+    return m;
+}
+
+static void *lock_new(void *client, const char *path, bool contended)
+{
     pdk_lock_options *o = pdk_lock_options_new();
     (void)contended;
     if (o == NULL)
         return NULL;
     set_options(o);
-    check(pdk_mutex_new(&m, client, path, o), "mutex");
+    pdk_lock *l = several() > 0 ? new_several(client, path, o) : new_one(client, path, o);
     pdk_lock_options_free(o);
-    return m;
+    return l;
 }
 
 /* A grant that ends in the background keeps the object until then. */
@@ -65,8 +92,9 @@ static void lock_free(void *lock)
         usleep(AGAIN_US);
 }
 
-static void lock(void *lock) { check(pdk_mutex_lock(lock), "lock"); }
-static void unlock(void *lock) { check(pdk_mutex_unlock(lock), "unlock"); }
+static void lock(void *lock) { check(several() > 0 ? pdk_multilock_lock(lock) : pdk_mutex_lock(lock), "lock"); }
+
+static void unlock(void *lock) { check(several() > 0 ? pdk_multilock_unlock(lock) : pdk_mutex_unlock(lock), "unlock"); }
 
 struct waiter {
     pdk_grant *grant;
