@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One create of a transaction. */
-struct creation {
+/* One create or delete of a transaction. */
+struct change {
     uint64_t op;
     char *path;                  /* as asked; allocated on its own, since ZooKeeper's client may free it */
-    char *made;                  /* with the number, in the transaction's block */
-    struct pdk__node_data *data; /* borrowed for the call */
+    char *made;                  /* of a create: with the number */
+    struct pdk__node_data *data; /* of a create: borrowed for the call */
 };
 
 struct pdk__transaction {
     struct pdk__request base;
-    struct pdk__batch *batch; /* NULL: no claim waits for the answer */
+    struct pdk__batch *batch;  /* NULL: no claim waits for the answer */
+    enum pdk__batch_wish wish; /* what it does for each */
     unsigned n;
-    struct creation *creations;
+    struct change *changes;
     zoo_op_t *ops;
     zoo_op_result_t *results;
 };
@@ -43,13 +44,20 @@ static void withdraw(struct pdk__seat *seat)
     seat->sent = false;
 }
 
-static void answer(struct pdk__seat *seat, int zrc, const char *path)
+static bool asks(const struct pdk__seat *seat, enum pdk__batch_wish wish)
 {
-    struct pdk__event event = {
-        .kind = PDK__EV_CREATED, .op = seat->op, .outcome = pdk__outcome_of(zrc), .error = pdk__error_of(zrc)};
+    return seat->op != 0 && seat->wish == wish;
+}
+
+static void answer(struct pdk__seat *seat, int zrc, const struct pdk__made *made)
+{
+    struct pdk__event event = {.kind = seat->wish == PDK__BATCH_CREATE ? PDK__EV_CREATED : PDK__EV_DELETED,
+                               .op = seat->op,
+                               .outcome = pdk__outcome_of(zrc),
+                               .error = pdk__error_of(zrc)};
     assert(event.op != 0);
     withdraw(seat);
-    seat->created(seat, &event, path);
+    seat->answered(seat, &event, made);
 }
 
 /* --- a transaction ----------------------------------------------------------------------------------------------- */
@@ -59,10 +67,10 @@ static void end(struct pdk__transaction *t)
     if (t->batch != NULL)
         t->batch->sent = NULL;
     for (unsigned i = 0; i < t->n; i++) {
-        pdk__free(t->creations[i].path);
-        pdk__free(t->creations[i].made);
+        pdk__free(t->changes[i].path);
+        pdk__free(t->changes[i].made);
     }
-    pdk__free(t->creations);
+    pdk__free(t->changes);
     pdk__free(t->ops);
     pdk__free(t->results);
     pdk__request_untrack(&t->base);
@@ -71,7 +79,7 @@ static void end(struct pdk__transaction *t)
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct pdk__transaction, base)); }
 
-/* The claim that still waits for this create. The batch may end with the answer to another. */
+/* The claim that still waits for this change. The batch may end with the answer to another. */
 static struct pdk__seat *find_seat(const struct pdk__transaction *t, uint64_t op)
 {
     if (t->batch == NULL)
@@ -82,17 +90,18 @@ static struct pdk__seat *find_seat(const struct pdk__transaction *t, uint64_t op
     return NULL;
 }
 
-/* All nodes are made, or it is not known whether any is. */
+/* All are done, or it is not known whether any is. */
 static void answer_all(const struct pdk__transaction *t, int zrc)
 {
+    bool made = zrc == ZOK && t->wish == PDK__BATCH_CREATE;
     for (unsigned i = 0; i < t->n; i++) {
-        struct pdk__seat *seat = find_seat(t, t->creations[i].op);
+        struct pdk__seat *seat = find_seat(t, t->changes[i].op);
         if (seat != NULL)
-            answer(seat, zrc, zrc == ZOK ? t->creations[i].made : NULL);
+            answer(seat, zrc, made ? &(struct pdk__made){t->changes[i].made, t->changes[0].made} : NULL);
     }
 }
 
-/* The create that the servers refused; those after it were not tried. */
+/* The change that the servers refused; those after it were not tried. */
 static unsigned find_refused(const struct pdk__transaction *t)
 {
     for (unsigned i = 0; i < t->n; i++)
@@ -101,10 +110,10 @@ static unsigned find_refused(const struct pdk__transaction *t)
     return 0;
 }
 
-/* No node is made. Only the claim whose create was refused is to blame; the others ask on. */
+/* Nothing is done. Only the claim whose change was refused is to blame; the others ask on. */
 static void answer_refused(const struct pdk__transaction *t, int zrc)
 {
-    struct pdk__seat *refused = find_seat(t, t->creations[find_refused(t)].op);
+    struct pdk__seat *refused = find_seat(t, t->changes[find_refused(t)].op);
     EACH_SEAT (seat, t->batch)
         seat->sent = false;
     if (refused != NULL)
@@ -114,7 +123,8 @@ static void answer_refused(const struct pdk__transaction *t, int zrc)
 static void settle(const struct pdk__transaction *t, int zrc)
 {
     enum pdk__outcome outcome = pdk__outcome_of(zrc);
-    if (outcome == PDK__OK || outcome == PDK__UNKNOWN || outcome == PDK__NO_NODE)
+    bool pathless = outcome == PDK__NO_NODE && t->wish == PDK__BATCH_CREATE;
+    if (outcome == PDK__OK || outcome == PDK__UNKNOWN || pathless)
         answer_all(t, zrc);
     else
         answer_refused(t, zrc);
@@ -134,28 +144,30 @@ static void completed(int zrc, const void *data)
 
 static bool fill(struct pdk__transaction *t, struct pdk__seat *seat)
 {
-    struct creation *creation = &t->creations[t->n++];
-    size_t size = strlen(seat->path) + PDK__NAME_MAX;
-    creation->op = seat->op;
-    creation->data = &seat->data;
-    creation->path = pdk__strdup(seat->path);
-    creation->made = pdk__alloc(size);
-    return creation->path != NULL && creation->made != NULL;
+    bool creates = t->wish == PDK__BATCH_CREATE;
+    struct change *change = &t->changes[t->n++];
+    change->op = seat->op;
+    change->data = &seat->data;
+    change->path = pdk__strdup(seat->path);
+    change->made = creates ? pdk__alloc(strlen(seat->path) + PDK__NAME_MAX) : NULL;
+    return change->path != NULL && (change->made != NULL || !creates);
 }
 
-static struct pdk__transaction *begin(struct pdk__batch *batch)
+static struct pdk__transaction *begin(struct pdk__batch *batch, enum pdk__batch_wish wish)
 {
     struct pdk__transaction *t = batch->client->zh != NULL ? pdk__alloc(sizeof *t) : NULL;
     if (t == NULL)
         return NULL;
     pdk__request_track(&t->base, batch->client, forget);
     t->base.writes = true;
-    t->creations = pdk__alloc(batch->n * sizeof *t->creations);
+    t->wish = wish;
+    t->changes = pdk__alloc(batch->n * sizeof *t->changes);
     t->ops = pdk__alloc(batch->n * sizeof *t->ops);
     t->results = pdk__alloc(batch->n * sizeof *t->results);
-    bool complete = t->creations != NULL && t->ops != NULL && t->results != NULL;
+    bool complete = t->changes != NULL && t->ops != NULL && t->results != NULL;
     EACH_SEAT (seat, batch)
-        complete = complete && fill(t, seat);
+        if (asks(seat, wish))
+            complete = complete && fill(t, seat);
     if (complete)
         return t;
     end(t);
@@ -166,18 +178,25 @@ static struct pdk__transaction *begin(struct pdk__batch *batch)
 static void leave_paths(struct pdk__transaction *t)
 {
     for (unsigned i = 0; i < t->n && zoo_state(t->base.client->zh) < 0; i++)
-        t->creations[i].path = NULL;
+        t->changes[i].path = NULL;
 }
 
-static bool call(struct pdk__transaction *t, struct ACL_vector *acl)
+static void put(zoo_op_t *op, const struct change *change, enum pdk__batch_wish wish, const struct ACL_vector *acl)
+{
+    if (wish == PDK__BATCH_DELETE) {
+        zoo_delete_op_init(op, change->path, -1);
+        return;
+    }
+    int size = (int)(strlen(change->path) + PDK__NAME_MAX) - 1; /* a zero is written after the last byte */
+    zoo_create_op_init(op, change->path, change->data->data, (int)change->data->size, acl, ZOO_EPHEMERAL_SEQUENTIAL,
+                       change->made, size);
+}
+
+static bool call(struct pdk__transaction *t, const struct ACL_vector *acl)
 {
     zhandle_t *zh = t->base.client->zh;
-    for (unsigned i = 0; i < t->n; i++) {
-        struct creation *one = &t->creations[i];
-        int size = (int)(strlen(one->path) + PDK__NAME_MAX) - 1; /* a zero is written after the last byte */
-        zoo_create_op_init(&t->ops[i], one->path, one->data->data, (int)one->data->size, acl, ZOO_EPHEMERAL_SEQUENTIAL,
-                           one->made, size);
-    }
+    for (unsigned i = 0; i < t->n; i++)
+        put(&t->ops[i], &t->changes[i], t->wish, acl);
     if (zoo_state(zh) != ZOO_CONNECTED_STATE)
         return false;
     if (zoo_amulti(zh, (int)t->n, t->ops, t->results, completed, t) == ZOK)
@@ -186,27 +205,30 @@ static bool call(struct pdk__transaction *t, struct ACL_vector *acl)
     return false;
 }
 
-static void send_all(struct pdk__batch *batch)
+/* All that ask for it. */
+static void send_all(struct pdk__batch *batch, enum pdk__batch_wish wish)
 {
     struct ACL_vector acl = pdk__options_acl(&batch->client->options);
-    struct pdk__transaction *t = begin(batch);
+    struct pdk__transaction *t = begin(batch, wish);
+    bool sent = t != NULL && call(t, &acl);
     assert(batch->sent == NULL);
-    if (t != NULL && call(t, &acl)) {
+    if (sent) {
         batch->sent = t;
         t->batch = batch;
-        EACH_SEAT (seat, batch)
-            seat->sent = true;
-        return;
     }
-    EACH_SEAT (seat, batch)
-        answer(seat, ZCONNECTIONLOSS, NULL);
-    if (t != NULL)
+    EACH_SEAT (seat, batch) {
+        if (asks(seat, wish) && !sent)
+            answer(seat, ZCONNECTIONLOSS, NULL);
+        else if (asks(seat, wish))
+            seat->sent = true;
+    }
+    if (t != NULL && !sent)
         end(t);
 }
 
 /* --- what the claims need together ------------------------------------------------------------------------------- */
 
-/* Its claim no longer waits for the answer, or no longer wants the node. */
+/* Its claim no longer waits for the answer, or no longer wants the node that it asks for. */
 static void revise(struct pdk__seat *seat)
 {
     const struct pdk__contender *m = seat->machine;
@@ -214,13 +236,13 @@ static void revise(struct pdk__seat *seat)
         return;
     if (seat->op != m->op)
         withdraw(seat);
-    else if (!m->requested && !seat->sent)
+    else if (!m->requested && asks(seat, PDK__BATCH_CREATE) && !seat->sent)
         answer(seat, ZNONODE, NULL);
 }
 
 bool pdk__batch_consider(struct pdk__batch *batch)
 {
-    unsigned n_asking = 0;
+    unsigned n_creating = 0, n_deleting = 0;
     bool any_made = false;
     check(batch);
     EACH_SEAT (seat, batch)
@@ -228,12 +250,15 @@ bool pdk__batch_consider(struct pdk__batch *batch)
     if (batch->sent != NULL)
         return true;
     EACH_SEAT (seat, batch) {
-        n_asking += seat->op != 0;
+        n_creating += asks(seat, PDK__BATCH_CREATE);
+        n_deleting += asks(seat, PDK__BATCH_DELETE);
         any_made |= seat->op == 0 && seat->machine->requested && seat->machine->node.exists == PDK__NODE_YES;
     }
-    if (n_asking == batch->n)
-        send_all(batch);
-    return n_asking == 0 || n_asking == batch->n || !any_made;
+    if (n_creating == batch->n)
+        send_all(batch, PDK__BATCH_CREATE);
+    else if (n_deleting > 0)
+        send_all(batch, PDK__BATCH_DELETE);
+    return n_creating == 0 || n_creating == batch->n || !any_made;
 }
 
 /* --- for its owner ----------------------------------------------------------------------------------------------- */
@@ -258,7 +283,7 @@ void pdk__batch_clear(struct pdk__batch *batch)
 
 void pdk__batch_join(struct pdk__batch *batch, struct pdk__seat *seat)
 {
-    assert(seat->machine != NULL && seat->created != NULL);
+    assert(seat->machine != NULL && seat->answered != NULL);
     seat->batch = batch;
     pdk__list_append(&batch->seats, &seat->link);
 }
@@ -270,10 +295,11 @@ void pdk__batch_leave(struct pdk__seat *seat)
     seat->batch = NULL;
 }
 
-void pdk__batch_ask(struct pdk__seat *seat, uint64_t op, char *path)
+void pdk__batch_ask(struct pdk__seat *seat, enum pdk__batch_wish wish, uint64_t op, char *path)
 {
     assert(op != 0 && path != NULL);
     withdraw(seat);
+    seat->wish = wish;
     seat->op = op;
     seat->path = path;
     seat->batch->stirred(seat->batch);

@@ -113,12 +113,11 @@ static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
     claim->unwatched = true;
 }
 
-/* Together with the batch. */
-static bool create_with_others(struct pdk__claim *claim, uint64_t op)
+/* Together with the batch; false without memory for PATH. */
+static bool ask_with_others(struct pdk__claim *claim, enum pdk__batch_wish wish, uint64_t op, char *path)
 {
-    char *path = asked_path(claim);
     if (path != NULL)
-        pdk__batch_ask(&claim->seat, op, path);
+        pdk__batch_ask(&claim->seat, wish, op, path);
     return path != NULL;
 }
 
@@ -129,7 +128,7 @@ static bool create(struct pdk__claim *claim, uint64_t op)
     if (claim->stray == NULL)
         claim->stray = pdk__stray_reserve(claim->spec.path);
     if (claim->stray != NULL && claim->spec.batch != NULL)
-        return create_with_others(claim, op);
+        return ask_with_others(claim, PDK__BATCH_CREATE, op, asked_path(claim));
     bool sequential = claim->spec.conditions.base[0] == '\0';
     char *path = claim->stray == NULL ? NULL : sequential ? asked_path(claim) : numbered_path(claim);
     bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim), sequential) == 0 &&
@@ -166,6 +165,8 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
         return pdk__wire_own(wire, action->op, node, action->by_exists) == 0;
     if (action->kind == PDK__ACT_CONFIRM)
         return pdk__wire_confirm(wire, action->op, node, data_of(claim), action->version, action->revoked) == 0;
+    if (claim->spec.batch != NULL)
+        return ask_with_others(claim, PDK__BATCH_DELETE, action->op, pdk__strdup(node));
     return pdk__wire_delete(wire, action->op, node) == 0;
 }
 
@@ -345,21 +346,21 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
 
 /* --- as one of a batch ------------------------------------------------------------------------------------------- */
 
-/* A transaction's answer does not tell the number of the write, which is the token. So the node is looked at, and
- * listed right after. */
-static void created(struct pdk__seat *seat, const struct pdk__event *event, const char *path)
+/* A transaction's answer does not tell the number of the write, which is the token of all its nodes. So one of them is
+ * looked at, and all are listed right after. */
+static void answered(struct pdk__seat *seat, const struct pdk__event *event, const struct pdk__made *made)
 {
     struct pdk__claim *claim = PDK__MEMBER(seat, struct pdk__claim, seat);
     struct pdk__event unknown = {.kind = PDK__EV_CREATED, .op = event->op, .outcome = PDK__UNKNOWN};
-    if (event->outcome != PDK__OK)
+    if (made == NULL)
         feed(claim, *event);
-    else if (pdk__wire_made(&claim->wire, event->op, path) != 0 ||
+    else if (pdk__wire_made(&claim->wire, event->op, made->path, made->any) != 0 ||
              pdk__wire_list(&claim->wire, event->op, claim->spec.path) != 0)
         feed(claim, unknown);
 }
 
-/* Another client may have deleted the node by then, and made one of its own under that name. That is as if the outcome
- * of the create were not known: the node is looked for. */
+/* Another client may have deleted that node by then, and made one of its own under its name. That is as if the outcome
+ * of the create were not known: each claim looks for its node. */
 static bool made_ours(const struct pdk__claim *claim, const struct pdk__event *event)
 {
     return event->outcome == PDK__OK && event->owner == claim->machine.session.id;
@@ -367,7 +368,7 @@ static bool made_ours(const struct pdk__claim *claim, const struct pdk__event *e
 
 static void join_batch(struct pdk__claim *claim)
 {
-    claim->seat = (struct pdk__seat){.machine = &claim->machine, .created = created};
+    claim->seat = (struct pdk__seat){.machine = &claim->machine, .answered = answered};
     claim->seat.data = data_of(claim);
     pdk__list_init(&claim->seat.link);
     if (claim->spec.batch != NULL)

@@ -88,6 +88,7 @@ struct pdk_client {
     struct pdk__sasl *sasl;  /* of the handle */
     struct pdk__list requests;
     struct pdk__request *listing, *watching; /* the last question about children that others may join; or NULL */
+    struct pdk__request *looking;            /* and about a node that a transaction has made */
     uint64_t turn;                           /* how often the lock was taken */
 
     /* the session */

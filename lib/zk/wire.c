@@ -16,9 +16,10 @@ struct question {
     uint64_t op;
     int worst;     /* of a chain of parents: the first real failure so far */
     int n_parents; /* how many of the chain are still to come */
-    char *name;    /* of a node that is looked at once it is made; or the path of a shared question; owned */
+    char *made;    /* the name of a node that a transaction has made; owned */
 
     /* of a question that others may join */
+    char *path;              /* owned */
     uint64_t turn;           /* it was sent in */
     struct question *joined; /* the first of those that wait for its answer, too; each has the next */
 };
@@ -30,8 +31,11 @@ static void end(struct question *q)
         c->listing = NULL;
     if (c->watching == &q->base)
         c->watching = NULL;
+    if (c->looking == &q->base)
+        c->looking = NULL;
     pdk__request_untrack(&q->base);
-    pdk__free(q->name);
+    pdk__free(q->made);
+    pdk__free(q->path);
     pdk__free(q);
 }
 
@@ -84,6 +88,8 @@ static void deliver(const struct question *q, enum pdk__event_kind kind, int zrc
     if (q->wire == NULL)
         return;
     assert(q->wire->client == q->base.client && q->op != 0);
+    if (q->made != NULL)
+        reply.event.name = q->made;
     reply.event.kind = kind;
     reply.event.op = q->op;
     reply.event.outcome = pdk__outcome_of(zrc);
@@ -130,7 +136,7 @@ static void complete_shared(struct question *q, enum pdk__event_kind kind, int z
 static bool join(struct question *q, struct pdk__request *last, const char *path)
 {
     struct question *first = last != NULL ? PDK__MEMBER(last, struct question, base) : NULL;
-    if (first == NULL || first->turn != q->base.client->turn || strcmp(first->name, path) != 0)
+    if (first == NULL || first->turn != q->base.client->turn || strcmp(first->path, path) != 0)
         return false;
     q->joined = first->joined;
     first->joined = q;
@@ -144,21 +150,20 @@ static void offer(struct question *q, struct pdk__request **last)
     *last = &q->base;
 }
 
-/* As sent(). ASK sends it, where no other has the same question. */
-static int share(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__request **last,
+/* As sent(), also where Q is NULL for want of memory. ASK sends it, where no other has the same question. */
+static int share(struct question *q, const char *path, struct pdk__request **last,
                  int (*ask)(zhandle_t *zh, struct question *q))
 {
-    struct question *q = begin(wire, op, false);
     if (q == NULL)
         return PDK_ENOMEM;
     if (join(q, *last, path))
         return 0;
-    q->name = pdk__strdup(path);
-    if (q->name == NULL) {
+    q->path = pdk__strdup(path);
+    if (q->path == NULL) {
         end(q);
         return PDK_ENOMEM;
     }
-    int rc = sent(q, ask(wire->client->zh, q));
+    int rc = sent(q, ask(q->base.client->zh, q));
     if (rc == 0)
         offer(q, last);
     return rc;
@@ -197,20 +202,19 @@ int pdk__wire_create_persistent(struct pdk__wire *wire, uint64_t op, const char 
 
 static void made(int zrc, const struct Stat *stat, const void *data)
 {
-    struct question *q = (struct question *)data;
-    struct pdk__event event = event_of(zrc, stat);
-    event.name = q->name;
-    complete(q, PDK__EV_CREATED, zrc, (struct pdk__wire_reply){.event = event});
+    complete_shared((struct question *)data, PDK__EV_CREATED, zrc,
+                    (struct pdk__wire_reply){.event = event_of(zrc, stat)});
 }
 
-int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path)
+static int ask_made(zhandle_t *zh, struct question *q) { return zoo_aexists(zh, q->path, 0, made, q); }
+
+int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path, const char *any)
 {
     struct question *q = begin(wire, op, false);
-    if (q == NULL)
-        return PDK_ENOMEM;
-    q->name = pdk__strdup(strrchr(path, '/') + 1);
-    if (q->name != NULL)
-        return sent(q, zoo_aexists(wire->client->zh, path, 0, made, q));
+    if (q != NULL)
+        q->made = pdk__strdup(strrchr(path, '/') + 1);
+    if (q == NULL || q->made != NULL)
+        return share(q, any, &wire->client->looking, ask_made);
     end(q);
     return PDK_ENOMEM;
 }
@@ -321,11 +325,11 @@ static void listed_for_all(int zrc, const struct String_vector *names, const voi
     complete_shared((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
 }
 
-static int ask_list(zhandle_t *zh, struct question *q) { return zoo_aget_children(zh, q->name, 0, listed_for_all, q); }
+static int ask_list(zhandle_t *zh, struct question *q) { return zoo_aget_children(zh, q->path, 0, listed_for_all, q); }
 
 int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    return share(wire, op, path, &wire->client->listing, ask_list);
+    return share(begin(wire, op, false), path, &wire->client->listing, ask_list);
 }
 
 static void listed_dated(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
@@ -416,12 +420,12 @@ static void watched_children(int zrc, const struct String_vector *names, const v
 static int ask_watch(zhandle_t *zh, struct question *q)
 {
     void *id = (void *)q->base.client->id;
-    return zoo_awget_children(zh, q->name, pdk__handle_watch_nodes, id, watched_children, q);
+    return zoo_awget_children(zh, q->path, pdk__handle_watch_nodes, id, watched_children, q);
 }
 
 int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    return share(wire, op, path, &wire->client->watching, ask_watch);
+    return share(begin(wire, op, false), path, &wire->client->watching, ask_watch);
 }
 
 /* --- writes of our own node -------------------------------------------------------------------------------------- */

@@ -38,8 +38,9 @@ struct pdk__node_data {
 int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data,
                      bool sequential);
 
-/* The node at PATH, which a transaction has made: CREATED. */
-int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path);
+/* The node at PATH, which a transaction has made, with the owner and the token of the node ANY of the same one: CREATED.
+ * One request for all wires that ask while the lock is kept. */
+int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path, const char *any);
 
 /* A node of no session, which stays until it is deleted: CREATED */
 int pdk__wire_create_persistent(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data);

@@ -356,55 +356,115 @@ static void paths_that_are_missing(void)
     end();
 }
 
-/* The requests of one lock, and of its release. */
+static int requests(int op)
+{
+    int n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__proxy_requests(fixture.e->proxy[i], op);
+    return n;
+}
+
+static void reset_counters(void)
+{
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_reset_counters(fixture.e->proxy[i]);
+}
+
+/* The paths are there from then on. */
+static void begin_again(void)
+{
+    begin();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    reset_counters();
+}
+
+/* The requests of one lock, and of its release: each is one write. */
 static void one_transaction(void)
 {
     enum { DELETE = 2, EXISTS = 3, LIST = 8 };
-    begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0); /* the paths are there */
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    for (int i = 0; i < fixture.e->n; i++)
-        pdk__proxy_reset_counters(fixture.e->proxy[i]);
+    begin_again();
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_EQ(requests(MULTI), 1);
+    CHECK_EQ(requests(EXISTS), 1);
+    CHECK_EQ(requests(LIST), N_PATHS);
     CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    int multis = 0, looks = 0, lists = 0, deletes = 0;
-    for (int i = 0; i < fixture.e->n; i++) {
-        multis += pdk__proxy_requests(fixture.e->proxy[i], MULTI);
-        looks += pdk__proxy_requests(fixture.e->proxy[i], EXISTS);
-        lists += pdk__proxy_requests(fixture.e->proxy[i], LIST);
-        deletes += pdk__proxy_requests(fixture.e->proxy[i], DELETE);
-    }
-    CHECK_EQ(multis, 1);
-    CHECK_EQ(looks, N_PATHS);
-    CHECK_EQ(lists, N_PATHS);
-    CHECK_EQ(deletes, N_PATHS);
+    CHECK_EQ(requests(MULTI), 2);
+    CHECK_EQ(requests(DELETE), 0);
+    CHECK_EQ(requests(LIST), N_PATHS);
     end();
 }
 
-/* The connection breaks at the transaction, wherever the client is connected. */
-static void lock_with_a_cut(pdk__act act)
+/* The connection breaks at the next transaction, wherever the client is connected. */
+static void cut(pdk__act act, int rules[3])
 {
     const struct pdk__proxy_rule rule = {.op = MULTI, .act = act};
-    int rules[3], n_cuts = 0;
-    begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0); /* the paths are there */
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
     for (int i = 0; i < fixture.e->n; i++)
         rules[i] = pdk__proxy_rule(fixture.e->proxy[i], &rule);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    for (int i = 0; i < fixture.e->n; i++)
+}
+
+static void check_cut(const int rules[3])
+{
+    int n_cuts = 0;
+    for (int i = 0; i < fixture.e->n; i++) {
         n_cuts += pdk__proxy_hits(fixture.e->proxy[i], rules[i]);
-    CHECK(n_cuts >= 1);
-    CHECK(nodes_are(1));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    for (int i = 0; i < fixture.e->n; i++)
         pdk__proxy_clear(fixture.e->proxy[i]);
+    }
+    CHECK(n_cuts >= 1);
+}
+
+static void lock_with_a_cut(pdk__act act)
+{
+    int rules[3];
+    begin_again();
+    cut(act, rules);
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    check_cut(rules);
+    CHECK(nodes_are(1));
+    cut(act, rules);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    check_cut(rules);
+    CHECK(nodes_are(0));
     end();
 }
 
 static void a_lost_answer(void) { lock_with_a_cut(PDK__CUT_BEFORE_REPLY); }
 
 static void a_request_that_never_arrives(void) { lock_with_a_cut(PDK__CUT_BEFORE); }
+
+/* One delete that is refused refuses them all: the others are sent again. */
+static void a_node_deleted_before_the_release(void)
+{
+    char node[64];
+    begin_again();
+    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    pdk_multilock_node(locks[0], 1, node, sizeof node);
+    fixture_delete_below(pdk_multilock_path(locks[0], 1), node);
+    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK(nodes_are(0));
+    end();
+}
+
+/* A client without the right to delete cannot remove its own node. */
+static void a_node_that_cannot_be_deleted(void)
+{
+    struct ACL no_delete[] = {{ZOO_PERM_READ | ZOO_PERM_CREATE, {"world", "anyone"}}};
+    struct ACL_vector acl = {1, no_delete};
+    char text[256];
+    begin();
+    snprintf(paths[1], sizeof paths[1], "%s", fixture_path());
+    fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
+    const char *of[] = {paths[0], paths[1], paths[2]};
+    pdk_multilock *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_multilock_unlock(m), PDK_EACCES);
+    pdk_lock_last_error(m, text, sizeof text);
+    CHECK(strstr(text, paths[1]) != NULL);
+    CHECK(fixture_children(paths[0]) == 0 && fixture_children(paths[1]) == 1 && fixture_children(paths[2]) == 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    fixture_expire(pdk__client_zh(clients[0]));
+    end();
+}
 
 /* The one that is refused is named, and no other path keeps a node. */
 static void a_refused_path(void)
@@ -572,6 +632,8 @@ int main(int argc, char **argv)
         {"one transaction, and no search", one_transaction},
         {"a transaction whose answer is lost is found", a_lost_answer},
         {"a transaction that never arrives is sent again", a_request_that_never_arrives},
+        {"a node that is deleted before the release holds up no other", a_node_deleted_before_the_release},
+        {"a node that cannot be deleted is named", a_node_that_cannot_be_deleted},
         {"a path that is refused is named", a_refused_path},
         {"refused again and again, it leaves nothing behind", refused_again_and_again},
         {"sessions that end all the time", sessions_that_end_all_the_time},

@@ -86,6 +86,16 @@ static void apply_until(struct server *s, int n_committed)
     }
 }
 
+static bool deletes(const struct txn *txn, int path, const struct node *node)
+{
+    for (int i = 0; txn->kind == TXN_DELETE && i <= txn->n_also; i++) {
+        struct txn part = txn_part(txn, i);
+        if (part.path == path && strcmp(part.name, node->name) == 0)
+            return true;
+    }
+    return txn->kind == TXN_CLOSE_SESSION && node->owner == txn->session;
+}
+
 /* The newest leader has committed N_COMMITTED transactions: they are the truth from now on. */
 static void tell_truth(struct server *s, int n_committed)
 {
@@ -97,9 +107,7 @@ static void tell_truth(struct server *s, int n_committed)
         for (int p = 0; p < PATHS; p++)
             for (int i = 0; i < e->truth.dirs[p].n; i++) {
                 struct node *node = &e->truth.dirs[p].nodes[i];
-                bool by_close = txn->kind == TXN_CLOSE_SESSION && node->owner == txn->session;
-                bool by_delete = txn->kind == TXN_DELETE && txn->path == p && strcmp(txn->name, node->name) == 0;
-                if (by_close || by_delete)
+                if (deletes(txn, p, node))
                     e->deleting(e->world, p, node);
             }
         tree_apply(&e->truth, txn);
@@ -316,14 +324,21 @@ static enum zerror create_error(struct server *s, int path, const char *name)
     return tree_find(&s->prep, path, name) != NULL ? Z_EXISTS : Z_OK;
 }
 
-/* The others of a transaction: all creates, or none (PrepRequestProcessor). */
+static enum zerror delete_error(struct server *s, int path, const char *name)
+{
+    return tree_find(&s->prep, path, name) != NULL ? Z_OK : Z_NONODE;
+}
+
+/* The others of a transaction: all creates or deletes, or none (PrepRequestProcessor). */
 static void prepare_also(struct server *s, const struct request *r, struct txn *txn)
 {
     struct also *also = s->e->scratch(s->e->world, (size_t)r->n_also * sizeof *also);
     for (int i = 0; i < r->n_also && txn->error == Z_OK; i++) {
-        also[i].path = r->also[i].path;
-        number(also[i].name, r->also[i].name, &s->prep.dirs[also[i].path]);
-        txn->error = create_error(s, also[i].path, also[i].name);
+        bool creates = txn->kind == TXN_CREATE;
+        also[i] = r->also[i];
+        if (creates)
+            number(also[i].name, r->also[i].name, &s->prep.dirs[also[i].path]);
+        txn->error = (creates ? create_error : delete_error)(s, also[i].path, also[i].name);
         txn->refused = i + 1;
     }
     txn->also = also;
@@ -388,6 +403,8 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         node = tree_find(&s->prep, r->path, r->name);
         may = r->kind == REQ_DELETE || r->session < 0 || node == NULL || server_permits(s, r->session, node);
         txn->error = refusal(node, r->version, may);
+        if (r->n_also > 0 && txn->error == Z_OK)
+            prepare_also(s, r, txn);
         break;
     case REQ_RECORD:
         txn->kind = TXN_RECORD;

@@ -68,7 +68,7 @@ struct request {
     int64_t timeout_ms; /* of a session to open */
     int n_watched;
     const struct watched *watched;
-    int n_also; /* of a create */
+    int n_also; /* of a create or a delete */
     const struct also *also;
     /* the client's own */
     int32_t version; /* that a write is for; -1: any */
@@ -97,7 +97,7 @@ struct answer {
     const char *const *children;
     int n_also; /* of a create */
     const struct also *also;
-    int refused;   /* the create that is to blame */
+    int refused;   /* the create or delete that is to blame */
     bool has_data; /* it is of a path */
 };
 

@@ -99,8 +99,11 @@ void tree_apply(struct tree *t, const struct txn *txn)
         }
         break;
     case TXN_DELETE:
-        node = tree_find(t, txn->path, txn->name);
-        remove_node(t, &t->dirs[txn->path], (int)(node - t->dirs[txn->path].nodes));
+        for (int i = 0; i <= txn->n_also; i++) {
+            struct txn part = txn_part(txn, i);
+            node = tree_find(t, part.path, part.name);
+            remove_node(t, &t->dirs[part.path], (int)(node - t->dirs[part.path].nodes));
+        }
         break;
     case TXN_SET:
         node = tree_find(t, txn->path, txn->name);

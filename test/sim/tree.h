@@ -81,7 +81,7 @@ enum zerror {
     Z_MOVED = -118
 };
 
-/* One more create of the same request, in the same transaction. */
+/* One more create or delete of the same request, in the same transaction. */
 struct also {
     int path;
     char name[PDK__NAME_MAX];
@@ -100,12 +100,12 @@ struct txn {
     bool wraps;
     int path;
     char name[PDK__NAME_MAX];
-    int n_also; /* of a create */
+    int n_also; /* of a create or a delete */
     const struct also *also;
     int refused; /* the part for which it is an error */
 };
 
-/* Its create I: 0 is its own, 1 and above those in `also`. */
+/* Its create or delete I: 0 is its own, 1 and above those in `also`. */
 struct txn txn_part(const struct txn *txn, int i);
 
 void tree_clear(struct tree *t);

@@ -265,28 +265,31 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
     return SEND(zh, completion, data, .kind = REQ_GET_ACL, .completes = COMPLETES_ACL, .path = path);
 }
 
-/* All creates of sequential nodes, each on a path of its own. A handle that has ended, or that ends while the call is
+/* All creates of sequential nodes, each on a path of its own; or all deletes. A handle that has ended, or that ends while the call is
  * under way, frees what its caller has lent (3.8.0). */
 int zoo_amulti(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *results, void_completion_t completion,
                const void *data)
 {
     struct client *c = zh->client;
-    if (ops[0].type == ZOO_DELETE_OP)
+    bool deletes = ops[0].type == ZOO_DELETE_OP;
+    if (deletes && *name_of(ops[0].delete_op.path) == '\0')
         return remake(zh, n, ops, completion, data);
     struct also *also = world_of(zh)->ensemble.scratch(world_of(zh), (size_t)n * sizeof *also);
     if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE || zoo_state(zh) == ZOO_AUTH_FAILED_STATE)
         world_break(c->world, "driver", "client %d sends a transaction on a handle that has ended", c->id);
     for (int i = 0; i < n; i++) {
-        if (ops[i].create_op.flags != ZOO_EPHEMERAL_SEQUENTIAL || strlen(name_of(ops[i].create_op.path)) == 0)
+        const char *path = deletes ? ops[i].delete_op.path : ops[i].create_op.path;
+        if (ops[i].type != (deletes ? ZOO_DELETE_OP : ZOO_EPHEMERAL_SEQUENTIAL) || *name_of(path) == '\0')
             world_break(c->world, "driver", "client %d sends a transaction of another kind", c->id);
-        results[i].value = ops[i].create_op.buf;
-        results[i].valuelen = ops[i].create_op.buflen;
-        also[i].path = zookeeper_path(ops[i].create_op.path);
-        strcpy(also[i].name, name_of(ops[i].create_op.path));
+        results[i].value = deletes ? NULL : ops[i].create_op.buf;
+        results[i].valuelen = deletes ? 0 : ops[i].create_op.buflen;
+        also[i].path = zookeeper_path(path);
+        strcpy(also[i].name, name_of(path));
     }
-    see(SIGHT_TRANSACTION);
-    return SEND(zh, completion, data, .kind = REQ_CREATE, .completes = COMPLETES_MULTI, .path = ops[0].create_op.path,
-                .also = also + 1, .n_also = n - 1, .results = results);
+    see(deletes ? SIGHT_TRANSACTION_DELETES : SIGHT_TRANSACTION);
+    return SEND(zh, completion, data, .kind = deletes ? REQ_DELETE : REQ_CREATE, .completes = COMPLETES_MULTI,
+                .path = deletes ? ops[0].delete_op.path : ops[0].create_op.path, .version = -1, .also = also + 1,
+                .n_also = n - 1, .results = results);
 }
 
 /* --- other requests ---------------------------------------------------------------------------------------------- */
@@ -456,8 +459,10 @@ static void complete_multi(const struct ticket *t, int rc, const struct answer *
 {
     for (int i = 0; i < t->n_results; i++) {
         zoo_op_result_t *result = &t->results[i];
-        if (rc == ZOK)
+        if (rc == ZOK && result->value != NULL)
             put_result(result, i == 0 ? t->path : a->also[i - 1].path, i == 0 ? a->name : a->also[i - 1].name);
+        else if (rc == ZOK)
+            result->err = ZOK;
         else if (a == NULL || rc == ZSESSIONEXPIRED)
             result->err = rc;
         else
