@@ -81,6 +81,7 @@ void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const ch
     action->name = predecessor;
     action->by_exists = c->queue.by_exists = by_exists;
     action->by_children = c->rule->by_children;
+    action->again = c->queue.watching;
     c->queue.watching = true;
 }
 

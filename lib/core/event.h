@@ -106,9 +106,10 @@ enum pdk__action_kind {
                       * another client had deleted the node of the grant before the release */
 };
 
-/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the
- * node is deleted. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`: the node carries a revocation
- * request, and must keep it. */
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the node is
+ * deleted. `again`: a watch that was asked for before may be left, on this predecessor or on another. `all`: the
+ * ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`:
+ * the node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;
@@ -116,6 +117,7 @@ struct pdk__action {
     bool by_exists;
     bool by_children;
     bool gone;
+    bool again;
     bool all;
     bool revoked;
     uint32_t attempt;

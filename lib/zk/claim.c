@@ -75,6 +75,24 @@ static void charge(struct pdk__claim *claim)
     pdk__member_charge(c, &claim->member, node + watch);
 }
 
+/* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
+ * removed. On a node that is gone no neighbour relies on one. */
+static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
+{
+    struct pdk_client *c = claim->client;
+    const char *path = claim->predecessor;
+    if (path != NULL && !c->adopted && (gone || !pdk__members_watch(c, path, &claim->member)))
+        pdk__request_unwatch(c, path);
+    claim->unwatched = true;
+}
+
+/* NEXT is to be watched in its place; NULL: memory is out. */
+static void leave_predecessor(struct pdk__claim *claim, const char *next)
+{
+    if (claim->predecessor != NULL && next != NULL && strcmp(claim->predecessor, next) != 0)
+        unwatch_predecessor(claim, false);
+}
+
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
 {
     char *path;
@@ -84,6 +102,8 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
         path = pdk__strdup(action->name);
     else
         path = pdk__join(claim->spec.path, action->name);
+    if (action->again)
+        leave_predecessor(claim, path);
     set_path(claim, &claim->predecessor, &claim->predecessor_entry, path);
     claim->unwatched = false;
     charge(claim);
@@ -100,17 +120,6 @@ static bool watch_rivals(struct pdk__claim *claim, uint64_t op)
     pdk__index_note(&c->index, &claim->rivals_entry, &claim->member, path);
     pdk__member_charge(c, &claim->member, pdk__member_node_cost(c, path) + pdk__member_watch_cost(c, path));
     return pdk__wire_watch_children(&claim->wire, op, path) == 0;
-}
-
-/* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
- * removed. On a node that is gone no neighbour relies on one. */
-static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
-{
-    struct pdk_client *c = claim->client;
-    const char *path = claim->predecessor;
-    if (path != NULL && !c->adopted && (gone || !pdk__members_watch(c, path, &claim->member)))
-        pdk__request_unwatch(c, path);
-    claim->unwatched = true;
 }
 
 /* Together with the batch; false without memory for PATH. */
