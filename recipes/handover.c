@@ -5,20 +5,27 @@
 #include "lib/zk/member.h"
 #include "lib/zk/session.h"
 
-static struct pdk__holding *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
-
 /* The hold that contends or is granted, whoever owns it: one at most. */
-static struct pdk__holding *find_live(struct pdk__holds *h)
+static struct pdk__holding *find_live(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &h->list) {
-        struct pdk__holding *op = op_at(link);
+    PDK__LIST_EACH (link, &cohort->holdings) {
+        struct pdk__holding *op = pdk__holding_at(link);
         if (op->hold.stage == PDK__HOLD_PENDING || op->hold.stage == PDK__HOLD_GRANTED)
             return op;
     }
     return NULL;
 }
 
-bool pdk__handover_busy(struct pdk__holds *h) { return find_live(h) != NULL || pdk__turns_first(&h->turns) != NULL; }
+bool pdk__handover_busy(struct pdk__holds *h)
+{
+    return find_live(h->cohort) != NULL || pdk__turns_first(&h->cohort->turns) != NULL;
+}
+
+/* The object that TURN asks for. */
+static struct pdk__holds *asker(const struct pdk__turn *turn)
+{
+    return PDK__MEMBER(turn->object, struct pdk__holds, lock.object);
+}
 
 /* --- the next owner ---------------------------------------------------------------------------------------------- */
 
@@ -38,9 +45,9 @@ static void own(struct pdk__holding *op, uint64_t thread)
 /* A request that found an idle grant was not counted: it never waited. */
 static void count_turn(const struct pdk__holding *op, const struct pdk__turn *turn)
 {
-    struct pdk__object *o = &op->holds->lock.object;
+    struct pdk__object *o = turn->object;
     enum pdk__grant_source source = op->turn_number > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
-    if (turn->object == NULL)
+    if (!turn->counted)
         pdk__stats_reuse(&o->client->stats, o->path);
     else
         pdk__stats_grant(&o->client->stats, o->path, source, pdk__now_ms() - turn->began_ms);
@@ -49,6 +56,7 @@ static void count_turn(const struct pdk__holding *op, const struct pdk__turn *tu
 static void give(struct pdk__holding *op, struct pdk__turn *turn)
 {
     count_turn(op, turn);
+    pdk__holds_take(asker(turn), op);
     own(op, turn->thread);
     pdk__turn_settle(turn, 0, &op->hold);
 }
@@ -72,7 +80,7 @@ static bool may_hand_on(const struct pdk__holding *op)
     return alone || op->n_handed < op->holds->lock.options.handover_budget;
 }
 
-/* A request of the same object may wait with a node of its own. A grant that OP does not pass is its writer's that goes
+/* A request of the same cohort may wait with a node of its own. A grant that OP does not pass is its writer's that goes
  * on as a reader: no thread may write beside it. */
 static bool keeps_from_rest(const struct pdk__holding *other, const struct pdk__holding *op)
 {
@@ -85,8 +93,8 @@ static bool may_rest(const struct pdk__holding *op)
     const struct pdk__holds *h = op->holds;
     if (h->lock.options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->lock.object.client->closing)
         return false;
-    PDK__LIST_EACH (link, &h->list)
-        if (keeps_from_rest(op_at(link), op))
+    PDK__LIST_EACH (link, &h->cohort->holdings)
+        if (keeps_from_rest(pdk__holding_at(link), op))
             return false;
     return true;
 }
@@ -94,9 +102,10 @@ static bool may_rest(const struct pdk__holding *op)
 bool pdk__handover_stays(const struct pdk__holding *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED);
-    if (op->holds->settle.run == NULL || !sound(op))
+    const struct pdk__cohort *cohort = op->holds->cohort;
+    if (cohort->settle.run == NULL || !sound(op))
         return false;
-    return pdk__turns_first(&op->holds->turns) != NULL ? may_hand_on(op) : may_rest(op);
+    return pdk__turns_first(&cohort->turns) != NULL ? may_hand_on(op) : may_rest(op);
 }
 
 static void rest(struct pdk__holding *op)
@@ -109,7 +118,7 @@ static void rest(struct pdk__holding *op)
 
 void pdk__handover_pass(struct pdk__holding *op)
 {
-    struct pdk__turn *next = pdk__turns_first(&op->holds->turns);
+    struct pdk__turn *next = pdk__turns_first(&op->holds->cohort->turns);
     assert(pdk__handover_stays(op));
     disown(op);
     if (next == NULL) {
@@ -122,69 +131,70 @@ void pdk__handover_pass(struct pdk__holding *op)
 
 static bool resumable(const struct pdk__holding *op) { return op->idle && !op->contended && sound(op); }
 
-static struct pdk__holding *find_idle(struct pdk__holds *h)
+static struct pdk__holding *find_idle(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &h->list)
-        if (op_at(link)->idle)
-            return op_at(link);
+    PDK__LIST_EACH (link, &cohort->holdings)
+        if (pdk__holding_at(link)->idle)
+            return pdk__holding_at(link);
     return NULL;
 }
 
 struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk__holding *op = h->lock.options.idle_hold_ms > 0 ? find_idle(h) : NULL;
+    struct pdk__holding *op = find_idle(h->cohort);
     if (op == NULL || (op->rule == rule && resumable(op)))
         return op;
     pdk__holds_drop(op);
     return NULL;
 }
 
-void pdk__handover_resume(struct pdk__holding *op)
+void pdk__handover_resume(struct pdk__holds *h, struct pdk__holding *op)
 {
-    struct pdk__object *o = &op->holds->lock.object;
+    struct pdk__object *o = &h->lock.object;
     assert(resumable(op));
     pdk__stats_reuse(&o->client->stats, o->path);
+    pdk__holds_take(h, op);
     own(op, pdk__holds_thread());
 }
 
 /* --- what waits is served ---------------------------------------------------------------------------------------- */
 
-static void contend(struct pdk__holds *h)
+static void contend(struct pdk__cohort *cohort)
 {
     struct pdk__wish wish = {.rule = &pdk__rule_mutex, .thread = PDK__NO_THREAD, .deadline_ms = PDK__NEVER};
     struct pdk__holding *op;
-    int rc = pdk__holds_request(&op, h, &wish);
+    int rc = pdk__holds_request(&op, asker(pdk__turns_first(&cohort->turns)), &wish);
     if (rc == 0)
         pdk__hold_unref(&op->hold);
     else
-        pdk__turns_fail(&h->turns, rc, NULL);
+        pdk__turns_fail(&cohort->turns, rc, NULL);
 }
 
 /* The hold that contended for all has failed. */
-static void tell_failure(struct pdk__holds *h)
+static void tell_failure(struct pdk__cohort *cohort)
 {
-    struct pdk__holding *failed = h->failed;
-    h->failed = NULL;
-    pdk__turns_fail(&h->turns, failed->hold.result, &failed->hold);
+    struct pdk__holding *failed = cohort->failed;
+    cohort->failed = NULL;
+    pdk__turns_fail(&cohort->turns, failed->hold.result, &failed->hold);
     pdk__hold_unref(&failed->hold);
 }
 
 /* It is idle no longer than the option says, nor once it is wanted by others or lost. */
-static void end_idleness(struct pdk__holds *h)
+static void end_idleness(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &h->list) {
-        struct pdk__holding *op = op_at(link);
+    PDK__LIST_EACH (link, &cohort->holdings) {
+        struct pdk__holding *op = pdk__holding_at(link);
         if (op->idle && (!resumable(op) || pdk__now_ms() >= op->idle_until_ms))
             pdk__holds_drop(op);
     }
 }
 
-static void serve(struct pdk__holds *h)
+static void serve(struct pdk__cohort *cohort)
 {
-    struct pdk__turn *first = pdk__turns_first(&h->turns);
-    struct pdk__holding *live = find_live(h);
+    struct pdk__turn *first = pdk__turns_first(&cohort->turns);
+    struct pdk__holding *live = find_live(cohort);
     if (live == NULL && first != NULL)
-        contend(h);
+        contend(cohort);
     else if (live == NULL || live->thread != PDK__NO_THREAD)
         return;
     else if (first == NULL && !live->idle)
@@ -194,35 +204,34 @@ static void serve(struct pdk__holds *h)
 }
 
 /* When its hold has to be looked at: for a request without a thread, or for the end of its idleness. */
-static int64_t next_due_ms(const struct pdk__holds *h, const struct pdk__holding *live)
+static int64_t next_due_ms(const struct pdk__cohort *cohort, const struct pdk__holding *live)
 {
-    bool idle = live->idle && live->idle_until_ms < h->turns.due_ms;
-    return idle ? live->idle_until_ms : h->turns.due_ms;
+    bool idle = live->idle && live->idle_until_ms < cohort->turns.due_ms;
+    return idle ? live->idle_until_ms : cohort->turns.due_ms;
 }
 
 /* The deadlines of requests without a thread are watched by the hold that is at work for them. */
-static void keep_deadlines(struct pdk__holds *h)
+static void keep_deadlines(struct pdk__cohort *cohort)
 {
-    struct pdk__holding *live = find_live(h);
-    int64_t now_ms = h->turns.due_ms != PDK__NEVER ? pdk__now_ms() : 0;
-    if (now_ms >= h->turns.due_ms)
-        pdk__turns_expire(&h->turns, now_ms, live != NULL ? &live->hold : NULL);
-    if (live != NULL && next_due_ms(h, live) != PDK__NEVER)
-        pdk__hold_remind(&live->hold, next_due_ms(h, live));
+    struct pdk__holding *live = find_live(cohort);
+    int64_t now_ms = cohort->turns.due_ms != PDK__NEVER ? pdk__now_ms() : 0;
+    if (now_ms >= cohort->turns.due_ms)
+        pdk__turns_expire(&cohort->turns, now_ms, live != NULL ? &live->hold : NULL);
+    if (live != NULL && next_due_ms(cohort, live) != PDK__NEVER)
+        pdk__hold_remind(&live->hold, next_due_ms(cohort, live));
 }
 
 /* After every change of a hold or of the queue, outside of the steps of the claims. */
 static void settle(struct pdk__deferred *deferred)
 {
-    struct pdk__holds *h = PDK__MEMBER(deferred, struct pdk__holds, settle);
-    if (h->failed != NULL)
-        tell_failure(h);
-    keep_deadlines(h);
-    if (h->lock.options.idle_hold_ms > 0)
-        end_idleness(h);
-    serve(h);
-    if (h->turns.due_ms != PDK__NEVER)
-        keep_deadlines(h);
+    struct pdk__cohort *cohort = PDK__MEMBER(deferred, struct pdk__cohort, settle);
+    if (cohort->failed != NULL)
+        tell_failure(cohort);
+    keep_deadlines(cohort);
+    end_idleness(cohort);
+    serve(cohort);
+    if (cohort->turns.due_ms != PDK__NEVER)
+        keep_deadlines(cohort);
 }
 
 int pdk__handover_init(struct pdk_lock *l, const void *none)
@@ -230,10 +239,12 @@ int pdk__handover_init(struct pdk_lock *l, const void *none)
     struct pdk__holds *h = PDK__MEMBER(l, struct pdk__holds, lock);
     (void)none;
     pdk__holds_init(l);
-    l->options.conditions.delay = &h->delay;
-    if (pdk__handover_on(h) || h->lock.options.idle_hold_ms > 0)
-        h->settle.run = settle;
-    return 0;
+    int rc = pdk__handover_on(h) ? pdk__cohort_join(h, settle) : 0;
+    if (rc == 0 && h->lock.options.idle_hold_ms > 0)
+        h->cohort->settle.run = settle;
+    h->sites.path = h->cohort->path;
+    l->options.conditions.delay = &h->cohort->delay;
+    return rc;
 }
 
 /* --- a thread ---------------------------------------------------------------------------------------------------- */
@@ -262,7 +273,7 @@ void pdk__handover_give_back(struct pdk__holding *op)
 static void cancelled(void *arg)
 {
     struct sleeper *s = arg;
-    struct pdk__object *o = &s->holds->lock.object;
+    struct pdk__object *o = s->turn.object;
     if (!s->turn.settled) {
         pdk__list_remove(&s->turn.link);
         pdk__stats_failure(&o->client->stats, o->path, PDK_ECANCELED);
@@ -272,7 +283,7 @@ static void cancelled(void *arg)
     pdk__holds_moved(s->holds);
     pdk__turn_clear(&s->turn);
     pthread_cond_destroy(&s->told);
-    pdk__object_leave(&s->holds->lock.object);
+    pdk__object_leave(o);
 }
 
 static void await_turn(struct sleeper *s)
@@ -280,7 +291,7 @@ static void await_turn(struct sleeper *s)
     struct pdk_client *c = s->holds->lock.object.client;
     pthread_cleanup_push(cancelled, s);
     while (!s->turn.settled) {
-        struct pdk__holding *live = find_live(s->holds);
+        struct pdk__holding *live = find_live(s->holds->cohort);
         if (pdk__now_ms() >= s->turn.deadline_ms)
             pdk__turn_settle(&s->turn, PDK_ETIMEDOUT, live != NULL ? &live->hold : NULL);
         else
@@ -289,20 +300,20 @@ static void await_turn(struct sleeper *s)
     pthread_cleanup_pop(0);
 }
 
-static int blame(struct pdk__object *o, const struct pdk__turn *turn)
+static int blame(const struct pdk__turn *turn)
 {
     char text[PDK__INCIDENT_MAX];
-    pdk__turn_describe(turn, o, text);
-    pdk__incident_note(o->number, text);
+    pdk__turn_describe(turn, text);
+    pdk__incident_note(turn->object->number, text);
     return turn->rc;
 }
 
 /* The thread may wake long after it got its turn. */
-static int judge(struct pdk__holds *h, const struct pdk__turn *turn)
+static int judge(const struct pdk__turn *turn)
 {
     if (turn->rc != 0)
-        return blame(&h->lock.object, turn);
-    pdk__client_refresh(h->lock.object.client);
+        return blame(turn);
+    pdk__client_refresh(turn->object->client);
     if (turn->hold->stage != PDK__HOLD_LOST)
         return 0;
     pdk__hold_blame(turn->hold, "lock", PDK_ELOST);
@@ -312,18 +323,21 @@ static int judge(struct pdk__holds *h, const struct pdk__turn *turn)
 
 int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
 {
-    struct sleeper s = {
-        .holds = h,
-        .turn = {.thread = pdk__holds_thread(), .began_ms = pdk__now_ms(), .deadline_ms = deadline_ms, .tell = wake}};
+    struct sleeper s = {.holds = h,
+                        .turn = {.object = &h->lock.object,
+                                 .thread = pdk__holds_thread(),
+                                 .began_ms = pdk__now_ms(),
+                                 .deadline_ms = deadline_ms,
+                                 .tell = wake}};
     int rc = pdk__cond_init(&s.told);
     if (rc != 0)
         return rc;
-    pdk__turn_begin(&s.turn, &h->lock.object);
-    pdk__turn_join(&h->turns, &s.turn);
+    pdk__turn_begin(&s.turn);
+    pdk__turn_join(&h->cohort->turns, &s.turn);
     pdk__holds_moved(h);
     await_turn(&s);
     pdk__holds_moved(h); /* it may have been the last that waited */
-    rc = judge(h, &s.turn);
+    rc = judge(&s.turn);
     pdk__turn_clear(&s.turn);
     pthread_cond_destroy(&s.told);
     return rc;
@@ -355,12 +369,12 @@ int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);
     } else if (wish->try_only) {
-        pdk__turn_begin(&op->turn, &h->lock.object);
+        pdk__turn_begin(&op->turn);
         pdk__list_init(&op->turn.link);
         pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);
     } else {
-        pdk__turn_begin(&op->turn, &h->lock.object);
-        pdk__turn_join(&h->turns, &op->turn);
+        pdk__turn_begin(&op->turn);
+        pdk__turn_join(&h->cohort->turns, &op->turn);
         pdk__holds_moved(h);
     }
     *out = op;

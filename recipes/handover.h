@@ -1,17 +1,18 @@
 /*
- * The hand-over of a grant from thread to thread of one object, without a request to the servers.
+ * The hand-over of a grant from thread to thread of one process, without a request to the servers.
  *
  * A grant is a hold with an owner, so another owner is a change that the core does not see. Where the option is set, a
- * request that finds the object's grant, or a request under way, waits for a turn (turn.h). The hold that contends then
- * belongs to none of the waiting requests: the first of them gets it when it is granted. With none left it is released.
+ * request that finds a grant of its cohort (cohort.h), or a request under way, waits for a turn (turn.h). The hold that
+ * contends then belongs to none of the waiting requests: the first of them gets it when it is granted, and its object has
+ * the grant from then on. With none left it is released.
  *
  * At its last unlock the owner hands the grant on, as often as the budget allows, while it is held without doubt and no
  * client has asked for it. Otherwise it is released, and the next hold contends at the end of the servers' queue. So
  * other processes get their share.
  *
  * With an idle hold, the grant stays when no request waits for a turn: without an owner, until a contender that it blocks
- * is seen or the time ends. The next lock of the object by the same rule takes it over. One by another rule releases it:
- * a reader under a kept write lock would keep other readers out. One grant of an object is idle at most.
+ * is seen or the time ends. The next lock of the cohort by the same rule takes it over. One by another rule releases it:
+ * a reader under a kept write lock would keep other readers out. One grant of a cohort is idle at most.
  */
 #ifndef PDK__HANDOVER_H
 #define PDK__HANDOVER_H
@@ -29,8 +30,8 @@ static inline bool pdk__handover_on(const struct pdk__holds *h) { return h->lock
 /* The grant that has no owner, if it can be had by RULE at once; NULL: none. One that cannot is released. */
 struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule);
 
-/* The calling thread becomes its owner. */
-void pdk__handover_resume(struct pdk__holding *op);
+/* The calling thread becomes its owner, through H. */
+void pdk__handover_resume(struct pdk__holds *h, struct pdk__holding *op);
 
 /* Is the lock in this process's hands, or asked for by it? A try need not ask the servers then. */
 bool pdk__handover_busy(struct pdk__holds *h);

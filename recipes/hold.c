@@ -113,6 +113,19 @@ void pdk__hold_ref(struct pdk__hold *hold)
         pdk__object_ref(hold->object);
 }
 
+void pdk__hold_move(struct pdk__hold *hold, struct pdk__object *object)
+{
+    struct pdk__object *before = hold->object;
+    assert(hold->refs > 0 && !hold->released_pending && object->client == before->client);
+    pdk__object_ref(object);
+    hold->object = object;
+    EACH_PART (part, hold) {
+        part->object = object;
+        part->lent = NULL;
+    }
+    pdk__object_unref(before);
+}
+
 void pdk__hold_unref(struct pdk__hold *hold)
 {
     struct pdk__object *o = hold->object;

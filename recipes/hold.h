@@ -169,6 +169,9 @@ int64_t pdk__hold_ahead(const struct pdk__hold *hold);
 /* The milliseconds for which it is certain to be held. */
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
 
+/* OBJECT, whose nodes are the same, has it from now on. No callback of its release may be under way. */
+void pdk__hold_move(struct pdk__hold *hold, struct pdk__object *object);
+
 /* The part that the program numbers I, from 0. */
 struct pdk__part *pdk__hold_part(struct pdk__hold *hold, unsigned i);
 

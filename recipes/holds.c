@@ -11,7 +11,7 @@ static struct pdk__holding *op_of(struct pdk__hold *hold) { return PDK__MEMBER(h
 
 static struct pdk__holds *holds_of(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__holds, lock); }
 
-static struct pdk__holding *op_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
+struct pdk__holding *pdk__holding_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
@@ -30,8 +30,7 @@ uint64_t pdk__holds_thread(void)
 struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     assert(pdk__client_locked(h->lock.object.client));
-    PDK__LIST_EACH (link, &h->list) {
-        struct pdk__holding *op = op_at(link);
+    PDK__EACH_HOLDING (op, h) {
         if (owned(op) && op->thread == pdk__holds_thread() && (rule == NULL || op->rule == rule))
             return op;
     }
@@ -43,8 +42,7 @@ static struct pdk__holding *find_asked(struct pdk__holds *h)
     struct pdk__holding *found = pdk__holds_find_owned(h, NULL);
     if (found != NULL)
         return found;
-    PDK__LIST_EACH (link, &h->list) {
-        struct pdk__holding *op = op_at(link);
+    PDK__EACH_HOLDING (op, h) {
         if (owned(op) && op->thread != 0 && (found == NULL || !pdk__hold_lost(&op->hold)))
             found = op;
     }
@@ -57,13 +55,23 @@ struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
     return op != NULL ? &op->hold : NULL;
 }
 
+/* A hold without an owner contends for all that wait for a turn. */
+static bool contends_for(const struct pdk__holding *op, const struct pdk__object *o)
+{
+    if (op->thread == PDK__NO_THREAD)
+        return pdk__turns_ask_for(&op->holds->cohort->turns, o);
+    return &op->holds->lock.object == o;
+}
+
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
 {
     struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, lock.object);
     assert(pdk__client_locked(o->client));
-    PDK__LIST_EACH (link, &h->list)
-        if (op_at(link)->hold.stage == PDK__HOLD_PENDING)
-            return &op_at(link)->hold;
+    PDK__LIST_EACH (link, &h->cohort->holdings) {
+        struct pdk__holding *op = pdk__holding_at(link);
+        if (op->hold.stage == PDK__HOLD_PENDING && contends_for(op, o))
+            return &op->hold;
+    }
     return NULL;
 }
 
@@ -81,8 +89,17 @@ int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
 
 void pdk__holds_moved(struct pdk__holds *h)
 {
-    if (h->settle.run != NULL)
-        pdk__client_defer(h->lock.object.client, &h->settle);
+    if (h->cohort->settle.run != NULL)
+        pdk__client_defer(h->cohort->client, &h->cohort->settle);
+}
+
+void pdk__holds_take(struct pdk__holds *h, struct pdk__holding *op)
+{
+    assert(op->holds->cohort == h->cohort && op->count == 0);
+    if (op->holds == h)
+        return;
+    op->holds = h;
+    pdk__hold_move(&op->hold, &h->lock.object);
 }
 
 /* --- levels ------------------------------------------------------------------------------------------------------ */
@@ -206,7 +223,7 @@ static void failed(struct pdk__hold *hold, int rc)
     pdk__list_remove(&op->link);
     settle(op);
     if (op->thread == PDK__NO_THREAD)
-        pdk__hold_ref(&(op->holds->failed = op)->hold);
+        pdk__hold_ref(&(op->holds->cohort->failed = op)->hold);
     pdk__holds_moved(op->holds);
 }
 
@@ -233,7 +250,14 @@ static void revoked(struct pdk__hold *hold)
         pdk__changes_tell(&hold->object->revocations, 0, hold->token);
 }
 
-static void queued(struct pdk__hold *hold, int64_t ahead) { pdk__changes_tell(&hold->object->places, 0, ahead); }
+static void queued(struct pdk__hold *hold, int64_t ahead)
+{
+    PDK__LIST_EACH (link, &op_of(hold)->holds->cohort->objects) {
+        struct pdk__object *o = &PDK__MEMBER(link, struct pdk__holds, companion)->lock.object;
+        if (contends_for(op_of(hold), o))
+            pdk__changes_tell(&o->places, 0, ahead);
+    }
+}
 
 static void contended(struct pdk__hold *hold)
 {
@@ -298,7 +322,7 @@ static struct pdk__holding *make_with_node(struct pdk__holds *h, const struct pd
         pdk__hold_unref(&op->hold);
         return NULL;
     }
-    pdk__list_append(&h->list, &op->link);
+    pdk__list_append(&h->cohort->holdings, &op->link);
     return op;
 }
 
@@ -306,8 +330,8 @@ static void tell_turn(struct pdk__turn *turn)
 {
     struct pdk__holding *op = PDK__MEMBER(turn, struct pdk__holding, turn);
     if (turn->rc != 0 && turn->rc != PDK_ECANCELED)
-        pdk__turn_describe(turn, &op->holds->lock.object, op->holds->lock.object.error);
-    pdk__client_queue_callback(op->holds->lock.object.client, &op->completed_callback);
+        pdk__turn_describe(turn, turn->object->error);
+    pdk__client_queue_callback(turn->object->client, &op->completed_callback);
 }
 
 int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
@@ -317,6 +341,7 @@ int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lo
         return PDK_ENOMEM;
     op->by_turn = true;
     op->turn.tell = tell_turn;
+    op->turn.object = &h->lock.object;
     op->completed_cb = cb;
     op->completed_arg = arg;
     pdk__hold_ref(&op->hold); /* the callback's */
@@ -366,30 +391,28 @@ void pdk__holds_init(struct pdk_lock *l)
     struct pdk__holds *h = holds_of(l);
     h->verbs = &verbs;
     h->sites = (struct pdk__sites){.n = 1, .path = l->object.path};
-    pdk__list_init(&h->list);
-    pdk__list_init(&h->settle.link);
-    pdk__turns_init(&h->turns);
+    pdk__cohort_init(h);
 }
 
-void pdk__holds_clear(struct pdk_lock *l)
-{
-    struct pdk__holds *h = holds_of(l);
-    assert(pdk__list_empty(&h->list) && pdk__list_empty(&h->turns.queue) && h->failed == NULL);
-    pdk__list_remove(&h->settle.link);
-}
+void pdk__holds_clear(struct pdk_lock *l) { pdk__cohort_leave(holds_of(l)); }
 
 bool pdk__holds_in_use(const struct pdk_lock *l)
 {
     struct pdk__holds *h = holds_of(l);
-    PDK__LIST_EACH (link, &h->list)
-        if (!op_at(link)->idle)
+    PDK__EACH_HOLDING (op, h)
+        if (op->thread != PDK__NO_THREAD)
             return true;
-    return !pdk__list_empty(&h->turns.queue);
+    return pdk__turns_ask_for(&h->cohort->turns, &l->object);
 }
 
+/* A hold without an owner is another object's from now on, if there is one. */
 void pdk__holds_drop_all(struct pdk_lock *l)
 {
-    struct pdk__holds *h = holds_of(l);
-    PDK__LIST_EACH (link, &h->list)
-        pdk__holds_drop(op_at(link));
+    struct pdk__holds *h = holds_of(l), *next = pdk__cohort_retire(h);
+    PDK__EACH_HOLDING (op, h) {
+        if (next != NULL && op->thread == PDK__NO_THREAD)
+            pdk__holds_take(next, op);
+        else
+            pdk__holds_drop(op);
+    }
 }

@@ -6,28 +6,24 @@
 #define PDK__HOLDS_H
 
 #include "recipes/any_lock.h"
-#include "recipes/turn.h"
+#include "recipes/cohort.h"
 
 struct pdk__holds {
     struct pdk_lock lock;
     const struct pdk__verbs *verbs;
     struct pdk__sites sites; /* of each hold, unless a request says how many */
-    struct pdk__delay delay;
-    struct pdk__list list; /* of pdk__holding: those that contend or are owned */
-    uint64_t last_level;   /* a number for each level that an owner takes */
+    uint64_t last_level;     /* a number for each level that an owner takes */
 
-    /* requests that wait for a turn (handover.h); where there is no hand-over, settle.run is NULL */
-    struct pdk__turns turns;
-    struct pdk__holding *failed; /* the one that contended for them, until they are told; counted */
-    struct pdk__deferred settle;
+    struct pdk__cohort *cohort, alone; /* of its own, until it joins another */
+    struct pdk__list companion;        /* in its objects */
 };
 
-/* A hold in that list: a request, and the grant that it becomes. It is counted as a hold is: its caller holds it until the
- * call ends, its owner until it is unlocked, the user's handle until that ends. */
+/* A hold of a cohort, and of one of its objects: a request, and the grant that it becomes. It is counted as a hold is:
+ * its caller holds it until the call ends, its owner until it is unlocked, the user's handle until that ends. */
 struct pdk__holding {
     struct pdk__hold hold;
     struct pdk__list link;
-    struct pdk__holds *holds;
+    struct pdk__holds *holds; /* of its owner, or of the one that asked for it */
     const struct pdk__rule *rule;
     struct pdk__hold *base; /* the grant under which it was made; counted. NULL: none */
     char *data;
@@ -66,6 +62,13 @@ int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn);
 
 /* All with the client's lock held. */
 
+struct pdk__holding *pdk__holding_at(struct pdk__list *link);
+
+/* For each OP of its cohort that is of H. Only the current one may be removed. */
+#define PDK__EACH_HOLDING(op, h)                                                                                       \
+    PDK__LIST_EACH (op##_link, &(h)->cohort->holdings)                                                                 \
+        for (struct pdk__holding *op = pdk__holding_at(op##_link); op != NULL && op->holds == (h); op = NULL)
+
 /* A number of the calling thread's own, never used by another. */
 uint64_t pdk__holds_thread(void);
 
@@ -100,6 +103,9 @@ int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const str
 /* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
  * another. PDK_ENOMEM. */
 int pdk__holds_make_turn(struct pdk__holding **op, struct pdk__holds *h, pdk_lock_cb cb, void *arg);
+
+/* H, of the same cohort, has OP from now on. */
+void pdk__holds_take(struct pdk__holds *h, struct pdk__holding *op);
 
 /* A hold or the queue of turns has changed: see to it, outside of every step. */
 void pdk__holds_moved(struct pdk__holds *h);

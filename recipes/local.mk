@@ -1,6 +1,7 @@
 simulated_sources += \
 	%D%/any_lock.c %D%/any_lock.h \
 	%D%/changes.c %D%/changes.h \
+	%D%/cohort.c %D%/cohort.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
 	%D%/grant.c %D%/grant.h \

@@ -126,11 +126,9 @@ static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     if (pdk__handover_on(h))
         return pdk__handover_busy(h);
-    PDK__LIST_EACH (link, &h->list) {
-        const struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
+    PDK__EACH_HOLDING (op, h)
         if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->rule->tag) == 0)
             return true;
-    }
     return false;
 }
 
@@ -145,7 +143,7 @@ static int prepare_thread(struct pdk__holds *h, struct pdk__wish *wish)
         return prepare_under(other, wish);
     struct pdk__holding *idle = pdk__handover_idle(h, wish->rule);
     if (idle != NULL) {
-        pdk__handover_resume(idle);
+        pdk__handover_resume(h, idle);
         return 0;
     }
     if (!wish->try_only || !in_the_way(h, wish->rule))
@@ -229,8 +227,7 @@ int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeou
 static struct pdk__holding *find_last(struct pdk__holds *h)
 {
     struct pdk__holding *found = NULL;
-    PDK__LIST_EACH (link, &h->list) {
-        struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
+    PDK__EACH_HOLDING (op, h) {
         bool ours = pdk__hold_owned(&op->hold) && op->count > 0 && op->thread == pdk__holds_thread();
         if (ours && (found == NULL || pdk__holds_level(op) > pdk__holds_level(found)))
             found = op;
@@ -242,11 +239,9 @@ static struct pdk__holding *find_last(struct pdk__holds *h)
 static int refuse(struct pdk__holds *h)
 {
     const char *why = "nothing is locked by it";
-    PDK__LIST_EACH (link, &h->list) {
-        const struct pdk__holding *op = PDK__MEMBER(link, struct pdk__holding, link);
+    PDK__EACH_HOLDING (op, h)
         if (op->count > 0)
             why = op->thread == 0 ? "its grant has a handle, which releases it" : "another thread has locked it";
-    }
     return pdk__object_explain(&h->lock.object, h->verbs->release, PDK_EPERM, why);
 }
 

@@ -13,7 +13,7 @@ struct pdk__node_options {
     void *data; /* owned; NULL: an identity */
     size_t data_size;
     struct pdk__conditions conditions;
-    unsigned handover_budget; /* how often a grant is handed on to a thread of the same object; 0: never */
+    unsigned handover_budget; /* how often a grant is handed on to a thread of this process; 0: never */
     int idle_hold_ms;         /* how long a grant stays without an owner; 0: it does not */
     bool unlock_nowait;       /* an unlock that waits sends the delete, and does not await its answer */
     unsigned limit;           /* the permits of a semaphore, for the identity; 0: it is none */

@@ -90,8 +90,8 @@ static void set_limit(struct pdk__semaphore *s, unsigned limit)
 {
     assert(pdk__client_locked(s->holds.lock.object.client) && valid_limit(limit));
     s->rule.admits = s->holds.lock.options.limit = limit;
-    PDK__LIST_EACH (link, &s->holds.list)
-        judge_again(&PDK__MEMBER(link, struct pdk__holding, link)->hold, limit);
+    PDK__EACH_HOLDING (op, &s->holds)
+        judge_again(&op->hold, limit);
 }
 
 int pdk_semaphore_set_limit(pdk_semaphore *l, unsigned limit)

@@ -12,10 +12,10 @@ void pdk__turns_init(struct pdk__turns *turns)
     turns->due_ms = PDK__NEVER;
 }
 
-void pdk__turn_begin(struct pdk__turn *turn, struct pdk__object *object)
+void pdk__turn_begin(struct pdk__turn *turn)
 {
-    turn->object = object;
-    pdk__stats_request(&object->client->stats, object->path);
+    turn->counted = true;
+    pdk__stats_request(&turn->object->client->stats, turn->object->path);
 }
 
 void pdk__turn_join(struct pdk__turns *turns, struct pdk__turn *turn)
@@ -31,13 +31,21 @@ struct pdk__turn *pdk__turns_first(const struct pdk__turns *turns)
     return pdk__list_empty(&turns->queue) ? NULL : turn_at(turns->queue.next);
 }
 
+bool pdk__turns_ask_for(const struct pdk__turns *turns, const struct pdk__object *object)
+{
+    PDK__LIST_EACH (link, &turns->queue)
+        if (turn_at(link)->object == object)
+            return true;
+    return false;
+}
+
 void pdk__turn_settle(struct pdk__turn *turn, int rc, struct pdk__hold *hold)
 {
     assert(!turn->settled && turn->hold == NULL);
     pdk__list_remove(&turn->link);
     turn->settled = true;
     turn->rc = rc;
-    if (rc != 0 && turn->object != NULL)
+    if (rc != 0 && turn->counted)
         pdk__stats_failure(&turn->object->client->stats, turn->object->path, rc);
     if (hold != NULL)
         pdk__hold_ref(turn->hold = hold);
@@ -75,15 +83,16 @@ static const char *reason(const struct pdk__turn *turn)
                                             : hold->parts->claim.standing.why;
 }
 
-void pdk__turn_describe(const struct pdk__turn *turn, const struct pdk__object *o, char text[PDK__INCIDENT_MAX])
+void pdk__turn_describe(const struct pdk__turn *turn, char text[PDK__INCIDENT_MAX])
 {
+    const char *path = turn->object->path;
     const char *why = reason(turn);
     if (turn->rc != PDK_ETIMEDOUT) {
-        pdk__incident_format(text, "lock", o->path, turn->rc, why);
+        pdk__incident_format(text, "lock", path, turn->rc, why);
         return;
     }
     long long waited_ms = pdk__now_ms() - turn->began_ms;
-    snprintf(text, PDK__INCIDENT_MAX, "lock %s: timed out after %lld ms%s%s", o->path, waited_ms,
+    snprintf(text, PDK__INCIDENT_MAX, "lock %s: timed out after %lld ms%s%s", path, waited_ms,
              why[0] != '\0' ? ": " : "", why);
 }
 

@@ -126,11 +126,15 @@ int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms);
 int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
 
 /*
- * Let the threads of this process that lock through one object take turns under one node. An owner that unlocks hands
- * the lock to the next of them without a request, BUDGET times at most. For a mutex. Default 0: off, each lock has a
- * node of its own.
+ * Let the threads of this process that lock one path take turns under one node. An owner that unlocks hands the lock to
+ * the next of them without a request, BUDGET times at most. For a mutex. Default 0: off, each lock has a node of its
+ * own.
  *
- * A lock then waits in the object while the object holds the lock or waits for it. So do asynchronous locks, which are
+ * They may lock through one object, or through several of one client: objects take turns with each other if they have
+ * this option, and the same data, least token, confirmation and lock delay. The budget is that of the object whose owner
+ * unlocks.
+ *
+ * A lock then waits in the process while the process holds the lock or waits for it. So do asynchronous locks, which are
  * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is
  * released, and the node for the next of them is created at the end of the servers' queue. So two processes with the
  * same budget that both want the lock all the time have about the same number of turns. A grant that is not HELD is
@@ -141,10 +145,10 @@ int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
  * does not tell a thread that was slow to write from the next owner in the same process: pdk_lock_turn() does. The
  * pair of token and turn rises with every owner. pdk_lock_guard() checks the node, so it does not tell turns apart.
  *
- * While the lock is in the hands of this process, or requested by it, a try answers PDK_EBUSY without a
- * request, and pdk_lock_ahead() tells the place of the object's node. A lost grant is its last owner's; those that
- * wait contend again. A failure is told to all that wait. The identity of a node is that of the thread that created
- * it, not that of the owner.
+ * While the lock is in the hands of this process, or requested by it, a try answers PDK_EBUSY without a request, and
+ * pdk_lock_ahead() tells the place of the process's node. A lost grant is its last owner's; those that wait contend
+ * again. A failure is told to all that wait. An object that is freed leaves the node to those that wait through others.
+ * The identity of a node is that of the thread that created it, not that of the owner.
  *
  * PDK_EINVAL.
  */
@@ -155,10 +159,11 @@ int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget);
  * read/write lock. Default 0: off. At most 24 hours.
  *
  * The next lock through the object takes the node over without a request, if the grant is HELD then: its token is the
- * same, and its turn one more. The unlock returns 0 at once, and pdk_lock_state() is PDK_FREE. The node goes when
- * another contender appears, when the time ends, when the connection is lost or the grant is SUSPECT, when a client
- * asks for the lock (pdk_contender_revoke()), and with pdk_lock_free() and pdk_client_close(). None of that is
- * reported.
+ * same, and its turn one more. So does the next lock through another object that takes turns with it
+ * (pdk_lock_options_set_local_handover()); and such an object has the node when this one is freed. The unlock returns 0
+ * at once, and pdk_lock_state() is PDK_FREE. The node goes when another contender appears, when the time ends, when the
+ * connection is lost or the grant is SUSPECT, when a client asks for the lock (pdk_contender_revoke()), and with
+ * pdk_lock_free() and pdk_client_close(). None of that is reported.
  *
  * A contender is served at most one round trip later than without this option. To notice it, the client watches the
  * children of PATH from the first idle moment of a node on. That costs one request for each node, not for each unlock.
@@ -410,7 +415,7 @@ int pdk_grant_token(pdk_grant *g, int64_t *token);
 int pdk_grant_turn(pdk_grant *g, uint64_t *turn);
 
 /* As pdk_lock_ahead(), of this request. Where it waits for a turn in this process (pdk_lock_options_set_local_handover())
- * the number is that of the object's node. PDK_EPERM: it does not wait any more. PDK_EINVAL, PDK_EFORKED. */
+ * the number is that of the process's node. PDK_EPERM: it does not wait any more. PDK_EINVAL, PDK_EFORKED. */
 int pdk_grant_ahead(pdk_grant *g, int64_t *ahead);
 
 /* The number of its nodes: of permits, or of paths; else 1. 0 for NULL. */

@@ -107,6 +107,7 @@ struct pdk_client {
     uint64_t n_releases;       /* that have begun so far */
     unsigned n_flushing;       /* threads that wait for their end */
     struct pdk__list deferred; /* of pdk__deferred */
+    struct pdk__list cohorts;  /* of pdk__cohort, those of the recipes that other objects can join */
     unsigned n_needing_lease;  /* of them, those that need the lease */
     size_t path_bytes;         /* of all members: the budget (member.c) */
     size_t chroot_bytes;       /* of each path, beyond what the members know */

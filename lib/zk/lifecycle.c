@@ -76,6 +76,7 @@ static void init(struct pdk_client *c, bool adopted)
     pdk__list_init(&c->members);
     pdk__list_init(&c->releases);
     pdk__list_init(&c->deferred);
+    pdk__list_init(&c->cohorts);
     pdk__list_init(&c->callbacks);
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;

@@ -261,7 +261,7 @@ static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(a
 static bool cancelled(pdk_client *c, pdk_mutex *m)
 {
     pdk__client_lock(c);
-    struct pdk__list *list = &PDK__MEMBER(m, struct pdk__holds, lock)->list;
+    struct pdk__list *list = &PDK__MEMBER(m, struct pdk__holds, lock)->cohort->holdings;
     bool waits = !pdk__list_empty(list);
     if (waits)
         pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk__holding, link)->hold);

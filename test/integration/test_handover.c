@@ -355,7 +355,7 @@ static int waiting(pdk_mutex *m)
     int n = 0;
     struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__holds, lock)->turns.queue)
+    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__holds, lock)->cohort->turns.queue)
         n++;
     pdk__object_leave(o);
     return n;
@@ -365,7 +365,8 @@ static bool revoked(pdk_mutex *m)
 {
     struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    bool yes = PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->list.next, struct pdk__holding, link)->revoked;
+    bool yes =
+        PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->cohort->holdings.next, struct pdk__holding, link)->revoked;
     pdk__object_leave(o);
     return yes;
 }
@@ -665,6 +666,128 @@ static void asked_for(void)
     end();
 }
 
+static atomic_int n_states, n_others, n_asked;
+
+static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+{
+    (void)m, (void)state, (void)token;
+    atomic_fetch_add(arg != NULL ? (atomic_int *)arg : &n_states, 1);
+}
+
+static void note_asked(pdk_mutex *m, int64_t token, void *arg)
+{
+    (void)m, (void)token, (void)arg;
+    atomic_fetch_add(&n_asked, 1);
+}
+
+/* --- several objects of one path --------------------------------------------------------------------------------- */
+
+/* The same as a peer, with an object of its own. */
+static struct peer another(unsigned budget)
+{
+    struct peer peer = a;
+    peer.mutex = turns_mutex(a.client, budget);
+    return peer;
+}
+
+static void across_objects(void)
+{
+    struct locker l;
+    begin_turns(BUDGET);
+    struct peer c = another(BUDGET);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t token = peer_token(&a);
+    queue_locker(&l, c.mutex);
+    CHECK_EQ(pdk_lock_state(c.mutex), PDK_FREE);
+    CHECK_RC(pdk_mutex_trylock(c.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_lock_free(c.mutex), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_unlock(c.mutex), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
+    CHECK_EQ(pdk_lock_state(c.mutex), PDK_HELD);
+    CHECK_EQ(peer_token(&c), token);
+    CHECK_EQ(turn_of(c.mutex), 2);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
+    CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), PDK_ETIMEDOUT);
+    finish(&l);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 1);
+    CHECK_RC(pdk_lock_free(c.mutex), 0);
+    end();
+}
+
+/* The object whose request made the node is freed; the node is that of the others, and keeps its place. */
+static void freed_ahead_of_others(void)
+{
+    struct locker l;
+    struct request w;
+    int64_t ahead;
+    begin_turns(BUDGET);
+    struct peer c = another(BUDGET);
+    CHECK_RC(pdk_mutex_lock(b.mutex), 0);
+    request_queued(&w, &c, PDK_FOREVER, 2);
+    queue_locker(&l, a.mutex);
+    CHECK_RC(pdk_grant_cancel(w.grant), 0);
+    request_end(&w, PDK_ECANCELED);
+    CHECK_RC(pdk_lock_ahead(c.mutex, &ahead), PDK_EPERM);
+    CHECK_RC(pdk_lock_free(c.mutex), 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_ahead(a.mutex, &ahead) == 0 && ahead == 1);
+    CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
+    finish(&l);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 1);
+    end();
+}
+
+/* A grant that was handed on is lost: that is told by the object of its owner, and by no other. */
+static void lost_by_the_owner(void)
+{
+    struct locker l;
+    char node[128];
+    begin_turns(BUDGET);
+    struct peer c = another(BUDGET);
+    atomic_store(&n_states, 0);
+    atomic_store(&n_others, 0);
+    CHECK_RC(pdk_lock_on_state(a.mutex, note_state, NULL), 0);
+    CHECK_RC(pdk_lock_on_state(c.mutex, note_state, &n_others), 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    queue_locker(&l, c.mutex);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
+    pdk_lock_node(c.mutex, node, sizeof node);
+    fixture_delete_below(fixture.path, node);
+    CHECK_WITHIN(LONG_MS, atomic_load(&n_others) == 1);
+    CHECK_EQ(pdk_lock_state(c.mutex), PDK_LOST);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
+    CHECK_EQ(atomic_load(&n_states), 0);
+    locker_finish(&l);
+    CHECK_RC(l.unlock_rc, PDK_ELOST);
+    CHECK_RC(pdk_lock_free(c.mutex), 0);
+    end();
+}
+
+/* One node cannot serve two objects that want it to be made in different ways. */
+static void unlike_objects(void)
+{
+    struct request w;
+    pdk_lock_options *o = pdk_lock_options_new();
+    struct peer c;
+    begin_turns(BUDGET);
+    c = a;
+    CHECK_RC(pdk_lock_options_set_local_handover(o, BUDGET), 0);
+    CHECK_RC(pdk_lock_options_set_data(o, "another", 7), 0);
+    CHECK_RC(pdk_mutex_new(&c.mutex, a.client, fixture.path, o), 0);
+    pdk_lock_options_free(o);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    int64_t token = peer_token(&a);
+    request_queued(&w, &c, PDK_FOREVER, 2);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_told(&w, 0);
+    CHECK(request_token(&w) > token);
+    request_end(&w, 0);
+    CHECK_RC(pdk_lock_free(c.mutex), 0);
+    end();
+}
+
 /* --- two processes ----------------------------------------------------------------------------------------------- */
 
 enum { SHARE = 5, N_SHARES = 20, N_TURNS = SHARE * N_SHARES };
@@ -761,20 +884,6 @@ static pdk_mutex *idle_mutex(pdk_client *c, int idle_ms, unsigned budget)
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     return m;
-}
-
-static atomic_int n_states, n_asked;
-
-static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
-{
-    (void)m, (void)state, (void)token, (void)arg;
-    atomic_fetch_add(&n_states, 1);
-}
-
-static void note_asked(pdk_mutex *m, int64_t token, void *arg)
-{
-    (void)m, (void)token, (void)arg;
-    atomic_fetch_add(&n_asked, 1);
 }
 
 static void begin_idle(int idle_ms, unsigned budget)
@@ -1023,6 +1132,25 @@ static void no_budget_needed(void)
     end_idle();
 }
 
+static void idle_across_objects(void)
+{
+    begin_idle(600000, 1);
+    int64_t token = make_idle();
+    struct peer c = a;
+    c.mutex = idle_mutex(a.client, 600000, 1);
+    CHECK_RC(pdk_mutex_lock(c.mutex), 0);
+    CHECK_EQ(peer_token(&c), token);
+    CHECK_EQ(turn_of(c.mutex), 2);
+    CHECK_RC(pdk_mutex_unlock(c.mutex), 0);
+    CHECK_RC(pdk_lock_free(c.mutex), 0); /* the other object still has it */
+    CHECK_RC(pdk_mutex_trylock(a.mutex), 0);
+    CHECK_EQ(peer_token(&a), token);
+    CHECK_EQ(turn_of(a.mutex), 3);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 1);
+    end_idle();
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -1054,6 +1182,10 @@ int main(int argc, char **argv)
         {"a close ends the wait for a turn", closed_while_waiting},
         {"a failure is told to all that wait", failed_for_all},
         {"a grant that another client asks for is not handed on", asked_for},
+        {"an owner hands the lock to a thread that locks through another object", across_objects},
+        {"a freed object leaves the node to the others of its path", freed_ahead_of_others},
+        {"the loss of a grant is told by the object of its owner", lost_by_the_owner},
+        {"objects whose nodes differ have a node each", unlike_objects},
         {"two processes with one budget have equal shares, to the turn", fair},
         {"an idle lock is taken again without a request", no_request},
         {"an idle lock gives way to another contender", gives_way},
@@ -1067,6 +1199,7 @@ int main(int argc, char **argv)
         {"a close deletes the node of an idle lock", closed_while_idle},
         {"a lock is not idle while a thread waits", threads_first},
         {"an idle lock needs no budget", no_budget_needed},
+        {"an idle lock is taken again through another object", idle_across_objects},
         {0},
     };
     return fixture_main(argc, argv, "handover", tests, ON_ONE | ON_THREE | ON_OWN);

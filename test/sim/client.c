@@ -421,7 +421,8 @@ static int connect_library(struct client *c)
     return rc;
 }
 
-static int make_mutex(struct client *c, int path)
+/* An object of the program for PATH. */
+int client_make_mutex(struct client *c, int path, pdk_mutex **out)
 {
     struct world *w = c->world;
     char name[4] = {'/', (char)('0' + path), '\0'};
@@ -436,10 +437,10 @@ static int make_mutex(struct client *c, int path)
     if (w->lock_delay_ms > 0)
         pdk_lock_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)
-        rc = pdk_mutex_new(&c->mutexes[path], c->library, name, o);
-    if (rc == 0 && (rc = pdk_lock_on_revoke(c->mutexes[path], user_asked, c)) != 0) {
-        pdk_lock_free(c->mutexes[path]);
-        c->mutexes[path] = NULL;
+        rc = pdk_mutex_new(out, c->library, name, o);
+    if (rc == 0 && (rc = pdk_lock_on_revoke(*out, user_asked, c)) != 0) {
+        pdk_lock_free(*out);
+        *out = NULL;
     }
     pdk_lock_options_free(o);
     return rc;
@@ -455,7 +456,7 @@ static void *run(void *arg)
         fiber_block(c, 1000);
     }
     for (int p = 0; p < c->world->n_paths; p++)
-        while (make_mutex(c, p) != 0)
+        while (client_make_mutex(c, p, &c->mutexes[p]) != 0)
             fiber_block(c, 1000);
     while (c->world->elects && candidate_begin(&c->candidate, c) != 0)
         fiber_block(c, 1000);

@@ -105,7 +105,9 @@ struct user {
     bool sprints;  /* it asks again and again, and holds for a moment */
     bool answered; /* an asynchronous lock */
     int answer;
+    int path;         /* that it locks */
     pdk_mutex *mutex; /* that it is of */
+    pdk_mutex *own;   /* made for one lock; NULL: it is one of the client's */
     pdk_grant *grant; /* of such a lock; NULL: the lock is the thread's */
     int64_t token;    /* of the grant at hand, and its turn */
     uint64_t turn;
@@ -329,6 +331,7 @@ void *client_dispatch(void *client);
 
 /* askers.c: options for one that asks, and its thread. */
 int client_ask_all(struct client *c, pdk_client_options *o);
+int client_make_mutex(struct client *c, int path, pdk_mutex **out);
 void *client_ask(void *client);
 void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client);
 void client_told(pdk_client *library, pdk_session_state state, void *client);

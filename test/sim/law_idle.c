@@ -11,6 +11,9 @@ static bool of_program(const struct client *c, const struct pdk__object *o)
     for (int p = 0; p < c->world->n_paths; p++)
         if (c->mutexes[p] != NULL && o == &c->mutexes[p]->object)
             return true;
+    for (int i = 0; i < c->n_users; i++)
+        if (c->users[i].own != NULL && o == &c->users[i].own->object)
+            return true;
     return c->shared != NULL && o == &c->shared->object;
 }
 

@@ -52,7 +52,7 @@ static void judge_turn(const struct user *u, const pdk_mutex *m)
         world_break(w, law, "client %d has turn %llu", u->client->id, (unsigned long long)u->turn);
     for (int i = 0; i < u->client->n_users; i++) {
         const struct user *other = &u->client->users[i];
-        if (other == u || other->mutex != m || other->token != u->token)
+        if (other == u || other->token != u->token)
             continue;
         if (has_two(u->client, u->token)) {
             excuse(EXCUSE_TWO_GRANTS);
@@ -63,6 +63,8 @@ static void judge_turn(const struct user *u, const pdk_mutex *m)
         if (other->turn >= u->turn)
             world_break(w, law, "turn %llu of client %d comes late", (unsigned long long)u->turn, u->client->id);
         see(w->budget > 0 ? SIGHT_HANDED_ON : SIGHT_RESUMED);
+        if (other->mutex != m)
+            see(SIGHT_HANDED_ACROSS);
     }
 }
 
@@ -345,9 +347,9 @@ static void hold(struct user *u, pdk_mutex *m)
 }
 
 /* A request that the servers do not take is given up in the end, and makes no node. */
-static void judge_large(struct user *u, const pdk_mutex *m, int rc)
+static void judge_large(struct user *u, int rc)
 {
-    if (!u->client->oversized || m != u->client->mutexes[0])
+    if (!u->client->oversized || u->path != 0)
         return;
     if (rc == 0)
         world_break(u->client->world, law, "client %d is granted a lock that the servers do not take", u->client->id);
@@ -355,14 +357,36 @@ static void judge_large(struct user *u, const pdk_mutex *m, int rc)
         see(SIGHT_TOO_LARGE_REFUSED);
 }
 
-static void work(struct user *u)
+/* NULL: the client is closed. */
+static pdk_mutex *begin_work(struct user *u)
+{
+    struct client *c = u->client;
+    struct world *w = c->world;
+    u->path = u->sprints ? w->n_paths - 1 : below(&w->random, w->n_paths);
+    if (!w->apart || u->index % 2 == 0)
+        return c->mutexes[u->path];
+    while (client_make_mutex(c, u->path, &u->own) != 0 && !c->closes)
+        fiber_block(c, ms(10));
+    return u->own;
+}
+
+/* Its node may be another thread's by now, through another object. */
+static void end_work(struct user *u)
+{
+    pdk_mutex *own = u->own;
+    u->own = NULL;
+    int rc = pdk_lock_free(own);
+    if (rc != 0)
+        world_break(u->client->world, law, "client %d cannot free a mutex: %s", u->client->id, pdk_strerrorname(rc));
+}
+
+static void use(struct user *u, pdk_mutex *m)
 {
     struct world *w = u->client->world;
     int kind;
-    pdk_mutex *m = u->client->mutexes[u->sprints ? w->n_paths - 1 : below(&w->random, w->n_paths)];
     int rc = lock(u, m, &kind);
     STORY(w, "client %d user %d: lock of kind %d answers %s", u->client->id, u->index, kind, pdk_strerrorname(rc));
-    judge_large(u, m, rc);
+    judge_large(u, rc);
     if (rc != 0)
         return;
     bool of_thread = kind < 4 || kind >= 6;
@@ -377,6 +401,14 @@ static void work(struct user *u)
     if (twice)
         unlock(u, m, false);
     unlock(u, m, true);
+}
+
+static void work(struct user *u)
+{
+    pdk_mutex *m = begin_work(u);
+    if (m != NULL)
+        use(u, m);
+    end_work(u);
 }
 
 void *user_run(void *arg)

@@ -472,6 +472,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->confirmed = plan->seed % 8 == 3;
     w->lock_delay_ms = plan->seed % 8 == 5 ? LOCK_DELAY_MS : 0;
     w->budget = plan->seed % 3 == 1 ? 1 + (unsigned)(plan->seed / 3 % 4) : 0;
+    w->apart = w->budget > 0 && plan->seed % 2 == 0;
     w->nowait = plan->seed % 5 == 1;
     w->idle_ms = plan->seed % 4 != 2 ? 0 : plan->seed / 4 % 2 == 0 ? 200 : 5000;
     w->random.state = plan->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;

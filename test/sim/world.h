@@ -103,6 +103,7 @@ struct world {
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     unsigned budget;                             /* how often threads hand a grant on; 0: they do not */
+    bool apart;                                  /* and some have an object of their own for each lock */
     int idle_ms;                                 /* how long an unused lock stays; 0: it does not */
     bool nowait;                                 /* unlocks do not wait */
     int lock_delay_ms;                           /* after a holder that did not unlock */
@@ -324,6 +325,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(RESUMED, "a lock that was idle was taken again")                                                                 \
     X(CONTENDED, "a lock that was idle gave way")                                                                      \
     X(HANDED_ON, "a thread handed its grant to the next")                                                              \
+    X(HANDED_ACROSS, "a thread handed its grant to the next, which locked through another object")                     \
     X(FLUSHED, "a release that was not waited for was over after a flush")                                             \
     X(FIVE_SERVERS, "five servers elected a leader")                                                                   \
     X(NON_VOTING, "a client was connected to a server that does not vote")
