@@ -39,7 +39,7 @@ enum pdk__event_kind {
     PDK__EV_LISTED,      /* children, n_children */
     PDK__EV_IDENTIFIED,  /* owner, token, version: of the node that may be ours */
     PDK__EV_WATCHED,     /* name: the predecessor's; or children, n_children */
-    PDK__EV_FIRED,       /* deleted: the predecessor is deleted; else it changed, or the children did */
+    PDK__EV_FIRED,       /* deleted: the predecessor, and first: nothing was ahead of it; else there is a change */
     PDK__EV_OWN,         /* owner, token, version, revoked: our node is there, and is watched from now on */
     PDK__EV_OWN_FIRED,   /* deleted */
     PDK__EV_CONFIRMED,   /* owner, token (of the write), version */
@@ -60,6 +60,7 @@ struct pdk__event {
     int error;
     bool try_only;
     bool deleted;
+    bool first;
     bool revoked;
     int64_t deadline_ms;
     int64_t session;

@@ -138,6 +138,7 @@ void pdk__queue_fired(struct pdk__contender *c, const struct pdk__event *ev, str
         return;
     assert(c->queue.watching);
     c->queue.watching = early && (!ev->deleted || c->queue.by_exists);
+    c->queue.next_in_line = c->queue.next_in_line || (ev->deleted && ev->first);
     if (ev->deleted)
         move_up(c, out);
     else

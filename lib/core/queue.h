@@ -12,7 +12,7 @@ struct pdk__queue {
     bool looked;       /* a listing before any create was made */
     bool watching;     /* a watch on a predecessor, or on the children, may be set */
     bool by_exists;    /* it was asked for by exists */
-    bool next_in_line; /* the deletion of one contender would have admitted us, by the last listing */
+    bool next_in_line; /* the deletion of one contender would have admitted us: by the last listing or event */
     bool leads;        /* the first of those that it would have admitted */
     bool replaceable;  /* unless that one has left another in its place */
 };

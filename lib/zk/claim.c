@@ -417,6 +417,28 @@ static bool watches_rivals(const struct pdk__claim *claim)
     return state == PDK__RIVALS_ASKED || state == PDK__RIVALS_NONE;
 }
 
+static const struct pdk__member_calls calls;
+
+/* Is NODE that of a grant that its owner has released? By a rule that passes no contender, nothing was ahead of it. */
+static bool was_first(const struct pdk__member *m, const char *node)
+{
+    if (m->calls != &calls)
+        return false;
+    const struct pdk__claim *claim = PDK__MEMBER(m, struct pdk__claim, member);
+    const char *own = claim->machine.released ? noted_path(claim) : NULL;
+    return own != NULL && claim->spec.rule->passes == 0 && claim->spec.rule->admits == 1 && strcmp(own, node) == 0;
+}
+
+/* A deleted predecessor that is another of this client's: a listing would show no more than we know. */
+static bool ours_was_first(const struct pdk_client *c, const char *node)
+{
+    const struct pdk__index_entry *entry = NULL;
+    while ((entry = pdk__index_find(&c->index, node, entry)) != NULL)
+        if (was_first(entry->member, node))
+            return true;
+    return false;
+}
+
 static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
 {
     struct pdk__claim *claim = claim_of(m);
@@ -437,6 +459,7 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
         event.kind = PDK__EV_FIRED;
         event.deleted = event.deleted && !children; /* the path itself is deleted: a listing tells */
+        event.first = event.deleted && ours_was_first(claim->client, path);
         event.op = claim->machine.op;
     } else {
         return;

@@ -17,10 +17,12 @@ struct cost {
 
 /*
  * The one table of these numbers. A cycle is the sum of its verbs: uncontended 4 + 2 packets; of many contenders
- * 6 + 3 + 2, of two contenders 6 + 1 + 2.
+ * 6 + 3 + 2, of two contenders, or of
+ * many in one process, 6 + 1 + 2.
  */
 static const struct {
-    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third, nothing;
+    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third,
+        hand_over_inside, nothing;
     struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
 } costs = {
     .lock = {2, 1, 4}, /* create and list */
@@ -31,6 +33,7 @@ static const struct {
     .queueing = {3, 1, 6},
     .hand_over = {0, 0, 1}, /* the event */
     .hand_over_to_third = {1, 0, 3},
+    .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
     .idle_session = {11, 4, 22},
 };
@@ -165,6 +168,28 @@ static void contended(void)
     end();
 }
 
+/* The third knows that the second was the first: it is of the same client. */
+static void contended_in_a_process(void)
+{
+    struct request second, third;
+    begin_again();
+    struct peer c = b;
+    c.mutex = fixture_mutex(b.client, fixture.path);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    request_watching(&second, &b, 1);
+    request_watching(&third, &c, 2);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_told(&second, 0);
+    fence(&b);
+    pdk__proxy_reset_counters(b.proxy);
+    request_end(&second, 0);
+    request_told(&third, 0);
+    check_cost(&b, "unlock, and hand-over to the third in the same process", &costs.hand_over_inside);
+    request_end(&third, 0);
+    CHECK_RC(pdk_lock_free(c.mutex), 0);
+    end();
+}
+
 static void looked_at(void)
 {
     int64_t token;
@@ -213,6 +238,7 @@ int main(int argc, char **argv)
         {"the first lock of a path that is missing", first_of_a_path},
         {"trylock of a free lock, and of one that is held", tried},
         {"a lock that waits, and is handed over", contended},
+        {"a lock that waits behind another of its process", contended_in_a_process},
         {"calls that only look send nothing", looked_at},
         {"an idle holder's requests", idle},
         {0},

@@ -291,6 +291,11 @@ void fired(struct trace *t, bool deleted)
     step(t, deleted ? "gone" : "changed", (struct pdk__event){.kind = PDK__EV_FIRED, .op = t->op, .deleted = deleted});
 }
 
+void first_fired(struct trace *t)
+{
+    step(t, "first gone", (struct pdk__event){.kind = PDK__EV_FIRED, .op = t->op, .deleted = true, .first = true});
+}
+
 void own_fired(struct trace *t, bool deleted)
 {
     step(t, deleted ? "own gone" : "own changed",

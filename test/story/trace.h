@@ -99,6 +99,7 @@ void reply_to(struct trace *t, uint64_t op, enum pdk__event_kind kind, enum pdk_
 
 /* Watches. */
 void fired(struct trace *t, bool deleted);
+void first_fired(struct trace *t); /* it is deleted, and was the first */
 void own_fired(struct trace *t, bool deleted);
 
 /* The session machine, with a timeout of 3000 and a tick of 1000. The gap is then 560, the margin 150, and the least
