@@ -129,6 +129,8 @@ static int parse(struct barrier *b, int argc, char **argv)
     if (o->words[0] == NULL)
         return pdk__cli_usage("barrier: no path given; 'paddock barrier --help' tells more");
     status = check(b, named);
+    if (status == 0 && b->argv != NULL && *b->argv != NULL)
+        pdk__cli_options_name(o, *b->argv);
     return status == 0 ? pdk__cli_options_path(o, *o->words) : status;
 }
 

@@ -238,7 +238,7 @@ static int print_json(const struct words *w, const pdk_contender_list *list)
 
 static int conclude(struct words *w, pdk_client *c, const pdk_contender_list *list)
 {
-    if (holders(list) == 0 && pdk__cli_is_semaphore(list))
+    if (holders(list) == 0 && pdk__cli_has_leases(list))
         return refuse_semaphore(w);
     int status = decide(w, c, list);
     return w->json && print_json(w, list) != 0 ? STATUS_INTERNAL : status;

@@ -4,6 +4,7 @@
 #include "cli/counter.h"
 #include "cli/findings.h"
 #include "cli/owner.h"
+#include "cli/site.h"
 #include "lib/core/name.h"
 
 #include <string.h>
@@ -35,19 +36,18 @@ static unsigned recipes_of(const pdk_contender_list *list)
 
 static bool is_part(const char *name) { return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0; }
 
-bool pdk__cli_is_semaphore(const pdk_contender_list *list)
+/* Of a path without contenders. */
+static const char *recipe_of_site(enum pdk__cli_site site)
 {
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (strcmp(pdk_contender_name(list, i), "leases") == 0)
-            return true;
-    return false;
+    bool told = site == SITE_SEMAPHORE || site == SITE_DOUBLE_BARRIER || site == SITE_DIRECTORY;
+    return told ? pdk__cli_site_word(site) : "none";
 }
 
 const char *pdk__cli_diagnosis_recipe(const pdk_contender_list *list)
 {
     switch (recipes_of(list)) {
     case 0:
-        return pdk__cli_is_semaphore(list) ? "semaphore" : "none";
+        return recipe_of_site(pdk__cli_site(list));
     case MUTEX:
         return "mutex";
     case LEADER:
@@ -86,8 +86,22 @@ static bool is_unknown(const pdk_contender_list *list, size_t i)
     return pdk_contender_dialect(list, i) == PDK_DIALECT_FOREIGN && !pdk__cli_is_kazoo(list, i);
 }
 
+/* Of which there are contenders: this library's and Curator's, which go together, kazoo's, go-zookeeper's, others. */
+static unsigned libraries_of(const pdk_contender_list *list)
+{
+    unsigned libraries = 0;
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        if (pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK)
+            libraries |= pdk__cli_is_kazoo(list, i) ? 2 : pdk__cli_is_go(list, i) ? 4 : is_unknown(list, i) ? 8 : 1;
+    return libraries;
+}
+
+/* Among themselves all is well. */
 static void find_foreign(json_t *all, const pdk_contender_list *list)
 {
+    unsigned libraries = libraries_of(list);
+    if ((libraries & (libraries - 1)) == 0)
+        return;
     find_nodes(all, list, pdk__cli_is_kazoo, FOREIGN,
                "use the subclass of kazoo's Lock that CAVEATS in paddock(1) has, or give kazoo a path of its own",
                "contenders of kazoo, which see each other only, and hold it beside any other holder");
@@ -102,14 +116,19 @@ static void find_foreign(json_t *all, const pdk_contender_list *list)
 
 static bool is_junk(const pdk_contender_list *list, size_t i)
 {
-    bool part = is_part(pdk_contender_name(list, i)) && pdk__cli_is_semaphore(list);
+    bool part = is_part(pdk_contender_name(list, i)) && pdk__cli_has_leases(list);
     return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK && !part;
 }
 
+/* The members of a double barrier have no number, and nodes that stay can be the paths of other locks. */
 static void find_junk(json_t *all, const pdk_contender_list *list)
 {
     bool permits = (recipes_of(list) & PERMITS) != 0;
-    find_nodes(all, list, is_junk, JUNK, "delete them, or move them: the path of a lock is for that lock alone",
+    enum pdk__cli_site site = pdk__cli_site(list);
+    if (site == SITE_DOUBLE_BARRIER || site == SITE_DIRECTORY)
+        return;
+    find_nodes(all, list, is_junk, JUNK,
+               "move them, once 'paddock ls -r' has shown what lies below: the path of a lock is for that lock alone",
                permits ? "nodes that no lock library could have created, of which each takes a permit"
                        : "nodes that no lock library could have created; other libraries fail at them");
 }
@@ -193,7 +212,7 @@ static void find_mixed_recipes(json_t *all, const pdk_contender_list *list)
 {
     unsigned recipes = recipes_of(list) & ~(unsigned)OTHER;
     bool one = (recipes & (recipes - 1)) == 0;
-    if (!one || (recipes != 0 && pdk__cli_is_semaphore(list)))
+    if (!one || (recipes != 0 && pdk__cli_has_leases(list)))
         pdk__cli_finding(all, MIXED, "give each recipe a path of its own",
                          "contenders of different recipes; those of other libraries do not exclude each other");
 }

@@ -4,14 +4,10 @@
 
 #include <jansson.h>
 #include <paddock/contenders.h>
-#include <stdbool.h>
 
 /* "mutex", "leader", "rwlock", "permits" of a semaphore, "semaphore" for the path above its locks and leases, "foreign"
- * for another library's, "mixed", "none". */
+ * for another library's, "double_barrier", "directory" for nodes that stay without a session, "mixed", "none". */
 const char *pdk__cli_diagnosis_recipe(const pdk_contender_list *list);
-
-/* Is it the path of a semaphore, with its locks and leases below? */
-bool pdk__cli_is_semaphore(const pdk_contender_list *list);
 
 /* The findings, an array in the order of the manual's list of them; the caller's. */
 json_t *pdk__cli_diagnose(const pdk_contender_list *list);

@@ -111,6 +111,8 @@ static const char *recipe_in_words(const char *recipe)
                                            {"rwlock", "a read/write lock"},
                                            {"permits", "the permits of a semaphore"},
                                            {"semaphore", "a semaphore"},
+                                           {"double_barrier", "a double barrier"},
+                                           {"directory", "no lock: 'paddock ls' shows what lies below"},
                                            {"foreign", "a lock of another library"},
                                            {"mixed", "several recipes"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -184,7 +186,7 @@ static int look(struct doctor *d, pdk_client *c, const char *path, bool *semapho
     pdk_contender_list *list = NULL;
     int rc = pdk_contenders(c, path, d->options.connect_ms, &list);
     if (rc == 0) {
-        *semaphore = pdk__cli_is_semaphore(list);
+        *semaphore = pdk__cli_has_leases(list);
         examine(d, list, path);
     }
     pdk_contender_list_free(list);

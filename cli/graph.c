@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH = 20, PATHS = 10000, PATHS_MAX = 10000000 };
+enum { PATHS_MAX = 10000000 };
 
 static const char help[] = "Usage: paddock graph [OPTION]... [PATH]...\n"
                            "Show which contenders wait for which, in all locks at and below PATH (/), and\n"
@@ -140,7 +140,7 @@ static int run(struct graph *g)
 
 int pdk__cli_graph_main(int argc, char **argv)
 {
-    struct graph g = {.depth = DEPTH, .max_paths = PATHS};
+    struct graph g = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS};
     int status = pdk__cli_options_begin(&g.options, verb.name);
     if (status == 0)
         status = parse(&g, argc, argv);

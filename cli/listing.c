@@ -27,6 +27,16 @@ const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
     return pdk_contender_number(list, i, PDK_CONTENDER_REVOKED) ? "asked" : "holds";
 }
 
+const char *pdk__cli_row_state(const struct pdk__cli_rows *rows, size_t i)
+{
+    bool junk = pdk_contender_dialect(rows->list, i) == PDK_DIALECT_JUNK;
+    if (rows->site == SITE_DOUBLE_BARRIER)
+        return strcmp(pdk_contender_name(rows->list, i), "ready") == 0 ? "ready" : "member";
+    if (rows->queues && !junk)
+        return i == 0 ? "next" : "waits";
+    return pdk__cli_listing_state(rows->list, i);
+}
+
 const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
 {
     pdk_mode mode = pdk_contender_mode(list, i);
@@ -88,16 +98,17 @@ static void put_data(struct row *r, const pdk_contender_list *list, size_t i)
         *pdk_contender_text(list, i, PDK_CONTENDER_HOST) == '\0' && data != NULL && size == strlen(data) ? data : "");
 }
 
-static void put_state(struct row *r, const pdk_contender_list *list, size_t i)
+static void put_state(struct row *r, const struct pdk__cli_rows *rows, size_t i)
 {
     char text[64];
+    const pdk_contender_list *list = rows->list;
     pdk_dialect dialect = pdk_contender_dialect(list, i);
     bool permit = dialect == PDK_DIALECT_JUNK && pdk_contender_holds(list, i);
     bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN || permit;
     bool asked = !pdk_contender_holds(list, i) &&
                  pdk_contender_number(list, i, PDK_CONTENDER_REVOKED); /* before it holds */
-    snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_listing_state(list, i), asked ? ", asked" : "",
-             strange ? " (" : "", strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");
+    snprintf(text, sizeof text, "%s%s%s%s%s", pdk__cli_row_state(rows, i), asked ? ", asked" : "", strange ? " (" : "",
+             strange ? pdk__cli_library(list, i) : "", strange ? ")" : "");
     put(r, STATE, text);
 }
 
@@ -112,12 +123,21 @@ static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
     put(r, GRANT, text);
 }
 
-static void fill(struct row *r, const pdk_contender_list *list, size_t i)
+static void put_node(struct row *r, const struct pdk__cli_rows *rows, size_t i)
+{
+    char text[CELL];
+    const char *name = pdk_contender_name(rows->list, i);
+    snprintf(text, sizeof text, "%s%s", rows->under, name);
+    put(r, NODE, *rows->under != '\0' ? text : name);
+}
+
+static void fill(struct row *r, const struct pdk__cli_rows *rows, size_t i)
 {
     char text[64], buf[32];
+    const pdk_contender_list *list = rows->list;
     snprintf(text, sizeof text, "%zu", i + 1);
     put(r, POS, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
-    put_state(r, list, i);
+    put_state(r, rows, i);
     put(r, MODE, pdk__cli_listing_mode(list, i));
     snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));
     put(r, SESSION, pdk_contender_number(list, i, PDK_CONTENDER_SESSION) != 0 ? text : "");
@@ -129,7 +149,7 @@ static void fill(struct row *r, const pdk_contender_list *list, size_t i)
     snprintf(text, sizeof text, "%lld", (long long)pdk_contender_number(list, i, PDK_CONTENDER_TOKEN));
     put(r, TOKEN, pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0 ? text : "");
     put_grant(r, list, i);
-    put(r, NODE, pdk_contender_name(list, i));
+    put_node(r, rows, i);
     put_data(r, list, i);
 }
 
@@ -152,25 +172,54 @@ static void widen(int *widths, const struct row *r)
             widths[c] = r->width[c];
 }
 
-void pdk__cli_listing_table(FILE *out, const pdk_contender_list *list, size_t n)
+struct pdk__cli_rows pdk__cli_rows(const pdk_contender_list *list)
+{
+    return (struct pdk__cli_rows){
+        .list = list, .n = pdk_contender_list_size(list), .site = pdk__cli_site(list), .under = ""};
+}
+
+static void measure(int *widths, const struct pdk__cli_rows *rows, size_t n)
 {
     static struct row row; /* large */
-    int widths[N_COLUMNS] = {0};
-    assert(n <= pdk_contender_list_size(list));
-    for (size_t i = 0; i < n; i++) {
-        fill(&row, list, i);
-        widen(widths, &row);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < rows[k].n; i++) {
+            fill(&row, &rows[k], i);
+            widen(widths, &row);
+        }
     }
-    if (n == 0)
-        return;
+}
+
+static void print_heading(FILE *out, int *widths)
+{
+    static struct row row;
     for (int c = 0; c < N_COLUMNS; c++) {
         put(&row, c, heading[c]);
         if (widths[c] > 0 && widths[c] < row.width[c])
             widths[c] = row.width[c];
     }
     print(out, &row, widths);
-    for (size_t i = 0; i < n; i++) {
-        fill(&row, list, i);
-        print(out, &row, widths);
+}
+
+void pdk__cli_listing_tables(FILE *out, const struct pdk__cli_rows *rows, size_t n)
+{
+    static struct row row;
+    int widths[N_COLUMNS] = {0};
+    measure(widths, rows, n);
+    if (widths[STATE] == 0) /* there is no row */
+        return;
+    print_heading(out, widths);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < rows[k].n; i++) {
+            fill(&row, &rows[k], i);
+            print(out, &row, widths);
+        }
     }
+}
+
+void pdk__cli_listing_table(FILE *out, const pdk_contender_list *list, size_t n)
+{
+    struct pdk__cli_rows rows = pdk__cli_rows(list);
+    assert(n <= rows.n);
+    rows.n = n;
+    pdk__cli_listing_tables(out, &rows, 1);
 }

@@ -81,14 +81,25 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     return object;
 }
 
-int pdk__cli_listing_json(const pdk_contender_list *list, const char *path)
+json_t *pdk__cli_listing_array(const struct pdk__cli_rows *rows)
 {
-    json_t *top = json_object(), *contenders = json_array();
-    pdk__cli_json_text(top, "path", path);
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        json_array_append_new(contenders, pdk__cli_listing_object(list, i));
-    json_object_set_new(top, "contenders", contenders);
+    json_t *array = json_array();
+    for (size_t i = 0; i < rows->n; i++) {
+        json_t *object = pdk__cli_listing_object(rows->list, i);
+        pdk__cli_json_text(object, "state", pdk__cli_row_state(rows, i));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+json_t *pdk__cli_listing_report(const pdk_contender_list *list, const char *path)
+{
+    json_t *top = json_object();
+    struct pdk__cli_rows rows = pdk__cli_rows(list);
     struct pdk__cli_counter counter = pdk__cli_counter(list);
+    pdk__cli_json_text(top, "path", path);
+    pdk__cli_json_text(top, "kind", pdk__cli_site_word(rows.site));
+    json_object_set_new(top, "contenders", pdk__cli_listing_array(&rows));
     json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));
-    return pdk__cli_json_print(top);
+    return top;
 }

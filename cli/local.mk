@@ -63,6 +63,7 @@ paddock_SOURCES = \
 	%D%/session.c \
 	%D%/shutdown.c %D%/shutdown.h \
 	%D%/signals.c %D%/signals.h \
+	%D%/site.c %D%/site.h \
 	%D%/spawn.c %D%/spawn.h \
 	%D%/start.c \
 	%D%/target.c %D%/target.h \

@@ -4,17 +4,22 @@
 #include "cli/conflicts.h"
 #include "cli/connect.h"
 #include "cli/counter.h"
+#include "cli/json.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/overview.h"
 #include "cli/target.h"
 #include "cli/watch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
                            "       paddock ls --watch [OPTION]... PATH...\n"
-                           "Show who holds the lock PATH and who waits for it, in their order.\n"
+                           "Show who holds the lock PATH and who waits, in their order; of a semaphore its\n"
+                           "permits and queue, of a double barrier its members, else the locks below PATH.\n"
+                           "  -r, -R, --recursive   the locks at and below PATH, whatever it is\n"
                            "      --watch           show each PATH, and again at each change\n"
                            "      --json            a JSON object, for programs; --watch: one a line\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
@@ -47,38 +52,39 @@ static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(j
 /* Options may follow the path here: there is no command to which they could belong. */
 static const struct pdk__cli_verb verb = {"ls", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
 
+/* The root is no lock, and has locks below it. */
+static int check_path(struct ls *l)
+{
+    const char *path = l->options.words[0];
+    if (!l->recursive || path == NULL || strcmp(path, "/") != 0)
+        return pdk__cli_options_path(&l->options, path);
+    l->options.path = path;
+    return pdk__cli_options_ensemble(&l->options);
+}
+
 static int parse(struct ls *l, int argc, char **argv)
 {
     int status = pdk__cli_options_parse(&l->options, &verb, argc, argv);
     if (status != 0 || l->options.answered)
         return status;
-    if (l->recursive)
-        return pdk__cli_usage("ls: shows who holds one lock and who waits for it, not what lies below a path");
-    status = pdk__cli_options_path(&l->options, l->options.words[0]);
+    if (l->recursive && l->watch)
+        return pdk__cli_usage("ls: one of -r and --watch; 'paddock top' shows the locks of a tree again and again");
+    status = check_path(l);
     if (status == 0 && l->options.words[1] != NULL && !l->watch)
         return pdk__cli_usage("ls: one path at a time, but for --watch: '%s'", l->options.words[1]);
-    for (char **word = l->options.words; status == 0 && *word != NULL; word++)
+    for (char **word = l->options.words; status == 0 && *word != NULL && !l->recursive; word++)
         status = pdk__cli_target_path(verb.name, *word);
     return status;
 }
 
-static void note(const struct ls *l, const pdk_contender_list *list)
+/* --- what is told beside a table --------------------------------------------------------------------------------- */
+
+static void note_conflicts(const struct ls *l, const pdk_contender_list *list)
 {
     struct pdk__cli_conflicts conflicts = {0}, reported = {0};
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
         pdk__cli_conflicts_add(&conflicts, list, i);
-    fflush(stdout);
-    if (!l->options.quiet)
-        pdk__cli_conflicts_report(&conflicts, &reported, l->options.path);
-}
-
-/* Its gate and its permits have paths of their own. */
-static bool is_semaphore(const pdk_contender_list *list)
-{
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (strcmp(pdk_contender_name(list, i), "leases") == 0)
-            return true;
-    return false;
+    pdk__cli_conflicts_report(&conflicts, &reported, l->options.path);
 }
 
 static void note_counter(const struct ls *l, const pdk_contender_list *list)
@@ -86,33 +92,186 @@ static void note_counter(const struct ls *l, const pdk_contender_list *list)
     char text[256];
     struct pdk__cli_counter counter = pdk__cli_counter(list);
     pdk__cli_counter_text(&counter, text, sizeof text);
-    if (*text != '\0' && !l->options.quiet)
+    if (*text != '\0')
         pdk__cli_message("%s: %s: see 'paddock doctor'", l->options.path, text);
 }
 
-static int show(const struct ls *l, const pdk_contender_list *list)
+/* After the table. */
+static void note(const struct ls *l, const pdk_contender_list *list)
 {
+    fflush(stdout);
+    if (l->options.quiet)
+        return;
+    note_conflicts(l, list);
+    note_counter(l, list);
+}
+
+/* --- a path whose children say all ------------------------------------------------------------------------------- */
+
+static int show_list(const struct ls *l, const pdk_contender_list *list)
+{
+    bool exists = pdk_contender_list_since_ms(list) > 0;
     if (l->json)
-        return pdk__cli_listing_json(list, l->options.path);
-    if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
+        return pdk__cli_json_print(pdk__cli_listing_report(list, l->options.path));
+    if (!exists && !l->options.quiet)
+        pdk__cli_message("%s: there is no such path", l->options.path);
+    else if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(stdout, list, pdk_contender_list_size(list));
     note(l, list);
-    note_counter(l, list);
-    if (is_semaphore(list) && !l->options.quiet)
-        pdk__cli_message("%s: a semaphore's permits stand under %s/leases", l->options.path, l->options.path);
     return 0;
 }
 
-static int run(const struct ls *l)
+/* --- a semaphore ------------------------------------------------------------------------------------------------- */
+
+struct semaphore {
+    pdk_contender_list *permits, *queue;
+    int64_t limit; /* by the first that tells one; 0: not known */
+    size_t n_held;
+};
+
+static int list_below(const struct ls *l, pdk_client *c, const char *part, pdk_contender_list **list)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", l->options.path, part) < 0)
+        return PDK_ENOMEM;
+    int rc = pdk_contenders(c, path, l->options.connect_ms, list);
+    free(path);
+    return rc;
+}
+
+static void count_permits(struct semaphore *s)
+{
+    for (size_t i = 0; i < pdk_contender_list_size(s->permits); i++) {
+        s->n_held += pdk_contender_holds(s->permits, i);
+        if (s->limit == 0)
+            s->limit = pdk_contender_number(s->permits, i, PDK_CONTENDER_LIMIT);
+    }
+}
+
+static int semaphore_json(const struct ls *l, const struct semaphore *s, const struct pdk__cli_rows rows[2])
+{
+    json_t *top = json_object();
+    struct pdk__cli_counter counter = pdk__cli_counter(s->permits);
+    pdk__cli_json_text(top, "path", l->options.path);
+    pdk__cli_json_text(top, "kind", pdk__cli_site_word(SITE_SEMAPHORE));
+    json_object_set_new(top, "limit", s->limit > 0 ? json_integer(s->limit) : json_null());
+    json_object_set_new(top, "held", json_integer((json_int_t)s->n_held));
+    json_object_set_new(top, "contenders", pdk__cli_listing_array(&rows[0]));
+    json_object_set_new(top, "queue", pdk__cli_listing_array(&rows[1]));
+    json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));
+    return pdk__cli_json_print(top);
+}
+
+static void note_semaphore(const struct ls *l, const struct semaphore *s)
+{
+    size_t n_queue = pdk_contender_list_size(s->queue);
+    if (s->limit > 0)
+        pdk__cli_message("%s: a semaphore: %zu of %lld permits are held, %zu in its queue", l->options.path, s->n_held,
+                         (long long)s->limit, n_queue);
+    else
+        pdk__cli_message("%s: a semaphore: %zu permits are held, %zu in its queue", l->options.path, s->n_held,
+                         n_queue);
+}
+
+static int show_semaphore(const struct ls *l, const struct semaphore *s)
+{
+    struct pdk__cli_rows rows[] = {pdk__cli_rows(s->permits), pdk__cli_rows(s->queue)};
+    rows[0].under = "leases/";
+    rows[0].site = rows[1].site = SITE_LOCK;
+    rows[1].under = "locks/";
+    rows[1].queues = true;
+    if (l->json)
+        return semaphore_json(l, s, rows);
+    pdk__cli_listing_tables(stdout, rows, 2);
+    note(l, s->permits);
+    if (!l->options.quiet)
+        note_semaphore(l, s);
+    return 0;
+}
+
+static int look_at_semaphore(const struct ls *l, pdk_client *c, int *status)
+{
+    struct semaphore s = {0};
+    int rc = list_below(l, c, "leases", &s.permits);
+    if (rc == 0)
+        rc = list_below(l, c, "locks", &s.queue);
+    if (rc == 0) {
+        count_permits(&s);
+        *status = show_semaphore(l, &s);
+    }
+    pdk_contender_list_free(s.permits);
+    pdk_contender_list_free(s.queue);
+    return rc;
+}
+
+/* --- what lies below --------------------------------------------------------------------------------------------- */
+
+static int show_overview(const struct ls *l, const struct pdk__cli_overview *overview)
+{
+    if (l->json) {
+        json_t *top = pdk__cli_overview_object(overview);
+        pdk__cli_json_text(top, "path", l->options.path);
+        pdk__cli_json_text(top, "kind", pdk__cli_site_word(SITE_DIRECTORY));
+        return pdk__cli_json_print(top);
+    }
+    pdk__cli_overview_print(stdout, overview, (size_t)-1, PDK__CLI_WIDE);
+    return 0;
+}
+
+/* LIST NULL: whatever stands at the path itself. Else it has no contender, and is shown where there is none below. */
+static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *list, int *status)
+{
+    char *roots[] = {l->options.words[0], NULL};
+    struct pdk__cli_overview overview = {0};
+    struct pdk__cli_tree tree = {
+        .depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .timeout_ms = l->options.connect_ms};
+    int rc = pdk__cli_tree_walk(c, &tree, roots, &l->options.path);
+    if (rc == 0)
+        rc = pdk__cli_overview_take(&overview, &tree, NULL, 0) ? 0 : PDK_ENOMEM;
+    if (rc == 0)
+        *status = list != NULL && overview.n == 0 ? show_list(l, list) : show_overview(l, &overview);
+    pdk__cli_overview_free(&overview);
+    pdk__cli_tree_free(&tree);
+    return rc;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static int show(struct ls *l, pdk_client *c, const pdk_contender_list *list, int *status)
+{
+    switch (pdk__cli_site(list)) {
+    case SITE_SEMAPHORE:
+        return look_at_semaphore(l, c, status);
+    case SITE_DIRECTORY:
+        return look_below(l, c, list, status);
+    default:
+        *status = show_list(l, list);
+        return 0;
+    }
+}
+
+static int look(struct ls *l, pdk_client *c, int *status)
+{
+    pdk_contender_list *list = NULL;
+    if (l->recursive)
+        return look_below(l, c, NULL, status);
+    int rc = pdk_contenders(c, l->options.path, l->options.connect_ms, &list);
+    if (rc == 0)
+        rc = show(l, c, list, status);
+    pdk_contender_list_free(list);
+    return rc;
+}
+
+static int run(struct ls *l)
 {
     pdk_client *c = NULL;
-    pdk_contender_list *list = NULL;
+    int status = 0;
     int rc = pdk__cli_connect(&l->options, &c);
     if (rc == 0)
-        rc = pdk_contenders(c, l->options.path, l->options.connect_ms, &list);
-    int status = rc == 0 ? show(l, list) : pdk__cli_report_failure(&l->options, c, rc);
-    pdk_contender_list_free(list);
+        rc = look(l, c, &status);
+    if (rc != 0)
+        status = pdk__cli_report_failure(&l->options, c, rc);
     pdk_client_free(c);
     return status;
 }

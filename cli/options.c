@@ -417,3 +417,12 @@ int pdk__cli_options_ensemble(struct pdk__cli_options *o)
         o->connect_ms = o->at_once ? CONNECT_AT_ONCE_MS : CONNECT_MS;
     return pdk__cli_security_take(&o->security, o->command, o->client);
 }
+
+/* Arguments may hold secrets, and every client may read the label: the command's name alone. */
+void pdk__cli_options_name(struct pdk__cli_options *o, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    const char *name = slash != NULL ? slash + 1 : program;
+    if (o->label == NULL && strlen(name) < 256)
+        pdk_client_options_set_label(o->client, name);
+}

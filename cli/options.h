@@ -112,4 +112,7 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 /* The same without a path. */
 int pdk__cli_options_ensemble(struct pdk__cli_options *o);
 
+/* Unless the command line has a label, it is the name of PROGRAM. */
+void pdk__cli_options_name(struct pdk__cli_options *o, const char *program);
+
 #endif

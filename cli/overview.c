@@ -161,7 +161,7 @@ static json_t *row_object(const struct pdk__cli_lock_row *row)
     return object;
 }
 
-int pdk__cli_overview_json(const struct pdk__cli_overview *overview)
+json_t *pdk__cli_overview_object(const struct pdk__cli_overview *overview)
 {
     json_t *top = json_object(), *paths = json_array();
     for (size_t i = 0; i < overview->n; i++)
@@ -172,5 +172,5 @@ int pdk__cli_overview_json(const struct pdk__cli_overview *overview)
     json_object_set_new(top, "looked_at", json_integer((json_int_t)overview->tree->n_paths));
     json_object_set_new(top, "refused", json_integer((json_int_t)overview->tree->n_refused));
     json_object_set_new(top, "truncated", json_boolean(overview->tree->truncated));
-    return pdk__cli_json_print(top);
+    return top;
 }

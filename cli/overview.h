@@ -8,6 +8,7 @@
 
 #include "cli/tree.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 struct pdk__cli_lock_row {
@@ -32,10 +33,13 @@ bool pdk__cli_overview_take(struct pdk__cli_overview *overview, const struct pdk
                             const struct pdk__cli_tree *before, int64_t ms);
 void pdk__cli_overview_free(struct pdk__cli_overview *overview);
 
+/* Of a table that is not for a terminal. */
+enum { PDK__CLI_WIDE = 1000 };
+
 /* A table of at most LINES lines on OUT, COLUMNS wide if they are 60 or more. */
 void pdk__cli_overview_print(FILE *out, const struct pdk__cli_overview *overview, size_t lines, int columns);
 
-/* One object in one line. Returns 0 or an exit status, already explained. */
-int pdk__cli_overview_json(const struct pdk__cli_overview *overview);
+/* For programs; the caller's. */
+json_t *pdk__cli_overview_object(const struct pdk__cli_overview *overview);
 
 #endif

@@ -26,15 +26,6 @@ int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
 
 /* --- the options, as a whole -------------------------------------------------------------------------------------- */
 
-/* Arguments may hold secrets, and every client may read the label: the command's name alone. */
-static void set_label(struct pdk__cli_lock *l)
-{
-    const char *slash = strrchr(l->argv[0], '/');
-    const char *name = slash != NULL ? slash + 1 : l->argv[0];
-    if (l->common.label == NULL && strlen(name) < 256)
-        pdk_client_options_set_label(l->common.client, name);
-}
-
 /* A command that may take longer to end than the lock can be valid would outlive it. */
 static int check_grace(const struct pdk__cli_lock *l)
 {
@@ -125,6 +116,6 @@ int pdk__cli_lock_run(struct pdk__cli_lock *l)
         pdk__cli_message("cannot work with children in another PID namespace; give unshare(1) its --fork");
         return STATUS_INTERNAL;
     }
-    set_label(l);
+    pdk__cli_options_name(&l->common, l->argv[0]);
     return run(l);
 }

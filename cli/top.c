@@ -1,6 +1,7 @@
 /* paddock top: the locks of a tree, again and again. */
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/json.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/options.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEPTH = 20, PATHS = 10000, PATHS_MAX = 1000000, INTERVAL_MS = 2000, LOOK_MS = 5000, WIDE = 1000 };
+enum { PATHS_MAX = 1000000, INTERVAL_MS = 2000, LOOK_MS = 5000 };
 
 static const char help[] = "Usage: paddock top [OPTION]... [PATH]...\n"
                            "Show the locks at and below each PATH (/): who holds, who waits, how fast.\n"
@@ -114,11 +115,11 @@ static bool rest(const struct top *t)
 static int print(const struct top *t, const struct pdk__cli_overview *overview)
 {
     if (t->json)
-        return pdk__cli_overview_json(overview);
+        return pdk__cli_json_print(pdk__cli_overview_object(overview));
     if (t->screen.open)
         draw(overview);
     else
-        pdk__cli_overview_print(stdout, overview, (size_t)-1, WIDE);
+        pdk__cli_overview_print(stdout, overview, (size_t)-1, PDK__CLI_WIDE);
     if (fflush(stdout) == 0)
         return 0;
     pdk__cli_message("cannot write to standard output");
@@ -205,7 +206,7 @@ static int run(struct top *t)
 
 int pdk__cli_top_main(int argc, char **argv)
 {
-    struct top t = {.depth = DEPTH, .max_paths = PATHS, .interval_ms = INTERVAL_MS, .signals = -1};
+    struct top t = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .interval_ms = INTERVAL_MS, .signals = -1};
     int status = pdk__cli_options_begin(&t.options, verb.name);
     if (status == 0)
         status = parse(&t, argc, argv);

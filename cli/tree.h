@@ -22,6 +22,9 @@ struct pdk__cli_tree {
     bool truncated;   /* there are more, or too many contenders */
 };
 
+/* How far is looked where the command line does not say. */
+enum { PDK__CLI_DEPTH = 20, PDK__CLI_PATHS = 10000 };
+
 /* A path with more contenders than are left of these is passed over. */
 enum { PDK__CLI_CONTENDERS_MAX = 50000 };
 

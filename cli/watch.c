@@ -7,6 +7,7 @@
 
 #include "cli/conflicts.h"
 #include "cli/connect.h"
+#include "cli/json.h"
 #include "cli/listing.h"
 #include "cli/message.h"
 #include "cli/number.h"
@@ -115,7 +116,7 @@ static void report_conflicts(const struct watch *w, struct place *p)
 static int show(struct watch *w, struct place *p)
 {
     if (w->json)
-        return pdk__cli_listing_json(p->list, p->path);
+        return pdk__cli_json_print(pdk__cli_listing_report(p->list, p->path));
     if (w->screen.open) {
         draw(w);
         return written();

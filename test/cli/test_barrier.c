@@ -63,6 +63,9 @@ static void commands_begin_and_end_together(void)
     cli_start_fed(&second, ARGS("barrier", "-N", "2", path, "--", "sh", "-c", "echo in; read -r x"));
     CHECK_WITHIN(GENEROUS, program_said(&first, "in /") && program_said(&second, "in\n"));
     CHECK_EQ(cli_children(path), 3);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "member") != NULL && strstr(c.out, "(sh)") != NULL && strstr(c.out, "ready") != NULL);
+    CHECK_STR(c.err, "");
     program_close_input(&first);
     CHECK_WITHIN(GENEROUS, cli_changes(path) >= 3); /* it leaves, or waits for the other to */
     CHECK(!program_ended(&first));

@@ -99,6 +99,29 @@ static void recipes(void)
     CHECK(strstr(c.out, OURS "2-__READ__0000000001 holds") != NULL);
 }
 
+/* Nothing is wrong with what is no lock of this library, and nobody is told to delete it. */
+static void healthy_without_us(void)
+{
+    fresh("double");
+    cli_make_ephemeral(path, OURS "1-member", "");
+    cli_make_ephemeral(path, "0123456789abcdef0123456789abcdef", "");
+    cli_make(path, "ready", "");
+    examine(path, 0);
+    CHECK_STR(text(report(0), "recipe"), "double_barrier");
+    fresh("directory");
+    cli_make(path, "orders", "");
+    examine(path, 0);
+    CHECK_STR(text(report(0), "recipe"), "directory");
+    fresh("kazoo");
+    cli_make_ephemeral(path, KAZOO "0000000000", "");
+    cli_make_ephemeral(path, KAZOO "0000000001", "");
+    examine(path, 0);
+    CHECK_STR(text(report(0), "recipe"), "foreign");
+    fresh("unknown");
+    cli_make_ephemeral(path, "n_0000000003", "");
+    examine(path, 0);
+}
+
 static void usage(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("doctor")), 64);
@@ -132,7 +155,7 @@ static void foreign(void)
 static void junk(void)
 {
     fresh("junk");
-    cli_make(path, "config", "");
+    cli_make_ephemeral(path, "config", "");
     examine(path, 1);
     found(0, "junk", 1);
     CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), "config");
@@ -309,7 +332,7 @@ static void many_paths(void)
 {
     char other[128];
     fresh("many-a");
-    cli_make(path, "config", "");
+    cli_make_ephemeral(path, "config", "");
     snprintf(other, sizeof other, "%s", cli_path("many-b"));
     CHECK_EQ(cli_run(&c, ARGS("doctor", other, path)), 1);
     CHECK(strstr(c.out, other) < strstr(c.out, path));
@@ -319,7 +342,7 @@ static void private_path(void)
 {
     char private[128];
     fresh("beside-private");
-    cli_make(path, "config", "");
+    cli_make_ephemeral(path, "config", "");
     snprintf(private, sizeof private, "%s", cli_path("private"));
     cli_make_private(private);
     CHECK_EQ(cli_run(&c, ARGS("doctor", private, path)), 77);
@@ -359,6 +382,7 @@ int main(int argc, char **argv)
         {"a lock with a holder and a waiter has nothing wrong, and its waiter waits for its holder", healthy},
         {"a path that does not exist is told, and has nothing wrong", nowhere},
         {"the recipe is told, and a holder that was asked", recipes},
+        {"a double barrier, a directory and another library's lock have nothing wrong", healthy_without_us},
         {"bad words and a missing ensemble are told in one line", usage},
         {"contenders of kazoo, of go-zookeeper and of unknown recipes are found, and Curator's are not", foreign},
         {"a node without a number is found", junk},

@@ -96,11 +96,56 @@ static void empty(void)
     CHECK_EQ(cli_run(&c, ARGS("ls", fresh("nowhere"))), 0);
     CHECK_STR(c.out, "");
     CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "there is no such path") != NULL);
     CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
     CHECK_STR(c.err, "");
     json_t *top = list();
+    CHECK_STR(json_string_value(json_object_get(top, "kind")), "empty");
     CHECK_EQ(json_array_size(json_object_get(top, "contenders")), 0);
     json_decref(top);
+}
+
+static const char *kind(const json_t *top) { return json_string_value(json_object_get(top, "kind")); }
+
+/* Members of this library, of Curator and of kazoo. */
+static void double_barrier(void)
+{
+    fresh("members");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-member", "{\"host\":\"db7\",\"pid\":1}");
+    cli_make_ephemeral(path, "01234567-89ab-cdef-0123-456789abcdef", "");
+    cli_make_ephemeral(path, "0123456789abcdef0123456789abcdef", "");
+    json_t *top = list();
+    CHECK_STR(kind(top), "double_barrier");
+    CHECK_STR(text(top, 0, "state"), "member");
+    json_decref(top);
+    cli_make(path, "ready", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.err, "");
+    CHECK(strstr(c.out, "\nmember  ") != NULL && strstr(c.out, "\nready   ") != NULL);
+    CHECK(strstr(c.out, "db7 pid 1") != NULL);
+    cli_make(path, "config", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "\nmember") == NULL && strstr(c.out, "\njunk") != NULL);
+}
+
+static void directory(void)
+{
+    char below[128];
+    strcpy(below, fresh("tree/a"));
+    populate();
+    *strrchr(path, '/') = '\0';
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strncmp(c.out, "lock paths: 1; contenders that hold: 1, that wait: 1\n", 53) == 0);
+    CHECK(strstr(c.out, below) != NULL && strstr(c.out, "(the first)") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", "/")), 0);
+    CHECK(strstr(c.out, below) != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-R", "--json", path)), 0);
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK_STR(kind(top), "directory");
+    CHECK_STR(json_string_value(json_object_get(top, "path")), path);
+    CHECK_EQ(json_array_size(json_object_get(top, "paths")), 1);
+    json_decref(top);
+    disperse();
 }
 
 static void strangers(void)
@@ -315,6 +360,8 @@ int main(int argc, char **argv)
         {"--json shows state, host, process and label in order", for_programs},
         {"the table shows state, process and label in order", for_people},
         {"a path where nobody is, is empty, and no error", empty},
+        {"of a double barrier the members are told", double_barrier},
+        {"of a path that is no lock the locks below it are told", directory},
         {"other libraries' nodes and junk are marked, and control characters masked", strangers},
         {"neither table nor JSON has a character that a terminal obeys", no_terminal_obeys},
         {"a holder that was asked is told as asked, with its owner", asked_by_ours},

@@ -107,7 +107,17 @@ static void are_listed(void)
     CHECK_STR(text(top, 2, "state"), "waits");
     json_decref(top);
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
-    CHECK(strstr(c.err, "a semaphore's permits stand under") != NULL);
+    CHECK(strstr(c.err, "a semaphore: 2 of 2 permits are held, 1 in its queue\n") != NULL);
+    CHECK(strstr(c.out, "\n2    holds  permit") != NULL && strstr(c.out, "\n3    waits  permit") != NULL);
+    CHECK(strstr(c.out, "\n1    next ") != NULL && strstr(c.out, "  locks/") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", path)), 0);
+    top = json_loads(c.out, 0, NULL);
+    CHECK_STR(json_string_value(json_object_get(top, "kind")), "semaphore");
+    CHECK_EQ(json_integer_value(json_object_get(top, "limit")), 2);
+    CHECK_EQ(json_integer_value(json_object_get(top, "held")), 2);
+    CHECK_EQ(json_array_size(json_object_get(top, "contenders")), 3);
+    CHECK_EQ(json_array_size(json_object_get(top, "queue")), 1);
+    json_decref(top);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, "paddock-is-not-found")), 127);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, program_built("paddock"), "ls", leases)), 0);
     CHECK(strstr(c.err, "different limits") != NULL);

@@ -16,7 +16,7 @@ fuzz_programs = \
 %C%_contender_SOURCES = %D%/contender.c $(%C%_main)
 %C%_census_SOURCES = \
 	%D%/census.c cli/blocking.c cli/census.c cli/conflicts.c cli/counter.c cli/diagnosis.c cli/findings.c cli/json.c \
-	cli/listing.c cli/message.c cli/number.c cli/owner.c cli/waits.c $(%C%_main)
+	cli/listing.c cli/message.c cli/number.c cli/owner.c cli/site.c cli/waits.c $(%C%_main)
 EXTRA_DIST += %D%/corpus
 EXTRA_DIST += %D%/run
 

@@ -1,0 +1,25 @@
+/* The recipe of a path, as the names of its children and the kinds of their nodes show it. */
+#ifndef PDK_CLI_SITE_H
+#define PDK_CLI_SITE_H
+
+#include <paddock/contenders.h>
+#include <stdbool.h>
+
+enum pdk__cli_site {
+    SITE_EMPTY,          /* no child, or no such path */
+    SITE_LOCK,           /* contenders; nodes that are none may stand beside them */
+    SITE_SEMAPHORE,      /* a semaphore's path: its queue and its permits stand under "locks" and "leases" */
+    SITE_DOUBLE_BARRIER, /* members, and "ready" when they may go in; permits of kazoo's semaphore look the same */
+    SITE_DIRECTORY,      /* nodes that stay without a session: paths of their own */
+    SITE_UNKNOWN         /* none of these */
+};
+
+/* Is there a child "leases"? */
+bool pdk__cli_has_leases(const pdk_contender_list *list);
+
+enum pdk__cli_site pdk__cli_site(const pdk_contender_list *list);
+
+/* For programs: "empty", "lock", "semaphore", "double_barrier", "directory", "unknown". */
+const char *pdk__cli_site_word(enum pdk__cli_site site);
+
+#endif
