@@ -94,15 +94,19 @@ static int enter(struct pdk_double_barrier *b, int64_t timeout_ms)
     if (rc != 0)
         return rc;
     if (b->stay != NULL)
-        return PDK_EBUSY;
+        return pdk__object_explain(&b->object, "enter", PDK_EBUSY, "it has entered, or is about to");
     b->stay = pdk__attendance_new(&b->object);
     if (b->stay == NULL)
         return PDK_ENOMEM;
     b->calling = true;
     rc = pdk__attendance_enter(b->stay, b->count, timeout_ms);
-    if (rc == 0)
-        return await(b);
-    end_call(b);
+    if (rc != 0) {
+        end_call(b);
+        return rc;
+    }
+    rc = await(b);
+    if (rc == PDK_EINVAL)
+        pdk__object_explain(&b->object, "enter", rc, "a lock's nodes are there: give the barrier a path of its own");
     return rc;
 }
 

@@ -110,6 +110,7 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
  * call that fails removes the member's node, also after it has returned.
  *
  * PDK_ETIMEDOUT: not entered. The trap: members that had counted this one go on without it.
+ * PDK_EINVAL: contenders of a lock, or a semaphore, are at PATH. They would be counted as members.
  * PDK_EBUSY: the object is inside, or another thread's call is under way.
  * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM,
  * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.

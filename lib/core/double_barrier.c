@@ -167,6 +167,22 @@ static void wait(struct pdk__double_barrier *b, int64_t now_ms, struct pdk__acti
 
 static bool is_ready(const char *name) { return strcmp(name, PDK__READY) == 0; }
 
+/* A contender of a lock, or the queue and the permits of a semaphore: no library gives a member such a name. */
+static bool is_of_a_lock(const char *name)
+{
+    enum pdk__name_kind kind = pdk__name_parse(name).kind;
+    return kind == PDK__NAME_OURS || kind == PDK__NAME_CURATOR || strcmp(name, "locks") == 0 ||
+           strcmp(name, "leases") == 0;
+}
+
+static bool is_a_lock(const struct pdk__event *ev)
+{
+    for (size_t i = 0; i < ev->n_children; i++)
+        if (is_of_a_lock(ev->children[i]))
+            return true;
+    return false;
+}
+
 static bool contains(const struct pdk__event *ev, const char *name)
 {
     for (size_t i = 0; i < ev->n_children; i++)
@@ -182,7 +198,8 @@ static const char *find_other(const struct pdk__double_barrier *b, const struct 
     int way = b->lowest ? -1 : 1;
     for (size_t i = 0; i < ev->n_children; i++) {
         const char *name = ev->children[i];
-        if (is_ready(name) || strcmp(name, b->name) == 0 || (after != NULL && way * strcmp(name, after) <= 0))
+        if (is_ready(name) || is_of_a_lock(name) || strcmp(name, b->name) == 0 ||
+            (after != NULL && way * strcmp(name, after) <= 0))
             continue;
         if (found == NULL || way * strcmp(name, found) < 0)
             found = name;
@@ -193,7 +210,7 @@ static const char *find_other(const struct pdk__double_barrier *b, const struct 
 static bool is_lowest(const struct pdk__double_barrier *b, const struct pdk__event *ev)
 {
     for (size_t i = 0; i < ev->n_children; i++)
-        if (!is_ready(ev->children[i]) && strcmp(ev->children[i], b->name) < 0)
+        if (!is_ready(ev->children[i]) && !is_of_a_lock(ev->children[i]) && strcmp(ev->children[i], b->name) < 0)
             return false;
     return true;
 }
@@ -215,6 +232,8 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
         rest(b, ev->now_ms);
     } else if (ev->outcome != PDK__OK) {
         refuse(b, ev, out);
+    } else if (is_a_lock(ev)) { /* its contenders would be counted */
+        fail(b, out, PDK_EINVAL, PDK__AIM_QUIT);
     } else if (contains(ev, PDK__READY)) {
         enter(b, out);
     } else if (ev->n_children >= b->count) {

@@ -27,7 +27,8 @@
  *     TIDY        LISTING              -           the session has ended: "ready" must go if no member is left
  *
  * Rules, which are Curator's where it has one:
- *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member.
+ *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member, but
+ *    where contenders of a lock stand no member enters.
  *  - A watch event lets no member in, and none out. It causes a listing (Curator before 5.10 takes any event for the
  *    entry, GH-1290).
  *  - The own name has session and attempt. It is exact: a create whose answer was lost is repeated under the same name,

@@ -680,6 +680,23 @@ static void a_client_that_closes_ends_its_calls(void)
     end();
 }
 
+static void path_of_a_lock(void)
+{
+    char text[256];
+    begin(2);
+    pdk_mutex *m = fixture_mutex(clients[0], fixture.path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), PDK_EINVAL);
+    pdk_double_barrier_last_error(members[1], text, sizeof text);
+    CHECK(strstr(text, ": a lock's nodes are there") != NULL);
+    CHECK_EQ(pdk_double_barrier_state(members[1]), PDK_FREE);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    end();
+}
+
 static void arguments(void)
 {
     begin(7);
@@ -784,6 +801,7 @@ int main(int argc, char **argv)
         {"no call waits on a callback thread", no_call_waits_on_a_callback_thread},
         {"a forked child has no barrier", a_forked_child_has_no_barrier},
         {"a client that closes ends its calls", a_client_that_closes_ends_its_calls},
+        {"no member enters where a lock is", path_of_a_lock},
         {"arguments", arguments},
         {"rounds do not mix", rounds_do_not_mix},
         {"rounds do not mix while connections break", rounds_do_not_mix_while_connections_break},

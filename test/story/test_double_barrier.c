@@ -197,6 +197,35 @@ static void the_last_member_opens(void)
          "exists: ENTERED\n");
 }
 
+/* Its nodes would be counted; and where it comes later, nobody waits for it to leave. */
+static void a_lock_is_no_barrier(void)
+{
+    begin();
+    created(PDK__OK);
+    LISTED(OWN, "0000000000001000-0000002b-lock-0000000000");
+    deleted(PDK__OK);
+    told("enter: create own\n"
+         "created: list\n"
+         "listed: FAILED PDK_EINVAL delete own\n"
+         "deleted: done\n");
+    begin();
+    created(PDK__OK);
+    LISTED(OWN, "leases", "ready");
+    told("enter: create own\n"
+         "created: list\n"
+         "listed: FAILED PDK_EINVAL delete own\n");
+    inside();
+    from_here();
+    leave();
+    LISTED(OWN, "ready", "_c_00000000-0000-0000-0000-000000000000-lock-0000000000");
+    deleted(PDK__OK);
+    LISTED("ready", "_c_00000000-0000-0000-0000-000000000000-lock-0000000000");
+    told("leave: list\n"
+         "listed: delete own\n"
+         "deleted: list\n"
+         "listed: delete ready\n");
+}
+
 static void the_others_wait_for_ready(void)
 {
     begin();
@@ -964,6 +993,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"the last member opens", the_last_member_opens},
+        {"a lock is no barrier", a_lock_is_no_barrier},
         {"the others wait for ready", the_others_wait_for_ready},
         {"a watch event alone lets no member in", a_watch_event_alone_lets_no_member_in},
         {"ready that came after the listing is seen", ready_that_came_after_the_listing_is_seen},
