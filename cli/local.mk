@@ -6,6 +6,8 @@ endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 EXTRA_DIST += %D%/completion/paddock
 paddock_CPPFLAGS = $(library_cppflags)
+paddock_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS)
+paddock_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS)
 paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
 paddock_SOURCES = \
 	%D%/acquisition.c %D%/acquisition.h \

@@ -4,7 +4,7 @@
 # Pure: no clock, heap, thread, log or zookeeper.h; check-purity looks at what it leaves undefined.
 noinst_LTLIBRARIES += libpaddock_core.la
 libpaddock_core_la_CPPFLAGS = $(library_cppflags)
-libpaddock_core_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libpaddock_core_la_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS) -fvisibility=hidden
 libpaddock_core_la_SOURCES = \
 	%D%/core/ask.c %D%/core/ask.h \
 	%D%/core/barrier.c %D%/core/barrier.h \
@@ -71,7 +71,7 @@ simulated_sources = \
 # The whole library with its internals, for the tests.
 noinst_LTLIBRARIES += libpaddock_all.la
 libpaddock_all_la_CPPFLAGS = $(library_cppflags) -include $(top_srcdir)/%D%/export.h
-libpaddock_all_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libpaddock_all_la_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS) -fvisibility=hidden
 libpaddock_all_la_LIBADD = libpaddock_core.la $(ZOOKEEPER_LIBS) $(SECURITY_LIBS) $(JANSSON_LIBS)
 libpaddock_all_la_SOURCES = $(simulated_sources) \
 	%D%/alloc.c %D%/alloc.h \
@@ -97,7 +97,7 @@ libpaddock_all_la_SOURCES = $(simulated_sources) \
 lib_LTLIBRARIES = libpaddock.la
 libpaddock_la_SOURCES =
 libpaddock_la_LIBADD = libpaddock_all.la
-libpaddock_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
+libpaddock_la_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS) -version-info 0:0:0 $(PDK_SHLIB_FLAGS) \
 	-Wl,--version-script=%D%/libpaddock.map
 libpaddock_la_DEPENDENCIES = libpaddock_all.la %D%/libpaddock.map
 EXTRA_DIST += %D%/exports

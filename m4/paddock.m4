@@ -69,6 +69,22 @@ AC_DEFUN([PDK_LINK_FLAG], [
   AS_VAR_POPDEF([cache])
 ])
 
+# PDK_HARDEN: what stops at an overrun buffer, and makes the tables of the linker read-only. The C library checks
+# buffers in optimised code only, and a level that the builder has chosen stays. A sanitizer does more, and counted lines
+# must be those of the source.
+AC_DEFUN([PDK_HARDEN], [
+  AC_ARG_ENABLE([hardening],
+    [AS_HELP_STRING([--disable-hardening], [do without checks of buffers and of the stack, and without a read-only GOT])],
+    [], [enable_hardening=yes])
+  AS_IF([test "$enable_hardening" != no && test "$enable_sanitize" = no && test "$enable_coverage" = no], [
+    PDK_COMPILE_FLAG([-fstack-protector-strong], [PDK_HARDENING_FLAGS])
+    PDK_COMPILE_FLAG([-D_FORTIFY_SOURCE=2], [PDK_HARDENING_FLAGS])
+    PDK_LINK_FLAG([-Wl,-z,relro], [PDK_HARDENING_LDFLAGS])
+    PDK_LINK_FLAG([-Wl,-z,now], [PDK_HARDENING_LDFLAGS])])
+  AC_SUBST([PDK_HARDENING_FLAGS])
+  AC_SUBST([PDK_HARDENING_LDFLAGS])
+])
+
 # PDK_SANITIZE: --enable-sanitize=LIST.
 AC_DEFUN([PDK_SANITIZE], [
   AC_ARG_ENABLE([sanitize],
@@ -87,6 +103,19 @@ AC_DEFUN([PDK_SANITIZE], [
       PDK_MISSING([the run-time library of -fsanitize=$enable_sanitize], [gcc (its libgcc-N-dev), or libclang-rt-dev for clang])])
     CFLAGS=$pdk_save_CFLAGS])
   AC_SUBST([PDK_SANITIZE_FLAGS])
+])
+
+# PDK_COMPILE_FLAG(FLAG, VARIABLE): append FLAG to VARIABLE when a program can be made with it, without a warning.
+AC_DEFUN([PDK_COMPILE_FLAG], [
+  AS_VAR_PUSHDEF([cache], [pdk_cv_compile_flag_$1])
+  AC_CACHE_CHECK([whether $CC takes $1], [cache], [
+    pdk_save_CFLAGS=$CFLAGS
+    CFLAGS="$1 $CFLAGS -Werror"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <string.h>]], [[char text[8]; memset(text, 0, sizeof text)]])],
+      [AS_VAR_SET([cache], [yes])], [AS_VAR_SET([cache], [no])])
+    CFLAGS=$pdk_save_CFLAGS])
+  AS_VAR_IF([cache], [yes], [$2="$$2 $1"])
+  AS_VAR_POPDEF([cache])
 ])
 
 # PDK_SECURITY(NAME, FUNCTION, HEADER, LIBRARIES, DEBIAN-PACKAGE): when ZooKeeper's client has FUNCTION, define

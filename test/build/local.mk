@@ -1,7 +1,7 @@
 # The checks of the build itself.
 build_scripts = \
 	%D%/abi %D%/check-circles %D%/check-curator %D%/check-exports %D%/check-format %D%/check-headers %D%/check-log \
-	%D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
+	%D%/check-hardening %D%/check-nonblocking %D%/check-probes %D%/check-prose %D%/check-purity %D%/check-shim %D%/ci \
 	%D%/distribution %D%/installed %D%/installed-prefix.sh %D%/pages \
 	%D%/proof %D%/prove %D%/quickstart %D%/release %D%/tutorial
 debian_files = \
