@@ -16,17 +16,22 @@ int pdk__cli_credentials_take(pdk_client_options *o, const char *text)
     return rc == 0 ? 0 : -1;
 }
 
+/* The lines are secrets: no buffer of the stream has them, and ours, which is as large as a line may be expected to be, is
+ * wiped. */
 static int read_lines(pdk_client_options *o, FILE *in)
 {
-    char *line = NULL;
-    size_t size = 0;
+    size_t size = 4096;
+    char *line = malloc(size);
     int number = 0, bad = 0;
+    setvbuf(in, NULL, _IONBF, 0);
     while (bad == 0 && getline(&line, &size, in) >= 0) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
         if (*line != '\0' && *line != '#' && pdk__cli_credentials_take(o, line) != 0)
             bad = number;
     }
+    if (line != NULL)
+        explicit_bzero(line, size);
     free(line);
     return bad;
 }

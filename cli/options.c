@@ -51,7 +51,13 @@ int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command)
     return 0;
 }
 
-void pdk__cli_options_end(struct pdk__cli_options *o) { pdk_client_options_free(o->client); }
+void pdk__cli_options_forget(struct pdk__cli_options *o)
+{
+    pdk_client_options_free(o->client);
+    o->client = NULL;
+}
+
+void pdk__cli_options_end(struct pdk__cli_options *o) { pdk__cli_options_forget(o); }
 
 /* --- the shared options ------------------------------------------------------------------------------------------ */
 

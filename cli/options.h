@@ -90,6 +90,9 @@ extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x, -N a
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
 void pdk__cli_options_end(struct pdk__cli_options *o);
 
+/* This process makes no client: it needs no secret. */
+void pdk__cli_options_forget(struct pdk__cli_options *o);
+
 /* Take the options of ARGV, ARGV[0] being the verb's name, and leave the other words in `words`. Returns 0, or an exit
  * status, already explained. */
 int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);

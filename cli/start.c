@@ -82,6 +82,7 @@ static int start_processes(struct pdk__cli_lock *l, struct pdk__cli_processes *p
     processes->session = fork();
     if (processes->session == 0)
         pdk__cli_session_run(l, channel[1], pipe[1], runner);
+    pdk__cli_options_forget(&l->common);
     close(channel[1]);
     processes->channel = channel[0];
     processes->wake = pipe[1];

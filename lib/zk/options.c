@@ -23,12 +23,18 @@ pdk_client_options *pdk_client_options_new(void)
     return o;
 }
 
+static void free_secret(char *text)
+{
+    explicit_bzero(text, strlen(text));
+    pdk__free(text);
+}
+
 void pdk__options_clear(struct pdk_client_options *o)
 {
     assert(o->n_auths >= 0 && o->n_auths <= PDK__AUTHS_MAX && o->n_acls >= 0 && o->n_acls <= PDK__ACLS_MAX);
     for (int i = 0; i < o->n_auths; i++) {
         pdk__free(o->auths[i].scheme);
-        pdk__free(o->auths[i].cred);
+        free_secret(o->auths[i].cred);
     }
     for (int i = 0; i < o->n_acls; i++) {
         pdk__free(o->acls[i].id.scheme);

@@ -2,6 +2,7 @@
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -205,6 +206,49 @@ static void secret(void)
     program_wait(&c);
 }
 
+/* Do the bytes of process PID that it may write to contain TEXT? */
+static bool remembers(pid_t pid, const char *text)
+{
+    static char bytes[1 << 20];
+    char file[64], line[512], access[8];
+    unsigned long from, to;
+    bool found = false;
+    snprintf(file, sizeof file, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(file, "r");
+    snprintf(file, sizeof file, "/proc/%d/mem", (int)pid);
+    int mem = open(file, O_RDONLY | O_CLOEXEC);
+    CHECK(maps != NULL && mem >= 0);
+    while (!found && fgets(line, sizeof line, maps) != NULL) {
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, access) != 3 || access[1] != 'w')
+            continue;
+        for (ssize_t n; !found && from < to; from += (unsigned long)n) {
+            size_t size = to - from < sizeof bytes ? to - from : sizeof bytes;
+            if ((n = pread(mem, bytes, size, (off_t)from)) <= 0)
+                break;
+            found = memmem(bytes, (size_t)n, text, strlen(text)) != NULL;
+        }
+    }
+    fclose(maps);
+    close(mem);
+    return found;
+}
+
+static void secret_in_memory(void)
+{
+    char file[] = "/tmp/paddock-auth-XXXXXX";
+    int fd = mkstemp(file);
+    CHECK(fd >= 0 && dprintf(fd, "# who\ndigest:one-with-a-long-name:a-secret-of-mine\n") > 0);
+    cli_start_fed(&c, ARGS("lock", "--auth-file", file, fresh("memory"), "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
+    close(fd);
+    unlink(file);
+    CHECK(remembers(cli_session_of(c.pid), "a-secret-of-mine"));
+    CHECK(!remembers(c.pid, "a-secret-of-mine"));
+    CHECK(!remembers(cli_guard_of(c.pid), "a-secret-of-mine"));
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 1);
+}
+
 /* --- what a wait says, and costs --------------------------------------------------------------------------------- */
 
 static void waits_aloud(void)
@@ -340,6 +384,7 @@ int main(int argc, char **argv)
         {"-v tells of a connection that is refused, -vv each step and ZooKeeper's lines", very_verbose},
         {"nodes get the ACL that was asked for", acl},
         {"a secret on the command line does not stay there", secret},
+        {"only the process with the session knows a secret", secret_in_memory},
         {0},
     };
     static const struct pdk__test proof[] = {
