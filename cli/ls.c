@@ -77,7 +77,7 @@ static int parse(struct ls *l, int argc, char **argv)
     return status;
 }
 
-/* --- what is told beside a table --------------------------------------------------------------------------------- */
+/* --- warnings that go with a table ------------------------------------------------------------------------------- */
 
 static void note_conflicts(const struct ls *l, const pdk_contender_list *list)
 {

@@ -419,14 +419,14 @@ static bool watches_rivals(const struct pdk__claim *claim)
 
 static const struct pdk__member_calls calls;
 
-/* Is NODE that of a grant that its owner has released? By a rule that passes no contender, nothing was ahead of it. */
+/* Is NODE that of a grant that its owner has released, and by its rule the first? */
 static bool was_first(const struct pdk__member *m, const char *node)
 {
     if (m->calls != &calls)
         return false;
     const struct pdk__claim *claim = PDK__MEMBER(m, struct pdk__claim, member);
     const char *own = claim->machine.released ? noted_path(claim) : NULL;
-    return own != NULL && claim->spec.rule->passes == 0 && claim->spec.rule->admits == 1 && strcmp(own, node) == 0;
+    return own != NULL && pdk__rule_admits_first(claim->spec.rule) && strcmp(own, node) == 0;
 }
 
 /* A deleted predecessor that is another of this client's: a listing would show no more than we know. */

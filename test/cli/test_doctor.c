@@ -99,7 +99,7 @@ static void recipes(void)
     CHECK(strstr(c.out, OURS "2-__READ__0000000001 holds") != NULL);
 }
 
-/* Nothing is wrong with what is no lock of this library, and nobody is told to delete it. */
+/* No finding is about nodes that are none of this library's locks, so none advises to delete them. */
 static void healthy_without_us(void)
 {
     fresh("double");

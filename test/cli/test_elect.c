@@ -119,10 +119,11 @@ static int turns_of(const struct program *who)
     return n;
 }
 
-/* Each waits for the other's turn, and no rest comes between. A process that the machine lets wait misses some turns. */
+/* Each waits for the other's turn, and no rest comes between. The turns are long enough for a busy machine: a candidate
+ * that comes back later than after the other's turn misses its own. */
 static void turns(void)
 {
-    const char *turn = "echo $PADDOCK_TOKEN $PADDOCK_NODE; sleep .02";
+    const char *turn = "echo $PADDOCK_TOKEN $PADDOCK_NODE; sleep .1";
     cli_start(&c, ARGS("elect", "--turns", "-v", fresh("turns"), "sh", "-c", turn));
     CHECK_WITHIN(GENEROUS, turns_of(&c) >= 3 || program_complained(&c, "a candidate again in ")); /* alone */
     CHECK(!program_complained(&c, "a candidate again in "));
@@ -132,7 +133,7 @@ static void turns(void)
     int before = turns_of(&c), first = turns_of(&next);
     CHECK_WITHIN(GENEROUS, turns_of(&next) >= first + 10);
     int own = turns_of(&c) - before, others = turns_of(&next) - first;
-    CHECK(own >= others / 2);
+    CHECK(own >= others - 2 && own <= others + 2);
     CHECK(!program_complained(&c, "a candidate again in "));
     kill(c.pid, SIGTERM);
     kill(next.pid, SIGTERM);

@@ -738,7 +738,7 @@ static void freed_ahead_of_others(void)
     end();
 }
 
-/* A grant that was handed on is lost: that is told by the object of its owner, and by no other. */
+/* A grant that was handed on is lost: the object of its owner reports that, and no other does. */
 static void lost_by_the_owner(void)
 {
     struct locker l;
@@ -1184,7 +1184,7 @@ int main(int argc, char **argv)
         {"a grant that another client asks for is not handed on", asked_for},
         {"an owner hands the lock to a thread that locks through another object", across_objects},
         {"a freed object leaves the node to the others of its path", freed_ahead_of_others},
-        {"the loss of a grant is told by the object of its owner", lost_by_the_owner},
+        {"the object of its owner reports the loss of a grant", lost_by_the_owner},
         {"objects whose nodes differ have a node each", unlike_objects},
         {"two processes with one budget have equal shares, to the turn", fair},
         {"an idle lock is taken again without a request", no_request},

@@ -84,7 +84,7 @@ static void next_in_line_needs_no_second_listing(void)
                       "gone: granted\n");
 }
 
-static void behind_the_first_there_is_nobody_to_list(void)
+static void behind_the_first_no_listing_is_needed(void)
 {
     trace_begin(&t, true);
     acquire(&t, -1);
@@ -714,7 +714,7 @@ int main(int argc, char **argv)
         {"alone, one round trip grants", alone_one_round_trip_grants},
         {"behind two, it watches the nearest and lists again", behind_two_it_watches_the_nearest_and_lists_again},
         {"next in line needs no second listing", next_in_line_needs_no_second_listing},
-        {"behind the first there is nobody to list", behind_the_first_there_is_nobody_to_list},
+        {"behind the first no listing is needed", behind_the_first_no_listing_is_needed},
         {"the own node is seen before a predecessor's end grants",
          the_own_node_is_seen_before_a_predecessors_end_grants},
         {"a predecessor gone between list and watch makes room", a_predecessor_gone_between_list_and_watch_makes_room},

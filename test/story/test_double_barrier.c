@@ -197,7 +197,7 @@ static void the_last_member_opens(void)
          "exists: ENTERED\n");
 }
 
-/* Its nodes would be counted; and where it comes later, nobody waits for it to leave. */
+/* Its nodes would be counted; and where it comes later, no member waits for it to leave. */
 static void a_lock_is_no_barrier(void)
 {
     begin();
