@@ -7,16 +7,17 @@
 
 #include <stdio.h>
 
-/* At 100 creates a second half of the numbers last for 124 days, and a sixteenth for 15. */
+/* At 100 creates a second half of the numbers last for 124 days, and a tenth for 25. */
 #define HALF (PDK__SEQUENCE_LAST / 2)
-#define SIXTEENTH (PDK__SEQUENCE_LAST / 16)
+#define TENTH (PDK__SEQUENCE_LAST / 10)
 #define MONTH_MS (30 * INT64_C(86400000))
 enum { LEAST_MS = 60000 };
 
 const char pdk__cli_counter_advice[] =
-    "with a sixteenth left, a contender of paddock that leaves the path empty "
-    "deletes and creates it again; where it is never empty, or has data, end the contenders "
-    "and delete it: a new path counts from 0, and its tokens still rise";
+    "with a sixteenth left, a contender of paddock that leaves the path empty deletes and creates it again, and with "
+    "none "
+    "left new ones wait until it is empty; where it has data, or nodes that are no contenders, end the contenders and "
+    "delete it: a new path counts from 0, and its tokens still rise";
 
 static enum pdk__cli_counter_level level_of(const struct pdk__cli_counter *c)
 {
@@ -24,7 +25,7 @@ static enum pdk__cli_counter_level level_of(const struct pdk__cli_counter *c)
         return COUNTER_FINE; /* the rate of a young path may be any */
     if (c->left <= 0)
         return COUNTER_SPENT;
-    return c->left <= SIXTEENTH || (c->left_ms >= 0 && c->left_ms < MONTH_MS) ? COUNTER_LOW : COUNTER_HALF;
+    return c->left <= TENTH || (c->left_ms >= 0 && c->left_ms < MONTH_MS) ? COUNTER_LOW : COUNTER_HALF;
 }
 
 struct pdk__cli_counter pdk__cli_counter_of(int64_t created, double per_second)
@@ -62,13 +63,13 @@ void pdk__cli_counter_text(const struct pdk__cli_counter *counter, char *text, s
                  pdk__cli_duration(counter->left_ms, buf));
     *text = '\0';
     if (counter->level == COUNTER_SPENT)
-        snprintf(text, size, "its sequence numbers are used up: no contender can be granted it in order any more");
+        snprintf(text, size, "its sequence numbers are used up: new contenders of paddock wait until it is empty");
     else if (counter->level == COUNTER_LOW)
         snprintf(text, size, "only %lld of its 2147483647 sequence numbers are left%s", (long long)counter->left,
                  lasts);
     else if (counter->level == COUNTER_HALF)
-        snprintf(text, size, "half of its 2147483647 sequence numbers are used, %lld are left%s",
-                 (long long)counter->left, lasts);
+        snprintf(text, size, "%d%% of its 2147483647 sequence numbers are used, %lld are left%s",
+                 (int)(100 * counter->created / PDK__SEQUENCE_LAST), (long long)counter->left, lasts);
 }
 
 json_t *pdk__cli_counter_object(const struct pdk__cli_counter *counter)

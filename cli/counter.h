@@ -8,7 +8,7 @@
 enum pdk__cli_counter_level {
     COUNTER_FINE,
     COUNTER_HALF, /* half of the numbers are used */
-    COUNTER_LOW,  /* a sixteenth is left, or less than 30 days at the rate of the creates */
+    COUNTER_LOW,  /* a tenth is left, or less than 30 days at the rate of the creates */
     COUNTER_SPENT /* none is left: no number orders contenders any more */
 };
 

@@ -274,6 +274,7 @@ static int start_part(struct pdk__part *part)
         spec.conditions = (struct pdk__conditions){0};
     }
     spec.batch = batched(hold) ? &hold->batch : NULL;
+    spec.conditions.bound = hold->sites.n > 1 && !is_gate;
     if (hold->sites.path != NULL)
         spec.conditions.places = hold->sites.n;
     part->began_ms = hold->began_ms;

@@ -102,6 +102,7 @@ struct pdk__conditions {
     int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
     struct pdk__delay *delay; /* borrowed */
     size_t places;            /* a try writes only where so many are free, ours included; 0: one */
+    bool bound;               /* to other contenders of ours, which keep their places: it must not give up its own */
 
     /* Another grant of this client, under whose number our node is made; "": none. The lock is ours while that node is
      * there, and ours takes its place when it goes. The token stays. */

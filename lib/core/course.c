@@ -33,9 +33,11 @@ static void continue_acquire(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node.exists == PDK__NODE_MAYBE)
         pdk__ask_barrier(c, out);
+    else if (c->node.exists == PDK__NODE_YES && c->queue.spent)
+        pdk__ask_delete(c, out);
     else if (c->node.exists == PDK__NODE_YES)
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LISTING);
-    else if (c->try_only && !c->queue.looked)
+    else if (c->queue.spent || (c->try_only && !c->queue.looked))
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LOOKING);
     else
         pdk__ask_create(c, out);
@@ -79,11 +81,12 @@ void pdk__course_rest(struct pdk__contender *c)
 }
 
 /* A create that may be on its way must be awaited, or the node could appear after we have finished. The same holds
- * for a record: its reply carries the version at which we may clear it. */
+ * for a record: its reply carries the version at which we may clear it. A delete is not sent twice. */
 static bool awaits(const struct pdk__contender *c)
 {
     bool node = c->phase == PDK__CREATING || c->phase == PDK__RECOVERING || c->phase == PDK__IDENTIFYING;
-    return (c->node.exists == PDK__NODE_MAYBE && node) || (c->phase == PDK__WRITING_HOLDER && c->op != 0);
+    return (c->node.exists == PDK__NODE_MAYBE && node) || (c->phase == PDK__WRITING_HOLDER && c->op != 0) ||
+           c->phase == PDK__DELETING;
 }
 
 void pdk__course_give_up(struct pdk__contender *c, struct pdk__actions *out)
@@ -282,10 +285,14 @@ void pdk__course_absent(struct pdk__contender *c, struct pdk__actions *out)
 
 void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__actions *out)
 {
-    assert(!c->requested && error <= 0);
+    assert((!c->requested || c->queue.spent) && error <= 0);
+    if (error != 0 && c->requested)
+        pdk__course_fail(c, out, error);
     if (error != 0)
         c->error = error;
     c->queue.watching = false;
     forget_node(c);
+    if (c->requested)
+        renew_name(c);
     pdk__course_advance(c, out);
 }

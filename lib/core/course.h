@@ -49,7 +49,7 @@ void pdk__course_uncreated(struct pdk__contender *c, const struct pdk__event *ev
 /* The node was looked for, and does not exist. */
 void pdk__course_absent(struct pdk__contender *c, struct pdk__actions *out);
 
-/* The node is deleted, or cannot be; ERROR: why it may exist, or 0. */
+/* The node is deleted, or cannot be; ERROR: why it may exist, or 0. Where the request goes on, it is for another. */
 void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__actions *out);
 
 #endif

@@ -4,15 +4,32 @@
 #include "lib/core/course.h"
 #include "paddock/error.h"
 
-void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+/* A path that could not be renewed by its only contender so often will not be. */
+enum { RENEWALS_MAX = 8 };
+
+/* A path can be renewed only when it is vacant: then by whoever left it last, else by us. */
+static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     size_t places = c->conditions.places > 0 ? c->conditions.places : 1;
-    assert(!c->queue.looked);
-    c->queue.looked = true;
-    if (ev->outcome == PDK__OK && !pdk__rule_free(c->rule, ev->children, ev->n_children, places))
-        pdk__course_fail(c, out, PDK_EBUSY);
-    else
+    if (ev->outcome != PDK__OK) /* there is no path */
+        return true;
+    if (c->queue.spent)
+        return pdk__rule_vacant(c->rule, ev->children, ev->n_children);
+    return pdk__rule_free(c->rule, ev->children, ev->n_children, places);
+}
+
+void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    assert(c->queue.spent || !c->queue.looked);
+    if (open_to_us(c, ev)) {
+        c->queue.looked = true;
+        c->queue.spent = false;
         pdk__course_advance(c, out);
+    } else if (c->try_only) {
+        pdk__course_fail(c, out, PDK_EBUSY);
+    } else {
+        pdk__course_rest(c);
+    }
 }
 
 /* A node that was created on this connection, right before the listing, is there. */
@@ -64,15 +81,35 @@ static void take_place(struct pdk__contender *c, const struct pdk__place *place,
         queue_up(c, place, out);
 }
 
+/* Its number is no place in the queue. */
+static bool numberless(const struct pdk__contender *c)
+{
+    int64_t sequence = pdk__name_parse(c->node.name).sequence;
+    return sequence >= PDK__SEQUENCE_LAST || sequence < 0;
+}
+
+/* Can it give up its node and come back to a path that is made anew? A path with records is kept. */
+static bool may_come_back(const struct pdk__contender *c)
+{
+    return !c->conditions.bound && c->conditions.lock_delay_ms == 0 && c->queue.renewals < RENEWALS_MAX;
+}
+
 /* Why our node cannot be admitted or wait at PLACE; or 0. */
 static int objection(const struct pdk__contender *c, const struct pdk__place *place)
 {
-    int64_t sequence = pdk__name_parse(c->node.name).sequence;
+    bool no_number = numberless(c);
     if (place->baseless)
         return PDK_ELOST;
-    if (place->tied || sequence >= PDK__SEQUENCE_LAST || sequence < 0)
+    if (no_number ? !may_come_back(c) : place->tied)
         return PDK_EEXHAUSTED;
-    return c->try_only && !place->admitted ? PDK_EBUSY : 0;
+    return c->try_only && (no_number ? !place->alone : !place->admitted) ? PDK_EBUSY : 0;
+}
+
+static void retreat(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
+{
+    c->queue.spent = true;
+    c->queue.renewals += place->alone;
+    pdk__course_advance(c, out);
 }
 
 void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -87,6 +124,8 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
         pdk__course_node_deleted(c, out);
     else if (error != 0)
         pdk__course_fail(c, out, error);
+    else if (numberless(c))
+        retreat(c, &place, out);
     else
         take_place(c, &place, out);
 }

@@ -10,6 +10,8 @@ struct pdk__contender;
 
 struct pdk__queue {
     bool looked;       /* a listing before any create was made */
+    bool spent;        /* the numbers of the path are used up: our node goes, and no other is made until it is vacant */
+    unsigned renewals; /* how often our node went although it was the only one, to renew the path */
     bool watching;     /* a watch on a predecessor, or on the children, may be set */
     bool by_exists;    /* it was asked for by exists */
     bool next_in_line; /* the deletion of one contender would have admitted us: by the last listing or event */
@@ -17,7 +19,7 @@ struct pdk__queue {
     bool replaceable;  /* unless that one has left another in its place */
 };
 
-/* The listing of a try, before its create. */
+/* The listing before a create: of a try, or where the numbers are used up. */
 void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out);
 
 /* A listing that shows the place of our node. */

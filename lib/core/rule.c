@@ -72,7 +72,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     own = find(children, n, own);
     if (own == NULL)
         return place;
-    place.present = true;
+    place.present = place.alone = true;
     place.baseless = *base != '\0' && find(children, n, base) == NULL;
     struct pdk__name ours = pdk__name_glance(own);
     int64_t nearest = INT64_MIN, passed = INT64_MIN;
@@ -81,6 +81,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         int64_t at = pdk__rule_position(rule, &name);
         if (children[i] == own || strcmp(children[i], base) == 0)
             continue;
+        place.alone &= at == INT64_MAX;
         place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));
         if (at >= ours.sequence)
             continue;
@@ -106,6 +107,16 @@ bool pdk__rule_rival(const struct pdk__rule *rule, const char *name)
 {
     struct pdk__name parsed = pdk__name_parse(name);
     return parsed.kind != PDK__NAME_JUNK && !tagged(&parsed, rule->passes);
+}
+
+bool pdk__rule_vacant(const struct pdk__rule *rule, const char *const *children, size_t n)
+{
+    bool vacant = true;
+    for (size_t i = 0; i < n && vacant; i++) {
+        struct pdk__name name = pdk__name_glance(children[i]);
+        vacant = pdk__rule_position(rule, &name) == INT64_MAX;
+    }
+    return vacant;
 }
 
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n, size_t places)

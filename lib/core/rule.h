@@ -49,6 +49,7 @@ struct pdk__place {
     size_t blocking;         /* how many contenders block it */
     bool admitted;           /* fewer than the rule admits */
     bool next;               /* the deletion of the one that blocks it would admit it */
+    bool alone;              /* no other contender is in the listing */
     bool leads;              /* and of all that it would admit, ours is the first */
     bool replaceable;        /* unless that one leaves another in its place */
     bool baseless;           /* the node under whose number it was made is not in the listing */
@@ -86,6 +87,9 @@ int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name 
 
 /* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);
+
+/* Is no contender among the N children, nor anything that counts as one? */
+bool pdk__rule_vacant(const struct pdk__rule *rule, const char *const *children, size_t n);
 
 /* Would so many contenders after all N children, PLACES, be admitted? */
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n, size_t places);

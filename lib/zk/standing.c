@@ -102,6 +102,8 @@ static void describe_situation(struct pdk__standing *s, enum pdk__phase phase, c
         snprintf(buf, size, "%s", server);
     else if (pdk__client_unfit(c, buf, size))
         return;
+    else if (s->machine->queue.spent)
+        snprintf(buf, size, "the sequence numbers of the path are used up, and contenders are still there");
     else if (phase == PDK__DELAYED)
         snprintf(buf, size, "first in the queue, while a lock delay runs");
     else if (phase == PDK__AWAITING_LEASE)
@@ -280,7 +282,10 @@ static void tell_phase(struct pdk__standing *s, enum pdk__phase before, const st
         pdk__log(c, PDK_LOG_INFO, "%s: waiting: %s", path, place);
     } else if (now == PDK__RECOVERING) {
         pdk__log(c, PDK_LOG_INFO, "%s: a create has no answer: its node is looked for", path);
-    } else if (now == PDK__BACKOFF) {
+    } else if (now == PDK__DELETING && s->machine->requested) {
+        pdk__log(c, PDK_LOG_WARNING, "%s: waiting: its sequence numbers are used up; it is made again once it is empty",
+                 path);
+    } else if (now == PDK__BACKOFF && !s->machine->queue.spent) {
         pdk__log(c, PDK_LOG_INFO, "%s: no answer: asked again in %lld ms", path,
                  (long long)(s->machine->rest_ms - event->now_ms));
     }

@@ -144,6 +144,7 @@ static void note_failure(struct claim *claim, const struct pdk__action *a)
         see(SIGHT_TIMED_OUT);
     if (a->error == PDK_EEXHAUSTED && !claim->client->world->hostile)
         see(SIGHT_EXHAUSTED);
+    law_service_judge(claim->client->world, claim, a->error);
 }
 
 static void note_action(struct claim *claim, const struct pdk__action *a)
@@ -158,6 +159,8 @@ static void note_action(struct claim *claim, const struct pdk__action *a)
         claim->armed = false;
     } else if (a->kind == PDK__ACT_STRAY) {
         claim->stray_attempt = a->attempt;
+    } else if (a->kind == PDK__ACT_DELETE && claim->machine->queue.spent) {
+        see(SIGHT_CAME_BACK);
         claim->client->stray_path = claim->path;
     }
     if (a->kind < PDK__ACT_STRAY)

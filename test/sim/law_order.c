@@ -4,9 +4,17 @@
  *
  * A reader passes readers, and one that is made under its own writer's number passes all that wait.
  *
- * Excused is a node whose number the server did not choose: it has no place in the order of creation.
+ * Excused is a node whose number the server did not choose: it has no place in the order of creation. That may be of a
+ * reader that comes late, under the number that its writer had before the path was made anew.
  */
 #include "test/sim/laws.h"
+
+static bool misplaced(const struct node *node, const struct node *own)
+{
+    struct pdk__name name = pdk__name_parse(node->name);
+    bool late = name.tag == PDK__TAG_READ && name.sequence > pdk__name_parse(own->name).sequence;
+    return node->planted || late;
+}
 
 static void granted(struct world *w, const struct claim *claim)
 {
@@ -21,7 +29,7 @@ static void granted(struct world *w, const struct claim *claim)
     for (int i = 0; i < dir->n; i++)
         if (!laws_blocks(claim, dir->nodes[i].name) || claim->machine->conditions.base[0] != '\0')
             continue;
-        else if (dir->nodes[i].czxid < own->czxid && dir->nodes[i].planted)
+        else if (dir->nodes[i].czxid < own->czxid && misplaced(&dir->nodes[i], own))
             excuse(EXCUSE_PLANTED);
         else if (dir->nodes[i].czxid < own->czxid)
             world_break(w, law_order.name, "%s is granted before %s", claim->machine->node.name, dir->nodes[i].name);

@@ -50,11 +50,18 @@ static bool is_first(struct world *w, const struct claim *claim)
     return own != NULL && !claim->delays && (claim->tag != PDK__TAG_LEASE || n_ahead < w->permits);
 }
 
+/* Without a number it waits for the path to be vacant. */
+static bool waits_outside(const struct world *w, const struct claim *claim)
+{
+    return claim->machine->queue.spent && w->ensemble.truth.dirs[claim->path].n > 0;
+}
+
 static bool rests(struct world *w, const struct claim *claim)
 {
     enum pdk__phase phase = claim->machine->phase;
     bool relists = w->secretive && (phase == PDK__LISTING || phase == PDK__WATCHING); /* a waiter, at intervals */
-    return phase == PDK__HELD || phase == PDK__DELAYED || ((phase == PDK__WAITING || relists) && !is_first(w, claim));
+    return phase == PDK__HELD || phase == PDK__DELAYED || ((phase == PDK__WAITING || relists) && !is_first(w, claim)) ||
+           waits_outside(w, claim);
 }
 
 /* The handle's session was given up: the client waits before it opens another, and its timer may be a trip late. */

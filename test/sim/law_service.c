@@ -1,4 +1,15 @@
-/* Every waiter is served once all is healed; world_run() waits for it. */
+/*
+ * Every waiter is served once all is healed; world_run() waits for it. The end of a path's numbers turns nobody away who
+ * can come back, where the path can be renewed.
+ */
 #include "test/sim/laws.h"
 
 const struct law law_service = {.name = "service"};
+
+void law_service_judge(struct world *w, const struct claim *claim, int error)
+{
+    const struct pdk__conditions *conditions = &claim->machine->conditions;
+    if (error == PDK_EEXHAUSTED && !w->hostile && !conditions->bound && conditions->lock_delay_ms == 0)
+        world_break(w, law_service.name, "client %d claim %llu is refused: the numbers are used up", claim->client->id,
+                    (unsigned long long)claim->number);
+}

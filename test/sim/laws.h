@@ -28,6 +28,9 @@ extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_co
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
     law_revocation, law_permits, law_idle;
 
+/* A claim's request fails with ERROR. */
+void law_service_judge(struct world *w, const struct claim *claim, int error);
+
 /* A client reports that the node with this token leads the path. */
 void law_observers_judge(struct world *w, int path, int64_t token);
 

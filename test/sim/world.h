@@ -318,6 +318,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(TOO_LARGE_REFUSED, "a lock whose requests were too large was refused")                                           \
     X(SUSPENDED, "a machine was suspended")                                                                            \
     X(EXHAUSTED, "the numbers of a path were used up")                                                                 \
+    X(CAME_BACK, "a contender without a number gave way, to come back")                                                \
     X(LOGGED, "a line was logged")                                                                                     \
     X(SESSION_TOLD, "a program was told of its session")                                                               \
     X(POLLED, "a change was polled")                                                                                   \

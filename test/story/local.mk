@@ -1,5 +1,6 @@
 story_programs = %D%/acquire %D%/barrier %D%/belief %D%/conditions %D%/disturbed %D%/double_barrier \
-	%D%/idle %D%/link %D%/permits %D%/revoked %D%/rounds %D%/session %D%/sharing %D%/stray %D%/unwatched
+	%D%/idle %D%/link %D%/permits %D%/revoked %D%/rounds %D%/session %D%/sharing %D%/spent %D%/stray \
+	%D%/unwatched
 libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
 %C%_acquire_SOURCES = %D%/test_acquire.c
 %C%_barrier_SOURCES = %D%/test_barrier.c
@@ -14,5 +15,6 @@ libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
 %C%_rounds_SOURCES = %D%/test_rounds.c
 %C%_session_SOURCES = %D%/test_session.c
 %C%_sharing_SOURCES = %D%/test_sharing.c
+%C%_spent_SOURCES = %D%/test_spent.c
 %C%_stray_SOURCES = %D%/test_stray.c
 %C%_unwatched_SOURCES = %D%/test_unwatched.c

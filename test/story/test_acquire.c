@@ -483,22 +483,6 @@ static void a_tie_is_no_order(void)
                       "listed: failed(PDK_EEXHAUSTED) delete\n");
 }
 
-static void a_counter_at_its_end_grants_nothing(void)
-{
-    static const char last[] = "0000000000001000-0000002a-lock-2147483647";
-    static const char wrapped[] = "0000000000001000-0000002a-lock--2147483648";
-    const char *const names[] = {last, wrapped};
-    for (int i = 0; i < 2; i++) {
-        trace_begin(&t, true);
-        acquire(&t, -1);
-        created(&t, names[i]);
-        listed(&t, LIST(names[i]));
-        CHECK_STR(t.text, "acquire: create\n"
-                          "created: -\n"
-                          "listed: failed(PDK_EEXHAUSTED) renew delete\n");
-    }
-}
-
 static void a_node_of_another_session_is_never_granted(void)
 {
     trace_begin(&t, true);
@@ -744,7 +728,6 @@ int main(int argc, char **argv)
         {"a watch that is refused ends in an error", a_watch_that_is_refused_ends_in_an_error},
         {"a tie is no order", a_tie_is_no_order},
         {"a path whose numbers are near their end begins anew", a_path_near_its_end_begins_anew},
-        {"a counter at its end grants nothing", a_counter_at_its_end_grants_nothing},
         {"a node of another session is never granted", a_node_of_another_session_is_never_granted},
         {"a node without a token is never granted", a_node_without_a_token_is_never_granted},
         {"a try looks, and writes nothing when somebody is there",

@@ -1,0 +1,238 @@
+/* Stories of a path whose sequence numbers are used up: a contender gives way, and comes back once it is made anew. */
+#include "test/lib/check.h"
+#include "test/story/trace.h"
+#include <string.h>
+
+#define LAST "0000000000001000-0000002a-lock-2147483647"
+#define LAST_AGAIN "0000000000001000-0000002b-lock-2147483647"
+#define WRAPPED "0000000000001000-0000002a-lock--2147483648"
+#define ANEW "0000000000001000-0000002b-lock-0000000001"
+#define OTHER_LAST "0000000000002000-00000003-lock-2147483647"
+
+static struct trace t;
+
+/* The path's last number is ours, among others or alone. */
+static void numberless(const char *const *children)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, LAST);
+    listed(&t, children);
+}
+
+static void without_a_number_it_gives_way_and_comes_back(void)
+{
+    numberless(LIST(OTHER_6, LAST));
+    ok(&t, PDK__EV_DELETED);
+    listed(&t, LIST(OTHER_6));
+    later(&t, 20);
+    listed(&t, LIST(OTHER_LAST));
+    later(&t, 40);
+    listed(&t, LIST("configuration"));
+    created(&t, ANEW);
+    listed(&t, LIST(ANEW));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n"
+                      "deleted: list\n"
+                      "listed: -\n"
+                      "later: list\n"
+                      "listed: -\n"
+                      "later: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+    CHECK_EQ(t.c.attempt, TRACE_ATTEMPT + 1); /* no name is used twice */
+}
+
+/* Servers before 3.6 go on with negative numbers, which are lower than all others. */
+static void a_negative_number_is_no_place(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, WRAPPED);
+    listed(&t, LIST(OTHER_6, WRAPPED));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n");
+}
+
+static void the_path_may_be_gone_by_then(void)
+{
+    numberless(LIST(LAST));
+    ok(&t, PDK__EV_DELETED);
+    reply(&t, PDK__EV_LISTED, PDK__NO_NODE, 0);
+    reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
+    created(&t, ANEW);
+    listed(&t, LIST(ANEW));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n"
+                      "deleted: list\n"
+                      "listed no node: create\n"
+                      "created no node: parents create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+}
+
+/* It may have data, or permissions that do not let it be deleted. */
+static void a_path_that_cannot_be_renewed_is_exhausted(void)
+{
+    int rounds = 0;
+    numberless(LIST(LAST));
+    while (strstr(t.text, "failed") == NULL && rounds++ < 100) {
+        trace_reset(&t);
+        ok(&t, PDK__EV_DELETED);
+        listed(&t, LIST("configuration"));
+        created(&t, LAST_AGAIN);
+        listed(&t, LIST(LAST_AGAIN, "configuration"));
+    }
+    CHECK_EQ(rounds, 8);
+    CHECK_STR(t.text, "deleted: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: failed(PDK_EEXHAUSTED) renew delete\n");
+}
+
+/* A path with records of holders is kept, and so are the places that belong together. */
+static void what_cannot_come_back_is_refused(void)
+{
+    static struct pdk__delay delay;
+    for (int i = 0; i < 2; i++) {
+        trace_begin(&t, true);
+        t.c.conditions.bound = i == 0;
+        t.c.conditions.lock_delay_ms = i == 0 ? 0 : 1000;
+        t.c.conditions.delay = &delay;
+        acquire(&t, -1);
+        created(&t, LAST);
+        listed(&t, LIST(LAST, OTHER_6));
+        CHECK_STR(t.text, "acquire: create\n"
+                          "created: -\n"
+                          "listed: failed(PDK_EEXHAUSTED) renew delete\n");
+    }
+}
+
+/* A try that sees nobody, and comes second, or alone. */
+static void tried(const char *const *children)
+{
+    trace_begin(&t, true);
+    try_acquire(&t);
+    listed(&t, LIST(NULL));
+    created(&t, LAST);
+    listed(&t, children);
+    ok(&t, PDK__EV_DELETED);
+}
+
+static void a_try_does_not_wait_for_others(void)
+{
+    static const char busy[] = "try: list\n"
+                               "listed: create\n"
+                               "created: -\n"
+                               "listed: failed(PDK_EBUSY) renew delete\n"
+                               "deleted: done\n";
+    tried(LIST(OTHER_6, LAST));
+    CHECK_STR(t.text, busy);
+    tried(LIST(OTHER_LAST, LAST));
+    CHECK_STR(t.text, busy);
+    tried(LIST(LAST));
+    listed(&t, LIST(OTHER_3));
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n"
+                      "deleted: list\n"
+                      "listed: failed(PDK_EBUSY) done\n");
+}
+
+static void a_try_renews_the_path(void)
+{
+    tried(LIST(LAST));
+    listed(&t, LIST(NULL));
+    created(&t, ANEW);
+    listed(&t, LIST(ANEW));
+    CHECK_STR(t.text, "try: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n"
+                      "deleted: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+}
+
+static void the_deadline_ends_it_wherever_it_is(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, 100);
+    created(&t, LAST);
+    listed(&t, LIST(LAST, OTHER_6));
+    later(&t, 100);
+    ok(&t, PDK__EV_DELETED);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n"
+                      "later: failed(PDK_ETIMEDOUT)\n"
+                      "deleted: done\n");
+    trace_begin(&t, true);
+    acquire(&t, 100);
+    created(&t, LAST);
+    listed(&t, LIST(LAST, OTHER_6));
+    ok(&t, PDK__EV_DELETED);
+    trace_reset(&t);
+    later(&t, 100);
+    CHECK_STR(t.text, "later: failed(PDK_ETIMEDOUT) done\n");
+}
+
+static void a_delete_without_an_answer_is_sent_again(void)
+{
+    numberless(LIST(LAST, OTHER_6));
+    trace_reset(&t);
+    reply(&t, PDK__EV_DELETED, PDK__UNKNOWN, 0);
+    later(&t, 20);
+    down(&t);
+    up(&t, TRACE_SESSION);
+    reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
+    CHECK_STR(t.text, "deleted unknown: -\n"
+                      "later: renew delete\n"
+                      "down: -\n"
+                      "up: renew delete\n"
+                      "deleted no node: list\n");
+}
+
+static void without_delete_it_is_refused(void)
+{
+    numberless(LIST(LAST, OTHER_6));
+    trace_reset(&t);
+    reply(&t, PDK__EV_DELETED, PDK__NO_AUTH, 0);
+    CHECK_STR(t.text, "deleted no auth: failed(PDK_EACCES) done(PDK_EACCES)\n");
+}
+
+static void another_session_looks_first(void)
+{
+    numberless(LIST(LAST, OTHER_6));
+    trace_reset(&t);
+    expired(&t);
+    up(&t, 0x1001);
+    listed(&t, LIST(OTHER_6));
+    CHECK_STR(t.text, "expired: -\n"
+                      "up: list\n"
+                      "listed: -\n");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct pdk__test tests[] = {
+        {"without a number it gives way, and comes back", without_a_number_it_gives_way_and_comes_back},
+        {"a negative number is no place", a_negative_number_is_no_place},
+        {"the path may be gone by then", the_path_may_be_gone_by_then},
+        {"a path that cannot be renewed is exhausted", a_path_that_cannot_be_renewed_is_exhausted},
+        {"what cannot come back is refused", what_cannot_come_back_is_refused},
+        {"a try does not wait for others", a_try_does_not_wait_for_others},
+        {"a try renews the path", a_try_renews_the_path},
+        {"the deadline ends it, wherever it is", the_deadline_ends_it_wherever_it_is},
+        {"a delete without an answer is sent again", a_delete_without_an_answer_is_sent_again},
+        {"without DELETE it is refused", without_delete_it_is_refused},
+        {"another session looks first", another_session_looks_first},
+        {0}};
+    return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "spent", .tests = tests});
+}
