@@ -55,6 +55,7 @@ simulated_sources = \
 	%D%/zk/member.c %D%/zk/member.h \
 	%D%/zk/opener.c %D%/zk/opener.h \
 	%D%/zk/options.c %D%/zk/options.h \
+	%D%/zk/participant.c %D%/zk/participant.h \
 	%D%/zk/release.c %D%/zk/release.h \
 	%D%/zk/renewal.c %D%/zk/renewal.h \
 	%D%/zk/request.c %D%/zk/request.h \
@@ -84,7 +85,6 @@ libpaddock_all_la_SOURCES = $(simulated_sources) \
 	%D%/version.c \
 	%D%/zk/leave.c %D%/zk/leave.h \
 	%D%/zk/log.c %D%/zk/log.h \
-	%D%/zk/participant.c %D%/zk/participant.h \
 	%D%/zk/registry.c %D%/zk/registry.h \
 	%D%/zk/sasl.c %D%/zk/sasl.h \
 	%D%/zk/secure.c %D%/zk/secure.h \

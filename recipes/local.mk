@@ -1,9 +1,12 @@
 simulated_sources += \
 	%D%/any_lock.c %D%/any_lock.h \
+	%D%/attendance.c %D%/attendance.h \
+	%D%/barrier.c \
 	%D%/changes.c %D%/changes.h \
 	%D%/cohort.c %D%/cohort.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
+	%D%/double_barrier.c \
 	%D%/grant.c %D%/grant.h \
 	%D%/held.c %D%/held.h \
 	%D%/handover.c %D%/handover.h \
@@ -20,7 +23,3 @@ simulated_sources += \
 	%D%/semaphore.c \
 	%D%/part.c %D%/part.h \
 	%D%/turn.c %D%/turn.h
-libpaddock_all_la_SOURCES += \
-	%D%/attendance.c %D%/attendance.h \
-	%D%/barrier.c \
-	%D%/double_barrier.c

@@ -469,6 +469,8 @@ static void *run(void *arg)
         fiber_block(c, 1000);
     while (c->world->gathers && gatherers_begin(c) != 0)
         fiber_block(c, 1000);
+    while (c->world->members > 0 && attendants_begin(c) != 0)
+        fiber_block(c, 1000);
     if (c->onlooker.rounds > 0)
         onlooker_begin(&c->onlooker, c);
     if (c->dispatches)
@@ -483,6 +485,8 @@ static void *run(void *arg)
         fiber_start(c, taker_run, &c->takers[i]);
     for (int i = 0; i < GATHERERS_MAX && c->world->gathers; i++)
         fiber_start(c, gatherer_run, &c->gatherers[i]);
+    for (int i = 0; i < ATTENDANTS && c->world->members > 0; i++)
+        fiber_start(c, attendant_run, &c->attendants[i]);
     if (c->onlooker.rounds > 0)
         fiber_start(c, onlooker_run, &c->onlooker);
     if (c->curious)

@@ -18,6 +18,7 @@ enum {
     SHARERS_MAX = 2,
     TAKERS_MAX = 2,
     GATHERERS_MAX = 2,
+    ATTENDANTS = 2,
     PERMITS_MAX = 4,
     CLAIMS_MAX = 64,
     OUTSTANDING_MAX = 512, /* two for each stray, at a reconnection */
@@ -146,6 +147,22 @@ struct gatherer {
     int answer;
 };
 
+/* One at a barrier: the first at a double barrier, the second at a plain one. */
+enum barrier_task { TASK_ENTER, TASK_LEAVE, TASK_WAIT, TASK_SET, TASK_REMOVE };
+struct attendant {
+    struct client *client;
+    int index;
+    int rounds;
+    /* law_barriers.c */
+    enum barrier_task task;
+    bool calls;
+    bool met;    /* what the call promises was so, at one moment of it */
+    bool enough; /* and so many members were there; or in the call before */
+    bool enough_before;
+    int64_t since; /* the state at its begin */
+    instant ended;
+};
+
 /* One that stands for leader. */
 struct candidate {
     struct client *client;
@@ -251,6 +268,9 @@ struct client {
     struct taker takers[TAKERS_MAX];
     pdk_multilock *multilock; /* NULL: none */
     struct gatherer gatherers[GATHERERS_MAX];
+    pdk_double_barrier *meeting; /* NULL: none; and so is the other */
+    pdk_barrier *barrier;
+    struct attendant attendants[ATTENDANTS];
     struct candidate candidate;
     struct onlooker onlooker;
     struct user users[USERS_MAX];
@@ -350,6 +370,11 @@ void *sharer_run(void *sharer);
 int gatherers_begin(struct client *c);
 void gatherers_end(struct client *c);
 void *gatherer_run(void *gatherer);
+
+/* attendants.c: their barriers, and their threads. */
+int attendants_begin(struct client *c);
+void attendants_end(struct client *c);
+void *attendant_run(void *attendant);
 
 /* takers.c: their semaphore, and their threads. */
 int takers_begin(struct client *c);

@@ -347,7 +347,7 @@ static void prepare_also(struct server *s, const struct request *r, struct txn *
 
 static void prepare_create(struct server *s, const struct request *r, struct txn *txn)
 {
-    txn->kind = TXN_CREATE;
+    txn->kind = r->kind == REQ_LEAVE_WORD ? TXN_LEAVE_WORD : TXN_CREATE;
     txn->secret = r->secret;
     if (r->kind == REQ_CREATE)
         number(txn->name, r->name, &s->prep.dirs[r->path]);
@@ -371,7 +371,7 @@ static enum zerror refusal(const struct node *node, int32_t version, bool may)
         return Z_NONODE;
     if (!may)
         return Z_NOAUTH;
-    return version >= 0 && version != node->version ? Z_BADVERSION : Z_OK;
+    return version != -1 && version != node->version ? Z_BADVERSION : Z_OK;
 }
 
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
@@ -383,6 +383,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     switch (r->kind) {
     case REQ_CREATE:
     case REQ_CREATE_AT:
+    case REQ_LEAVE_WORD:
         prepare_create(s, r, txn);
         break;
     case REQ_PLANT:

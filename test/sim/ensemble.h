@@ -19,8 +19,9 @@ enum { SERVERS_MAX = 5, CLIENTS_MAX = 5, LOG_MAX = 16384, REQUESTS_MAX = 32768, 
 
 enum request_kind {
     REQ_CREATE,
-    REQ_CREATE_AT, /* not sequential */
-    REQ_PLANT,     /* by a client that is hostile, under a name of its choice */
+    REQ_CREATE_AT,  /* not sequential */
+    REQ_LEAVE_WORD, /* nor of a session */
+    REQ_PLANT,      /* by a client that is hostile, under a name of its choice */
     REQ_MAKE_DIR,
     REQ_DELETE,
     REQ_SET,
@@ -95,7 +96,8 @@ struct answer {
     enum node_data data;
     int n_children;
     const char *const *children;
-    int n_also; /* of a create */
+    int64_t changed; /* the children, last */
+    int n_also;      /* of a create */
     const struct also *also;
     int refused;   /* the create or delete that is to blame */
     bool has_data; /* it is of a path */

@@ -84,10 +84,10 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {"create",       "create at", "plant",         "make path", "delete",
-                                        "set",          "revoke",    "revoke barely", "record",    "remove path",
-                                        "remake path",  "close",     "open",          "sync",      "list",
-                                        "look at path", "get",       "read record",   "exists",    "unwatch"};
+    static const char *const kinds[] = {
+        "create", "create at",     "leave word",   "plant",       "make path",   "delete", "set",
+        "revoke", "revoke barely", "record",       "remove path", "remake path", "close",  "open",
+        "sync",   "list",          "look at path", "get",         "read record", "exists", "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -499,6 +499,8 @@ void client_begin(struct client *c, struct world *w, int id)
         c->takers[i] = (struct taker){.client = c, .index = i, .rounds = w->permits > 0};
     for (int i = 0; i < GATHERERS_MAX; i++)
         c->gatherers[i] = (struct gatherer){.client = c, .index = i, .rounds = w->gathers};
+    for (int i = 0; i < ATTENDANTS; i++)
+        c->attendants[i] = (struct attendant){.client = c, .index = i, .rounds = w->members > 0};
     c->candidate.rounds = w->elects;
     c->adopts = w->lends && id == 0;
     c->onlooker.rounds = !c->adopts && w->observed >= 0 && chance(&w->random, 600);

@@ -16,15 +16,16 @@ static void judge_last(struct world *w, const struct server *s, const struct wat
 {
     const struct client *c = &w->clients[w->session_client[watch->session]];
     bool left = c->server != s->id || w->attached[s->id][c->id] != c->attempts;
+    bool by_exists = w->secretive || watch->path == MEETING_PATH; /* of the word, which is not there yet */
     if (c->adopts)
         excuse(EXCUSE_LENT);
     else if (c->n_starved > 0)
         excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
     else if (w->secretive && w->hostile)
         excuse(EXCUSE_FORGED_AHEAD);
-    else if (w->secretive && (left || watch->again))
+    else if (by_exists && (left || watch->again))
         excuse(EXCUSE_UNWATCHED_APART);
-    else if (w->secretive && watch->waited)
+    else if (by_exists && watch->waited)
         excuse(EXCUSE_QUEUED_EXISTS);
     else
         world_break(w, law_watches.name, "server %d keeps a watch of client %d on %s", s->id, c->id, watch->name);
@@ -46,9 +47,20 @@ static bool relies(const struct claim *claim, int path, const char *name)
     return claim->used && claim->path == path && (predecessor || strcmp(claim->machine->node.name, name) == 0);
 }
 
+/* A call that has ended may still clean up, and rest for up to 3 s before it does. */
+enum { CLEANS_UP_MS = 10000 };
+
+static bool attends(const struct client *c, int path)
+{
+    const struct attendant *a = &c->attendants[path == BARRIER_PATH];
+    return path >= MEETING_PATH && (a->calls || c->world->agenda.now - a->ended < CLEANS_UP_MS * INT64_C(1000));
+}
+
 static bool wanted(const struct client *c, int path, const char *name, const struct claim *except)
 {
     if (c->onlooker.observer != NULL && c->onlooker.path == path)
+        return true;
+    if (attends(c, path))
         return true;
     for (int i = 0; i < c->n_claims; i++)
         if (&c->claims[i] != except && relies(&c->claims[i], path, name))
@@ -96,7 +108,7 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
         excuse(EXCUSE_OBSERVED_ONCE);
     else if (watch->again)
         excuse(EXCUSE_UNWATCHED_APART);
-    else if (w->secretive && watch->waited)
+    else if ((w->secretive || watch->path == MEETING_PATH) && watch->waited)
         excuse(EXCUSE_QUEUED_EXISTS);
     else if (w->hostile && world_planted(w, watch->path, watch->name))
         excuse(EXCUSE_REPLACED_WATCHED);

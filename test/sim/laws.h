@@ -26,10 +26,14 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits, law_idle;
+    law_revocation, law_permits, law_idle, law_barriers;
 
 /* A claim's request fails with ERROR. */
 void law_service_judge(struct world *w, const struct claim *claim, int error);
+
+/* A call at a barrier begins, and is answered. */
+void law_barriers_begin(struct attendant *a, enum barrier_task task);
+void law_barriers_end(struct attendant *a, int rc);
 
 /* A client reports that the node with this token leads the path. */
 void law_observers_judge(struct world *w, int path, int64_t token);

@@ -161,7 +161,7 @@ static void fire_by(struct server *s, const struct txn *txn)
         fire(s, txn->path, txn->name, EVENT_DELETED);
     else if (txn->kind == TXN_SET)
         fire(s, txn->path, txn->name, EVENT_CHANGED);
-    else if (txn->kind == TXN_CREATE || txn->kind == TXN_PLANT)
+    else if (txn->kind == TXN_CREATE || txn->kind == TXN_LEAVE_WORD || txn->kind == TXN_PLANT)
         fire(s, txn->path, txn->name, EVENT_CREATED);
     else if (txn->kind == TXN_RECORD)
         fire(s, txn->path, "", EVENT_CHANGED);
@@ -169,7 +169,7 @@ static void fire_by(struct server *s, const struct txn *txn)
         fire(s, txn->path, "", s->tree.dirs[txn->path].exists ? EVENT_DELETED : EVENT_CREATED);
     else if (txn->kind == TXN_REMOVE_DIR)
         fire(s, txn->path, "", EVENT_DELETED);
-    if (txn->kind == TXN_DELETE || txn->kind == TXN_CREATE || txn->kind == TXN_PLANT)
+    if (txn->kind == TXN_DELETE || txn->kind == TXN_CREATE || txn->kind == TXN_LEAVE_WORD || txn->kind == TXN_PLANT)
         fire(s, txn->path, "", EVENT_CHILDREN);
 }
 
@@ -198,6 +198,7 @@ static void answer_list(struct server *s, const struct request *r, struct answer
     }
     a->children = children;
     a->n_children = dir->n;
+    a->changed = dir->pzxid;
     if (r->watch)
         watch(s, r->session, r->path, "", true, false);
 }
@@ -380,9 +381,9 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
     struct answer *a = make(s, r);
     a->error = error;
     a->refused = txn != NULL ? txn->refused : 0;
-    if (txn != NULL && txn->kind == TXN_CREATE) {
+    if (txn != NULL && (txn->kind == TXN_CREATE || txn->kind == TXN_LEAVE_WORD)) {
         strcpy(a->name, txn->name);
-        a->owner = txn->session;
+        a->owner = txn->kind == TXN_CREATE ? txn->session : -1;
         a->czxid = txn->zxid;
         a->n_also = txn->n_also;
         a->also = txn->also;

@@ -42,7 +42,7 @@ static void create(struct tree *t, const struct txn *txn)
     }
     struct node *node = &dir->nodes[dir->n++];
     strcpy(node->name, txn->name);
-    node->owner = txn->session;
+    node->owner = txn->kind == TXN_LEAVE_WORD ? -1 : txn->session;
     node->version = 0;
     node->czxid = node->mzxid = txn->zxid;
     node->planted = txn->kind == TXN_PLANT;
@@ -92,6 +92,7 @@ void tree_apply(struct tree *t, const struct txn *txn)
     case TXN_ERROR:
         break;
     case TXN_CREATE:
+    case TXN_LEAVE_WORD:
     case TXN_PLANT:
         for (int i = 0; i <= txn->n_also; i++) {
             struct txn part = txn_part(txn, i);

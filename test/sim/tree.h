@@ -14,7 +14,9 @@ enum {
     SHARED_PATH = 3,
     GATE_PATH = 4,
     LEASE_PATH = 5,
-    PATHS = 6,
+    MEETING_PATH = 6, /* of a double barrier */
+    BARRIER_PATH = 7, /* that the barrier's node stands on */
+    PATHS = 8,
     NODES_MAX = 96,
     NODES_MANY = 24, /* no strangers and no lost creates beyond that */
     SESSIONS_MAX = 64
@@ -59,7 +61,8 @@ struct tree {
 enum txn_kind {
     TXN_ERROR, /* a request that was refused takes its turn like any other */
     TXN_CREATE,
-    TXN_PLANT, /* a create whose name is not numbered by the server */
+    TXN_LEAVE_WORD, /* a create of a node of no session */
+    TXN_PLANT,      /* a create whose name is not numbered by the server */
     TXN_DELETE,
     TXN_SET,
     TXN_RECORD,

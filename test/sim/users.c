@@ -457,6 +457,9 @@ static bool at_work(const struct client *c)
     for (int i = 0; i < GATHERERS_MAX; i++)
         if (c->gatherers[i].rounds > 0)
             return true;
+    for (int i = 0; i < ATTENDANTS; i++)
+        if (c->attendants[i].rounds > 0)
+            return true;
     return c->candidate.rounds > 0 || c->onlooker.rounds > 0;
 }
 
@@ -497,6 +500,7 @@ void *client_end(void *arg)
     sharers_end(c);
     takers_end(c);
     gatherers_end(c);
+    attendants_end(c);
     if (c->candidate.leader != NULL)
         candidate_end(&c->candidate);
     if (c->onlooker.observer != NULL)

@@ -23,10 +23,10 @@ int64_t total_virtual_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,  &law_order,    &law_completion,
-                                  &law_nodes,     &law_watches,    &law_herd,    &law_presence, &law_service,
-                                  &law_steady,    &law_prompt,     &law_delay,   &law_silence,  &law_observers,
-                                  &law_deletion,  &law_revocation, &law_permits, &law_idle,     NULL};
+const struct law *const laws[] = {
+    &law_exclusion, &law_belief,   &law_tokens,     &law_order,   &law_completion, &law_nodes,    &law_watches,
+    &law_herd,      &law_presence, &law_service,    &law_steady,  &law_prompt,     &law_delay,    &law_silence,
+    &law_observers, &law_deletion, &law_revocation, &law_permits, &law_idle,       &law_barriers, NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
@@ -112,8 +112,8 @@ static void answer(void *world, int client, int server, enum answer_kind kind, c
 
 static void tell_txn(struct world *w, const struct txn *txn)
 {
-    static const char *const kinds[] = {"refused", "create", "plant",  "delete",       "set",
-                                        "record",  "make",   "remove", "open session", "close session"};
+    static const char *const kinds[] = {"refused", "create", "leave word", "plant",        "delete",       "set",
+                                        "record",  "make",   "remove",     "open session", "close session"};
     STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
           txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
 }
@@ -278,6 +278,9 @@ static bool client_done(const struct client *c)
             return false;
     for (int i = 0; i < GATHERERS_MAX && !c->dead; i++)
         if (c->gatherers[i].rounds > 0)
+            return false;
+    for (int i = 0; i < ATTENDANTS && !c->dead; i++)
+        if (c->attendants[i].rounds > 0)
             return false;
     if (!c->dead && (c->candidate.rounds > 0 || c->onlooker.rounds > 0))
         return false;
@@ -507,6 +510,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->gathers = plan->seed % 7 == 5 && w->lock_delay_ms == 0 && !plan->exhaustive;
     if (w->gathers)
         w->n_paths = 2;
+    w->members = plan->seed % 9 == 7 && !plan->exhaustive ? between(&w->random, 1, w->n_clients) : 0;
     EACH_LAW(w, begin);
     for (int i = 0; i < w->n_clients; i++)
         client_begin(&w->clients[i], w, i);
@@ -521,8 +525,9 @@ static bool all_gone(const struct world *w)
         if (server_node_watches(&e->servers[i]) > 0)
             return false;
     for (int p = 0; p < PATHS; p++)
-        if (e->truth.dirs[p].n > 0)
-            return false;
+        for (int i = 0; i < e->truth.dirs[p].n; i++)
+            if (p < MEETING_PATH || e->truth.dirs[p].nodes[i].owner >= 0)
+                return false;
     return true;
 }
 

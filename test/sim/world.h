@@ -95,6 +95,7 @@ struct world {
     bool shares;    /* each client has threads that share a read/write lock, on a path of their own */
     int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
     bool gathers;   /* each client has threads that lock both paths at once */
+    int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     bool suspends;  /* paused clients are, rather, on a machine that is suspended */
@@ -328,6 +329,9 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(HANDED_ON, "a thread handed its grant to the next")                                                              \
     X(HANDED_ACROSS, "a thread handed its grant to the next, which locked through another object")                     \
     X(FLUSHED, "a release that was not waited for was over after a flush")                                             \
+    X(MET, "a member entered a double barrier")                                                                        \
+    X(PARTED, "a member left it after the others")                                                                     \
+    X(PASSED_BARRIER, "a wait at a barrier ended")                                                                     \
     X(FIVE_SERVERS, "five servers elected a leader")                                                                   \
     X(NON_VOTING, "a client was connected to a server that does not vote")
 
@@ -375,7 +379,7 @@ static inline void see(enum sight s) { sights[s]++; }
     X(RECORD_NO_MEMORY, "delay", "the record's end found no memory")                                                   \
     X(ORDERED_LOSS, "steady", "an order deleted the holder's node")                                                    \
     X(BACKOFF, "prompt", "the handle that connects is being replaced, for its session was given up")                   \
-    X(QUEUED_EXISTS, "watches", "a node may not be read, and its exists waited for a connection")                      \
+    X(QUEUED_EXISTS, "watches", "a node is watched by exists, which waited for a connection")                          \
     X(GIVEN_UP, "watches", "the client has given the session up, and is to close its handle")                          \
     X(SECRET_LEADER, "observers", "the leader's node may not be read")                                                 \
     X(PLANTED_LEADER, "observers", "the leader has a number that a client chose")                                      \
@@ -383,7 +387,7 @@ static inline void see(enum sight s) { sights[s]++; }
     X(LUCK, "service", "a proof takes too long for a grant: served once links and disks are quick")                    \
     X(WITHDRAWN, "leader", "a candidate gave up after too many lost creates, or numbers")                              \
     X(TWO_GRANTS, "caller", "one object has two grants, since a deleted node is not noticed yet")                      \
-    X(ENDING_NODE, "caller", "unlocked, and the node is there until its session's end is committed")
+    X(ENDING_NODE, "barriers, caller", "unlocked, and the node is there until its session's end is committed")
 
 enum excuse {
 #define ENUMERATE(name, law, reason) EXCUSE_##name,

@@ -147,7 +147,7 @@ int zookeeper_close(zhandle_t *zh)
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
 /* The path of a directory. */
-static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases"};
+static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases", "/6", "/7"};
 
 /* The one that PATH begins with; those of the root and the like are there, always. */
 int zookeeper_path(const char *path)
@@ -230,9 +230,11 @@ int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size, c
     (void)value, (void)size;
     if (secret != c->secretive || (c->authenticated != c->secretive && !c->auth_failed))
         world_break(c->world, "driver", "client %d creates a node that is not its own", c->id);
-    if (mode != ZOO_EPHEMERAL_SEQUENTIAL && mode != ZOO_EPHEMERAL)
+    if (mode != ZOO_EPHEMERAL_SEQUENTIAL && mode != ZOO_EPHEMERAL && mode != ZOO_PERSISTENT)
         abort();
-    enum request_kind kind = mode == ZOO_EPHEMERAL ? REQ_CREATE_AT : REQ_CREATE;
+    enum request_kind kind = mode == ZOO_PERSISTENT  ? REQ_LEAVE_WORD
+                             : mode == ZOO_EPHEMERAL ? REQ_CREATE_AT
+                                                     : REQ_CREATE;
     return SEND(zh, completion, data, .kind = kind, .completes = COMPLETES_STRING_STAT, .path = path);
 }
 
@@ -480,6 +482,7 @@ static void complete(const struct ticket *t, const struct answer *a)
     if (a != NULL && rc == ZOK) {
         stat.czxid = a->czxid;
         stat.mzxid = t->kind == COMPLETES_RECORD ? a->czxid : a->mzxid;
+        stat.pzxid = a->changed;
         stat.version = a->version;
         stat.ephemeralOwner = a->owner >= 0 ? world_session_id(a->owner) : 0;
         stat.dataLength = t->kind == COMPLETES_ACL ? a->has_data : (int32_t)strlen(data_of(a));

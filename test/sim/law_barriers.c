@@ -1,0 +1,98 @@
+/*
+ * A barrier keeps its word. A member has entered: at one moment of the call its node and those of enough members were
+ * there, or its node and the word "ready", which is left by a member that has seen enough of them. A member has left: its
+ * node is gone, and so are those of all members that its client could know when the call began. A wait has ended, a
+ * barrier was set, or removed: at one moment of the call it was not there, or was, or was not.
+ */
+#include "test/sim/laws.h"
+#include <string.h>
+
+#define READY "ready"
+
+static bool is_of(const struct world *w, const struct node *node, const struct client *c)
+{
+    return node->owner >= 0 && w->session_client[node->owner] == c->id;
+}
+
+/* Its node is there, and the word, or enough members. */
+static void look_inside(const struct world *w, struct attendant *a)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[MEETING_PATH];
+    bool there = false, ready = false;
+    int members = 0;
+    for (int i = 0; i < dir->n; i++) {
+        there |= is_of(w, &dir->nodes[i], a->client);
+        ready |= strcmp(dir->nodes[i].name, READY) == 0;
+        members += dir->nodes[i].owner >= 0;
+    }
+    a->enough |= there && members >= w->members;
+    a->met |= a->enough || (there && ready);
+}
+
+static void look(struct world *w, struct attendant *a)
+{
+    bool set = w->ensemble.truth.dirs[BARRIER_PATH].n > 0;
+    if (a->task == TASK_ENTER)
+        look_inside(w, a);
+    else if (a->task != TASK_LEAVE)
+        a->met |= set == (a->task == TASK_SET);
+}
+
+/* The word is left by a member that has seen enough of them; it may come late. */
+static void judge_word(struct world *w, const struct txn *txn)
+{
+    const struct client *c = &w->clients[w->session_client[txn->session]];
+    if (!c->attendants[0].enough && !c->attendants[0].enough_before)
+        world_break(w, law_barriers.name, "client %d lets all in, and there are not enough", c->id);
+}
+
+static void committed(struct world *w, const struct txn *txn)
+{
+    for (int i = 0; i < w->n_clients && w->members > 0; i++)
+        for (int j = 0; j < ATTENDANTS; j++)
+            if (w->clients[i].attendants[j].calls)
+                look(w, &w->clients[i].attendants[j]);
+    if (txn->kind == TXN_LEAVE_WORD && txn->path == MEETING_PATH)
+        judge_word(w, txn);
+}
+
+void law_barriers_begin(struct attendant *a, enum barrier_task task)
+{
+    struct world *w = a->client->world;
+    a->task = task;
+    a->calls = true;
+    a->met = false;
+    if (task == TASK_ENTER) {
+        a->enough_before = a->enough;
+        a->enough = false;
+    }
+    a->since = a->client->heard_zxid;
+    look(w, a);
+}
+
+/* A member that was there has not left. */
+static void judge_left(struct world *w, const struct attendant *a)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[MEETING_PATH];
+    for (int i = 0; i < dir->n; i++)
+        if (dir->nodes[i].owner < 0 || dir->nodes[i].czxid > a->since)
+            continue;
+        else if ((w->ending >> dir->nodes[i].owner & 1) != 0)
+            excuse(EXCUSE_ENDING_NODE);
+        else
+            world_break(w, law_barriers.name, "client %d has left, and %s is there", a->client->id, dir->nodes[i].name);
+}
+
+void law_barriers_end(struct attendant *a, int rc)
+{
+    struct world *w = a->client->world;
+    a->calls = false;
+    a->ended = w->agenda.now;
+    if (rc == 0 && a->task == TASK_LEAVE)
+        judge_left(w, a);
+    else if (rc == 0 && !a->met)
+        world_break(w, law_barriers.name, "client %d is answered 0, and task %d was not done", a->client->id,
+                    (int)a->task);
+}
+
+const struct law law_barriers = {.name = "barriers", .committed = committed};
