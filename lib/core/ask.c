@@ -131,7 +131,7 @@ static bool near_end(const struct pdk__contender *c)
 
 void pdk__ask_delete(struct pdk__contender *c, struct pdk__actions *out)
 {
-    assert((!c->requested || c->queue.spent) && c->node.exists == PDK__NODE_YES);
+    assert((!c->requested || c->queue.leaves) && c->node.exists == PDK__NODE_YES);
     /* The watch is known to be removed once the delete, sent after it, is answered. Until then both are sent again. */
     if (c->queue.watching)
         pdk__ask_push(out, PDK__ACT_UNWATCH);

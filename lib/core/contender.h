@@ -27,12 +27,13 @@
  *     any phase that talks --outcome unknown--> BACKOFF --time-------------'     or LISTING, by the table below
  *
  *     DELETING --deleted--> DONE                                 no longer wanted: unlocked, given up, failed, lost
+ *         `---deleted--> CREATING, or LOOKING and BACKOFF while the path is not vacant       its number was no place
  *
  * After DISCONNECTED and BACKOFF, the next phase depends on two facts only: whether the node exists, and whether the
  * lock is wanted. So no disturbance needs a path of its own:
  *
  *                  NO node      MAYBE one     YES, it is there
- *     wanted       CREATING     RECOVERING    LISTING
+ *     wanted       CREATING     RECOVERING    LISTING, or DELETING where its number is no place
  *     not wanted   DONE         RECOVERING    DELETING
  *
  * A caller that gives up only stops wanting the lock. The machine goes on until the node is proven deleted, and says
@@ -71,6 +72,9 @@
  *  - All contenders of a mutex are sequential, so no lower number can appear. When the only contender ahead is deleted,
  *    the lock is ours, provided our own node still exists. Its watch, set before, would have reported otherwise, and
  *    earlier.
+ *  - A number that another contender has, too, or that comes after the end of the path's counter, is no place in the
+ *    queue. Such a node is never granted: it is deleted, and another is made. After the end of the counter the others are
+ *    waited for, because only a path without children can be made anew, and no grant of the old one outlives that.
  *  - A writer that takes the read lock makes its node under the number of its own writer's, not a sequential one. A
  *    listing that shows both proves that the writer's still held when the reader's was there: from then on the reader's
  *    blocks every writer. A listing without the writer's proves nothing, and the request fails. A contender that waits

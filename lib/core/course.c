@@ -17,6 +17,7 @@ static bool granted(const struct pdk__contender *c) { return pdk__phase_grants(c
 static void forget_node(struct pdk__contender *c)
 {
     pdk__own_node_forget(&c->node);
+    c->queue.leaves = false;
     c->record.ours = PDK__RECORD_NO;
 }
 
@@ -33,7 +34,7 @@ static void continue_acquire(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->node.exists == PDK__NODE_MAYBE)
         pdk__ask_barrier(c, out);
-    else if (c->node.exists == PDK__NODE_YES && c->queue.spent)
+    else if (c->node.exists == PDK__NODE_YES && c->queue.leaves)
         pdk__ask_delete(c, out);
     else if (c->node.exists == PDK__NODE_YES)
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LISTING);
@@ -285,7 +286,7 @@ void pdk__course_absent(struct pdk__contender *c, struct pdk__actions *out)
 
 void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__actions *out)
 {
-    assert((!c->requested || c->queue.spent) && error <= 0);
+    assert((!c->requested || c->queue.leaves) && error <= 0);
     if (error != 0 && c->requested)
         pdk__course_fail(c, out, error);
     if (error != 0)

@@ -37,7 +37,7 @@ static const uint32_t moves[PDK__N_PHASES] = {
     [PDK__AWAITING_LEASE] = TO(DISCONNECTED) | TO(CREATING) | TO(VERIFYING_NODE) | TO(HELD) | TO(DELETING) | TO(DONE),
     [PDK__HELD] = TO(SUSPECT) | TO(DISCONNECTED) | TO(DELETING) | TO(DONE),
     [PDK__SUSPECT] = TO(HELD) | TO(DISCONNECTED) | TO(DELETING) | TO(DONE),
-    [PDK__DELETING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(LOOKING) | TO(DONE),
+    [PDK__DELETING] = TO(DISCONNECTED) | TO(BACKOFF) | TO(LOOKING) | TO(CREATING) | TO(DONE),
     [PDK__DONE] = 0,
 };
 
@@ -135,10 +135,12 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
     if (phase == PDK__LISTING)
         assert(c->requested && c->node.exists == PDK__NODE_YES);
     if (phase == PDK__DELETING)
-        assert((!c->requested || c->queue.spent) && c->node.exists == PDK__NODE_YES);
-    if (c->queue.spent) /* such a node is not looked for, nor waits */
-        assert(c->node.exists == PDK__NODE_NO || phase == PDK__DELETING || phase == PDK__DISCONNECTED ||
-               phase == PDK__BACKOFF);
+        assert((!c->requested || c->queue.leaves) && c->node.exists == PDK__NODE_YES);
+    if (c->queue.leaves)
+        assert(c->node.exists == PDK__NODE_YES &&
+               (phase == PDK__DELETING || phase == PDK__DISCONNECTED || phase == PDK__BACKOFF));
+    if (c->queue.spent)
+        assert(c->queue.leaves || c->node.exists == PDK__NODE_NO || !c->requested);
     if (phase == PDK__DONE)
         assert(!c->requested && c->node.exists == PDK__NODE_NO);
 }

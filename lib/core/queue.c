@@ -4,8 +4,9 @@
 #include "lib/core/course.h"
 #include "paddock/error.h"
 
-/* A path that could not be renewed by its only contender so often will not be. */
-enum { RENEWALS_MAX = 8 };
+/* A path that its only contender could not renew so often will not be renewed. A client that takes our number each time
+ * goes on. */
+enum { RETURNS_MAX = 8 };
 
 /* A path can be renewed only when it is vacant: then by whoever left it last, else by us. */
 static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
@@ -88,27 +89,34 @@ static bool numberless(const struct pdk__contender *c)
     return sequence >= PDK__SEQUENCE_LAST || sequence < 0;
 }
 
-/* Can it give up its node and come back to a path that is made anew? A path with records is kept. */
+/* Can it give up its node and make another, where the path is made anew if it must be? A path with records is kept. */
 static bool may_come_back(const struct pdk__contender *c)
 {
-    return !c->conditions.bound && c->conditions.lock_delay_ms == 0 && c->queue.renewals < RENEWALS_MAX;
+    const struct pdk__conditions *conditions = &c->conditions;
+    bool renewable = conditions->lock_delay_ms == 0 || !numberless(c);
+    return renewable && !conditions->bound && conditions->base[0] == '\0' && c->queue.returns < RETURNS_MAX;
+}
+
+static bool has_no_place(const struct pdk__contender *c, const struct pdk__place *place)
+{
+    return place->tied || numberless(c);
 }
 
 /* Why our node cannot be admitted or wait at PLACE; or 0. */
 static int objection(const struct pdk__contender *c, const struct pdk__place *place)
 {
-    bool no_number = numberless(c);
     if (place->baseless)
         return PDK_ELOST;
-    if (no_number ? !may_come_back(c) : place->tied)
+    if (has_no_place(c, place) && !may_come_back(c))
         return PDK_EEXHAUSTED;
-    return c->try_only && (no_number ? !place->alone : !place->admitted) ? PDK_EBUSY : 0;
+    return c->try_only && (numberless(c) ? !place->alone : !place->admitted) ? PDK_EBUSY : 0;
 }
 
-static void retreat(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
+static void leave(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
-    c->queue.spent = true;
-    c->queue.renewals += place->alone;
+    c->queue.leaves = true;
+    c->queue.spent = numberless(c);
+    c->queue.returns += place->alone || !c->queue.spent;
     pdk__course_advance(c, out);
 }
 
@@ -124,8 +132,8 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
         pdk__course_node_deleted(c, out);
     else if (error != 0)
         pdk__course_fail(c, out, error);
-    else if (numberless(c))
-        retreat(c, &place, out);
+    else if (place.present && has_no_place(c, &place))
+        leave(c, &place, out);
     else
         take_place(c, &place, out);
 }

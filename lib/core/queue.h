@@ -10,8 +10,9 @@ struct pdk__contender;
 
 struct pdk__queue {
     bool looked;       /* a listing before any create was made */
-    bool spent;        /* the numbers of the path are used up: our node goes, and no other is made until it is vacant */
-    unsigned renewals; /* how often our node went although it was the only one, to renew the path */
+    bool leaves;       /* our node has no place in the queue, and goes; the request goes on, with another */
+    bool spent;        /* the numbers of the path are used up: no other is made until it is vacant */
+    unsigned returns;  /* how often it left although it was the only one, or because another had its number */
     bool watching;     /* a watch on a predecessor, or on the children, may be set */
     bool by_exists;    /* it was asked for by exists */
     bool next_in_line; /* the deletion of one contender would have admitted us: by the last listing or event */

@@ -283,8 +283,9 @@ static void tell_phase(struct pdk__standing *s, enum pdk__phase before, const st
     } else if (now == PDK__RECOVERING) {
         pdk__log(c, PDK_LOG_INFO, "%s: a create has no answer: its node is looked for", path);
     } else if (now == PDK__DELETING && s->machine->requested) {
-        pdk__log(c, PDK_LOG_WARNING, "%s: waiting: its sequence numbers are used up; it is made again once it is empty",
-                 path);
+        pdk__log(c, PDK_LOG_WARNING, "%s: waiting: %s", path,
+                 s->machine->queue.spent ? "its sequence numbers are used up; it is made again once it is empty"
+                                         : "another contender has its number, so it queues again");
     } else if (now == PDK__BACKOFF && !s->machine->queue.spent) {
         pdk__log(c, PDK_LOG_INFO, "%s: no answer: asked again in %lld ms", path,
                  (long long)(s->machine->rest_ms - event->now_ms));

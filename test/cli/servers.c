@@ -1,6 +1,7 @@
 /* The server, and what is on it. */
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
+#include "test/lib/sequence.h"
 #include "test/lib/zk.h"
 
 #include <stdio.h>
@@ -209,4 +210,11 @@ void cli_make_private(const char *path)
 {
     CHECK_EQ(zoo_add_auth(zh, "digest", "keeper:secret", 13, NULL, NULL), ZOK);
     CHECK_EQ(zoo_create(zh, path, "", 0, &ZOO_CREATOR_ALL_ACL, 0, NULL, 0), ZOK);
+}
+
+void cli_set_counter(const char *path, int32_t created)
+{
+    cli_server_stop();
+    sequence_set(cli_server(), path, created);
+    cli_server_start();
 }

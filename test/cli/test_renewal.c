@@ -98,7 +98,7 @@ static void all_of_a_fleet_are_granted_across_the_end(void)
     fleet("fleet-40", FLEET_MAX);
 }
 
-/* One that holds the path, however long, is waited for. */
+/* A holder of the path is waited for, however long. */
 static void who_comes_after_the_end_waits_outside(void)
 {
     static struct program late;

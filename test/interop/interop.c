@@ -3,6 +3,7 @@
 #include "peer.h"
 #include "server/words.h"
 #include "test/lib/check.h"
+#include "test/lib/sequence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,4 +96,38 @@ long long last_zxid(void)
     at = strstr(text, "Zxid: 0x");
     CHECK(at != NULL);
     return strtoll(at + strlen("Zxid: 0x"), NULL, 16);
+}
+
+static void restart_at(const char *path, int32_t created)
+{
+    pdk__server_stop(server, LIMIT_MS);
+    sequence_set(server, path, created);
+    CHECK_EQ(pdk__server_start(server), 0);
+    CHECK_EQ(pdk__server_wait_ready(server, LIMIT_MS), 0);
+    CHECK_RC(pdk_client_wait(ours, LIMIT_MS), PDK_OK);
+}
+
+void across_the_end(const char *path, void (*start)(const char *path), const struct dialogue *says)
+{
+    static struct waiter w;
+    pdk_mutex *m = new_mutex(ours, path);
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    restart_at(path, INT32_MAX - 1);
+    CHECK_RC(pdk_mutex_timedlock(m, LIMIT_MS), PDK_OK);
+    start(path);
+    program_say(&peer, "%s", says->lock);
+    CHECK_WITHIN(LIMIT_MS, count(path) == 2);
+    waiter_start(&w, new_mutex(ours, path));
+    CHECK_RC(pdk_mutex_unlock(m), PDK_OK);
+    CHECK_STR(program_hear(&peer), says->locked);
+    CHECK(!w.held);
+    CHECK_RC(pdk_mutex_timedlock(m, 300), PDK_ETIMEDOUT);
+    program_say(&peer, "%s", says->unlock);
+    CHECK_STR(program_hear(&peer), says->unlocked);
+    waiter_finish(&w);
+    pdk_contender_list *l = list(path);
+    CHECK(pdk_contender_list_created(l) < 10);
+    pdk_contender_list_free(l);
+    CHECK_RC(pdk_lock_free(m), PDK_OK);
 }

@@ -39,6 +39,15 @@ void waiter_start(struct waiter *w, pdk_mutex *m);
 /* Wait until it held the lock and released it; frees the mutex. */
 void waiter_finish(struct waiter *w);
 
+/* The questions to a peer, and its answers. */
+struct dialogue {
+    const char *lock, *locked, *unlock, *unlocked;
+};
+
+/* The peer, which START starts, has the last number of PATH, and holds by it; ours comes after that, and waits until the
+ * path can be made anew. */
+void across_the_end(const char *path, void (*start)(const char *path), const struct dialogue *says);
+
 /* Every transaction has a number: as long as this one does not change, no client has written. */
 long long last_zxid(void);
 

@@ -200,6 +200,13 @@ static void set_up(void)
     peer_compile(pdk__server_dir(server));
 }
 
+static void start(const char *path) { peer_start(pdk__server_port(server), path, LONG_SESSION_MS); }
+
+static void ours_comes_after_the_end(void)
+{
+    across_the_end("/interop/end", start, &(struct dialogue){"0 lock", "0 locked", "0 unlock", "0 unlocked"});
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -212,6 +219,7 @@ int main(int argc, char **argv)
         {"three of each take turns in their order, never two at once", three_of_each_take_turns},
         {"a killed Curator lets ours in once its session is over", a_killed_curator_lets_ours_in},
         {"a killed process of ours lets Curator in once its session is over", a_killed_process_of_ours_lets_curator_in},
+        {"ours comes after the end of the path's numbers, and waits for Curator", ours_comes_after_the_end},
         {"Curator's latch leads, ours stands, and leads when it resigns", ours_stands_while_curator_leads},
         {"our latch leads, Curator's stands and names our id, and leads when it resigns",
          curator_stands_while_ours_leads},

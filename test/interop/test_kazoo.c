@@ -119,6 +119,14 @@ static void permits_of_both_are_counted(void)
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
+static void start(const char *path) { peer_start_kazoo(pdk__server_port(server), path); }
+
+static void ours_comes_after_the_end(void)
+{
+    across_the_end("/interop/end", start,
+                   &(struct dialogue){"subclass lock", "subclass locked", "subclass unlock", "subclass unlocked"});
+}
+
 static void set_up(void)
 {
     peer_need_kazoo();
@@ -133,6 +141,7 @@ int main(int argc, char **argv)
          the_subclass_waits_for_ours},
         {"ours waits while the subclass holds, and gets the lock on its release", ours_waits_for_the_subclass},
         {"ours waits while kazoo's Lock, as it comes, holds", ours_waits_for_the_default},
+        {"ours comes after the end of the path's numbers, and waits for the subclass", ours_comes_after_the_end},
         {"readers of the documented classes and ours hold at once, and keep writers out",
          readers_of_both_keep_writers_out},
         {"a writer of the documented class, or ours, is alone", writers_of_both_are_alone},

@@ -13,6 +13,7 @@ libpaddock_test_la_SOURCES = \
 	%D%/proxy.c %D%/proxy.h \
 	%D%/proxy_count.c %D%/proxy_flow.c %D%/proxy_rules.c %D%/proxy_state.h \
 	%D%/secure.c %D%/secure.h \
+	%D%/sequence.c %D%/sequence.h \
 	%D%/zk.c %D%/zk.h
 
 # A process that contends for a lock, and writes its history.

@@ -159,7 +159,7 @@ static void note_action(struct claim *claim, const struct pdk__action *a)
         claim->armed = false;
     } else if (a->kind == PDK__ACT_STRAY) {
         claim->stray_attempt = a->attempt;
-    } else if (a->kind == PDK__ACT_DELETE && claim->machine->queue.spent) {
+    } else if (a->kind == PDK__ACT_DELETE && claim->machine->queue.leaves) {
         see(SIGHT_CAME_BACK);
         claim->client->stray_path = claim->path;
     }

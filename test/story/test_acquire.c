@@ -472,17 +472,6 @@ static void a_watch_that_is_refused_ends_in_an_error(void)
                       "watched refused: failed(PDK_EREFUSED) unwatch delete\n");
 }
 
-static void a_tie_is_no_order(void)
-{
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
-    listed(&t, LIST(OURS, "0000000000002000-00000001-lock-0000000005"));
-    CHECK_STR(t.text, "acquire: create\n"
-                      "created: -\n"
-                      "listed: failed(PDK_EEXHAUSTED) delete\n");
-}
-
 static void a_node_of_another_session_is_never_granted(void)
 {
     trace_begin(&t, true);
@@ -726,7 +715,6 @@ int main(int argc, char **argv)
         {"a predecessor that cannot be watched at all is looked at now and then",
          a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then},
         {"a watch that is refused ends in an error", a_watch_that_is_refused_ends_in_an_error},
-        {"a tie is no order", a_tie_is_no_order},
         {"a path whose numbers are near their end begins anew", a_path_near_its_end_begins_anew},
         {"a node of another session is never granted", a_node_of_another_session_is_never_granted},
         {"a node without a token is never granted", a_node_without_a_token_is_never_granted},

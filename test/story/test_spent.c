@@ -1,4 +1,5 @@
-/* Stories of a path whose sequence numbers are used up: a contender gives way, and comes back once it is made anew. */
+/* Stories of a number that is no place in the queue, because it is another's, too, or the path's numbers are used up: a
+ * contender gives way, and comes back. */
 #include "test/lib/check.h"
 #include "test/story/trace.h"
 #include <string.h>
@@ -219,6 +220,65 @@ static void another_session_looks_first(void)
                       "listed: -\n");
 }
 
+#define TIE "0000000000002000-00000001-lock-0000000005"
+
+static void a_tie_is_no_order(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS, TIE));
+    ok(&t, PDK__EV_DELETED);
+    created(&t, OURS_AGAIN);
+    listed(&t, LIST(TIE, OURS_AGAIN));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: delete\n"
+                      "deleted: create\n"
+                      "created: -\n"
+                      "listed: watch(5) own\n");
+}
+
+static void a_number_that_is_taken_each_time_is_an_error(void)
+{
+    int rounds = 0;
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS, TIE));
+    while (strstr(t.text, "failed") == NULL && rounds++ < 100) {
+        trace_reset(&t);
+        ok(&t, PDK__EV_DELETED);
+        created(&t, OURS);
+        listed(&t, LIST(OURS, TIE));
+    }
+    CHECK_EQ(rounds, 8);
+    CHECK_STR(t.text, "deleted: create\n"
+                      "created: -\n"
+                      "listed: failed(PDK_EEXHAUSTED) delete\n");
+}
+
+static void a_tie_with_a_record_or_before_a_try(void)
+{
+    static struct pdk__delay delay;
+    trace_begin(&t, true);
+    t.c.conditions.lock_delay_ms = 1000;
+    t.c.conditions.delay = &delay;
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OURS, TIE));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: delete\n");
+    trace_begin(&t, true);
+    try_acquire(&t);
+    listed(&t, LIST(NULL));
+    created(&t, OURS);
+    trace_reset(&t);
+    listed(&t, LIST(OURS, TIE, OTHER_4));
+    CHECK_STR(t.text, "listed: failed(PDK_EBUSY) delete\n");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -233,6 +293,9 @@ int main(int argc, char **argv)
         {"a delete without an answer is sent again", a_delete_without_an_answer_is_sent_again},
         {"without DELETE it is refused", without_delete_it_is_refused},
         {"another session looks first", another_session_looks_first},
+        {"a tie is no order", a_tie_is_no_order},
+        {"a number that is taken each time is an error", a_number_that_is_taken_each_time_is_an_error},
+        {"a tie with a record, or before a try", a_tie_with_a_record_or_before_a_try},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "spent", .tests = tests});
 }

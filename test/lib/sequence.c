@@ -1,6 +1,5 @@
-/* The counter of a path, set as years of locking would. No request sets it, so the server's log is edited: each create
- * in it carries the counter after it. */
-#include "test/cli/cli.h"
+#include "test/lib/sequence.h"
+#include "test/lib/check.h"
 
 #include <dirent.h>
 #include <stdint.h>
@@ -126,9 +125,7 @@ static int change_below(const char *directory, const char *path, uint32_t value)
     return n;
 }
 
-void cli_set_counter(const char *path, int32_t created)
+void sequence_set(const pdk__server *server, const char *path, int32_t created)
 {
-    cli_server_stop();
-    CHECK_EQ(change_below(pdk__server_dir(cli_server()), path, (uint32_t)created), 1);
-    cli_server_start();
+    CHECK_EQ(change_below(pdk__server_dir(server), path, (uint32_t)created), 1);
 }

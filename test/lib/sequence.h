@@ -1,0 +1,13 @@
+/* The counter of a path, set as years of locking would. No request sets it, so the server's log is edited: each create
+ * in it carries the counter after it. */
+#ifndef PDK__TEST_SEQUENCE_H
+#define PDK__TEST_SEQUENCE_H
+
+#include "server/throwaway.h"
+
+#include <stdint.h>
+
+/* Set that of PATH, under which a node was created since SERVER was started. It is stopped, and is to be started. */
+void sequence_set(const pdk__server *server, const char *path, int32_t created);
+
+#endif
