@@ -463,13 +463,14 @@ static bool at_work(const struct client *c)
     return c->candidate.rounds > 0 || c->onlooker.rounds > 0;
 }
 
-/* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. */
+/* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. One that
+ * was told of the session's end cannot know better: a deposed leader that has not noticed says so of a new session. */
 static void take_back(struct client *c, int rc)
 {
     struct world *w = c->world;
     if (zoo_set_watcher(c->lent, client_watch_own) != client_watch_own)
         world_break(w, law, "client %d keeps its watcher on a handle that was lent", c->id);
-    for (int p = 0; p < PATHS && rc == 0; p++)
+    for (int p = 0; p < PATHS && rc == 0 && !c->expired; p++)
         for (int i = 0; i < w->ensemble.truth.dirs[p].n; i++)
             if (c->session >= 0 && w->ensemble.truth.dirs[p].nodes[i].owner == c->session &&
                 (w->ending >> c->session & 1) == 0)
