@@ -119,8 +119,8 @@ int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
 
 /*
  * Leave: delete the member's node, and wait until the members that were there when the call began have left or died, as
- * far as this client's server knew of them by then: of COUNT members it did, when they entered. One that came after them
- * may still be on its way to that server.
+ * far as this client's server knew of them by then. It knew of the COUNT members with which this one entered; one more
+ * that another server has let in may not be waited for.
  *
  * The call waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: leave, and see whether the others have
  * left. Whatever it returns, this member is outside afterwards: its node is deleted, or is about to be. It is a

@@ -94,8 +94,8 @@ void pdk_contender_list_free(pdk_contender_list *list);
 size_t pdk_contender_list_size(const pdk_contender_list *list);
 
 /* How many nodes were created under the path since it exists: the sequence number that the servers give to the next
- * one. From 2147483647 on no number orders contenders: new ones wait until no other is there, and make the path anew.
- * 0 for a path that does not exist. */
+ * one. From 2147483647 on no number orders contenders: new ones wait until no other is there, and renew the path. 0
+ * for a path that does not exist. */
 int64_t pdk_contender_list_created(const pdk_contender_list *list);
 
 /* The time at which the path was created, in milliseconds since 1970 by the servers' clock; 0 for one that does not

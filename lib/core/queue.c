@@ -8,7 +8,7 @@
  * goes on. */
 enum { RETURNS_MAX = 8 };
 
-/* A path can be renewed only when it is vacant: then by whoever left it last, else by us. */
+/* A path can be renewed only when it is vacant: by its last contender, else by us. */
 static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     size_t places = c->conditions.places > 0 ? c->conditions.places : 1;
@@ -89,7 +89,8 @@ static bool numberless(const struct pdk__contender *c)
     return sequence >= PDK__SEQUENCE_LAST || sequence < 0;
 }
 
-/* Can it give up its node and make another, where the path is made anew if it must be? A path with records is kept. */
+/* Can it give up its node and make another? After the end of the numbers that needs a renewed path, and one with records
+ * is kept. */
 static bool may_come_back(const struct pdk__contender *c)
 {
     const struct pdk__conditions *conditions = &c->conditions;
@@ -132,7 +133,7 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
         pdk__course_node_deleted(c, out);
     else if (error != 0)
         pdk__course_fail(c, out, error);
-    else if (place.present && has_no_place(c, &place))
+    else if (has_no_place(c, &place))
         leave(c, &place, out);
     else
         take_place(c, &place, out);

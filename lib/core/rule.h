@@ -45,11 +45,11 @@ struct pdk__rule pdk__rule_permit(size_t limit);
 
 struct pdk__place {
     bool present;            /* the contender is in the listing */
+    bool alone;              /* and no other, nor anything that counts as one */
     bool tied;               /* another has its sequence number, and could block it: there is no order */
     size_t blocking;         /* how many contenders block it */
     bool admitted;           /* fewer than the rule admits */
     bool next;               /* the deletion of the one that blocks it would admit it */
-    bool alone;              /* no other contender is in the listing */
     bool leads;              /* and of all that it would admit, ours is the first */
     bool replaceable;        /* unless that one leaves another in its place */
     bool baseless;           /* the node under whose number it was made is not in the listing */

@@ -1,8 +1,10 @@
 /* A path whose sequence numbers are near their end begins anew, without a stop of those who use it. */
 #include "test/cli/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NEAR_END = 2147483600, LAST_BUT_TWO = 2147483645, FLEET_MAX = 40 };
 
@@ -77,9 +79,10 @@ static void fleet(const char *name, int n)
 {
     static struct program fleet[FLEET_MAX];
     static const char job[] = "mkdir $0/inside && echo $PADDOCK_TOKEN >>$0/tokens && sleep 0.01 && rmdir $0/inside";
-    static const char judge[] = "sort -nuc $0/tokens && wc -l <$0/tokens && rm -r $0";
-    char dir[] = "/tmp/paddock-renewal-XXXXXX";
-    CHECK(mkdtemp(dir) != NULL);
+    static const char judge[] = "sort -nuc $0/tokens && wc -l <$0/tokens";
+    char dir[1024];
+    snprintf(dir, sizeof dir, "%s/%s", pdk__server_dir(cli_server()), name); /* it goes with the server's */
+    CHECK_EQ(mkdir(dir, 0700), 0);
     fresh(name);
     CHECK_EQ(next_number(), 0);
     cli_set_counter(path, LAST_BUT_TWO);

@@ -1,6 +1,6 @@
 /*
- * Every waiter is served once all is healed; world_run() waits for it. The end of a path's numbers turns nobody away who
- * can come back, where the path can be renewed.
+ * Every waiter is served once all is healed; world_run() waits for it. At the end of a path's numbers no contender is
+ * refused that can come back, where the path can be renewed.
  */
 #include "test/sim/laws.h"
 

@@ -11,21 +11,26 @@
 #include "test/sim/laws.h"
 #include <string.h>
 
+/* The word of a double barrier is not there yet when it is watched. */
+static bool by_exists(const struct world *w, const struct watch *watch)
+{
+    return w->secretive || watch->path == MEETING_PATH;
+}
+
 /* One of an exists on a missing node outlives a removal whose answer is lost, and a connection that its client has left. */
 static void judge_last(struct world *w, const struct server *s, const struct watch *watch)
 {
     const struct client *c = &w->clients[w->session_client[watch->session]];
     bool left = c->server != s->id || w->attached[s->id][c->id] != c->attempts;
-    bool by_exists = w->secretive || watch->path == MEETING_PATH; /* of the word, which is not there yet */
     if (c->adopts)
         excuse(EXCUSE_LENT);
     else if (c->n_starved > 0)
         excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
     else if (w->secretive && w->hostile)
         excuse(EXCUSE_FORGED_AHEAD);
-    else if (by_exists && (left || watch->again))
+    else if (by_exists(w, watch) && (left || watch->again))
         excuse(EXCUSE_UNWATCHED_APART);
-    else if (by_exists && watch->waited)
+    else if (by_exists(w, watch) && watch->waited)
         excuse(EXCUSE_QUEUED_EXISTS);
     else
         world_break(w, law_watches.name, "server %d keeps a watch of client %d on %s", s->id, c->id, watch->name);
@@ -108,7 +113,7 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
         excuse(EXCUSE_OBSERVED_ONCE);
     else if (watch->again)
         excuse(EXCUSE_UNWATCHED_APART);
-    else if ((w->secretive || watch->path == MEETING_PATH) && watch->waited)
+    else if (by_exists(w, watch) && watch->waited)
         excuse(EXCUSE_QUEUED_EXISTS);
     else if (w->hostile && world_planted(w, watch->path, watch->name))
         excuse(EXCUSE_REPLACED_WATCHED);

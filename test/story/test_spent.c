@@ -12,6 +12,14 @@
 
 static struct trace t;
 
+/* The path has records of holders: its data. */
+static void delay(void)
+{
+    static struct pdk__delay record;
+    t.c.conditions.lock_delay_ms = 1000;
+    t.c.conditions.delay = &record;
+}
+
 /* The path's last number is ours, among others or alone. */
 static void numberless(const char *const *children)
 {
@@ -95,15 +103,14 @@ static void a_path_that_cannot_be_renewed_is_exhausted(void)
                       "listed: failed(PDK_EEXHAUSTED) renew delete\n");
 }
 
-/* A path with records of holders is kept, and so are the places that belong together. */
+/* A path with records is kept, and so are the places that belong together. */
 static void what_cannot_come_back_is_refused(void)
 {
-    static struct pdk__delay delay;
     for (int i = 0; i < 2; i++) {
         trace_begin(&t, true);
         t.c.conditions.bound = i == 0;
-        t.c.conditions.lock_delay_ms = i == 0 ? 0 : 1000;
-        t.c.conditions.delay = &delay;
+        if (i == 1)
+            delay();
         acquire(&t, -1);
         created(&t, LAST);
         listed(&t, LIST(LAST, OTHER_6));
@@ -260,10 +267,8 @@ static void a_number_that_is_taken_each_time_is_an_error(void)
 
 static void a_tie_with_a_record_or_before_a_try(void)
 {
-    static struct pdk__delay delay;
     trace_begin(&t, true);
-    t.c.conditions.lock_delay_ms = 1000;
-    t.c.conditions.delay = &delay;
+    delay();
     acquire(&t, -1);
     created(&t, OURS);
     listed(&t, LIST(OURS, TIE));
