@@ -8,6 +8,7 @@
 #include "lib/core/name.h"
 
 #include <string.h>
+#include <zookeeper/zookeeper.h>
 
 /* --- the recipe -------------------------------------------------------------------------------------------------- */
 
@@ -159,6 +160,25 @@ static void find_unreadable(json_t *all, const pdk_contender_list *list)
                "nodes whose ACL does not permit READ here; contenders that may not read them wait longer, or fail");
 }
 
+/* Where no contender is, a path that nobody may write below is no lock's. */
+static void find_acl(json_t *all, const pdk_contender_list *list)
+{
+    const char *who;
+    int lacks = pdk_contender_list_lacks(list, &who);
+    if ((lacks & ZOO_PERM_CREATE) != 0 && recipes_of(list) != 0)
+        pdk__cli_finding(all, ACL_LACKS, "give contenders CREATE, READ and DELETE in the ACL of the path",
+                         "the ACL of the path permits CREATE to nobody: no new contender can queue");
+    else if ((lacks & ZOO_PERM_DELETE) != 0)
+        pdk__cli_finding(all, ACL_LACKS, "give those who may CREATE also READ and DELETE in the ACL of the path",
+                         "the ACL of the path lets %s queue, and does not permit DELETE: its nodes stay until its "
+                         "sessions end",
+                         who);
+    else if (lacks == ZOO_PERM_READ)
+        pdk__cli_finding(all, ACL_LACKS, "give those who may CREATE also READ and DELETE in the ACL of the path",
+                         "the ACL of the path lets %s create nodes, and does not permit READ: it is granted nothing",
+                         who);
+}
+
 static bool is_dead(const pdk_contender_list *list, size_t i)
 {
     return pdk_contender_number(list, i, PDK_CONTENDER_DEAD);
@@ -229,8 +249,10 @@ static void find_mixed_settings(json_t *all, const pdk_contender_list *list)
         pdk__cli_finding(all, MIXED, "use --lock-delay for all contenders, or for none",
                          "some contenders have a lock delay and some have none: a lost holder may be followed at once");
     if (c.limits)
-        pdk__cli_finding(all, MIXED, "use the same --limit for all contenders",
-                         "contenders have different limits: more permits may be held than some of them allow");
+        pdk__cli_finding(
+            all, MIXED,
+            "use the same --limit for all contenders; after a change of it, wait until the older permits are back",
+            "contenders have different limits: more permits may be held than some of them allow");
 }
 
 static void find_counter(json_t *all, const pdk_contender_list *list)
@@ -250,6 +272,7 @@ json_t *pdk__cli_diagnose(const pdk_contender_list *list)
     find_ties(all, list);
     find_persistent(all, list);
     find_unreadable(all, list);
+    find_acl(all, list);
     find_mixed_recipes(all, list);
     find_mixed_settings(all, list);
     find_counter(all, list);

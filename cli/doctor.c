@@ -28,7 +28,7 @@ static const char help[] = "Usage: paddock doctor [OPTION]... PATH...\n"
                            "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
-                           "mixed, counter, orphan. Of a semaphore, its locks and leases are looked at.\n"
+                           "acl, mixed, counter, orphan. Of a semaphore, its locks and leases are looked at.\n"
                            "Exit: 0 nothing is wrong; 1 something is; 64 usage, 69 no ensemble,\n"
                            "70 internal, 77 not permitted. See paddock(1).\n";
 

@@ -10,6 +10,7 @@
 #define TIE "tie"
 #define PERSISTENT "persistent"
 #define UNREADABLE "unreadable"
+#define ACL_LACKS "acl"
 #define MIXED "mixed"
 #define COUNTER "counter"
 #define ORPHAN "orphan"

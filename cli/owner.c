@@ -22,12 +22,12 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
 
 bool pdk__cli_is_kazoo(const pdk_contender_list *list, size_t i)
 {
-    return strcmp(pdk__name_library(pdk_contender_name(list, i)), "kazoo") == 0;
+    return strcmp(pdk__name_library(pdk_contender_name(list, i))->name, "kazoo") == 0;
 }
 
 bool pdk__cli_is_go(const pdk_contender_list *list, size_t i)
 {
-    return strcmp(pdk__name_library(pdk_contender_name(list, i)), "go-zookeeper") == 0;
+    return strcmp(pdk__name_library(pdk_contender_name(list, i))->name, "go-zookeeper") == 0;
 }
 
 const char *pdk__cli_library(const pdk_contender_list *list, size_t i)

@@ -41,7 +41,7 @@ typedef enum pdk_mode {
  *
  * The call returns when the servers have answered, on the calling thread. It asks for each node's size before its data,
  * and has at most 64 requests under way, for at most 256 KiB of data: locks that the same client holds are renewed
- * meanwhile. A list of N contenders costs up to 2 N + 1 requests.
+ * meanwhile. A list of N contenders costs up to 2 N + 2 requests.
  *
  * *LIST is the caller's, to be given to pdk_contender_list_free().
  *
@@ -101,6 +101,16 @@ int64_t pdk_contender_list_created(const pdk_contender_list *list);
 /* The time at which the path was created, in milliseconds since 1970 by the servers' clock; 0 for one that does not
  * exist. */
 int64_t pdk_contender_list_since_ms(const pdk_contender_list *list);
+
+/*
+ * Permissions that the path's ACL lacks for contenders: an OR of ZOO_PERM_READ, ZOO_PERM_CREATE and
+ * ZOO_PERM_DELETE, that somebody needs and does not have. 0: nothing, or this client may not read the ACL, or the list
+ * is of pdk_contenders_first(). WHO may be NULL; otherwise *WHO is borrowed, until the list is freed.
+ *
+ * READ or DELETE: *WHO, "scheme:id", may CREATE nodes there, and then cannot see its predecessor, or cannot release.
+ * CREATE: nobody may contend; *WHO is "".
+ */
+int pdk_contender_list_lacks(const pdk_contender_list *list, const char **who);
 
 /* The node's name under the path. */
 const char *pdk_contender_name(const pdk_contender_list *list, size_t i);

@@ -131,17 +131,22 @@ static bool ends_with(const char *text, size_t length, const char *end)
     return length >= n && memcmp(text + length - n, end, n) == 0;
 }
 
-const char *pdk__name_library(const char *text)
+const struct pdk__library *pdk__name_library(const char *text)
 {
+    static const struct pdk__library ours = {"", ""}, curator = {"Curator", ""},
+                                     go = {"go-zookeeper", "which waits for ours"},
+                                     kazoo = {"kazoo", "which does not wait for ours"},
+                                     recipe = {"ZooKeeper's recipe", "which waits for ours"},
+                                     unknown = {"an unknown recipe", "which may not wait for ours"};
     struct pdk__name name = pdk__name_parse(text);
     if (name.kind == PDK__NAME_OURS || name.kind == PDK__NAME_JUNK)
-        return "";
+        return &ours;
     if (name.kind == PDK__NAME_CURATOR)
-        return is_go(text) ? "go-zookeeper" : "Curator";
+        return is_go(text) ? &go : &curator;
     size_t prefix = (size_t)(find_sequence(text, strlen(text)) - text);
     if (ends_with(text, prefix, "__lock__") || ends_with(text, prefix, "__rlock__"))
-        return "kazoo";
-    return strncmp(text, "x-", 2) == 0 ? "ZooKeeper's recipe" : "an unknown recipe";
+        return &kazoo;
+    return strncmp(text, "x-", 2) == 0 ? &recipe : &unknown;
 }
 
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag)

@@ -49,9 +49,14 @@ struct pdk__name pdk__name_parse(const char *text);
  * order a listing, which can have thousands of names. */
 struct pdk__name pdk__name_glance(const char *text);
 
-/* The library that creates names like TEXT: "Curator", "go-zookeeper", "kazoo", "ZooKeeper's recipe", "an unknown recipe";
- * "" for one of ours, and for junk. Static. */
-const char *pdk__name_library(const char *text);
+/* A library that contends on a path, as its names tell. */
+struct pdk__library {
+    const char *name;    /* "Curator", "go-zookeeper", "kazoo", "ZooKeeper's recipe", "an unknown recipe"; "": ours */
+    const char *conduct; /* beside ours: "which ..."; "": it goes by the same rules */
+};
+
+/* The library that creates names like TEXT; ours also for junk. Static. Sources: doc/interop.md, which has it measured. */
+const struct pdk__library *pdk__name_library(const char *text);
 
 /* Write the name to send in the create; the server appends the sequence number. */
 void pdk__name_format(char out[PDK__NAME_MAX], int64_t session, uint32_t attempt, enum pdk__tag tag);

@@ -510,8 +510,7 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
         return rc;
     *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
     claim->wire = (struct pdk__wire){.client = c, .reply = replied};
-    claim->standing = (struct pdk__standing){
-        .client = c, .path = spec->path, .machine = &claim->machine, .library = ""};
+    claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
     pdk__member_join(c, &claim->member, &calls, spec->path);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = pdk__attempt_next();

@@ -70,5 +70,6 @@ int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_cont
 int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list)
 {
     int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    return pdk__contenders_ask(c, (struct pdk__question){.path = path, .n_read = n, .deadline_ms = deadline_ms}, list);
+    return pdk__contenders_ask(
+        c, (struct pdk__question){.path = path, .n_read = n, .acl = n == SIZE_MAX, .deadline_ms = deadline_ms}, list);
 }

@@ -1,6 +1,7 @@
 #include "lib/zk/listing.h"
 #include "lib/alloc.h"
 #include "lib/core/rule.h"
+#include <stdio.h>
 #include <string.h>
 
 void pdk_contender_list_free(pdk_contender_list *list)
@@ -13,8 +14,56 @@ void pdk_contender_list_free(pdk_contender_list *list)
     }
     pdk__free(list->items);
     pdk__free(list->path);
+    pdk__free(list->lacking);
     pdk__free(list);
 }
+
+/* --- the path's ACL ---------------------------------------------------------------------------------------------- */
+
+static bool is_anyone(const struct Id *id) { return strcmp(id->scheme, "world") == 0 && strcmp(id->id, "anyone") == 0; }
+
+static int perms_of_anyone(const struct ACL_vector *acl)
+{
+    int perms = 0;
+    for (int i = 0; i < acl->count; i++)
+        if (is_anyone(&acl->data[i].id))
+            perms |= acl->data[i].perms;
+    return perms;
+}
+
+/* The servers show the hash of a password after a user's name. */
+static char *name_of(const struct Id *id)
+{
+    char text[256];
+    int shown = strcmp(id->scheme, "digest") == 0 ? (int)strcspn(id->id, ":") : (int)strlen(id->id);
+    snprintf(text, sizeof text, "%s:%.*s", id->scheme, shown, id->id);
+    return pdk__strdup(text);
+}
+
+bool pdk__listing_judge_acl(struct pdk_contender_list *list, const struct ACL_vector *acl)
+{
+    int anyone = perms_of_anyone(acl), all = 0;
+    for (int i = 0; i < acl->count; i++) {
+        int perms = acl->data[i].perms | anyone;
+        all |= perms;
+        if ((perms & ZOO_PERM_CREATE) == 0 || (~perms & (ZOO_PERM_READ | ZOO_PERM_DELETE)) == 0)
+            continue;
+        list->lacks = ~perms & (ZOO_PERM_READ | ZOO_PERM_DELETE);
+        list->lacking = name_of(&acl->data[i].id);
+        return list->lacking != NULL;
+    }
+    list->lacks = ~all & ZOO_PERM_CREATE;
+    return true;
+}
+
+int pdk_contender_list_lacks(const pdk_contender_list *list, const char **who)
+{
+    if (who != NULL)
+        *who = list->lacking != NULL ? list->lacking : "";
+    return list->lacks;
+}
+
+/* --- the list ---------------------------------------------------------------------------------------------------- */
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 

@@ -22,9 +22,14 @@ struct pdk__listing_item {
 
 struct pdk_contender_list {
     char *path;       /* the one that was listed; "" for the root */
+    int lacks;        /* permissions, ZOO_PERM_*, that the path's ACL does not give to LACKING; 0: none, or not known */
+    char *lacking;    /* whom: "scheme:id"; or NULL */
     struct Stat stat; /* the path's own, from the answer that has the names; all 0 when it does not exist */
     size_t n;
     struct pdk__listing_item *items;
 };
+
+/* Judge the path's ACL: see pdk_contender_list_lacks(). False when memory is out. */
+bool pdk__listing_judge_acl(struct pdk_contender_list *list, const struct ACL_vector *acl);
 
 #endif

@@ -1,6 +1,5 @@
 #include "lib/zk/standing.h"
 #include "lib/assert.h"
-#include "lib/core/name.h"
 #include "lib/identity.h"
 #include "lib/incident.h"
 #include "lib/zk/log.h"
@@ -9,14 +8,16 @@
 
 /* --- the place in the queue -------------------------------------------------------------------------------------- */
 
+/* One that does not wait for ours can hold beside us. */
 static void note_stranger(struct pdk__standing *s, const char *child)
 {
+    const struct pdk__library *library = pdk__name_library(child);
     char clean[128];
     if (s->strangers)
         return;
     s->strangers = true;
     pdk__incident_clean(clean, sizeof clean, child, strlen(child));
-    pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of another recipe: %s", s->path, clean);
+    pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of %s, %s: %s", s->path, library->name, library->conduct, clean);
 }
 
 /* Junk holds a permit, and no client will ever give it back. */
@@ -34,7 +35,7 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
     int64_t lowest = INT64_MAX, nearest = INT64_MIN;
     s->known = true;
     s->ahead = 0;
-    s->library = "";
+    s->library = NULL;
     s->holder[0] = s->who[0] = '\0';
     for (size_t i = 0; i < event->n_children; i++) {
         const char *child = event->children[i];
@@ -84,13 +85,12 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
 static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
 {
     const char *who = s->ahead == 1 && s->who[0] != '\0' ? s->who : s->holder;
-    assert(s->library != NULL);
-    bool strange = s->library[0] != '\0' && strcmp(s->library, "Curator") != 0;
+    bool strange = s->library != NULL && s->library->conduct[0] != '\0';
     if (s->ahead == 0)
         snprintf(buf, size, "first in the queue");
     else
-        snprintf(buf, size, "held by %s, %zu ahead%s%s", who, s->ahead, strange ? ", behind a contender of " : "",
-                 strange ? s->library : "");
+        snprintf(buf, size, "held by %s, %zu ahead%s%s%s%s", who, s->ahead, strange ? ", behind a contender of " : "",
+                 strange ? s->library->name : "", strange ? ", " : "", strange ? s->library->conduct : "");
 }
 
 static void describe_situation(struct pdk__standing *s, enum pdk__phase phase, char *buf, size_t size)
@@ -275,7 +275,7 @@ static void tell_phase(struct pdk__standing *s, enum pdk__phase before, const st
     struct pdk_client *c = s->client;
     const char *path = s->path;
     enum pdk__phase now = s->machine->phase;
-    char place[300];
+    char place[PDK__REASON_MAX];
     pdk__log(c, PDK_LOG_DEBUG, "%s: %s -> %s", path, pdk__phase_name(before), pdk__phase_name(now));
     if (now == PDK__WAITING) {
         describe_place(s, place, sizeof place);

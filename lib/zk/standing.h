@@ -8,18 +8,20 @@
 #define PDK__STANDING_H
 
 #include "lib/core/contender.h"
+#include "lib/core/name.h"
 #include "lib/zk/account.h"
 
-/* The place of a claim in the queue, by its last listing, and what became of it. */
+/* The place of a claim in the queue, by its last listing, and what became of it. LIBRARY is that of the contender directly
+ * ahead, by its name; NULL: none is ahead. */
 struct pdk__standing {
     struct pdk_client *client;
     const char *path; /* of the lock */
     const struct pdk__contender *machine;
-    bool known;                /* the place; only while it has a node */
-    bool strangers;            /* a contender of another recipe was seen, and reported */
-    size_t ahead;              /* contenders before it; of a claim that only looks, all of them */
-    char holder[128];          /* the name of the first one's node, and what it is if that is not plain */
-    const char *library;       /* of the contender directly ahead, by its name; "": ours, or none is ahead */
+    bool known;       /* the place; only while it has a node */
+    bool strangers;   /* a contender of another recipe was seen, and reported */
+    size_t ahead;     /* contenders before it; of a claim that only looks, all of them */
+    char holder[128]; /* the name of the first one's node, and what it is if that is not plain */
+    const struct pdk__library *library;
     char who[192];             /* the owner of the node directly ahead, by its data */
     char why[PDK__REASON_MAX]; /* why it was lost, failed, or could not be released; "" */
     pdk_loss loss;             /* why it was lost, for programs */

@@ -32,7 +32,7 @@ struct survey {
 struct read {
     struct pdk__request base;
     struct survey *survey;
-    struct pdk__listing_item *item; /* the item that it reads; NULL: the listing */
+    struct pdk__listing_item *item; /* the item that it reads; NULL: the path */
     size_t bytes;
 };
 
@@ -151,6 +151,29 @@ static void ask_list(struct survey *s)
     struct read *read = begin(s, NULL, 0);
     if (read != NULL)
         sent(read, zoo_aget_children2(s->client->zh, s->path, 0, listed, read));
+}
+
+/* --- its ACL ----------------------------------------------------------------------------------------------------- */
+
+/* A client that may not read it, or a path that is gone meanwhile, has nothing to judge. */
+static void judged(int zrc, struct ACL_vector *acl, struct Stat *stat, const void *data)
+{
+    struct read *read = (struct read *)data;
+    struct survey *s = read->survey;
+    struct pdk_client *c = pdk__request_arrive(&read->base, zrc);
+    (void)stat;
+    if (zrc == ZOK && s->list != NULL && !pdk__listing_judge_acl(s->list, acl))
+        spoil(s, ZSYSTEMERROR);
+    else if (zrc != ZOK && zrc != ZNONODE && zrc != ZNOAUTH)
+        spoil(s, zrc);
+    arrived(read, c);
+}
+
+static void ask_acl(struct survey *s)
+{
+    struct read *read = begin(s, NULL, 0);
+    if (read != NULL)
+        sent(read, zoo_aget_acl(s->client->zh, s->path, judged, read));
 }
 
 /* --- a node's size ----------------------------------------------------------------------------------------------- */
@@ -319,6 +342,8 @@ static int run(struct survey *s, const struct pdk__question *q)
 {
     s->path = q->path;
     ask_list(s);
+    if (q->acl)
+        ask_acl(s);
     int rc = settle(s, q->deadline_ms);
     const char *above = strcmp(q->path, "/") != 0 ? q->path : ""; /* of each node's name and its slash */
     if (rc == 0 && (s->list->path = pdk__strdup(above)) == NULL)

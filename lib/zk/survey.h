@@ -16,6 +16,7 @@ struct pdk__question {
     const char *path;
     size_t n_read;   /* how many nodes are looked at, from the first; of the others only the names are known */
     bool first_only; /* the others are left out */
+    bool acl;        /* the path's ACL is judged */
     int64_t deadline_ms;
 };
 

@@ -78,6 +78,10 @@ void cli_ask_last(const char *path);
 /* May the test, which has no credentials, change the holder's node? */
 bool cli_may_write(const char *path);
 
+/* Create PATH; permit LETTERS, of "rwcda", to everybody. */
+void cli_make_path(const char *path);
+void cli_permit(const char *path, const char *letters);
+
 /* Create PATH, so that only a client with the password may access it (digest:keeper:secret). */
 void cli_make_private(const char *path);
 

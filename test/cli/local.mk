@@ -1,7 +1,7 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/barrier %D%/break %D%/container %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
+	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
 	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
 cli_scripts = %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
 else
@@ -13,6 +13,7 @@ libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_barrier_SOURCES = %D%/test_barrier.c
 %C%_break_SOURCES = %D%/test_break.c
 %C%_container_SOURCES = %D%/test_container.c
+%C%_diagnosis_SOURCES = %D%/test_diagnosis.c
 %C%_doctor_SOURCES = %D%/test_doctor.c
 %C%_elect_SOURCES = %D%/test_elect.c
 %C%_graph_SOURCES = %D%/test_graph.c

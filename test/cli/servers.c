@@ -206,6 +206,17 @@ void cli_delete(const char *path, const char *name)
     CHECK_EQ(zoo_delete(zh, node, -1), ZOK);
 }
 
+void cli_make_path(const char *path) { CHECK_EQ(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK); }
+
+void cli_permit(const char *path, const char *letters)
+{
+    struct ACL entry = {.id = {"world", "anyone"}};
+    struct ACL_vector acl = {.count = 1, .data = &entry};
+    for (; *letters != '\0'; letters++)
+        entry.perms |= 1 << strcspn("rwcda", (char[]){*letters, 0});
+    CHECK_EQ(zoo_set_acl(zh, path, -1, &acl), ZOK);
+}
+
 void cli_make_private(const char *path)
 {
     CHECK_EQ(zoo_add_auth(zh, "digest", "keeper:secret", 13, NULL, NULL), ZOK);

@@ -99,29 +99,6 @@ static void recipes(void)
     CHECK(strstr(c.out, OURS "2-__READ__0000000001 holds") != NULL);
 }
 
-/* No finding is about nodes that are none of this library's locks, so none advises to delete them. */
-static void healthy_without_us(void)
-{
-    fresh("double");
-    cli_make_ephemeral(path, OURS "1-member", "");
-    cli_make_ephemeral(path, "0123456789abcdef0123456789abcdef", "");
-    cli_make(path, "ready", "");
-    examine(path, 0);
-    CHECK_STR(text(report(0), "recipe"), "double_barrier");
-    fresh("directory");
-    cli_make(path, "orders", "");
-    examine(path, 0);
-    CHECK_STR(text(report(0), "recipe"), "directory");
-    fresh("kazoo");
-    cli_make_ephemeral(path, KAZOO "0000000000", "");
-    cli_make_ephemeral(path, KAZOO "0000000001", "");
-    examine(path, 0);
-    CHECK_STR(text(report(0), "recipe"), "foreign");
-    fresh("unknown");
-    cli_make_ephemeral(path, "n_0000000003", "");
-    examine(path, 0);
-}
-
 static void usage(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("doctor")), 64);
@@ -161,64 +138,17 @@ static void junk(void)
     CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), "config");
 }
 
-static void tie(void)
+/* Everybody may do what "world:anyone" may. A password's hash is shown to nobody. */
+static void acl(void)
 {
-    fresh("tie");
-    cli_make_ephemeral(path, OURS "1-lock-0000000007", "");
-    cli_make_ephemeral(path, OURS "2-lock-0000000007", "");
-    cli_make_ephemeral(path, OURS "3-lock-0000000007", "");
-    cli_make_ephemeral(path, OURS "4-lock-0000000008", "");
-    examine(path, 1);
-    found(0, "tie", 3);
-}
-
-/* A writer of the read/write lock that reads, too, has both nodes under one number. */
-static void no_tie(void)
-{
-    fresh("no-tie");
-    cli_make_ephemeral(path, OURS "1-__WRIT__0000000007", "");
-    cli_make_ephemeral(path, OURS "2-__READ__0000000007", "");
+    fresh("acl");
+    cli_run(&c, ARGS("lock", "--auth", "digest:me:pw", "--acl", "auth::cwa", "--acl", "world:anyone:rd", path, "true"));
     examine(path, 0);
-}
-
-static void persistent(void)
-{
-    fresh("persistent");
-    cli_make(path, OURS "1-lock-0000000000", "");
-    cli_make_ephemeral(path, OURS "2-lock-0000000001", "");
+    fresh("acl");
+    cli_run(&c, ARGS("lock", "--auth", "digest:me:pw", "--acl", "auth::cwa", "--acl", "world:anyone:r", path, "true"));
     examine(path, 1);
-    found(0, "persistent", 1);
-    CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), OURS "1-lock-0000000000");
-}
-
-static void unreadable(void)
-{
-    fresh("unreadable");
-    cli_make_unreadable(path, OURS "1-lock-0000000000", "secret");
-    cli_make_ephemeral(path, OURS "2-lock-0000000001", "");
-    examine(path, 1);
-    found(0, "unreadable", 1);
-}
-
-static void mixed_recipes(void)
-{
-    fresh("mixed-recipes");
-    cli_make_ephemeral(path, OURS "1-lock-0000000000", "");
-    cli_make_ephemeral(path, OURS "2-__READ__0000000001", "");
-    examine(path, 1);
-    found(0, "mixed", 0);
-    CHECK_STR(text(report(0), "recipe"), "mixed");
-}
-
-static void mixed_settings(void)
-{
-    fresh("mixed-settings");
-    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"a\",\"pid\":1,\"confirmed\":true}");
-    cli_make_ephemeral(path, OURS "2-lock-0000000001", "{\"host\":\"a\",\"pid\":2,\"lock_delay_ms\":5}");
-    examine(path, 1);
-    CHECK_EQ(n_findings(0), 2);
-    CHECK(strstr(text(finding(0, 0), "text"), "confirm") != NULL);
-    CHECK(strstr(text(finding(0, 1), "text"), "lock delay") != NULL);
+    found(0, "acl", 0);
+    CHECK(strstr(text(finding(0, 0), "text"), "lets digest:me queue, and does not permit DELETE") != NULL);
 }
 
 /* Its node stays until its session has timed out, which the test does not await. */
@@ -383,16 +313,10 @@ int main(int argc, char **argv)
         {"a lock with a holder and a waiter has nothing wrong, and its waiter waits for its holder", healthy},
         {"a path that does not exist is told, and has nothing wrong", nowhere},
         {"the recipe is told, and a holder that was asked", recipes},
-        {"a double barrier, a directory and another library's lock have nothing wrong", healthy_without_us},
         {"bad words and a missing ensemble are told in one line", usage},
         {"contenders of kazoo, of go-zookeeper and of unknown recipes are found, and Curator's are not", foreign},
         {"a node without a number is found", junk},
-        {"nodes with one number are found", tie},
-        {"a reader under its own writer is no tie", no_tie},
-        {"a contender's node that is not ephemeral is found", persistent},
-        {"a node that may not be read is found", unreadable},
-        {"recipes that do not go together are found", mixed_recipes},
-        {"confirmed grants and lock delays of some contenders are found", mixed_settings},
+        {"an ACL is judged for each who may create, with what all may", acl},
         {"the node of a process of this machine that has ended is found", orphan},
         {"of a process of another machine nothing is claimed", dead_elsewhere},
         {"a counter that is half used is found, by doctor and by ls", counter},

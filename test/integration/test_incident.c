@@ -192,7 +192,7 @@ static void behind_another_library(void)
     fixture_make(lock, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(lock, "0123456789abcdef0123456789abcdef__lock__0000000000", "");
     CHECK_RC(pdk_mutex_timedlock(m, KNOWN_MS), PDK_ETIMEDOUT);
-    check_mutex(m, "lock", "1 ahead, behind a contender of kazoo");
+    check_mutex(m, "lock", "1 ahead, behind a contender of kazoo, which does not wait for ours");
     fixture_make_below(lock, "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000001", "10.0.0.7");
     CHECK_RC(pdk_mutex_timedlock(m, KNOWN_MS), PDK_ETIMEDOUT);
     check_mutex(m, "lock", "2 ahead");

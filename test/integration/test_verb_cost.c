@@ -68,7 +68,7 @@ static const struct cost cost_of_fence = {1, 0, 2};
 static void fence(struct peer *p)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(p->client, "/missing", LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders_first(p->client, "/missing", 1, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 

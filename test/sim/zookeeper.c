@@ -605,6 +605,7 @@ const int ZOO_PERSISTENT = 0, ZOO_EPHEMERAL = 1, ZOO_EPHEMERAL_SEQUENTIAL = 3, Z
 
 /* --- not of the simulator's world -------------------------------------------------------------------------------- */
 
+const int ZOO_PERM_READ = 1 << 0, ZOO_PERM_CREATE = 1 << 2, ZOO_PERM_DELETE = 1 << 3;
 struct ACL_vector ZOO_OPEN_ACL_UNSAFE;
 
 void zoo_check_op_init(zoo_op_t *op, const char *path, int version) { (void)op, (void)path, (void)version; }

@@ -136,7 +136,7 @@ static void the_library_shows_in_the_name(void)
         {"", ""},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        CHECK_STR(pdk__name_library(names[i][0]), names[i][1]);
+        CHECK_STR(pdk__name_library(names[i][0])->name, names[i][1]);
 }
 
 int main(int argc, char **argv)
