@@ -26,7 +26,7 @@ static const char help[] = "Usage: paddock barrier [wait] [OPTION]... PATH\n"
                            "  -n, --nb              look once, and do not wait\n"
                            "  -w, --wait SEC        wait at most so long, also --timeout (decimals allowed)\n"
                            "      --leave-wait SEC  wait at most so long for the others to leave\n"
-                           "  -E N                  exit status when timed out (1)\n"
+                           "  -E N                  exit status when timed out, or one too many (1)\n"
                            "      --json            of wait, set and remove: a JSON object, for programs\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
                            "      --session-timeout SEC   a member that dies is counted so much longer (10)\n"
@@ -183,8 +183,8 @@ static int judge(const struct barrier *b, int rc, int signal, const char *waited
 {
     if (signal != 0 && rc != 0)
         return STATUS_SIGNAL + signal;
-    if (rc == PDK_ETIMEDOUT) {
-        report(b, waited);
+    if (rc == PDK_ETIMEDOUT || rc == PDK_EBUSY) {
+        report(b, rc == PDK_EBUSY ? "as many members as it has are inside" : waited);
         return b->options.busy_status;
     }
     return rc == 0 ? 0 : explain(b, rc);

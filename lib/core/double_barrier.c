@@ -235,7 +235,8 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
     } else if (is_a_lock(ev)) { /* its contenders would be counted */
         fail(b, out, PDK_EINVAL, PDK__AIM_QUIT);
     } else if (contains(ev, PDK__READY)) {
-        enter(b, out);
+        bool crowded = ev->n_children - 1 > b->count;
+        crowded ? ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_PLACING, PDK__READY) : enter(b, out);
     } else if (ev->n_children >= b->count) {
         ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_OPENING, PDK__READY);
     } else if (b->once) {
@@ -244,6 +245,20 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
         b->watched = b->by_exists = true;
         ask(b, out, PDK__ACT_WATCH, PDK__MEMBER_FOLLOWING, PDK__READY);
     }
+}
+
+/* More than enough members are there. One that came before "ready" is among those that it lets in; one that came after is
+ * too many. */
+static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK && ev->token < b->token)
+        fail(b, out, PDK_EBUSY, PDK__AIM_QUIT);
+    else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_AUTH)
+        enter(b, out);
+    else if (ev->outcome == PDK__NO_NODE)
+        list(b, out);
+    else
+        refuse(b, ev, out);
 }
 
 /* For a node with a name of its own, "exhausted" is the answer that it exists. */
@@ -337,6 +352,7 @@ static void on_created(struct pdk__double_barrier *b, const struct pdk__event *e
         rest(b, ev->now_ms);
         return;
     }
+    b->token = ev->token;
     b->node = ev->outcome == PDK__OK ? PDK__NODE_YES : b->unsure ? PDK__NODE_MAYBE : PDK__NODE_NO;
     if (ev->outcome == PDK__OK)
         list(b, out);
@@ -360,6 +376,7 @@ static void on_identified(struct pdk__double_barrier *b, const struct pdk__event
     bool ours = ev->outcome == PDK__OK && ev->owner == b->session;
     if (ours) {
         b->node = PDK__NODE_YES;
+        b->token = ev->token;
         list(b, out);
     } else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) {
         forget_node(b, out);
@@ -565,12 +582,17 @@ static void on_session_left(struct pdk__double_barrier *b, const struct pdk__eve
 
 static bool expects(const struct pdk__double_barrier *b, enum pdk__event_kind kind)
 {
-    static const enum pdk__event_kind replies[] = {
-        [PDK__MEMBER_CREATING] = PDK__EV_CREATED,       [PDK__MEMBER_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__MEMBER_IDENTIFYING] = PDK__EV_IDENTIFIED, [PDK__MEMBER_COUNTING] = PDK__EV_LISTED,
-        [PDK__MEMBER_OPENING] = PDK__EV_CREATED,        [PDK__MEMBER_FOLLOWING] = PDK__EV_WATCHED,
-        [PDK__MEMBER_LISTING] = PDK__EV_LISTED,         [PDK__MEMBER_REMOVING] = PDK__EV_DELETED,
-        [PDK__MEMBER_CLOSING] = PDK__EV_DELETED,        [PDK__MEMBER_OVER] = 0};
+    static const enum pdk__event_kind replies[] = {[PDK__MEMBER_CREATING] = PDK__EV_CREATED,
+                                                   [PDK__MEMBER_PARENTS] = PDK__EV_MADE_PARENTS,
+                                                   [PDK__MEMBER_IDENTIFYING] = PDK__EV_IDENTIFIED,
+                                                   [PDK__MEMBER_COUNTING] = PDK__EV_LISTED,
+                                                   [PDK__MEMBER_PLACING] = PDK__EV_IDENTIFIED,
+                                                   [PDK__MEMBER_OPENING] = PDK__EV_CREATED,
+                                                   [PDK__MEMBER_FOLLOWING] = PDK__EV_WATCHED,
+                                                   [PDK__MEMBER_LISTING] = PDK__EV_LISTED,
+                                                   [PDK__MEMBER_REMOVING] = PDK__EV_DELETED,
+                                                   [PDK__MEMBER_CLOSING] = PDK__EV_DELETED,
+                                                   [PDK__MEMBER_OVER] = 0};
     return replies[b->phase] == kind;
 }
 
@@ -579,9 +601,9 @@ static void on_reply(struct pdk__double_barrier *b, const struct pdk__event *ev,
     static void (*const takes[])(struct pdk__double_barrier *, const struct pdk__event *, struct pdk__actions *) = {
         [PDK__MEMBER_CREATING] = on_created,       [PDK__MEMBER_PARENTS] = on_made_parents,
         [PDK__MEMBER_IDENTIFYING] = on_identified, [PDK__MEMBER_COUNTING] = on_counted,
-        [PDK__MEMBER_OPENING] = on_opened,         [PDK__MEMBER_FOLLOWING] = on_watched,
-        [PDK__MEMBER_LISTING] = on_listed,         [PDK__MEMBER_REMOVING] = on_removed,
-        [PDK__MEMBER_CLOSING] = on_closed};
+        [PDK__MEMBER_PLACING] = on_placed,         [PDK__MEMBER_OPENING] = on_opened,
+        [PDK__MEMBER_FOLLOWING] = on_watched,      [PDK__MEMBER_LISTING] = on_listed,
+        [PDK__MEMBER_REMOVING] = on_removed,       [PDK__MEMBER_CLOSING] = on_closed};
     if (ev->op == b->op && expects(b, ev->kind))
         takes[b->phase](b, ev, out);
 }

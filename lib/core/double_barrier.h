@@ -29,6 +29,8 @@
  * Rules, which are Curator's where it has one:
  *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member, but
  *    where contenders of a lock stand no member enters.
+ *  - A member that comes after "ready", and is more than COUNT with those that are there, is refused: PDK_EBUSY (Curator
+ *    lets it in). One that came before "ready" enters with the others, also when it is one too many.
  *  - A watch event lets no member in, and none out. It causes a listing (Curator before 5.10 takes any event for the
  *    entry, GH-1290).
  *  - The own name has session and attempt. It is exact: a create whose answer was lost is repeated under the same name,
@@ -60,6 +62,7 @@ enum pdk__member_phase {
     PDK__MEMBER_PARENTS,
     PDK__MEMBER_IDENTIFYING,
     PDK__MEMBER_COUNTING,
+    PDK__MEMBER_PLACING, /* is it one too many? */
     PDK__MEMBER_OPENING,
     PDK__MEMBER_FOLLOWING, /* a read that sets a watch is under way */
     PDK__MEMBER_WAITING,
@@ -86,6 +89,7 @@ struct pdk__double_barrier {
 
     /* the own node */
     enum pdk__existence node;
+    int64_t token; /* of its create */
     uint32_t attempt;
     uint32_t spare; /* the next attempt, to be set, when 0, by the code that steps the machine */
     bool unsure;    /* a create of this attempt may still take effect */

@@ -83,6 +83,18 @@ static enum pdk__tag find_tag(const char *text, size_t prefix)
     return (enum pdk__tag)tag;
 }
 
+/* A UUID, with its hyphens (a member of Curator's double barrier) or without (a permit or member of kazoo's). One of a
+ * hundred ends in ten digits, which are no number. */
+static bool is_uuid(const char *text)
+{
+    size_t hex = 0, hyphens = 0, length = strlen(text);
+    for (; *text != '\0'; text++) {
+        hex += hex_value(*text) >= 0;
+        hyphens += *text == '-';
+    }
+    return hex == 32 && hex + hyphens == length && (hyphens == 0 || hyphens == 4);
+}
+
 /* PREFIX gets the length of all that precedes the sequence number. */
 static struct pdk__name glance(const char *text, size_t *prefix)
 {
@@ -90,10 +102,12 @@ static struct pdk__name glance(const char *text, size_t *prefix)
     const char *sequence = find_sequence(text, strlen(text));
     if (sequence == NULL)
         return name;
-    name.sequence = read_sequence(sequence);
-    assert(name.sequence > -INT64_C(10000000000) && name.sequence < INT64_C(10000000000));
     *prefix = (size_t)(sequence - text);
     enum pdk__tag tag = find_tag(text, *prefix);
+    if (tag == PDK__N_TAGS && is_uuid(text))
+        return name;
+    name.sequence = read_sequence(sequence);
+    assert(name.sequence > -INT64_C(10000000000) && name.sequence < INT64_C(10000000000));
     name.kind = tag < PDK__N_TAGS ? PDK__NAME_CURATOR : PDK__NAME_FOREIGN;
     name.tag = tag < PDK__N_TAGS ? tag : 0;
     return name;

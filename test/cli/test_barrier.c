@@ -115,6 +115,21 @@ static void others_that_stay_inside(void)
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
+static void one_too_many(void)
+{
+    fresh("many");
+    cli_start_fed(&first, ARGS("barrier", "-N", "2", path, "sh", "-c", "echo in; read -r x; exit 0"));
+    cli_start_fed(&second, ARGS("barrier", "-N", "2", path, "sh", "-c", "echo in; read -r x; exit 0"));
+    CHECK_WITHIN(GENEROUS, program_said(&first, "in\n") && program_said(&second, "in\n"));
+    CHECK_EQ(cli_run(&c, ARGS("barrier", "-N", "2", path, "true")), 1);
+    CHECK_ONE_LINE(&c);
+    CHECK(program_complained(&c, "as many members as it has are inside"));
+    program_close_input(&first);
+    program_close_input(&second);
+    CHECK_EQ(program_wait(&first), 0);
+    CHECK_EQ(program_wait(&second), 0);
+}
+
 static void commands_that_cannot_run(void)
 {
     fresh("cannot");
@@ -171,6 +186,7 @@ int main(int argc, char **argv)
         {"a member that waits in vain, or is interrupted, leaves no node", a_member_that_waits_in_vain_leaves_no_node},
         {"signals reach the command", signals_reach_the_command},
         {"a member leaves without others that stay inside", others_that_stay_inside},
+        {"a member that is one too many is refused", one_too_many},
         {"a command that cannot run has its status", commands_that_cannot_run},
         {"a member whose node was deleted is told", a_member_whose_node_was_deleted},
         {"bad usage is one line and 64", bad_usage},

@@ -160,7 +160,8 @@ static void nothing_is_wrong(void)
         HEALTHY("kazoo's readers and writer", "foreign", "e " KAZOO "1__rlock__0000000000",
                 "e " KAZOO "2__lock__0000000001", "e " KAZOO "3__rlock__0000000002"),
         HEALTHY("kazoo's Semaphore", "double_barrier", "e " KAZOO "1", "e " KAZOO "2"),
-        HEALTHY("kazoo's DoubleBarrier", "double_barrier", "e " KAZOO "1", "e " KAZOO "2", "s ready"),
+        HEALTHY("kazoo's DoubleBarrier", "double_barrier", "e 0123456789abcdef0123450123456789", "e " KAZOO "2",
+                "s ready"),
         HEALTHY("the subclass of kazoo's Lock beside ours", "mutex", "e " KAZOO "1-lock-0000000000",
                 "e " OURS "1-lock-0000000001 " WRITTEN(1, "")),
         /* others */

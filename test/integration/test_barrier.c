@@ -290,6 +290,29 @@ static void enter_together_and_leave_together(void)
     end();
 }
 
+/* A member that has gone makes room. */
+static void one_too_many_is_refused(void)
+{
+    struct caller c;
+    char text[400];
+    begin(2);
+    start(&c, enter, 0, PDK_FOREVER);
+    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    finish(&c, 0);
+    CHECK_RC(pdk_double_barrier_enter(members[2], PDK_FOREVER), PDK_EBUSY);
+    pdk_double_barrier_last_error(members[2], text, sizeof text);
+    CHECK(strstr(text, "as many members as it has are inside") != NULL);
+    CHECK_EQ(pdk_double_barrier_state(members[2]), PDK_FREE);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
+    CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_ETIMEDOUT);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
+    CHECK_RC(pdk_double_barrier_enter(members[2], LONG_MS), 0);
+    start(&c, leave, 1, PDK_FOREVER);
+    CHECK_RC(pdk_double_barrier_leave(members[2], LONG_MS), 0);
+    finish(&c, 0);
+    end();
+}
+
 static void a_late_entry_leaves_no_node(void)
 {
     begin(2);
@@ -780,6 +803,7 @@ int main(int argc, char **argv)
         {"a cancelled wait leaves no watch", a_cancelled_wait_leaves_no_watch},
         {"a change of its data ends no wait", a_change_of_its_data_ends_no_wait},
         {"members enter together and leave together, round after round", enter_together_and_leave_together},
+        {"one too many is refused, until a member has gone", one_too_many_is_refused},
         {"a member that is too late to enter leaves no node", a_late_entry_leaves_no_node},
         {"a wait goes on through connections and sessions", a_wait_goes_on_through_connections_and_sessions},
         {"a removal during an outage is seen afterwards", a_removal_during_an_outage_is_seen_afterwards},

@@ -26,8 +26,8 @@ static int end(struct attendant *a, int rc)
     static const char *const names[] = {"enter", "leave", "wait", "set", "remove"};
     struct world *w = a->client->world;
     STORY(w, "client %d attendant %d: %s answers %s", a->client->id, a->index, names[a->task], pdk_strerrorname(rc));
-    if ((rc == PDK_EPERM && !a->client->closes) || rc == PDK_EBUSY || rc == PDK_EINVAL || rc == PDK_EDEADLK ||
-        rc == PDK_EEXHAUSTED || rc == PDK_EACCES)
+    if ((rc == PDK_EPERM && !a->client->closes) || (rc == PDK_EBUSY && a->task != TASK_ENTER) || rc == PDK_EINVAL ||
+        rc == PDK_EDEADLK || rc == PDK_EEXHAUSTED || rc == PDK_EACCES)
         world_break(w, law, "client %d: %s answers %s", a->client->id, names[a->task], pdk_strerrorname(rc));
     law_barriers_end(a, rc);
     return rc;
@@ -58,6 +58,8 @@ static void meet(struct attendant *a)
     law_barriers_begin(a, TASK_ENTER);
     int rc = end(a, pdk_double_barrier_enter(b, patience(a, LONG_MS)));
     judge_state(a, rc == 0);
+    if (rc == PDK_EBUSY)
+        see(SIGHT_CROWDED);
     if (rc != 0)
         return;
     see(SIGHT_MET);

@@ -159,6 +159,8 @@ struct attendant {
     bool met;    /* what the call promises was so, at one moment of it */
     bool enough; /* and so many members were there; or in the call before */
     bool enough_before;
+    bool room;     /* of a member: it was one of those that may be inside */
+    bool crowded;  /* it came when as many as may be inside were there */
     int64_t since; /* the state at its begin */
     instant ended;
 };

@@ -1,6 +1,7 @@
 /*
  * A barrier keeps its word. A member has entered: at one moment of the call its node and those of enough members were
- * there, or its node and the word "ready", which is left by a member that has seen enough of them. A member has left: its
+ * there, or its node and the word "ready", which is left by a member that has seen enough of them. It comes before the word,
+ * or is not one too many; and one that is refused is that. A member has left: its
  * node is gone, and so are those of all members that its client could know when the call began. A wait has ended, a
  * barrier was set, or removed: at one moment of the call it was not there, or was, or was not.
  */
@@ -18,15 +19,20 @@ static bool is_of(const struct world *w, const struct node *node, const struct c
 static void look_inside(const struct world *w, struct attendant *a)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[MEETING_PATH];
-    bool there = false, ready = false;
+    const struct node *own = NULL, *ready = NULL;
     int members = 0;
     for (int i = 0; i < dir->n; i++) {
-        there |= is_of(w, &dir->nodes[i], a->client);
-        ready |= strcmp(dir->nodes[i].name, READY) == 0;
+        if (is_of(w, &dir->nodes[i], a->client))
+            own = &dir->nodes[i];
+        else if (strcmp(dir->nodes[i].name, READY) == 0)
+            ready = &dir->nodes[i];
         members += dir->nodes[i].owner >= 0;
     }
-    a->enough |= there && members >= w->members;
-    a->met |= a->enough || (there && ready);
+    bool too_many = ready != NULL && own != NULL && members > w->members && own->czxid > ready->czxid;
+    a->enough |= own != NULL && members >= w->members;
+    a->met |= a->enough || (own != NULL && ready != NULL);
+    a->room |= own != NULL && !too_many;
+    a->crowded |= too_many;
 }
 
 static void look(struct world *w, struct attendant *a)
@@ -64,7 +70,7 @@ void law_barriers_begin(struct attendant *a, enum barrier_task task)
     a->met = false;
     if (task == TASK_ENTER) {
         a->enough_before = a->enough;
-        a->enough = false;
+        a->enough = a->room = a->crowded = false;
     }
     a->since = a->client->heard_zxid;
     look(w, a);
@@ -88,6 +94,9 @@ void law_barriers_end(struct attendant *a, int rc)
     struct world *w = a->client->world;
     a->calls = false;
     a->ended = w->agenda.now;
+    if (a->task == TASK_ENTER && ((rc == 0 && !a->room) || (rc == PDK_EBUSY && !a->crowded)))
+        world_break(w, law_barriers.name, "client %d is answered %d, and there is %s room", a->client->id, rc,
+                    rc == 0 ? "no" : "still");
     if (rc == 0 && a->task == TASK_LEAVE)
         judge_left(w, a);
     else if (rc == 0 && !a->met)

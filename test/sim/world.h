@@ -330,6 +330,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(HANDED_ACROSS, "a thread handed its grant to the next, which locked through another object")                     \
     X(FLUSHED, "a release that was not waited for was over after a flush")                                             \
     X(MET, "a member entered a double barrier")                                                                        \
+    X(CROWDED, "a member was one too many for a double barrier")                                                       \
     X(PARTED, "a member left it after the others")                                                                     \
     X(PASSED_BARRIER, "a wait at a barrier ended")                                                                     \
     X(FIVE_SERVERS, "five servers elected a leader")                                                                   \

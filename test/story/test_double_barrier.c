@@ -78,6 +78,11 @@ static void reply(const char *name, enum pdk__event_kind kind, enum pdk__outcome
 }
 
 static void created(enum pdk__outcome outcome) { reply("created", PDK__EV_CREATED, outcome, PDK_ENOENT); }
+static void created_at(int64_t token)
+{
+    step("created", (struct pdk__event){.kind = PDK__EV_CREATED, .op = UINT64_MAX, .token = token});
+}
+
 static void exists(void) { reply("exists", PDK__EV_CREATED, PDK__REFUSED, PDK_EEXHAUSTED); }
 static void deleted(enum pdk__outcome outcome) { reply("deleted", PDK__EV_DELETED, outcome, PDK_EACCES); }
 static void made(enum pdk__outcome outcome) { reply("made", PDK__EV_MADE_PARENTS, outcome, PDK_EACCES); }
@@ -85,6 +90,11 @@ static void made(enum pdk__outcome outcome) { reply("made", PDK__EV_MADE_PARENTS
 static void owned_by(int64_t owner)
 {
     step("owner", (struct pdk__event){.kind = PDK__EV_IDENTIFIED, .op = UINT64_MAX, .owner = owner});
+}
+
+static void aged(int64_t token)
+{
+    step("owner", (struct pdk__event){.kind = PDK__EV_IDENTIFIED, .op = UINT64_MAX, .token = token});
 }
 
 static void children(const char *const *list)
@@ -240,6 +250,61 @@ static void the_others_wait_for_ready(void)
          "unseen: -\n"
          "fired: list\n"
          "listed: ENTERED\n");
+}
+
+/* "ready" tells by its age. */
+static void one_too_many_is_refused(void)
+{
+    begin();
+    created_at(200);
+    LISTED("ready", LOW, HIGH, OWN);
+    aged(199);
+    deleted(PDK__OK);
+    ended("enter: create own\n"
+          "created: list\n"
+          "listed: identify ready\n"
+          "owner: FAILED PDK_EBUSY delete own\n"
+          "deleted: done\n");
+    begin();
+    created_at(200);
+    LISTED("ready", LOW, HIGH, OWN);
+    aged(201);
+    CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
+    begin();
+    created_at(200);
+    LISTED("ready", LOW, HIGH, OWN);
+    reply("gone", PDK__EV_IDENTIFIED, PDK__NO_NODE, 0);
+    LISTED(OWN);
+    told("enter: create own\n"
+         "created: list\n"
+         "listed: identify ready\n"
+         "gone: list\n"
+         "listed: watch ready*\n");
+}
+
+/* Its age is not known, or not yet. */
+static void one_too_many_that_cannot_be_told(void)
+{
+    begin();
+    created_at(200);
+    LISTED("ready", LOW, HIGH, OWN);
+    reply("hidden", PDK__EV_IDENTIFIED, PDK__NO_AUTH, PDK_EACCES);
+    CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
+    begin();
+    down();
+    up();
+    exists();
+    step("owner", (struct pdk__event){.kind = PDK__EV_IDENTIFIED, .op = UINT64_MAX, .owner = SESSION, .token = 200});
+    LISTED("ready", LOW, HIGH, OWN);
+    from_here();
+    reply("lost", PDK__EV_IDENTIFIED, PDK__UNKNOWN, 0);
+    due();
+    LISTED("ready", LOW, HIGH, OWN);
+    aged(199);
+    told("lost: -\n"
+         "due: list\n"
+         "listed: identify ready\n"
+         "owner: FAILED PDK_EBUSY delete own\n");
 }
 
 static void a_watch_event_alone_lets_no_member_in(void)
@@ -995,6 +1060,8 @@ int main(int argc, char **argv)
         {"the last member opens", the_last_member_opens},
         {"a lock is no barrier", a_lock_is_no_barrier},
         {"the others wait for ready", the_others_wait_for_ready},
+        {"one too many is refused, if it came after ready", one_too_many_is_refused},
+        {"one too many that cannot be told from the others enters, or is told later", one_too_many_that_cannot_be_told},
         {"a watch event alone lets no member in", a_watch_event_alone_lets_no_member_in},
         {"ready that came after the listing is seen", ready_that_came_after_the_listing_is_seen},
         {"the path is made", the_path_is_made},

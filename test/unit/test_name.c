@@ -91,6 +91,7 @@ static void contenders_of_every_library_are_ordered_by_their_number(void)
         {"x-0100001e4e830000-0000000008", PDK__NAME_FOREIGN, 8},
         {"_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-__WRIT__0000000010", PDK__NAME_CURATOR, 10},
         {"0000000011", PDK__NAME_FOREIGN, 11},
+        {"0123456789abcdef012345-0000000012", PDK__NAME_FOREIGN, 12},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct pdk__name name = pdk__name_parse(names[i].text);
@@ -111,9 +112,17 @@ static void a_counter_that_wrapped_is_negative(void)
 
 static void what_no_library_made_is_junk(void)
 {
-    static const char *const texts[] = {
-        "",  "config",    "lock-",          "lock-123456789", "backup-123456789", "0123456789x",
-        "-", "123456789", "lock-00000000 5"};
+    static const char *const texts[] = {"",
+                                        "config",
+                                        "lock-",
+                                        "lock-123456789",
+                                        "backup-123456789",
+                                        "0123456789x",
+                                        "-",
+                                        "123456789",
+                                        "lock-00000000 5",
+                                        "0123456789abcdef0123450123456789",
+                                        "8612d63e-bf96-4b12-a950-740123456789"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         CHECK_EQ(pdk__name_parse(texts[i]).kind, PDK__NAME_JUNK);
 }
