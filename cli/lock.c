@@ -6,7 +6,7 @@
 static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG]...\n"
                            "Run a command while holding the lock PATH.\n"
                            "  -s, --shared          hold beside others that share; -x, --exclusive: alone\n"
-                           "  -N, --permits COUNT  --limit N   hold COUNT (1) of a semaphore's N permits\n"
+                           "  -N, --permits COUNT  --limit N, --limit-from NODE   a semaphore's permits\n"
                            "  -l, --also PATH       hold this path, too, all or none; may be repeated\n"
                            "  -n, --nb              do not wait;  -w, --wait SEC   wait at most so long\n"
                            "  -E N                  exit status when busy or timed out (1)\n"

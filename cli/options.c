@@ -156,6 +156,7 @@ const struct pdk__cli_option pdk__cli_mode_options[] = {
     {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
     {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX},
     {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX},
+    {"limit-from", 0, KIND_TEXT, AT(limit_from)},
     {"also", 'l', KIND_OTHER, .take = take_also},
     {0},
 };
@@ -382,6 +383,8 @@ const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned 
 /* The options that choose the recipe fit together. */
 static int check_mode(struct pdk__cli_options *o)
 {
+    if (o->limit_from != NULL && o->limit == 0) /* until the node was read */
+        o->limit = o->count > 0 ? o->count : 1;
     if (o->limit > 0 && o->mode != MODE_MUTEX)
         return pdk__cli_usage("%s: --limit goes with neither -s nor -x", o->command);
     if (o->count > o->limit)

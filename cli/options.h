@@ -19,12 +19,13 @@ struct pdk__cli_options {
     const char *path;
     const char *also[PDK_MULTILOCK_MAX - 1]; /* the paths that are locked with it */
     unsigned n_also;
-    bool elect;     /* a leadership, not a lock */
-    int mode;       /* of a lock: an enum pdk__cli_mode */
-    int count;      /* of permits; 0: not given */
-    int limit;      /* of the semaphore; 0: it is none */
-    const char *id; /* of the candidate; NULL: the library's */
-    bool turns;     /* the candidates lead in turns */
+    bool elect;             /* a leadership, not a lock */
+    int mode;               /* of a lock: an enum pdk__cli_mode */
+    int count;              /* of permits; 0: not given */
+    int limit;              /* of the semaphore; 0: it is none */
+    const char *limit_from; /* the node that has the limit; or NULL */
+    const char *id;         /* of the candidate; NULL: the library's */
+    bool turns;             /* the candidates lead in turns */
     pdk_client_options *client;
     struct pdk__cli_security security;
     int64_t wait_ms;       /* PDK_FOREVER; 0: do not wait */

@@ -48,6 +48,7 @@ int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const st
         rc = pdk_lock_on_revoke(object->lock, revoked, watcher);
     pdk_lock_options_free(options);
     object->count = (unsigned)o->count;
+    object->limit_from = o->limit_from;
     return rc;
 }
 
@@ -102,8 +103,12 @@ static int permits_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_op
     return pdk_semaphore_new(lock, c, o->path, (unsigned)o->limit, options);
 }
 
+/* A server is connected: the limit is read before the request. */
 static int permits_request(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
+    int rc = object->limit_from != NULL ? pdk_semaphore_follow(object->lock, object->limit_from) : 0;
+    if (rc != 0)
+        return rc;
     return pdk_semaphore_acquire_async(object->lock, object->count, timeout_ms, cb, arg, &object->grant);
 }
 

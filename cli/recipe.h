@@ -21,8 +21,9 @@ struct pdk__cli_watcher {
 /* The lock, and what was requested of it. */
 struct pdk__cli_object {
     pdk_lock *lock;
-    pdk_grant *grant; /* NULL: nothing, or it was released */
-    unsigned count;   /* of permits to request */
+    pdk_grant *grant;       /* NULL: nothing, or it was released */
+    unsigned count;         /* of permits to request */
+    const char *limit_from; /* the node that has their limit; NULL: none */
 };
 
 struct pdk__cli_recipe {

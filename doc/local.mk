@@ -4,7 +4,7 @@ pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
 	%D%/abi.md %D%/campaign.txt %D%/comparison.md %D%/curator.md %D%/design.md %D%/guarantees.md %D%/histories.txt \
 	%D%/install.md %D%/interop.md %D%/measures.md %D%/mutations.txt %D%/operators.md %D%/performance.md \
-	%D%/performance-clients.svg %D%/performance-threads.svg %D%/promises.md %D%/proof.md %D%/security.md \
+	%D%/graph.svg %D%/performance-clients.svg %D%/performance-threads.svg %D%/promises.md %D%/proof.md %D%/security.md \
 	%D%/testing.md %D%/tunnels.md %D%/tutorial.md
 if WITH_CLI
 dist_man_MANS = %D%/paddock.1

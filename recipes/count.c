@@ -22,6 +22,7 @@ struct pdk__count {
     bool connected;                /* by the last report */
     bool looking;                  /* an answer is on its way */
     bool again;                    /* that answer will be out of date */
+    bool looked;                   /* an answer has come, whatever it was */
     int64_t rest_ms;
     pdk__count_cb *cb; /* NULL: the owner has freed it */
     void *arg;
@@ -152,6 +153,8 @@ static void was_read(int zrc, const char *value, int length, const struct Stat *
     struct pdk__count *count = look->count;
     struct pdk_client *c = pdk__request_arrive(&look->base, zrc);
     (void)stat;
+    count->looked = true;
+    pthread_cond_broadcast(&c->changed);
     if (count->cb == NULL) {
         count->looking = false;
     } else if (zrc == ZNONODE) {
@@ -207,6 +210,8 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
 static bool watches(struct pdk__member *m, const char *path) { return strcmp(path, count_of(m)->path) == 0; }
 
 static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh, .fired = fired, .watches = watches};
+
+bool pdk__count_looked(const struct pdk__count *count) { return count->looked; }
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 

@@ -18,6 +18,9 @@ typedef void pdk__count_cb(int32_t number, void *arg);
 /* Follow the node at PATH. The caller frees it with pdk__count_free(). PDK_ENOMEM, and as pdk__member_may_join(). */
 int pdk__count_new(struct pdk__count **out, struct pdk_client *c, const char *path, pdk__count_cb *cb, void *arg);
 
+/* Has an answer come to the first look? The client's `changed` is signalled when it comes. */
+bool pdk__count_looked(const struct pdk__count *count);
+
 /* CB is not called any more. NULL is allowed. */
 void pdk__count_free(struct pdk__count *count);
 

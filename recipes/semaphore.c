@@ -1,6 +1,7 @@
 #include "paddock/semaphore.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
+#include "lib/clock.h"
 #include "lib/core/path.h"
 #include "recipes/count.h"
 #include "recipes/lock.h"
@@ -112,6 +113,17 @@ static void counted(int32_t number, void *arg)
         set_limit(arg, (unsigned)number);
 }
 
+/* A request after it is then judged, and its nodes tell, by the right limit. */
+static void await_first_look(const struct pdk__semaphore *s)
+{
+    enum { POLL_MS = 100 }; /* an end of the permission to wait is not signalled */
+    struct pdk_client *c = s->holds.lock.object.client;
+    int64_t end_ms = pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
+    while (s->count != NULL && !pdk__count_looked(s->count) && c->session.phase == PDK__SESSION_CONNECTED &&
+           pdk__client_may_wait(c) == 0 && pdk__now_ms() < end_ms)
+        pdk__client_await(c, &c->changed, pdk__now_ms() + POLL_MS, false);
+}
+
 int pdk_semaphore_follow(pdk_semaphore *l, const char *count_path)
 {
     struct pdk__semaphore *s = semaphore_of(l);
@@ -126,6 +138,8 @@ int pdk_semaphore_follow(pdk_semaphore *l, const char *count_path)
         rc = PDK_EINVAL;
     else
         rc = pdk__count_new(&s->count, s->holds.lock.object.client, count_path, counted, s);
+    if (rc == 0)
+        await_first_look(s);
     return pdk__object_end(&s->holds.lock.object, "follow the limit of", rc);
 }
 

@@ -85,10 +85,11 @@ unsigned pdk_semaphore_limit(pdk_semaphore *s);
  * whose data are a 32-bit number with the most significant byte first. So a fleet has one limit, and a change of it
  * reaches all.
  *
- * The limit of pdk_semaphore_new() stands until the node was read. It stays as it is while the node is missing, cannot
- * be read, or has another size or a number below 1 or above PDK_SEMAPHORE_MAX; pdk_client_last_error() has the reason
- * of a refusal. A smaller one is as with pdk_semaphore_set_limit(). A change reaches each client on its own: until it
- * has, the trap of that function applies.
+ * While a server is connected, the call waits for the first reading, for at most a session timeout; on a thread that
+ * runs callbacks it does not wait. The limit of pdk_semaphore_new() stands until the node was read. It stays as it is
+ * while the node is missing, cannot be read, or has another size or a number below 1 or above PDK_SEMAPHORE_MAX;
+ * pdk_client_last_error() has the reason of a refusal. A smaller one is as with pdk_semaphore_set_limit(). A change
+ * reaches each client on its own: until it has, the trap of that function applies.
  *
  * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */

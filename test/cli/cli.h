@@ -95,6 +95,9 @@ void cli_make(const char *path, const char *name, const char *data);
 void cli_make_ephemeral(const char *path, const char *name, const char *data);
 void cli_make_unreadable(const char *path, const char *name, const char *data);
 
+/* Create PATH as Curator's SharedCount, or change its number. */
+void cli_make_count(const char *path, unsigned char number);
+
 /* Delete PATH/NAME. */
 void cli_delete(const char *path, const char *name);
 

@@ -199,6 +199,13 @@ void cli_make_unreadable(const char *path, const char *name, const char *data)
     CHECK_EQ(zoo_create(zh, node, data, (int)strlen(data), &acl, ZOO_EPHEMERAL, NULL, 0), ZOK);
 }
 
+void cli_make_count(const char *path, unsigned char number)
+{
+    const char bytes[] = {0, 0, 0, (char)number};
+    zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+    CHECK_EQ(zoo_set(zh, path, bytes, sizeof bytes, -1), ZOK);
+}
+
 void cli_delete(const char *path, const char *name)
 {
     char node[1024];

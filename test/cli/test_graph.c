@@ -279,6 +279,41 @@ static void two_commands(void)
     CHECK_EQ(program_wait(&third), 0);
 }
 
+/* Each has the fork at one hand, and waits for the other. One that puts its fork back lets all of them eat. */
+static void five_philosophers(void)
+{
+    enum { SEATS = 5 };
+    static struct program diner[SEATS];
+    static const char script[] = "echo in; read -r x; exec \"$PADDOCK_BUILDDIR/paddock\" lock \"$0\" true";
+    char fork[SEATS][160], label[SEATS][16], holds[100];
+    fresh("table");
+    for (int i = 0; i < SEATS; i++) {
+        snprintf(fork[i], sizeof fork[i], "%s/fork-%d", root, i);
+        snprintf(label[i], sizeof label[i], "seat-%d", i);
+    }
+    for (int i = 0; i < SEATS; i++)
+        cli_start_fed(&diner[i], ARGS("lock", "--label", label[i], fork[i], "sh", "-c", script, fork[(i + 1) % SEATS]));
+    for (int i = 0; i < SEATS; i++)
+        CHECK_WITHIN(GENEROUS, program_said(&diner[i], "in\n"));
+    for (int i = 0; i < SEATS; i++) {
+        look(0);
+        program_close_input(&diner[i]);
+        CHECK_WITHIN(GENEROUS, cli_children(fork[(i + 1) % SEATS]) == 2);
+    }
+    look(1);
+    CHECK_EQ(count("deadlocks"), 1);
+    CHECK_EQ(members(0), 2 * SEATS);
+    CHECK_EQ(cli_run(&c, ARGS("graph", root)), 1);
+    for (int i = 0; i < SEATS; i++) {
+        snprintf(holds, sizeof holds, "(%s) holds", label[i]);
+        CHECK(strstr(c.out, holds) != NULL);
+    }
+    CHECK_EQ(cli_run(&c, ARGS("break", fork[2])), 0);
+    for (int i = 0; i < SEATS; i++)
+        CHECK_EQ(program_wait(&diner[i]), i == 2 ? 143 : 0);
+    look(0);
+}
+
 /* Locks of several paths are made in one transaction, so two of them wait in one order, whatever the order of the words. */
 static void several_paths(void)
 {
@@ -408,6 +443,7 @@ int main(int argc, char **argv)
         {"an actor does not wait for its own permits", permits_of_one},
         {"kazoo's contenders wait for none but theirs", kazoo},
         {"two commands that lock from within are a deadlock, and a break ends it", two_commands},
+        {"of five philosophers all are in the circle, until one puts its fork back", five_philosophers},
         {"locks of several paths in several orders are no deadlock", several_paths},
         {"a command that locks the path that it runs under is a deadlock", under_itself},
         {"locks are found at any depth, each once, within limits", looks_below},

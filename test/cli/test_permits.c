@@ -63,6 +63,34 @@ static void several_at_once(void)
     finish(&second);
 }
 
+/* Curator's SharedCount has the limit, also of those that wait and of one that does not. */
+static void the_limit_is_in_a_node(void)
+{
+    char count[160];
+    fresh("counted");
+    snprintf(count, sizeof count, "%s-count", path);
+    const char *const *hold = ARGS("lock", "--limit-from", count, path, "sh", "-c", "echo in; read -r x; exit 0");
+    const char *const *try = ARGS("lock", "-n", "--limit-from", count, path, "true");
+    cli_make_count(count, 2);
+    cli_start_fed(&first, hold);
+    CHECK_WITHIN(GENEROUS, program_said(&first, "in\n"));
+    CHECK_EQ(cli_run(&c, try), 0);
+    cli_start_fed(&second, hold);
+    CHECK_WITHIN(GENEROUS, program_said(&second, "in\n"));
+    CHECK_EQ(cli_run(&c, try), 1);
+    cli_start_fed(&third, hold);
+    CHECK_WITHIN(GENEROUS, cli_children(leases) == 3);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
+    CHECK(program_silent(&third));
+    cli_make_count(count, 3);
+    CHECK_WITHIN(GENEROUS, program_said(&third, "in\n"));
+    finish(&first);
+    finish(&second);
+    finish(&third);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--limit-from", count, "-s", path, "true")), 64);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--limit-from", "relative", path, "true")), 64);
+}
+
 static void a_wait_is_given_up(void)
 {
     fresh("given-up");
@@ -226,6 +254,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"as many commands run as there are permits", as_many_as_there_are},
         {"several permits are held at once, all or none", several_at_once},
+        {"the limit is that of a node, and follows it", the_limit_is_in_a_node},
         {"a wait that is given up leaves nothing", a_wait_is_given_up},
         {"the command knows its token and its node", the_command_knows_its_permit},
         {"ls shows permits, and tells when limits differ", are_listed},

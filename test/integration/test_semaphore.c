@@ -256,6 +256,8 @@ static void the_limit_follows_a_count(void)
     CHECK_EQ(zoo_create(fixture.zh, path, "\0\0\0\2", 4, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
     CHECK_WITHIN(LONG_MS, granted(&second));
     CHECK_WITHIN(LONG_MS, pdk_semaphore_limit(semaphores[2]) == 2);
+    CHECK_RC(pdk_semaphore_follow(semaphores[0], path), 0);
+    CHECK_EQ(pdk_semaphore_limit(semaphores[0]), 2); /* the call waits for the reading */
     want(&third, semaphores[2], 1, 3, 1);
     set_count(path, "\0\0\0\0", 4);
     set_count(path, "\377\377\377\377", 4);

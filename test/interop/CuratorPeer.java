@@ -27,6 +27,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
@@ -48,6 +49,7 @@ public final class CuratorPeer {
     private final String path;
     private final InterProcessSemaphoreMutex alone;
     private InterProcessSemaphoreV2 semaphore;
+    private SharedCount number;
     private Collection<Lease> leases;
     private DistributedDoubleBarrier member;
     private LeaderLatch latch;
@@ -144,6 +146,23 @@ public final class CuratorPeer {
         return "revoked";
     }
 
+    /** The number that a semaphore's clients follow. */
+    private String setCount(int limit) throws Exception {
+        if (number == null) {
+            number = new SharedCount(client, path + "-count", 1);
+            number.start();
+        }
+        number.setCount(limit);
+        return "counts";
+    }
+
+    /** COUNT permits, of as many as the shared number says, within MS. */
+    private String acquireShared(int count, long ms) throws Exception {
+        semaphore = new InterProcessSemaphoreV2(client, path, number);
+        leases = semaphore.acquire(count, ms, TimeUnit.MILLISECONDS);
+        return leases != null ? "acquired" : "busy";
+    }
+
     /** COUNT permits of LIMIT, within MS. */
     private String acquire(int count, int limit, long ms) throws Exception {
         semaphore = new InterProcessSemaphoreV2(client, path, limit);
@@ -216,6 +235,10 @@ public final class CuratorPeer {
                 return UNLOCKED;
             case "acquire":
                 return acquire(Integer.parseInt(words[2]), Integer.parseInt(words[3]), Long.parseLong(words[4]));
+            case "count":
+                return setCount(Integer.parseInt(words[2]));
+            case "acquireshared":
+                return acquireShared(Integer.parseInt(words[2]), Long.parseLong(words[3]));
             case "return":
                 return giveBack();
             case "lockalone":

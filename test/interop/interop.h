@@ -65,6 +65,7 @@ void permits_of_both_are_counted_together(void);
 void curator_waits_for_our_permits(void);
 void ours_waits_for_curators_permits(void);
 void one_permit_is_curators_semaphore_mutex(void);
+void both_follow_curators_count(void);
 
 /* barriers.c */
 void curator_waits_at_our_barrier(void);

@@ -3,7 +3,8 @@
 Reads lines "RECIPE[/N] COMMAND [ARGUMENT...]" and answers "RECIPE[/N] WORD..." when the command is done; it says
 "ready" first. Each RECIPE/N is a contender with a client, a session and a thread of its own. "default" is kazoo's Lock,
 "subclass" is the one that doc/promises.md shows, and names that begin with "sub" are the classes of doc/interop.md.
-"lock", "trylock" and "unlock" are of PATH; "try PATH MS", "free" and "meet PATH ROUNDS FILE" are of the matrix:
+"lock", "trylock" and "unlock" are of PATH; so are "set", "remove" and "pass MS" of "barrier", and "enter" and "leave" of
+"pair", a double barrier for two; "try PATH MS", "free" and "meet PATH ROUNDS FILE" are of the matrix:
 paddock_peer.c has them. Ends with its input.
 """
 import os
@@ -16,6 +17,7 @@ from functools import partial
 from queue import Queue
 
 import kazoo.client
+import kazoo.recipe.barrier
 import kazoo.recipe.election
 import kazoo.recipe.lock
 from kazoo.exceptions import LockTimeout
@@ -80,6 +82,8 @@ RECIPES = {
     "subsemaphore": CLASSES["Semaphore"],
     "election": Turn,
     "subelection": Turn,
+    "barrier": kazoo.recipe.barrier.Barrier,
+    "pair": partial(kazoo.recipe.barrier.DoubleBarrier, num_clients=2),
 }
 
 
@@ -111,7 +115,23 @@ class Contender(threading.Thread):
             self.lock.release()
         return "done %d" % met
 
+    def answer_barrier(self, command, *words):
+        if command == "pass":
+            return "passed" if self.lock.wait(int(words[0]) / 1000) else "stopped"
+        if command == "set":
+            self.lock.create()
+            return "set"
+        if command == "remove":
+            return "removed" if self.lock.remove() else "none"
+        if command == "enter":
+            self.lock.enter()
+            return "inside" if self.lock.participating else "refused"
+        self.lock.leave()
+        return "outside"
+
     def answer(self, command, *words):
+        if self.recipe in ("barrier", "pair"):
+            return self.answer_barrier(command, *words)
         if command == "lock":
             return "locked" if self.lock.acquire() else "refused"
         if command == "trylock":

@@ -1,8 +1,9 @@
-interop_programs = %D%/curator %D%/kazoo
+interop_programs = %D%/curator %D%/go %D%/kazoo
 interop_helpers = %D%/paddock_peer
 interop_scripts = %D%/documented
 %C%_common = %D%/interop.c %D%/interop.h %D%/peer.c %D%/peer.h
 %C%_curator_SOURCES = %D%/barriers.c %D%/latches.c %D%/permits.c %D%/rwlocks.c %D%/test_curator.c %D%/turns.c $(%C%_common)
+%C%_go_SOURCES = %D%/test_go.c $(%C%_common)
 %C%_kazoo_SOURCES = %D%/test_kazoo.c $(%C%_common)
 %C%_paddock_peer_SOURCES = %D%/paddock_peer.c
 EXTRA_DIST += $(interop_scripts) %D%/CuratorPeer.java %D%/kazoo_peer.py %D%/matrix \

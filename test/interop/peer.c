@@ -89,3 +89,26 @@ void peer_start_kazoo(int port, const char *path)
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
     start(ARGS(PYTHON, "-B", program_source("test/interop/kazoo_peer.py"), hosts, path));
 }
+
+static char go_peer[1024];
+
+void peer_build_go(const char *dir)
+{
+    struct program build;
+    snprintf(go_peer, sizeof go_peer, "%s/gozk", dir);
+    int status = program_run(
+        &build,
+        ARGS(program_source("test/build/go-program"), "test/interop/gozk", "github.com/go-zookeeper/zk", go_peer),
+        PROGRAM_OUTPUT);
+    if (status == 77)
+        SKIP("no Go, or no go-zookeeper");
+    CHECK_EQ(status, 0);
+}
+
+void peer_start_go(int port)
+{
+    char hosts[32];
+    program_end(&peer);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
+    start(ARGS(go_peer, hosts));
+}

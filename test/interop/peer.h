@@ -1,4 +1,4 @@
-/* A process that speaks Curator (CuratorPeer.java) or kazoo (kazoo_peer.py), one at a time. */
+/* A process that speaks Curator (CuratorPeer.java), kazoo (kazoo_peer.py) or go-zookeeper (gozk), one at a time. */
 #ifndef PDK__INTEROP_PEER_H
 #define PDK__INTEROP_PEER_H
 
@@ -22,5 +22,11 @@ void peer_need_kazoo(void);
 
 /* Start kazoo's: its contenders are of PATH, on the server at 127.0.0.1:PORT. Ends the one before. */
 void peer_start_kazoo(int port, const char *path);
+
+/* Build go-zookeeper's in DIR; skips the tests when Go or the module is missing. In the setup. */
+void peer_build_go(const char *dir);
+
+/* Start it; its commands name their paths. On the server at 127.0.0.1:PORT. Ends the one before. */
+void peer_start_go(int port);
 
 #endif

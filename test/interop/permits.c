@@ -33,6 +33,37 @@ static void answered(int rc, void *arg)
     answer = rc;
 }
 
+/* Of one limit, which Curator's SharedCount sets, and which both follow while they wait. */
+void both_follow_curators_count(void)
+{
+    pdk_grant *held, *more;
+    const char *path = "/interop/counted";
+    pdk_semaphore *s = new_semaphore(path, 1);
+    say_and_hear("0 count 2", "0 counts");
+    CHECK_RC(pdk_semaphore_follow(s, "/interop/counted-count"), PDK_OK);
+    CHECK_EQ(pdk_semaphore_limit(s), 2);
+    CHECK_RC(pdk_semaphore_acquire(s, 1, &held), PDK_OK);
+    say_and_hear("0 acquireshared 1 60000", "0 acquired");
+    CHECK_RC(pdk_semaphore_tryacquire(s, 1, &more), PDK_EBUSY);
+    answer = 1;
+    CHECK_RC(pdk_semaphore_acquire_async(s, 1, PDK_FOREVER, answered, NULL, &more), PDK_OK);
+    CHECK_WITHIN(LIMIT_MS, count_below(path, "leases") == 3);
+    CHECK_EQ(answer, 1);
+    say_and_hear("1 count 3", "1 counts");
+    CHECK_WITHIN(LIMIT_MS, answer == PDK_OK);
+    say_and_hear("1 count 2", "1 counts");
+    CHECK_WITHIN(LIMIT_MS, pdk_semaphore_limit(s) == 2);
+    program_say(&peer, "1 acquireshared 1 60000");
+    CHECK_RC(pdk_grant_release(held), PDK_OK);
+    CHECK_WITHIN(LIMIT_MS, count_below(path, "leases") == 3);
+    CHECK(program_silent(&peer));
+    CHECK_RC(pdk_grant_release(more), PDK_OK);
+    CHECK_STR(program_hear(&peer), "1 acquired");
+    say_and_hear("0 return", "0 returned");
+    say_and_hear("1 return", "1 returned");
+    CHECK_RC(pdk_lock_free(s), PDK_OK);
+}
+
 void permits_of_both_are_counted_together(void)
 {
     pdk_grant *p, *more;

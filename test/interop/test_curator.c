@@ -233,6 +233,7 @@ int main(int argc, char **argv)
         {"Curator waits for our permits", curator_waits_for_our_permits},
         {"ours waits for Curator's permits", ours_waits_for_curators_permits},
         {"a semaphore with one permit is Curator's InterProcessSemaphoreMutex", one_permit_is_curators_semaphore_mutex},
+        {"ours and Curator follow one SharedCount", both_follow_curators_count},
         {"Curator waits at our barrier", curator_waits_at_our_barrier},
         {"ours waits at Curator's barrier", ours_waits_at_curators_barrier},
         {"members of both enter and leave together", members_of_both_enter_and_leave_together},

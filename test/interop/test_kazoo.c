@@ -119,6 +119,68 @@ static void permits_of_both_are_counted(void)
     CHECK_RC(pdk_lock_free(s), PDK_OK);
 }
 
+static void each_waits_at_the_others_barrier(void)
+{
+    const char *path = "/interop/kazoo-barrier";
+    pdk_barrier *b;
+    CHECK_RC(pdk_barrier_new(&b, ours, path), PDK_OK);
+    peer_start_kazoo(pdk__server_port(server), path);
+    CHECK_RC(pdk_barrier_set(b, LIMIT_MS), PDK_OK);
+    ask_peer("barrier pass 200", "barrier stopped");
+    program_say(&peer, "barrier pass 60000");
+    CHECK_RC(pdk_barrier_wait(b, 200), PDK_ETIMEDOUT);
+    CHECK(program_silent(&peer));
+    CHECK_RC(pdk_barrier_remove(b, LIMIT_MS), PDK_OK);
+    CHECK_STR(program_hear(&peer), "barrier passed");
+    ask_peer("barrier set", "barrier set");
+    CHECK_RC(pdk_barrier_wait(b, 0), PDK_ETIMEDOUT);
+    ask_peer("barrier remove", "barrier removed");
+    CHECK_RC(pdk_barrier_wait(b, 0), PDK_OK);
+    CHECK_RC(pdk_barrier_free(b), PDK_OK);
+}
+
+static void *enter(void *b) { return (void *)(intptr_t)pdk_double_barrier_enter(b, LIMIT_MS); }
+static void *leave(void *b) { return (void *)(intptr_t)pdk_double_barrier_leave(b, LIMIT_MS); }
+
+/* Ours is the first to come and to leave in the even rounds, the last in the odd ones. kazoo deletes "ready" when it
+ * begins to leave. */
+static void pairs_enter_and_leave_together(void)
+{
+    const char *path = "/interop/kazoo-members";
+    pdk_double_barrier *b;
+    CHECK_RC(pdk_double_barrier_new(&b, ours, path, 2), PDK_OK);
+    peer_start_kazoo(pdk__server_port(server), path);
+    for (int round = 0; round < 4; round++) {
+        bool first = round % 2 == 0;
+        pthread_t thread;
+        void *rc = NULL;
+        if (!first)
+            program_say(&peer, "pair enter");
+        else
+            CHECK_EQ(pthread_create(&thread, NULL, enter, b), 0);
+        CHECK_WITHIN(LIMIT_MS, count(path) == 1);
+        if (first) {
+            ask_peer("pair enter", "pair inside");
+            CHECK_EQ(pthread_join(thread, &rc), 0);
+            CHECK_RC((int)(intptr_t)rc, PDK_OK);
+            CHECK_EQ(pthread_create(&thread, NULL, leave, b), 0);
+            ask_peer("pair leave", "pair outside");
+            CHECK_EQ(pthread_join(thread, &rc), 0);
+            CHECK_RC((int)(intptr_t)rc, PDK_OK);
+        } else {
+            CHECK_RC(pdk_double_barrier_enter(b, LIMIT_MS), PDK_OK);
+            CHECK_STR(program_hear(&peer), "pair inside");
+            program_say(&peer, "pair leave");
+            CHECK_WITHIN(LIMIT_MS, count(path) <= 2);
+            CHECK(program_silent(&peer));
+            CHECK_RC(pdk_double_barrier_leave(b, LIMIT_MS), PDK_OK);
+            CHECK_STR(program_hear(&peer), "pair outside");
+        }
+        CHECK_WITHIN(LIMIT_MS, count(path) == 0);
+    }
+    CHECK_RC(pdk_double_barrier_free(b), PDK_OK);
+}
+
 static void start(const char *path) { peer_start_kazoo(pdk__server_port(server), path); }
 
 static void ours_comes_after_the_end(void)
@@ -146,6 +208,8 @@ int main(int argc, char **argv)
          readers_of_both_keep_writers_out},
         {"a writer of the documented class, or ours, is alone", writers_of_both_are_alone},
         {"permits of the documented class and ours are counted together", permits_of_both_are_counted},
+        {"kazoo waits at our barrier, and ours at kazoo's", each_waits_at_the_others_barrier},
+        {"members of kazoo's double barrier and ours enter and leave together", pairs_enter_and_leave_together},
         {0}};
     return pdk__test_main(
         argc, argv,
