@@ -57,6 +57,7 @@ struct barrier {
     pdk_double_barrier *member;
     struct pdk__cli_spawned companion;
     int signals;
+    char why[256]; /* the last call has failed */
 };
 
 /* --- the words --------------------------------------------------------------------------------------------------- */
@@ -136,26 +137,37 @@ static int parse(struct barrier *b, int argc, char **argv)
 
 /* --- calls ------------------------------------------------------------------------------------------------------- */
 
+/* The reason of a failure is the calling thread's. */
+static int note(struct barrier *b, int rc)
+{
+    if (b->member != NULL)
+        pdk_double_barrier_last_error(b->member, b->why, sizeof b->why);
+    else
+        pdk_barrier_last_error(b->simple, b->why, sizeof b->why);
+    return rc;
+}
+
 static int call_simple(void *arg)
 {
     struct barrier *b = arg;
     const struct pdk__cli_options *o = &b->options;
     if (b->task == WAIT)
-        return pdk_barrier_wait(b->simple, o->wait_ms);
+        return note(b, pdk_barrier_wait(b->simple, o->wait_ms));
     int64_t patience_ms = o->wait_ms > 0 || o->wait_ms == PDK_FOREVER ? o->wait_ms : o->connect_ms;
-    return b->task == SET ? pdk_barrier_set(b->simple, patience_ms) : pdk_barrier_remove(b->simple, patience_ms);
+    return note(b,
+                b->task == SET ? pdk_barrier_set(b->simple, patience_ms) : pdk_barrier_remove(b->simple, patience_ms));
 }
 
 static int call_enter(void *arg)
 {
     struct barrier *b = arg;
-    return pdk_double_barrier_enter(b->member, b->options.wait_ms);
+    return note(b, pdk_double_barrier_enter(b->member, b->options.wait_ms));
 }
 
 static int call_leave(void *arg)
 {
     struct barrier *b = arg;
-    return pdk_double_barrier_leave(b->member, b->leave_ms);
+    return note(b, pdk_double_barrier_leave(b->member, b->leave_ms));
 }
 
 static void report(const struct barrier *b, const char *what)
@@ -172,7 +184,7 @@ static int explain(const struct barrier *b, int rc)
         report(b, "the session was lost inside: the others may have left before");
     else {
         pdk_client_last_error(b->client, why, sizeof why);
-        pdk__cli_incident(&b->options, rc, why, text);
+        pdk__cli_incident(&b->options, rc, b->why[0] != '\0' ? b->why : why, text);
         pdk__cli_message("%s", text);
     }
     return rc == PDK_ELOST ? b->options.lost_status : pdk__cli_status_of(rc, b->options.busy_status);

@@ -74,7 +74,12 @@ static int attend(pdk_barrier *b, enum pdk__barrier_task task, int64_t timeout_m
 static int call(pdk_barrier *b, const char *verb, enum pdk__barrier_task task, int64_t timeout_ms)
 {
     int rc = pdk__object_begin(object_of(b));
-    return rc == 0 ? pdk__object_end(&b->object, verb, attend(b, task, timeout_ms)) : rc;
+    if (rc != 0)
+        return rc;
+    rc = attend(b, task, timeout_ms);
+    if (rc == PDK_EINVAL)
+        pdk__object_explain(&b->object, verb, rc, "nodes are below it: give the barrier a path of its own");
+    return pdk__object_end(&b->object, verb, rc);
 }
 
 int pdk_barrier_set(pdk_barrier *b, int64_t timeout_ms) { return call(b, "set", PDK__BARRIER_SET, timeout_ms); }

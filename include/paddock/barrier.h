@@ -54,6 +54,7 @@ int pdk_barrier_free(pdk_barrier *b);
  *
  * PDK_ETIMEDOUT: nothing was sent.
  * PDK_EUNKNOWN: no answer in time; the barrier may be set, now or later.
+ * PDK_EINVAL: nodes are below PATH: it is that of a lock, or of something else, and no barrier's.
  * PDK_EACCES, PDK_EACL, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
  * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  * PDK_EDEADLK: the calling thread runs callbacks of the client.
@@ -74,6 +75,7 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  * returns, its watch is removed from the servers, or is about to be.
  *
  * PDK_ETIMEDOUT: the barrier is set, or no server has answered.
+ * PDK_EINVAL: as for pdk_barrier_set().
  * PDK_EACCES: the ACL does not permit to READ the node, and the servers refuse exists without READ.
  * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *

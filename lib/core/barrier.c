@@ -99,10 +99,23 @@ static void refuse(struct pdk__barrier *b, const struct pdk__event *ev, struct p
 static void on_created(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     bool exists = ev->outcome == PDK__REFUSED && ev->error == PDK_EEXHAUSTED;
-    if (ev->outcome == PDK__OK || exists)
+    if (exists)
+        ask(b, out, PDK__ACT_IDENTIFY);
+    else if (ev->outcome == PDK__OK)
         end(b, out, 0);
     else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
         ask(b, out, PDK__ACT_PARENTS);
+    else
+        refuse(b, ev, out);
+}
+
+/* The node that was there before the create: a barrier was set, or a lock's contenders are below it. */
+static void on_found(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK && ev->has_children)
+        end(b, out, PDK_EINVAL);
+    else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE || ev->outcome == PDK__NO_AUTH)
+        end(b, out, 0);
     else
         refuse(b, ev, out);
 }
@@ -132,6 +145,8 @@ static void on_seen(struct pdk__barrier *b, const struct pdk__event *ev, struct 
         begin(b, out);
     } else if (ev->outcome != PDK__OK) {
         refuse(b, ev, out);
+    } else if (ev->has_children) {
+        end(b, out, PDK_EINVAL);
     } else if (b->once) {
         end(b, out, PDK_ETIMEDOUT);
     } else {
@@ -152,6 +167,8 @@ static void on_reply(struct pdk__barrier *b, const struct pdk__event *ev, struct
         on_created(b, ev, out);
     else if (ev->kind == PDK__EV_MADE_PARENTS)
         on_made_parents(b, ev, out);
+    else if (b->task == PDK__BARRIER_SET)
+        on_found(b, ev, out);
     else if (ev->kind == PDK__EV_DELETED)
         on_deleted(b, ev, out);
     else

@@ -11,7 +11,8 @@
  *                                         `--the same, and a watch is not set yet--> FADING --it is removed--> OVER
  *
  * Every call may be repeated: a node that is there is a barrier that is set, whichever request created it, and a node
- * that is not there is one that is removed. So a lost answer needs no search. The watch is set by a read, which sets
+ * that is not there is one that is removed. So a lost answer needs no search. A node with children is no barrier's, but
+ * the path of a lock or of anything else: PDK_EINVAL. The watch is set by a read, which sets
  * none on a node that is not there; a node that may not be read is watched by exists, and looked at each second.
  */
 #ifndef PDK__CORE_BARRIER_H

@@ -62,6 +62,7 @@ struct pdk__event {
     bool deleted;
     bool first;
     bool revoked;
+    bool has_children; /* of IDENTIFIED and WATCHED: the node is no barrier's */
     int64_t deadline_ms;
     int64_t session;
     int64_t timeout_ms;

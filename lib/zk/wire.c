@@ -109,7 +109,10 @@ static struct pdk__event event_of(int zrc, const struct Stat *stat)
 {
     if (zrc != ZOK)
         return (struct pdk__event){0};
-    return (struct pdk__event){.owner = stat->ephemeralOwner, .token = stat->czxid, .version = stat->version};
+    return (struct pdk__event){.owner = stat->ephemeralOwner,
+                               .token = stat->czxid,
+                               .version = stat->version,
+                               .has_children = stat->numChildren > 0};
 }
 
 /* --- shared questions ----------------------------------------------------------------------------------------------

@@ -130,6 +130,19 @@ static void one_too_many(void)
     CHECK_EQ(program_wait(&second), 0);
 }
 
+static void a_locks_path(void)
+{
+    fresh("lock");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-lock-0000000000", "");
+    CHECK_EQ(cli_run(&c, ARGS("barrier", "set", path)), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK(program_complained(&c, "nodes are below it: give the barrier a path of its own"));
+    CHECK_EQ(cli_run(&c, ARGS("barrier", path)), 64);
+    CHECK_EQ(cli_run(&c, ARGS("barrier", "-N", "1", path, "true")), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK(program_complained(&c, "a lock's nodes are there"));
+}
+
 static void commands_that_cannot_run(void)
 {
     fresh("cannot");
@@ -187,6 +200,7 @@ int main(int argc, char **argv)
         {"signals reach the command", signals_reach_the_command},
         {"a member leaves without others that stay inside", others_that_stay_inside},
         {"a member that is one too many is refused", one_too_many},
+        {"the path of a lock is no barrier's", a_locks_path},
         {"a command that cannot run has its status", commands_that_cannot_run},
         {"a member whose node was deleted is told", a_member_whose_node_was_deleted},
         {"bad usage is one line and 64", bad_usage},

@@ -9,7 +9,12 @@ const char pdk__fuzz_name[] = "name";
 /* The header's rule, in other words: the number at the end of TEXT, as a server would have written it. */
 static bool has_sequence(const char *text, int64_t *sequence)
 {
-    size_t length = strlen(text), digits = 0;
+    size_t length = strlen(text), digits = 0, hyphens = 0;
+    for (size_t i = 0; i < length; i++)
+        hyphens += text[i] == '-';
+    bool uuid = strspn(text, "0123456789abcdef-") == length && length == 32 + hyphens && hyphens % 4 == 0;
+    if (uuid && hyphens <= 4)
+        return false;
     while (digits < length && strchr("0123456789", text[length - 1 - digits]) != NULL)
         digits++;
     size_t rest = length - digits;

@@ -155,6 +155,25 @@ static void set_and_removed(void)
     end();
 }
 
+static void a_locks_path_is_no_barriers(void)
+{
+    char text[400];
+    pdk_mutex *m;
+    begin(1);
+    CHECK_RC(pdk_mutex_new(&m, clients[1], fixture.path, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), PDK_EINVAL);
+    pdk_barrier_last_error(barriers[0], text, sizeof text);
+    CHECK(strstr(text, "nodes are below it") != NULL);
+    CHECK_RC(pdk_barrier_wait(barriers[0], LONG_MS), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), PDK_EREFUSED);
+    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    end();
+}
+
 /* A server may lag behind the one that has set the barrier, or has removed it. */
 static void a_look_is_at_the_present(void)
 {
@@ -796,6 +815,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"it is set and removed, once or again", set_and_removed},
+        {"the path of a lock is no barrier's", a_locks_path_is_no_barriers},
         {"a look is at the present, whichever server answers", a_look_is_at_the_present},
         {"a wait lasts until it is removed", waits_until_it_is_removed},
         {"a wait that is late leaves no watch, but for another that relies on it", a_late_wait_leaves_no_watch},

@@ -56,6 +56,15 @@ static void created(enum pdk__outcome outcome, int error) { reply("created", PDK
 static void deleted(enum pdk__outcome outcome) { reply("deleted", PDK__EV_DELETED, outcome, PDK_EREFUSED); }
 static void made(enum pdk__outcome outcome) { reply("made", PDK__EV_MADE_PARENTS, outcome, PDK_EACCES); }
 
+static void found(enum pdk__outcome outcome, bool has_children)
+{
+    step("found", (struct pdk__event){.kind = PDK__EV_IDENTIFIED,
+                                      .op = UINT64_MAX,
+                                      .outcome = outcome,
+                                      .error = PDK_EREFUSED,
+                                      .has_children = has_children});
+}
+
 static void fired(bool deleted)
 {
     step(deleted ? "gone" : "changed", (struct pdk__event){.kind = PDK__EV_FIRED, .deleted = deleted});
@@ -299,8 +308,46 @@ static void a_barrier_is_set_once_or_again(void)
           "created: done\n");
     begin(PDK__BARRIER_SET);
     created(PDK__REFUSED, PDK_EEXHAUSTED); /* it exists */
+    found(PDK__OK, false);
     ended("call: create\n"
-          "created: done\n");
+          "created: look\n"
+          "found: done\n");
+    begin(PDK__BARRIER_SET);
+    created(PDK__REFUSED, PDK_EEXHAUSTED);
+    found(PDK__NO_AUTH, false);
+    ended("call: create\n"
+          "created: look\n"
+          "found: done\n");
+    begin(PDK__BARRIER_SET);
+    created(PDK__REFUSED, PDK_EEXHAUSTED);
+    found(PDK__UNKNOWN, false);
+    due();
+    created(PDK__REFUSED, PDK_EEXHAUSTED);
+    found(PDK__NO_NODE, false); /* another client has removed it since */
+    ended("call: create\n"
+          "created: look\n"
+          "found: -\n"
+          "due: create\n"
+          "created: look\n"
+          "found: done\n");
+}
+
+static void a_path_with_nodes_below_is_no_barrier(void)
+{
+    begin(PDK__BARRIER_SET);
+    created(PDK__REFUSED, PDK_EEXHAUSTED);
+    found(PDK__OK, true);
+    ended("call: create\n"
+          "created: look\n"
+          "found: done PDK_EINVAL\n");
+    begin(PDK__BARRIER_WAIT);
+    step("seen", (struct pdk__event){.kind = PDK__EV_WATCHED, .op = UINT64_MAX, .has_children = true});
+    ended("call: watch\n"
+          "seen: unwatch done PDK_EINVAL\n");
+    begin_as(PDK__BARRIER_WAIT, true, true);
+    found(PDK__OK, true);
+    ended("call: look\n"
+          "found: done PDK_EINVAL\n");
 }
 
 static void missing_ancestors_are_made(void)
@@ -340,10 +387,12 @@ static void a_write_whose_answer_is_lost_is_repeated(void)
     down();
     up();
     created(PDK__REFUSED, PDK_EEXHAUSTED);
+    found(PDK__OK, false);
     ended("call: create\n"
           "down: -\n"
           "up: create\n"
-          "created: done\n");
+          "created: look\n"
+          "found: done\n");
     begin(PDK__BARRIER_REMOVE);
     deleted(PDK__UNKNOWN);
     due();
@@ -396,6 +445,7 @@ int main(int argc, char **argv)
         {"a wait is cancelled", a_wait_is_cancelled},
         {"a wait ends with the client", a_wait_ends_with_the_client},
         {"a barrier is set once or again", a_barrier_is_set_once_or_again},
+        {"a path with nodes below is no barrier", a_path_with_nodes_below_is_no_barrier},
         {"missing ancestors are made", missing_ancestors_are_made},
         {"ancestors are not made without end", ancestors_are_not_made_without_end},
         {"a write whose answer is lost is repeated", a_write_whose_answer_is_lost_is_repeated},

@@ -214,6 +214,14 @@ static void junk_is_listed_as_a_holder_among_permits_alone(void)
     CHECK_EQ(pdk__rule_position(&pdk__rule_mutex, &stranger), 9);
 }
 
+/* One that waits for it then has nothing ahead once it is gone. */
+static void a_holder_is_the_first_where_it_holds_alone(void)
+{
+    struct pdk__rule one = pdk__rule_permit(1), two = pdk__rule_permit(2);
+    CHECK(pdk__rule_admits_first(&pdk__rule_mutex) && pdk__rule_admits_first(&one));
+    CHECK(!pdk__rule_admits_first(&pdk__rule_reader) && !pdk__rule_admits_first(&two));
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -229,6 +237,7 @@ int main(int argc, char **argv)
          a_node_of_our_session_and_attempt_is_a_contender_like_others},
         {"a contender that the rule passes does not block", a_contender_that_the_rule_passes_does_not_block},
         {"a contender without a tag is never passed", a_contender_without_a_tag_is_never_passed},
+        {"a holder is the first of all where it holds alone", a_holder_is_the_first_where_it_holds_alone},
         {"fewer than the rule admits do not block", fewer_than_the_rule_admits_do_not_block},
         {"a reader waits for the nearest writer", a_reader_waits_for_the_nearest_writer},
         {"a writer does not follow a writer unseen", a_writer_does_not_follow_a_writer_unseen},
