@@ -160,11 +160,15 @@ static void find_unreadable(json_t *all, const pdk_contender_list *list)
                "nodes whose ACL does not permit READ here; contenders that may not read them wait longer, or fail");
 }
 
-/* Where no contender is, a path that nobody may write below is no lock's. */
+/* Where no contender is, a path that nobody may write below is no lock's. Above the paths of other locks, and a
+ * semaphore's parts, nobody need delete. */
 static void find_acl(json_t *all, const pdk_contender_list *list)
 {
     const char *who;
     int lacks = pdk_contender_list_lacks(list, &who);
+    enum pdk__cli_site site = pdk__cli_site(list);
+    if (site == SITE_DIRECTORY || site == SITE_SEMAPHORE)
+        return;
     if ((lacks & ZOO_PERM_CREATE) != 0 && recipes_of(list) != 0)
         pdk__cli_finding(all, ACL_LACKS, "give contenders CREATE, READ and DELETE in the ACL of the path",
                          "the ACL of the path permits CREATE to nobody: no new contender can queue");

@@ -368,7 +368,7 @@ static int check_also(struct pdk__cli_options *o, const char *path)
     o->path = path;
     for (unsigned i = 0; i < o->n_also; i++)
         for (unsigned j = 0; j <= i; j++)
-            if (strcmp(o->also[i], pdk__cli_options_path_at(o, j)) == 0)
+            if (strcmp(o->also[i], j == 0 ? path : o->also[j - 1]) == 0)
                 return pdk__cli_usage("%s: a path is given twice: %s", o->command, o->also[i]);
     return 0;
 }

@@ -318,7 +318,7 @@ int pdk__cli_watch(struct pdk__cli_options *o, char *const *paths, bool json)
     while (paths[n] != NULL)
         n++;
     struct watch w = {.options = o, .json = json, .signals = -1, .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    w.places = calloc(n, sizeof *w.places);
+    w.places = calloc(n + 1, sizeof *w.places);
     if (w.places == NULL || w.news < 0) {
         pdk__cli_message("%s", pdk_strerror(w.places == NULL ? PDK_ENOMEM : PDK_ESYSTEM));
         free(w.places);

@@ -274,7 +274,7 @@ int pdk_lock_fd(pdk_lock *l) { return pdk__object_fd(object_of(l)); }
 
 int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token)
 {
-    int what;
+    int what = PDK_FREE;
     int rc = state != NULL ? may_report(l) : PDK_EINVAL;
     if (rc == 0)
         rc = pdk__object_next_change(&l->object, &what, token);

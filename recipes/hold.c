@@ -597,8 +597,9 @@ static int init_parts(struct pdk__hold *hold, const struct pdk__verbs *verbs)
     /* To the caller the gate is nothing but the request, until it is to be left. */
     hold->gate_verbs = (struct pdk__verbs){
         .acquire = verbs->acquire, .keep = verbs->acquire, .release = verbs->release};
-    if (sites->gate != NULL)
-        init_part(gate_of(hold), hold, &hold->gate_verbs, sites->gate);
+    struct pdk__part *gate = gate_of(hold);
+    if (gate != NULL)
+        init_part(gate, hold, &hold->gate_verbs, sites->gate);
     return 0;
 }
 

@@ -130,9 +130,9 @@ int pdk__object_explain(struct pdk__object *o, const char *verb, int rc, const c
 
 /* --- every verb -------------------------------------------------------------------------------------------------- */
 
-int pdk__object_enter(struct pdk__object *o)
+int pdk__object_enter_that(struct pdk__object *o)
 {
-    int rc = o != NULL ? pdk__client_enter(o->client) : PDK_EINVAL;
+    int rc = pdk__client_enter(o->client);
     if (rc != 0)
         return rc;
     pdk__object_ref(o);
@@ -155,9 +155,9 @@ void pdk__object_leave(struct pdk__object *o)
     pdk__client_unref(c);
 }
 
-int pdk__object_begin(struct pdk__object *o)
+int pdk__object_begin_that(struct pdk__object *o)
 {
-    int rc = pdk__object_enter(o);
+    int rc = pdk__object_enter_that(o);
     if (rc == 0)
         pdk__incident_clear(o->number);
     return rc;

@@ -61,13 +61,22 @@ int pdk__object_new(struct pdk__object **out, struct pdk_client *c, const char *
 
 /* Every public verb begins and ends with these. The state is brought up to date first: the state that one call finds
  * must hold for all later calls, and the thread that delivers the event may be late. The object stays until the verb
- * has left: it may be freed as soon as no thread waits. PDK_EINVAL: O is NULL. */
-int pdk__object_enter(struct pdk__object *o);
+ * has left: it may be freed as soon as no thread waits. PDK_EINVAL: O is NULL. That is decided here, in sight of the
+ * analyzers of each verb. */
+int pdk__object_enter_that(struct pdk__object *o);
+static inline int pdk__object_enter(struct pdk__object *o)
+{
+    return o != NULL ? pdk__object_enter_that(o) : PDK_EINVAL;
+}
 void pdk__object_leave(struct pdk__object *o); /* with the lock, which it releases */
 
 /* Verbs that can fail begin and end with these instead. The end notes why the call failed, unless a callee has noted
  * it already, or that it did not fail. Returns RC. */
-int pdk__object_begin(struct pdk__object *o);
+int pdk__object_begin_that(struct pdk__object *o);
+static inline int pdk__object_begin(struct pdk__object *o)
+{
+    return o != NULL ? pdk__object_begin_that(o) : PDK_EINVAL;
+}
 int pdk__object_end(struct pdk__object *o, const char *verb, int rc);
 
 size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size);

@@ -158,7 +158,9 @@ static int write_config(const pdk__server *s)
         return pdk__server_fail("cannot write %s/zoo.cfg: %s", s->keeper.dir, strerror(errno));
     if (o->id == 0)
         return 0;
-    if ((f = create(s->data, "myid")) == NULL || fprintf(f, "%d\n", o->id) < 0 || fclose(f) != 0)
+    f = create(s->data, "myid");
+    bool written = f != NULL && fprintf(f, "%d\n", o->id) > 0;
+    if (f == NULL || fclose(f) != 0 || !written)
         return pdk__server_fail("cannot write %s/myid: %s", s->data, strerror(errno));
     return 0;
 }

@@ -59,6 +59,7 @@ static void end_unmet(struct pdk__barrier *b, struct pdk__actions *out, int erro
 static void begin(struct pdk__barrier *b, struct pdk__actions *out)
 {
     assert(b->connected);
+    b->overtaken = false;
     if (b->task == PDK__BARRIER_WAIT) {
         b->watched |= !b->once;
         ask(b, out, b->once ? PDK__ACT_IDENTIFY : PDK__ACT_WATCH);
@@ -149,6 +150,8 @@ static void on_seen(struct pdk__barrier *b, const struct pdk__event *ev, struct 
         end(b, out, PDK_EINVAL);
     } else if (b->once) {
         end(b, out, PDK_ETIMEDOUT);
+    } else if (b->overtaken) {
+        begin(b, out);
     } else {
         pdk__retry_reset(&b->retry);
         b->phase = PDK__BARRIER_WATCHING;
@@ -175,17 +178,19 @@ static void on_reply(struct pdk__barrier *b, const struct pdk__event *ev, struct
         on_seen(b, ev, out);
 }
 
-/* A watch reports once. Its report may precede the answer to the read that set it. */
+/* A watch reports once. A report that comes before the answer to our read may be of an earlier call's watch, and the
+ * barrier set again since; or it is ours, and has overtaken the answer. After the answer it is ours. */
 static void on_fired(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (!b->watched)
+    b->overtaken |= b->phase == PDK__BARRIER_ASKING;
+    if (b->phase != PDK__BARRIER_WATCHING)
         return;
-    if (ev->deleted)
+    if (ev->deleted) {
         b->watched = b->by_exists = false;
-    if (ev->deleted)
         end(b, out, 0);
-    else if (b->phase == PDK__BARRIER_WATCHING)
+    } else {
         begin(b, out);
+    }
 }
 
 /* --- time and session -------------------------------------------------------------------------------------------- */

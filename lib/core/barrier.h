@@ -43,6 +43,7 @@ struct pdk__barrier {
     bool begun;     /* a write was sent, and may have happened */
     bool watched;   /* a watch of ours may be on the node */
     bool by_exists; /* it is watched by exists, because it may not be read */
+    bool overtaken; /* a watch has reported since the request was sent */
     unsigned parent_tries;
     uint64_t op;
     int64_t due_ms;

@@ -11,11 +11,11 @@
 /* One that does not wait for ours can hold beside us. */
 static void note_stranger(struct pdk__standing *s, const char *child)
 {
-    const struct pdk__library *library = pdk__name_library(child);
     char clean[128];
     if (s->strangers)
         return;
     s->strangers = true;
+    const struct pdk__library *library = pdk__name_library(child);
     pdk__incident_clean(clean, sizeof clean, child, strlen(child));
     pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of %s, %s: %s", s->path, library->name, library->conduct, clean);
 }

@@ -12,7 +12,7 @@ server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
+	%D%/Prose.pm %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages
@@ -23,6 +23,10 @@ dist-hook:
 # Other compilers, C libraries and options.
 portability:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/portability
+
+# What the analyzers of gcc, clang and cppcheck say of the sources.
+check-analyzers: paddock$(EXEEXT)
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/analyzers
 
 # The instructions that the library's assertions cost.
 assertions-cost: paddock$(EXEEXT)
@@ -69,6 +73,6 @@ check-core-coverage:
 	$(MAKE) -j$(COMPUTING_JOBS) check check_PROGRAMS='$(core_programs)' TESTS='$(core_programs)'
 	$(MAKE) coverage COVERAGE_OF=--core
 
-.PHONY: assertions-cost check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
+.PHONY: assertions-cost check-analyzers check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
 	check-sanitized-quick check-sanitized-quick-programs check-valgrind coverage \
 	portability

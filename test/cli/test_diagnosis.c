@@ -124,6 +124,7 @@ static void nothing_is_wrong(void)
         HEALTHY("members of a double barrier", "double_barrier", "e " OURS "1-member", "e " OURS "2-member"),
         HEALTHY("members that are inside", "double_barrier", "e " OURS "1-member", "e " OURS "2-member", "s ready"),
         HEALTHY("the paths of other locks", "directory", "s orders", "s invoices"),
+        HEALTHY("the same, which nobody may delete", "directory", "s orders", "s invoices", "a rc"),
         HEALTHY("a number that others have left behind", "mutex", "e " OURS "1-lock-0000012345"),
         HEALTHY("an ACL that lets all contend, and nobody change it", "mutex", "e " OURS "1-lock-0000000000", "a rcd"),
         HEALTHY("a path below which nobody creates", "none", "a r"),

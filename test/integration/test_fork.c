@@ -92,6 +92,7 @@ static void verbs_of_mutexes(void)
     pdk_grant *other;
     int64_t token;
     pdk_state state;
+    zoo_op_t check;
     CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EFORKED);
@@ -106,6 +107,7 @@ static void verbs_of_mutexes(void)
     CHECK_EQ(pdk_grant_state(g), PDK_LOST);
     CHECK_EQ(pdk_grant_valid_ms(g), 0);
     CHECK_RC(pdk_lock_token(m, &token), PDK_EFORKED);
+    CHECK_RC(pdk_lock_guard(m, &check), PDK_EFORKED);
     CHECK_RC(pdk_lock_on_state(m, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_lock_on_revoke(m, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_lock_fd(m), PDK_EFORKED);

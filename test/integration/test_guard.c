@@ -223,12 +223,6 @@ static void without_a_grant(void)
     CHECK_RC(pdk_lock_guard(m, NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_guard(NULL, &check), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pid_t child = pdk__test_fork();
-    if (child == 0) {
-        CHECK_RC(pdk_lock_guard(m, &check), PDK_EFORKED);
-        _exit(0);
-    }
-    CHECK_EQ(pdk__test_wait(child), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_guard(m, &check), PDK_EPERM);
     finish();

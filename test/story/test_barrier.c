@@ -195,20 +195,30 @@ static void a_wait_goes_on_in_the_next_session(void)
           "seen: done\n");
 }
 
-/* The change is one of the watch before: the read under way shows what is there. */
-static void a_change_during_the_read_asks_nothing_more(void)
+/* It is of an earlier call's watch, and the barrier set again since; or of our own, and has overtaken the answer. */
+static void an_event_before_the_answer_makes_it_look_again(void)
 {
     begin(PDK__BARRIER_WAIT);
+    fired(true);
+    seen(PDK__OK);
     fired(false);
     seen(PDK__OK);
+    seen(PDK__OK);
     down();
+    fired(true);
     up();
+    seen(PDK__OK);
     fired(true);
     ended("call: watch\n"
+          "gone: -\n"
+          "seen: watch\n"
           "changed: -\n"
+          "seen: watch\n"
           "seen: -\n"
           "down: -\n"
+          "gone: -\n"
           "up: watch\n"
+          "seen: -\n"
           "gone: done\n");
 }
 
@@ -438,7 +448,7 @@ int main(int argc, char **argv)
          a_wait_that_is_late_while_apart_removes_its_watch_on_the_next_connection},
         {"a session that ends takes its watch along", a_session_that_ends_takes_its_watch_along},
         {"a wait goes on in the next session", a_wait_goes_on_in_the_next_session},
-        {"a change during the read asks nothing more", a_change_during_the_read_asks_nothing_more},
+        {"an event before the answer makes it look again", an_event_before_the_answer_makes_it_look_again},
         {"a node that may not be read is watched by exists", a_node_that_may_not_be_read_is_watched_by_exists},
         {"an answer that is lost is asked for again", an_answer_that_is_lost_is_asked_for_again},
         {"a look sets no watch", a_look_sets_no_watch},
