@@ -53,7 +53,8 @@ static void a_path_in_use_is_kept(void)
 
 static void permissions_stay(void)
 {
-    const char *const *mine = ARGS("lock", "--auth", "digest:me:secret", "--acl", "auth::rwcda", path, "true");
+    const char *const *mine = ARGS("lock", "--auth", "digest:me:secret", "--acl", "auth::rwcda", "--acl",
+                                   "world:anyone:r", path, "true");
     fresh("permissions");
     CHECK_EQ(cli_run(&c, mine), 0);
     cli_set_counter(path, NEAR_END);
