@@ -196,7 +196,7 @@ static int judge(const struct barrier *b, int rc, int signal, const char *waited
     if (signal != 0 && rc != 0)
         return STATUS_SIGNAL + signal;
     if (rc == PDK_ETIMEDOUT || rc == PDK_EBUSY) {
-        report(b, rc == PDK_EBUSY ? "as many members as it has are inside" : waited);
+        report(b, rc == PDK_EBUSY ? "as many members as it has came before" : waited);
         return b->options.busy_status;
     }
     return rc == 0 ? 0 : explain(b, rc);

@@ -108,7 +108,7 @@ static int enter(struct pdk_double_barrier *b, int64_t timeout_ms)
     if (rc == PDK_EINVAL)
         pdk__object_explain(&b->object, "enter", rc, "a lock's nodes are there: give the barrier a path of its own");
     else if (rc == PDK_EBUSY)
-        pdk__object_explain(&b->object, "enter", rc, "as many members as it has are inside");
+        pdk__object_explain(&b->object, "enter", rc, "as many members as it has came before");
     return rc;
 }
 

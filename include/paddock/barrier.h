@@ -11,8 +11,8 @@
  *  - A member of a double barrier is in its session. When the process dies, the servers delete the member's node, and
  *    the others no longer wait for it. The node "ready" is no session's: when all members die inside, it stays, and the
  *    next member of that path enters at once. Delete it then, or use another path for each run.
- *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are inside is refused;
- *    one more that comes with them, before "ready" is there, enters beside them. Curator's members are never refused.
+ *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are there, inside or about
+ *    to enter, is refused. Curator's members are never refused.
  *  - Each member lists the others when it enters and when it leaves. COUNT members read the square of COUNT names.
  *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A path that is used again, round after round, is
  *    safe among members of this library. A Curator member that is slow to leave one round can wait for a member of the
@@ -114,8 +114,8 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
  *
  * PDK_ETIMEDOUT: not entered. The trap: members that had counted this one go on without it.
  * PDK_EINVAL: contenders of a lock, or a semaphore, are at PATH. They would be counted as members.
- * PDK_EBUSY: COUNT other members are inside; a member that died counts until its session has ended. Or the object is
- *     inside, or another thread's call is under way.
+ * PDK_EBUSY: COUNT other members came before this one, and are there; a member that died counts until its session has
+ *     ended. Or the object is inside, or another thread's call is under way.
  * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM,
  * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */

@@ -70,6 +70,7 @@ static void create(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
     pdk__name_format_member(b->name, b->session, b->attempt);
     b->node = PDK__NODE_MAYBE;
+    b->admitted = b->passing = false;
     ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_CREATING, b->name);
 }
 
@@ -191,8 +192,10 @@ static bool contains(const struct pdk__event *ev, const char *name)
     return false;
 }
 
-/* The first of the other members in the direction that is looked in, behind AFTER if that is not NULL. */
-static const char *find_other(const struct pdk__double_barrier *b, const struct pdk__event *ev, const char *after)
+/* The first of the other members in the direction that is looked in, behind AFTER if that is not NULL; and how many there
+ * are, if N is not NULL. */
+static const char *find_other(const struct pdk__double_barrier *b, const struct pdk__event *ev, const char *after,
+                              size_t *n)
 {
     const char *found = NULL;
     int way = b->lowest ? -1 : 1;
@@ -201,6 +204,8 @@ static const char *find_other(const struct pdk__double_barrier *b, const struct 
         if (is_ready(name) || is_of_a_lock(name) || strcmp(name, b->name) == 0 ||
             (after != NULL && way * strcmp(name, after) <= 0))
             continue;
+        if (n != NULL)
+            ++*n;
         if (found == NULL || way * strcmp(name, found) < 0)
             found = name;
     }
@@ -224,6 +229,21 @@ static void enter(struct pdk__double_barrier *b, struct pdk__actions *out)
     put(out, (struct pdk__action){.kind = PDK__ACT_GRANTED});
 }
 
+/* Is it one of the first COUNT members? Where there are more, it asks the others for their age, one after the other, until
+ * too few are left to be that many before it. True: yes. False: a question is under way. */
+static bool admit(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    size_t unknown = 0;
+    if (!b->passing)
+        b->older = 0;
+    const char *other = find_other(b, ev, b->passing ? ev->name : NULL, &unknown);
+    b->passing = false;
+    b->admitted = b->admitted || b->older + unknown < b->count;
+    if (!b->admitted)
+        ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_PLACING, other);
+    return b->admitted;
+}
+
 static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__NO_NODE || (ev->outcome == PDK__OK && !contains(ev, b->name))) {
@@ -234,9 +254,10 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
         refuse(b, ev, out);
     } else if (is_a_lock(ev)) { /* its contenders would be counted */
         fail(b, out, PDK_EINVAL, PDK__AIM_QUIT);
+    } else if (!admit(b, ev, out)) {
+        return;
     } else if (contains(ev, PDK__READY)) {
-        bool crowded = ev->n_children - 1 > b->count;
-        crowded ? ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_PLACING, PDK__READY) : enter(b, out);
+        enter(b, out);
     } else if (ev->n_children >= b->count) {
         ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_OPENING, PDK__READY);
     } else if (b->once) {
@@ -247,18 +268,19 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
     }
 }
 
-/* More than enough members are there. One that came before "ready" is among those that it lets in; one that came after is
- * too many. */
+/* Those that were older, and there when they were asked, were all there when our node was made. */
 static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->outcome == PDK__OK && ev->token < b->token)
-        fail(b, out, PDK_EBUSY, PDK__AIM_QUIT);
-    else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_AUTH)
-        enter(b, out);
-    else if (ev->outcome == PDK__NO_NODE)
-        list(b, out);
-    else
+    if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE && ev->outcome != PDK__NO_AUTH) {
         refuse(b, ev, out);
+        return;
+    }
+    b->older += ev->outcome == PDK__OK && ev->token < b->token;
+    b->passing = true;
+    if (b->older >= b->count)
+        fail(b, out, PDK_EBUSY, PDK__AIM_QUIT);
+    else
+        list(b, out);
 }
 
 /* For a node with a name of its own, "exhausted" is the answer that it exists. */
@@ -301,7 +323,7 @@ static void on_others(struct pdk__double_barrier *b, const struct pdk__event *ev
     if (!b->passing)
         b->lowest = b->node != PDK__NODE_NO && is_lowest(b, ev);
     b->passing = false;
-    const char *other = find_other(b, ev, after);
+    const char *other = find_other(b, ev, after, NULL);
     if (other == NULL)
         finish(b, out);
     else if (b->node != PDK__NODE_NO && !b->lowest)

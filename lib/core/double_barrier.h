@@ -29,8 +29,10 @@
  * Rules, which are Curator's where it has one:
  *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member, but
  *    where contenders of a lock stand no member enters.
- *  - A member that comes after "ready", and is more than COUNT with those that are there, is refused: PDK_EBUSY (Curator
- *    lets it in). One that came before "ready" enters with the others, also when it is one too many.
+ *  - A member that comes when COUNT others are there is refused: PDK_EBUSY (Curator lets it in). Where more than COUNT are
+ *    there, PLACING asks for their ages; that costs nothing where there are no more. Once a member has seen that fewer than
+ *    COUNT are older than itself, it is one of those that enter: no older one can come. Older ones that may not be read,
+ *    and those that had left before they were asked, are not counted.
  *  - A watch event lets no member in, and none out. It causes a listing (Curator before 5.10 takes any event for the
  *    entry, GH-1290).
  *  - The own name has session and attempt. It is exact: a create whose answer was lost is repeated under the same name,
@@ -62,7 +64,7 @@ enum pdk__member_phase {
     PDK__MEMBER_PARENTS,
     PDK__MEMBER_IDENTIFYING,
     PDK__MEMBER_COUNTING,
-    PDK__MEMBER_PLACING, /* is it one too many? */
+    PDK__MEMBER_PLACING, /* is another member older? */
     PDK__MEMBER_OPENING,
     PDK__MEMBER_FOLLOWING, /* a read that sets a watch is under way */
     PDK__MEMBER_WAITING,
@@ -95,17 +97,20 @@ struct pdk__double_barrier {
     bool unsure;    /* a create of this attempt may still take effect */
     char name[PDK__NAME_MAX];
     unsigned parent_tries;
+    bool admitted; /* it is one of the first COUNT members */
+    size_t older;  /* members of those that were asked */
     bool outlived; /* the session was given up: a node of that name may be left, and must go before the next one */
 
     /* the node that is waited for */
     bool watched; /* a watch of ours may be on it */
     bool by_exists;
 
+    bool passing; /* the member that was read last is dealt with: find the next one */
+
     /* leaving */
     bool began;      /* the members were listed */
     int64_t horizon; /* the last change of the children then */
     bool lowest;     /* our node is the lowest, so the highest is waited for */
-    bool passing;    /* the member that was read last is too new: find the next one */
 
     int64_t due_ms;
     struct pdk__retry retry;
@@ -120,7 +125,7 @@ void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size
  *
  * Events: ACQUIRE to enter, RELEASE to leave, both with deadline_ms and try_only; RELEASE while it enters, or leaves,
  * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the last change of the
- * children as its token, and the name of the node that was read last; WATCHED has the token of the node.
+ * children as its token, and the name of the node that was last asked for or watched; WATCHED has the token of the node.
  *
  * Actions: CREATE of `name` with its attempt, or of "ready" with attempt 0; PARENTS; IDENTIFY, DELETE, WATCH of `name`;
  * LIST; UNWATCH; STRAY. GRANTED: it is inside. FAILED: the request has failed. LOST: the session has ended inside. DONE

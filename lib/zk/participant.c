@@ -93,6 +93,12 @@ static bool watch(struct pdk__participant *p, const struct pdk__action *action)
     return p->watching && pdk__wire_watch(&p->wire, action->op, p->watched, action->by_exists) == 0;
 }
 
+static bool identify(struct pdk__participant *p, const struct pdk__action *action)
+{
+    set_watched(p, path_of(p, action->name));
+    return p->watched != NULL && pdk__wire_identify(&p->wire, action->op, p->watched) == 0;
+}
+
 /* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
  * removed. */
 static void unwatch(struct pdk__participant *p)
@@ -102,15 +108,13 @@ static void unwatch(struct pdk__participant *p)
         pdk__request_unwatch(p->client, p->watched);
 }
 
-/* Send the request of an action about one node. */
+/* Send the write of an action about one node. */
 static bool put_node(struct pdk__participant *p, const struct pdk__action *action)
 {
     char *path = path_of(p, action->name);
     bool sent = false;
     if (path != NULL && action->kind == PDK__ACT_CREATE)
         sent = create(p, action, path);
-    else if (path != NULL && action->kind == PDK__ACT_IDENTIFY)
-        sent = pdk__wire_identify(&p->wire, action->op, path) == 0;
     else if (path != NULL)
         sent = pdk__wire_delete(&p->wire, action->op, path) == 0;
     pdk__free(path);
@@ -131,9 +135,10 @@ static bool put(struct pdk__participant *p, const struct pdk__action *action)
         return false;
     switch (action->kind) {
     case PDK__ACT_CREATE:
-    case PDK__ACT_IDENTIFY:
     case PDK__ACT_DELETE:
         return put_node(p, action);
+    case PDK__ACT_IDENTIFY:
+        return identify(p, action);
     case PDK__ACT_PARENTS:
         return make_parents(p, action->op);
     case PDK__ACT_LIST:

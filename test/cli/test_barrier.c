@@ -123,7 +123,7 @@ static void one_too_many(void)
     CHECK_WITHIN(GENEROUS, program_said(&first, "in\n") && program_said(&second, "in\n"));
     CHECK_EQ(cli_run(&c, ARGS("barrier", "-N", "2", path, "true")), 1);
     CHECK_ONE_LINE(&c);
-    CHECK(program_complained(&c, "as many members as it has are inside"));
+    CHECK(program_complained(&c, "as many members as it has came before"));
     program_close_input(&first);
     program_close_input(&second);
     CHECK_EQ(program_wait(&first), 0);

@@ -1,9 +1,9 @@
 /*
  * A barrier keeps its word. A member has entered: at one moment of the call its node and those of enough members were
- * there, or its node and the word "ready", which is left by a member that has seen enough of them. It comes before the word,
- * or is not one too many; and one that is refused is that. A member has left: its
- * node is gone, and so are those of all members that its client could know when the call began. A wait has ended, a
- * barrier was set, or removed: at one moment of the call it was not there, or was, or was not.
+ * there, or its node and the word "ready", which is left by a member that has seen enough of them. Fewer than enough came
+ * before it; one that is refused came after enough of them. A member has left: its node is gone, and so are those of all
+ * members that its client could know when the call began. A wait has ended, a barrier was set, or removed: at one moment
+ * of the call it was not there, or was, or was not.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -20,7 +20,7 @@ static void look_inside(const struct world *w, struct attendant *a)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[MEETING_PATH];
     const struct node *own = NULL, *ready = NULL;
-    int members = 0;
+    int members = 0, older = 0;
     for (int i = 0; i < dir->n; i++) {
         if (is_of(w, &dir->nodes[i], a->client))
             own = &dir->nodes[i];
@@ -28,11 +28,12 @@ static void look_inside(const struct world *w, struct attendant *a)
             ready = &dir->nodes[i];
         members += dir->nodes[i].owner >= 0;
     }
-    bool too_many = ready != NULL && own != NULL && members > w->members && own->czxid > ready->czxid;
+    for (int i = 0; i < dir->n && own != NULL; i++)
+        older += dir->nodes[i].owner >= 0 && dir->nodes[i].czxid < own->czxid;
     a->enough |= own != NULL && members >= w->members;
     a->met |= a->enough || (own != NULL && ready != NULL);
-    a->room |= own != NULL && !too_many;
-    a->crowded |= too_many;
+    a->room |= own != NULL && older < w->members;
+    a->crowded |= older >= w->members;
 }
 
 static void look(struct world *w, struct attendant *a)

@@ -53,7 +53,7 @@ static void step(const char *name, struct pdk__event event)
     for (size_t i = 0; i < actions.n; i++) {
         const struct pdk__action *a = &actions.list[i];
         strcat(trace, word(a));
-        if (a->kind == PDK__ACT_WATCH && a->name != NULL)
+        if ((a->kind == PDK__ACT_WATCH || a->kind == PDK__ACT_IDENTIFY) && a->name != NULL)
             snprintf(last_read, sizeof last_read, "%s", a->name);
         CHECK(a->kind != PDK__ACT_DONE || i == actions.n - 1);
     }
@@ -252,34 +252,58 @@ static void the_others_wait_for_ready(void)
          "listed: ENTERED\n");
 }
 
-/* "ready" tells by its age. */
+/* They are asked in the order of their names: LOW, HIGH. */
 static void one_too_many_is_refused(void)
 {
     begin();
     created_at(200);
     LISTED("ready", LOW, HIGH, OWN);
     aged(199);
+    LISTED("ready", LOW, HIGH, OWN);
+    aged(198);
     deleted(PDK__OK);
     ended("enter: create own\n"
           "created: list\n"
-          "listed: identify ready\n"
+          "listed: identify 00-low\n"
+          "owner: list\n"
+          "listed: identify _high\n"
           "owner: FAILED PDK_EBUSY delete own\n"
           "deleted: done\n");
+}
+
+static void enough_members_and_one_before_ready(void)
+{
     begin();
     created_at(200);
-    LISTED("ready", LOW, HIGH, OWN);
-    aged(201);
-    CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
+    LISTED(LOW, HIGH, OWN);
+    aged(201); /* it is one too many, not we */
+    LISTED(LOW, HIGH, OWN);
+    created(PDK__OK);
+    told("enter: create own\n"
+         "created: list\n"
+         "listed: identify 00-low\n"
+         "owner: list\n"
+         "listed: create ready\n"
+         "created: ENTERED\n");
+    waiting(); /* it is one of the first, whoever comes */
+    fired();
+    LISTED(LOW, LOWER, HIGH, OWN, "ready");
+    told("fired: list\n"
+         "listed: ENTERED\n");
+}
+
+static void one_that_is_not_there_any_more_is_not_counted(void)
+{
     begin();
     created_at(200);
     LISTED("ready", LOW, HIGH, OWN);
     reply("gone", PDK__EV_IDENTIFIED, PDK__NO_NODE, 0);
-    LISTED(OWN);
+    LISTED("ready", HIGH, OWN);
     told("enter: create own\n"
          "created: list\n"
-         "listed: identify ready\n"
+         "listed: identify 00-low\n"
          "gone: list\n"
-         "listed: watch ready*\n");
+         "listed: ENTERED\n");
 }
 
 /* Its age is not known, or not yet. */
@@ -289,6 +313,7 @@ static void one_too_many_that_cannot_be_told(void)
     created_at(200);
     LISTED("ready", LOW, HIGH, OWN);
     reply("hidden", PDK__EV_IDENTIFIED, PDK__NO_AUTH, PDK_EACCES);
+    LISTED("ready", LOW, HIGH, OWN);
     CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
     begin();
     down();
@@ -296,15 +321,41 @@ static void one_too_many_that_cannot_be_told(void)
     exists();
     step("owner", (struct pdk__event){.kind = PDK__EV_IDENTIFIED, .op = UINT64_MAX, .owner = SESSION, .token = 200});
     LISTED("ready", LOW, HIGH, OWN);
+    aged(199);
+    LISTED("ready", LOW, HIGH, OWN);
     from_here();
     reply("lost", PDK__EV_IDENTIFIED, PDK__UNKNOWN, 0);
-    due();
+    due(); /* from the beginning: the first of them may have gone */
     LISTED("ready", LOW, HIGH, OWN);
     aged(199);
+    LISTED("ready", LOW, HIGH, OWN);
+    aged(198);
     told("lost: -\n"
          "due: list\n"
-         "listed: identify ready\n"
+         "listed: identify 00-low\n"
+         "owner: list\n"
+         "listed: identify _high\n"
          "owner: FAILED PDK_EBUSY delete own\n");
+    begin();
+    created_at(200);
+    LISTED("ready", LOW, HIGH, OWN);
+    from_here();
+    reply("refused", PDK__EV_IDENTIFIED, PDK__REFUSED, PDK_EAUTH);
+    told("refused: FAILED PDK_EAUTH delete own\n");
+}
+
+/* In a new session it is the last again. */
+static void a_member_that_comes_again_is_judged_again(void)
+{
+    waiting();
+    expired();
+    up_anew();
+    created_at(300);
+    LISTED(LOW, HIGH, NEXT_SESSION);
+    told("expired: -\n"
+         "up anew: create " NEXT_SESSION "\n"
+         "created: list\n"
+         "listed: identify 00-low\n");
 }
 
 static void a_watch_event_alone_lets_no_member_in(void)
@@ -1060,8 +1111,11 @@ int main(int argc, char **argv)
         {"the last member opens", the_last_member_opens},
         {"a lock is no barrier", a_lock_is_no_barrier},
         {"the others wait for ready", the_others_wait_for_ready},
-        {"one too many is refused, if it came after ready", one_too_many_is_refused},
+        {"one too many is refused", one_too_many_is_refused},
+        {"one too many does not keep the first from entering", enough_members_and_one_before_ready},
+        {"a member that has gone is not counted", one_that_is_not_there_any_more_is_not_counted},
         {"one too many that cannot be told from the others enters, or is told later", one_too_many_that_cannot_be_told},
+        {"a member that comes again is judged again", a_member_that_comes_again_is_judged_again},
         {"a watch event alone lets no member in", a_watch_event_alone_lets_no_member_in},
         {"ready that came after the listing is seen", ready_that_came_after_the_listing_is_seen},
         {"the path is made", the_path_is_made},
