@@ -2,6 +2,7 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
+#include "lib/core/queue.h"
 #include "lib/zk/callbacks.h"
 #include <stdio.h>
 #include <string.h>
@@ -275,12 +276,14 @@ static int start_part(struct pdk__part *part)
     }
     spec.batch = batched(hold) ? &hold->batch : NULL;
     spec.conditions.bound = hold->sites.n > 1 && !is_gate;
+    spec.conditions.spent = part->spent ? hold->spent : 0;
     if (hold->sites.path != NULL)
         spec.conditions.places = hold->sites.n;
     part->began_ms = hold->began_ms;
     part->why[0] = '\0';
     part->stage = PDK__HOLD_PENDING;
     part->at_work = true;
+    part->spent = false;
     hold->n_at_work++;
     pdk__hold_ref(hold); /* the claim's */
     int rc = pdk__claim_start(&part->claim, client_of(hold), &listener, &spec);
@@ -310,6 +313,8 @@ static int begin(struct pdk__hold *hold)
     hold->undone = 0;
     hold->blamed = NULL;
     hold->gate_verbs.names_path = false;
+    EACH_PART (part, hold)
+        part->stage = PDK__HOLD_IDLE;
     return gate != NULL && !hold->spec.try_only ? start_part(gate) : start_parts(hold);
 }
 
@@ -337,8 +342,33 @@ static int go_on(struct pdk__hold *hold)
     return 0;
 }
 
+/* Only parts without a place in their queues have failed: then all nodes go, and others are made. On one path all wait for it
+ * to be renewed. */
+static bool may_come_back(struct pdk__hold *hold)
+{
+    bool counts = false, spent = false;
+    for (unsigned i = 0; i < hold->sites.n; i++) {
+        struct pdk__part *part = &hold->parts[i];
+        if (part->stage != PDK__HOLD_FAILED)
+            continue;
+        if (part->result != PDK_EEXHAUSTED)
+            return false;
+        part->spent = part->claim.machine.queue.spent;
+        spent |= part->spent;
+        counts |= part->claim.machine.queue.returns > 0;
+    }
+    for (unsigned i = 0; i < hold->sites.n && hold->sites.path != NULL; i++)
+        hold->parts[i].spent = spent;
+    hold->spent++;
+    hold->returns += counts;
+    return hold->sites.n > 1 && hold->returns < PDK__RETURNS_MAX;
+}
+
+/* A node that cannot be deleted would keep its path from being renewed. */
 static int go_on_again(struct pdk__hold *hold)
 {
+    if (hold->undone == PDK_EACCES)
+        return PDK_EACCES;
     if (pdk__now_ms() >= hold->spec.deadline_ms)
         return PDK_ETIMEDOUT; /* what is left of the last attempt may take longer */
     return hold->n_at_work > 0 ? 0 : begin(hold);
@@ -350,9 +380,9 @@ static void settle_pending(struct pdk__hold *hold, bool broken)
     struct pdk__part *failed = find_part(hold, PDK__HOLD_FAILED);
     if (hold->again)
         rc = go_on_again(hold);
-    else if (failed != NULL)
+    else if (failed != NULL && (failed == gate_of(hold) || !may_come_back(hold)))
         rc = failed->result;
-    else if (broken || find_part(hold, PDK__HOLD_LOST) != NULL)
+    else if (failed != NULL || broken || find_part(hold, PDK__HOLD_LOST) != NULL)
         start_over(hold);
     else
         rc = go_on(hold);
@@ -638,6 +668,7 @@ int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec)
 {
     assert(pdk__client_locked(client_of(hold)) && hold->n_at_work == 0);
     hold->spec = spec;
+    hold->spent = hold->returns = 0;
     hold->began_ms = pdk__now_ms();
     hold->result = 0;
     move(hold, PDK__HOLD_PENDING);

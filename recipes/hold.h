@@ -14,7 +14,8 @@
  *
  * It has one part (part.h) for each node, and counts as one. A mutex has one; a multi-lock has one on each path; a
  * permit has one for each lease. A part or a gate that is lost while the hold is pending makes it begin again: what is
- * left cannot be added to.
+ * left cannot be added to. So does a part without a place in its queue, so that at the end of a path's numbers no other part has
+ * one in the meantime.
  *
  * Two requests must never each wait for what the other has. There are three ways to that:
  *  - A gate, by the rule of a mutex: its holder alone makes parts and waits. It leaves the gate once its parts are
@@ -74,6 +75,8 @@ struct pdk__hold {
     enum pdk__hold_stage stage;
     unsigned n_at_work; /* parts */
     bool again;         /* when none is at work, it begins again */
+    unsigned spent;     /* how often it did, for want of a number */
+    unsigned returns;   /* of those: when no other contender was on the path */
     bool placed;        /* its place was reported; of several parts */
     bool suspect;       /* as it was reported */
     unsigned n_done;    /* how often all its work was done */

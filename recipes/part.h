@@ -33,6 +33,7 @@ struct pdk__part {
     const char *path; /* of the lock; borrowed */
     enum pdk__hold_stage stage;
     bool at_work; /* the claim: something may be left on the servers */
+    bool spent;   /* the numbers of its path are used up: the next node is made when that is renewed */
     bool suspect;
     bool revoked;              /* before the hold was granted */
     int result;                /* why it failed, or 0 */

@@ -19,8 +19,13 @@ static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, st
     c->requested = true;
     c->try_only = ev->try_only;
     c->deadline_ms = ev->deadline_ms;
+    c->queue.spent = c->conditions.spent > 0;
+    c->retry.failures = c->conditions.spent;
     c->queue.looked = c->conditions.base[0] != '\0'; /* a try would see that one, and find the lock taken */
-    pdk__course_advance(c, out);
+    if (c->queue.spent && c->session.connected)
+        pdk__course_rest(c);
+    else
+        pdk__course_advance(c, out);
 }
 
 static void on_release(struct pdk__contender *c, struct pdk__actions *out)

@@ -27,7 +27,7 @@
  *     any phase that talks --outcome unknown--> BACKOFF --time-------------'     or LISTING, by the table below
  *
  *     DELETING --deleted--> DONE                                 no longer wanted: unlocked, given up, failed, lost
- *         `---deleted--> CREATING, or LOOKING and BACKOFF while the path is not vacant       its number was no place
+ *         `---deleted--> CREATING, or BACKOFF and LOOKING until the path is renewed       its number was no place
  *
  * After DISCONNECTED and BACKOFF, the next phase depends on two facts only: whether the node exists, and whether the
  * lock is wanted. So no disturbance needs a path of its own:
@@ -106,7 +106,9 @@ struct pdk__conditions {
     int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
     struct pdk__delay *delay; /* borrowed */
     size_t places;            /* a try writes only where so many are free, ours included; 0: one */
-    bool bound;               /* to other contenders of ours, which keep their places: it must not give up its own */
+    bool bound;               /* to other contenders of ours, which keep their places: it must not come back alone */
+    unsigned spent; /* so often the numbers of its path were found used up, by its owner: if at all, it makes no
+                                 node before the path is renewed */
 
     /* Another grant of this client, under whose number our node is made; "": none. The lock is ours while that node is
      * there, and ours takes its place when it goes. The token stays. */

@@ -295,5 +295,8 @@ void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__action
     forget_node(c);
     if (c->requested)
         renew_name(c);
-    pdk__course_advance(c, out);
+    if (c->requested && c->queue.spent && !c->try_only)
+        pdk__course_rest(c); /* two that come back at once would each keep the other from renewing the path */
+    else
+        pdk__course_advance(c, out);
 }

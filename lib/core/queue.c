@@ -4,18 +4,14 @@
 #include "lib/core/course.h"
 #include "paddock/error.h"
 
-/* A path that its only contender could not renew so often will not be renewed. A client that takes our number each time
- * goes on. */
-enum { RETURNS_MAX = 8 };
-
-/* A path can be renewed only when it is vacant: by its last contender, else by us. */
+/* A path can be renewed only when it is vacant: by its last contender, else by us. After that it may never be vacant. */
 static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     size_t places = c->conditions.places > 0 ? c->conditions.places : 1;
     if (ev->outcome != PDK__OK) /* there is no path */
         return true;
     if (c->queue.spent)
-        return pdk__rule_vacant(c->rule, ev->children, ev->n_children);
+        return pdk__rule_renewed(c->rule, ev->children, ev->n_children);
     return pdk__rule_free(c->rule, ev->children, ev->n_children, places);
 }
 
@@ -89,13 +85,10 @@ static bool numberless(const struct pdk__contender *c)
     return sequence >= PDK__SEQUENCE_LAST || sequence < 0;
 }
 
-/* Can it give up its node and make another? After the end of the numbers that needs a renewed path, and one with records
- * is kept. */
+/* Can it give up its node and make another? */
 static bool may_come_back(const struct pdk__contender *c)
 {
-    const struct pdk__conditions *conditions = &c->conditions;
-    bool renewable = conditions->lock_delay_ms == 0 || !numberless(c);
-    return renewable && !conditions->bound && conditions->base[0] == '\0' && c->queue.returns < RETURNS_MAX;
+    return !c->conditions.bound && c->conditions.base[0] == '\0' && c->queue.returns < PDK__RETURNS_MAX;
 }
 
 static bool has_no_place(const struct pdk__contender *c, const struct pdk__place *place)
@@ -108,17 +101,30 @@ static int objection(const struct pdk__contender *c, const struct pdk__place *pl
 {
     if (place->baseless)
         return PDK_ELOST;
-    if (has_no_place(c, place) && !may_come_back(c))
-        return PDK_EEXHAUSTED;
-    return c->try_only && (numberless(c) ? !place->alone : !place->admitted) ? PDK_EBUSY : 0;
+    if (c->try_only && (numberless(c) ? !place->alone : !place->admitted))
+        return PDK_EBUSY;
+    return has_no_place(c, place) && !may_come_back(c) ? PDK_EEXHAUSTED : 0;
+}
+
+/* It comes back, or its owner does with all that are bound. */
+static void note_return(struct pdk__contender *c, const struct pdk__place *place)
+{
+    c->queue.spent = numberless(c);
+    c->queue.returns += place->alone || !c->queue.spent;
 }
 
 static void leave(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
+    note_return(c, place);
     c->queue.leaves = true;
-    c->queue.spent = numberless(c);
-    c->queue.returns += place->alone || !c->queue.spent;
     pdk__course_advance(c, out);
+}
+
+static void fail(struct pdk__contender *c, const struct pdk__place *place, int error, struct pdk__actions *out)
+{
+    if (error == PDK_EEXHAUSTED)
+        note_return(c, place);
+    pdk__course_fail(c, out, error);
 }
 
 void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -132,7 +138,7 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
     if (!place.present)
         pdk__course_node_deleted(c, out);
     else if (error != 0)
-        pdk__course_fail(c, out, error);
+        fail(c, &place, error, out);
     else if (has_no_place(c, &place))
         leave(c, &place, out);
     else

@@ -8,11 +8,16 @@
 
 struct pdk__contender;
 
+/* A path that its only contender could not renew so often will not be renewed. A client that takes our number each time
+ * goes on. */
+enum { PDK__RETURNS_MAX = 8 };
+
 struct pdk__queue {
     bool looked;       /* a listing before any create was made */
     bool leaves;       /* our node has no place in the queue, and goes; the request goes on, with another */
-    bool spent;        /* the numbers of the path are used up: no other is made until it is vacant */
-    unsigned returns;  /* how often it left although it was the only one, or because another had its number */
+    bool spent;        /* the numbers of the path are used up: no other is made until it is vacant, or was renewed */
+    unsigned returns;  /* how often it left although it was the only one, or because another had its number. Of one
+                          that must not come back alone, too: its owner has all come back */
     bool watching;     /* a watch on a predecessor, or on the children, may be set */
     bool by_exists;    /* it was asked for by exists */
     bool next_in_line; /* the deletion of one contender would have admitted us: by the last listing or event */

@@ -111,14 +111,16 @@ bool pdk__rule_rival(const struct pdk__rule *rule, const char *name)
     return parsed.kind != PDK__NAME_JUNK && !tagged(&parsed, rule->passes);
 }
 
-bool pdk__rule_vacant(const struct pdk__rule *rule, const char *const *children, size_t n)
+bool pdk__rule_renewed(const struct pdk__rule *rule, const char *const *children, size_t n)
 {
-    bool vacant = true;
-    for (size_t i = 0; i < n && vacant; i++) {
+    bool vacant = true, low = false;
+    for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
-        vacant = pdk__rule_position(rule, &name) == INT64_MAX;
+        int64_t at = pdk__rule_position(rule, &name);
+        vacant &= at == INT64_MAX;
+        low |= at >= 0 && at < PDK__NAME_NEAR_END;
     }
-    return vacant;
+    return vacant || low;
 }
 
 bool pdk__rule_free(const struct pdk__rule *rule, const char *const *children, size_t n, size_t places)

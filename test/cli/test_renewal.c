@@ -64,42 +64,117 @@ static void permissions_stay(void)
     CHECK_EQ(cli_run(&c, ARGS("lock", path, "true")), 77);
 }
 
-/* They may be a holder record, whose versions must not repeat. */
-static void a_path_with_data_is_kept(void)
+/* Those of a lock delay are a holder record, whose versions must not meet again soon. */
+static void data_stay(void)
 {
-    fresh("with-data");
+    fresh("record");
     CHECK_EQ(cli_run(&c, ARGS("lock", "--lock-delay", "1", path, "true")), 0);
     cli_set_counter(path, NEAR_END);
     CHECK_EQ(next_number(), NEAR_END);
+    CHECK_EQ(next_number(), 0);
+    CHECK(cli_has_data(path, "free"));
+    fresh("data");
+    cli_make(path, "lock", "a program's own");
+    strcat(path, "/lock");
+    CHECK_EQ(next_number(), 0);
+    cli_set_counter(path, NEAR_END);
+    CHECK_EQ(next_number(), NEAR_END);
+    CHECK_EQ(next_number(), 0);
+    CHECK(cli_has_data(path, "a program's own"));
+}
+
+static void a_young_record_is_kept(void)
+{
+    fresh("young");
+    CHECK_EQ(next_number(), 0);
+    cli_set_counter(path, NEAR_END);
+    cli_start_fed(&holder, ARGS("lock", "--lock-delay", "1", path, "sh", "-c", "echo in; read -r x"));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "in\n"));
+    program_close_input(&holder);
+    program_wait(&holder);
+    CHECK(cli_has_data(path, "free"));
     CHECK_EQ(next_number(), NEAR_END + 1);
     CHECK_EQ(next_number(), NEAR_END + 2);
 }
 
-/* The first two get the last numbers, the others none. Each adds its token to a file while it alone is inside. */
-static void fleet(const char *name, int n)
+/* The first two get the last numbers, the others none. Each adds its token to a file while it alone is inside. OPTIONS
+ * are those of each, and end with the path. */
+static void fleet(const char *name, const char *const *options, int n)
 {
     static struct program fleet[FLEET_MAX];
     static const char job[] = "mkdir $0/inside && echo $PADDOCK_TOKEN >>$0/tokens && sleep 0.01 && rmdir $0/inside";
     static const char judge[] = "sort -nuc $0/tokens && wc -l <$0/tokens";
+    const char *args[16] = {"lock"};
     char dir[1024];
+    int k = 1;
     snprintf(dir, sizeof dir, "%s/%s", pdk__server_dir(cli_server()), name); /* it goes with the server's */
     CHECK_EQ(mkdir(dir, 0700), 0);
-    fresh(name);
-    CHECK_EQ(next_number(), 0);
-    cli_set_counter(path, LAST_BUT_TWO);
+    for (; options[k - 1] != NULL; k++)
+        args[k] = options[k - 1];
+    memcpy(&args[k], ARGS("sh", "-c", job, dir), 5 * sizeof *args);
     for (int i = 0; i < n; i++)
-        cli_start(&fleet[i], ARGS("lock", path, "sh", "-c", job, dir));
+        cli_start(&fleet[i], args);
     for (int i = 0; i < n; i++)
         CHECK_EQ(program_wait(&fleet[i]), 0);
     CHECK_EQ(program_run(&c, ARGS("sh", "-c", judge, dir), PROGRAM_OUTPUT), 0);
     CHECK_EQ(atoi(c.out), n);
-    CHECK_EQ(cli_children(path), 0);
+}
+
+/* That of PATH, below it at PLACE. */
+static void near_the_end(const char *place)
+{
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s%s", path, place);
+    cli_set_counter(whole, LAST_BUT_TWO);
 }
 
 static void all_of_a_fleet_are_granted_across_the_end(void)
 {
-    fleet("fleet-4", 4);
-    fleet("fleet-40", FLEET_MAX);
+    fresh("fleet-4");
+    CHECK_EQ(next_number(), 0);
+    near_the_end("");
+    fleet("four", ARGS(path), 4);
+    CHECK_EQ(cli_children(path), 0);
+    fresh("fleet-40");
+    CHECK_EQ(next_number(), 0);
+    near_the_end("");
+    fleet("forty", ARGS(path), FLEET_MAX);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void so_are_those_with_several_nodes_and_with_a_delay(void)
+{
+    char also[128];
+    strcpy(also, cli_path("also"));
+    fresh("several");
+    CHECK_EQ(next_number(), 0);
+    near_the_end("");
+    fleet("multi", ARGS("-l", also, path), 8);
+    CHECK_EQ(cli_children(path), 0);
+    CHECK_EQ(cli_children(also), 0);
+    fresh("permits");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--limit", "3", path, "true")), 0);
+    near_the_end("/leases");
+    fleet("three", ARGS("--limit", "3", "--permits", "2", path), 8);
+    fresh("delay");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--lock-delay", "1", path, "true")), 0);
+    near_the_end("");
+    fleet("delayed", ARGS("--lock-delay", "1", path), 8);
+    CHECK_EQ(cli_children(path), 0);
+}
+
+/* Their nodes would keep the path from being renewed, and they would wait for it. */
+static void without_delete_several_are_refused(void)
+{
+    char also[128];
+    strcpy(also, cli_path("deletable"));
+    fresh("undeletable");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--acl", "world:anyone:cra", path, "true")), 0);
+    near_the_end("");
+    for (int i = 0; i < 2; i++)
+        cli_run(&c, ARGS("lock", path, "true"));
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", "5", "-l", also, path, "true")), 77);
+    CHECK_ONE_LINE(&c);
 }
 
 /* A holder of the path is waited for, however long. */
@@ -132,8 +207,11 @@ int main(int argc, char **argv)
         {"who leaves it empty renews it", who_leaves_it_empty_renews_it},
         {"a path in use is kept", a_path_in_use_is_kept},
         {"permissions stay", permissions_stay},
-        {"a path with data is kept", a_path_with_data_is_kept},
+        {"data stay", data_stay},
+        {"a young record is kept", a_young_record_is_kept},
         {"all of a fleet are granted across the end", all_of_a_fleet_are_granted_across_the_end},
+        {"so are those with several nodes, and with a delay", so_are_those_with_several_nodes_and_with_a_delay},
+        {"without DELETE several are refused", without_delete_several_are_refused},
         {"after the end it waits outside", who_comes_after_the_end_waits_outside},
         {0}};
     cli_as_by_hand();

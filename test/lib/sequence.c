@@ -78,18 +78,27 @@ static unsigned char *counter_of(unsigned char *txn, const char *path)
     return at + 1;
 }
 
-/* Change the last create under PATH. Returns whether there is one. */
-static bool change(struct log *log, const char *path, uint32_t value)
+/* The version of the data of PATH in TXN if it changes them, else NULL. */
+static unsigned char *version_of(unsigned char *txn, const char *path)
 {
-    unsigned char *last = NULL, *at = NULL, *end = log->data + log->size;
+    unsigned char *at = txn + TXN_HEADER;
+    size_t length = strlen(path);
+    bool sets = get(txn + TYPE_AT) == 5 && get(at) == length && memcmp(at + 4, path, length) == 0;
+    return sets ? after(after(at)) : NULL;
+}
+
+/* Change the last transaction that has a FIELD of PATH. Returns whether there is one. */
+static bool change(struct log *log, unsigned char *(*field)(unsigned char *, const char *), const char *path,
+                   uint32_t value)
+{
+    unsigned char *last = NULL, *end = log->data + log->size;
     for (unsigned char *frame = log->data + FILE_HEADER; frame + FRAME < end && get(frame + 8) != 0;
          frame += FRAME + get(frame + 8) + 1)
-        if (counter_of(frame + FRAME, path) != NULL)
+        if (field(frame + FRAME, path) != NULL)
             last = frame;
     if (last == NULL)
         return false;
-    at = counter_of(last + FRAME, path);
-    put(at, value);
+    put(field(last + FRAME, path), value);
     put(last, 0);
     put(last + 4, checksum(last + FRAME, get(last + 8)));
     return true;
@@ -99,7 +108,8 @@ static bool change_file(const char *file, const char *path, uint32_t value)
 {
     struct log log;
     load(&log, file);
-    bool changed = change(&log, path, value);
+    bool changed = change(&log, counter_of, path, value);
+    change(&log, version_of, path, value);
     if (changed)
         store(&log, file);
     free(log.data);

@@ -36,7 +36,7 @@ static void judge_withdrawal(const struct client *c, int reason)
         return;
     if (c->auth_failed && reason == PDK_EAUTH)
         return;
-    if (reason != PDK_EREFUSED && !(reason == PDK_EEXHAUSTED && (w->hostile || w->lock_delay_ms > 0)))
+    if (reason != PDK_EREFUSED && !(reason == PDK_EEXHAUSTED && w->hostile))
         world_break(w, law, "a candidate is withdrawn: %s", pdk_strerrorname(reason));
     else
         excuse(EXCUSE_WITHDRAWN);

@@ -156,9 +156,8 @@ struct attendant {
     /* law_barriers.c */
     enum barrier_task task;
     bool calls;
-    bool met;    /* what the call promises was so, at one moment of it */
-    bool enough; /* and so many members were there; or in the call before */
-    bool enough_before;
+    bool met;      /* what the call promises was so, at one moment of it */
+    bool enough;   /* and so many members were there */
     bool room;     /* of a member: it was one of those that may be inside */
     bool crowded;  /* it came when as many as may be inside were there */
     int64_t since; /* the state at its begin */

@@ -181,6 +181,8 @@ static void gather_once(struct gatherer *g)
     STORY(w, "client %d gatherer %d: lock answers %s", g->client->id, g->index, pdk_strerrorname(rc));
     if (rc == PDK_EREFUSED && !g->client->oversized && g->client->n_starved == 0 && w->n_faults < LOST_CREATES)
         world_break(w, law, "client %d is refused what a server may not refuse", g->client->id);
+    if (rc == PDK_EEXHAUSTED && !w->hostile)
+        world_break(w, law, "client %d is refused: the numbers are used up", g->client->id);
     if (rc != 0)
         return;
     fiber_block(g, ms(between(&w->random, 1, chance(&w->random, 700) ? 200 : 3000)));

@@ -45,22 +45,20 @@ static void look(struct world *w, struct attendant *a)
         a->met |= set == (a->task == TASK_SET);
 }
 
-/* The word is left by a member that has seen enough of them; it may come late. */
-static void judge_word(struct world *w, const struct txn *txn)
+/* The word may come late: it is judged when it is sent. */
+void law_barriers_word(struct client *c)
 {
-    const struct client *c = &w->clients[w->session_client[txn->session]];
-    if (!c->attendants[0].enough && !c->attendants[0].enough_before)
-        world_break(w, law_barriers.name, "client %d lets all in, and there are not enough", c->id);
+    if (!c->attendants[0].enough)
+        world_break(c->world, law_barriers.name, "client %d lets all in, and there are not enough", c->id);
 }
 
 static void committed(struct world *w, const struct txn *txn)
 {
+    (void)txn;
     for (int i = 0; i < w->n_clients && w->members > 0; i++)
         for (int j = 0; j < ATTENDANTS; j++)
             if (w->clients[i].attendants[j].calls)
                 look(w, &w->clients[i].attendants[j]);
-    if (txn->kind == TXN_LEAVE_WORD && txn->path == MEETING_PATH)
-        judge_word(w, txn);
 }
 
 void law_barriers_begin(struct attendant *a, enum barrier_task task)
@@ -69,10 +67,8 @@ void law_barriers_begin(struct attendant *a, enum barrier_task task)
     a->task = task;
     a->calls = true;
     a->met = false;
-    if (task == TASK_ENTER) {
-        a->enough_before = a->enough;
+    if (task == TASK_ENTER)
         a->enough = a->room = a->crowded = false;
-    }
     a->since = a->client->heard_zxid;
     look(w, a);
 }

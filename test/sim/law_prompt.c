@@ -51,9 +51,21 @@ static bool is_first(struct world *w, const struct claim *claim)
 }
 
 /* Without a number it waits for the path to be vacant. */
+static bool is_outside(const struct world *w, const struct claim *claim)
+{
+    const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
+    bool at_end = dir->counter >= PDK__NAME_NEAR_END || dir->counter < 0;
+    return claim->machine->queue.spent && dir->n > 0 && at_end;
+}
+
+/* The nodes of a transaction wait for each other. */
 static bool waits_outside(const struct world *w, const struct claim *claim)
 {
-    return claim->machine->queue.spent && w->ensemble.truth.dirs[claim->path].n > 0;
+    const struct client *c = claim->client;
+    bool outside = is_outside(w, claim);
+    for (int i = 0; i < c->n_claims && claim->machine->conditions.bound; i++)
+        outside |= c->claims[i].used && c->claims[i].machine->conditions.bound && is_outside(w, &c->claims[i]);
+    return outside;
 }
 
 static bool rests(struct world *w, const struct claim *claim)

@@ -9,7 +9,7 @@ const struct law law_service = {.name = "service"};
 void law_service_judge(struct world *w, const struct claim *claim, int error)
 {
     const struct pdk__conditions *conditions = &claim->machine->conditions;
-    if (error == PDK_EEXHAUSTED && !w->hostile && !conditions->bound && conditions->lock_delay_ms == 0)
+    if (error == PDK_EEXHAUSTED && !w->hostile && !conditions->bound)
         world_break(w, law_service.name, "client %d claim %llu is refused: the numbers are used up", claim->client->id,
                     (unsigned long long)claim->number);
 }

@@ -35,6 +35,9 @@ void law_service_judge(struct world *w, const struct claim *claim, int error);
 void law_barriers_begin(struct attendant *a, enum barrier_task task);
 void law_barriers_end(struct attendant *a, int rc);
 
+/* A member asks for the word that lets all in. */
+void law_barriers_word(struct client *c);
+
 /* A client reports that the node with this token leads the path. */
 void law_observers_judge(struct world *w, int path, int64_t token);
 

@@ -239,7 +239,7 @@ static void answer_acl(struct server *s, const struct request *r, struct answer 
     const struct dir *dir = &s->tree.dirs[r->path];
     a->error = dir->exists ? Z_OK : Z_NONODE;
     a->version = dir->version;
-    a->has_data = dir->version > 0;
+    a->has_data = *dir->record != '\0';
     a->n_children = dir->n;
 }
 

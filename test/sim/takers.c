@@ -165,6 +165,8 @@ static void take_once(struct taker *t)
     STORY(w, "client %d taker %d: %u permits: %s", t->client->id, t->index, n, pdk_strerrorname(rc));
     if ((rc == 0) != (p != NULL))
         world_break(w, law, "client %d is answered %s, and has a handle or none", t->client->id, pdk_strerrorname(rc));
+    if (rc == PDK_EEXHAUSTED && !w->hostile)
+        world_break(w, law, "client %d is refused %u permits: the numbers are used up", t->client->id, n);
     if (rc == 0 && n > 1)
         see(SIGHT_SEVERAL_PERMITS);
     if (rc != 0)

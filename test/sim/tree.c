@@ -1,5 +1,6 @@
 #include "test/sim/tree.h"
 #include "lib/core/order.h"
+#include "lib/zk/reset.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,9 @@ void tree_apply(struct tree *t, const struct txn *txn)
     case TXN_MAKE_DIR:
         clear_dir(&t->dirs[txn->path]);
         t->dirs[txn->path].exists = true;
+        strcpy(t->dirs[txn->path].record, txn->name);
         t->dirs[txn->path].counter = txn->counter;
+        t->dirs[txn->path].version = txn->counter != 0 ? PDK__RESET_RECORDS_MIN : 0; /* as old as its numbers */
         t->dirs[txn->path].wraps = txn->wraps;
         t->dirs[txn->path].mzxid = t->dirs[txn->path].pzxid = txn->zxid;
         break;

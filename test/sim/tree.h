@@ -47,7 +47,7 @@ struct dir {
     int32_t version; /* of its data */
     int64_t mzxid;
     int64_t pzxid;              /* of the last change of its children */
-    char record[PDK__NAME_MAX]; /* its data: the holder's name, "" for none */
+    char record[PDK__NAME_MAX]; /* its data: the holder's name, "free"; "" for none */
     int n;
     struct node nodes[NODES_MAX]; /* last, for what follows the N-th needs no clearing */
 };

@@ -309,6 +309,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(TURN, "a candidate yielded, and led again")                                                                      \
     X(SEVERAL_PERMITS, "several permits were taken at once")                                                           \
     X(PATH_RESET, "a path whose numbers were near their end was deleted")                                              \
+    X(RECORD_KEPT, "such a path had a holder record, which was made again with it")                                    \
     X(TRANSACTION_DELETES, "one transaction deleted nodes")                                                            \
     X(TRANSACTION, "one transaction made several nodes")                                                               \
     X(DOWNGRADED, "a writer went on as a reader")                                                                      \

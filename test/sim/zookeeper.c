@@ -235,6 +235,8 @@ int zoo_acreate2(zhandle_t *zh, const char *path, const char *value, int size, c
     enum request_kind kind = mode == ZOO_PERSISTENT  ? REQ_LEAVE_WORD
                              : mode == ZOO_EPHEMERAL ? REQ_CREATE_AT
                                                      : REQ_CREATE;
+    if (kind == REQ_LEAVE_WORD && zookeeper_path(path) == MEETING_PATH)
+        law_barriers_word(c);
     return SEND(zh, completion, data, .kind = kind, .completes = COMPLETES_STRING_STAT, .path = path);
 }
 
@@ -251,15 +253,27 @@ void zoo_delete_op_init(zoo_op_t *op, const char *path, int version)
     *op = (zoo_op_t){.type = ZOO_DELETE_OP, .delete_op = {path, version}};
 }
 
-/* A lock path is deleted and made again. */
+/* The data of a lock path: "held NAME", kept as the name; or "free". */
+static bool holds(const char *record) { return *record != '\0' && strcmp(record, PDK__FREE) != 0; }
+
+static void read_record(char name[PDK__NAME_MAX], const char *value, int size)
+{
+    int n = (int)strlen(PDK__HELD_BY);
+    bool held = size > n && memcmp(value, PDK__HELD_BY, (size_t)n) == 0;
+    snprintf(name, PDK__NAME_MAX, "%.*s", held ? size - n : size, held ? value + n : value);
+}
+
+/* A lock path is deleted and made again, with its data. */
 static int remake(zhandle_t *zh, int n, const zoo_op_t *ops, void_completion_t completion, const void *data)
 {
     if (n != 2 || ops[1].type != ZOO_PERSISTENT || ops[1].create_op.path != ops[0].delete_op.path ||
         *name_of(ops[0].delete_op.path) != '\0')
         world_break(world_of(zh), "driver", "client %d sends a transaction of another kind", zh->client->id);
-    see(SIGHT_PATH_RESET);
+    char record[PDK__NAME_MAX];
+    read_record(record, ops[1].create_op.data, ops[1].create_op.datalen);
+    see(*record != '\0' ? SIGHT_RECORD_KEPT : SIGHT_PATH_RESET);
     return SEND(zh, completion, data, .kind = REQ_REMAKE_DIR, .completes = COMPLETES_VOID,
-                .path = ops[0].delete_op.path, .version = ops[0].delete_op.version);
+                .path = ops[0].delete_op.path, .version = ops[0].delete_op.version, .name = record);
 }
 
 int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, const void *data)
@@ -370,14 +384,11 @@ int zoo_aexists(zhandle_t *zh, const char *path, int watch, stat_completion_t co
     return SEND(zh, completion, data, .kind = REQ_EXISTS, .completes = COMPLETES_STAT, .path = path);
 }
 
-/* Of the lock path: "held NAME", or anything else. */
 static int set_record(zhandle_t *zh, const char *path, const char *value, int size, int version,
                       stat_completion_t completion, const void *data)
 {
-    char name[PDK__NAME_MAX] = "";
-    int n = (int)strlen(PDK__HELD_BY);
-    if (size > n && memcmp(value, PDK__HELD_BY, (size_t)n) == 0)
-        snprintf(name, sizeof name, "%.*s", size - n, value + n);
+    char name[PDK__NAME_MAX];
+    read_record(name, value, size);
     return SEND(zh, completion, data, .kind = REQ_RECORD, .completes = COMPLETES_STAT, .path = path, .version = version,
                 .name = name);
 }
@@ -444,7 +455,7 @@ static void complete_data(const struct ticket *t, int rc, const struct answer *a
     char record[PDK__NAME_MAX + 16];
     const char *value = rc != ZOK ? "" : t->kind == COMPLETES_DATA ? data_of(a) : record;
     if (value == record)
-        snprintf(record, sizeof record, "%s%s", *a->name != '\0' ? PDK__HELD_BY : "", a->name);
+        snprintf(record, sizeof record, "%s%s", holds(a->name) ? PDK__HELD_BY : "", a->name);
     ((data_completion_t)t->completion)(rc, value, (int)strlen(value), stat, t->data);
 }
 

@@ -9,6 +9,7 @@
 #define WRAPPED "0000000000001000-0000002a-lock--2147483648"
 #define ANEW "0000000000001000-0000002b-lock-0000000001"
 #define OTHER_LAST "0000000000002000-00000003-lock-2147483647"
+#define OTHER_NEAR "0000000000002000-00000002-lock-2147483646"
 
 static struct trace t;
 
@@ -31,19 +32,21 @@ static void numberless(const char *const *children)
 
 static void without_a_number_it_gives_way_and_comes_back(void)
 {
-    numberless(LIST(OTHER_6, LAST));
+    numberless(LIST(OTHER_NEAR, LAST));
     ok(&t, PDK__EV_DELETED);
-    listed(&t, LIST(OTHER_6));
     later(&t, 20);
-    listed(&t, LIST(OTHER_LAST));
+    listed(&t, LIST(OTHER_NEAR));
     later(&t, 40);
+    listed(&t, LIST(OTHER_LAST));
+    later(&t, 80);
     listed(&t, LIST("configuration"));
     created(&t, ANEW);
     listed(&t, LIST(ANEW));
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
                       "listed: renew delete\n"
-                      "deleted: list\n"
+                      "deleted: -\n"
+                      "later: list\n"
                       "listed: -\n"
                       "later: list\n"
                       "listed: -\n"
@@ -60,7 +63,7 @@ static void a_negative_number_is_no_place(void)
     trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, WRAPPED);
-    listed(&t, LIST(OTHER_6, WRAPPED));
+    listed(&t, LIST(OTHER_NEAR, WRAPPED));
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
                       "listed: renew delete\n");
@@ -70,6 +73,7 @@ static void the_path_may_be_gone_by_then(void)
 {
     numberless(LIST(LAST));
     ok(&t, PDK__EV_DELETED);
+    later(&t, 20);
     reply(&t, PDK__EV_LISTED, PDK__NO_NODE, 0);
     reply(&t, PDK__EV_CREATED, PDK__NO_NODE, 0);
     created(&t, ANEW);
@@ -77,7 +81,8 @@ static void the_path_may_be_gone_by_then(void)
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
                       "listed: renew delete\n"
-                      "deleted: list\n"
+                      "deleted: -\n"
+                      "later: list\n"
                       "listed no node: create\n"
                       "created no node: parents create\n"
                       "created: -\n"
@@ -92,32 +97,83 @@ static void a_path_that_cannot_be_renewed_is_exhausted(void)
     while (strstr(t.text, "failed") == NULL && rounds++ < 100) {
         trace_reset(&t);
         ok(&t, PDK__EV_DELETED);
+        later(&t, 2000);
         listed(&t, LIST("configuration"));
         created(&t, LAST_AGAIN);
         listed(&t, LIST(LAST_AGAIN, "configuration"));
     }
     CHECK_EQ(rounds, 8);
-    CHECK_STR(t.text, "deleted: list\n"
+    CHECK_STR(t.text, "deleted: -\n"
+                      "later: list\n"
                       "listed: create\n"
                       "created: -\n"
                       "listed: failed(PDK_EEXHAUSTED) renew delete\n");
 }
 
-/* A path with records is kept, and so are the places that belong together. */
-static void what_cannot_come_back_is_refused(void)
+/* The places that belong together are given up together: its owner is told what to do. */
+static void one_of_several_does_not_come_back_alone(void)
 {
-    for (int i = 0; i < 2; i++) {
-        trace_begin(&t, true);
-        t.c.conditions.bound = i == 0;
-        if (i == 1)
-            delay();
-        acquire(&t, -1);
-        created(&t, LAST);
-        listed(&t, LIST(LAST, OTHER_6));
-        CHECK_STR(t.text, "acquire: create\n"
-                          "created: -\n"
-                          "listed: failed(PDK_EEXHAUSTED) renew delete\n");
-    }
+    trace_begin(&t, true);
+    t.c.conditions.bound = true;
+    acquire(&t, -1);
+    created(&t, LAST);
+    listed(&t, LIST(LAST, OTHER_NEAR));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: failed(PDK_EEXHAUSTED) renew delete\n");
+    CHECK(t.c.queue.spent);
+    CHECK_EQ(t.c.queue.returns, 0);
+    trace_begin(&t, true);
+    t.c.conditions.bound = true;
+    acquire(&t, -1);
+    created(&t, LAST);
+    listed(&t, LIST(LAST));
+    CHECK_EQ(t.c.queue.returns, 1);
+    trace_begin(&t, true); /* and it comes back in another */
+    t.c.conditions.bound = true;
+    t.c.conditions.spent = 5;
+    acquire(&t, -1);
+    CHECK_EQ(t.c.retry.failures, 6); /* each time it comes later */
+    later(&t, 1100);
+    listed(&t, LIST(OTHER_LAST));
+    later(&t, 1100);
+    listed(&t, LIST(NULL));
+    created(&t, ANEW);
+    listed(&t, LIST(ANEW));
+    CHECK_STR(t.text, "acquire: -\n"
+                      "later: list\n"
+                      "listed: -\n"
+                      "later: list\n"
+                      "listed: create\n"
+                      "created: -\n"
+                      "listed: granted own\n");
+}
+
+static void one_with_a_record_comes_back(void)
+{
+    trace_begin(&t, true);
+    delay();
+    acquire(&t, -1);
+    created(&t, LAST);
+    listed(&t, LIST(LAST, OTHER_NEAR));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: renew delete\n");
+}
+
+/* It is used, and may never be vacant. */
+static void a_path_that_others_have_renewed_is_as_any(void)
+{
+    numberless(LIST(OTHER_NEAR, LAST));
+    ok(&t, PDK__EV_DELETED);
+    later(&t, 20);
+    trace_reset(&t);
+    listed(&t, LIST(OTHER_3, OTHER_4));
+    created(&t, OURS_AGAIN);
+    listed(&t, LIST(OTHER_4, OURS_AGAIN));
+    CHECK_STR(t.text, "listed: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n");
 }
 
 /* A try that sees nobody, and comes second, or alone. */
@@ -138,12 +194,12 @@ static void a_try_does_not_wait_for_others(void)
                                "created: -\n"
                                "listed: failed(PDK_EBUSY) renew delete\n"
                                "deleted: done\n";
-    tried(LIST(OTHER_6, LAST));
+    tried(LIST(OTHER_NEAR, LAST));
     CHECK_STR(t.text, busy);
     tried(LIST(OTHER_LAST, LAST));
     CHECK_STR(t.text, busy);
     tried(LIST(LAST));
-    listed(&t, LIST(OTHER_3));
+    listed(&t, LIST(OTHER_LAST));
     CHECK_STR(t.text, "try: list\n"
                       "listed: create\n"
                       "created: -\n"
@@ -173,7 +229,7 @@ static void the_deadline_ends_it_wherever_it_is(void)
     trace_begin(&t, true);
     acquire(&t, 100);
     created(&t, LAST);
-    listed(&t, LIST(LAST, OTHER_6));
+    listed(&t, LIST(LAST, OTHER_NEAR));
     later(&t, 100);
     ok(&t, PDK__EV_DELETED);
     CHECK_STR(t.text, "acquire: create\n"
@@ -184,7 +240,7 @@ static void the_deadline_ends_it_wherever_it_is(void)
     trace_begin(&t, true);
     acquire(&t, 100);
     created(&t, LAST);
-    listed(&t, LIST(LAST, OTHER_6));
+    listed(&t, LIST(LAST, OTHER_NEAR));
     ok(&t, PDK__EV_DELETED);
     trace_reset(&t);
     later(&t, 100);
@@ -193,7 +249,7 @@ static void the_deadline_ends_it_wherever_it_is(void)
 
 static void a_delete_without_an_answer_is_sent_again(void)
 {
-    numberless(LIST(LAST, OTHER_6));
+    numberless(LIST(LAST, OTHER_NEAR));
     trace_reset(&t);
     reply(&t, PDK__EV_DELETED, PDK__UNKNOWN, 0);
     later(&t, 20);
@@ -204,12 +260,12 @@ static void a_delete_without_an_answer_is_sent_again(void)
                       "later: renew delete\n"
                       "down: -\n"
                       "up: renew delete\n"
-                      "deleted no node: list\n");
+                      "deleted no node: -\n");
 }
 
 static void without_delete_it_is_refused(void)
 {
-    numberless(LIST(LAST, OTHER_6));
+    numberless(LIST(LAST, OTHER_NEAR));
     trace_reset(&t);
     reply(&t, PDK__EV_DELETED, PDK__NO_AUTH, 0);
     CHECK_STR(t.text, "deleted no auth: failed(PDK_EACCES) done(PDK_EACCES)\n");
@@ -217,11 +273,11 @@ static void without_delete_it_is_refused(void)
 
 static void another_session_looks_first(void)
 {
-    numberless(LIST(LAST, OTHER_6));
+    numberless(LIST(LAST, OTHER_NEAR));
     trace_reset(&t);
     expired(&t);
     up(&t, 0x1001);
-    listed(&t, LIST(OTHER_6));
+    listed(&t, LIST(OTHER_NEAR));
     CHECK_STR(t.text, "expired: -\n"
                       "up: list\n"
                       "listed: -\n");
@@ -291,7 +347,9 @@ int main(int argc, char **argv)
         {"a negative number is no place", a_negative_number_is_no_place},
         {"the path may be gone by then", the_path_may_be_gone_by_then},
         {"a path that cannot be renewed is exhausted", a_path_that_cannot_be_renewed_is_exhausted},
-        {"what cannot come back is refused", what_cannot_come_back_is_refused},
+        {"one of several does not come back alone", one_of_several_does_not_come_back_alone},
+        {"one with a record comes back, too", one_with_a_record_comes_back},
+        {"a path that others have renewed is as any", a_path_that_others_have_renewed_is_as_any},
         {"a try does not wait for others", a_try_does_not_wait_for_others},
         {"a try renews the path", a_try_renews_the_path},
         {"the deadline ends it, wherever it is", the_deadline_ends_it_wherever_it_is},
