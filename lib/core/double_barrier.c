@@ -268,6 +268,13 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
     }
 }
 
+/* None that is older has come since the last listing. */
+static void list_kept(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    list(b, out);
+    out->list[out->n - 1].kept = true;
+}
+
 /* Those that were older, and there when they were asked, were all there when our node was made. */
 static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
@@ -280,7 +287,7 @@ static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev
     if (b->older >= b->count)
         fail(b, out, PDK_EBUSY, PDK__AIM_QUIT);
     else
-        list(b, out);
+        list_kept(b, out);
 }
 
 /* For a node with a name of its own, "exhausted" is the answer that it exists. */

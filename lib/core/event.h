@@ -109,9 +109,9 @@ enum pdk__action_kind {
 };
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the node is
- * deleted. `again`: a watch that was asked for before may be left, on this predecessor or on another. `all`: the
- * ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`:
- * the node carries a revocation request, and must keep it. */
+ * deleted. `again`: a watch that was asked for before may be left, on this predecessor or on another. `kept`: the last
+ * listing will do. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the children
+ * of the path. `revoked`: the node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;
@@ -120,6 +120,7 @@ struct pdk__action {
     bool by_children;
     bool gone;
     bool again;
+    bool kept;
     bool all;
     bool revoked;
     uint32_t attempt;

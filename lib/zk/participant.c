@@ -76,6 +76,32 @@ static bool make_parents(struct pdk__participant *p, uint64_t op)
     return sent;
 }
 
+static void forget_names(struct pdk__participant *p)
+{
+    for (size_t i = 0; i < p->n_names; i++)
+        pdk__free(p->names[i]);
+    pdk__free(p->names);
+    p->names = NULL;
+    p->n_names = 0;
+}
+
+/* Of a listing from which the machine may go on. Without memory for them it lists again. */
+static void keep_names(struct pdk__participant *p, const struct pdk__event *listed)
+{
+    const struct pdk__double_barrier *b = &p->machine.double_barrier;
+    forget_names(p);
+    if (p->kind->is_path || b->phase != PDK__MEMBER_COUNTING || b->admitted || listed->n_children <= b->count)
+        return;
+    p->names = pdk__alloc(listed->n_children * sizeof *p->names);
+    while (p->names != NULL && p->n_names < listed->n_children) {
+        p->names[p->n_names] = pdk__strdup(listed->children[p->n_names]);
+        if (p->names[p->n_names] != NULL)
+            p->n_names++;
+        else
+            forget_names(p);
+    }
+}
+
 /* Takes PATH. */
 static void set_watched(struct pdk__participant *p, char *path)
 {
@@ -86,6 +112,7 @@ static void set_watched(struct pdk__participant *p, char *path)
 
 static bool watch(struct pdk__participant *p, const struct pdk__action *action)
 {
+    forget_names(p);
     if (action->name != NULL || p->watched == NULL) { /* without a name: that node again, by exists */
         set_watched(p, path_of(p, action->name));
     }
@@ -161,6 +188,21 @@ static struct pdk__event unsent(const struct pdk__action *action)
     return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
 }
 
+/* The name of the node that was read last. */
+static const char *last_read(const struct pdk__participant *p)
+{
+    return p->watched != NULL && !p->kind->is_path ? p->watched + strlen(p->path) + 1 : NULL;
+}
+
+static struct pdk__event kept_listing(const struct pdk__participant *p, uint64_t op)
+{
+    return (struct pdk__event){.kind = PDK__EV_LISTED,
+                               .op = op,
+                               .children = (const char *const *)p->names,
+                               .n_children = p->n_names,
+                               .name = last_read(p)};
+}
+
 /* --- actions ----------------------------------------------------------------------------------------------------- */
 
 static void finish(struct pdk__participant *p, int rc)
@@ -168,6 +210,7 @@ static void finish(struct pdk__participant *p, int rc)
     pdk__wire_end(&p->wire);
     pdk__member_leave(p->client, &p->member);
     set_watched(p, NULL);
+    forget_names(p);
     pdk__free(p->stray);
     p->stray = NULL;
     p->listener->done(p, rc);
@@ -177,10 +220,12 @@ static void tell(struct pdk__participant *p, const struct pdk__action *action)
 {
     switch (action->kind) {
     case PDK__ACT_GRANTED:
+        forget_names(p);
         p->listener->entered(p);
         break;
     case PDK__ACT_FAILED:
         assert(action->error != 0);
+        forget_names(p);
         p->listener->failed(p, action->error);
         break;
     case PDK__ACT_LOST:
@@ -207,21 +252,22 @@ static void tell(struct pdk__participant *p, const struct pdk__action *action)
 static void feed(struct pdk__participant *p, struct pdk__event event)
 {
     struct pdk__actions actions;
-    struct pdk__action failed = {0};
+    struct pdk__event next = {0};
     assert(pdk__client_locked(p->client) && p->member.calls != NULL); /* it is not done */
     event.now_ms = pdk__now_ms();
     p->kind->step(p, &event, &actions);
     pdk__client_arm(p->client, p->kind->wake_ms(p));
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
-        if (!put(p, action)) {
-            assert(failed.op == 0); /* one request at a time */
-            failed = *action;
-        }
+        assert(next.op == 0 || action->op == 0); /* one request at a time */
+        if (action->kept && p->names != NULL)
+            next = kept_listing(p, action->op);
+        else if (!put(p, action))
+            next = unsent(action);
         tell(p, action);
     }
-    if (failed.op != 0) /* a machine that waits for a reply is not done, so the participant still exists */
-        feed(p, unsent(&failed));
+    if (next.op != 0) /* a machine that waits for a reply is not done, so the participant still exists */
+        feed(p, next);
 }
 
 /* --- as a wire's owner, and as a member of the client ------------------------------------------------------------ */
@@ -233,7 +279,9 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
     if (event.kind == PDK__EV_LISTED) {
         if (event.outcome == PDK__OK) /* first, because the participant may end with its event */
             pdk__stray_listed(p->client, p->path, event.children, event.n_children);
-        event.name = p->watched != NULL && !p->kind->is_path ? p->watched + strlen(p->path) + 1 : NULL;
+        if (event.outcome == PDK__OK)
+            keep_names(p, &event);
+        event.name = last_read(p);
     }
     feed(p, event);
 }

@@ -33,11 +33,13 @@ struct pdk__participant {
         struct pdk__barrier barrier;
         struct pdk__double_barrier double_barrier;
     } machine;
-    const char *path;               /* of the barrier; borrowed until done */
-    struct pdk__node_data data;     /* of the nodes that it creates; borrowed, too */
-    char *watched;                  /* the path of the node that was read last */
-    struct pdk__index_entry entry;  /* of it */
-    bool watching;                  /* it was asked for, and its removal was not */
+    const char *path;              /* of the barrier; borrowed until done */
+    struct pdk__node_data data;    /* of the nodes that it creates; borrowed, too */
+    char *watched;                 /* the path of the node that was read last */
+    struct pdk__index_entry entry; /* of it */
+    bool watching;                 /* it was asked for, and its removal was not */
+    char **names;                  /* of the last listing, while a member asks for the others' ages; or NULL */
+    size_t n_names;
     struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
 };
 

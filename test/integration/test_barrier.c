@@ -109,12 +109,13 @@ static void cancel(struct caller *c)
 
 /* --- the proxies ----------------------------------------------------------------------------------------------- */
 
-/* On every server; the first that matches acts, once. Returns the number of the rule, the same on all. */
+/* On every server; the first that matches acts, once. Returns the number of the rule, the same on all. To count goes on. */
 static int rule_on(int op, const char *what, pdk__act act)
 {
+    struct pdk__proxy_rule rule = {.op = op, .path = what, .act = act, .every = act == PDK__COUNT};
     int number = 0;
     for (int i = 0; i < fixture.e->n; i++)
-        number = pdk__proxy_rule(fixture.e->proxy[i], &(struct pdk__proxy_rule){.op = op, .path = what, .act = act});
+        number = pdk__proxy_rule(fixture.e->proxy[i], &rule);
     return number;
 }
 
@@ -318,7 +319,10 @@ static void one_too_many_is_refused(void)
     start(&c, enter, 0, PDK_FOREVER);
     CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
+    int listings = rule(PDK__OP_LIST2, PDK__COUNT), ages = rule(PDK__OP_EXISTS, PDK__COUNT);
     CHECK_RC(pdk_double_barrier_enter(members[2], PDK_FOREVER), PDK_EBUSY);
+    CHECK_EQ(hits(listings), 1);
+    CHECK_EQ(hits(ages), 2);
     pdk_double_barrier_last_error(members[2], text, sizeof text);
     CHECK(strstr(text, "as many members as it has came before") != NULL);
     CHECK_EQ(pdk_double_barrier_state(members[2]), PDK_FREE);

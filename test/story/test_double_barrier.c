@@ -30,7 +30,7 @@ static const char *word(const struct pdk__action *a)
         [PDK__ACT_WATCH] = "watch",   [PDK__ACT_UNWATCH] = "unwatch", [PDK__ACT_IDENTIFY] = "identify",
         [PDK__ACT_LIST] = "list",     [PDK__ACT_STRAY] = "stray",     [PDK__ACT_GRANTED] = "ENTERED",
         [PDK__ACT_FAILED] = "FAILED", [PDK__ACT_LOST] = "LOST",       [PDK__ACT_DONE] = "done"};
-    const char *name = a->name == NULL ? "" : strcmp(a->name, OWN) == 0 ? "own" : a->name;
+    const char *name = a->kept ? "kept" : a->name == NULL ? "" : strcmp(a->name, OWN) == 0 ? "own" : a->name;
     CHECK((a->kind == PDK__ACT_CREATE && strcmp(name, "ready") != 0) == (a->kind != PDK__ACT_STRAY && a->attempt != 0));
     snprintf(text, sizeof text, " %s%s%s%s%s", words[a->kind], *name != '\0' ? " " : "", name,
              a->by_exists    ? "*"
@@ -265,7 +265,7 @@ static void one_too_many_is_refused(void)
     ended("enter: create own\n"
           "created: list\n"
           "listed: identify 00-low\n"
-          "owner: list\n"
+          "owner: list kept\n"
           "listed: identify _high\n"
           "owner: FAILED PDK_EBUSY delete own\n"
           "deleted: done\n");
@@ -282,7 +282,7 @@ static void enough_members_and_one_before_ready(void)
     told("enter: create own\n"
          "created: list\n"
          "listed: identify 00-low\n"
-         "owner: list\n"
+         "owner: list kept\n"
          "listed: create ready\n"
          "created: ENTERED\n");
     waiting(); /* it is one of the first, whoever comes */
@@ -302,7 +302,7 @@ static void one_that_is_not_there_any_more_is_not_counted(void)
     told("enter: create own\n"
          "created: list\n"
          "listed: identify 00-low\n"
-         "gone: list\n"
+         "gone: list kept\n"
          "listed: ENTERED\n");
 }
 
@@ -333,7 +333,7 @@ static void one_too_many_that_cannot_be_told(void)
     told("lost: -\n"
          "due: list\n"
          "listed: identify 00-low\n"
-         "owner: list\n"
+         "owner: list kept\n"
          "listed: identify _high\n"
          "owner: FAILED PDK_EBUSY delete own\n");
     begin();
