@@ -23,6 +23,12 @@ die() {
     exit 1
 }
 
+# It cannot be done here, and nothing is wrong.
+skip() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 77
+}
+
 note() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
 }
