@@ -342,8 +342,8 @@ static int go_on(struct pdk__hold *hold)
     return 0;
 }
 
-/* Only parts without a place in their queues have failed: then all nodes go, and others are made. On one path all wait for it
- * to be renewed. */
+/* Only parts without a place in their queues have failed: then all nodes go, and others are made. On one path all wait
+ * for it to be renewed. */
 static bool may_come_back(struct pdk__hold *hold)
 {
     bool counts = false, spent = false;

@@ -14,8 +14,8 @@
  *
  * It has one part (part.h) for each node, and counts as one. A mutex has one; a multi-lock has one on each path; a
  * permit has one for each lease. A part or a gate that is lost while the hold is pending makes it begin again: what is
- * left cannot be added to. So does a part without a place in its queue, so that at the end of a path's numbers no other part has
- * one in the meantime.
+ * left cannot be added to. So does a part without a place in its queue, so that at the end of a path's numbers no other
+ * part has one in the meantime.
  *
  * Two requests must never each wait for what the other has. There are three ways to that:
  *  - A gate, by the rule of a mutex: its holder alone makes parts and waits. It leaves the gate once its parts are

@@ -11,8 +11,8 @@
  *  - A member of a double barrier is in its session. When the process dies, the servers delete the member's node, and
  *    the others no longer wait for it. The node "ready" is no session's: when all members die inside, it stays, and the
  *    next member of that path enters at once. Delete it then, or use another path for each run.
- *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are there, inside or about
- *    to enter, is refused. Curator's members are never refused.
+ *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are there, inside or
+ *    about to enter, is refused. Curator's members are never refused.
  *  - Each member lists the others when it enters and when it leaves. COUNT members read the square of COUNT names.
  *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A path that is used again, round after round, is
  *    safe among members of this library. A Curator member that is slow to leave one round can wait for a member of the

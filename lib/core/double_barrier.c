@@ -192,8 +192,8 @@ static bool contains(const struct pdk__event *ev, const char *name)
     return false;
 }
 
-/* The first of the other members in the direction that is looked in, behind AFTER if that is not NULL; and how many there
- * are, if N is not NULL. */
+/* The first of the other members in the direction that is looked in, behind AFTER if that is not NULL; and how many
+ * there are, if N is not NULL. */
 static const char *find_other(const struct pdk__double_barrier *b, const struct pdk__event *ev, const char *after,
                               size_t *n)
 {
@@ -229,8 +229,8 @@ static void enter(struct pdk__double_barrier *b, struct pdk__actions *out)
     put(out, (struct pdk__action){.kind = PDK__ACT_GRANTED});
 }
 
-/* Is it one of the first COUNT members? Where there are more, it asks the others for their age, one after the other, until
- * too few are left to be that many before it. True: yes. False: a question is under way. */
+/* Is it one of the first COUNT members? Where there are more, it asks the others for their age, one after the other,
+ * until too few are left to be that many before it. True: yes. False: a question is under way. */
 static bool admit(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     size_t unknown = 0;

@@ -29,11 +29,11 @@
  * Rules, which are Curator's where it has one:
  *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member, but
  *    where contenders of a lock stand no member enters.
- *  - A member that comes when COUNT others are there is refused: PDK_EBUSY (Curator lets it in). Where more than COUNT are
- *    there, PLACING asks for their ages, one after the other; that costs nothing where there are no more. The driver keeps
- *    the listing meanwhile: COUNT listings of as many names would be the square. Once a member has seen that fewer than
- *    COUNT are older than itself, it is one of those that enter: no older one can come. Older ones that may not be read,
- *    and those that had left before they were asked, are not counted.
+ *  - A member that comes when COUNT others are there is refused: PDK_EBUSY (Curator lets it in). Where more than COUNT
+ *    are there, PLACING asks for their ages, one after the other; that costs nothing where there are no more. The
+ *    driver keeps the listing meanwhile: COUNT listings of as many names would be the square. Once a member has seen
+ *    that fewer than COUNT are older than itself, it is one of those that enter: no older one can come. Older ones that
+ *    may not be read, and those that had left before they were asked, are not counted.
  *  - A watch event lets no member in, and none out. It causes a listing (Curator before 5.10 takes any event for the
  *    entry, GH-1290).
  *  - The own name has session and attempt. It is exact: a create whose answer was lost is repeated under the same name,
@@ -126,11 +126,13 @@ void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size
  *
  * Events: ACQUIRE to enter, RELEASE to leave, both with deadline_ms and try_only; RELEASE while it enters, or leaves,
  * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the last change of the
- * children as its token, and the name of the node that was last asked for or watched; WATCHED has the token of the node.
+ * children as its token, and the name of the node that was last asked for or watched; WATCHED has the token of the
+ * node.
  *
  * Actions: CREATE of `name` with its attempt, or of "ready" with attempt 0; PARENTS; IDENTIFY, DELETE, WATCH of `name`;
- * LIST, for which the last one will do where it says `kept`; UNWATCH; STRAY. GRANTED: it is inside. FAILED: the request has failed. LOST: the session has ended inside. DONE
- * is the last one, with an error if our node, or "ready", may be left.
+ * LIST, for which the last one will do where it says `kept`; UNWATCH; STRAY. GRANTED: it is inside. FAILED: the request
+ * has failed. LOST: the session has ended inside. DONE is the last one, with an error if our node, or "ready", may be
+ * left.
  */
 void pdk__double_barrier_step(struct pdk__double_barrier *b, const struct pdk__event *event,
                               struct pdk__actions *actions);

@@ -110,8 +110,8 @@ enum pdk__action_kind {
 
 /* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the node is
  * deleted. `again`: a watch that was asked for before may be left, on this predecessor or on another. `kept`: the last
- * listing will do. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the children
- * of the path. `revoked`: the node carries a revocation request, and must keep it. */
+ * listing will do. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the
+ * children of the path. `revoked`: the node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;

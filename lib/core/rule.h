@@ -85,8 +85,8 @@ int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name 
 /* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);
 
-/* The numbers of the path were used up. Does it count from 0 again, or will it, once the next node is made? One of the N
- * children has such a number; or no contender is among them, nor anything that counts as one. */
+/* The numbers of the path were used up. Does it count from 0 again, or will it, once the next node is made? One of the
+ * N children has such a number; or no contender is among them, nor anything that counts as one. */
 bool pdk__rule_renewed(const struct pdk__rule *rule, const char *const *children, size_t n);
 
 /* Would so many contenders after all N children, PLACES, be admitted? */

@@ -101,8 +101,8 @@ void cli_make_count(const char *path, unsigned char number);
 /* Delete PATH/NAME. */
 void cli_delete(const char *path, const char *name);
 
-/* Set the counter of PATH, under which a node was created since the server was started, and the version of its data, if they
- * were changed since. The server is restarted. */
+/* Set the counter of PATH, under which a node was created since the server was started, and the version of its data, if
+ * they were changed since. The server is restarted. */
 void cli_set_counter(const char *path, int32_t created);
 
 #endif

@@ -109,7 +109,8 @@ static void cancel(struct caller *c)
 
 /* --- the proxies ----------------------------------------------------------------------------------------------- */
 
-/* On every server; the first that matches acts, once. Returns the number of the rule, the same on all. To count goes on. */
+/* On every server; the first that matches acts, once. Returns the number of the rule, the same on all. To count goes
+ * on. */
 static int rule_on(int op, const char *what, pdk__act act)
 {
     struct pdk__proxy_rule rule = {.op = op, .path = what, .act = act, .every = act == PDK__COUNT};

@@ -1,5 +1,5 @@
-/* The counter of a path, set as years of locking would, and the version of its data, if they were changed. No request sets
- * them, so the server's log is edited: each create in it carries the counter after it, each change the version. */
+/* The counter of a path, set as years of locking would, and the version of its data, if they were changed. No request
+ * sets them, so the server's log is edited: each create in it carries the counter after it, each change the version. */
 #ifndef PDK__TEST_SEQUENCE_H
 #define PDK__TEST_SEQUENCE_H
 

@@ -1,9 +1,9 @@
 /*
  * A barrier keeps its word. A member has entered: at one moment of the call its node and those of enough members were
- * there, or its node and the word "ready", which is left by a member that has seen enough of them. Fewer than enough came
- * before it; one that is refused came after enough of them. A member has left: its node is gone, and so are those of all
- * members that its client could know when the call began. A wait has ended, a barrier was set, or removed: at one moment
- * of the call it was not there, or was, or was not.
+ * there, or its node and the word "ready", which is left by a member that has seen enough of them. Fewer than enough
+ * came before it; one that is refused came after enough of them. A member has left: its node is gone, and so are those
+ * of all members that its client could know when the call began. A wait has ended, a barrier was set, or removed: at
+ * one moment of the call it was not there, or was, or was not.
  */
 #include "test/sim/laws.h"
 #include <string.h>
