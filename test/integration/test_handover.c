@@ -308,7 +308,7 @@ static void multilock(void)
     CHECK_RC(pdk_multilock_new(&m, a.client, paths, 2, o), 0);
     pdk_lock_options_free(o);
     CHECK_RC(pdk_multilock_lock(m), 0);
-    int held = rule(PDK__OP_DELETE, PDK__HOLD_REPLY);
+    int held = rule(PDK__OP_MULTI, PDK__HOLD_REPLY);
     CHECK_RC(pdk_multilock_unlock(m), 0);
     CHECK_RC(pdk_client_flush(a.client, 0), PDK_ETIMEDOUT);
     pdk__proxy_release(a.proxy, held);
