@@ -69,8 +69,9 @@ static void look(const struct evidence *e, struct findings *f, const struct requ
     if (both_ns == 0)
         return;
     int64_t gone_ns = a->znode != NULL ? evidence_ns(e, a->znode->gone_ms) : NEVER;
-    int held = held_in(e, a, lane, b->answered_ns + CLOCK_NS);
-    if (held > 0 && held + held_in(e, b, lane, INT64_MIN) > lane_rules[lane].room) {
+    int64_t then = b->answered_ns + CLOCK_NS;
+    int held = held_in(e, a, lane, then);
+    if (held > 0 && held + held_in(e, b, lane, then) > lane_rules[lane].room) {
         breach(f, "belief",
                "%s and %s both believed for %.3f ms; at %.3f s and %.3f s, the first one's node went at %.3f s",
                who(e, a), who(e, b), (double)both_ns / 1e6, at(e, a->answered_ns), at(e, b->answered_ns),

@@ -287,6 +287,23 @@ static void permits_that_were_taken_away(void)
     is_lawful();
 }
 
+/* Of the younger, before all of them were granted. */
+static void a_permit_that_was_taken_away_from_a_request(void)
+{
+    for (int gone_ms = 140; gone_ms <= 160; gone_ms += 20) {
+        begin();
+        hold_in(0, RECIPE_PERMITS, LANE_PERMITS, 1, 10, 100, 200);
+        hold_in(1, RECIPE_PERMITS, LANE_PERMITS, 3, 13, 150, 250);
+        struct znode *z = node_of(LANE_PERMITS, 11);
+        z->gone_ms = gone_ms;
+        z->ending = BY_ANOTHER;
+        if (gone_ms == 140)
+            is_lawful();
+        else
+            break_both("belief", "order");
+    }
+}
+
 static void two_requests_above_the_limit(void)
 {
     begin();
@@ -447,6 +464,7 @@ int main(int argc, char **argv)
         {"permits: more than the limit, by three holders", permits_above_the_limit},
         {"permits: more than the limit, by two holders", two_requests_above_the_limit},
         {"permits: taken away by somebody's order, they do not count", permits_that_were_taken_away},
+        {"permits: taken away before the grant, they do not count", a_permit_that_was_taken_away_from_a_request},
         {"permits: a grant without all its nodes", a_grant_without_all_its_nodes},
         {"permits: a node stays after the release", a_permit_that_stays_after_the_release},
         {"multi-locks: in turn, and beside each other", multi_locks_in_turn},
