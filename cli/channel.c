@@ -29,11 +29,10 @@ int pdk__cli_channel_receive(int fd, struct pdk__cli_note *note)
 {
     ssize_t n;
     do
-        n = recv(fd, note, sizeof *note, 0);
+        n = recv(fd, note, sizeof *note, MSG_TRUNC); /* as long as what was sent */
     while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof *note)
+    if (n != (ssize_t)sizeof *note || note->kind > NOTE_LEAVE || *(unsigned char *)&note->lost > 1)
         return 0;
-    assert(note->kind <= NOTE_LEAVE);
     note->text[sizeof note->text - 1] = '\0';
     return 1;
 }

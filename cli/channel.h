@@ -47,7 +47,7 @@ int pdk__cli_channel_pair(int ends[2]);
  * about the present state is dropped, too, when the other end has left too many unread. */
 void pdk__cli_channel_send(int fd, const struct pdk__cli_note *note);
 
-/* Receive, waiting if necessary: 1, or 0 when the other end is closed. */
+/* Receive, waiting if necessary: 1, or 0 when the other end is closed, or what came is no note. */
 int pdk__cli_channel_receive(int fd, struct pdk__cli_note *note);
 
 #endif

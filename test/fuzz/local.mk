@@ -1,7 +1,7 @@
 # The inputs of the committed corpora through the fuzz targets, with any compiler; test/fuzz/run looks for more, with
 # clang's libFuzzer: `make fuzz SECONDS=60 TARGET=contender`, or without TARGET for all.
 fuzz_programs = \
-	%D%/name %D%/children %D%/path %D%/identity %D%/number %D%/options %D%/frame %D%/session %D%/contender %D%/census
+	%D%/name %D%/children %D%/path %D%/identity %D%/number %D%/options %D%/frame %D%/session %D%/contender %D%/census %D%/note
 %C%_main = %D%/fuzz.h %D%/replay.c
 %C%_name_SOURCES = %D%/name.c $(%C%_main)
 %C%_children_SOURCES = %D%/children.c $(%C%_main)
@@ -17,6 +17,7 @@ fuzz_programs = \
 %C%_census_SOURCES = \
 	%D%/census.c cli/blocking.c cli/census.c cli/conflicts.c cli/counter.c cli/diagnosis.c cli/findings.c cli/json.c \
 	cli/listing.c cli/message.c cli/number.c cli/owner.c cli/site.c cli/waits.c $(%C%_main)
+%C%_note_SOURCES = %D%/note.c cli/channel.c $(%C%_main)
 EXTRA_DIST += %D%/corpus
 EXTRA_DIST += %D%/run
 
