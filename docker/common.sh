@@ -15,8 +15,6 @@ image_of() {
 }
 image=${PADDOCK_IMAGE:-$(image_of "$suite")}
 project=${PADDOCK_PROJECT:-paddock}
-# for compose.yml: docker-compose 1.29 knows no ${NAME:+VALUE}
-export PADDOCK_TLS=${PADDOCK_TLS_DIR:+on}
 
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
@@ -88,6 +86,12 @@ net() { docker network inspect -f '{{(index .IPAM.Config 0).Subnet}}' "${project
 address() {
     docker inspect -f "{{with index .NetworkSettings.Networks \"${project}_$2\"}}{{.IPAMConfig.IPv4Address}}{{end}}" \
         "$(container "$1")"
+}
+
+# Where the keys of the project's servers are; nothing when they speak plain text alone.
+keys() {
+    docker inspect -f '{{range .Mounts}}{{if eq .Destination "/tls"}}{{if eq .Type "bind"}}{{.Source}}{{end}}{{end}}{{end}}' \
+        "$(container zk1)"
 }
 
 # Ask the server at $1 what it is: leader, follower, or nothing when it does not serve. Never waits over a second.

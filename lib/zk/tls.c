@@ -192,12 +192,26 @@ static void set_hook(void)
     SSL_CTX_get_ex_new_index(0, NULL, on_context, NULL, NULL);
 }
 
+static bool own_certificate_expired(void)
+{
+    struct pdk_client *c = client_of_thread();
+    STACK_OF(X509) *own = c != NULL ? read_certificates(c->options.security.cert) : NULL;
+    bool expired = sk_X509_num(own) > 0 && X509_cmp_current_time(X509_get0_notAfter(sk_X509_value(own, 0))) < 0;
+    sk_X509_pop_free(own, X509_free);
+    if (c != NULL)
+        pdk__client_unref(c);
+    return expired;
+}
+
 bool pdk__tls_why(char *buf, size_t size)
 {
     unsigned long error = ERR_peek_last_error();
     const char *reason = error != 0 ? ERR_reason_error_string(error) : NULL;
     if (why[0] == '\0' && reason == NULL)
         return false;
+    /* ZooKeeper's servers answer by the same alert to all that they do not accept. */
+    if (why[0] == '\0' && ERR_GET_REASON(error) >= SSL_AD_REASON_OFFSET && own_certificate_expired())
+        reason = "the client's own certificate has expired";
     snprintf(buf, size, "%s", why[0] != '\0' ? why : reason);
     why[0] = '\0';
     ERR_clear_error();

@@ -19,7 +19,7 @@ static void weigh(struct nemesis *n)
     for (int i = 0; i < N_FAULTS; i++) {
         bool left_out = dice_chance(&n->dice, 20);
         int weight = left_out ? 0 : fault_kind((enum fault_id)i)->weight * dice_between(&n->dice, 1, 4);
-        n->weight[i] = n->workers->certificates != NULL && fault_needs_messages((enum fault_id)i) ? 0 : weight;
+        n->weight[i] = n->workers->secure && fault_needs_messages((enum fault_id)i) ? 0 : weight;
     }
 }
 

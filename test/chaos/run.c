@@ -86,6 +86,8 @@ static void start(void)
 {
     char file[PATH_MAX + 32];
     bool secure = *o.certificates != '\0';
+    if (secure)
+        pdk__speak_tls_by(o.certificates);
     const char *properties[PDK__SECURE_PROPERTIES + 1];
     pdk__secure_properties(o.certificates, properties);
     snprintf(file, sizeof file, "%s/nemesis.history", o.out);
@@ -102,7 +104,7 @@ static void start(void)
                                .worker = worker_program,
                                .session_ms = o.session_ms,
                                .tick_ms = TICK_MS,
-                               .certificates = secure ? o.certificates : NULL,
+                               .secure = secure,
                                .seed = o.seed,
                                .e = e,
                                .log = history};

@@ -18,7 +18,7 @@ static void note(struct workers *workers, enum event event, int i)
 static void connect_place(struct workers *workers, struct place *p)
 {
     for (int i = 0; i < workers->e->n; i++) {
-        p->proxy[i] = pdk__proxy_new(pdk__server_port(workers->e->server[i]), workers->certificates != NULL);
+        p->proxy[i] = pdk__proxy_new(pdk__server_port(workers->e->server[i]), workers->secure);
         snprintf(p->hosts + strlen(p->hosts), 32, "%s127.0.0.1:%d", i > 0 ? "," : "", pdk__proxy_port(p->proxy[i]));
     }
 }
@@ -30,10 +30,9 @@ static void start(struct workers *workers, int i, const char *file)
     snprintf(session, sizeof session, "%d", workers->session_ms);
     snprintf(tick, sizeof tick, "%d", workers->tick_ms);
     snprintf(seed, sizeof seed, "%" PRIu64, workers->seed * 1000003 + (uint64_t)(i * 1009 + p->generation));
-    program_start(&p->program,
-                  ARGS(workers->worker, file, p->hosts, session, lane_rules[LANE_LOCK].path, seed, tick,
-                       workers->craft[i], workers->certificates),
-                  0);
+    program_start(
+        &p->program,
+        ARGS(workers->worker, file, p->hosts, session, lane_rules[LANE_LOCK].path, seed, tick, workers->craft[i]), 0);
 }
 
 void workers_hire(struct workers *workers, int i)

@@ -26,7 +26,7 @@ struct workers {
     const char *craft[WORKERS_MAX]; /* what the client of each place contends for (test/lib/crafts.h) */
     unsigned lanes;                 /* the set of lanes that they use */
     int session_ms, tick_ms;
-    const char *certificates; /* the directory: they speak TLS, of which the proxies see bytes. NULL: plain text */
+    bool secure; /* they speak TLS, of which the proxies see bytes */
     uint64_t seed;
     pdk__ensemble *e;
     struct history *log; /* the nemesis's */

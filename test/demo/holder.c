@@ -11,6 +11,7 @@
  * sends a guarded transaction.
  */
 #include "test/demo/work.h"
+#include "test/lib/secure.h"
 
 #include <inttypes.h>
 #include <paddock.h>
@@ -142,16 +143,6 @@ static int obey(const char *file, const char *path, const char *store)
     return rc;
 }
 
-/* With the files that the command takes, too: docker/check names them. */
-static int set_tls(pdk_client_options *o)
-{
-    const char *ca = getenv("PADDOCK_TLS_CA");
-    if (ca == NULL)
-        return 0;
-    zoo_set_log_stream(fopen("/dev/null", "we")); /* the first line of a handle with TLS goes there */
-    return pdk_client_options_set_tls(o, ca, getenv("PADDOCK_TLS_CERT"), getenv("PADDOCK_TLS_KEY"), NULL, NULL);
-}
-
 static int make(int session_ms, bool by_sync)
 {
     pdk_client_options *o = pdk_client_options_new();
@@ -161,7 +152,7 @@ static int make(int session_ms, bool by_sync)
     if (rc == 0 && by_sync)
         rc = pdk_client_options_set_renewal(o, PDK_RENEW_BY_SYNC);
     if (rc == 0)
-        rc = set_tls(o);
+        rc = pdk__speak_tls(o);
     if (rc == 0)
         rc = pdk_client_new(&client, hosts, o);
     pdk_client_options_free(o);

@@ -18,7 +18,7 @@ demo_sources = \
 %C%_child_LDADD =
 %C%_cost_SOURCES = %D%/cost.c %D%/observer.c %D%/observer.h $(demo_sources)
 %C%_holder_SOURCES = %D%/holder.c $(work_sources)
-%C%_holder_LDADD = libpaddock_all.la
+%C%_holder_LDADD = libpaddock_test.la libpaddock_all.la
 %C%_patience_SOURCES = \
 	%D%/patience.c test/docker/workers.c test/docker/workers.h test/docker/scenario.c test/docker/scenario.h $(judge_sources) \
 	$(demo_sources)

@@ -1,5 +1,6 @@
 # The tests on an ensemble in Docker.
 docker_programs = %D%/faults
+EXTRA_DIST += %D%/client
 docker_helpers =
 %C%_faults_SOURCES = \
 	%D%/workers.c %D%/workers.h \

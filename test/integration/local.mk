@@ -10,6 +10,11 @@ integration_programs = $(edge_programs) \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/validity %D%/verb_cost
 
+# Those in which no test reads a message or acts on one: they run over TLS, too.
+secure_programs = \
+	%D%/attempts %D%/close %D%/contest %D%/guard %D%/leader %D%/mutex_async %D%/mutex_exclusion %D%/mutex_owner \
+	%D%/oversize %D%/rwlock
+
 # Programs that tests start.
 libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
 

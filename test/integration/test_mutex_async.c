@@ -150,9 +150,7 @@ static void note_call(int rc, void *arg)
 /* Connected through the first proxy. */
 static struct peer dispatching_peer(void)
 {
-    pdk_client_options *opts = pdk_client_options_new();
-    CHECK(opts != NULL);
-    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
+    pdk_client_options *opts = fixture_options(30000);
     CHECK_RC(pdk_client_options_set_dispatch(opts, true), 0);
     struct peer p = peer_at(fixture.e->address[0], opts);
     pdk_client_options_free(opts);

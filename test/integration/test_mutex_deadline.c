@@ -213,8 +213,7 @@ static void nobody_answers(void)
     struct peer p = {0};
     fixture_begin();
     pdk__proxy_refuse(fixture.e->proxy[0], true);
-    pdk_client_options *o = pdk_client_options_new();
-    CHECK_RC(pdk_client_options_set_session_timeout_ms(o, SESSION_MS), 0);
+    pdk_client_options *o = fixture_options(SESSION_MS);
     CHECK_RC(pdk_client_new(&p.client, fixture.e->address[0], o), 0);
     pdk_client_options_free(o);
     CHECK_RC(pdk_mutex_new(&p.mutex, p.client, fixture.path, NULL), 0);

@@ -182,9 +182,7 @@ static void names(void)
 
 static struct peer labelled(const char *label)
 {
-    pdk_client_options *opts = pdk_client_options_new();
-    CHECK(opts != NULL);
-    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, 30000), 0);
+    pdk_client_options *opts = fixture_options(30000);
     CHECK_RC(pdk_client_options_set_label(opts, label), 0);
     struct peer p = peer_at(fixture.hosts, opts);
     pdk_client_options_free(opts);

@@ -330,7 +330,8 @@ static void a_client_that_the_servers_do_not_know_is_refused(void)
 
 static void an_expired_certificate_of_a_client_is_refused(void)
 {
-    check_refused(hosts, options_of("ours.crt", "stale.crt", "stale.key", SESSION_MS), "alert");
+    check_refused(hosts, options_of("ours.crt", "stale.crt", "stale.key", SESSION_MS),
+                  "the client's own certificate has expired");
 }
 
 static void certificates_are_read_for_each_connection(void)
@@ -366,7 +367,7 @@ static void a_lock_is_lost_in_time_when_the_own_certificate_turns_bad(void)
     CHECK_WITHIN(LONG_MS, waiter.settled);
     CHECK_EQ(pdk_lock_state(one), PDK_LOST); /* before the other was granted */
     CHECK_RC(waiter.rc, 0);
-    CHECK_WITHIN(LONG_MS, tells(a, "alert"));
+    CHECK_WITHIN(LONG_MS, tells(a, "has expired"));
     locker_finish(&waiter);
     CHECK_RC(pdk_mutex_unlock(one), PDK_ELOST);
     fixture_end(a, one);
@@ -562,9 +563,19 @@ static void a_close_ends_a_silent_handshake(void)
 
 /* --- SASL -------------------------------------------------------------------------------------------------------- */
 
-static pdk_client *client_of(const char *user, char *password)
+/* One that the servers learn when they start. */
+static void write_users(const char *password)
 {
-    pdk_client_options *o = fixture_options(SESSION_MS);
+    FILE *out = fopen(file("jaas.conf"), "we");
+    CHECK(out != NULL);
+    fprintf(out, "Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_jobs=\"%s\"; };\n",
+            password);
+    CHECK_EQ(fclose(out), 0);
+}
+
+static pdk_client *client_of(const char *user, char *password, int session_ms)
+{
+    pdk_client_options *o = fixture_options(session_ms);
     CHECK_RC(pdk_client_options_set_sasl(o, "DIGEST-MD5", user, give, password), 0);
     CHECK_RC(pdk_client_options_add_acl(o, "sasl", "jobs", PDK_PERM_ALL), 0);
     return client_at(hosts, o);
@@ -572,7 +583,7 @@ static pdk_client *client_of(const char *user, char *password)
 
 static void a_user_of_sasl_locks(void)
 {
-    pdk_client *c = client_of("jobs", "secret");
+    pdk_client *c = client_of("jobs", "secret", SESSION_MS);
     CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     pdk_mutex *m = fixture_mutex(c, fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
@@ -585,20 +596,52 @@ static void a_user_of_sasl_locks(void)
 
 static void a_wrong_password_is_refused(void)
 {
-    pdk_client *c = client_of("jobs", "wrong");
+    pdk_client *c = client_of("jobs", "wrong", SESSION_MS);
     CHECK_RC(pdk_client_wait(c, LONG_MS), PDK_EAUTH);
     close_client(c);
 }
 
-/* --- servers ----------------------------------------------------------------------------------------------------- */
-
-static void write_users(void)
+/* The servers refuse the next connection of a holder, whose password is another one now; the next in line gets the lock
+ * after that one has given it up. */
+static void a_lock_is_lost_in_time_when_the_password_turns_bad(void)
 {
-    FILE *out = fopen(file("jaas.conf"), "we");
-    CHECK(out != NULL);
-    fputs("Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_jobs=\"secret\"; };\n", out);
-    CHECK_EQ(fclose(out), 0);
+    struct locker waiter;
+    char password[16] = "secret";
+    pdk_client *a = client_of("jobs", password, SESSION_MS), *b = client_of("jobs", "secret", SESSION_MS);
+    pdk_mutex *one = fixture_mutex(a, fixture.path), *two = fixture_mutex(b, fixture.path);
+    CHECK_RC(pdk_mutex_timedlock(one, LONG_MS), 0);
+    locker_start(&waiter, two);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
+    password[0] = 'z';
+    pdk__proxy_cut(proxy);
+    CHECK_WITHIN(LONG_MS, waiter.settled);
+    CHECK_EQ(pdk_lock_state(one), PDK_LOST); /* before the other was granted */
+    CHECK_RC(waiter.rc, 0);
+    CHECK_RC(pdk_client_wait(a, LONG_MS), PDK_EAUTH);
+    locker_finish(&waiter);
+    CHECK_RC(pdk_mutex_unlock(one), PDK_ELOST);
+    fixture_end(a, one);
+    fixture_end(b, two);
 }
+
+/* The servers' users and the callback change together: the session goes on. */
+static void a_password_is_asked_for_with_each_connection(void)
+{
+    char password[16] = "secret";
+    pdk_client *c = client_of("jobs", password, 60000);
+    pdk_mutex *m = fixture_mutex(c, fixture.path);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
+    pdk__server_stop(fixture.e->server[0], 1000);
+    write_users("altered");
+    strcpy(password, "altered");
+    pdk__ensemble_restart(fixture.e, 0);
+    CHECK_WITHIN(LONG_MS, c->n_links > 1 && pdk_lock_state(m) == PDK_HELD);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    fixture_end(c, m);
+    write_users("secret");
+}
+
+/* --- servers ----------------------------------------------------------------------------------------------------- */
 
 static void open_secure(void)
 {
@@ -608,7 +651,7 @@ static void open_secure(void)
     if (!pdk_has_tls() || !pdk_has_sasl())
         SKIP("ZooKeeper's client has no TLS, or no SASL; see test/tls/run");
     make_certificates();
-    write_users();
+    write_users("secret");
     pdk__secure_properties(dir, properties);
     snprintf(users, sizeof users, "java.security.auth.login.config=%s", file("jaas.conf"));
     properties[n++] = "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider";
@@ -647,6 +690,8 @@ WITH(a_handle_of_the_program_is_adopted)
 WITH(a_lock_is_lost_in_time_when_the_own_certificate_turns_bad)
 WITH(a_lock_is_lost_in_time_when_the_servers_certificate_turns_bad)
 WITH(a_user_of_sasl_locks)
+WITH(a_lock_is_lost_in_time_when_the_password_turns_bad)
+WITH(a_password_is_asked_for_with_each_connection)
 
 int main(int argc, char **argv)
 {
@@ -683,6 +728,9 @@ int main(int argc, char **argv)
         {"a close ends a silent handshake", a_close_ends_a_silent_handshake},
         {"a user of SASL locks, and comes back", with_a_user_of_sasl_locks},
         {"a wrong password is refused", a_wrong_password_is_refused},
+        {"a lock is lost in time when the password turns bad under way",
+         with_a_lock_is_lost_in_time_when_the_password_turns_bad},
+        {"a password is asked for with each connection", with_a_password_is_asked_for_with_each_connection},
         {0}};
     int first = pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "secure, options", .tests = options});
     int second = pdk__test_main(

@@ -1,6 +1,7 @@
 #include "test/lib/ensemble.h"
 
 #include "test/lib/check.h"
+#include "test/lib/secure.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static void add_address(char *list, char address[32], pdk__proxy *p)
 static void introduce(pdk__ensemble *e, bool quiet)
 {
     for (int i = 0; i < e->n; i++) {
-        e->proxy[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
+        e->proxy[i] = pdk__proxy_new(pdk__server_port(e->server[i]), e->secure);
         e->door[i] = pdk__proxy_new(pdk__server_port(e->server[i]), false);
         add_address(e->hosts, e->address[i], e->proxy[i]);
         add_address(e->behind_all, e->behind[i], e->door[i]);
@@ -134,6 +135,7 @@ pdk__ensemble *pdk__ensemble_new(const struct pdk__ensemble_options *o)
         borrow(e, names);
     else
         make(e, o);
+    e->secure = names != NULL && pdk__speaks_tls();
     introduce(e, o->quiet);
     return e;
 }

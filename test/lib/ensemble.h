@@ -25,6 +25,7 @@ struct pdk__ensemble_options {
 
 typedef struct pdk__ensemble {
     int n;
+    bool secure; /* clients speak TLS, as secure.h has it: the proxies see bytes */
     pdk__beat *beat;
     pdk__proxy *relay[PDK__SERVER_MAX]; /* to servers that are not ours */
     pdk__server *server[PDK__SERVER_MAX];

@@ -1,4 +1,5 @@
 #include "test/lib/fixture.h"
+#include "test/lib/secure.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 struct fixture fixture;
 
-enum { SESSION_MS = 30000, OWN_SESSION_MS = 120000 };
+enum { USUAL_MS = 10000, SESSION_MS = 30000, OWN_SESSION_MS = 120000 }; /* usual: without options */
 
 static int n_servers;
 static bool own;
@@ -237,14 +238,17 @@ pdk_client_options *fixture_options(int session_ms)
     pdk_client_options *o = pdk_client_options_new();
     CHECK(o != NULL);
     CHECK_RC(pdk_client_options_set_session_timeout_ms(o, session_ms), 0);
+    if (fixture.e != NULL && fixture.e->secure)
+        CHECK_RC(pdk__speak_tls(o), 0);
     return o;
 }
 
 pdk_client *fixture_client(pdk_client_options *options)
 {
     pdk_client *c;
-    CHECK_RC(pdk_client_new(&c, fixture.hosts, options), 0);
-    pdk_client_options_free(options);
+    pdk_client_options *o = options != NULL ? options : fixture_options(USUAL_MS);
+    CHECK_RC(pdk_client_new(&c, fixture.hosts, o), 0);
+    pdk_client_options_free(o);
     CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     return c;
 }
@@ -313,9 +317,7 @@ struct peer peer_at(const char *hosts, const pdk_client_options *opts)
 
 static struct peer open_peer(const char *hosts, int session_ms)
 {
-    pdk_client_options *opts = pdk_client_options_new();
-    CHECK(opts != NULL);
-    CHECK_RC(pdk_client_options_set_session_timeout_ms(opts, session_ms > 0 ? session_ms : SESSION_MS), 0);
+    pdk_client_options *opts = fixture_options(session_ms > 0 ? session_ms : SESSION_MS);
     struct peer p = peer_at(hosts, opts);
     pdk_client_options_free(opts);
     return p;
@@ -328,7 +330,7 @@ struct peer peer_proxied(void) { return peer_proxied_for(0); }
 struct peer peer_proxied_for(int session_ms)
 {
     char address[32];
-    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(fixture.e->server[0]), false);
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(fixture.e->server[0]), fixture.e->secure);
     snprintf(address, sizeof address, "127.0.0.1:%d", pdk__proxy_port(proxy));
     struct peer p = open_peer(address, session_ms);
     p.proxy = proxy;

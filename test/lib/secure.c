@@ -2,6 +2,37 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <zookeeper/zookeeper.h>
+
+bool pdk__speaks_tls(void)
+{
+    const char *ca = getenv("PADDOCK_TLS_CA");
+    return ca != NULL && *ca != '\0';
+}
+
+int pdk__speak_tls(pdk_client_options *o)
+{
+    if (!pdk__speaks_tls())
+        return 0;
+    zoo_set_log_stream(fopen("/dev/null", "we"));
+    return pdk_client_options_set_tls(o, getenv("PADDOCK_TLS_CA"), getenv("PADDOCK_TLS_CERT"),
+                                      getenv("PADDOCK_TLS_KEY"), NULL, NULL);
+}
+
+static void set_file(const char *name, const char *dir, const char *file)
+{
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s/%s", dir, file);
+    setenv(name, whole, 1);
+}
+
+void pdk__speak_tls_by(const char *dir)
+{
+    set_file("PADDOCK_TLS_CA", dir, "ours.crt");
+    set_file("PADDOCK_TLS_CERT", dir, "client.crt");
+    set_file("PADDOCK_TLS_KEY", dir, "plain.key");
+}
 
 void pdk__secure_properties(const char *dir, const char *list[PDK__SECURE_PROPERTIES + 1])
 {

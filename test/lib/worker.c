@@ -2,12 +2,11 @@
  * A process that contends for a lock, and writes its history.
  *
  *     worker HISTORY HOSTS SESSION_MS PATH
- *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS [CRAFT [CERTIFICATES]]
+ *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS [CRAFT]
  *
  * With a seed, which chooses what it does, it locks, holds and unlocks repeatedly until its history tells it to finish;
  * half of these workers know the servers' tick. CRAFT is what it contends for (crafts.h) in place of a mutex of PATH, and
- * how: "mutex+handover+idle". With hand-over, two threads contend. With CERTIFICATES, a directory that
- * test/tls/certificates has filled, it speaks TLS.
+ * how: "mutex+handover+idle". With hand-over, two threads contend. It speaks TLS where the environment says so (secure.h).
  * Without a seed, it reads orders, one a line, until the end of its input:
  *
  *     lock      lock; then ask for the state until the next order comes, or the lock is lost
@@ -23,6 +22,7 @@
 #include "test/lib/dice.h"
 #include "test/lib/history.h"
 #include "test/lib/register.h"
+#include "test/lib/secure.h"
 #include <limits.h>
 #include <paddock.h>
 #include <poll.h>
@@ -449,17 +449,8 @@ static int make_mutex(const char *path)
     return rc;
 }
 
-static int set_tls(pdk_client_options *o, const char *dir)
-{
-    char ca[PATH_MAX], certificate[PATH_MAX], key[PATH_MAX];
-    snprintf(ca, sizeof ca, "%s/ours.crt", dir);
-    snprintf(certificate, sizeof certificate, "%s/client.crt", dir);
-    snprintf(key, sizeof key, "%s/plain.key", dir);
-    return pdk_client_options_set_tls(o, ca, certificate, key, NULL, NULL);
-}
-
-/* TICK_MS 0: unknown. CERTIFICATES NULL: plain text. */
-static int make(const char *hosts, int tick_ms, const char *path, const char *certificates)
+/* TICK_MS 0: unknown. */
+static int make(const char *hosts, int tick_ms, const char *path)
 {
     pdk_client_options *o = pdk_client_options_new();
     if (o == NULL)
@@ -467,8 +458,8 @@ static int make(const char *hosts, int tick_ms, const char *path, const char *ce
     int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
     if (rc == 0 && tick_ms > 0)
         rc = pdk_client_options_set_server_tick_ms(o, tick_ms);
-    if (rc == 0 && certificates != NULL)
-        rc = set_tls(o, certificates);
+    if (rc == 0)
+        rc = pdk__speak_tls(o);
     if (rc == 0)
         rc = pdk_client_options_set_on_session(o, on_session, NULL);
     if (rc == 0)
@@ -514,7 +505,7 @@ static const struct craft *choose_craft(const char *text)
 int main(int argc, char **argv)
 {
     craft = choose_craft(argc >= 8 ? argv[7] : mutex_craft.name);
-    if ((argc != 5 && (argc < 7 || argc > 9)) || craft == NULL)
+    if ((argc != 5 && (argc < 7 || argc > 8)) || craft == NULL)
         return 64;
     if ((history = history_open(argv[1], false)) == NULL)
         return fail(argv[1], "cannot be mapped");
@@ -524,7 +515,7 @@ int main(int argc, char **argv)
     bool by_dice = argc >= 7;
     if (by_dice)
         dice_seed(&dice, strtoull(argv[5], NULL, 10));
-    int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4], argc == 9 ? argv[8] : NULL);
+    int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4]);
     if (rc != 0)
         return fail("cannot begin", pdk_strerror(rc));
     contends_twice = options.handover && craft == &mutex_craft;
