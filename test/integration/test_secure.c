@@ -601,6 +601,24 @@ static void a_wrong_password_is_refused(void)
     close_client(c);
 }
 
+/* Servers (3.8) look a name up that they do not know, and then check the password of who logged in before. */
+static void an_unknown_name_gives_no_right(void)
+{
+    pdk_client *known = client_of("jobs", "secret", SESSION_MS);
+    pdk_mutex *m = fixture_mutex(known, fixture.path);
+    CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
+    pdk_client *unknown = client_of("nobody", "secret", SESSION_MS);
+    int rc = pdk_client_wait(unknown, LONG_MS);
+    pdk_mutex *other = fixture_mutex(unknown, fixture.path);
+    if (rc == 0)
+        CHECK_RC(pdk_mutex_timedlock(other, LONG_MS), PDK_EACCES);
+    else
+        CHECK_RC(rc, PDK_EAUTH);
+    fixture_end(unknown, other);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    fixture_end(known, m);
+}
+
 /* The servers refuse the next connection of a holder, whose password is another one now; the next in line gets the lock
  * after that one has given it up. */
 static void a_lock_is_lost_in_time_when_the_password_turns_bad(void)
@@ -690,6 +708,7 @@ WITH(a_handle_of_the_program_is_adopted)
 WITH(a_lock_is_lost_in_time_when_the_own_certificate_turns_bad)
 WITH(a_lock_is_lost_in_time_when_the_servers_certificate_turns_bad)
 WITH(a_user_of_sasl_locks)
+WITH(an_unknown_name_gives_no_right)
 WITH(a_lock_is_lost_in_time_when_the_password_turns_bad)
 WITH(a_password_is_asked_for_with_each_connection)
 
@@ -728,6 +747,7 @@ int main(int argc, char **argv)
         {"a close ends a silent handshake", a_close_ends_a_silent_handshake},
         {"a user of SASL locks, and comes back", with_a_user_of_sasl_locks},
         {"a wrong password is refused", a_wrong_password_is_refused},
+        {"a name that the servers do not know gives no right", with_an_unknown_name_gives_no_right},
         {"a lock is lost in time when the password turns bad under way",
          with_a_lock_is_lost_in_time_when_the_password_turns_bad},
         {"a password is asked for with each connection", with_a_password_is_asked_for_with_each_connection},
