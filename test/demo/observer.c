@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SESSION_MS = 30000 };
+enum { SESSION_MS = 30000, SEEN_MS = 60000 };
 
 static zhandle_t *zh;
 
@@ -49,8 +49,10 @@ void observer_watch(const char *path, _Atomic int64_t *gone_ns)
     char node[1024];
     struct Stat stat;
     atomic_store(gone_ns, 0);
-    CHECK_EQ(zoo_get_children(zh, path, 0, &names), ZOK);
-    int n = names.count, rc = ZNONODE;
+    int rc;
+    CHECK_WITHIN(SEEN_MS, (rc = zoo_get_children(zh, path, 0, &names)) == ZOK); /* our server may lag */
+    int n = names.count;
+    rc = ZNONODE;
     if (n > 0)
         snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
     deallocate_String_vector(&names);
