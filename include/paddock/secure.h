@@ -79,6 +79,9 @@ int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name);
  *
  * The trap: SASL hides the password of DIGEST-MD5 on the network, and nothing else. All that follows is plain text.
  *
+ * Cyrus SASL has one state for the process, which the first client locks by sasl_set_mutex(). A program that itself calls
+ * sasl_client_init() before must call sasl_set_mutex() before that.
+ *
  * PDK_ENOTSUP: ZooKeeper's client has no SASL; O is not changed.
  * PDK_EINVAL: MECHANISM or USER is NULL or empty; or O has TLS.
  * PDK_ENOMEM.

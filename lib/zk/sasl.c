@@ -29,6 +29,8 @@ struct pdk__sasl {
     } memory;
 };
 
+/* --- answers ----------------------------------------------------------------------------------------------------- */
+
 static int give_user(void *context, int id, const char **result, unsigned *length)
 {
     const struct pdk_client *c = context;
@@ -61,7 +63,37 @@ static int give_realm(void *context, int id, const char **offered, const char **
     return SASL_OK;
 }
 
-static void start_sasl(void) { sasl_client_init(NULL); }
+/* --- locks ------------------------------------------------------------------------------------------------------- */
+
+static void *make_lock(void)
+{
+    pthread_mutex_t *lock = pdk__alloc(sizeof *lock);
+    if (lock != NULL && pthread_mutex_init(lock, NULL) != 0) {
+        pdk__free(lock);
+        return NULL;
+    }
+    return lock;
+}
+
+static int take_lock(void *lock) { return pthread_mutex_lock(lock) == 0 ? SASL_OK : SASL_FAIL; }
+
+static int give_lock(void *lock) { return pthread_mutex_unlock(lock) == 0 ? SASL_OK : SASL_FAIL; }
+
+static void free_lock(void *lock)
+{
+    pthread_mutex_destroy(lock);
+    pdk__free(lock);
+}
+
+/* Mechanisms keep what a login leaves for the next one of the process, and lock it by what they are given: by nothing,
+ * unless that is said before the first call. An application that has begun before us has had to say it itself. */
+static void start_sasl(void)
+{
+    sasl_set_mutex(make_lock, take_lock, give_lock, free_lock);
+    sasl_client_init(NULL);
+}
+
+/* --- a handle ---------------------------------------------------------------------------------------------------- */
 
 typedef int (*callback_fn)(void);
 typedef void (*any_fn)(void);

@@ -601,6 +601,22 @@ static void a_wrong_password_is_refused(void)
     close_client(c);
 }
 
+/* Cyrus SASL keeps what a login left for the next one, for the whole process. */
+static void users_log_in_at_once(void)
+{
+    enum { USERS = 8, TIMES = 20 };
+    pdk_client *users[USERS];
+    for (int i = 0; i < USERS; i++)
+        users[i] = client_of("jobs", "secret", 60000);
+    for (uint64_t times = 1; times <= TIMES; times++) {
+        for (int i = 0; i < USERS; i++)
+            CHECK_WITHIN(LONG_MS, users[i]->n_links >= times);
+        pdk__proxy_cut(proxy);
+    }
+    for (int i = 0; i < USERS; i++)
+        close_client(users[i]);
+}
+
 /* Servers (3.8) look a name up that they do not know, and then check the password of who logged in before. */
 static void an_unknown_name_gives_no_right(void)
 {
@@ -747,6 +763,7 @@ int main(int argc, char **argv)
         {"a close ends a silent handshake", a_close_ends_a_silent_handshake},
         {"a user of SASL locks, and comes back", with_a_user_of_sasl_locks},
         {"a wrong password is refused", a_wrong_password_is_refused},
+        {"users log in at once", users_log_in_at_once},
         {"a name that the servers do not know gives no right", with_an_unknown_name_gives_no_right},
         {"a lock is lost in time when the password turns bad under way",
          with_a_lock_is_lost_in_time_when_the_password_turns_bad},
