@@ -146,8 +146,11 @@ static bool is_over(struct pdk_client *c)
     return pdk__now_ms() - began_ms >= patience_ms;
 }
 
+/* It begins once the files are read, which is no fault of the server. */
 static void on_progress(const SSL *ssl, int where, int ret)
 {
+    if (where == SSL_CB_HANDSHAKE_START)
+        began_ms = pdk__now_ms();
     if (where != SSL_CB_CONNECT_EXIT || ret > 0)
         return;
     struct pdk_client *c = client_of_thread();
