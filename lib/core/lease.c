@@ -258,11 +258,10 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
         s->hush_ms = ev->now_ms + pace_ms(s); /* servers that refuse writes must not be asked in a loop */
     if (ev->agreed)
         s->wrote_ms = later(s->wrote_ms, ev->sent_ms);
-    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, reach(ev))) {
+    if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, reach(ev)))
         note_proof(s, ev->now_ms);
-        pdk__lease_notice_renewal(s, ev->now_ms, out);
-    }
-    pdk__lease_notice_time(s, ev->now_ms, out); /* the link may turn out to be slow */
+    pdk__lease_notice_renewal(s, ev->now_ms, out); /* the link may turn out to be a fast one */
+    pdk__lease_notice_time(s, ev->now_ms, out);    /* or a slow one */
 }
 
 void pdk__lease_unasked(struct pdk__session *s, const struct pdk__session_event *ev)

@@ -80,7 +80,7 @@ static void answer(void)
         l.under_way[i - 1] = l.under_way[i];
     l.n--;
     step(event);
-    if (!event.asked && !l.s.lease_needed) /* it was the create, and no contender is ahead */
+    if (event.wrote && !event.asked && !l.s.lease_needed) /* it was the create, and no contender is ahead */
         step((struct pdk__session_event){.kind = PDK__SEV_LEASE_NEEDED});
 }
 
@@ -182,6 +182,24 @@ static void what_is_granted_after_idleness_stays_too(void)
             grant_after_idleness(lag_ms, idle_ms);
 }
 
+/* As when a client asks for hundreds of locks at a time: each answer waits for those before it. No proof comes while no
+ * lock is wanted. */
+static void one_quick_answer_ends_the_doubt_that_late_ones_raised(void)
+{
+    begin(1, 0, 0);
+    run_until(2000);
+    want(false);
+    l.lag_ms = 400;
+    for (int i = 0; i < 40; i++)
+        send(false, false, false);
+    l.lag_ms = 1;
+    run_until(l.now_ms + 401);
+    CHECK(!l.proven);
+    send(false, false, false);
+    run_until(l.now_ms + 2);
+    CHECK(l.proven);
+}
+
 /* An idle holder writes 2.2 times in a timeout, or 3.3 times where the tick is not stated. Its belief is as old then as
  * that of a holder whose requests are all writes. */
 static void a_fast_link_costs_few_writes(void)
@@ -255,6 +273,8 @@ int main(int argc, char **argv)
         {"a round trip that varies by a tenth does as well", a_round_trip_that_varies_by_a_tenth_does_as_well},
         {"what is granted stays, from the first moment on", what_is_granted_stays_from_the_first_moment_on},
         {"what is granted after idleness stays, too", what_is_granted_after_idleness_stays_too},
+        {"one quick answer ends the doubt that late ones raised",
+         one_quick_answer_ends_the_doubt_that_late_ones_raised},
         {"a fast link costs few writes, and belief gets no older for it", a_fast_link_costs_few_writes},
         {"on a link that is too slow nothing is granted, and it is known why",
          on_a_link_that_is_too_slow_nothing_is_granted_and_it_is_known_why},
