@@ -97,13 +97,16 @@ void pdk__lease_notice_renewal(struct pdk__session *s, int64_t now_ms, struct pd
 /* --- asking for proof -------------------------------------------------------------------------------------------- */
 
 /* When the next write is due while proof is wanted: at its pace; or as soon as it continues a chain, where doubt
- * would come first. In doubt, with one request under way at a time, no other request may delay that write. */
+ * would come first. In doubt, with one request under way at a time, no other request may delay that write. The first on
+ * a slow link does not wait: one late answer can make a link look slow. */
 static int64_t renew_ms(const struct pdk__session *s)
 {
     int64_t turn = later(s->renewed_ms, s->wrote_ms) + pace_ms(s);
     int64_t next = pdk__chain_next_ms(&s->chain, s->renewed_ms);
     if (next == 0 && s->n_asked > 0)
         next = PDK__NEVER; /* nothing is touched yet, and the request for the first link is under way */
+    if (s->lease_low && slow(s) && s->renewed_ms == PDK__UNKNOWN_MS)
+        return s->heard_ms;
     if (s->lease_low)
         return !slow(s) && next != PDK__NEVER ? next : sooner(turn, next);
     return sooner(turn, later(next, pdk__lease_doubt_ms(s) - pace_ms(s)));

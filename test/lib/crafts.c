@@ -152,9 +152,9 @@ static int permit_parts(struct record parts[PARTS_MAX])
 
 static int free_semaphore(void) { return pdk_lock_free(semaphore); }
 
-/* --- multi-locks: of each two of the paths, and of all ------------------------------------------------------------ */
+/* --- multi-locks: from each of the paths on two, four, six or all of them ----------------------------------------- */
 
-enum { CHOICES = 4, ALL = 3 };
+enum { CHOICES = MULTI_PATHS };
 
 static pdk_multilock *multilocks[CHOICES];
 static int chosen;
@@ -168,6 +168,8 @@ static void on_multilock(pdk_multilock *m, pdk_state state, int64_t token, void 
 /* The I-th path of a choice: an object is made with them in this order. */
 static enum lane multi_lane(int choice, unsigned i) { return (enum lane)(LANE_A + (choice + i) % MULTI_PATHS); }
 
+static int n_paths(int choice) { return 2 + choice * 2 % MULTI_PATHS; }
+
 static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     tell = cb;
@@ -177,7 +179,7 @@ static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options
         const char *paths[MULTI_PATHS];
         for (unsigned i = 0; i < MULTI_PATHS; i++)
             paths[i] = lane_rules[multi_lane(choice, i)].path;
-        rc = pdk_multilock_new(&multilocks[choice], c, paths, choice == ALL ? MULTI_PATHS : 2, o);
+        rc = pdk_multilock_new(&multilocks[choice], c, paths, (unsigned)n_paths(choice), o);
         if (rc == 0)
             rc = pdk_lock_on_state(multilocks[choice], on_multilock, NULL);
     }
@@ -189,7 +191,7 @@ static void choose_paths(struct dice *dice, struct wish *wish)
 {
     chosen = dice_below(dice, CHOICES);
     wish->recipe = RECIPE_MULTI;
-    wish->n_nodes = chosen == ALL ? MULTI_PATHS : 2;
+    wish->n_nodes = n_paths(chosen);
 }
 
 static int lock_multi(const struct wish *wish)
@@ -370,7 +372,7 @@ static const struct craft permits_craft = {.name = "permits",
                                            .free = free_semaphore};
 
 static const struct craft multi_craft = {.name = "multi-lock",
-                                         .lanes = 1U << LANE_A | 1U << LANE_B | 1U << LANE_C,
+                                         .lanes = ((1U << MULTI_PATHS) - 1) << LANE_A,
                                          .make = make_multilocks,
                                          .choose = choose_paths,
                                          .lock = lock_multi,

@@ -15,6 +15,11 @@ const struct lane_rule lane_rules[N_LANES] = {
     [LANE_A] = {.path = "/chaos/multi-a", .room = 1, .patience = 12},
     [LANE_B] = {.path = "/chaos/multi-b", .room = 1, .patience = 12},
     [LANE_C] = {.path = "/chaos/multi-c", .room = 1, .patience = 12},
+    [LANE_D] = {.path = "/chaos/multi-d", .room = 1, .patience = 12},
+    [LANE_E] = {.path = "/chaos/multi-e", .room = 1, .patience = 12},
+    [LANE_F] = {.path = "/chaos/multi-f", .room = 1, .patience = 12},
+    [LANE_G] = {.path = "/chaos/multi-g", .room = 1, .patience = 12},
+    [LANE_H] = {.path = "/chaos/multi-h", .room = 1, .patience = 12},
     [LANE_TURNS] = {.path = "/chaos/turns", .room = 1, .patience = 2},
 };
 

@@ -16,15 +16,20 @@ enum lane {
     LANE_RWLOCK,
     LANE_PERMITS,
     LANE_GATE, /* of the semaphore: its first collects permits */
-    LANE_A,    /* of the multi-locks */
+    LANE_A,    /* of the multi-locks, from here */
     LANE_B,
     LANE_C,
+    LANE_D,
+    LANE_E,
+    LANE_F,
+    LANE_G,
+    LANE_H, /* to here */
     LANE_TURNS,
     N_LANES
 };
 
 /* KEPT_MS: how long a node stays without an owner, where it does. */
-enum { PERMITS_LIMIT = 3, MULTI_PATHS = 3, PARTS_MAX = 3, KEPT_MS = 1000 };
+enum { PERMITS_LIMIT = 3, MULTI_PATHS = 8, PARTS_MAX = 8, KEPT_MS = 1000 };
 
 /* The kinds of requests. */
 enum recipe {

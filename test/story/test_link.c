@@ -13,6 +13,7 @@ struct link {
     struct pdk__session s;
     int64_t now_ms;
     int64_t lag_ms, jitter_ms;
+    int64_t stall_ms, stalled_ms; /* when the servers begin to do nothing, and when they go on */
     uint32_t dice;
     int n;
     struct {
@@ -35,7 +36,8 @@ static int64_t trip_ms(void)
 
 static void send(bool asked, bool wrote, bool synced)
 {
-    int64_t comes_ms = l.now_ms + trip_ms();
+    int64_t there_ms = l.now_ms + l.lag_ms / 2, waits_ms = there_ms < l.stall_ms ? 0 : l.stalled_ms - there_ms;
+    int64_t comes_ms = l.now_ms + trip_ms() + (waits_ms > 0 ? waits_ms : 0);
     CHECK(l.n < UNDER_WAY_MAX);
     if (l.n > 0 && comes_ms < l.under_way[l.n - 1].comes_ms)
         comes_ms = l.under_way[l.n - 1].comes_ms;
@@ -200,6 +202,41 @@ static void one_quick_answer_ends_the_doubt_that_late_ones_raised(void)
     CHECK(l.proven);
 }
 
+/* As when the servers were idle for long: the create's answer is late, and those after it are not. */
+static void a_first_answer_that_is_late_delays_no_grant(void)
+{
+    for (int64_t late_ms = 100; late_ms <= 3000; late_ms += 100) {
+        begin(5, 0, 0);
+        l.under_way[0].comes_ms = l.now_ms + late_ms;
+        run_until(l.now_ms + late_ms + 10);
+        CHECK(l.proven && l.proven_ms != 0);
+    }
+}
+
+/* Servers that do nothing for STALL_MS, from any moment on. */
+static void stall(int64_t tick_ms, int64_t stall_ms, bool doubted)
+{
+    for (int64_t from_ms = 3 * TIMEOUT_MS; from_ms < 4 * TIMEOUT_MS; from_ms += 20) {
+        begin(2, 0, tick_ms);
+        l.stall_ms = from_ms;
+        l.stalled_ms = from_ms + stall_ms;
+        run_until(from_ms);
+        l.doubts = l.ends = 0;
+        run_until(from_ms + 2 * TIMEOUT_MS);
+        CHECK(l.proven);
+        CHECK(doubted || l.doubts == 0);
+        CHECK_EQ(l.ends, 0);
+    }
+}
+
+static void servers_may_stall_for_a_third_of_the_timeout(void)
+{
+    stall(0, 2400, false);
+    stall(0, 3400, true);
+    stall(2000, 2400, false);
+    stall(2000, 3400, true);
+}
+
 /* An idle holder writes 2.2 times in a timeout, or 3.3 times where the tick is not stated. Its belief is as old then as
  * that of a holder whose requests are all writes. */
 static void a_fast_link_costs_few_writes(void)
@@ -275,6 +312,9 @@ int main(int argc, char **argv)
         {"what is granted after idleness stays, too", what_is_granted_after_idleness_stays_too},
         {"one quick answer ends the doubt that late ones raised",
          one_quick_answer_ends_the_doubt_that_late_ones_raised},
+        {"a first answer that is late delays no grant", a_first_answer_that_is_late_delays_no_grant},
+        {"servers may do nothing for a third of the timeout, and for a quarter of it unnoticed",
+         servers_may_stall_for_a_third_of_the_timeout},
         {"a fast link costs few writes, and belief gets no older for it", a_fast_link_costs_few_writes},
         {"on a link that is too slow nothing is granted, and it is known why",
          on_a_link_that_is_too_slow_nothing_is_granted_and_it_is_known_why},
