@@ -15,6 +15,8 @@
  *  - ZooKeeper's client resumes no TLS session: each connection costs a whole handshake.
  *  - ZooKeeper's client calls strtok() when a handle with TLS is made, which happens on a thread of the library. A
  *    program that has such a client must use strtok_r() in its own threads.
+ *  - OpenSSL frees at exit what its threads may still use. The library's first such client of the process keeps it from
+ *    that. A program that uses OpenSSL before calls OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL) first of all.
  */
 #ifndef PADDOCK_SECURE_H
 #define PADDOCK_SECURE_H

@@ -189,9 +189,11 @@ static void on_context(void *context, void *value, CRYPTO_EX_DATA *data, int ind
     SSL_CTX_set_info_callback(context, on_progress);
 }
 
-static void set_hook(void)
+/* Threads of a handle may be in OpenSSL when the program exits: no handler of exit() may free what they use. Only the
+ * first call of a process decides that. */
+static void set_up(void)
 {
-    OPENSSL_init_ssl(OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS, NULL);
+    OPENSSL_init_ssl(OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_ATEXIT, NULL);
     SSL_CTX_get_ex_new_index(0, NULL, on_context, NULL, NULL);
 }
 
@@ -253,6 +255,8 @@ static void describe_fault(const char *file, char *text, size_t size)
 
 int pdk__tls_check_files(const struct pdk__security *s, char *text, size_t size)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up);
     SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
     if (ctx == NULL)
         return PDK_ENOMEM;
@@ -301,7 +305,6 @@ static zhandle_t *open_named(struct pdk_client *c, const char *hosts, const char
 
 zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const struct pdk__security *s = &c->options.security;
     size_t size = strlen(s->ca) + strlen(s->cert) + strlen(s->key) + sizeof ",,,-";
     char *files = pdk__alloc(size);
@@ -309,7 +312,6 @@ zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn wat
         errno = ENOMEM;
         return NULL;
     }
-    pthread_once(&once, set_hook);
     snprintf(files, size, "%s,%s,%s,-", s->ca, s->cert, s->key); /* the password is never asked for */
     zhandle_t *zh = open_named(c, hosts, files, watcher);
     int error = errno;

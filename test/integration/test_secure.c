@@ -21,6 +21,10 @@
 #include <unistd.h>
 
 enum { SESSION_MS = 6000 };
+#define AT_EXIT "--at-exit" /* this program's own child */
+
+/* ZooKeeper's client reads all authorities of the system for each connection, which takes seconds under a sanitizer. */
+#define SYSTEM_AUTHORITIES "/dev/null"
 
 static char dir[PATH_MAX / 2]; /* of the certificates */
 static pdk__proxy *proxy;
@@ -179,6 +183,46 @@ static void files_that_cannot_be_used_are_named(void)
     check_files("ours.crt", "client.crt", "good.key", NULL, "good.key: key values mismatch");
     check_files("ours.crt", "client.crt", "client.key", NULL, "client.key: the password is missing");
     check_files("ours.crt", "client.crt", "client.key", give, "client.key: bad decrypt");
+}
+
+/* --- exit -------------------------------------------------------------------------------------------------------- */
+
+enum { BASE_ONLY = 0x00040000 }; /* OPENSSL_INIT_BASE_ONLY: it fails once all is freed, and does nothing before */
+
+static void check_openssl(void)
+{
+    typedef int init_fn(uint64_t, const void *);
+    union {
+        void *object;
+        init_fn *function;
+    } init = {dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto")};
+    if (init.object == NULL || init.function(BASE_ONLY, NULL) != 1)
+        _exit(1);
+}
+
+/* The handler that is registered first is called last. */
+static int exit_with_a_client(char **files)
+{
+    pdk_client *c;
+    pdk_client_options *o = pdk_client_options_new();
+    bool ok = atexit(check_openssl) == 0 &&
+              pdk_client_options_set_tls(o, files[0], files[1], files[2], NULL, NULL) == 0 &&
+              pdk_client_new(&c, "127.0.0.1:1", o) == 0;
+    pdk_client_options_free(o);
+    return ok ? 0 : 1;
+}
+
+static void at_exit_nothing_is_freed_that_its_threads_use(void)
+{
+    int status = -1;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "secure", AT_EXIT, file("ours.crt"), file("client.crt"), file("plain.key"), NULL);
+        _exit(127);
+    }
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
 }
 
 /* --- a good server ----------------------------------------------------------------------------------------------- */
@@ -451,7 +495,7 @@ static void authorities_of_the_system_are_refused(void)
 {
     CHECK_EQ(setenv("SSL_CERT_FILE", file("theirs.crt"), 1), 0);
     check_impostor("theirs-good", "certificate");
-    unsetenv("SSL_CERT_FILE");
+    setenv("SSL_CERT_FILE", SYSTEM_AUTHORITIES, 1);
 }
 
 static void any_name_is_accepted_on_request(void)
@@ -730,12 +774,16 @@ WITH(a_password_is_asked_for_with_each_connection)
 
 int main(int argc, char **argv)
 {
+    setenv("SSL_CERT_FILE", SYSTEM_AUTHORITIES, 1);
+    if (argc == 5 && strcmp(argv[1], AT_EXIT) == 0)
+        return exit_with_a_client(&argv[2]);
     static const struct pdk__test options[] = {
         {"what is missing is refused by name", what_is_missing_is_refused_by_name},
         {"wrong arguments are refused", wrong_arguments},
         {0}};
     static const struct pdk__test servers[] = {
         {"files that cannot be used are named", files_that_cannot_be_used_are_named},
+        {"at exit nothing is freed that a client's threads use", at_exit_nothing_is_freed_that_its_threads_use},
         {"a lock changes hands", with_a_lock_changes_hands},
         {"a held lock is renewed", with_a_held_lock_is_renewed},
         {"a lost connection is made again, in the same session", with_a_lost_connection_is_made_again},
