@@ -6,6 +6,9 @@
  * holders are a program on the library, `paddock lock`, `paddock elect`, and a program on Curator, which is compared
  * but not judged.
  *
+ * With PADDOCK_SHOW_IDLE the programs on the library have idle hold: they unlock and lock again all the time, without a
+ * request. Their nodes would go to a waiter at once, so the waiters come after the fault.
+ *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
 #include "examples/fenced_store.h"
@@ -52,6 +55,8 @@ enum { ROLES = sizeof roles / sizeof *roles };
 #define EACH_ROLE(r) for (struct role *r = roles; r < roles + ROLES; r++)
 
 static int runs, session_ms;
+static bool is_idle;        /* idle hold */
+static int64_t least_turns; /* by an idle node, in one run */
 static enum fault fault;
 static char follower[16], all_hosts[256];
 static struct seat holders, rivals;
@@ -229,6 +234,8 @@ static void note(struct role *r, struct outcome one)
     one.gone_ns = atomic_load(&r->gone_ns);
     one.next_ns = atomic_load(&r->rival.work->first_ns);
     bool is_void = let_go_before(&one);
+    if (r == roles && atomic_load(&r->holder.work->turn) < least_turns)
+        least_turns = atomic_load(&r->holder.work->turn);
     printf("  %s %.0f%s", r->name, (double)(one.next_ns - one.last_ns) / 1e6, is_void ? " (let go before)" : "");
     r->voids += is_void;
     if (is_void)
@@ -259,11 +266,14 @@ static bool run_once(int run)
         renew_store();
     if (!take_the_lock(run))
         return false;
-    queue_up();
+    if (!is_idle)
+        queue_up();
     any_moment();
     struct outcome times = {.fault_ns = work_now_ns()};
     strike();
     times.struck_ns = work_now_ns();
+    if (is_idle)
+        queue_up();
     EACH_ROLE(r)
     if (is_played(r))
         CHECK_WITHIN(SOON_MS, demo_works(&r->rival));
@@ -312,6 +322,9 @@ static void tell(const char *name)
            outcomes_due_before_gone(&roles[0].outcomes), due.min_ms, due.median_ms);
     printf("# In %d runs the library's first holder was still connected to a server when the next began.\n#\n",
            still_connected);
+    if (is_idle)
+        printf("# The library's holder had %" PRId64 " turns by its idle node in the run with the fewest.\n#\n",
+               least_turns);
     if (fault == HOLDER_STOPPED)
         printf("# Of %zu runs: in %d the library's holder was answered LOST at first when it woke, in %d its guarded\n"
                "# transaction was refused, in %d the fenced store refused its write.\n#\n",
@@ -337,6 +350,8 @@ static void judge(void)
         pdk__test_fail(__FILE__, __LINE__, "a holder that had been stopped went on");
     if (outcomes_due_before_gone(&roles[0].outcomes) < (size_t)n)
         pdk__test_fail(__FILE__, __LINE__, "a deadline was told that lay behind the end of the node");
+    if (is_idle && least_turns <= 1)
+        pdk__test_fail(__FILE__, __LINE__, "a holder was not idle between its turns");
     EACH_ROLE(r)
     if (r->judged && is_played(r))
         judge_role(r);
@@ -365,6 +380,7 @@ static void show(enum fault which, const char *name)
         r->voids = r->stuck = 0;
     }
     still_connected = 0;
+    least_turns = INT64_MAX;
     memset(&woke, 0, sizeof woke);
     fault = which;
     pdk__fault("recover");
@@ -394,6 +410,7 @@ static void setup(void)
         SKIP("no ensemble; docker/show brings one up");
     runs = demo_number("PADDOCK_SHOW_RUNS", 3);
     session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 1400);
+    is_idle = getenv("PADDOCK_SHOW_IDLE") != NULL;
     srandom((unsigned)time(NULL));
     servers_beat();
     demo_begin();
@@ -411,7 +428,12 @@ static void teardown(void)
 
 static void follower_cut_off(void) { show(FOLLOWER_CUT_OFF, "follower"); }
 static void client_cut_off(void) { show(CLIENT_CUT_OFF, "client"); }
-static void holder_stopped(void) { show(HOLDER_STOPPED, "stopped"); }
+static void holder_stopped(void)
+{
+    if (is_idle)
+        SKIP("who is stopped while its node is idle has no lock to lose");
+    show(HOLDER_STOPPED, "stopped");
+}
 
 int main(int argc, char **argv)
 {

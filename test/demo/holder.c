@@ -9,6 +9,9 @@
  * STORE is the socket of an examples/fenced_store, or "-". Its first work is a write there, with its token. If it was
  * stopped and then finds the lock lost, it does what a program without checks would do: it writes to the store, and
  * sends a guarded transaction.
+ *
+ * With PADDOCK_SHOW_IDLE it unlocks after each step and locks again, by the node that stays (idle hold). Its work ends
+ * when it gets another node, or none.
  */
 #include "test/demo/work.h"
 #include "test/lib/secure.h"
@@ -22,7 +25,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-enum { LATE_SESSION_MS = 30000 };
+enum { LATE_SESSION_MS = 30000, IDLE_MS = 60000 };
 
 static pdk_client *client;
 static const char *hosts;
@@ -94,6 +97,20 @@ static bool may_work(struct work *w, pdk_mutex *m)
     return true;
 }
 
+static bool is_idle_between(void) { return getenv("PADDOCK_SHOW_IDLE") != NULL; }
+
+static bool take_again(struct work *w, pdk_mutex *m)
+{
+    int64_t token = 0;
+    uint64_t turn = 0;
+    if (pdk_mutex_unlock(m) != 0 || pdk_mutex_trylock(m) != 0)
+        return false;
+    if (pdk_lock_token(m, &token) != 0 || token != atomic_load(&w->token) || pdk_lock_turn(m, &turn) != 0)
+        return false;
+    atomic_store(&w->turn, (int64_t)turn);
+    return true;
+}
+
 static void explain(struct work *w, pdk_mutex *m)
 {
     char error[120];
@@ -114,7 +131,7 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
     atomic_store(&w->session, pdk_client_session_id(client));
     if (*store != '-')
         put(store, token);
-    while (may_work(w, m) && atomic_load(&w->must_end) == 0)
+    while (may_work(w, m) && atomic_load(&w->must_end) == 0 && (!is_idle_between() || take_again(w, m)))
         work_nap();
     if (rc == 0 && atomic_load(&w->woke_ns) != 0 && atomic_load(&w->must_end) == 0)
         write_late(w, &check, path, store);
@@ -122,11 +139,23 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
     atomic_store(&w->ended_ns, work_now_ns());
 }
 
+static int make_mutex(pdk_mutex **m, const char *path)
+{
+    pdk_lock_options *o = pdk_lock_options_new();
+    if (o == NULL)
+        return PDK_ENOMEM;
+    int rc = is_idle_between() ? pdk_lock_options_set_idle_hold_ms(o, IDLE_MS) : 0;
+    if (rc == 0)
+        rc = pdk_mutex_new(m, client, path, o);
+    pdk_lock_options_free(o);
+    return rc;
+}
+
 static int obey(const char *file, const char *path, const char *store)
 {
     pdk_mutex *m = NULL;
     struct work *w = work_open(file);
-    int rc = w != NULL ? pdk_mutex_new(&m, client, path, NULL) : PDK_ESYSTEM;
+    int rc = w != NULL ? make_mutex(&m, path) : PDK_ESYSTEM;
     if (rc == 0) {
         atomic_store(&w->pid, getpid());
         rc = pdk_mutex_lock(m);

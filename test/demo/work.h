@@ -32,6 +32,7 @@ struct work {
     _Atomic int64_t session;  /* of a program of ours: the session it works under */
     _Atomic int64_t state;    /* and the last answer; a pdk_state */
     _Atomic int64_t until_ns; /* and the deadline given with it */
+    _Atomic int64_t turn;     /* and the last turn that it had by its idle node; 0: none */
     char why[200];            /* and the last error of its lock, when it is lost; complete once ended_ns is set */
 };
 
