@@ -237,8 +237,10 @@ static int await_command(struct barrier *b)
         struct pollfd fd = {.fd = b->signals, .events = POLLIN};
         poll(&fd, 1, -1);
         int signal = pdk__cli_call_read(b->signals, &by_terminal);
-        if (signal != 0 && signal != SIGCHLD && !by_terminal)
-            kill(b->companion.pid, signal);
+        if (signal == 0 || signal == SIGCHLD || by_terminal)
+            continue;
+        kill(b->companion.pid, signal);
+        kill(b->companion.pid, SIGCONT); /* a stopped command acts on nothing else */
     }
     return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -290,6 +292,7 @@ static int prepare(struct barrier *b)
     if (b->task != ENTER)
         return 0;
     setenv("PADDOCK_PATH", b->options.path, 1);
+    signal(SIGCHLD, SIG_DFL); /* an ignored one would reap our child */
     struct pdk__cli_errand errand = {.become = become, .arg = b, .death_signal = SIGTERM};
     if (pdk__cli_spawn(&b->companion, &errand) == 0)
         return 0;

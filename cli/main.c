@@ -102,10 +102,10 @@ int main(int argc, char **argv)
     }
     setlocale(LC_CTYPE, "");
     int status = run(argc, argv);
-    /* An earlier flush may have failed. */
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-        pdk__cli_message("cannot write to standard output");
-        status = STATUS_INTERNAL;
-    }
-    return status;
+    /* An earlier flush may have failed. A small status is an answer, too; a large one has been explained. */
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || status >= STATUS_USAGE)
+        return status;
+    pdk__cli_message("cannot write to standard output");
+    return STATUS_INTERNAL;
 }

@@ -1,5 +1,6 @@
 #include "cli/metrics.h"
 
+#include "cli/message.h"
 #include "cli/number.h"
 
 #include <errno.h>
@@ -7,6 +8,8 @@
 #include <paddock/stats.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { EVERY_MS = 5000 };
@@ -25,17 +28,21 @@ static int create(const char *name)
     return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-int pdk__cli_metrics_check(const char *file)
+/* A name that leads to a device, a pipe or another file would be replaced, and not written to. */
+const char *pdk__cli_metrics_check(const char *file)
 {
+    struct stat st;
+    if (*file == '\0' || (lstat(file, &st) == 0 && !S_ISREG(st.st_mode)))
+        return "it is no regular file";
     char *name = beside(file);
     int fd = name != NULL ? create(name) : -1;
-    int rc = fd >= 0 ? 0 : errno;
+    const char *why = fd < 0 ? strerror(errno) : NULL;
     if (fd >= 0) {
         close(fd);
         unlink(name);
     }
     free(name);
-    return rc;
+    return why;
 }
 
 void pdk__cli_metrics_begin(struct pdk__cli_metrics *m, const struct pdk__cli_options *o, const char *file)
@@ -43,19 +50,40 @@ void pdk__cli_metrics_begin(struct pdk__cli_metrics *m, const struct pdk__cli_op
     *m = (struct pdk__cli_metrics){.file = file, .options = o, .due = -1};
 }
 
-static void replace(const char *file, const char *text, size_t size)
+/* 0, or an errno. */
+static int fill(int fd, const char *text, size_t size)
+{
+    int why = 0;
+    while (size > 0 && why == 0) {
+        ssize_t n = write(fd, text, size);
+        why = n < 0 ? errno : 0;
+        text += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return close(fd) != 0 && why == 0 ? errno : why;
+}
+
+static int replace(const char *file, const char *text, size_t size)
 {
     char *name = beside(file);
     int fd = name != NULL ? create(name) : -1;
-    bool written = fd >= 0 && write(fd, text, size) == (ssize_t)size;
-    if (fd >= 0 && close(fd) != 0)
-        written = false;
-    if (fd >= 0 && (!written || rename(name, file) != 0))
+    int why = fd >= 0 ? fill(fd, text, size) : errno;
+    if (why == 0 && rename(name, file) != 0)
+        why = errno;
+    if (why != 0 && fd >= 0)
         unlink(name);
     free(name);
+    return why;
 }
 
-static void write_stats(const struct pdk__cli_metrics *m, const pdk_stats *s)
+static void complain(struct pdk__cli_metrics *m, int why)
+{
+    if (!m->complained && !m->options->quiet)
+        pdk__cli_message("--metrics %s: %s", m->file, strerror(why));
+    m->complained = true;
+}
+
+static void write_stats(struct pdk__cli_metrics *m, const pdk_stats *s)
 {
     const char *labels[] = {"command", m->options->command, "path", m->options->path, NULL};
     size_t size = pdk_stats_format(s, PDK_METRICS_PROMETHEUS, labels, NULL, 0) + 1;
@@ -63,7 +91,9 @@ static void write_stats(const struct pdk__cli_metrics *m, const pdk_stats *s)
     if (text == NULL)
         return;
     pdk_stats_format(s, PDK_METRICS_PROMETHEUS, labels, text, size);
-    replace(m->file, text, size - 1);
+    int why = replace(m->file, text, size - 1);
+    if (why != 0)
+        complain(m, why);
     free(text);
 }
 

@@ -12,15 +12,17 @@
 struct pdk__cli_metrics {
     const char *file; /* NULL: none */
     const struct pdk__cli_options *options;
-    int64_t due; /* when to write the next time; -1: never */
+    int64_t due;     /* when to write the next time; -1: never */
+    bool complained; /* that it could not be written */
 };
 
-/* Can FILE be written, as far as can be known? 0, or an errno. */
-int pdk__cli_metrics_check(const char *file);
+/* Why FILE cannot be written, as far as can be known; NULL: it can. */
+const char *pdk__cli_metrics_check(const char *file);
 
 void pdk__cli_metrics_begin(struct pdk__cli_metrics *m, const struct pdk__cli_options *o, const char *file);
 
-/* Write now. C may be NULL: there is nothing to write yet. A failure leaves the last state, and is not reported. */
+/* Write now. C may be NULL: there is nothing to write yet. A failure leaves the last state; the first is
+ * reported. */
 void pdk__cli_metrics_write(struct pdk__cli_metrics *m, pdk_client *c);
 
 /* Write if it is time, or if there is NEWS. */

@@ -108,15 +108,29 @@ static bool is_taken(int port)
     return taken;
 }
 
-static int serve(pdk__server *server, int parent, int signals)
+/* Readable when we are to end. */
+struct ends {
+    int signals, parent;
+};
+
+static bool is_unwanted(void *arg)
 {
-    if (pdk__server_start(server) != 0 || pdk__server_wait_ready(server, READY_MS) != 0) {
+    const struct ends *ends = arg;
+    struct pollfd fds[] = {{.fd = ends->signals, .events = POLLIN}, {.fd = ends->parent, .events = POLLIN}};
+    return poll(fds, 2, 0) > 0;
+}
+
+static int serve(pdk__server *server, struct ends ends)
+{
+    if (pdk__server_start(server) != 0 || pdk__server_wait_ready_unless(server, READY_MS, is_unwanted, &ends) != 0) {
+        if (is_unwanted(&ends))
+            return 0;
         pdk__cli_message("%s", pdk__server_error());
         return STATUS_NO_ENSEMBLE;
     }
     int status = announce(server);
     if (status == 0)
-        status = await_end(server, parent, signals);
+        status = await_end(server, ends.parent, ends.signals);
     pdk__server_stop(server, GRACE_MS);
     return status;
 }
@@ -145,7 +159,7 @@ static int run(const struct server *s)
     int signals = block_signals();
     int status = STATUS_NO_ENSEMBLE;
     if (pdk__server_new(&server, &s->wanted) == 0) {
-        status = serve(server, parent, signals);
+        status = serve(server, (struct ends){signals, parent});
         pdk__server_free(server);
     } else {
         pdk__cli_message("%s", pdk__server_error());

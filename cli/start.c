@@ -38,10 +38,8 @@ static int check_grace(const struct pdk__cli_lock *l)
 
 static int check_metrics(const struct pdk__cli_lock *l)
 {
-    int rc = l->metrics != NULL ? pdk__cli_metrics_check(l->metrics) : 0;
-    if (rc == 0)
-        return 0;
-    return pdk__cli_usage("%s: --metrics %s: %s", l->common.command, l->metrics, strerror(rc));
+    const char *why = l->metrics != NULL ? pdk__cli_metrics_check(l->metrics) : NULL;
+    return why != NULL ? pdk__cli_usage("%s: --metrics '%s': %s", l->common.command, l->metrics, why) : 0;
 }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
@@ -68,6 +66,7 @@ static void block_signals(sigset_t *mask)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTTOU); /* so that the terminal can be taken back from the background */
     sigaddset(&set, SIGPIPE); /* blocked, not ignored: the command's own disposition stays unchanged */
+    sigaddset(&set, SIGXFSZ); /* of the statistics */
     sigprocmask(SIG_BLOCK, &set, mask);
     signal(SIGCHLD, SIG_DFL); /* an ignored one would reap our children */
 }

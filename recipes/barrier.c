@@ -77,6 +77,8 @@ static int call(pdk_barrier *b, const char *verb, enum pdk__barrier_task task, i
     if (rc != 0)
         return rc;
     rc = attend(b, task, timeout_ms);
+    if (rc == PDK_EREFUSED && task == PDK__BARRIER_REMOVE)
+        rc = PDK_EINVAL; /* a delete that may be done is refused for nodes below only */
     if (rc == PDK_EINVAL)
         pdk__object_explain(&b->object, verb, rc, "nodes are below it: give the barrier a path of its own");
     return pdk__object_end(&b->object, verb, rc);

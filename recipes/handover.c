@@ -308,13 +308,13 @@ static int blame(const struct pdk__turn *turn)
     return turn->rc;
 }
 
-/* The thread may wake long after it got its turn. */
+/* The thread may wake long after it got its turn: when that is lost, or ended with its closed client. */
 static int judge(const struct pdk__turn *turn)
 {
     if (turn->rc != 0)
         return blame(turn);
     pdk__client_refresh(turn->object->client);
-    if (turn->hold->stage != PDK__HOLD_LOST)
+    if (pdk__hold_valid(turn->hold))
         return 0;
     pdk__hold_blame(turn->hold, "lock", PDK_ELOST);
     pdk__holds_drop(grant_of(turn));

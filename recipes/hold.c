@@ -701,8 +701,10 @@ void pdk__hold_refuse(struct pdk__hold *hold, int rc, const char *why)
 
 void pdk__hold_release(struct pdk__hold *hold)
 {
-    enum pdk__hold_stage before = hold->stage;
     assert(pdk__client_locked(client_of(hold)));
+    if (hold->stage == PDK__HOLD_GRANTED && pdk__hold_lost(hold))
+        settle_granted(hold);
+    enum pdk__hold_stage before = hold->stage;
     if (before != PDK__HOLD_PENDING && !pdk__hold_owned(hold))
         return;
     move(hold, PDK__HOLD_RELEASED);
@@ -755,6 +757,8 @@ bool pdk__hold_lost(const struct pdk__hold *hold)
     return hold->stage == PDK__HOLD_LOST || (hold->stage == PDK__HOLD_GRANTED && count_parts(hold, PDK__HOLD_LOST) > 0);
 }
 
+bool pdk__hold_valid(const struct pdk__hold *hold) { return hold->stage == PDK__HOLD_GRANTED && !pdk__hold_lost(hold); }
+
 pdk_state pdk__hold_state(const struct pdk__hold *hold)
 {
     if (!pdk__hold_owned(hold))
@@ -769,7 +773,7 @@ pdk_state pdk__hold_state(const struct pdk__hold *hold)
 
 int64_t pdk__hold_ahead(const struct pdk__hold *hold)
 {
-    int64_t most = -1;
+    int64_t most = hold->stage == PDK__HOLD_GRANTED ? 0 : -1;
     EACH_PART (part, hold) {
         if (part->stage != PDK__HOLD_PENDING)
             continue;

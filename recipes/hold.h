@@ -162,11 +162,14 @@ static inline bool pdk__hold_owned(const struct pdk__hold *hold)
 /* Of that grant: is it lost? It may not be reported yet. */
 bool pdk__hold_lost(const struct pdk__hold *hold);
 
+/* Is there a grant, and neither lost nor released? */
+bool pdk__hold_valid(const struct pdk__hold *hold);
+
 /* PDK_FREE: there is none. */
 pdk_state pdk__hold_state(const struct pdk__hold *hold);
 
 /* How many contenders are ahead of a hold that is pending, in the queue where most are: that of the gate, or of its
- * parts. -1: not known yet. */
+ * parts. -1: not known yet. 0 of one that is granted. */
 int64_t pdk__hold_ahead(const struct pdk__hold *hold);
 
 /* The milliseconds for which it is certain to be held. */

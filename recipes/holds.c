@@ -63,16 +63,20 @@ static bool contends_for(const struct pdk__holding *op, const struct pdk__object
     return &op->holds->lock.object == o;
 }
 
+/* A thread that waits for a turn under a grant of this process is behind that. */
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
 {
     struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, lock.object);
+    struct pdk__hold *granted = NULL;
     assert(pdk__client_locked(o->client));
     PDK__LIST_EACH (link, &h->cohort->holdings) {
         struct pdk__holding *op = pdk__holding_at(link);
         if (op->hold.stage == PDK__HOLD_PENDING && contends_for(op, o))
             return &op->hold;
+        if (op->hold.stage == PDK__HOLD_GRANTED)
+            granted = &op->hold;
     }
-    return NULL;
+    return pdk__turns_ask_for(&h->cohort->turns, o) ? granted : NULL;
 }
 
 int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
@@ -207,7 +211,7 @@ static void granted(struct pdk__hold *hold)
     assert(op->count == 0);
     pdk__hold_ref(hold); /* the owner's, until unlock */
     if (op->thread != PDK__NO_THREAD) {
-        op->turn_number = 1;
+        op->turn_number = op->base != NULL ? op_of(op->base)->turn_number : 1; /* with its token */
         pdk__holds_deepen(op);
     }
     settle(op);

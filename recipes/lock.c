@@ -57,12 +57,12 @@ static void await_completed(struct pdk__holding *op, int64_t deadline_ms)
     assert(pdk__client_locked(hold->object->client) && hold->refs > 0);
 }
 
-/* The caller may be woken long after the grant. It must not take a grant for a lock that was lost meanwhile; nor go on
- * under one that was. */
+/* The caller may be woken long after the grant. It must not take one for a lock that was lost meanwhile, or that ended
+ * with its closed client; nor go on under one that was. */
 static bool over_already(struct pdk__holding *op)
 {
     pdk__client_refresh(op->holds->lock.object.client);
-    return pdk__hold_lost(&op->hold) || (op->base != NULL && op->base->stage == PDK__HOLD_LOST);
+    return !pdk__hold_valid(&op->hold) || (op->base != NULL && !pdk__hold_valid(op->base));
 }
 
 /* The reference to a request that has ended passes to *OUT, where it is granted and wanted. */

@@ -38,9 +38,19 @@ static void fill(struct pdk__server_options *o)
     o->durable = o->durable || o->data_dir != NULL;
 }
 
+/* The server reads NAME from a file of properties, which has signs of its own, in Latin-1. */
+static bool is_plain(const char *name)
+{
+    for (; *name != '\0'; name++)
+        if (*name < ' ' || *name > '~' || *name == '\\')
+            return false;
+    return true;
+}
+
 /* The server has another working directory than ours: absolute names. */
 static int place(pdk__server *s, const struct pdk__server_options *o)
 {
+    struct stat st;
     char here[PATH_MAX];
     if (getcwd(here, sizeof here) == NULL)
         return pdk__server_fail("no working directory: %s", strerror(errno));
@@ -51,8 +61,12 @@ static int place(pdk__server *s, const struct pdk__server_options *o)
     int m = snprintf(s->log, sizeof s->log, "%s%s%s", *log == '/' ? "" : here, *log == '/' ? "" : "/", log);
     if (n >= (int)sizeof s->data || m >= (int)sizeof s->log || strchr(s->log, '\n') != NULL)
         return pdk__server_fail("no usable path: %s", n >= (int)sizeof s->data ? data : log);
+    if (!is_plain(s->data))
+        return pdk__server_fail("Java would read another name than %s", s->data);
     if (mkdir(s->data, 0700) != 0 && errno != EEXIST)
         return pdk__server_fail("cannot make %s: %s", s->data, strerror(errno));
+    if (stat(s->data, &st) == 0 && !S_ISDIR(st.st_mode))
+        return pdk__server_fail("%s: %s", s->data, strerror(ENOTDIR));
     return 0;
 }
 
@@ -197,11 +211,13 @@ static bool serves(const pdk__server *s)
            strstr(text, s->data) != NULL && pdk__server_grants_session(s->o.client_port, SESSION_WAIT_MS);
 }
 
-int pdk__server_wait_ready(pdk__server *s, int timeout_ms)
+int pdk__server_wait_ready_unless(pdk__server *s, int timeout_ms, bool (*unwanted)(void *arg), void *arg)
 {
     long long until = now_ms() + timeout_ms;
     int tries = 5;
     while (!serves(s)) {
+        if (unwanted(arg))
+            return pdk__server_fail("the server is not wanted any more");
         if (now_ms() >= until)
             return pdk__server_fail("the server is not ready after %d ms", timeout_ms);
         if (!pdk__server_running(s)) {
@@ -215,6 +231,17 @@ int pdk__server_wait_ready(pdk__server *s, int timeout_ms)
     }
     s->port_is_ours = false; /* clients know it now */
     return 0;
+}
+
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+int pdk__server_wait_ready(pdk__server *s, int timeout_ms)
+{
+    return pdk__server_wait_ready_unless(s, timeout_ms, never, NULL);
 }
 
 void pdk__server_stop(pdk__server *s, int grace_ms)

@@ -59,6 +59,9 @@ int pdk__server_start(pdk__server *s);
  * That holds for standalone servers and members. */
 int pdk__server_wait_ready(pdk__server *s, int timeout_ms);
 
+/* The same; gives up as soon as UNWANTED answers true. */
+int pdk__server_wait_ready_unless(pdk__server *s, int timeout_ms, bool (*unwanted)(void *arg), void *arg);
+
 /* End the process: SIGTERM, SIGKILL after GRACE_MS. Returns when it has ended. A server that does not run is fine. */
 void pdk__server_stop(pdk__server *s, int grace_ms);
 

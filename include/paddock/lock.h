@@ -169,6 +169,9 @@ int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget);
  * children of PATH from the first idle moment of a node on. That costs one request for each node, not for each unlock.
  * The client renews its session as for a lock that is held.
  *
+ * The trap: a try does not become a contender where it finds a node. So another client that only tries, or locks with
+ * a timeout of 0, is answered PDK_EBUSY for as long as the node is idle. With a timeout it is served.
+ *
  * A lock delay begins as after a holder that did not unlock, if the process dies while the node is idle.
  *
  * Of a read/write lock the node of either mode is kept, and the next lock of that mode takes it over. One node of an
@@ -291,7 +294,8 @@ int pdk_lock_guard(pdk_lock *l, struct zoo_op *op);
  * program that lets more than 16 of them wait loses those in the middle, never the last. */
 typedef void (*pdk_state_cb)(pdk_lock *l, pdk_state state, int64_t token, void *arg);
 
-/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks.
+/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks. One that
+ * is about to run while another thread frees the lock still runs: ARG must last until pdk_client_close() has returned.
  * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_lock_on_state(pdk_lock *l, pdk_state_cb cb, void *arg);
 
@@ -350,7 +354,7 @@ int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg);
  * 127.0.0.1:2181)", "unlock /locks/a: the lock was lost while it was held: its node is deleted".
  *
  * Any thread; the text is kept per thread. If the calling thread's last call on the object failed, the text describes
- * that call. Otherwise it describes the last failure since the last grant that came without a call: a loss, or the
+ * that call, unless that was refused for its arguments alone. Otherwise it describes the last failure since the last grant that came without a call: a loss, or the
  * outcome of an asynchronous call. It is "" when there was none. Queries such as pdk_lock_state() do not change it.
  *
  * A request may wait on a link that is too slow for the session timeout. Any other thread then reads "lock /locks/a:
@@ -376,7 +380,7 @@ size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size);
 
 /* The outcome of a request, or of a release that does not wait. RC is 0, an error of the verb that waits, or
  * PDK_ECANCELED: it was cancelled, or released before the callback. PDK_ELOST: it was granted, and lost before the
- * callback could run. */
+ * callback could run. PDK_EBUSY: with a timeout of 0 a request is a try, and the lock was held. */
 typedef void (*pdk_lock_cb)(int rc, void *arg);
 
 /* Ask a request that waits to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster.

@@ -13,7 +13,8 @@
  *  - It has no lock delay. On a path whose other users have one it does not wait for that after a holder that did not
  *    unlock.
  *
- * Tokens: each path has its own, with the meaning of a mutex's. With one transaction all are the same number.
+ * Tokens: each path has its own, with the meaning of a mutex's. With one transaction all are the same number, unless
+ * they are confirmed (pdk_lock_options_set_confirmed()).
  */
 #ifndef PADDOCK_MULTILOCK_H
 #define PADDOCK_MULTILOCK_H

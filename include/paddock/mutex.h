@@ -47,8 +47,8 @@ int pdk_mutex_lock(pdk_mutex *m);
  * answers of a server, and does not wait for a connection that was lost. A client that never was connected is: the call
  * waits for its first connection, for one session timeout at most.
  *
- * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet. Also: the lock was
- * granted, and the grant was over when the call returned.
+ * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet; or its node is idle
+ * (pdk_lock_options_set_idle_hold_ms()). Also: the lock was granted, and the grant was over when the call returned.
  * PDK_EDISCONNECTED: no server is connected, or the connection ended during the call, or no server answered within one
  * session timeout. No grant; a node that may have been made is deleted in the background.
  * Otherwise as pdk_mutex_lock().
@@ -71,7 +71,8 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms);
  * the answer.
  *
  * 0: the node is deleted; with pdk_lock_options_set_unlock_nowait(), the delete was sent.
- * PDK_EPERM: the calling thread has not locked it; nothing happens. pdk_lock_last_error() says who has.
+ * PDK_EPERM: the calling thread has not locked it; nothing happens. pdk_lock_last_error() says whether a thread or a
+ * handle has.
  * PDK_ELOST: the lock was lost before. The delete detects that, too, when another client had deleted the node.
  * PDK_EUNKNOWN: no server confirmed within one session timeout; the library goes on deleting, or the session ends and
  * takes the node with it.
@@ -93,7 +94,8 @@ int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void 
 
 /* Unlock without waiting. CB (may be NULL) is called exactly once, later, with the result that pdk_mutex_unlock() would
  * have returned; never from inside this call, and never if it returned an error. Any thread, also from a callback; the
- * rules of ownership are those of pdk_mutex_unlock(). PDK_EPERM, PDK_ELOST, PDK_ENOMEM, PDK_EFORKED. */
+ * rules of ownership are those of pdk_mutex_unlock(). PDK_ENOMEM: the lock is held as before. PDK_EPERM, PDK_ELOST,
+ * PDK_EFORKED. */
 int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg);
 
 #ifdef __cplusplus

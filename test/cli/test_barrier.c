@@ -102,6 +102,28 @@ static void signals_reach_the_command(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+/* As a parent that ignores the end of its children starts it. */
+static void a_parent_that_reaps_no_child(void)
+{
+    fresh("reap");
+    program_start(
+        &first,
+        ARGS("env", "--ignore-signal=CHLD", program_built("paddock"), "barrier", "-N", "1", path, "sh", "-c", "exit 3"),
+        PROGRAM_ERRORS);
+    CHECK_WITHIN(GENEROUS, program_ended(&first));
+    CHECK_EQ(program_wait(&first), 3);
+}
+
+static void a_command_that_is_stopped(void)
+{
+    fresh("stopped");
+    cli_start(&first, ARGS("barrier", "-N", "1", path, "sh", "-c", "echo in; kill -STOP $$; echo on"));
+    CHECK_WITHIN(GENEROUS, program_said(&first, "in\n"));
+    CHECK_EQ(kill(first.pid, SIGTERM), 0);
+    CHECK_WITHIN(GENEROUS, program_ended(&first));
+    CHECK_EQ(program_wait(&first), 128 + SIGTERM);
+}
+
 static void others_that_stay_inside(void)
 {
     fresh("stay");
@@ -138,6 +160,9 @@ static void a_locks_path(void)
     CHECK_ONE_LINE(&c);
     CHECK(program_complained(&c, "nodes are below it: give the barrier a path of its own"));
     CHECK_EQ(cli_run(&c, ARGS("barrier", path)), 64);
+    CHECK_EQ(cli_run(&c, ARGS("barrier", "remove", path)), 64);
+    CHECK_ONE_LINE(&c);
+    CHECK(program_complained(&c, "nodes are below it"));
     CHECK_EQ(cli_run(&c, ARGS("barrier", "-N", "1", path, "true")), 64);
     CHECK_ONE_LINE(&c);
     CHECK(program_complained(&c, "a lock's nodes are there"));
@@ -198,6 +223,8 @@ int main(int argc, char **argv)
         {"commands begin together and end together", commands_begin_and_end_together},
         {"a member that waits in vain, or is interrupted, leaves no node", a_member_that_waits_in_vain_leaves_no_node},
         {"signals reach the command", signals_reach_the_command},
+        {"a command's end is seen although its parent's parent reaps no child", a_parent_that_reaps_no_child},
+        {"a signal that ends reaches a command that is stopped", a_command_that_is_stopped},
         {"a member leaves without others that stay inside", others_that_stay_inside},
         {"a member that is one too many is refused", one_too_many},
         {"the path of a lock is no barrier's", a_locks_path},

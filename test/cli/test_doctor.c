@@ -138,6 +138,18 @@ static void junk(void)
     CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), "config");
 }
 
+/* Nobody has read them. */
+static void findings_that_cannot_be_written(void)
+{
+    fresh("full");
+    cli_make_ephemeral(path, "config", "");
+    CHECK_EQ(program_run(&c, ARGS("sh", "-c", "exec \"$0\" doctor \"$1\" >/dev/full", program_built("paddock"), path),
+                         PROGRAM_ERRORS),
+             70);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "cannot write to standard output") != NULL);
+}
+
 /* Everybody may do what "world:anyone" may. A password's hash is shown to nobody. */
 static void acl(void)
 {
@@ -316,6 +328,7 @@ int main(int argc, char **argv)
         {"bad words and a missing ensemble are told in one line", usage},
         {"contenders of kazoo, of go-zookeeper and of unknown recipes are found, and Curator's are not", foreign},
         {"a node without a number is found", junk},
+        {"findings that cannot be written are told, 70", findings_that_cannot_be_written},
         {"an ACL is judged for each who may create, with what all may", acl},
         {"the node of a process of this machine that has ended is found", orphan},
         {"of a process of another machine nothing is claimed", dead_elsewhere},

@@ -121,8 +121,51 @@ static void no_place(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", "/nowhere/at/all.prom", cli_path("place"), "echo", "ran")), 64);
     CHECK_ONE_LINE(&c);
-    CHECK(strstr(c.err, "--metrics /nowhere/at/all.prom: ") != NULL);
+    CHECK(strstr(c.err, "--metrics '/nowhere/at/all.prom': ") != NULL);
     CHECK_STR(c.out, "");
+}
+
+/* All that is not a file stays as it is. */
+static void no_file(void)
+{
+    char link[80], pipe[80], *kinds[] = {link, pipe, directory, ""};
+    struct stat st;
+    snprintf(link, sizeof link, "%s/link.prom", directory);
+    snprintf(pipe, sizeof pipe, "%s/pipe.prom", directory);
+    CHECK_EQ(symlink("/dev/null", link), 0);
+    CHECK_EQ(mkfifo(pipe, 0600), 0);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", kinds[i], cli_path("kind"), "echo", "ran")), 64);
+        CHECK_ONE_LINE(&c);
+        CHECK_STR(c.out, "");
+    }
+    CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
+    unlink(link);
+    unlink(pipe);
+    CHECK_EQ(files(), 1);
+}
+
+/* Statistics that cannot be written end no lock. */
+static void no_room(void)
+{
+    char script[400];
+    begin();
+    snprintf(script, sizeof script, "ulimit -f 0; exec '%s' lock --metrics %s %s sh -c 'sleep .2; exit 3'",
+             program_built("paddock"), file, cli_path("room"));
+    CHECK_EQ(program_run(&c, ARGS("sh", "-c", script), 0), 3);
+    CHECK_EQ(files(), 0);
+}
+
+static void place_gone(void)
+{
+    char place[80], name[100];
+    snprintf(place, sizeof place, "%s/place", directory);
+    snprintf(name, sizeof name, "%s/lock.prom", place);
+    CHECK_EQ(mkdir(place, 0700), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", name, cli_path("gone"), "rm", "-r", place)), 0);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "lock.prom: No such file or directory") != NULL);
 }
 
 static void strange_path(void)
@@ -173,6 +216,9 @@ int main(int argc, char **argv)
         {"a lock that is busy is in the file", busy},
         {"a leader's term is in the file", elected},
         {"a file that cannot be written is refused", no_place},
+        {"all that is not a file is refused, and stays", no_file},
+        {"a limit on the size of files ends no lock", no_room},
+        {"a file that can be written no more is told once", place_gone},
         {"a path is escaped", strange_path},
         {"promtool accepts the file", promtool},
         {0},

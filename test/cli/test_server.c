@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct program c, d;
@@ -81,6 +82,45 @@ static void interrupted(void)
     CHECK_EQ(entries(), 0);
 }
 
+/* PATH has a java that never becomes a server. */
+static void not_ready(int signal)
+{
+    char java[64], path[256];
+    snprintf(java, sizeof java, "%s/java", tmp);
+    FILE *f = fopen(java, "w");
+    CHECK(f != NULL && fputs("#!/bin/sh\nexec sleep 1000\n", f) >= 0 && fclose(f) == 0);
+    CHECK_EQ(chmod(java, 0700), 0);
+    snprintf(path, sizeof path, "PATH=%s:%.200s", tmp, getenv("PATH"));
+    program_start(&c, ARGS("env", path, program_built("paddock"), "server"), PROGRAM_OUTPUT | PROGRAM_ERRORS);
+    CHECK_WITHIN(GENEROUS, entries() == 2);
+    CHECK_EQ(kill(c.pid, signal), 0);
+    int64_t begun_ms = pdk__test_now_ms();
+    CHECK_EQ(program_wait(&c), 0);
+    CHECK(pdk__test_now_ms() - begun_ms < GENEROUS / 2);
+    CHECK_STR(c.err, "");
+    CHECK_STR(c.out, "");
+    unlink(java);
+    CHECK_EQ(entries(), 0);
+}
+
+static void terminated_before_it_serves(void) { not_ready(SIGTERM); }
+static void interrupted_before_it_serves(void) { not_ready(SIGINT); }
+
+/* Java reads the name from a file of its own kind. */
+static void names_of_data(void)
+{
+    const char *const bad[] = {"a\\b", "a\nb", "\303\251"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_EQ(cli_run(&c, ARGS("server", "--data", bad[i])), 69);
+        CHECK_ONE_LINE(&c);
+        CHECK(strstr(c.err, "Java would read another name") != NULL);
+    }
+    CHECK_EQ(cli_run(&c, ARGS("server", "--data", "/etc/passwd")), 69);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "/etc/passwd: Not a directory") != NULL);
+    CHECK_EQ(entries(), 0);
+}
+
 static void killed(void)
 {
     cli_start(&c, ARGS("server"));
@@ -137,6 +177,9 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"it serves when it says so, and SIGTERM ends it without a trace", serves},
         {"SIGINT ends it without a trace", interrupted},
+        {"SIGTERM ends it before it serves", terminated_before_it_serves},
+        {"SIGINT ends it before it serves", interrupted_before_it_serves},
+        {"a directory that Java would read as another one is refused", names_of_data},
         {"kill -9 leaves neither server nor directory", killed},
         {"kill -9 of its parent leaves neither server nor directory", parent_killed},
         {"a script may evaluate its line, and ends it by ending", evaluated},

@@ -4,9 +4,11 @@
 #include "test/lib/fixture.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void setup(void) { fixture_open(NULL); }
 
@@ -79,6 +81,67 @@ static void unconnected_waiters_return(void)
     fixture_end(c, m);
     pdk__proxy_refuse(fixture.proxy, false);
 }
+
+/* --- a grant whose thread has not run yet ------------------------------------------------------------------------ */
+
+static int gate[2]; /* a byte lets the thread go on */
+static atomic_bool stopped;
+
+static void stop_here(int sig)
+{
+    char go;
+    (void)sig;
+    stopped = true;
+    CHECK_EQ(read(gate[0], &go, 1), 1);
+}
+
+static void stop(pthread_t thread)
+{
+    struct sigaction stops = {.sa_handler = stop_here};
+    stopped = false;
+    CHECK_EQ(pipe(gate), 0);
+    CHECK_EQ(sigaction(SIGUSR1, &stops, NULL), 0);
+    CHECK_EQ(pthread_kill(thread, SIGUSR1), 0);
+    CHECK_WITHIN(LONG_MS, stopped);
+}
+
+static void let_go(void)
+{
+    CHECK_EQ(write(gate[1], "", 1), 1);
+    close(gate[0]);
+    close(gate[1]);
+}
+
+/* It was granted, closed and freed before its thread ran again. */
+static void closed_before_it_ran(unsigned budget)
+{
+    struct locker l;
+    pdk_mutex *m;
+    pdk_lock_options *o = pdk_lock_options_new();
+    fixture_begin();
+    struct peer other = peer_new(0);
+    pdk_client *c = fixture_client(NULL);
+    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
+    CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
+    pdk_lock_options_free(o);
+    CHECK_RC(pdk_mutex_lock(other.mutex), 0);
+    locker_start(&l, m);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
+    stop(l.thread);
+    CHECK_RC(pdk_mutex_unlock(other.mutex), 0);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    let_go();
+    CHECK_WITHIN(LONG_MS, l.settled);
+    CHECK_RC(l.rc, PDK_ECLOSED);
+    locker_finish(&l);
+    pdk_client_free(c);
+    peer_free(&other);
+}
+
+static void grant_closed_before_it_ran(void) { closed_before_it_ran(0); }
+static void turn_closed_before_it_ran(void) { closed_before_it_ran(10); }
 
 static void *close_it(void *arg) { return (void *)(intptr_t)pdk_client_close(arg); }
 
@@ -295,6 +358,8 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"those who wait for a lock return when the client is closed, and leave no nodes", waiters_return},
         {"those who wait for a server return when the client is closed", unconnected_waiters_return},
+        {"a grant that a close ends before its thread runs is none", grant_closed_before_it_ran},
+        {"a turn that a close ends before its thread runs is none", turn_closed_before_it_ran},
         {"two threads may close at once, and both return when it is done", closed_by_two},
         {"a closed client refuses everything", used_afterwards},
         {"a closed client mistakes no thread for one of its own", used_by_later_threads},

@@ -396,9 +396,12 @@ static void handed_on(void)
     CHECK_RC(pdk_lock_turn(a.mutex, NULL), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_EQ(turn_of(a.mutex), 1);
-    int64_t token = peer_token(&a);
+    int64_t token = peer_token(&a), ahead;
+    CHECK_RC(pdk_lock_ahead(a.mutex, &ahead), PDK_EPERM);
     for (int i = 0; i < 3; i++)
         queue_locker(&l[i], a.mutex);
+    CHECK_RC(pdk_lock_ahead(a.mutex, &ahead), 0);
+    CHECK_EQ(ahead, 0); /* they wait behind their own node, which is the first */
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
     pdk__proxy_reset_counters(a.proxy);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);

@@ -1,7 +1,10 @@
 /* Locks of every kind: the common verbs, and the options that not every kind has. */
+#include "lib/clock.h"
+#include "lib/zk/session.h"
 #include "test/lib/fixture.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum kind { MUTEX, RWLOCK, SEMAPHORE, MULTILOCK, N_KINDS };
 
@@ -287,6 +290,56 @@ static void held(void)
     end();
 }
 
+/* --- a loss ------------------------------------------------------------------------------------------------------ */
+
+enum { SHORT_MS = 2000 };
+
+static void note_state(pdk_lock *l, pdk_state state, int64_t token, void *n_lost)
+{
+    (void)l, (void)token;
+    if (state == PDK_LOST)
+        atomic_fetch_add((atomic_int *)n_lost, 1);
+}
+
+/* No thread of the library runs, as in a process that is stopped, until nothing is certain any more. */
+static void sleep_through_the_deadline(void)
+{
+    CHECK_RC(pdk__client_enter(c), 0);
+    while (pdk__now_ms() < pdk__session_deadline_ms(&c->session))
+        usleep(10000);
+    pdk__client_leave(c);
+}
+
+static uint64_t count_losses(void)
+{
+    pdk_stats *s;
+    CHECK_RC(pdk_client_stats(c, &s), 0);
+    uint64_t n = pdk_stats_count(s, PDK_STAT_LOSSES);
+    pdk_stats_free(s);
+    return n;
+}
+
+/* The release is the first to see it. */
+static void lost_unseen(void)
+{
+    fixture_begin();
+    c = fixture_client(fixture_options(SHORT_MS));
+    for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
+        pdk_lock *lock;
+        pdk_grant *g;
+        atomic_int n_lost = 0;
+        CHECK_RC(outcome(kind, NULL, &lock, &g), 0);
+        CHECK_RC(pdk_lock_on_state(lock, note_state, &n_lost), 0);
+        sleep_through_the_deadline();
+        CHECK_RC(pdk_grant_release(g), PDK_ELOST);
+        CHECK_WITHIN(LONG_MS, atomic_load(&n_lost) == 1);
+        CHECK_EQ(count_losses(), kind + 1);
+        CHECK_RC(pdk_client_flush(c, LONG_MS), 0);
+        CHECK_RC(pdk_lock_free(lock), 0);
+    }
+    fixture_end(c, NULL);
+}
+
 /* --- handles ----------------------------------------------------------------------------------------------------- */
 
 static void check_no_grant(enum kind kind, pdk_grant *g)
@@ -410,6 +463,7 @@ int main(int argc, char **argv)
         {"a verb of another kind of lock is refused, and says of which kind it is", another_kind},
         {"the common verbs take NULL", no_lock},
         {"the common verbs take each kind of lock, held; and what is held is not freed", held},
+        {"a loss that the release is the first to see is told and counted", lost_unseen},
         {"a request that waits is told its place", places},
         {"a handle keeps its lock, whatever becomes of its request", handles},
         {"the verbs of a handle take NULL", no_handle},

@@ -329,6 +329,22 @@ static void no_writer_beside_a_reader(void)
     end();
 }
 
+/* The reader has the token of its writer, which was not the first owner of its node: the pair must not fall. */
+static void reader_has_the_writers_turn(void)
+{
+    begin(600000);
+    make_idle(WRITE);
+    CHECK_RC(pdk_rwlock_wrlock(la), 0);
+    int64_t token = token_of(la);
+    CHECK_EQ(turn_of(la), 2);
+    CHECK_RC(pdk_rwlock_rdlock(la), 0);
+    CHECK_RC(pdk_rwlock_wrunlock(la), 0);
+    CHECK_EQ(token_of(la), token);
+    CHECK_EQ(turn_of(la), 2);
+    CHECK_RC(pdk_rwlock_rdunlock(la), 0);
+    end();
+}
+
 /* A read lock that was taken under a write lock is not kept. */
 static void under_is_not_kept(void)
 {
@@ -398,6 +414,7 @@ int main(int argc, char **argv)
         {"a thread that wants to read gives up the idle write lock", reads_after_writing},
         {"one read lock of an object is idle at most", one_is_kept},
         {"a writer that goes on as a reader keeps no write lock", no_writer_beside_a_reader},
+        {"a writer that goes on as a reader keeps its turn", reader_has_the_writers_turn},
         {"what was taken under a write lock is not kept", under_is_not_kept},
         {"an idle read lock goes when its time ends", time_ends},
         {"an idle read lock goes with its connection", connection_lost},

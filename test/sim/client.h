@@ -59,9 +59,9 @@ struct claim {
     bool proving;
     instant busy_since;
     instant gone_since,
-        wanted_since; /* it could have known of its node's end, or of a request for the lock; 0: neither */
-    bool armed;       /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
-    bool keeps;       /* law_idle.c: its node is idle, and another contender waits, since */
+        wanted_since;   /* it could have known of its node's end, or of a request for the lock; 0: neither */
+    bool armed;         /* the watch on the predecessor was asked for, and has neither fired nor been taken back */
+    int64_t keeps_from; /* law_idle.c: its node is idle, and the other node of this czxid waits, since; 0: none does */
     instant keeps_since;
 };
 

@@ -36,13 +36,18 @@ static bool in_its_way(const struct claim *claim, const char *name)
     return other.kind != PDK__NAME_JUNK && !(reads && claim->tag == PDK__TAG_READ);
 }
 
-static bool wanted_by_another(const struct world *w, const struct claim *claim, const struct node *own)
+/* The czxid of the node that has waited longest; 0: there is none. We do not look at each step: between two looks one
+ * may go and another come. */
+static int64_t wanted_by_another(const struct world *w, const struct claim *claim, const struct node *own)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
-    for (int i = 0; i < dir->n; i++)
-        if (&dir->nodes[i] != own && in_its_way(claim, dir->nodes[i].name))
-            return true;
-    return false;
+    int64_t oldest = 0;
+    for (int i = 0; i < dir->n; i++) {
+        const struct node *other = &dir->nodes[i];
+        if (other != own && in_its_way(claim, other->name) && (oldest == 0 || other->czxid < oldest))
+            oldest = other->czxid;
+    }
+    return oldest;
 }
 
 static void check(struct world *w, struct claim *claim)
@@ -52,13 +57,12 @@ static void check(struct world *w, struct claim *claim)
     const struct node *own = keeps ? world_node(w, claim) : NULL;
     int64_t bound_ms = world_trips_ms(w, claim->tag == PDK__TAG_READ ? 3 : 2);
     const struct client *c = claim->client;
-    if (own == NULL || !wanted_by_another(w, claim, own)) {
-        claim->keeps = false;
-        return;
-    }
-    if (!claim->keeps)
+    int64_t other = own != NULL ? wanted_by_another(w, claim, own) : 0;
+    if (claim->keeps_from != other)
         claim->keeps_since = w->agenda.now;
-    claim->keeps = true;
+    claim->keeps_from = other;
+    if (other == 0)
+        return;
     bool well = !c->dead && !c->closes && world_quiet(w, bound_ms) && w->agenda.now - c->apart > bound_ms * 1000;
     if (well && w->agenda.now - claim->keeps_since > bound_ms * 1000)
         world_break(w, law_idle.name, "client %d keeps %s, which is idle, from others for %lld ms", c->id, own->name,
