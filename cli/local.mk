@@ -61,6 +61,7 @@ paddock_SOURCES = \
 	%D%/runner.c %D%/runner.h \
 	%D%/screen.c %D%/screen.h \
 	%D%/security.c %D%/security.h \
+	%D%/semaphore.c %D%/semaphore.h \
 	%D%/server.c \
 	%D%/session.c \
 	%D%/shutdown.c %D%/shutdown.h \
@@ -73,5 +74,6 @@ paddock_SOURCES = \
 	%D%/timer.c %D%/timer.h \
 	%D%/top.c \
 	%D%/tree.c %D%/tree.h \
+	%D%/view.c %D%/view.h \
 	%D%/waits.c %D%/waits.h \
 	%D%/watch.c %D%/watch.h

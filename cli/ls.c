@@ -8,6 +8,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/overview.h"
+#include "cli/semaphore.h"
 #include "cli/target.h"
 #include "cli/watch.h"
 
@@ -124,46 +125,7 @@ static int show_list(const struct ls *l, const pdk_contender_list *list)
 
 /* --- a semaphore ------------------------------------------------------------------------------------------------- */
 
-struct semaphore {
-    pdk_contender_list *permits, *queue;
-    int64_t limit; /* by the first that tells one; 0: not known */
-    size_t n_held;
-};
-
-static int list_below(const struct ls *l, pdk_client *c, const char *part, pdk_contender_list **list)
-{
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", l->options.path, part) < 0)
-        return PDK_ENOMEM;
-    int rc = pdk_contenders(c, path, l->options.connect_ms, list);
-    free(path);
-    return rc;
-}
-
-static void count_permits(struct semaphore *s)
-{
-    for (size_t i = 0; i < pdk_contender_list_size(s->permits); i++) {
-        s->n_held += pdk_contender_holds(s->permits, i);
-        if (s->limit == 0)
-            s->limit = pdk_contender_number(s->permits, i, PDK_CONTENDER_LIMIT);
-    }
-}
-
-static int semaphore_json(const struct ls *l, const struct semaphore *s, const struct pdk__cli_rows rows[2])
-{
-    json_t *top = json_object();
-    struct pdk__cli_counter counter = pdk__cli_counter(s->permits);
-    pdk__cli_json_text(top, "path", l->options.path);
-    pdk__cli_json_text(top, "kind", pdk__cli_site_word(SITE_SEMAPHORE));
-    json_object_set_new(top, "limit", s->limit > 0 ? json_integer(s->limit) : json_null());
-    json_object_set_new(top, "held", json_integer((json_int_t)s->n_held));
-    json_object_set_new(top, "contenders", pdk__cli_listing_array(&rows[0]));
-    json_object_set_new(top, "queue", pdk__cli_listing_array(&rows[1]));
-    json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));
-    return pdk__cli_json_print(top);
-}
-
-static void note_semaphore(const struct ls *l, const struct semaphore *s)
+static void note_semaphore(const struct ls *l, const struct pdk__cli_semaphore *s)
 {
     size_t n_queue = pdk_contender_list_size(s->queue);
     if (s->limit > 0)
@@ -174,16 +136,11 @@ static void note_semaphore(const struct ls *l, const struct semaphore *s)
                          n_queue);
 }
 
-static int show_semaphore(const struct ls *l, const struct semaphore *s)
+static int show_semaphore(const struct ls *l, const struct pdk__cli_semaphore *s)
 {
-    struct pdk__cli_rows rows[] = {pdk__cli_rows(s->permits), pdk__cli_rows(s->queue)};
-    rows[0].under = "leases/";
-    rows[0].site = rows[1].site = SITE_LOCK;
-    rows[1].under = "locks/";
-    rows[1].queues = true;
     if (l->json)
-        return semaphore_json(l, s, rows);
-    pdk__cli_listing_tables(stdout, rows, 2);
+        return pdk__cli_json_print(pdk__cli_semaphore_report(s, l->options.path));
+    pdk__cli_semaphore_table(stdout, s);
     note(l, s->permits);
     if (!l->options.quiet)
         note_semaphore(l, s);
@@ -192,16 +149,11 @@ static int show_semaphore(const struct ls *l, const struct semaphore *s)
 
 static int look_at_semaphore(const struct ls *l, pdk_client *c, int *status)
 {
-    struct semaphore s = {0};
-    int rc = list_below(l, c, "leases", &s.permits);
+    struct pdk__cli_semaphore s = {0};
+    int rc = pdk__cli_semaphore_list(&s, c, l->options.path, l->options.connect_ms);
     if (rc == 0)
-        rc = list_below(l, c, "locks", &s.queue);
-    if (rc == 0) {
-        count_permits(&s);
         *status = show_semaphore(l, &s);
-    }
-    pdk_contender_list_free(s.permits);
-    pdk_contender_list_free(s.queue);
+    pdk__cli_semaphore_free(&s);
     return rc;
 }
 

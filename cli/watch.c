@@ -2,16 +2,18 @@
  * The library watches each path, and its callback says which has changed. A write into a contender's node, such as a
  * request for revocation, fires no such watch. So each path is listed again after FALLBACK_MS as well. At least GAP_MS
  * are between two listings of a path, also when it changes all the time.
+ *
+ * The contenders of a semaphore stand below its path, in two places. While the path is one, both are watched as well.
  */
 #include "cli/watch.h"
 
 #include "cli/conflicts.h"
 #include "cli/connect.h"
 #include "cli/json.h"
-#include "cli/listing.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/screen.h"
+#include "cli/view.h"
 
 #include <paddock/contenders.h>
 #include <poll.h>
@@ -24,13 +26,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal is read after a listing, which takes at most LOOK_MS. The ages on a screen are drawn again each DRAW_MS. */
+/* A signal is read after a look: at most LOOK_MS for each listing. The ages on a screen are drawn again each DRAW_MS. */
 enum { GAP_MS = 200, FALLBACK_MS = 5000, LOOK_MS = 5000, DRAW_MS = 1000 };
+
+enum { PARTS = 3 };
+
+/* Of a place: the path itself, and where the contenders of a semaphore stand. */
+static const char *const parts[PARTS] = {"", "/leases", "/locks"};
 
 struct place {
     const char *path;
-    pdk_contenders_observer *observer;
-    pdk_contender_list *list; /* as it was shown last; NULL: not yet */
+    pdk_contenders_observer *observers[PARTS]; /* NULL: that part is not watched */
+    struct pdk__cli_view view;                 /* as it was shown last; its list is NULL: not yet */
     atomic_bool changed;
     int64_t looked_ms;
     int failed; /* the last listing, with this */
@@ -55,24 +62,20 @@ struct watch {
 
 static void print_heading(FILE *out, const struct place *p)
 {
-    char path[512], stamp[32] = "";
-    size_t holders = 0, waiters = 0;
+    char path[512], counts[128], stamp[32] = "";
     time_t now = time(NULL);
     struct tm utc;
-    for (size_t i = 0; i < pdk_contender_list_size(p->list); i++) {
-        holders += pdk_contender_holds(p->list, i);
-        waiters += !pdk_contender_holds(p->list, i) && pdk_contender_dialect(p->list, i) != PDK_DIALECT_JUNK;
-    }
+    pdk__cli_view_counts(&p->view, counts, sizeof counts);
     pdk__cli_printable(path, sizeof path, (int)sizeof path - 1, p->path);
     if (gmtime_r(&now, &utc) != NULL)
         strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    fprintf(out, "%s %s: holders %zu, waiters %zu\n", stamp, path, holders, waiters);
+    fprintf(out, "%s %s: %s\n", stamp, path, counts);
 }
 
 static void print_block(FILE *out, const struct place *p)
 {
     print_heading(out, p);
-    pdk__cli_listing_table(out, p->list, pdk_contender_list_size(p->list));
+    pdk__cli_view_table(out, &p->view);
 }
 
 static void draw(const struct watch *w)
@@ -88,7 +91,7 @@ static void draw(const struct watch *w)
         fputs(i > 0 ? "\n" : "", out);
         if (w->places[i].failed != 0)
             fprintf(out, "%s: this is how it was.\n", pdk_strerror(w->places[i].failed));
-        if (w->places[i].list != NULL)
+        if (w->places[i].view.list != NULL)
             print_block(out, &w->places[i]);
     }
     if (fclose(out) == 0)
@@ -107,8 +110,9 @@ static int written(void)
 static void report_conflicts(const struct watch *w, struct place *p)
 {
     struct pdk__cli_conflicts conflicts = {0};
-    for (size_t i = 0; i < pdk_contender_list_size(p->list); i++)
-        pdk__cli_conflicts_add(&conflicts, p->list, i);
+    const pdk_contender_list *list = pdk__cli_view_contenders(&p->view);
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        pdk__cli_conflicts_add(&conflicts, list, i);
     if (!w->options->quiet)
         pdk__cli_conflicts_report(&conflicts, &p->reported, p->path);
 }
@@ -116,7 +120,7 @@ static void report_conflicts(const struct watch *w, struct place *p)
 static int show(struct watch *w, struct place *p)
 {
     if (w->json)
-        return pdk__cli_json_print(pdk__cli_listing_report(p->list, p->path));
+        return pdk__cli_json_print(pdk__cli_view_report(&p->view, p->path));
     if (w->screen.open) {
         draw(w);
         return written();
@@ -132,45 +136,55 @@ static int show(struct watch *w, struct place *p)
 
 /* --- a look ------------------------------------------------------------------------------------------------------ */
 
-/* All that a listing shows but the ages. */
-static bool same_contender(const pdk_contender_list *a, const pdk_contender_list *b, size_t i)
+/* On the thread of the callbacks. */
+static void place_changed(void *arg)
 {
-    size_t of_a, of_b;
-    const char *in_a = pdk_contender_data(a, i, &of_a), *in_b = pdk_contender_data(b, i, &of_b);
-    return strcmp(pdk_contender_name(a, i), pdk_contender_name(b, i)) == 0 &&
-           pdk_contender_number(a, i, PDK_CONTENDER_TOKEN) == pdk_contender_number(b, i, PDK_CONTENDER_TOKEN) &&
-           pdk_contender_number(a, i, PDK_CONTENDER_REVOKED) == pdk_contender_number(b, i, PDK_CONTENDER_REVOKED) &&
-           pdk_contender_number(a, i, PDK_CONTENDER_DATA_OMITTED) ==
-               pdk_contender_number(b, i, PDK_CONTENDER_DATA_OMITTED) &&
-           of_a == of_b && memcmp(in_a, in_b, of_a) == 0;
+    struct place *p = arg;
+    p->changed = true;
+    eventfd_write(p->news, 1);
 }
 
-static bool same(const pdk_contender_list *a, const pdk_contender_list *b)
+static int observe(struct watch *w, struct place *p, size_t part)
 {
-    size_t n = pdk_contender_list_size(a);
-    bool same = n == pdk_contender_list_size(b);
-    for (size_t i = 0; same && i < n; i++)
-        same = same_contender(a, b, i);
-    return same;
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", p->path, parts[part]) < 0)
+        return PDK_ENOMEM;
+    int rc = pdk_contenders_observe(&p->observers[part], w->client, path, place_changed, p);
+    free(path);
+    return rc;
+}
+
+/* An observer that is new reports at once, so nothing is missed between the listing and it. */
+static int observe_parts(struct watch *w, struct place *p)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < PARTS; i++) {
+        bool wanted = i == 0 || pdk__cli_view_is_semaphore(&p->view);
+        if (wanted && p->observers[i] == NULL)
+            rc = observe(w, p, i);
+        if (!wanted) {
+            pdk_contenders_observer_free(p->observers[i]);
+            p->observers[i] = NULL;
+        }
+    }
+    return rc;
 }
 
 static int look(struct watch *w, struct place *p, int64_t timeout_ms, int *status)
 {
-    pdk_contender_list *list = NULL;
+    struct pdk__cli_view view = {0};
     p->changed = false; /* before the listing: a change that comes meanwhile is looked at */
-    int rc = pdk_contenders(w->client, p->path, timeout_ms, &list);
+    int rc = pdk__cli_view_list(&view, w->client, p->path, timeout_ms);
     p->looked_ms = pdk__cli_now_ms();
     w->options->path = p->path; /* for the report of a failure */
-    if (rc != 0)
-        return rc;
-    if (p->list != NULL && same(p->list, list)) {
-        pdk_contender_list_free(list);
-        return 0;
+    if (rc != 0 || (p->view.list != NULL && pdk__cli_view_same(&p->view, &view))) {
+        pdk__cli_view_free(&view);
+    } else {
+        pdk__cli_view_free(&p->view);
+        p->view = view;
+        *status = show(w, p);
     }
-    pdk_contender_list_free(p->list);
-    p->list = list;
-    *status = show(w, p);
-    return 0;
+    return rc == 0 && *status == 0 ? observe_parts(w, p) : rc;
 }
 
 /* An outage passes: what was shown last stays. */
@@ -188,14 +202,7 @@ static int look_again(struct watch *w, struct place *p, int *status)
 
 /* --- what happens ------------------------------------------------------------------------------------------------ */
 
-/* On the thread of the callbacks, as the next. */
-static void place_changed(void *arg)
-{
-    struct place *p = arg;
-    p->changed = true;
-    eventfd_write(p->news, 1);
-}
-
+/* On the thread of the callbacks. */
 static void session_changed(pdk_client *c, pdk_session_state state, void *arg)
 {
     const struct watch *w = arg;
@@ -273,8 +280,6 @@ static int follow(struct watch *w, int *status)
     w->connected = true;
     for (size_t i = 0; rc == 0 && *status == 0 && i < w->n; i++)
         rc = look(w, &w->places[i], w->options->connect_ms, status);
-    for (size_t i = 0; rc == 0 && i < w->n; i++)
-        rc = pdk_contenders_observe(&w->places[i].observer, w->client, w->places[i].path, place_changed, &w->places[i]);
     while (rc == 0 && *status == 0 && !quit)
         rc = turn(w, status, &quit);
     return rc;
@@ -295,7 +300,8 @@ static int run(struct watch *w)
     if (rc != 0)
         status = pdk__cli_report_failure(w->options, w->client, rc);
     for (size_t i = 0; i < w->n; i++)
-        pdk_contenders_observer_free(w->places[i].observer);
+        for (size_t part = 0; part < PARTS; part++)
+            pdk_contenders_observer_free(w->places[i].observers[part]);
     if (w->client != NULL)
         pdk_client_close(w->client); /* no callback runs after it */
     pdk_client_free(w->client);
@@ -328,7 +334,7 @@ int pdk__cli_watch(struct pdk__cli_options *o, char *const *paths, bool json)
         add(&w, paths[i]);
     int status = run(&w);
     for (size_t i = 0; i < w.n; i++)
-        pdk_contender_list_free(w.places[i].list);
+        pdk__cli_view_free(&w.places[i].view);
     free(w.places);
     close(w.news);
     return status;

@@ -45,6 +45,17 @@ static void interrupt(void)
     CHECK_EQ(program_wait(&c), 128 + SIGINT);
 }
 
+/* wchs counts the watches on data alone. */
+static int watches(void)
+{
+    static char text[65536];
+    static const char key[] = "zk_watch_count";
+    CHECK(pdk__server_4lw("127.0.0.1", pdk__server_port(cli_server()), "mntr", text, sizeof text) > 0);
+    const char *total = strstr(text, key);
+    CHECK(total != NULL);
+    return atoi(total + strlen(key));
+}
+
 static int blank_lines(const char *text)
 {
     int n = 0;
@@ -85,6 +96,8 @@ static json_t *heard(void)
     CHECK(top != NULL);
     return top;
 }
+
+static json_int_t number(const json_t *top, const char *key) { return json_integer_value(json_object_get(top, key)); }
 
 static void check_heard(const char *where, size_t n)
 {
@@ -134,18 +147,112 @@ static void what_no_watch_tells(void)
     CHECK_EQ(blank_lines(c.out), 2);
 }
 
-/* --- what it costs ----------------------------------------------------------------------------------------------- */
+/* --- a semaphore ------------------------------------------------------------------------------------------------- */
 
-/* wchs counts the watches on data alone. */
-static int watches(void)
+static char leases[160], locks[160];
+
+static void fresh_semaphore(const char *name)
 {
-    static char text[65536];
-    static const char key[] = "zk_watch_count";
-    CHECK(pdk__server_4lw("127.0.0.1", pdk__server_port(cli_server()), "mntr", text, sizeof text) > 0);
-    const char *total = strstr(text, key);
-    CHECK(total != NULL);
-    return atoi(total + strlen(key));
+    fresh(name);
+    snprintf(leases, sizeof leases, "%s/leases", path);
+    snprintf(locks, sizeof locks, "%s/locks", path);
 }
+
+/* Of a semaphore with two. */
+static void take_permit(int number, const char *host)
+{
+    char name[80], data[300];
+    snprintf(name, sizeof name, "0123456789abcdef-%08x-lease-%010d", (unsigned)number + 1, number);
+    snprintf(data, sizeof data, "{\"host\":\"%s\",\"pid\":7,\"thread\":7,\"label\":\"\",\"limit\":2}", host);
+    cli_make_ephemeral(leases, name, data);
+}
+
+static void await_permits(const char *counts)
+{
+    char heading[256];
+    snprintf(heading, sizeof heading, " %s: %s\n", path, counts);
+    program_await(&c, heading);
+}
+
+static void permits_and_queue(void)
+{
+    fresh_semaphore("permits");
+    take_permit(0, "db1");
+    int before = watches();
+    cli_start(&c, ARGS("ls", "--watch", path));
+    await_permits("held 1 of 2, queue 0");
+    program_await(&c, "1    holds  permit");
+    program_await(&c, "leases/");
+    CHECK_WITHIN(GENEROUS, watches() == before + 3);
+    take_permit(1, "db2");
+    await_permits("held 2 of 2, queue 0");
+    stand_at(locks, 0, "db3");
+    await_permits("held 2 of 2, queue 1");
+    program_await(&c, "1    next ");
+    program_await(&c, "locks/");
+    cli_delete_holder(leases);
+    await_permits("held 1 of 2, queue 1");
+    cli_delete_holder(locks);
+    await_permits("held 1 of 2, queue 0");
+    interrupt();
+    CHECK_WITHIN(GENEROUS, watches() == before);
+    CHECK(strstr(c.out, "junk") == NULL);
+    CHECK_STR(c.err, "");
+}
+
+static void check_semaphore(json_int_t limit, json_int_t held, size_t n_queue)
+{
+    json_t *top = heard();
+    CHECK_STR(json_string_value(json_object_get(top, "path")), path);
+    CHECK_STR(json_string_value(json_object_get(top, "kind")), "semaphore");
+    CHECK_EQ(number(top, "limit"), limit);
+    CHECK_EQ(number(top, "held"), held);
+    CHECK_EQ(json_array_size(json_object_get(top, "contenders")), (size_t)held);
+    CHECK_EQ(json_array_size(json_object_get(top, "queue")), n_queue);
+    json_decref(top);
+}
+
+static void check_kind(const char *kind)
+{
+    json_t *top = heard();
+    CHECK_STR(json_string_value(json_object_get(top, "kind")), kind);
+    CHECK(json_object_get(top, "queue") == NULL);
+    json_decref(top);
+}
+
+static void a_semaphore_for_a_time(void)
+{
+    fresh_semaphore("becomes");
+    cli_start(&c, ARGS("ls", "--watch", "--json", path));
+    check_kind("empty");
+    cli_make(path, "leases", "");
+    check_semaphore(0, 0, 0);
+    take_permit(0, "db1");
+    check_semaphore(2, 1, 0);
+    cli_make(path, "locks", ""); /* nobody is there yet, so it is no news */
+    stand_at(locks, 0, "db2");
+    check_semaphore(2, 1, 1);
+    cli_delete_holder(locks);
+    check_semaphore(2, 1, 0);
+    cli_delete_holder(leases);
+    check_semaphore(0, 0, 0);
+    cli_delete(path, "leases");
+    check_kind("directory");
+    cli_delete(path, "locks");
+    check_kind("empty");
+    stand(0, "db3");
+    check_kind("lock");
+    cli_delete_holder(path);
+    check_kind("empty");
+    cli_make(path, "leases", "");
+    check_semaphore(0, 0, 0);
+    take_permit(0, "db4");
+    check_semaphore(2, 1, 0);
+    interrupt();
+    CHECK_STR(c.err, "");
+}
+
+/* --- what it costs ----------------------------------------------------------------------------------------------- */
 
 /* However many contenders there are, and however often they change. */
 static void one_watch_a_path(void)
@@ -364,6 +471,21 @@ static void on_a_terminal(void)
     CHECK(strstr(screen, "\033[2J") == NULL);
 }
 
+static void a_semaphore_on_a_terminal(void)
+{
+    char command[300];
+    fresh_semaphore("permits-screen");
+    take_permit(0, "db1");
+    snprintf(command, sizeof command, "paddock ls --watch %s", path);
+    open_terminal(command);
+    await("held 1 of 2, queue 0");
+    stand_at(locks, 0, "db2");
+    await("held 1 of 2, queue 1");
+    await("1    next");
+    type("q");
+    close_terminal("status 0");
+}
+
 static void interrupted_on_a_terminal(void)
 {
     char command[300];
@@ -406,12 +528,15 @@ int main(int argc, char **argv)
         {"a block for each change, with a line between them", each_change},
         {"a line for each change, of the path that has changed", for_programs},
         {"what no watch tells is found all the same", what_no_watch_tells},
+        {"a semaphore is shown with its permits and its queue, and again when either changes", permits_and_queue},
+        {"a path may become a semaphore, and stop being one", a_semaphore_for_a_time},
         {"the servers have one watch for a path", one_watch_a_path},
         {"it goes on after an outage", an_outage},
         {"an output that is full is an error", full_output},
         {"what others have written is masked", strange_text},
         {"wrong words, no ensemble, no permission", usage},
         {"on a terminal it draws, in its size, until q is pressed", on_a_terminal},
+        {"on a terminal a semaphore's permits and queue are drawn", a_semaphore_on_a_terminal},
         {"Ctrl-C gives the terminal back as it was", interrupted_on_a_terminal},
         {"top draws in the terminal's size, and gives it back as it was", top_follows_the_size},
         {0},
