@@ -357,13 +357,19 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
+/* The option that makes the lock a semaphore. */
+static const char *limit_option(const struct pdk__cli_options *o)
+{
+    return o->limit_from != NULL ? "--limit-from" : "--limit";
+}
+
 /* Several paths are locked as mutexes, and none twice. */
 static int check_also(struct pdk__cli_options *o, const char *path)
 {
     if (o->n_also == 0)
         return 0;
-    if (o->mode != MODE_MUTEX || o->limit > 0 || o->lock_delay_ms > 0)
-        return pdk__cli_usage("%s: -l goes with neither -s, -x, --limit nor --lock-delay", o->command);
+    if (o->mode != MODE_MUTEX || o->limit > 0 || o->limit_from != NULL || o->lock_delay_ms > 0)
+        return pdk__cli_usage("%s: -l goes with neither -s, -x, %s nor --lock-delay", o->command, limit_option(o));
     o->mode = MODE_SEVERAL;
     o->path = path;
     for (unsigned i = 0; i < o->n_also; i++)
@@ -386,7 +392,7 @@ static int check_mode(struct pdk__cli_options *o)
     if (o->limit_from != NULL && o->limit == 0) /* until the node was read */
         o->limit = o->count > 0 ? o->count : 1;
     if (o->limit > 0 && o->mode != MODE_MUTEX)
-        return pdk__cli_usage("%s: --limit goes with neither -s nor -x", o->command);
+        return pdk__cli_usage("%s: %s goes with neither -s nor -x", o->command, limit_option(o));
     if (o->count > o->limit)
         return pdk__cli_usage("%s: -N takes at most as many permits as --limit says there are", o->command);
     if (o->limit > 0) {
@@ -394,7 +400,7 @@ static int check_mode(struct pdk__cli_options *o)
         o->count = o->count > 0 ? o->count : 1;
     }
     if (o->mode != MODE_MUTEX && o->lock_delay_ms > 0)
-        return pdk__cli_usage("%s: --lock-delay goes with neither -s, -x nor --limit", o->command);
+        return pdk__cli_usage("%s: --lock-delay goes with neither -s, -x nor %s", o->command, limit_option(o));
     return 0;
 }
 

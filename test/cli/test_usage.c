@@ -235,7 +235,15 @@ static void shared(void)
     REFUSED(64, "--lock-delay", "lock", "-x", "--lock-delay", "1", "/a", "true");
     REFUSED(64, "--lock-delay", "hold", "-s", "--lock-delay", "1", "/a");
     REFUSED(64, "--lock-delay", "lock", "--limit", "3", "--lock-delay", "1", "/a", "true");
-    REFUSED(64, "--limit", "lock", "-s", "--limit", "3", "/a", "true");
+    REFUSED(64, "--limit goes with neither -s nor -x", "lock", "-s", "--limit", "3", "/a", "true");
+    REFUSED(64, "--limit-from goes with neither -s nor -x", "lock", "-s", "--limit-from", "/n", "/a", "true");
+    REFUSED(64, "nor --limit-from\n", "lock", "--limit-from", "/n", "--lock-delay", "1", "/a", "true");
+}
+
+static void several(void)
+{
+    REFUSED(64, "-l goes with neither -s, -x, --limit nor ", "lock", "--limit", "3", "-l", "/b", "/a", "true");
+    REFUSED(64, "-l goes with neither -s, -x, --limit-from nor ", "hold", "--limit-from", "/n", "-l", "/b", "/a");
 }
 
 static void permits(void)
@@ -426,6 +434,7 @@ int main(int argc, char **argv)
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
         {"the conditions of a mutex with -s or -x, 64", shared},
+        {"several paths with --limit or --limit-from, 64", several},
         {"more permits than there are, or none, 64", permits},
         {"an unknown host is told in one line, 69", unknown_host},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
