@@ -8,6 +8,7 @@
 #include "cli/target.h"
 #include "lib/assert.h"
 
+#include <paddock/semaphore.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,12 +26,23 @@ static void move(struct pdk__cli_acquisition *c, enum pdk__cli_phase phase)
         c->deadline = -1;
 }
 
+/* The limit is known only now, from its node. */
+static void tell_limit(struct pdk__cli_acquisition *c)
+{
+    const struct pdk__cli_options *o = c->options;
+    int limit = o->limit_from != NULL ? (int)pdk_semaphore_limit(c->lock.lock) : 0;
+    if (limit > 0 && o->count > limit)
+        snprintf(c->why, sizeof c->why, "%d permits are more than the limit of %d", o->count, limit);
+}
+
 static void end(struct pdk__cli_acquisition *c, int rc)
 {
     assert(rc != 0);
     move(c, PHASE_ENDED);
     c->rc = rc;
-    if (c->lock.lock != NULL)
+    if (rc == PDK_EINVAL && c->lock.lock != NULL)
+        tell_limit(c);
+    if (c->why[0] == '\0' && c->lock.lock != NULL)
         pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
     if (c->leader != NULL)
         pdk_lock_last_error(c->leader, c->why, sizeof c->why);

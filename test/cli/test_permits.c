@@ -91,6 +91,19 @@ static void the_limit_is_in_a_node(void)
     CHECK_EQ(cli_run(&c, ARGS("lock", "--limit-from", "relative", path, "true")), 64);
 }
 
+static void more_than_the_node_has(void)
+{
+    char count[160], text[400];
+    fresh("more");
+    snprintf(count, sizeof count, "%s-count", path);
+    snprintf(text, sizeof text, "paddock: %s: 3 permits are more than the limit of 2\n", path);
+    cli_make_count(count, 2);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "-N", "3", "--limit-from", count, path, "true")), 64);
+    CHECK_STR(c.err, text);
+    CHECK_EQ(cli_run(&c, ARGS("hold", "-N", "3", "--limit-from", count, path)), 64);
+    CHECK_STR(c.err, text);
+}
+
 static void a_wait_is_given_up(void)
 {
     fresh("given-up");
@@ -255,6 +268,7 @@ int main(int argc, char **argv)
         {"as many commands run as there are permits", as_many_as_there_are},
         {"several permits are held at once, all or none", several_at_once},
         {"the limit is that of a node, and follows it", the_limit_is_in_a_node},
+        {"more permits than the limit in the node are told with both numbers: 64", more_than_the_node_has},
         {"a wait that is given up leaves nothing", a_wait_is_given_up},
         {"the command knows its token and its node", the_command_knows_its_permit},
         {"ls shows permits, and tells when limits differ", are_listed},
