@@ -6,6 +6,7 @@
 #include "cli/process_title.h"
 #include "cli/target.h"
 #include "lib/assert.h"
+#include "lib/core/path.h"
 
 #include <getopt.h>
 #include <paddock/semaphore.h>
@@ -386,6 +387,15 @@ const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned 
     return i <= o->n_also ? o->also[i - 1] : NULL;
 }
 
+static int check_limit_from(const struct pdk__cli_options *o)
+{
+    char text[PDK__CLI_SHORT];
+    if (o->limit_from == NULL || pdk__path_valid(o->limit_from))
+        return 0;
+    return pdk__cli_usage("%s: --limit-from takes the path of a node, not '%s'", o->command,
+                          pdk__cli_short(o->limit_from, text));
+}
+
 /* The options that choose the recipe fit together. */
 static int check_mode(struct pdk__cli_options *o)
 {
@@ -412,6 +422,8 @@ int pdk__cli_options_path(struct pdk__cli_options *o, const char *path)
     if (status != 0)
         return status;
     status = check_also(o, path);
+    if (status == 0)
+        status = check_limit_from(o);
     if (status == 0)
         status = check_mode(o);
     o->path = path;

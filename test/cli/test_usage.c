@@ -252,6 +252,8 @@ static void permits(void)
     REFUSED(64, "--limit", "lock", "-N", "4", "--limit", "3", "/a", "true");
     REFUSED(64, "from 1 to 1000", "lock", "--limit", "0", "/a", "true");
     REFUSED(64, "from 1 to 1000", "hold", "--limit", "1001", "/a");
+    REFUSED(64, "--limit-from takes the path of a node, not 'x'", "lock", "--limit-from", "x", "/a", "true");
+    REFUSED(64, "--limit-from takes the path of a node, not '/n/'", "hold", "--limit-from", "/n/", "/a");
 }
 
 /* A name with an empty label: no name server is asked, which could be slow. */
