@@ -30,7 +30,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
 
 #define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
-static const struct pdk__cli_option own_options[] = {{"id", 0, KIND_TEXT, AT(common.id)},
+static const struct pdk__cli_option own_options[] = {{"id", 0, KIND_TEXT, AT(common.id), .high = 65536},
                                                      {"json", 0, KIND_FLAG, AT(json)},
                                                      {"keep", 0, KIND_FLAG, AT(keep)},
                                                      {"listen", 0, KIND_FLAG, AT(listen)},

@@ -146,6 +146,15 @@ static void long_path(void)
     REFUSED(64, "does not\n", "lock", path, "true");
 }
 
+static void long_texts(void)
+{
+    static char text[65538];
+    memset(text, 'x', sizeof text - 1);
+    REFUSED(64, "--id takes at most 65536 bytes", "elect", "--id", text, "/a", "true");
+    REFUSED(64, "--data takes at most 65536 bytes", "lock", "--data", text, "/a", "true");
+    REFUSED(64, "--label takes at most 255 bytes", "lock", "--label", text, "/a", "true");
+}
+
 static int times(const char *text, const char *word)
 {
     int n = 0;
@@ -433,6 +442,7 @@ int main(int argc, char **argv)
         {"elect runs a line of the shell with -c", elect_by_shell},
         {"an ACL scheme that the servers do not know is told in one line, 64", unknown_scheme},
         {"-n and -w 0 do not look for a server for long", not_for_long},
+        {"a text that is too long is told with the length that may be, 64", long_texts},
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
         {"the conditions of a mutex with -s or -x, 64", shared},
