@@ -53,8 +53,7 @@ void pdk__account_connection(struct pdk_client *c, char *buf, size_t size)
         snprintf(buf, size, "no server reached%s", trouble);
 }
 
-/* The reason without the leading words for RC: the incident contains them already. */
-static const char *beyond(const char *reason, int rc)
+const char *pdk__account_beyond(const char *reason, int rc)
 {
     const char *words = pdk_strerror(rc);
     size_t n = strlen(words);
@@ -69,7 +68,7 @@ void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
     if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED || rc == PDK_ETLS)
         pdk__account_connection(c, buf, size);
     else if (rc != PDK_ECLOSED && rc == c->over)
-        snprintf(buf, size, "%s", beyond(c->reason, rc));
+        snprintf(buf, size, "%s", pdk__account_beyond(c->reason, rc));
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ void pdk__account_session(struct pdk_client *c, enum pdk__session_phase before, 
 /* A write for the chain was answered: the delete of NODE; with NODE NULL, another write. */
 void pdk__account_renewal(struct pdk_client *c, const char *node, int zrc);
 
+/* REASON without the leading words for RC, which an incident has before it. */
+const char *pdk__account_beyond(const char *reason, int rc);
+
 /* The client's knowledge of a failure with RC beyond its code; "" when there is none. */
 void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size);
 

@@ -193,7 +193,7 @@ static void why_failed(struct pdk__standing *s, enum pdk__phase before, const st
     else if (error == PDK_EACCES)
         snprintf(buf, size, "%s is missing", permission(event));
     else if (error != PDK_ECLOSED && event->kind == PDK__EV_SESSION_OVER)
-        snprintf(buf, size, "%s", s->client->reason);
+        snprintf(buf, size, "%s", pdk__account_beyond(s->client->reason, error));
 }
 
 /* The program closes the client, and the server that answers takes the node away with the session. */

@@ -389,6 +389,19 @@ static void not_permitted(void)
     CHECK_EQ(status, 0);
 }
 
+/* Of a scheme that the servers do not know. */
+static void refused_authentication(void)
+{
+    static const char why[] = "the servers refused the authentication";
+    const char *path = cli_path("authentication");
+    REFUSED(77, why, "lock", "--auth", "foo:bar", path, "true");
+    CHECK_EQ(times(c.err, why), 1);
+    REFUSED(77, why, "lock", "--auth", "foo:bar", "-l", "/b", path, "true");
+    CHECK_EQ(times(c.err, why), 1);
+    REFUSED(77, why, "elect", "--auth", "foo:bar", path, "true");
+    CHECK_EQ(times(c.err, why), 1);
+}
+
 static void fits(const char *const *arguments)
 {
     CHECK_EQ(cli_run(&c, arguments), 0);
@@ -457,6 +470,7 @@ int main(int argc, char **argv)
         {"a chroot is made, but not where its parent is missing: 69", chroot_missing},
         {"no ensemble at all is told in one line, 64", no_ensemble_given},
         {"a path without permission is told in one line, 77, and credentials help", not_permitted},
+        {"authentication that the servers refuse is told once, 77", refused_authentication},
         {"each help fits a screen", help_fits},
         {"the version is told", version},
         {0},
