@@ -10,9 +10,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The bytes of the character of UTF-8 at AT; 1 when none begins there. */
+static size_t n_bytes(const char *at)
+{
+    unsigned char lead = (unsigned char)*at;
+    size_t n = lead < 0xc0 || lead >= 0xf8 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 1;
+    return n;
+}
+
+/* Not more than LENGTH bytes of TEXT, without a part of a character: JSON would not take it. */
+static size_t whole(const char *text, size_t length)
+{
+    for (size_t back = 1; back <= 3 && back <= length; back++)
+        if (n_bytes(text + length - back) > back)
+            return length - back;
+    return length;
+}
+
 static void copy(char *to, size_t size, const char *from)
 {
-    size_t length = strnlen(from, size - 1);
+    size_t length = whole(from, strnlen(from, size - 1));
     memcpy(to, from, length);
     to[length] = '\0';
 }

@@ -43,6 +43,39 @@ static void a_label_too_long_is_cut(void)
     CHECK_EQ(strlen(mine.label), PDK__LABEL_MAX - 1);
 }
 
+/* The part of END that is kept at the end of a label, where two bytes fit. */
+static const char *cut_label(const char *end)
+{
+    static struct pdk__identity mine;
+    static char label[2 * PDK__LABEL_MAX];
+    memset(label, 'x', PDK__LABEL_MAX);
+    strcpy(label + PDK__LABEL_MAX - 3, end);
+    pdk__identity_own(&mine, label);
+    return mine.label + PDK__LABEL_MAX - 3;
+}
+
+static void a_text_too_long_ends_with_a_whole_character(void)
+{
+    CHECK_STR(cut_label("\xc3\xa9"), "\xc3\xa9"); /* it fits */
+    CHECK_STR(cut_label("x\xc3\xa9"), "x");       /* two bytes */
+    CHECK_STR(cut_label("\xe2\x82\xac"), "");     /* three */
+    CHECK_STR(cut_label("\xf0\x9f\x94\x92"), ""); /* four */
+    CHECK_STR(cut_label("x\xc3"), "x\xc3");       /* no character */
+    CHECK_STR(cut_label("x\xc3x"), "x\xc3");
+    CHECK_STR(cut_label("\x80\x80\x80\x80\x80"), "\x80\x80");
+    CHECK_STR(cut_label("\xc3\xa9\x80\x80"), "\xc3\xa9");
+}
+
+static void a_text_of_another_client_is_cut_the_same_way(void)
+{
+    char data[1000] = "{\"host\":\"";
+    for (int i = 0; i < 400; i++)
+        strcat(data, "\xc3\xa9");
+    strcat(data, "\"}");
+    struct pdk__identity identity = parse(data);
+    CHECK_EQ(strlen(identity.host), PDK__HOST_MAX - 2);
+}
+
 static void an_identity_tells_the_machine_and_the_node_it_runs_under(void)
 {
     static const char node[] = "0000000000001000-0000002a-lock-0000000005";
@@ -130,6 +163,8 @@ int main(int argc, char **argv)
         {"a label that is not UTF-8 loses only what is not ASCII",
          a_label_that_is_not_utf8_loses_only_what_is_not_ascii},
         {"a label too long is cut", a_label_too_long_is_cut},
+        {"a text too long ends with a whole character", a_text_too_long_ends_with_a_whole_character},
+        {"so does one that another client has written", a_text_of_another_client_is_cut_the_same_way},
         {"Curator's bare address is a host", curators_bare_address_is_a_host},
         {"other data tells nothing", other_data_tells_nothing},
         {"a host too long is cut, not overrun", a_host_too_long_is_cut_not_overrun},
