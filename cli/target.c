@@ -76,6 +76,17 @@ static bool next(const char **at, char *entry, size_t size)
     return true;
 }
 
+/* A single '/' is the root itself. */
+static int check_chroot(const char *command, const char *hosts)
+{
+    char text[PDK__CLI_SHORT];
+    const char *chroot = strchr(hosts, '/');
+    if (chroot == NULL || strcmp(chroot, "/") == 0 || pdk__path_valid(chroot))
+        return 0;
+    return pdk__cli_usage("%s: '%s' is no chroot: a part of it is empty, '.' or '..', or it has a control character",
+                          command, pdk__cli_short(chroot, text));
+}
+
 int pdk__cli_target_hosts(const char *command, const char *hosts)
 {
     char entry[512], text[PDK__CLI_SHORT];
@@ -90,7 +101,7 @@ int pdk__cli_target_hosts(const char *command, const char *hosts)
             return pdk__cli_usage("%s: '%s' is no HOST:PORT with a port from 1 to 65535", command,
                                   pdk__cli_short(entry, text));
     }
-    return 0;
+    return check_chroot(command, hosts);
 }
 
 size_t pdk__cli_target_chroot_parent(const char *hosts, char *buf, size_t size)

@@ -13,7 +13,7 @@ const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT]);
  * COMMAND. */
 int pdk__cli_target_path(const char *command, const char *path);
 
-/* Is HOSTS a list of HOST:PORT? Likewise. */
+/* Is HOSTS a list of HOST:PORT, with a chroot that can be one? Likewise. */
 int pdk__cli_target_hosts(const char *command, const char *hosts);
 
 /* The parent of the chroot in HOSTS: its length in BUF, 0 when the chroot has none but the root. */

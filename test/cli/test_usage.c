@@ -342,6 +342,18 @@ static void no_port(void)
     REFUSED(64, "/chroot", "ls", "-z", "/chroot", "/a");
 }
 
+static void bad_chroot(void)
+{
+    static const char *const bad[] = {"/cr/", "/cr//x", "/cr/..", "/./cr", "//", "/a\001b"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char hosts[128];
+        snprintf(hosts, sizeof hosts, "%s%s", getenv("PADDOCK_HOSTS"), bad[i]);
+        REFUSED(64, "is no chroot", "lock", "-z", hosts, "/a", "true");
+        REFUSED(64, "is no chroot", "ls", "-z", hosts, "/a");
+    }
+    REFUSED(64, "'/cr/' is no chroot", "hold", "-z", "127.0.0.1:1/cr/", "/a");
+}
+
 static void chroot_missing(void)
 {
     char hosts[128];
@@ -467,6 +479,7 @@ int main(int argc, char **argv)
         {"a resolver that hangs does not outlast the time that was given: 69", hanging_resolver},
         {"nor does a client that takes long to be made: 69", hanging_client},
         {"a host without a port, or with none that can be, is told in one line, 64", no_port},
+        {"a chroot that is no path is told in one line, 64", bad_chroot},
         {"a chroot is made, but not where its parent is missing: 69", chroot_missing},
         {"no ensemble at all is told in one line, 64", no_ensemble_given},
         {"a path without permission is told in one line, 77, and credentials help", not_permitted},
