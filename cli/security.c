@@ -22,8 +22,7 @@ void pdk__cli_security_begin(struct pdk__cli_security *s)
     *s = (struct pdk__cli_security){.ca = given("PADDOCK_TLS_CA"),
                                     .cert = given("PADDOCK_TLS_CERT"),
                                     .key = given("PADDOCK_TLS_KEY"),
-                                    .user = given("PADDOCK_SASL_USER"),
-                                    .mechanism = "DIGEST-MD5"};
+                                    .user = given("PADDOCK_SASL_USER")};
 }
 
 /* --- the secret -------------------------------------------------------------------------------------------------- */
@@ -106,14 +105,29 @@ static int take_tls(struct pdk__cli_security *s, const char *command, pdk_client
 
 static int take_sasl(struct pdk__cli_security *s, const char *command, pdk_client_options *o)
 {
-    int rc = pdk_client_options_set_sasl(o, s->mechanism, s->user, give_secret, s);
+    const char *mechanism = s->mechanism != NULL ? s->mechanism : "DIGEST-MD5";
+    int rc = pdk_client_options_set_sasl(o, mechanism, s->user, give_secret, s);
     return rc == 0 ? 0 : refuse(command, "SASL", rc);
+}
+
+/* An option that would have no effect. */
+static int check_use(const struct pdk__cli_security *s, const char *command, bool tls, bool sasl)
+{
+    if (s->any_name && !tls)
+        return pdk__cli_usage("%s: --tls-any-name needs --tls-ca, --tls-cert and --tls-key", command);
+    if (s->mechanism != NULL && !sasl)
+        return pdk__cli_usage("%s: --sasl-mechanism needs --sasl-user", command);
+    if (s->password_file != NULL && !tls && !sasl)
+        return pdk__cli_usage("%s: --password-file needs --sasl-user, or the files of TLS", command);
+    return 0;
 }
 
 int pdk__cli_security_take(struct pdk__cli_security *s, const char *command, pdk_client_options *o)
 {
     bool tls = s->ca != NULL || s->cert != NULL || s->key != NULL, sasl = s->user != NULL;
-    int status = tls || sasl ? check_password_file(s, command) : 0;
+    int status = check_use(s, command, tls, sasl);
+    if (status == 0)
+        status = check_password_file(s, command);
     if (status != 0)
         return status;
     if (tls && sasl)

@@ -7,8 +7,8 @@
 struct pdk__cli_security {
     const char *ca, *cert, *key; /* NULL: no TLS */
     bool any_name;
-    const char *user; /* NULL: no SASL */
-    const char *mechanism;
+    const char *user;          /* NULL: no SASL */
+    const char *mechanism;     /* NULL: the default */
     const char *password_file; /* of the key, or of the user; NULL: PADDOCK_PASSWORD has it, if there is one */
 };
 

@@ -193,6 +193,23 @@ static void bad_credentials(void)
         REFUSED(64, "built without SASL", "ls", "--sasl-user", "me", "/a");
 }
 
+/* Without the user or the files that they belong to, from an option or the environment. */
+static void idle_credentials(void)
+{
+    REFUSED(64, "--password-file needs --sasl-user", "lock", "--password-file", "/dev/null", "/a", "true");
+    REFUSED(64, "--sasl-mechanism needs --sasl-user", "ls", "--sasl-mechanism", "DIGEST-MD5", "/a");
+    REFUSED(64, "--sasl-mechanism needs --sasl-user", "ls", "--tls-ca", "a", "--sasl-mechanism", "PLAIN", "/a");
+    REFUSED(64, "--tls-any-name needs --tls-ca", "hold", "--tls-any-name", "/a");
+    REFUSED(64, "--tls-any-name needs --tls-ca", "ls", "--sasl-user", "me", "--tls-any-name", "/a");
+    REFUSED(64, "--tls-any-name needs --tls-ca", "--tls-any-name", "ls", "/a");
+    setenv("PADDOCK_PASSWORD", "secret", 1);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "/a")), 0);
+    unsetenv("PADDOCK_PASSWORD");
+    setenv("PADDOCK_SASL_USER", "me", 1);
+    REFUSED(64, "/nonexistent", "ls", "--sasl-mechanism", "PLAIN", "--password-file", "/nonexistent", "/a");
+    unsetenv("PADDOCK_SASL_USER");
+}
+
 /* Only the servers know which schemes there are. */
 static void unknown_scheme(void)
 {
@@ -470,6 +487,7 @@ int main(int argc, char **argv)
         {"a text that is too long is told with the length that may be, 64", long_texts},
         {"a value that is no number is told in one line, 64", no_number},
         {"credentials that are none are told in one line, 64", bad_credentials},
+        {"an option of TLS or SASL without the files or the user is told in one line, 64", idle_credentials},
         {"the conditions of a mutex with -s or -x, 64", shared},
         {"several paths with --limit or --limit-from, 64", several},
         {"more permits than there are, or none, 64", permits},
