@@ -36,6 +36,7 @@ struct doctor {
     struct pdk__cli_options options; /* first */
     bool json;
     json_t *reports;
+    json_t *refused; /* the paths that could not be read */
     size_t n_findings;
 };
 
@@ -188,6 +189,8 @@ static int look(struct doctor *d, pdk_client *c, const char *path, bool *semapho
     if (rc == 0) {
         *semaphore = pdk__cli_has_leases(list);
         examine(d, list, path);
+    } else {
+        pdk__cli_json_append(d->refused, path);
     }
     pdk_contender_list_free(list);
     return rc;
@@ -230,6 +233,7 @@ static int print_json(const struct doctor *d)
     json_t *top = json_object();
     assert(d->reports != NULL);
     json_object_set(top, "paths", d->reports);
+    json_object_set(top, "refused", d->refused);
     json_object_set_new(top, "findings", json_integer((json_int_t)d->n_findings));
     return pdk__cli_json_print(top);
 }
@@ -239,12 +243,14 @@ static int run(struct doctor *d)
     pdk_client *c = NULL;
     int rc = pdk__cli_connect(&d->options, &c), printed = 0;
     d->reports = json_array();
+    d->refused = json_array();
     int status = rc == 0 ? visit(d, c) : pdk__cli_report_failure(&d->options, c, rc);
     if (rc == 0 && d->json)
         printed = print_json(d);
     if (status == 0)
         status = printed != 0 ? printed : d->n_findings > 0 ? STATUS_BUSY : 0;
     json_decref(d->reports);
+    json_decref(d->refused);
     pdk_client_free(c);
     return status;
 }
