@@ -105,13 +105,6 @@ static void stop(pthread_t thread)
     CHECK_WITHIN(LONG_MS, stopped);
 }
 
-static void let_go(void)
-{
-    CHECK_EQ(write(gate[1], "", 1), 1);
-    close(gate[0]);
-    close(gate[1]);
-}
-
 /* It was granted, closed and freed before its thread ran again. */
 static void closed_before_it_ran(unsigned budget)
 {
@@ -132,10 +125,12 @@ static void closed_before_it_ran(unsigned budget)
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_RC(pdk_lock_free(m), 0);
-    let_go();
+    CHECK_EQ(write(gate[1], "", 1), 1);
     CHECK_WITHIN(LONG_MS, l.settled);
     CHECK_RC(l.rc, PDK_ECLOSED);
     locker_finish(&l);
+    close(gate[0]);
+    close(gate[1]);
     pdk_client_free(c);
     peer_free(&other);
 }
