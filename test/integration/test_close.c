@@ -120,7 +120,9 @@ static void closed_before_it_ran(unsigned budget)
     CHECK_RC(pdk_mutex_lock(other.mutex), 0);
     locker_start(&l, m);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
+    CHECK_RC(pdk__client_enter(c), 0); /* the thread is in its wait, and not at work with the client's lock */
     stop(l.thread);
+    pdk__client_leave(c);
     CHECK_RC(pdk_mutex_unlock(other.mutex), 0);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_client_close(c), 0);
