@@ -212,8 +212,6 @@ static void frees_the_next(void)
 {
     begin();
     strand();
-    attach_only_to(away);
-    pdk__proxy_refuse(away, true);
     CHECK_RC(pdk_grant_cancel(recorder.grant), PDK_OK);
     CHECK_RC(recorder_outcome(&recorder), PDK_ECANCELED);
     char direct[32];
