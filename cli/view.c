@@ -20,6 +20,8 @@ void pdk__cli_view_free(struct pdk__cli_view *v)
 
 bool pdk__cli_view_is_semaphore(const struct pdk__cli_view *v) { return v->semaphore.permits != NULL; }
 
+static bool is_directory(const struct pdk__cli_view *v) { return pdk__cli_site(v->list) == SITE_DIRECTORY; }
+
 const pdk_contender_list *pdk__cli_view_contenders(const struct pdk__cli_view *v)
 {
     return pdk__cli_view_is_semaphore(v) ? v->semaphore.permits : v->list;
@@ -70,6 +72,11 @@ static void count_contenders(const pdk_contender_list *list, char *text, size_t 
     snprintf(text, size, "holders %zu, waiters %zu", holders, waiters);
 }
 
+static void count_below(const pdk_contender_list *list, char *text, size_t size)
+{
+    snprintf(text, size, "no lock, %zu below: see 'paddock top'", pdk_contender_list_size(list));
+}
+
 /* Short, for a heading that a narrow screen cuts. */
 static void count_permits(const struct pdk__cli_semaphore *s, char *text, size_t size)
 {
@@ -83,6 +90,8 @@ void pdk__cli_view_counts(const struct pdk__cli_view *v, char *text, size_t size
 {
     if (pdk__cli_view_is_semaphore(v))
         count_permits(&v->semaphore, text, size);
+    else if (is_directory(v))
+        count_below(v->list, text, size);
     else
         count_contenders(v->list, text, size);
 }
@@ -91,7 +100,7 @@ void pdk__cli_view_table(FILE *out, const struct pdk__cli_view *v)
 {
     if (pdk__cli_view_is_semaphore(v))
         pdk__cli_semaphore_table(out, &v->semaphore);
-    else
+    else if (!is_directory(v))
         pdk__cli_listing_table(out, v->list, pdk_contender_list_size(v->list));
 }
 

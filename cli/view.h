@@ -24,7 +24,8 @@ const pdk_contender_list *pdk__cli_view_contenders(const struct pdk__cli_view *v
 /* Do both show the same, but for the ages? */
 bool pdk__cli_view_same(const struct pdk__cli_view *a, const struct pdk__cli_view *b);
 
-/* "holders 1, waiters 2", or of a semaphore "held 1 of 3, queue 2"; a table; an object, the caller's. */
+/* "holders 1, waiters 2", of a semaphore "held 1 of 3, queue 2", of a directory how many are below; a table, of a
+ * directory none; an object, the caller's. */
 void pdk__cli_view_counts(const struct pdk__cli_view *v, char *text, size_t size);
 void pdk__cli_view_table(FILE *out, const struct pdk__cli_view *v);
 struct json_t *pdk__cli_view_report(const struct pdk__cli_view *v, const char *path);

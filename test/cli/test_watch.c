@@ -167,7 +167,7 @@ static void take_permit(int number, const char *host)
     cli_make_ephemeral(leases, name, data);
 }
 
-static void await_permits(const char *counts)
+static void await_heading(const char *counts)
 {
     char heading[256];
     snprintf(heading, sizeof heading, " %s: %s\n", path, counts);
@@ -180,23 +180,40 @@ static void permits_and_queue(void)
     take_permit(0, "db1");
     int before = watches();
     cli_start(&c, ARGS("ls", "--watch", path));
-    await_permits("held 1 of 2, queue 0");
+    await_heading("held 1 of 2, queue 0");
     program_await(&c, "1    holds  permit");
     program_await(&c, "leases/");
     CHECK_WITHIN(GENEROUS, watches() == before + 3);
     take_permit(1, "db2");
-    await_permits("held 2 of 2, queue 0");
+    await_heading("held 2 of 2, queue 0");
     stand_at(locks, 0, "db3");
-    await_permits("held 2 of 2, queue 1");
+    await_heading("held 2 of 2, queue 1");
     program_await(&c, "1    next ");
     program_await(&c, "locks/");
     cli_delete_holder(leases);
-    await_permits("held 1 of 2, queue 1");
+    await_heading("held 1 of 2, queue 1");
     cli_delete_holder(locks);
-    await_permits("held 1 of 2, queue 0");
+    await_heading("held 1 of 2, queue 0");
     interrupt();
     CHECK_WITHIN(GENEROUS, watches() == before);
     CHECK(strstr(c.out, "junk") == NULL);
+    CHECK_STR(c.err, "");
+}
+
+/* Its children are paths of their own, and no contenders. */
+static void a_directory(void)
+{
+    fresh("directory");
+    cli_make(path, "orders", "");
+    cli_make(path, "stock", "");
+    cli_start(&c, ARGS("ls", "--watch", path));
+    await_heading("no lock, 2 below: see 'paddock top'");
+    cli_delete(path, "stock");
+    await_heading("no lock, 1 below: see 'paddock top'");
+    cli_delete(path, "orders");
+    await_heading("holders 0, waiters 0");
+    interrupt();
+    CHECK(strstr(c.out, "junk") == NULL && strstr(c.out, "orders") == NULL);
     CHECK_STR(c.err, "");
 }
 
@@ -529,6 +546,7 @@ int main(int argc, char **argv)
         {"a line for each change, of the path that has changed", for_programs},
         {"what no watch tells is found all the same", what_no_watch_tells},
         {"a semaphore is shown with its permits and its queue, and again when either changes", permits_and_queue},
+        {"of a path that is no lock, how many are below", a_directory},
         {"a path may become a semaphore, and stop being one", a_semaphore_for_a_time},
         {"the servers have one watch for a path", one_watch_a_path},
         {"it goes on after an outage", an_outage},
