@@ -56,6 +56,13 @@ static int find(const struct pdk__server_options *o, char java[PATH_MAX], char c
     return 0;
 }
 
+/* Where the keeper makes its directory. */
+static const char *temporary(void)
+{
+    const char *dir = getenv("TMPDIR");
+    return dir != NULL && *dir != '\0' ? dir : "/tmp";
+}
+
 /* -XX:-UsePerfData: a JVM that is killed leaves its /tmp/hsperfdata_* file in place. The relative names are right:
  * the server's working directory is its temporary one. */
 int pdk__java_open(struct pdk__keeper *k, const struct pdk__server_options *o)
@@ -86,7 +93,9 @@ int pdk__java_open(struct pdk__keeper *k, const struct pdk__server_options *o)
     argv[n++] = o->id > 0 ? "org.apache.zookeeper.server.quorum.QuorumPeerMain"
                           : "org.apache.zookeeper.server.ZooKeeperServerMain";
     argv[n] = "zoo.cfg";
-    if (pdk__keeper_open(k, argv) != 0)
-        return pdk__server_fail("cannot start the server's keeper: %s", strerror(errno));
-    return 0;
+    if (pdk__keeper_open(k, argv) == 0)
+        return 0;
+    if (errno == ECHILD)
+        return pdk__server_fail("cannot make a directory in %s", temporary());
+    return pdk__server_fail("cannot start the server's keeper: %s", strerror(errno));
 }

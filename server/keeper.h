@@ -21,7 +21,8 @@ struct pdk__keeper {
     char dir[4096]; /* the directory it created and will remove; also the working directory of its child */
 };
 
-/* Start a keeper for ARGV (NULL-terminated, copied). Nothing of ARGV runs yet. 0, or -1 with errno. */
+/* Start a keeper for ARGV (NULL-terminated, copied). Nothing of ARGV runs yet. 0, or -1 with errno;
+ * ECHILD: it has ended, since it could make no directory. */
 int pdk__keeper_open(struct pdk__keeper *k, char *const argv[]);
 
 /* Run ARGV, with its output at the end of LOG (an absolute path). 0, or -1 with errno. */

@@ -121,6 +121,15 @@ static void names_of_data(void)
     CHECK_EQ(entries(), 0);
 }
 
+static void nowhere_to_work(void)
+{
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    CHECK_EQ(cli_run(&c, ARGS("server")), 69);
+    setenv("TMPDIR", tmp, 1);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "cannot make a directory in /nowhere/at/all") != NULL);
+}
+
 static void killed(void)
 {
     cli_start(&c, ARGS("server"));
@@ -180,6 +189,7 @@ int main(int argc, char **argv)
         {"SIGTERM ends it before it serves", terminated_before_it_serves},
         {"SIGINT ends it before it serves", interrupted_before_it_serves},
         {"a directory that Java would read as another one is refused", names_of_data},
+        {"a TMPDIR that is not there is told in one line, 69", nowhere_to_work},
         {"kill -9 leaves neither server nor directory", killed},
         {"kill -9 of its parent leaves neither server nor directory", parent_killed},
         {"a script may evaluate its line, and ends it by ending", evaluated},
