@@ -233,7 +233,7 @@ static int print_json(const struct doctor *d)
     json_t *top = json_object();
     assert(d->reports != NULL);
     json_object_set(top, "paths", d->reports);
-    json_object_set(top, "refused", d->refused);
+    json_object_set(top, "refused_paths", d->refused);
     json_object_set_new(top, "findings", json_integer((json_int_t)d->n_findings));
     return pdk__cli_json_print(top);
 }

@@ -295,11 +295,11 @@ static void private_path(void)
     json_decref(top);
     top = json_loads(c.out, 0, NULL);
     CHECK_STR(text(report(0), "path"), path);
-    CHECK_EQ(json_array_size(json_object_get(top, "refused")), 1);
-    CHECK_STR(json_string_value(json_array_get(json_object_get(top, "refused"), 0)), private);
+    CHECK_EQ(json_array_size(json_object_get(top, "refused_paths")), 1);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(top, "refused_paths"), 0)), private);
     examine(path, 1);
-    CHECK(json_is_array(json_object_get(top, "refused")));
-    CHECK_EQ(json_array_size(json_object_get(top, "refused")), 0);
+    CHECK(json_is_array(json_object_get(top, "refused_paths")));
+    CHECK_EQ(json_array_size(json_object_get(top, "refused_paths")), 0);
 }
 
 /* A name may hold what shows others elsewhere on a terminal, and data what a terminal obeys. */
