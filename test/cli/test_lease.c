@@ -40,15 +40,17 @@ static void start(const char *name)
 }
 
 /* The same, through a proxy of its own. */
-static void start_proxied(const char *name, const char *script)
+static void start_proxied_for(const char *timeout, const char *name, const char *script)
 {
     if (proxy == NULL)
         proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
     pdk__proxy_clear(proxy);
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
-    cli_start(&c, ARGS("lock", "-z", hosts, "--session-timeout", "5", fresh(name), "sh", "-c", script));
+    cli_start(&c, ARGS("lock", "-z", hosts, "--session-timeout", timeout, fresh(name), "sh", "-c", script));
     started();
 }
+
+static void start_proxied(const char *name, const char *script) { start_proxied_for("5", name, script); }
 
 /* The servers go on, but no packet passes any more, in either direction. */
 static void vanish(void)
@@ -88,7 +90,7 @@ static void servers_vanish(void)
 
 static void asked_politely(void)
 {
-    start_proxied("polite", "trap 'echo cleaned; exit 0' TERM; echo $$ $$ in; while :; do sleep .05; done");
+    start_proxied_for("10", "polite", "trap 'echo cleaned; exit 0' TERM; echo $$ $$ in; while :; do sleep .05; done");
     vanish();
     next_finds_nobody();
     CHECK_EQ(program_wait(&c), 76);
