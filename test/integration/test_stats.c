@@ -386,7 +386,7 @@ static void reconnected(void)
 static void renewed(void)
 {
     begin();
-    struct peer p = peer_proxied_for(2000);
+    struct peer p = peer_proxied_for(4000);
     CHECK_RC(pdk_mutex_lock(p.mutex), 0);
     CHECK_WITHIN(LONG_MS, count(p.client, PDK_STAT_RENEWALS) >= 2);
     CHECK(count(p.client, PDK_STAT_RENEWALS_SENT) >= count(p.client, PDK_STAT_RENEWALS));
