@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SESSION_MS = 2000, PATIENCE_MS = 60000 };
+enum { SESSION_MS = 4000, PATIENCE_MS = 60000 };
 
 #define LOCK "/fenced/lock"
 #define RECORD "/fenced/record"

@@ -58,7 +58,7 @@ static void status(void)
     fresh("status");
     CHECK_EQ(run(CONTAINER("lock", path, "sh", "-c", "exit 7")), 7);
     CHECK_EQ(run(CONTAINER("lock", path, "sh", "-c", "kill -KILL $$")), 128 + SIGKILL);
-    CHECK_EQ(run(CONTAINER("lock", path, "/no/such/command")), 127);
+    CHECK_EQ(run(CONTAINER("lock", "-q", path, "/no/such/command")), 127);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(run(CONTAINER("elect", path, "sh", "-c", "exit 8")), 8);
     CHECK_EQ(cli_children(path), 0);

@@ -210,7 +210,7 @@ static void a_wait_is_told(void)
 {
     fresh("aloud");
     begin(&first, "1", "1");
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "1", "--limit", "1", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "3", "--limit", "1", path, "true")), 1);
     CHECK(strstr(c.err, "connection") == NULL);
     CHECK(tells(&c, "1 of 1", " (sh)\n"));
     cli_start_fed(&second, ARGS("lock", "-v", "--limit", "1", path, "sh", "-c", "read -r x; exit 0"));
@@ -221,7 +221,7 @@ static void a_wait_is_told(void)
     finish(&second);
     finish(&third);
     cli_make(leases, "by-hand", "");
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "1", "--limit", "1", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-w", "3", "--limit", "1", path, "true")), 1);
     CHECK(tells(&c, "1 of 1", "by-hand (junk)\n"));
     cli_delete(leases, "by-hand");
 }

@@ -193,7 +193,7 @@ static void who_comes_after_the_end_waits_outside(void)
     cli_start(&late, ARGS("lock", "--verbose", path, "sh", "-c", "echo $PADDOCK_NODE"));
     CHECK_WITHIN(GENEROUS, program_complained(&late, "numbers are used up"));
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", path, "true")), 1);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-vv", "-w", "0.5", path, "true")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-vv", "-w", "3", path, "true")), 1);
     CHECK(strstr(c.err, "timed out: the sequence numbers of the path are used up") != NULL);
     program_close_input(&holder);
     CHECK_EQ(program_wait(&holder), 0);

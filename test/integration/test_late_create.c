@@ -157,6 +157,7 @@ static void a_late_member_is_found_and_deleted(void)
     pdk__proxy_cut(e->proxy[old]);
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(pdk__proxy_requests(e->proxy[other], PDK__OP_CREATE2), 2); /* the node again, and "ready" */
+    pdk__observe_flush(zh, members);
     CHECK_EQ(pdk__observe_nodes(zh, members, 0), 2);
     CHECK_RC(pdk_double_barrier_leave(b, PDK_FOREVER), 0);
     pdk__observe_flush(zh, members);
