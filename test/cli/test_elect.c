@@ -154,9 +154,9 @@ static void keep_can_be_ended(void)
 
 static void keep_cannot_run(void)
 {
-    CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", fresh("cannot"), "/nonexistent/command")), 127);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "-q", "--keep", fresh("cannot"), "/nonexistent/command")), 127);
     CHECK_ONE_LINE(&c);
-    CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", path, "/dev/null")), 126);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "-q", "--keep", path, "/dev/null")), 126);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_run(&c, ARGS("elect", "--keep", path, "sh", "-c", "exit 127")), 127);
     CHECK_ONE_LINE(&c);
