@@ -40,9 +40,9 @@ static void signalled_status(void)
 
 static void cannot_run(void)
 {
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-q", fresh("exec"), "/nonexistent/program")), 127);
+    CHECK_EQ(cli_run(&c, ARGS("lock", fresh("exec"), "/nonexistent/program")), 127);
     CHECK_ONE_LINE(&c);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-q", path, "/")), 126);
+    CHECK_EQ(cli_run(&c, ARGS("lock", path, "/")), 126);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_children(path), 0);
 }

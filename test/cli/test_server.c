@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         {"SIGTERM ends it before it serves", terminated_before_it_serves},
         {"SIGINT ends it before it serves", interrupted_before_it_serves},
         {"a directory that Java would read as another one is refused", names_of_data},
-        {"a TMPDIR that is not there is told in one line, 69", nowhere_to_work},
+        {"a missing TMPDIR: one line, 69", nowhere_to_work},
         {"kill -9 leaves neither server nor directory", killed},
         {"kill -9 of its parent leaves neither server nor directory", parent_killed},
         {"a script may evaluate its line, and ends it by ending", evaluated},

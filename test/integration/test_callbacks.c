@@ -174,14 +174,12 @@ static void holds_nothing(void)
  * meanwhile, for each would look after the session itself; the renewals are counted, a timeout has at least five. */
 static void works_long(void)
 {
-    enum { SHORT_MS = 4000 };
-    begin(fixture_options(SHORT_MS));
+    begin(fixture_options(4000));
     inside = leave = false;
     CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, linger, NULL, &grant), 0);
     CHECK_WITHIN(LONG_MS, inside);
     pdk__proxy_reset_counters(fixture.proxy);
-    int64_t until_ms = pdk__test_now_ms() + SHORT_MS + SHORT_MS / 4;
-    CHECK_WITHIN(LONG_MS, SEEN(pdk__proxy_replies(fixture.proxy, PDK__OP_PROOF)) >= 5 && pdk__test_now_ms() > until_ms);
+    CHECK_WITHIN(LONG_MS, SEEN(pdk__proxy_replies(fixture.proxy, PDK__OP_PROOF)) >= 15);
     CHECK_WITHIN(LONG_MS, pdk_grant_state(grant) == PDK_HELD); /* never again, if it was LOST */
     leave = true;
     CHECK_RC(pdk_grant_release(grant), 0);
