@@ -9,6 +9,15 @@ paddock_CPPFLAGS = $(library_cppflags)
 paddock_CFLAGS = $(AM_CFLAGS) $(PDK_HARDENING_FLAGS)
 paddock_LDFLAGS = $(AM_LDFLAGS) $(PDK_HARDENING_LDFLAGS)
 paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPER_LIBS) $(JANSSON_LIBS)
+# For the tests: in a build tree libtool's paddock is a script, of thirteen processes a call.
+if WITH_TESTS
+if WITH_CLI
+noinst_PROGRAMS = uninstalled/paddock
+endif
+endif
+uninstalled_paddock_LDFLAGS = $(paddock_LDFLAGS) -no-install
+uninstalled_paddock_LDADD = $(paddock_OBJECTS) $(paddock_LDADD)
+uninstalled_paddock_SOURCES =
 paddock_SOURCES = \
 	%D%/acquisition.c %D%/acquisition.h \
 	%D%/barrier.c \

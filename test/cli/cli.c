@@ -16,7 +16,7 @@ void cli_as_by_hand(void)
 
 static void start(struct program *p, const char *const *arguments, int options)
 {
-    const char *argv[32] = {program_built("paddock")};
+    const char *argv[32] = {program_built("uninstalled/paddock")};
     for (int i = 0; i < 30 && arguments[i] != NULL; i++)
         argv[i + 1] = arguments[i];
     program_start(p, argv, PROGRAM_OUTPUT | PROGRAM_ERRORS | options);

@@ -106,10 +106,10 @@ static void signals_reach_the_command(void)
 static void a_parent_that_reaps_no_child(void)
 {
     fresh("reap");
-    program_start(
-        &first,
-        ARGS("env", "--ignore-signal=CHLD", program_built("paddock"), "barrier", "-N", "1", path, "sh", "-c", "exit 3"),
-        PROGRAM_ERRORS);
+    program_start(&first,
+                  ARGS("env", "--ignore-signal=CHLD", program_built("uninstalled/paddock"), "barrier", "-N", "1", path,
+                       "sh", "-c", "exit 3"),
+                  PROGRAM_ERRORS);
     CHECK_WITHIN(GENEROUS, program_ended(&first));
     CHECK_EQ(program_wait(&first), 3);
 }

@@ -24,7 +24,8 @@ static void need_permission(void)
 }
 
 #define CONTAINER(...)                                                                                                 \
-    ARGS("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", program_built("paddock"), __VA_ARGS__)
+    ARGS("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", program_built("uninstalled/paddock"),           \
+         __VA_ARGS__)
 
 static void start(const char *const *arguments) { program_start(&c, arguments, PROGRAM_OUTPUT | PROGRAM_ERRORS); }
 

@@ -143,8 +143,10 @@ static void findings_that_cannot_be_written(void)
 {
     fresh("full");
     cli_make_ephemeral(path, "config", "");
-    CHECK_EQ(program_run(&c, ARGS("sh", "-c", "exec \"$0\" doctor \"$1\" >/dev/full", program_built("paddock"), path),
-                         PROGRAM_ERRORS),
+    CHECK_EQ(program_run(
+                 &c,
+                 ARGS("sh", "-c", "exec \"$0\" doctor \"$1\" >/dev/full", program_built("uninstalled/paddock"), path),
+                 PROGRAM_ERRORS),
              70);
     CHECK_ONE_LINE(&c);
     CHECK(strstr(c.err, "cannot write to standard output") != NULL);

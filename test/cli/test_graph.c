@@ -252,7 +252,7 @@ static void kazoo(void)
 /* Four processes on two locks, in two commands. */
 static void two_commands(void)
 {
-    static const char script[] = "echo in; read -r x; exec \"$PADDOCK_BUILDDIR/paddock\" lock \"$0\" true";
+    static const char script[] = "echo in; read -r x; exec \"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock \"$0\" true";
     char a[160], b[160];
     fresh("commands");
     snprintf(a, sizeof a, "%s/a", root);
@@ -284,7 +284,7 @@ static void five_philosophers(void)
 {
     enum { SEATS = 5 };
     static struct program diner[SEATS];
-    static const char script[] = "echo in; read -r x; exec \"$PADDOCK_BUILDDIR/paddock\" lock \"$0\" true";
+    static const char script[] = "echo in; read -r x; exec \"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock \"$0\" true";
     char fork[SEATS][160], label[SEATS][16], holds[100];
     fresh("table");
     for (int i = 0; i < SEATS; i++) {
@@ -339,7 +339,8 @@ static void several_paths(void)
 static void under_itself(void)
 {
     fresh("itself");
-    cli_start(&first, ARGS("lock", root, "sh", "-c", "\"$PADDOCK_BUILDDIR/paddock\" lock \"$PADDOCK_PATH\" true"));
+    cli_start(&first,
+              ARGS("lock", root, "sh", "-c", "\"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock \"$PADDOCK_PATH\" true"));
     CHECK_WITHIN(GENEROUS, cli_children(root) == 2);
     look(1);
     CHECK_EQ(members(0), 2);

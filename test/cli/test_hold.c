@@ -72,8 +72,8 @@ static void wait_given_up(void)
 /* Its input is the writing end of a pipe that has no reader any more. */
 static void input_without_reader(void)
 {
-    static const char script[] =
-        "{ \"$PADDOCK_BUILDDIR/paddock\" hold -w 20 -E 8 \"$PADDOCK_PATH\" 0>&1 >/dev/null; echo $? >&2; } | true";
+    static const char script[] = "{ \"$PADDOCK_BUILDDIR/uninstalled/paddock\" hold -w 20 -E 8 \"$PADDOCK_PATH\" 0>&1 "
+                                 ">/dev/null; echo $? >&2; } | true";
     CHECK_EQ(cli_run(&c, ARGS("lock", fresh("writing-end"), "sh", "-c", script)), 0);
     CHECK(strstr(c.err, "standard input ended") != NULL);
     CHECK(strstr(c.err, "\n8\n") != NULL);

@@ -330,7 +330,8 @@ static void unknown_rules(void)
 static void run_on_full(const char *command)
 {
     char script[256];
-    snprintf(script, sizeof script, "\"$PADDOCK_BUILDDIR/paddock\" %s \"$PADDOCK_PATH\" >/dev/full", command);
+    snprintf(script, sizeof script, "\"$PADDOCK_BUILDDIR/uninstalled/paddock\" %s \"$PADDOCK_PATH\" >/dev/full",
+             command);
     CHECK_EQ(cli_run(&c, ARGS("lock", "--on-revoke=ignore", fresh("full"), "sh", "-c", script)), 70);
     CHECK(strstr(c.err, "cannot write to standard output") != NULL);
 }

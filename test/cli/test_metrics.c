@@ -152,7 +152,7 @@ static void no_room(void)
     char script[400];
     begin();
     snprintf(script, sizeof script, "ulimit -f 0; exec '%s' lock --metrics %s %s sh -c 'sleep .2; exit 3'",
-             program_built("paddock"), file, cli_path("room"));
+             program_built("uninstalled/paddock"), file, cli_path("room"));
     CHECK_EQ(program_run(&c, ARGS("sh", "-c", script), 0), 3);
     CHECK_EQ(files(), 0);
 }

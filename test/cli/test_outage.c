@@ -139,7 +139,7 @@ static void ended_away(void)
 /* The command substitution of a shell ends when no process holds its pipe open any more: standard error, here. */
 static void ended_away_for_a_pipe(void)
 {
-    static const char script[] = "exec 3>&1; x=$(\"$PADDOCK_BUILDDIR/paddock\" lock --session-timeout 300 "
+    static const char script[] = "exec 3>&1; x=$(\"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock --session-timeout 300 "
                                  "\"$PADDOCK_PATH-inner\" sh -c 'echo $PPID >&3; read -r x; exit 4' 2>&1); "
                                  "echo ended $?";
     pid_t runner;

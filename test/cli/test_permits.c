@@ -160,7 +160,8 @@ static void are_listed(void)
     CHECK_EQ(json_array_size(json_object_get(top, "queue")), 1);
     json_decref(top);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, "paddock-is-not-found")), 127);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, program_built("paddock"), "ls", leases)), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, program_built("uninstalled/paddock"), "ls", leases)),
+             0);
     CHECK(strstr(c.err, "different limits") != NULL);
     finish(&first);
     finish(&second);

@@ -91,7 +91,8 @@ static void not_ready(int signal)
     CHECK(f != NULL && fputs("#!/bin/sh\nexec sleep 1000\n", f) >= 0 && fclose(f) == 0);
     CHECK_EQ(chmod(java, 0700), 0);
     snprintf(path, sizeof path, "PATH=%s:%.200s", tmp, getenv("PATH"));
-    program_start(&c, ARGS("env", path, program_built("paddock"), "server"), PROGRAM_OUTPUT | PROGRAM_ERRORS);
+    program_start(&c, ARGS("env", path, program_built("uninstalled/paddock"), "server"),
+                  PROGRAM_OUTPUT | PROGRAM_ERRORS);
     CHECK_WITHIN(GENEROUS, entries() == 2);
     CHECK_EQ(kill(c.pid, signal), 0);
     int64_t begun_ms = pdk__test_now_ms();
@@ -144,7 +145,7 @@ static void killed(void)
 static void parent_killed(void)
 {
     struct program shell;
-    program_start(&shell, ARGS("sh", "-c", "\"$PADDOCK_BUILDDIR/paddock\" server & wait"), PROGRAM_OUTPUT);
+    program_start(&shell, ARGS("sh", "-c", "\"$PADDOCK_BUILDDIR/uninstalled/paddock\" server & wait"), PROGRAM_OUTPUT);
     int port = (int)program_await_number(&shell, "export PADDOCK_HOSTS=127.0.0.1:");
     CHECK(listens(port));
     program_kill(&shell);
@@ -154,8 +155,8 @@ static void parent_killed(void)
 
 static void evaluated(void)
 {
-    static const char script[] = "eval \"$(\"$PADDOCK_BUILDDIR/paddock\" server --parent $$ &)\"; "
-                                 "\"$PADDOCK_BUILDDIR/paddock\" lock /demo sh -c 'echo ran; exit 3'";
+    static const char script[] = "eval \"$(\"$PADDOCK_BUILDDIR/uninstalled/paddock\" server --parent $$ &)\"; "
+                                 "\"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock /demo sh -c 'echo ran; exit 3'";
     struct program shell;
     CHECK_EQ(program_run(&shell, ARGS("env", "-u", "PADDOCK_HOSTS", "sh", "-c", script), 0), 3);
     CHECK_WITHIN(GENEROUS, entries() == 0);

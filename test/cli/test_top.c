@@ -146,7 +146,7 @@ static void on_a_terminal(void)
     pid_t pid = forkpty(&terminal, NULL, NULL, &size);
     CHECK(pid >= 0);
     if (pid == 0) {
-        execl(program_built("paddock"), "paddock", "top", "--interval", ".2", root, NULL);
+        execl(program_built("uninstalled/paddock"), "paddock", "top", "--interval", ".2", root, NULL);
         _exit(99);
     }
     for (bool asked = false;;) {

@@ -297,7 +297,7 @@ static void unknown_host(void)
 static void few_descriptors(void)
 {
     static const char script[] =
-        "for n in 8 9 10 11 12 13 14; do (ulimit -n $n; exec \"$PADDOCK_BUILDDIR/paddock\" lock "
+        "for n in 8 9 10 11 12 13 14; do (ulimit -n $n; exec \"$PADDOCK_BUILDDIR/uninstalled/paddock\" lock "
         "-z 127.0.0.1:1 --connect-timeout .3 /a true); done; true";
     CHECK_EQ(cli_run(&c, ARGS("lock", cli_path("few"), "sh", "-c", script)), 0);
     CHECK(strstr(c.err, "refused a thread or a descriptor") != NULL);

@@ -316,8 +316,8 @@ static void full_output(void)
     static const char *const options[] = {"--watch", "--watch --json"};
     for (int i = 0; i < 2; i++) {
         char script[200];
-        snprintf(script, sizeof script, "exec \"$PADDOCK_BUILDDIR/paddock\" ls %s \"$PADDOCK_PATH\" >/dev/full",
-                 options[i]);
+        snprintf(script, sizeof script,
+                 "exec \"$PADDOCK_BUILDDIR/uninstalled/paddock\" ls %s \"$PADDOCK_PATH\" >/dev/full", options[i]);
         CHECK_EQ(program_run(&c, ARGS("sh", "-c", script), PROGRAM_OUTPUT | PROGRAM_ERRORS), 70);
         CHECK_ONE_LINE(&c);
         CHECK(strstr(c.err, "cannot write to standard output") != NULL);
