@@ -16,6 +16,13 @@ libpaddock_test_la_SOURCES = \
 	%D%/sequence.c %D%/sequence.h \
 	%D%/zk.c %D%/zk.h
 
+# For servers of tests, by JAVA_HOME.
+EXTRA_DIST += %D%/archive
+CLEANDIRS += %D%/jre
+archives = %D%/jre/bin/java
+%D%/jre/bin/java: %D%/archive uninstalled/paddock$(EXEEXT)
+	$(AM_V_GEN)$(srcdir)/%D%/archive %D%/jre uninstalled/paddock$(EXEEXT)
+
 # A process that contends for a lock, and writes its history.
 %C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
 %C%_worker_LDADD = libpaddock_test.la libpaddock_all.la
