@@ -32,11 +32,29 @@ int cli_run(struct program *p, const char *const *arguments)
     return program_wait(p);
 }
 
+/* The lines that begin with START. */
+static int count_lines(const struct program *c, const char *start)
+{
+    static const char patience[] = "waiting up to 5 s for a server, to ";
+    int n = 0;
+    for (const char *line = c->err, *end; *line != '\0'; line = end) {
+        end = line + strcspn(line, "\n");
+        end += *end == '\n';
+        const char *found = strstr(line, patience);
+        n += (found == NULL || found >= end) && strncmp(line, start, strlen(start)) == 0;
+    }
+    return n;
+}
+
+int cli_messages(const struct program *c) { return count_lines(c, "paddock: "); }
+
 bool cli_one_line(const struct program *c)
 {
-    const char *end = strchr(c->err, '\n');
-    return strncmp(c->err, "paddock: ", 9) == 0 && end != NULL && end[1] == '\0';
+    size_t size = strlen(c->err);
+    return count_lines(c, "") == 1 && cli_messages(c) == 1 && c->err[size - 1] == '\n';
 }
+
+bool cli_quiet(const struct program *c) { return count_lines(c, "") == 0; }
 
 static bool read_stat(pid_t pid, char *state, pid_t *parent, char *name)
 {

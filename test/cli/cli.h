@@ -33,13 +33,23 @@ void cli_start(struct program *p, const char *const *arguments);
 void cli_start_fed(struct program *p, const char *const *arguments);
 int cli_run(struct program *p, const char *const *arguments);
 
-/* Is what it said on standard error one line that begins with "paddock: "? */
+/* Of what it said on standard error: the lines that begin with "paddock: "; is there one line, such a one; is there none?
+ * A line that tells that a release waits for its answer does not count: it is said after a second, of which servers need
+ * more on a busy machine. */
+int cli_messages(const struct program *p);
 bool cli_one_line(const struct program *p);
+bool cli_quiet(const struct program *p);
 
 #define CHECK_ONE_LINE(c)                                                                                              \
     do {                                                                                                               \
         if (!cli_one_line(c))                                                                                          \
             pdk__test_fail(__FILE__, __LINE__, "not one line: '%s'", (c)->err);                                        \
+    } while (0)
+
+#define CHECK_QUIET(c)                                                                                                 \
+    do {                                                                                                               \
+        if (!cli_quiet(c))                                                                                             \
+            pdk__test_fail(__FILE__, __LINE__, "not quiet: '%s'", (c)->err);                                           \
     } while (0)
 
 /* The process that keeps the session of a running `paddock lock`, and its guard. The test fails when there is none:
