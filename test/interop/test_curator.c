@@ -184,8 +184,9 @@ static pid_t hold_in_child(const char *path)
 static void a_killed_process_of_ours_lets_curator_in(void)
 {
     const char *path = "/interop/killed-ours";
-    pid_t child = hold_in_child(path);
+    /* First: it may take longer than the child's session, which is short. */
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
+    pid_t child = hold_in_child(path);
     program_say(&peer, "0 lock");
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     CHECK_EQ(kill(child, SIGKILL), 0);
