@@ -114,8 +114,6 @@ void program_close_input(struct program *p)
 bool program_said(const struct program *p, const char *text)
 {
     pdk__test_saw_text("its output", p->out);
-    if (p->err[0] != '\0')
-        pdk__test_saw_text("its errors", p->err);
     return strstr(p->out, text) != NULL;
 }
 
@@ -132,8 +130,7 @@ static const char *find(struct program *p, const char *words)
     const char *at = strstr(p->out + p->read, words);
     pdk__test_saw_text("its output", p->out);
     if (at == NULL && ended)
-        pdk__test_fail(__FILE__, __LINE__, "it ended (%d) without \"%s\", but with: %s%s", p->status, words, p->out,
-                       p->err);
+        pdk__test_fail(__FILE__, __LINE__, "it ended (%d) without \"%s\", but with: %s", p->status, words, p->out);
     return at;
 }
 
