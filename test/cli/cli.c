@@ -32,29 +32,36 @@ int cli_run(struct program *p, const char *const *arguments)
     return program_wait(p);
 }
 
-/* The lines that begin with START. */
-static int count_lines(const struct program *c, const char *start)
+/* A line that tells of a release whose answer takes more than a second; of a command that ran for so long. */
+static bool is_patience(const struct program *c, const char *line, size_t size)
 {
-    static const char patience[] = "waiting up to 5 s for a server, to ";
+    static const char words[] = "waiting up to 5 s for a server, to ";
+    return memmem(line, size, words, sizeof words - 1) != NULL && pdk__test_now_ms() - c->began_ms >= 1000;
+}
+
+/* The other lines, those that begin with START and have WORD in them. */
+static int count_lines(const struct program *c, const char *start, const char *word)
+{
     int n = 0;
     for (const char *line = c->err, *end; *line != '\0'; line = end) {
         end = line + strcspn(line, "\n");
         end += *end == '\n';
-        const char *found = strstr(line, patience);
-        n += (found == NULL || found >= end) && strncmp(line, start, strlen(start)) == 0;
+        size_t size = (size_t)(end - line);
+        n += !is_patience(c, line, size) && strncmp(line, start, strlen(start)) == 0 &&
+             memmem(line, size, word, strlen(word)) != NULL;
     }
     return n;
 }
 
-int cli_messages(const struct program *c) { return count_lines(c, "paddock: "); }
+bool cli_unnamed(const struct program *c) { return count_lines(c, "", "paddock") == 0; }
 
 bool cli_one_line(const struct program *c)
 {
     size_t size = strlen(c->err);
-    return count_lines(c, "") == 1 && cli_messages(c) == 1 && c->err[size - 1] == '\n';
+    return count_lines(c, "", "") == 1 && count_lines(c, "paddock: ", "") == 1 && c->err[size - 1] == '\n';
 }
 
-bool cli_quiet(const struct program *c) { return count_lines(c, "") == 0; }
+bool cli_quiet(const struct program *c) { return count_lines(c, "", "") == 0; }
 
 static bool read_stat(pid_t pid, char *state, pid_t *parent, char *name)
 {

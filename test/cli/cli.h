@@ -33,12 +33,12 @@ void cli_start(struct program *p, const char *const *arguments);
 void cli_start_fed(struct program *p, const char *const *arguments);
 int cli_run(struct program *p, const char *const *arguments);
 
-/* Of what it said on standard error: the lines that begin with "paddock: "; is there one line, such a one; is there none?
- * A line that tells that a release waits for its answer does not count: it is said after a second, of which servers need
- * more on a busy machine. */
-int cli_messages(const struct program *p);
+/* What it said on standard error, is it one line that begins with "paddock: "? Is it nothing? Is "paddock" not in it? A
+ * line that tells that a release waits for its answer does not count where the command ran for a second, after which it
+ * is said: servers need more on a busy machine. */
 bool cli_one_line(const struct program *p);
 bool cli_quiet(const struct program *p);
+bool cli_unnamed(const struct program *p);
 
 #define CHECK_ONE_LINE(c)                                                                                              \
     do {                                                                                                               \

@@ -68,7 +68,7 @@ static void become(const int fd[3], const char *const *argv, bool leads)
 void program_start(struct program *p, const char *const *argv, int options)
 {
     int ends[2] = {open("/dev/null", O_RDONLY | O_CLOEXEC), 0};
-    *p = (struct program){.leads = (options & PROGRAM_GROUP) != 0};
+    *p = (struct program){.leads = (options & PROGRAM_GROUP) != 0, .began_ms = pdk__test_now_ms()};
     if ((options & PROGRAM_INPUT) != 0) {
         close(ends[0]);
         CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -14,6 +14,7 @@
 struct program {
     pid_t pid;
     bool runs;             /* it was started, and has not been waited for */
+    int64_t began_ms;      /* when it was started, by pdk__test_now_ms() */
     int status;            /* after its end: the exit status, or -N when signal N ended it */
     int in;                /* its standard input; 0: /dev/null */
     bool leads;            /* it leads a process group */
