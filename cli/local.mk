@@ -12,7 +12,7 @@ paddock_LDADD = libpaddock.la libpaddock_core.la libpaddock_server.la $(ZOOKEEPE
 # For the tests: in a build tree libtool's paddock is a script, of thirteen processes a call.
 if WITH_TESTS
 if WITH_CLI
-noinst_PROGRAMS = uninstalled/paddock
+noinst_PROGRAMS += uninstalled/paddock
 endif
 endif
 uninstalled_paddock_LDFLAGS = $(paddock_LDFLAGS) -no-install

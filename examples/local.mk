@@ -1,4 +1,4 @@
-noinst_PROGRAMS = \
+noinst_PROGRAMS += \
 	%D%/adopt %D%/async %D%/contest %D%/fenced_store %D%/leader %D%/loop %D%/mutex
 %C%_adopt_CPPFLAGS = $(library_cppflags)
 %C%_adopt_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)

@@ -18,7 +18,7 @@ judge_sources = \
 	%D%/verdict.h
 %C%_evidence_SOURCES = %D%/test_evidence.c $(judge_sources)
 %C%_judge_SOURCES = %D%/judge_main.c $(judge_sources)
-%C%_judge_LDADD = libpaddock_test.la libpaddock_all.la
+%C%_judge_LDADD = $(library_and_harness)
 %C%_lanes_SOURCES = %D%/test_lanes.c $(judge_sources)
 %C%_laws_SOURCES = %D%/test_judge.c $(judge_sources)
 %C%_run_SOURCES = \

@@ -9,7 +9,7 @@ cli_programs =
 cli_scripts =
 endif
 EXTRA_DIST += %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
-libpaddock_test_la_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
+libpaddock_test_a_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_barrier_SOURCES = %D%/test_barrier.c
 %C%_break_SOURCES = %D%/test_break.c
 %C%_container_SOURCES = %D%/test_container.c

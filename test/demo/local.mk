@@ -13,12 +13,12 @@ demo_sources = \
 %C%_bare_LDADD = $(ZOOKEEPER_LIBS)
 %C%_belief_SOURCES = %D%/belief.c %D%/margins.c %D%/margins.h %D%/observer.c %D%/observer.h $(demo_sources)
 %C%_candidate_SOURCES = %D%/candidate.c
-%C%_candidate_LDADD = libpaddock_test.la libpaddock_all.la
+%C%_candidate_LDADD = $(library_and_harness)
 %C%_child_SOURCES = %D%/child.c $(work_sources)
 %C%_child_LDADD =
 %C%_cost_SOURCES = %D%/cost.c %D%/observer.c %D%/observer.h $(demo_sources)
 %C%_holder_SOURCES = %D%/holder.c $(work_sources)
-%C%_holder_LDADD = libpaddock_test.la libpaddock_all.la
+%C%_holder_LDADD = $(library_and_harness)
 %C%_patience_SOURCES = \
 	%D%/patience.c test/docker/workers.c test/docker/workers.h test/docker/scenario.c test/docker/scenario.h $(judge_sources) \
 	$(demo_sources)

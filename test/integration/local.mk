@@ -16,7 +16,7 @@ secure_programs = \
 	%D%/oversize %D%/rwlock
 
 # Programs that tests start.
-libpaddock_test_la_SOURCES += %D%/example.c %D%/example.h
+libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h
 
 %C%_adopt_SOURCES = %D%/test_adopt.c
 %C%_attempts_SOURCES = %D%/test_attempts.c

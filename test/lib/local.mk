@@ -1,6 +1,5 @@
 # The harness; local.mk of other folders add the files that several of their tests share.
-libpaddock_test_la_LIBADD = libpaddock_server.la
-libpaddock_test_la_SOURCES = \
+libpaddock_test_a_SOURCES = \
 	%D%/recorder.c %D%/recorder.h \
 	%D%/beat.c %D%/beat.h \
 	%D%/check.c %D%/check.h \
@@ -25,4 +24,4 @@ archives = %D%/jre/bin/java
 
 # A process that contends for a lock, and writes its history.
 %C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
-%C%_worker_LDADD = libpaddock_test.la libpaddock_all.la
+%C%_worker_LDADD = $(library_and_harness)

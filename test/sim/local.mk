@@ -5,7 +5,7 @@ EXTRA_DIST += $(sim_scripts) %D%/coverage %D%/seeds
 shipped_library = %D%/libshipped.a
 %C%_libshipped_a_CPPFLAGS = $(AM_CPPFLAGS) -include $(srcdir)/%D%/shim.h
 %C%_libshipped_a_SOURCES = $(simulated_sources) %D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
-%C%_sim_LDADD = %D%/libshipped.a libpaddock_core.la $(JANSSON_LIBS)
+%C%_sim_LDADD = %D%/libshipped.a .libs/libpaddock_core.a $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
 	%D%/agenda.c %D%/agenda.h \
 	%D%/askers.c \

@@ -1,7 +1,7 @@
 story_programs = %D%/acquire %D%/barrier %D%/belief %D%/conditions %D%/disturbed %D%/double_barrier \
 	%D%/idle %D%/link %D%/permits %D%/revoked %D%/rounds %D%/session %D%/sharing %D%/spent %D%/stray \
 	%D%/unwatched
-libpaddock_test_la_SOURCES += %D%/trace.c %D%/trace.h
+libpaddock_test_a_SOURCES += %D%/trace.c %D%/trace.h
 %C%_acquire_SOURCES = %D%/test_acquire.c
 %C%_barrier_SOURCES = %D%/test_barrier.c
 %C%_belief_SOURCES = %D%/test_belief.c
