@@ -189,10 +189,13 @@ void pdk__keeper_reap(struct pdk__keeper *k)
     k->child = 0;
 }
 
+/* A child that was forked has the descriptor, too: shut down, the keeper hears all the same that it is to end. */
 void pdk__keeper_close(struct pdk__keeper *k)
 {
-    if (k->fd >= 0)
+    if (k->fd >= 0) {
+        shutdown(k->fd, SHUT_WR);
         close(k->fd);
+    }
     if (k->pid > 0)
         while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
             ;

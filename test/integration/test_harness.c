@@ -120,8 +120,13 @@ static void leaves_nothing(void)
     make(&s, &(struct pdk__server_options){0});
     snprintf(dir, sizeof dir, "%s", pdk__server_dir(s));
     pid_t pid = pdk__server_pid(s);
+    pid_t child = pdk__test_fork(); /* it has the descriptors, too */
+    if (child == 0)
+        pause();
     pdk__server_pause(s); /* not even a stopped one */
     pdk__server_free(s);
+    kill(child, SIGKILL);
+    CHECK_EQ(pdk__test_wait(child), -SIGKILL);
     CHECK(!exists(dir));
     CHECK(kill(pid, 0) != 0);
 }
@@ -277,7 +282,7 @@ int main(int argc, char **argv)
         {"a stopped server keeps its port", keeps_its_port},
         {"a port that is taken is found out", port_taken},
         {"a server dies with its parent and leaves nothing", dies_with_parent},
-        {"a freed server leaves nothing, even when it was paused", leaves_nothing},
+        {"a freed server leaves nothing, even when it was paused and a forked child goes on", leaves_nothing},
         {"a missing jar or java names its Debian package", names_the_package},
         {"servers of somebody else are used, and left alone", borrowed},
         {"a server that accepts connections and does not answer grants no session", no_session},
