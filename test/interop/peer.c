@@ -112,3 +112,12 @@ void peer_start_go(int port)
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", port);
     start(ARGS(go_peer, hosts));
 }
+
+void peer_hear_both(const char *one, const char *other)
+{
+    char first[64];
+    snprintf(first, sizeof first, "%s", program_hear(&peer));
+    bool swapped = strcmp(first, other) == 0;
+    CHECK_STR(first, swapped ? other : one);
+    CHECK_STR(program_hear(&peer), swapped ? one : other);
+}

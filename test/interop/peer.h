@@ -29,4 +29,7 @@ void peer_build_go(const char *dir);
 /* Start it; its commands name their paths. On the server at 127.0.0.1:PORT. Ends the one before. */
 void peer_start_go(int port);
 
+/* The next two lines are these, of two of its threads, in either order. */
+void peer_hear_both(const char *one, const char *other);
+
 #endif

@@ -3,8 +3,6 @@
 #include "peer.h"
 #include "test/lib/check.h"
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 static pdk_rwlock *new_rwlock(const char *path)
 {
@@ -18,16 +16,6 @@ static void say_and_hear(const char *words, const char *answer)
 {
     program_say(&peer, "%s", words);
     CHECK_STR(program_hear(&peer), answer);
-}
-
-/* Of two threads of the peer, in either order. */
-static void hear_both(const char *one, const char *other)
-{
-    char first[64];
-    snprintf(first, sizeof first, "%s", program_hear(&peer));
-    bool swapped = strcmp(first, other) == 0;
-    CHECK_STR(first, swapped ? other : one);
-    CHECK_STR(program_hear(&peer), swapped ? one : other);
 }
 
 static _Atomic int answer;
@@ -65,7 +53,7 @@ void curators_reader_and_writer_wait_for_our_writer(void)
     CHECK_STR(program_hear(&peer), "0 locked");
     CHECK(program_silent(&peer));
     program_say(&peer, "0 rdunlock");
-    hear_both("0 unlocked", "1 locked");
+    peer_hear_both("0 unlocked", "1 locked");
     say_and_hear("1 wrunlock", "1 unlocked");
     CHECK_RC(pdk_lock_free(l), PDK_OK);
 }
