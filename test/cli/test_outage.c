@@ -32,7 +32,7 @@ static void short_outage(void)
 static void long_outage(void)
 {
     pid_t command;
-    cli_start(&c, ARGS("lock", "--session-timeout", "1", fresh("long"), "sh", "-c", "echo $$ in; exec sleep 600"));
+    cli_start(&c, ARGS("lock", "--session-timeout", "4", fresh("long"), "sh", "-c", "echo $$ in; exec sleep 600"));
     CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
     pdk__server_pause(cli_server());
@@ -86,7 +86,7 @@ static void never_confirmed(void)
     snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
     int r = pdk__proxy_rule(
         proxy, &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__SWALLOW_REQUEST, .every = true});
-    cli_start_fed(&c, ARGS("lock", "-z", hosts, "--session-timeout", "2", fresh("never"), "sh", "-c",
+    cli_start_fed(&c, ARGS("lock", "-z", hosts, "--session-timeout", "4", fresh("never"), "sh", "-c",
                            "echo in; read -r x; exit 5"));
     CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     program_close_input(&c);

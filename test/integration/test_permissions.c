@@ -247,7 +247,7 @@ static void count_states(pdk_mutex *m, pdk_state state, int64_t token, void *arg
 
 static pdk_client *counting_client(const char *path)
 {
-    pdk_client_options *o = fixture_options(6000);
+    pdk_client_options *o = fixture_options(9000);
     lacking = path;
     n_renewals = n_leftovers = n_suspect = n_lost = 0;
     refused_while_held = false;
@@ -259,10 +259,12 @@ static bool incident(pdk_mutex *m, const char *begin, const char *part)
 {
     char text[600];
     pdk_lock_last_error(m, text, sizeof text);
+    pdk__test_saw_text("the incident", text);
     return strncmp(text, begin, strlen(begin)) == 0 && strstr(text, part) != NULL;
 }
 
-/* Told when the servers refuse the first renewal: most of the time is left then. */
+/* Told when the servers refuse the first renewal: most of the time is left then. Where that was before the grant, the
+ * second one tells it of the hold. */
 static void loss_without_delete(void)
 {
     const char *path = fixture_path();
@@ -273,6 +275,7 @@ static void loss_without_delete(void)
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_WITHIN(LONG_MS, n_renewals == 1);
     CHECK(refused_while_held);
+    CHECK_WITHIN(LONG_MS, incident(m, "hold ", "the session cannot be renewed: "));
     CHECK(incident(m, "hold ", "does not permit DELETE") && incident(m, "hold ", path));
     CHECK_WITHIN(LONG_MS, n_lost == 1);
     CHECK_EQ(n_suspect, 1);
