@@ -99,17 +99,18 @@ static void show(const struct words *w, const pdk_contender_list *list)
 /* "yes", and nothing shorter: the lock that is taken away here may still be in use. */
 static bool confirmed(const struct words *w, const pdk_contender_list *list)
 {
-    char owner[700], clean[700], others[64] = "", line[16] = "";
+    char owner[700], clean[700], path[700], others[64] = "", line[16] = "";
     if (w->yes)
         return true;
     pdk__cli_owner(list, 0, owner, sizeof owner);
     pdk__cli_printable(clean, sizeof clean, (int)sizeof clean, owner);
+    pdk__cli_printable(path, sizeof path, (int)sizeof path, w->options.path);
     if (holders(list) > 1)
         snprintf(others, sizeof others, " and %zu others", holders(list) - 1);
     fprintf(stderr,
             "paddock: %s, held by %s%s, goes to the next in line, even if its holder still works under it.\n"
             "paddock: type 'yes' to take it away: ",
-            w->options.path, clean, others);
+            path, clean, others);
     return fgets(line, sizeof line, stdin) != NULL && strcasecmp(line, "yes\n") == 0;
 }
 

@@ -1,5 +1,7 @@
 #include "cli/call.h"
 
+#include "cli/signals.h"
+
 #include <paddock/error.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,12 +14,9 @@
 
 int pdk__cli_call_signals(void)
 {
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, 0};
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGQUIT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    pdk__cli_signals_not_ignored(&set, signals);
     sigaddset(&set, SIGCHLD);
     if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
         return -1;

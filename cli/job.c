@@ -90,7 +90,7 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
     struct pdk__cli_spawned child;
     assert(r->child == 0 && !r->dead && !r->leaving);
     pdk__cli_job_reap(r);
-    r->lost = false;
+    r->lost = r->asked = false;
     r->status = 0;
     r->relay = (struct pdk__cli_relay){0};
     set_environment(r, grant);
@@ -119,13 +119,13 @@ static bool runs(const struct pdk__cli_runner *r)
     return false;
 }
 
-/* As a rule, a lost term is followed by another; a term whose command ended is not. */
+/* As a rule, a lost term is followed by another; a term whose command ended by itself is not. */
 static bool wants_next_term(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
     if (!l->common.elect || r->channel < 0 || r->quit || r->leaving)
         return false;
-    return r->lost ? !l->once : l->keep && runs(r);
+    return r->lost && l->on_lost != 0 ? !l->once : l->keep && runs(r);
 }
 
 /* A command that ends as soon as it is started must not keep the servers busy with elections. */
@@ -156,14 +156,15 @@ static void request_next_term(struct pdk__cli_runner *r)
 /* --- its end ----------------------------------------------------------------------------------------------------- */
 
 /* A command that was killed has not restored the terminal. And a key that killed it, while it alone was in the
- * foreground, was meant for the rest of this job as well. */
+ * foreground, was meant for the rest of this job as well; a signal of ours was not. */
 static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     bool had = pdk__cli_terminal_return(&r->terminal, r->child);
     bool killed = info->si_code != CLD_EXITED;
     if (killed || r->lost)
         pdk__cli_terminal_restore(&r->terminal);
-    if (had && killed && (info->si_status == SIGINT || info->si_status == SIGQUIT))
+    bool ours = (r->lost && info->si_status == r->lock->on_lost) || (r->asked && info->si_status == r->lock->on_revoke);
+    if (had && killed && !ours && (info->si_status == SIGINT || info->si_status == SIGQUIT))
         kill(0, info->si_status);
 }
 

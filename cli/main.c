@@ -37,22 +37,12 @@ static const struct command {
                 {"doctor", pdk__cli_doctor_main}, {"graph", pdk__cli_graph_main}, {"top", pdk__cli_top_main},
                 {"server", pdk__cli_server_main}};
 
-static bool is_help(const char *word)
+static int answer(const char *asked)
 {
-    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
-}
-
-static bool is_version(const char *word) { return strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0; }
-
-static int top(const char *word)
-{
-    if (is_version(word))
+    if (strcmp(asked, "version") == 0)
         return pdk__cli_version();
-    if (is_help(word)) {
-        fputs(help, stdout);
-        return 0;
-    }
-    return pdk__cli_usage("no such command: '%s'; 'paddock --help' lists them", word);
+    fputs(help, stdout);
+    return 0;
 }
 
 static int dispatch(int argc, char **argv)
@@ -60,17 +50,21 @@ static int dispatch(int argc, char **argv)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0)
             return commands[i].run(argc, argv);
-    return top(argv[0]);
+    return strcmp(argv[0], "help") == 0 ? answer("help")
+                                        : pdk__cli_usage("no such command: '%s'; 'paddock --help' lists them", argv[0]);
 }
 
 /* Options of the ensemble may come before the command: move them to where the command reads them. A "--" that ends
  * them is left out, because there it would end the command's own options too. */
 static int run(int argc, char **argv)
 {
-    bool leading = argc > 1 && argv[1][0] == '-' && !is_help(argv[1]) && !is_version(argv[1]);
-    int end = leading ? pdk__cli_options_skip(pdk__cli_ensemble_options, argc, argv) : 1;
+    const char *asked = NULL;
+    bool leading = argc > 1 && argv[1][0] == '-';
+    int end = leading ? pdk__cli_options_skip(pdk__cli_ensemble_options, argc, argv, &asked) : 1;
     if (end < 0)
         return STATUS_USAGE;
+    if (asked != NULL)
+        return answer(asked);
     int at = end < argc && strcmp(argv[end], "--") == 0 ? end + 1 : end;
     if (at >= argc)
         return pdk__cli_usage("no command given; 'paddock --help' lists them");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <paddock/stats.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +77,13 @@ static int replace(const char *file, const char *text, size_t size)
     return why;
 }
 
+/* Not where it would wait for the reader: the lease is renewed meanwhile. */
 static void complain(struct pdk__cli_metrics *m, int why)
 {
-    if (!m->complained && !m->options->quiet)
+    struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (m->complained || (!m->options->quiet && (poll(&fd, 1, 0) != 1 || (fd.revents & POLLOUT) == 0)))
+        return;
+    if (!m->options->quiet)
         pdk__cli_message("--metrics %s: %s", m->file, strerror(why));
     m->complained = true;
 }

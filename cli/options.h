@@ -98,10 +98,10 @@ void pdk__cli_options_forget(struct pdk__cli_options *o);
  * status, already explained. */
 int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);
 
-/* The index of the first word of ARGV after options of TABLE, which are not taken, or of --help or --version among
- * them. A "--" that ends them is such a word. ARGV[0] does not count. Negative, and already explained, when an
- * option is not in TABLE. */
-int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv);
+/* The index of the first word of ARGV after options of TABLE, which are not taken. A "--" that ends them is such a word.
+ * ARGV[0] does not count. Negative, and already explained, when an option is not in TABLE. With --help or --version
+ * among them *ASKED becomes "help" or "version", which are not freed. */
+int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv, const char **asked);
 
 /* Path I of those that are locked: 0 is `path`; NULL after the last. */
 const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned i);

@@ -119,6 +119,7 @@ static void take_revocation(struct pdk__cli_runner *r)
                          signal == 0 ? "; the command goes on" : ": the command is asked to end");
     if (signal == 0)
         return;
+    r->asked = true;
     kill(-r->child, signal);
     kill(-r->child, SIGCONT); /* a stopped command receives nothing */
 }

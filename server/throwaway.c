@@ -47,6 +47,16 @@ static bool is_plain(const char *name)
     return true;
 }
 
+/* As Java writes a name. */
+static void squeeze_slashes(char *name)
+{
+    char *to = name;
+    for (const char *from = name; *from != '\0'; from++)
+        if (*from != '/' || (from[1] != '/' && (from[1] != '\0' || to == name)))
+            *to++ = *from;
+    *to = '\0';
+}
+
 /* The server has another working directory than ours: absolute names. */
 static int place(pdk__server *s, const struct pdk__server_options *o)
 {
@@ -61,6 +71,7 @@ static int place(pdk__server *s, const struct pdk__server_options *o)
     int m = snprintf(s->log, sizeof s->log, "%s%s%s", *log == '/' ? "" : here, *log == '/' ? "" : "/", log);
     if (n >= (int)sizeof s->data || m >= (int)sizeof s->log || strchr(s->log, '\n') != NULL)
         return pdk__server_fail("no usable path: %s", n >= (int)sizeof s->data ? data : log);
+    squeeze_slashes(s->data);
     if (!is_plain(s->data))
         return pdk__server_fail("Java would read another name than %s", s->data);
     if (mkdir(s->data, 0700) != 0 && errno != EEXIST)

@@ -356,6 +356,18 @@ static void not_permitted(void)
     CHECK_STR(c.out, "");
 }
 
+/* The command of a term that was lost, and goes on, ends by itself. */
+static void ignored_loss(void)
+{
+    cli_start_fed(&c, ARGS("elect", "--on-lost=ignore", fresh("ignore"), "sh", "-c", TELL));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    cli_delete_holder(path);
+    CHECK_WITHIN(GENEROUS, program_complained(&c, "lost"));
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 5);
+    CHECK_EQ(token_of(&c, 2), 0);
+}
+
 static void listens(void)
 {
     struct program listener, json;
@@ -401,6 +413,7 @@ int main(int argc, char **argv)
         {"a term that is lost is followed by another, with another token", next_term},
         {"the command of one term has ended before that of the next begins", stopped_before_the_next},
         {"--once is for one term: 76 when it is lost", once},
+        {"a command that goes on after a loss is not run again when it has ended", ignored_loss},
         {"--keep stands again behind the others", keep},
         {"--turns leads in turns with the others, without a rest", turns},
         {"--keep ends by SIGTERM", keep_can_be_ended},

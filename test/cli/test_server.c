@@ -122,6 +122,21 @@ static void names_of_data(void)
     CHECK_EQ(entries(), 0);
 }
 
+/* Java writes it with one slash between two names. */
+static void slashes_of_data(void)
+{
+    char place[64];
+    struct stat st;
+    snprintf(place, sizeof place, "%s//data//", tmp);
+    cli_start(&c, ARGS("server", "--data", place));
+    CHECK(announced(&c) > 0);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(program_wait(&c), 0);
+    CHECK_EQ(stat(place, &st), 0);
+    CHECK_EQ(program_run(&d, ARGS("rm", "-r", place), 0), 0);
+    CHECK_EQ(entries(), 0);
+}
+
 static void nowhere_to_work(void)
 {
     setenv("TMPDIR", "/nowhere/at/all", 1);
@@ -190,6 +205,7 @@ int main(int argc, char **argv)
         {"SIGTERM ends it before it serves", terminated_before_it_serves},
         {"SIGINT ends it before it serves", interrupted_before_it_serves},
         {"a directory that Java would read as another one is refused", names_of_data},
+        {"a directory with needless slashes in its name is served", slashes_of_data},
         {"a missing TMPDIR: one line, 69", nowhere_to_work},
         {"kill -9 leaves neither server nor directory", killed},
         {"kill -9 of its parent leaves neither server nor directory", parent_killed},

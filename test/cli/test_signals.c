@@ -150,6 +150,30 @@ static void ignored_by_hold(void)
     CHECK_EQ(program_wait(&d), 0);
 }
 
+static void ignored_by_listener(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    cli_start(&c, ARGS("elect", "--listen", fresh("nohup-listen")));
+    signal(SIGHUP, SIG_DFL);
+    CHECK_WITHIN(GENEROUS, program_said(&c, "none\n"));
+    kill(c.pid, SIGHUP);
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+}
+
+/* Nothing shows that it waits: many signals, of which one comes then. */
+static void ignored_by_barrier(void)
+{
+    CHECK_EQ(cli_run(&d, ARGS("barrier", "set", fresh("nohup-barrier"))), 0);
+    signal(SIGHUP, SIG_IGN);
+    cli_start(&c, ARGS("barrier", path));
+    signal(SIGHUP, SIG_DFL);
+    for (int64_t until_ms = pdk__test_now_ms() + 1000; pdk__test_now_ms() < until_ms; pdk__test_nap())
+        kill(c.pid, SIGHUP);
+    CHECK_EQ(cli_run(&d, ARGS("barrier", "remove", path)), 0);
+    CHECK_EQ(program_wait(&c), 0);
+}
+
 /* A service manager, whose name this process takes, signals each process of the unit. The runner is stopped meanwhile,
  * so that it gets all the signals at once. SIGUSR1 comes after all effects of SIGTERM. */
 static void once_only(void)
@@ -289,6 +313,8 @@ int main(int argc, char **argv)
         {"a signal that was ignored stays ignored", stays_ignored},
         {"a signal that was ignored ends no wait", ignored_by_us},
         {"a signal that was ignored does not end hold", ignored_by_hold},
+        {"a signal that was ignored does not end elect --listen", ignored_by_listener},
+        {"a signal that was ignored does not end barrier", ignored_by_barrier},
         {"a service manager's signal to every process reaches the command once", once_only},
         {"a signal to every process but the command reaches the command", all_but_the_command},
         {"a signal that ends reaches a command that is stopped", reaches_stopped},

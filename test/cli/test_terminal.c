@@ -161,6 +161,39 @@ static void interrupt_key(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+/* Its own signal is no key: the candidate stands again, and the shell's other jobs get none. */
+static void loss_is_no_key(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "paddock elect --on-lost=INT %s sh -c 'echo in $PADDOCK_TOKEN; read -r x; exit 3'; echo status $?",
+             fresh("lost"));
+    open_terminal(command);
+    CHECK_SHOWN("in ");
+    screen[0] = '\0';
+    cli_delete_holder(path);
+    CHECK_SHOWN("in ");
+    type("\n");
+    CHECK_SHOWN("status 3");
+    close_terminal();
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void question_is_clean(void)
+{
+    char command[512];
+    strcat(strcpy(path, cli_path("round")), "\u202e");
+    keep();
+    snprintf(command, sizeof command, "paddock break --force '%s'; echo status $?", path);
+    open_terminal(command);
+    CHECK_SHOWN("type 'yes'");
+    type("no\n");
+    CHECK_SHOWN("status ");
+    close_terminal();
+    CHECK(strstr(screen, "\u202e") == NULL);
+    let_go();
+}
+
 static void reads(void)
 {
     char command[512];
@@ -354,6 +387,8 @@ int main(int argc, char **argv)
         {"a search for a server is shown, too", connecting},
         {"-q, or standard error that is no terminal, shows no line", no_line},
         {"the interrupt key ends the command", interrupt_key},
+        {"a signal for a loss is no key", loss_is_no_key},
+        {"a path that would turn the line round is not shown as it is", question_is_clean},
         {"the command may read from the terminal", reads},
         {"a job that is stopped keeps its lock, and goes on in the foreground", stop_key},
         {"where no shell controls jobs, the stop key stops nothing", stop_key_alone},

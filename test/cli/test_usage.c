@@ -236,6 +236,22 @@ static void before_the_command(void)
     CHECK_EQ(cli_run(&c, ARGS("-z", hosts, "--help")), 0);
 }
 
+/* Among letters in one word, too. */
+static void help_before_the_command(void)
+{
+    const char *const help[] = {"-h", "-hz", "-hv", "-qh", "--he"}, *const version[] = {"-V", "-Vq", "-vV",
+                                                                                        "--version"};
+    for (size_t i = 0; i < sizeof help / sizeof *help; i++) {
+        CHECK_EQ(cli_run(&c, ARGS(help[i])), 0);
+        CHECK(strstr(c.out, "Usage: paddock COMMAND") == c.out);
+    }
+    for (size_t i = 0; i < sizeof version / sizeof *version; i++) {
+        CHECK_EQ(cli_run(&c, ARGS(version[i], "lock")), 0);
+        CHECK(strstr(c.out, "paddock ") == c.out && strstr(c.out, "Usage") == NULL);
+    }
+    CHECK_EQ(cli_run(&c, ARGS("-z", "localhost:1", "-hv", "nothing")), 0);
+}
+
 /* Its "--" ends no others: the options of the sub-command are still options. */
 static void dashes_before_the_command(void)
 {
@@ -480,6 +496,7 @@ int main(int argc, char **argv)
         {"ls -r looks at one path, once", recursion},
         {"a path longer than a message does not hide the reason", long_path},
         {"options of the ensemble may come before the command", before_the_command},
+        {"help and version before the command, in one word with other letters", help_before_the_command},
         {"-- before the command ends the options before it, and no others", dashes_before_the_command},
         {"elect runs a line of the shell with -c", elect_by_shell},
         {"an ACL scheme that the servers do not know is told in one line, 64", unknown_scheme},
