@@ -9,7 +9,7 @@
 
 static struct pdk__part *part_of(struct pdk__claim *claim) { return PDK__MEMBER(claim, struct pdk__part, claim); }
 
-static struct pdk_client *client_of(const struct pdk__hold *hold) { return hold->object->client; }
+static struct pdk_client *client_of(const struct pdk__hold *hold) { return pdk__hold_client(hold); }
 
 static unsigned count_all(const struct pdk__sites *sites) { return sites->n + (sites->gate != NULL); }
 
@@ -130,7 +130,7 @@ void pdk__hold_move(struct pdk__hold *hold, struct pdk__object *object)
 void pdk__hold_unref(struct pdk__hold *hold)
 {
     struct pdk__object *o = hold->object;
-    assert(pdk__client_locked(o->client) && hold->refs > 0);
+    assert(pdk__client_locked(client_of(hold)) && hold->refs > 0);
     if (--hold->refs > 0)
         return;
     assert(hold->n_at_work == 0 && !hold->released_pending);

@@ -111,6 +111,9 @@ void pdk__hold_clear(struct pdk__hold *hold);
 void pdk__hold_ref(struct pdk__hold *hold);
 void pdk__hold_unref(struct pdk__hold *hold);
 
+/* Without the lock: a hold may be moved to another object at any time, and never to another client. */
+static inline struct pdk_client *pdk__hold_client(const struct pdk__hold *hold) { return hold->batch.client; }
+
 /* Without the lock, for a callback that has run: end its reference. The hold, its object and its client may be freed
  * then. */
 void pdk__hold_finish_call(struct pdk__hold *hold);

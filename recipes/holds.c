@@ -178,7 +178,7 @@ static int final_result(const struct pdk__holding *op)
     int rc = op->by_turn ? op->turn.rc : op->hold.result;
     if (rc != 0)
         return rc;
-    pdk__client_refresh(op->holds->lock.object.client);
+    pdk__client_refresh(pdk__hold_client(&op->hold));
     const struct pdk__holding *grant = pdk__holds_handled(op);
     if (grant == NULL)
         return PDK_ECANCELED;
@@ -188,7 +188,7 @@ static int final_result(const struct pdk__holding *op)
 static void run_completed(struct pdk__callback *callback)
 {
     struct pdk__holding *op = PDK__MEMBER(callback, struct pdk__holding, completed_callback);
-    struct pdk_client *c = op->holds->lock.object.client;
+    struct pdk_client *c = pdk__hold_client(&op->hold);
     pdk__client_lock(c);
     int rc = final_result(op);
     pdk__client_leave(c);
@@ -202,7 +202,7 @@ static void settle(struct pdk__holding *op)
     if (op->completed_cb == NULL)
         return;
     pdk__hold_ref(&op->hold);
-    pdk__client_queue_callback(op->holds->lock.object.client, &op->completed_callback);
+    pdk__client_queue_callback(pdk__hold_client(&op->hold), &op->completed_callback);
 }
 
 static void granted(struct pdk__hold *hold)

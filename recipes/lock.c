@@ -176,7 +176,7 @@ static int look(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holdin
     int rc = prepare(h, wish);
     if (rc != 1)
         return rc;
-    if (c->session.id != 0 && c->session.phase != PDK__SESSION_CONNECTED)
+    if ((c->session.id != 0 || c->reached) && c->session.phase != PDK__SESSION_CONNECTED)
         return PDK_EDISCONNECTED;
     wish->deadline_ms = look_until_ms(c);
     rc = contend(h, wish, out);

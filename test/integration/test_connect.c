@@ -98,6 +98,23 @@ static void tried_without_server(void)
     fixture_end(c, m);
 }
 
+/* The client has given its session up, and has none: it was connected all the same. */
+static void tried_without_session(void)
+{
+    enum { SHORT_MS = 2000 };
+    pdk_client *c = fixture_client(fixture_options(SHORT_MS));
+    pdk_mutex *m = fixture_mutex(c, fixture_path());
+    CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
+    pdk__proxy_refuse(fixture.proxy, true);
+    pdk__proxy_cut(fixture.proxy);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_CONNECTING && pdk_client_session_id(c) == 0);
+    int64_t began_ms = pdk__test_now_ms();
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
+    CHECK(pdk__test_now_ms() - began_ms < SHORT_MS);
+    pdk__proxy_refuse(fixture.proxy, false);
+    fixture_end(c, m);
+}
+
 /* The connection ends with the request, and comes back at once. */
 static void tried_over_a_cut(void)
 {
@@ -346,6 +363,7 @@ int main(int argc, char **argv)
         {"without a server whatever has a limit ends by it, and all is well later", no_server},
         {"an owner locks again at once, without a server, too", relocked_without_server},
         {"a try does not wait for a connection that was lost", tried_without_server},
+        {"nor does it where the session is given up since", tried_without_session},
         {"a try ends with its connection", tried_over_a_cut},
         {"clients inside and outside of a chroot meet on one path", chroot_and_not},
         {"paths that cannot carry a lock are refused", bad_paths},

@@ -719,6 +719,45 @@ static void across_objects(void)
     end();
 }
 
+struct trial {
+    atomic_bool told, go, over;
+    int rc;
+};
+
+static void try_told(int rc, void *arg)
+{
+    struct trial *t = arg;
+    t->rc = rc;
+    atomic_store(&t->told, true);
+    while (!atomic_load(&t->go))
+        pdk__test_nap();
+    atomic_store(&t->over, true);
+}
+
+/* The library looks at the grant after its callback, while another thread hands it to an object, whose own is freed. */
+static void moved_after_its_callback(void)
+{
+    begin_turns(BUDGET);
+    for (int i = 0; i < 20; i++) {
+        struct locker l;
+        struct trial t = {0};
+        pdk_grant *g;
+        struct peer c = another(BUDGET), d = another(BUDGET);
+        CHECK_RC(pdk_mutex_lock_async(c.mutex, 0, try_told, &t, &g), 0);
+        CHECK_WITHIN(LONG_MS, atomic_load(&t.told));
+        CHECK_RC(t.rc, 0);
+        queue_locker(&l, d.mutex);
+        atomic_store(&t.go, true);
+        while (!atomic_load(&t.over))
+            continue;
+        CHECK_RC(pdk_grant_release(g), 0);
+        CHECK_RC(pdk_lock_free(c.mutex), 0);
+        finish(&l);
+        CHECK_RC(pdk_lock_free(d.mutex), 0);
+    }
+    end();
+}
+
 /* The object whose request made the node is freed; the node is that of the others, and keeps its place. */
 static void freed_ahead_of_others(void)
 {
@@ -1186,6 +1225,7 @@ int main(int argc, char **argv)
         {"a failure is told to all that wait", failed_for_all},
         {"a grant that another client asks for is not handed on", asked_for},
         {"an owner hands the lock to a thread that locks through another object", across_objects},
+        {"a grant of a try is handed on while its callback ends", moved_after_its_callback},
         {"a freed object leaves the node to the others of its path", freed_ahead_of_others},
         {"the object of its owner reports the loss of a grant", lost_by_the_owner},
         {"objects whose nodes differ have a node each", unlike_objects},
