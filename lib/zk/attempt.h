@@ -2,9 +2,14 @@
 #ifndef PDK__ATTEMPT_H
 #define PDK__ATTEMPT_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Another number, never 0. */
-uint32_t pdk__attempt_next(void);
+/* How many were drawn so far. A test may set it. */
+extern atomic_uint_least64_t pdk__attempts_drawn;
+
+/* Another number, never 0. *AGAIN: the numbers have come round, and an earlier request may still have this one. */
+uint32_t pdk__attempt_next(bool *again);
 
 #endif

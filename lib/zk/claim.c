@@ -2,7 +2,6 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/zk/attempt.h"
 #include "lib/zk/request.h"
 #include "lib/zk/reset.h"
 #include "lib/zk/stray.h"
@@ -332,7 +331,7 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
     assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
     event.now_ms = claim->stepped_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
-        claim->machine.spare = pdk__attempt_next();
+        claim->machine.spare = pdk__members_attempt(claim->client);
     pdk__contender_step(&claim->machine, &event, &actions);
     pdk__standing_step(&claim->standing, before, &event, &actions);
     if (claim->client->unfit)
@@ -491,12 +490,19 @@ static char *vacant_path(struct pdk__member *m)
     return claim->needs_lease ? asked_path(claim) : NULL;
 }
 
+static bool uses(const struct pdk__member *m, uint32_t attempt)
+{
+    const struct pdk__contender *machine = &PDK__MEMBER(m, struct pdk__claim, member)->machine;
+    return machine->attempt == attempt || machine->spare == attempt;
+}
+
 static const struct pdk__member_calls calls = {.session = session,
                                                .tick = tick,
                                                .fired = fired,
                                                .watches = watches,
                                                .hindered = hindered,
                                                .vacant_path = vacant_path,
+                                               .uses = uses,
                                                .awaited = true};
 
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
@@ -513,7 +519,7 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
     claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
     pdk__member_join(c, &claim->member, &calls, spec->path);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
-    uint32_t attempt = pdk__attempt_next();
+    uint32_t attempt = pdk__members_attempt(c);
     pdk__contender_init(&claim->machine, &c->ops, spec->rule, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
                         connected, !c->session.lease_low);
     claim->machine.session.timeout_ms = c->session.timeout_ms;

@@ -1,5 +1,6 @@
 #include "lib/zk/member.h"
 #include "lib/assert.h"
+#include "lib/zk/attempt.h"
 #include <string.h>
 
 /*
@@ -69,6 +70,27 @@ void pdk__member_leave(struct pdk_client *c, struct pdk__member *m)
     pdk__member_charge(c, m, 0);
     if (awaited && !pdk__members_awaited(c))
         pthread_cond_broadcast(&c->changed);
+}
+
+static bool in_use(const struct pdk_client *c, uint32_t attempt)
+{
+    PDK__LIST_EACH (link, &c->members) {
+        const struct pdk__member *m = member_of(link);
+        if (m->calls->uses != NULL && m->calls->uses(m, attempt))
+            return true;
+    }
+    return false;
+}
+
+uint32_t pdk__members_attempt(const struct pdk_client *c)
+{
+    uint32_t attempt;
+    bool again;
+    assert(pdk__client_locked(c));
+    do
+        attempt = pdk__attempt_next(&again);
+    while (again && in_use(c, attempt));
+    return attempt;
 }
 
 bool pdk__members_awaited(const struct pdk_client *c)

@@ -35,6 +35,8 @@ struct pdk__member_calls {
      * where the member needs the lease, else NULL. */
     char *(*vacant_path)(struct pdk__member *m);
 
+    bool (*uses)(const struct pdk__member *m, uint32_t attempt); /* for a node, or for the next one */
+
     bool awaited; /* a client that leaves its session, which goes on, waits for the member's end */
 };
 
@@ -73,6 +75,10 @@ bool pdk__members_watch(struct pdk_client *c, const char *path, const struct pdk
 
 /* The path of a node that cannot exist, by any member that needs the lease; the caller frees. NULL: none, or no memory. */
 char *pdk__members_vacant_path(struct pdk_client *c);
+
+/* A number of an attempt that no member of the client uses. Two nodes of one session with one number could be taken for
+ * each other. */
+uint32_t pdk__members_attempt(const struct pdk_client *c);
 
 /* Is there a member whose end is awaited? */
 bool pdk__members_awaited(const struct pdk_client *c);

@@ -2,7 +2,6 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
-#include "lib/zk/attempt.h"
 #include "lib/zk/request.h"
 #include "lib/zk/stray.h"
 #include <string.h>
@@ -32,7 +31,7 @@ static const struct pdk__participant_machine barrier = {step_barrier, wake_barri
 static void step_double(struct pdk__participant *p, const struct pdk__event *event, struct pdk__actions *actions)
 {
     if (p->machine.double_barrier.spare == 0)
-        p->machine.double_barrier.spare = pdk__attempt_next();
+        p->machine.double_barrier.spare = pdk__members_attempt(p->client);
     pdk__double_barrier_step(&p->machine.double_barrier, event, actions);
 }
 
@@ -302,8 +301,15 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
         feed(participant_of(m), (struct pdk__event){.kind = PDK__EV_FIRED, .deleted = change == PDK__NODE_DELETED});
 }
 
+static bool uses(const struct pdk__member *m, uint32_t attempt)
+{
+    const struct pdk__participant *p = PDK__MEMBER(m, struct pdk__participant, member);
+    const struct pdk__double_barrier *b = &p->machine.double_barrier;
+    return p->kind == &double_barrier && (b->attempt == attempt || b->spare == attempt);
+}
+
 static const struct pdk__member_calls calls = {
-    .session = session, .tick = tick, .fired = fired, .watches = watches, .awaited = true};
+    .session = session, .tick = tick, .fired = fired, .watches = watches, .uses = uses, .awaited = true};
 
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
 
@@ -346,7 +352,7 @@ int pdk__participant_enter(struct pdk__participant *p, struct pdk_client *c,
     int rc = join(p, c, listener, path, data, &double_barrier);
     if (rc != 0)
         return rc;
-    uint32_t attempt = pdk__attempt_next();
+    uint32_t attempt = pdk__members_attempt(c);
     pdk__double_barrier_init(&p->machine.double_barrier, &c->ops, count, attempt, c->seed ^ (uint64_t)attempt << 32,
                              c->session.id, connected(c));
     begin(p, wish);

@@ -185,7 +185,15 @@ static void refresh(struct pdk__member *m)
         refresh_one(PDK__MEMBER(link, struct pdk__stray_entry, link), strays->client);
 }
 
-static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh};
+static bool uses(const struct pdk__member *m, uint32_t attempt)
+{
+    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__strays, member)->list)
+        if (PDK__MEMBER(link, struct pdk__stray_entry, link)->machine.attempt == attempt)
+            return true;
+    return false;
+}
+
+static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh, .uses = uses};
 
 struct pdk__stray_entry *pdk__stray_reserve(const char *path)
 {

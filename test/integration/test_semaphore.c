@@ -1,4 +1,5 @@
 /* The semaphore: how many hold at once, all or nothing, and what becomes of an acquisition. */
+#include "lib/zk/attempt.h"
 #include "lib/zk/client.h"
 #include "test/lib/dice.h"
 #include "test/lib/fixture.h"
@@ -94,6 +95,24 @@ static void up_to_the_limit(void)
     CHECK_RC(pdk_grant_release(held[0]), 0);
     CHECK_RC(pdk_grant_release(held[2]), 0);
     CHECK_RC(pdk_grant_release(more), 0);
+    end();
+}
+
+/* The second permit would have the number of the first. */
+static void numbers_come_round(void)
+{
+    pdk_grant *held[2];
+    char nodes[2][160];
+    begin(2);
+    uint64_t before = atomic_load(&pdk__attempts_drawn) + ((uint64_t)1 << 32);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held[0]), 0);
+    atomic_store(&pdk__attempts_drawn, before);
+    CHECK_RC(pdk_semaphore_acquire(semaphores[0], 1, &held[1]), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(pdk_grant_node(held[i], 0, nodes[i], sizeof nodes[i]) > 0);
+    CHECK(strncmp(nodes[0], nodes[1], strlen("0123456789abcdef-01234567-")) != 0);
+    CHECK_RC(pdk_grant_release(held[0]), 0);
+    CHECK_RC(pdk_grant_release(held[1]), 0);
     end();
 }
 
@@ -682,6 +701,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"as many hold as there are permits", up_to_the_limit},
+        {"two permits have two numbers, though the numbers come round", numbers_come_round},
         {"a release lets the next go on, and no other", a_release_lets_the_next_go_on},
         {"three that want three of four each get them, one after another", all_or_nothing},
         {"a request for many is not passed by one for few", a_request_for_many_is_not_passed},
