@@ -24,7 +24,7 @@ struct pdk__cli_runner {
     bool ran;     /* the command could be started */
     bool dead;    /* the command ended; not reaped yet */
     bool lost;
-    bool asked;     /* the command, by a signal, to end because somebody wants the lock */
+    bool asked;     /* a signal asked the command to end: another client wants the lock */
     bool suspended; /* there is no connection */
     bool leaving;
     bool reported_wait; /* the wait was reported */

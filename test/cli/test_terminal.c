@@ -161,7 +161,7 @@ static void interrupt_key(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
-/* Its own signal is no key: the candidate stands again, and the shell's other jobs get none. */
+/* A signal that paddock sends is no key: the candidate stands again, and the calling script goes on. */
 static void loss_is_no_key(void)
 {
     char command[512];
