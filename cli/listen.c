@@ -21,8 +21,9 @@ enum { LOOK_MS = 1000 };
 struct listener {
     const char *path;
     bool json;
-    atomic_int status; /* why no more can be printed */
-    int ended;         /* readable then */
+    atomic_int status;    /* why no more is printed */
+    int ended;            /* readable then */
+    atomic_bool printing; /* which may wait for a reader */
 };
 
 static int print_json(const struct listener *l, const char *id, int64_t token)
@@ -56,15 +57,28 @@ static int print_line(const char *id, int64_t token)
 static void changed(const char *id, int64_t token, void *arg)
 {
     struct listener *l = arg;
-    if (l->status != 0)
-        return;
-    l->status = l->json ? print_json(l, id, token) : print_line(id, token);
-    if (l->status != 0)
+    l->printing = true; /* before the status is read */
+    int status = l->status;
+    if (status == 0)
+        status = l->json ? print_json(l, id, token) : print_line(id, token);
+    if (status != 0 && l->status == 0) {
+        l->status = status;
         eventfd_write(l->ended, 1);
+    }
+    l->printing = false;
+}
+
+/* Nothing is printed from here on. The end of the client would wait for a callback that prints. */
+static int end_by(struct listener *l, int signal)
+{
+    l->status = STATUS_SIGNAL + signal;
+    if (l->printing)
+        _exit(l->status);
+    return l->status;
 }
 
 /* 128 and the signal, or why it ended before one came. */
-static int await_signal(const struct pdk__cli_options *o, pdk_client *c, const struct listener *l, int signals)
+static int await_signal(const struct pdk__cli_options *o, pdk_client *c, struct listener *l, int signals)
 {
     struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = l->ended, .events = POLLIN}};
     bool by_terminal;
@@ -72,7 +86,7 @@ static int await_signal(const struct pdk__cli_options *o, pdk_client *c, const s
         poll(fds, 2, LOOK_MS);
         int signal = fds[0].revents != 0 ? pdk__cli_call_read(signals, &by_terminal) : 0;
         if (signal != 0 && signal != SIGCHLD)
-            return STATUS_SIGNAL + signal;
+            return end_by(l, signal);
         if (l->status != 0)
             return l->status;
         if (pdk_client_state(c) == PDK_SESSION_OVER)

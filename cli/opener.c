@@ -54,6 +54,7 @@ struct pdk__cli_opener *pdk__cli_opener_begin(const struct pdk__cli_options *o)
     if (opener == NULL)
         return NULL;
     set_log(o);
+    pdk__cli_security_silence(&o->security);
     opener->hosts = o->hosts;
     opener->options = o->client;
     opener->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

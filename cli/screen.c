@@ -3,12 +3,15 @@
 #include "cli/message.h"
 #include "cli/signals.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#define CLOSING "\033[?25h\033[?1049l"
 
 /* Without the stop key, which would leave the shell with these modes. */
 void pdk__cli_screen_open(struct pdk__cli_screen *s)
@@ -20,6 +23,7 @@ void pdk__cli_screen_open(struct pdk__cli_screen *s)
     modes = s->modes;
     modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+    s->open = true; /* before, so that a signal that comes between gives them back */
     s->open = tcsetattr(STDIN_FILENO, TCSANOW, &modes) == 0;
     if (s->open)
         fputs("\033[?1049h\033[?25l", stdout);
@@ -29,7 +33,7 @@ void pdk__cli_screen_close(struct pdk__cli_screen *s)
 {
     if (!s->open)
         return;
-    fputs("\033[?25h\033[?1049l", stdout);
+    fputs(CLOSING, stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &s->modes);
     s->open = false;
@@ -61,25 +65,65 @@ void pdk__cli_screen_draw(char *text)
 
 void pdk__cli_screen_note(const char *text) { printf("\033[H%s\033[K\n", text); }
 
-int pdk__cli_screen_signals(void)
+/* --- signals ------------------------------------------------------------------------------------------------------ */
+
+/* For the handler. */
+static const struct pdk__cli_screen *volatile shown;
+static volatile int shown_status;
+static sigset_t ending;
+
+/* The modes first, and the text only where it does not have to wait for the terminal. */
+static void end(int signal)
 {
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH, 0};
-    sigset_t set;
-    pdk__cli_signals_not_ignored(&set, signals);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (shown->open) {
+        tcsetattr(STDIN_FILENO, TCSANOW, &shown->modes);
+        if (poll(&fd, 1, 0) == 1)
+            (void)!write(STDOUT_FILENO, CLOSING, sizeof CLOSING - 1);
+    }
+    _exit(shown_status >= 0 ? shown_status : STATUS_SIGNAL + signal);
 }
 
-int pdk__cli_screen_signal(int fd)
+void pdk__cli_screen_begin(struct pdk__cli_screen *s, int status)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, 0}, resized[] = {SIGWINCH, 0};
+    struct sigaction action = {.sa_handler = end};
+    sigset_t all;
+    pdk__cli_signals_not_ignored(&ending, signals);
+    pdk__cli_signals_not_ignored(&all, resized);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    shown = s;
+    shown_status = status;
+    action.sa_mask = ending;
+    for (const int *signal = signals; *signal != 0; signal++)
+        if (sigismember(&ending, *signal) == 1) {
+            sigaddset(&all, *signal);
+            sigaction(*signal, &action, NULL);
+        }
+    s->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int read_signal(int fd)
 {
     struct signalfd_siginfo info;
-    if (read(fd, &info, sizeof info) != (ssize_t)sizeof info)
-        return 0;
-    return (int)info.ssi_signo;
+    return read(fd, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
-bool pdk__cli_screen_quits(void)
+static bool key_quits(void)
 {
     char key;
     return read(STDIN_FILENO, &key, 1) != 1 || key == 'q';
+}
+
+int pdk__cli_screen_wait(const struct pdk__cli_screen *s, int news, int ms, bool *quits)
+{
+    struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN},
+                           {.fd = news, .events = POLLIN},
+                           {.fd = s->open ? STDIN_FILENO : -1, .events = POLLIN}};
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    poll(fds, 3, ms);
+    int signal = fds[0].revents != 0 ? read_signal(s->signals) : 0;
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL); /* one that comes while it ends does not wait for that */
+    *quits = fds[2].revents != 0 && key_quits();
+    return signal;
 }

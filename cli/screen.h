@@ -1,4 +1,4 @@
-/* A terminal that a sub-command fills again and again, until q is pressed or a signal comes. */
+/* An output that a sub-command writes again and again, until q is pressed or a signal comes; a terminal it fills. */
 #ifndef PDK_CLI_SCREEN_H
 #define PDK_CLI_SCREEN_H
 
@@ -9,6 +9,7 @@
 struct pdk__cli_screen {
     bool open;
     struct termios modes; /* as they were */
+    int signals;          /* reads them */
 };
 
 /* Take the terminal, if standard input and output are one and this process is in its foreground; else the screen stays
@@ -25,13 +26,13 @@ void pdk__cli_screen_draw(char *text);
 /* Put TEXT into the first line. */
 void pdk__cli_screen_note(const char *text);
 
-/* The signals that end a screen, and that of a changed size: blocked from here on, and read from the descriptor. */
-int pdk__cli_screen_signals(void);
+/* From here on a signal that ends a screen, and is not ignored, ends this process at once, with STATUS or, where that is
+ * below 0, with 128 and its number, and gives the terminal back: the servers may not answer, and standard output may not
+ * be read. But while pdk__cli_screen_wait() waits, it is returned. */
+void pdk__cli_screen_begin(struct pdk__cli_screen *s, int status);
 
-/* Read one signal: its number, or 0. */
-int pdk__cli_screen_signal(int fd);
-
-/* Has the user pressed q, or has the input ended? To be asked when standard input is readable. */
-bool pdk__cli_screen_quits(void);
+/* Wait until a signal comes, NEWS (or -1) can be read, the user presses a key, or MS have passed. Returns the number of
+ * the signal, which may be SIGWINCH, or 0. *QUITS: it was q, or the input has ended. */
+int pdk__cli_screen_wait(const struct pdk__cli_screen *s, int news, int ms, bool *quits);
 
 #endif

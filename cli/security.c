@@ -80,14 +80,6 @@ static int refuse(const char *command, const char *what, int rc)
     return pdk__cli_usage("%s: %s: %s", command, what, pdk_strerror(rc));
 }
 
-/* The first line of a handle with TLS goes to the stream of the process: standard error. */
-static void silence_client(void)
-{
-    FILE *nowhere = fopen("/dev/null", "we");
-    if (nowhere != NULL)
-        zoo_set_log_stream(nowhere);
-}
-
 static int take_tls(struct pdk__cli_security *s, const char *command, pdk_client_options *o)
 {
     if (s->ca == NULL || s->cert == NULL || s->key == NULL)
@@ -99,7 +91,6 @@ static int take_tls(struct pdk__cli_security *s, const char *command, pdk_client
         return pdk__cli_usage("%s: the name of a file for TLS is empty, or has a comma in it", command);
     if (rc != 0)
         return refuse(command, "TLS", rc);
-    silence_client();
     return 0;
 }
 
@@ -135,6 +126,14 @@ int pdk__cli_security_take(struct pdk__cli_security *s, const char *command, pdk
     if (tls)
         return take_tls(s, command, o);
     return sasl ? take_sasl(s, command, o) : 0;
+}
+
+/* The first line of a handle with TLS goes to the stream of the process: standard error. */
+void pdk__cli_security_silence(const struct pdk__cli_security *s)
+{
+    static FILE *nowhere;
+    if (s->ca != NULL && nowhere == NULL && (nowhere = fopen("/dev/null", "we")) != NULL)
+        zoo_set_log_stream(nowhere);
 }
 
 const char *pdk__cli_security_built(void)

@@ -5,9 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 100 };
 
 /* In the process. Exits silently when the caller died meanwhile. */
 static void await_go(const struct pdk__cli_errand *errand, int go, pid_t caller)
@@ -56,12 +59,23 @@ int pdk__cli_spawn(struct pdk__cli_spawned *p, const struct pdk__cli_errand *err
     return p->pid < 0 ? -1 : 0;
 }
 
+/* The stop stays to be judged. */
+static bool has_stopped(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
 int pdk__cli_spawn_go(struct pdk__cli_spawned *p)
 {
+    struct pollfd fd = {.fd = p->failed, .events = POLLIN};
     int why = 0;
     assert(p->pid > 0);
     (void)!write(p->go, "", 1);
     close(p->go);
+    while (poll(&fd, 1, LOOK_MS) <= 0)
+        if (has_stopped(p->pid))
+            return 0; /* `failed` stays open: a process that goes on must be able to write */
     if (read(p->failed, &why, sizeof why) != (ssize_t)sizeof why)
         why = 0; /* end of file: exec closed it */
     close(p->failed);

@@ -26,7 +26,8 @@ struct pdk__cli_errand {
 /* 0, or -1 with errno. The caller must have one thread. */
 int pdk__cli_spawn(struct pdk__cli_spawned *p, const struct pdk__cli_errand *errand);
 
-/* Start the command: 0, or what `become` returned. */
+/* Start the command: 0, or what `become` returned. 0 as well when a signal stops the process before it is the command:
+ * the caller must hear signals meanwhile, and the exit status tells what became of it. */
 int pdk__cli_spawn_go(struct pdk__cli_spawned *p);
 
 /* It is not needed: end the process, which has not started the command. */

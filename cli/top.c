@@ -9,7 +9,6 @@
 #include "cli/screen.h"
 #include "cli/target.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,6 @@ struct top {
     int depth, max_paths;
     int64_t interval_ms;
     pdk_client *client;
-    int signals;
     struct pdk__cli_screen screen;
     struct pdk__cli_tree last;
     struct pdk__cli_overview overview; /* of it, as it is shown */
@@ -92,22 +90,18 @@ static void draw(const struct pdk__cli_overview *overview)
  * other look. */
 static bool rest(const struct top *t)
 {
-    bool open = t->screen.open;
-    struct pollfd fds[] = {{.fd = t->signals, .events = POLLIN}, {.fd = open ? STDIN_FILENO : -1, .events = POLLIN}};
     int64_t until = pdk__cli_now_ms() + t->interval_ms;
-    while (pdk__cli_now_ms() < until) {
-        poll(fds, 2, pdk__cli_poll_ms(until));
-        int signal = fds[0].revents != 0 ? pdk__cli_screen_signal(t->signals) : 0;
+    bool quits = false;
+    while (!quits && pdk__cli_now_ms() < until) {
+        int signal = pdk__cli_screen_wait(&t->screen, -1, pdk__cli_poll_ms(until), &quits);
         if (signal != 0 && signal != SIGWINCH)
             return true;
-        if (signal == SIGWINCH && open) {
+        if (signal == SIGWINCH && t->screen.open) {
             draw(&t->overview);
             fflush(stdout);
         }
-        if (fds[1].revents != 0 && pdk__cli_screen_quits())
-            return true;
     }
-    return false;
+    return quits;
 }
 
 /* --- a look ------------------------------------------------------------------------------------------------------ */
@@ -150,7 +144,7 @@ static int look(struct top *t, int *status)
     char *const *roots = t->options.words[0] != NULL ? t->options.words : everything;
     int64_t now_ms = pdk__cli_now_ms(), wait_ms = t->options.connect_ms;
     struct pdk__cli_tree tree = {.depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms};
-    if (!t->once && wait_ms > LOOK_MS) /* a signal ends it after a look */
+    if (!t->once && wait_ms > LOOK_MS)
         tree.timeout_ms = LOOK_MS;
     int rc = pdk__cli_tree_walk(t->client, &tree, roots, &t->options.path);
     if (rc == 0)
@@ -193,7 +187,7 @@ static int run(struct top *t)
     t->options.path = "/";
     int rc = pdk__cli_connect(&t->options, &t->client);
     if (rc == 0 && !t->once)
-        t->signals = pdk__cli_screen_signals();
+        pdk__cli_screen_begin(&t->screen, 0);
     if (rc == 0)
         rc = watch(t, &status);
     if (rc != 0)
@@ -206,7 +200,7 @@ static int run(struct top *t)
 
 int pdk__cli_top_main(int argc, char **argv)
 {
-    struct top t = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .interval_ms = INTERVAL_MS, .signals = -1};
+    struct top t = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .interval_ms = INTERVAL_MS};
     int status = pdk__cli_options_begin(&t.options, verb.name);
     if (status == 0)
         status = parse(&t, argc, argv);

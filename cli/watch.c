@@ -16,7 +16,6 @@
 #include "cli/view.h"
 
 #include <paddock/contenders.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal is read after a look: at most LOOK_MS for each listing. The ages on a screen are drawn again each DRAW_MS. */
+/* A listing takes at most LOOK_MS. The ages on a screen are drawn again each DRAW_MS. */
 enum { GAP_MS = 200, FALLBACK_MS = 5000, LOOK_MS = 5000, DRAW_MS = 1000 };
 
 enum { PARTS = 3 };
@@ -52,7 +51,6 @@ struct watch {
     struct place *places;
     size_t n;
     int news; /* an eventfd: a place has changed, or the session has */
-    int signals;
     struct pdk__cli_screen screen;
     bool connected; /* as it was told last */
     bool printed;   /* a block, so that a line comes between it and the next */
@@ -250,18 +248,12 @@ static int look_where_due(struct watch *w, int *status)
 static int turn(struct watch *w, int *status, bool *quit)
 {
     eventfd_t n;
-    struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
-                           {.fd = w->news, .events = POLLIN},
-                           {.fd = w->screen.open ? STDIN_FILENO : -1, .events = POLLIN}};
-    poll(fds, 3, pdk__cli_poll_ms(next_due(w)));
-    int signal = fds[0].revents != 0 ? pdk__cli_screen_signal(w->signals) : 0;
+    int signal = pdk__cli_screen_wait(&w->screen, w->news, pdk__cli_poll_ms(next_due(w)), quit);
     if (signal != 0 && signal != SIGWINCH) {
         *status = STATUS_SIGNAL + signal;
         return 0;
     }
-    *quit = fds[2].revents != 0 && pdk__cli_screen_quits();
-    if (fds[1].revents != 0)
-        eventfd_read(w->news, &n);
+    eventfd_read(w->news, &n); /* it does not block */
     if (pdk_client_state(w->client) == PDK_SESSION_OVER)
         return pdk_client_wait(w->client, 0);
     tell_connection(w);
@@ -291,7 +283,7 @@ static int run(struct watch *w)
     pdk_client_options_set_on_session(w->options->client, session_changed, w);
     int rc = pdk__cli_connect(w->options, &w->client);
     if (rc == 0)
-        w->signals = pdk__cli_screen_signals();
+        pdk__cli_screen_begin(&w->screen, -1);
     if (rc == 0 && !w->json)
         pdk__cli_screen_open(&w->screen);
     if (rc == 0)
@@ -323,7 +315,7 @@ int pdk__cli_watch(struct pdk__cli_options *o, char *const *paths, bool json)
     size_t n = 0;
     while (paths[n] != NULL)
         n++;
-    struct watch w = {.options = o, .json = json, .signals = -1, .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    struct watch w = {.options = o, .json = json, .news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     w.places = calloc(n + 1, sizeof *w.places);
     if (w.places == NULL || w.news < 0) {
         pdk__cli_message("%s", pdk_strerror(w.places == NULL ? PDK_ENOMEM : PDK_ESYSTEM));

@@ -87,6 +87,25 @@ bool cli_alive(pid_t pid)
     return read_stat(pid, &state, &parent, name) && state != 'Z' && state != 'X';
 }
 
+bool cli_stopped(pid_t pid)
+{
+    char state, name[64];
+    pid_t parent;
+    return read_stat(pid, &state, &parent, name) && state == 'T';
+}
+
+void cli_preload(const char *module)
+{
+    char file[64];
+    if (module == NULL) {
+        unsetenv("LD_PRELOAD");
+        return;
+    }
+    snprintf(file, sizeof file, "test/cli/.libs/%s.so", module);
+    CHECK_EQ(access(program_built(file), R_OK), 0);
+    setenv("LD_PRELOAD", program_built(file), 1);
+}
+
 /* The command leads a process group of its runner's session; the other two lead a session of their own. */
 static pid_t find(pid_t runner, bool guard)
 {

@@ -58,8 +58,13 @@ pid_t cli_session_of(pid_t runner);
 pid_t cli_guard_of(pid_t runner);
 bool cli_has_session(pid_t runner);
 
-/* Does process PID run (and is no zombie)? */
+/* Does process PID run (and is no zombie)? Is it stopped? */
 bool cli_alive(pid_t pid);
+bool cli_stopped(pid_t pid);
+
+/* The commands that are started from here on find the functions of MODULE, which is built with the tests, before those
+ * of libraries; NULL: no more. */
+void cli_preload(const char *module);
 
 /* --- the servers' side, through a session of the test's own --- */
 

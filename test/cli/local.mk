@@ -37,9 +37,11 @@ libpaddock_test_a_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_watch_SOURCES = %D%/test_watch.c
 
 # For LD_PRELOAD.
-preloaded_libraries = %D%/hanging_client.la %D%/hanging_resolver.la
+preloaded_libraries = %D%/hanging_client.la %D%/hanging_resolver.la %D%/stopping_exec.la
 preloaded_ldflags = -module -avoid-version -shared -rpath /nowhere
 %C%_hanging_client_la_SOURCES = %D%/hanging_client.c
 %C%_hanging_client_la_LDFLAGS = $(preloaded_ldflags)
 %C%_hanging_resolver_la_SOURCES = %D%/hanging_resolver.c
 %C%_hanging_resolver_la_LDFLAGS = $(preloaded_ldflags)
+%C%_stopping_exec_la_SOURCES = %D%/stopping_exec.c
+%C%_stopping_exec_la_LDFLAGS = $(preloaded_ldflags)

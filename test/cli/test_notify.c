@@ -125,17 +125,6 @@ static void ready_as_a_candidate(void)
     stop_listening();
 }
 
-static bool stopped(pid_t pid)
-{
-    char file[64], state = '?';
-    snprintf(file, sizeof file, "/proc/%d/stat", (int)pid);
-    FILE *in = fopen(file, "re");
-    CHECK(in != NULL);
-    CHECK_EQ(fscanf(in, "%*d (%*[^)]) %c", &state), 1);
-    fclose(in);
-    return state == 'T';
-}
-
 static void alive_while_it_runs(void)
 {
     char pid[32];
@@ -146,7 +135,7 @@ static void alive_while_it_runs(void)
     CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_WITHIN(GENEROUS, times("WATCHDOG=1") >= 5);
     kill(c.pid, SIGSTOP); /* it hangs */
-    CHECK_WITHIN(GENEROUS, stopped(c.pid));
+    CHECK_WITHIN(GENEROUS, cli_stopped(c.pid));
     int before = times("WATCHDOG=1");
     usleep(300000);
     CHECK_EQ(times("WATCHDOG=1"), before);

@@ -9,8 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { STOP_MS = 300 }; /* longer than it takes paddock to see that its command is stopped */
+
 static struct program c, d;
 static char path[128];
+static pid_t child;
 
 static const char *fresh(const char *name) { return strcpy(path, cli_path(name)); }
 
@@ -45,6 +48,34 @@ static void reaches_group(void)
     kill(c.pid, SIGTERM);
     CHECK_EQ(program_wait(&c), 128 + SIGTERM);
     CHECK_WITHIN(GENEROUS, !cli_alive(grandchild));
+}
+
+/* As by the stop key, in the moment in which the command is started. */
+static void start_stopped(const char *command)
+{
+    cli_preload("stopping_exec");
+    cli_start(&c, ARGS("lock", fresh("stopped"), command));
+    cli_preload(NULL);
+    pid_t pid = (pid_t)program_await_number(&c, "stopping ");
+    CHECK_WITHIN(GENEROUS, cli_stopped(pid));
+    child = pid;
+}
+
+static void stopped_at_its_start(void)
+{
+    start_stopped("true");
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+    CHECK_EQ(cli_children(path), 0);
+    start_stopped("true");
+    usleep(STOP_MS * 1000);
+    kill(child, SIGCONT);
+    CHECK_EQ(program_wait(&c), 0);
+    start_stopped("/no/such");
+    usleep(STOP_MS * 1000);
+    kill(child, SIGCONT);
+    CHECK_EQ(program_wait(&c), 127);
+    CHECK_EQ(cli_children(path), 0);
 }
 
 /* As long as the command works on its end, no other client has the lock. */
@@ -306,6 +337,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"signals are passed on to the command", passed_on},
         {"signals reach the command's whole process group", reaches_group},
+        {"a command that is stopped at its very start is ended, and may go on", stopped_at_its_start},
         {"the lock is held until the command has ended", release_is_last},
         {"a waiter that is told to end leaves no node, and gives 128 and the signal", wait_given_up},
         {"one that has not reached a server ends, too", given_up_unconnected},

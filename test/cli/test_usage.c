@@ -347,17 +347,13 @@ static void not_for_long(void)
 /* The preloaded function never answers, so a command that ends at all has kept its time. */
 static void keeps_time(const char *module, const char *hosts)
 {
-    char preload[4096];
-    const char *dir = getenv("PADDOCK_BUILDDIR");
-    snprintf(preload, sizeof preload, "%s/test/cli/.libs/%s.so", dir != NULL ? dir : ".", module);
-    CHECK_EQ(access(preload, R_OK), 0);
-    setenv("LD_PRELOAD", preload, 1);
+    cli_preload(module);
     REFUSED(69, "within 0.3 s", "lock", "-w", ".3", "-z", hosts, "/a", "true");
     REFUSED(69, "within 0.3 s", "elect", "--connect-timeout", ".3", "-z", hosts, "/a", "true");
     REFUSED(69, "within 0.3 s", "hold", "-w", ".3", "-z", hosts, "/a");
     REFUSED(69, "within 0.3 s", "ls", "--connect-timeout", ".3", "-z", hosts, "/a");
     REFUSED(69, "within 0.3 s", "break", "--connect-timeout", ".3", "-z", hosts, "/a");
-    unsetenv("LD_PRELOAD");
+    cli_preload(NULL);
 }
 
 static void hanging_resolver(void) { keeps_time("hanging_resolver", "h1:2181"); }

@@ -2,6 +2,7 @@
 #include "server/words.h"
 #include "test/cli/cli.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <pty.h>
 #include <signal.h>
@@ -324,6 +325,61 @@ static void full_output(void)
     }
 }
 
+/* --- an output that is not read ---------------------------------------------------------------------------------- */
+
+/* The writing end of a pipe that is full. */
+static int fill(int ends[2])
+{
+    static const char zeros[4096];
+    CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    for (size_t size = sizeof zeros; size > 0;)
+        if (write(ends[1], zeros, size) < 0)
+            size /= 2;
+    return ends[1];
+}
+
+/* Does the process wait for SIGTERM, or catch it? */
+static bool minds_term(pid_t pid)
+{
+    char file[64], line[256];
+    unsigned long long set, all = 0;
+    snprintf(file, sizeof file, "/proc/%d/status", (int)pid);
+    FILE *in = fopen(file, "re");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        if (sscanf(line, "SigBlk: %llx", &set) == 1 || sscanf(line, "SigCgt: %llx", &set) == 1)
+            all |= set;
+    if (in != NULL)
+        fclose(in);
+    return (all & 1ULL << (SIGTERM - 1)) != 0;
+}
+
+static void end_unread(const char *words, int status)
+{
+    int ends[2], full = fill(ends);
+    char script[300];
+    snprintf(script, sizeof script, "exec %s %s %s >/proc/%d/fd/%d", program_built("uninstalled/paddock"), words, path,
+             (int)getpid(), full);
+    program_start(&c, ARGS("sh", "-c", script), PROGRAM_ERRORS);
+    CHECK_WITHIN(GENEROUS, minds_term(c.pid));
+    usleep(300000); /* it has begun to write by then */
+    kill(c.pid, SIGTERM);
+    CHECK_EQ(program_wait(&c), status);
+    CHECK_STR(c.err, "");
+    close(ends[0]);
+    close(full);
+}
+
+static void unread(void)
+{
+    fresh("unread");
+    stand(0, "db1");
+    end_unread("ls --watch", 128 + SIGTERM);
+    end_unread("ls --watch --json", 128 + SIGTERM);
+    end_unread("top", 0);
+    end_unread("elect --listen", 128 + SIGTERM);
+    end_unread("elect --listen --json", 128 + SIGTERM);
+}
+
 static void strange_text(void)
 {
     fresh("strange");
@@ -551,6 +607,7 @@ int main(int argc, char **argv)
         {"the servers have one watch for a path", one_watch_a_path},
         {"it goes on after an outage", an_outage},
         {"an output that is full is an error", full_output},
+        {"a signal ends what writes and is not read", unread},
         {"what others have written is masked", strange_text},
         {"wrong words, no ensemble, no permission", usage},
         {"on a terminal it draws, in its size, until q is pressed", on_a_terminal},

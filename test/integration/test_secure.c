@@ -2,6 +2,7 @@
  * and plain text on one port; the proxy before it carries bytes. Servers with bad certificates are openssl's. */
 #include "lib/zk/client.h"
 #include "test/lib/fixture.h"
+#include "test/lib/program.h"
 #include "test/lib/secure.h"
 
 #include <arpa/inet.h>
@@ -358,6 +359,30 @@ static void a_handle_of_the_program_is_adopted(void)
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
     CHECK_EQ(zookeeper_close(zh), ZOK);
+}
+
+/* --- the command -------------------------------------------------------------------------------------------------- */
+
+/* Its processes close what they inherit: what it opens for itself may have any number. */
+static void the_command_locks(void)
+{
+    static struct program command;
+    char script[PATH_MAX] = "";
+    if (access(program_built("uninstalled/paddock"), X_OK) != 0)
+        SKIP("it was not built");
+    setenv("PADDOCK_TLS_CA", file("ours.crt"), 1);
+    setenv("PADDOCK_TLS_CERT", file("client.crt"), 1);
+    setenv("PADDOCK_TLS_KEY", file("client.key"), 1);
+    setenv("PADDOCK_PASSWORD", "secret", 1);
+    for (int fd = 3; fd <= 9; fd++) {
+        snprintf(script + strlen(script), sizeof script - strlen(script), "exec %d</dev/null; ", fd);
+        char whole[2 * PATH_MAX];
+        snprintf(whole, sizeof whole, "%s exec %s lock -z %s /command echo ran", script,
+                 program_built("uninstalled/paddock"), hosts);
+        CHECK_EQ(program_run(&command, ARGS("sh", "-c", whole), PROGRAM_OUTPUT | PROGRAM_ERRORS), 0);
+        CHECK_STR(command.out, "ran\n");
+        CHECK_STR(command.err, "");
+    }
 }
 
 /* --- certificates ------------------------------------------------------------------------------------------------ */
@@ -790,6 +815,7 @@ int main(int argc, char **argv)
         {"an expired session is replaced", with_an_expired_session_is_replaced},
         {"lines of ZooKeeper's client reach the log", lines_of_the_client_reach_the_log},
         {"a handle of the program is adopted", with_a_handle_of_the_program_is_adopted},
+        {"the command locks, with any number of descriptors inherited", the_command_locks},
         {"a server that other authorities have signed is refused", authorities_of_others_are_refused},
         {"a client that the servers do not know is told so", a_client_that_the_servers_do_not_know_is_refused},
         {"a client whose certificate has expired is told so", an_expired_certificate_of_a_client_is_refused},
