@@ -145,7 +145,9 @@ void pdk__attendance_leave(struct pdk__attendance *a, int64_t timeout_ms)
 
 void pdk__attendance_drop(struct pdk__attendance *a)
 {
-    if (a->at_work && !a->answered)
+    if (a->inside)
+        pdk__attendance_leave(a, 0); /* it has entered since */
+    else if (a->at_work && !a->answered)
         pdk__participant_release(&a->participant, NULL);
 }
 

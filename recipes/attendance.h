@@ -35,7 +35,7 @@ int pdk__attendance_call(struct pdk__attendance *a, enum pdk__barrier_task task,
 int pdk__attendance_enter(struct pdk__attendance *a, size_t count, int64_t timeout_ms);
 void pdk__attendance_leave(struct pdk__attendance *a, int64_t timeout_ms);
 
-/* The caller wants no answer any more. */
+/* The caller wants no answer any more: a member leaves, and waits for no other. */
 void pdk__attendance_drop(struct pdk__attendance *a);
 
 /* Wait for the answer. A thread that is cancelled drops the attendance, calls CANCELLED, which must not wait, and ends

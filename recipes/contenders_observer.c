@@ -4,7 +4,7 @@
  * An observer lists the names under the path, and so sets a watch on the path's children; while there is no path, it
  * waits for the path's creation. The watch event, each new connection and a failed request cause another look. One
  * request is under way at a time. So a watch is set again before the program is notified, and what the program lists
- * then is what the watch guards. The watch is not removed at the end: there is at most one.
+ * then is what the watch guards. The watch is removed at the end, after the answer that is under way, which may set it.
  */
 #include "lib/alloc.h"
 #include "lib/assert.h"
@@ -173,8 +173,16 @@ static void on_failed(struct pdk_contenders_observer *o, int zrc)
     rest(o, refused ? REFUSED_MS : REST_MS);
 }
 
+/* The user has freed it. */
+static void forsake(const struct pdk_contenders_observer *o)
+{
+    if (o->cb == NULL && !o->looking)
+        pdk__request_forsake(o->client, o->path);
+}
+
 static void depart(struct look *look, struct pdk_client *c)
 {
+    forsake(look->observer);
     end(look);
     pdk__request_depart(c);
 }
@@ -313,6 +321,7 @@ int pdk_contenders_observer_free(pdk_contenders_observer *o)
     pdk__member_leave(c, &o->member);
     pdk__index_drop(&c->index, &o->entry);
     o->cb = NULL;
+    forsake(o);
     unref(o);
     pdk__client_leave(c);
     pdk__client_unref(c);

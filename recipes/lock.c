@@ -158,6 +158,8 @@ static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
     int rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != 0)
         return rc;
+    if (wish->n > wish->rule->admits)
+        return PDK_EINVAL;
     return wish->thread != 0 ? prepare_thread(h, wish) : 1;
 }
 
@@ -241,7 +243,9 @@ static int refuse(struct pdk__holds *h)
     const char *why = "nothing is locked by it";
     PDK__EACH_HOLDING (op, h)
         if (op->count > 0)
-            why = op->thread == 0 ? "its grant has a handle, which releases it" : "another thread has locked it";
+            why = op->thread == 0                     ? "its grant has a handle, which releases it"
+                  : op->thread == pdk__holds_thread() ? "it is locked in the other mode"
+                                                      : "another thread has locked it";
     return pdk__object_explain(&h->lock.object, h->verbs->release, PDK_EPERM, why);
 }
 

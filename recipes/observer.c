@@ -4,8 +4,7 @@
  * An observer lists the path, then reads the first contender's node and watches that alone: nothing lower can appear
  * while it is there. It watches the path itself only while there is no candidate, and waits for the path's creation
  * while there is no path. Each watch event and each new connection causes another look; one request is under way at a
- * time. The watches are not removed at the end: there is at most one per node, which ends with the node, and one on the
- * path.
+ * time. The watches are removed at the end, after the answer that is under way, which may set one.
  */
 #include "lib/alloc.h"
 #include "lib/clock.h"
@@ -230,8 +229,30 @@ static void on_failed(struct pdk_leader_observer *o, int zrc)
     rest(o, refused ? REFUSED_MS : REST_MS);
 }
 
+/* A refused read has set no watch, and a neighbour must not count on it. One that counted on it may have left its own
+ * there. */
+static void forget_node(struct pdk_leader_observer *o)
+{
+    char *node = o->node;
+    pdk__index_drop(&o->client->index, &o->node_entry);
+    o->node = NULL;
+    if (node != NULL && !o->client->adopted && !pdk__members_watch(o->client, node, NULL))
+        pdk__request_unwatch(o->client, node);
+    pdk__free(node);
+}
+
+/* The user has freed it. */
+static void forsake(struct pdk_leader_observer *o)
+{
+    if (o->cb != NULL || o->looking || o->client->closing)
+        return;
+    forget_node(o);
+    pdk__request_forsake(o->client, o->path);
+}
+
 static void depart(struct look *look, struct pdk_client *c)
 {
+    forsake(look->observer);
     end(look);
     pdk__request_depart(c);
 }
@@ -273,18 +294,6 @@ static void absent(int zrc, const struct Stat *stat, const void *data)
     else
         on_failed(o, zrc);
     depart(look, c);
-}
-
-/* A refused read has set no watch, and a neighbour must not count on it. One that counted on it may have left its own
- * there. */
-static void forget_node(struct pdk_leader_observer *o)
-{
-    char *node = o->node;
-    pdk__index_drop(&o->client->index, &o->node_entry);
-    o->node = NULL;
-    if (node != NULL && !o->client->adopted && !pdk__members_watch(o->client, node, NULL))
-        pdk__request_unwatch(o->client, node);
-    pdk__free(node);
 }
 
 static void read_node(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
@@ -407,6 +416,7 @@ int pdk_leader_observer_free(pdk_leader_observer *o)
     pdk__index_drop(&c->index, &o->path_entry);
     pdk__index_drop(&c->index, &o->node_entry);
     o->cb = NULL;
+    forsake(o);
     unref(o);
     pdk__client_leave(c);
     pdk__client_unref(c);

@@ -132,11 +132,19 @@ bool pdk__request_flush(struct pdk_client *c, const char *path)
 
 /* zoo_aremove_watches would remove them on our side only (ZOOKEEPER-1910). The header declares a pointer to a completion
  * where the code takes the completion. */
-void pdk__request_unwatch(struct pdk_client *c, const char *path)
+static void remove_watches(struct pdk_client *c, const char *path, ZooWatcherType type)
 {
     void_completion_t *completion = (void_completion_t *)unheard;
     assert(!c->adopted); /* the application may have watches on the same node */
     struct pdk__request *request = begin(c);
-    if (request != NULL && zoo_aremove_all_watches(c->zh, path, ZWATCHTYPE_DATA, 0, completion, request) != ZOK)
+    if (request != NULL && zoo_aremove_all_watches(c->zh, path, type, 0, completion, request) != ZOK)
         end(request);
+}
+
+void pdk__request_unwatch(struct pdk_client *c, const char *path) { remove_watches(c, path, ZWATCHTYPE_DATA); }
+
+void pdk__request_forsake(struct pdk_client *c, const char *path)
+{
+    if (!c->adopted && !c->closing && pdk__index_find(&c->index, path, NULL) == NULL)
+        remove_watches(c, path, ZWATCHTYPE_ANY);
 }

@@ -592,6 +592,27 @@ static void a_cancelled_member_leaves_nothing(void)
     end();
 }
 
+/* The last answer is there, and waits for the client's lock, when the thread is cancelled. */
+static void a_member_cancelled_as_it_enters_leaves_nothing(void)
+{
+    struct caller c;
+    begin(1);
+    int opened = rule_on(PDK__OP_CREATE2, "/ready", PDK__HOLD_REPLY);
+    start(&c, enter, 0, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, hits(opened) == 1);
+    pdk__client_lock(clients[0]);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_release(fixture.e->proxy[i], opened);
+    usleep(200000);
+    CHECK_EQ(pthread_cancel(c.thread), 0);
+    usleep(200000);
+    pdk__client_leave(clients[0]);
+    CHECK_EQ(pthread_join(c.thread, NULL), 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
+    CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_FREE);
+    end();
+}
+
 static void a_leave_that_is_late_leaves_all_the_same(void)
 {
     struct caller c;
@@ -872,6 +893,7 @@ int main(int argc, char **argv)
         {"a member whose session ends while it waits enters in the next",
          a_member_whose_session_ends_while_it_waits_enters_in_the_next},
         {"a cancelled member leaves nothing", a_cancelled_member_leaves_nothing},
+        {"a member that is cancelled as it enters leaves nothing", a_member_cancelled_as_it_enters_leaves_nothing},
         {"a leave that is late leaves all the same", a_leave_that_is_late_leaves_all_the_same},
         {"all ends the same, whichever request is cut", the_same_whichever_request_is_cut},
         {"children of any name count", children_of_any_name_count},

@@ -460,6 +460,7 @@ static void check_upgrade(int rc, const char *verb, pdk_rwlock *l)
 
 static void reader_that_asks_to_write(void)
 {
+    char text[600];
     pdk_rwlock *l;
     begin();
     CHECK_RC(pdk_rwlock_new(&l, c, fixture_path(), NULL), 0);
@@ -467,6 +468,9 @@ static void reader_that_asks_to_write(void)
     check_upgrade(pdk_rwlock_wrlock(l), "lock /", l);
     check_upgrade(pdk_rwlock_timedwrlock(l, 1), "lock /", l);
     check_upgrade(pdk_rwlock_trywrlock(l), "trylock /", l);
+    CHECK_RC(pdk_rwlock_wrunlock(l), PDK_EPERM);
+    pdk_lock_last_error(l, text, sizeof text);
+    check_text(text, "unlock /", ": it is locked in the other mode");
     CHECK_RC(pdk_rwlock_unlock(l), 0);
     CHECK_RC(pdk_lock_free(l), 0);
     finish();

@@ -202,6 +202,51 @@ static void standing_test(void)
     fixture_end(standing, held);
 }
 
+static void leads(const char *id, int64_t token, void *arg)
+{
+    (void)id, (void)token, (void)arg;
+    n_told++;
+}
+
+static void changed(void *arg)
+{
+    (void)arg;
+    n_told++;
+}
+
+/* Every other round frees them while their first answers are under way. */
+static void observe(void)
+{
+    static const char *const paths[] = {"/leftovers", "/leftovers-missing"};
+    static int n;
+    pdk_leader_observer *of_leader[2];
+    pdk_contenders_observer *of_all[2];
+    n_told = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK_RC(pdk_leader_observe(&of_leader[i], other, paths[i], leads, NULL), 0);
+        CHECK_RC(pdk_contenders_observe(&of_all[i], other, paths[i], changed, NULL), 0);
+    }
+    if (n++ % 2 == 0)
+        CHECK_WITHIN(LONG_MS, n_told == 4);
+    for (int i = 0; i < 2; i++) {
+        CHECK_RC(pdk_leader_observer_free(of_leader[i]), 0);
+        CHECK_RC(pdk_contenders_observer_free(of_all[i]), 0);
+    }
+}
+
+static void observed_test(void)
+{
+    standing = fixture_client(NULL);
+    other = fixture_client(NULL);
+    held = fixture_mutex(standing, "/leftovers");
+    CHECK_RC(pdk_mutex_lock(held), 0);
+    CHECK_WITHIN(LONG_MS, pdk__ask_number(fixture.e->server[0], "zk_watch_count") == 1);
+    leaves_nothing(observe);
+    CHECK_RC(pdk_mutex_unlock(held), 0);
+    fixture_end(standing, held);
+    CHECK_RC(pdk_client_free(other), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -211,6 +256,7 @@ int main(int argc, char **argv)
         {"a client that never found a server leaves nothing", hopeless_test},
         {"a client on an adopted handle leaves nothing", adopted_test},
         {"a wait in vain leaves nothing", standing_test},
+        {"observers leave nothing", observed_test},
         {0},
     };
     return pdk__test_main(

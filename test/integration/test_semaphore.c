@@ -684,6 +684,18 @@ static void wrong_requests(void)
     end();
 }
 
+static void too_many_before_a_server_is_reached(void)
+{
+    pdk_client *unconnected;
+    pdk_semaphore *s;
+    pdk_grant *p;
+    CHECK_RC(pdk_client_new(&unconnected, "127.0.0.1:1", NULL), 0);
+    CHECK_RC(pdk_semaphore_new(&s, unconnected, "/a", 2, NULL), 0);
+    CHECK_RC(pdk_semaphore_timedacquire(s, 3, 0, &p), PDK_EINVAL);
+    CHECK_RC(pdk_lock_free(s), 0);
+    CHECK_RC(pdk_client_free(unconnected), 0);
+}
+
 static void a_closed_client_ends_all(void)
 {
     struct want second;
@@ -726,6 +738,7 @@ int main(int argc, char **argv)
         {"a waiter whose node was deleted asks again, and nothing is left", a_waiter_whose_node_was_deleted_waits_on},
         {"there is a guard for each permit", a_guard_for_each_permit},
         {"wrong requests are refused", wrong_requests},
+        {"too many permits are refused before a server is reached", too_many_before_a_server_is_reached},
         {"a closed client ends all", a_closed_client_ends_all},
         {0}};
     return fixture_main(argc, argv, "semaphore", tests, ON_ONE | ON_THREE);

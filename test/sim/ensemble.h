@@ -39,6 +39,7 @@ enum request_kind {
     REQ_READ_RECORD,
     REQ_EXISTS,
     REQ_UNWATCH,
+    REQ_FORSAKE, /* all watches, also the one on the children */
     REQ_SET_WATCHES,
     REQ_PING
 };

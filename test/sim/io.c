@@ -377,8 +377,8 @@ static void replied(struct client *c, const struct answer *a)
         c->seen_zxid = a->zxid;
     if (r->watch && (a->error == Z_OK || r->kind == REQ_EXISTS))
         remember_watch(c, a);
-    if (r->kind == REQ_UNWATCH)
-        forget_watch(c, r->path, r->name, EVENT_CHANGED);
+    if (r->kind == REQ_UNWATCH || r->kind == REQ_FORSAKE)
+        forget_watch(c, r->path, r->name, r->kind == REQ_FORSAKE ? EVENT_DELETED : EVENT_CHANGED);
     if (r->kind != REQ_SET_WATCHES)
         hand_over(c, IN_REPLY, r->ticket, a);
     if (r->kind == REQ_DELETE)

@@ -109,8 +109,6 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
         excuse(EXCUSE_GIVEN_UP);
     else if (c->n_starved > 0)
         excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
-    else if (c->onlooker.name[0] != '\0' && c->onlooker.path == watch->path)
-        excuse(EXCUSE_OBSERVED_ONCE);
     else if (watch->again)
         excuse(EXCUSE_UNWATCHED_APART);
     else if (by_exists(w, watch) && watch->waited)

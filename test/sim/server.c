@@ -257,7 +257,7 @@ static void unwatch(struct server *s, const struct request *r)
     int kept = 0;
     for (int i = 0; i < s->n_watches; i++) {
         struct watch *w = &s->watches[i];
-        if (w->session != r->session || w->children || !is_on(w, r->path, r->name))
+        if (w->session != r->session || (w->children && r->kind != REQ_FORSAKE) || !is_on(w, r->path, r->name))
             s->watches[kept++] = *w;
     }
     s->n_watches = kept;
@@ -303,7 +303,7 @@ static void answer_read(struct server *s, int client, const struct request *r)
         answer_get(s, r, a);
     else if (r->kind == REQ_READ_RECORD)
         answer_record(s, r, a);
-    else if (r->kind == REQ_UNWATCH)
+    else if (r->kind == REQ_UNWATCH || r->kind == REQ_FORSAKE)
         unwatch(s, r);
     else if (r->kind == REQ_SET_WATCHES)
         set_watches(s, r);

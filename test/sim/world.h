@@ -373,7 +373,6 @@ static inline void see(enum sight s) { sights[s]++; }
     X(NOT_CONNECTED, "presence", "the connection is lost, and the watch is to be set on the next")                     \
     X(NO_MEMORY_TO_UNWATCH, "watches", "the removal of a watch found no memory")                                       \
     X(UNWATCHED_APART, "watches", "a watch was to be removed while there was no connection")                           \
-    X(OBSERVED_ONCE, "watches", "an observer that was freed had set it")                                               \
     X(LENT, "watches", "the handle is lent, and its program may rely on the watch")                                    \
     X(FORGED_AHEAD, "watches", "a forged node took the place of the predecessor that was watched")                     \
     X(REPLACED_WATCHED, "watches", "another node has the name of the one that was watched")                            \

@@ -414,8 +414,9 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion, c
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType type, int local,
                             void_completion_t *completion, const void *data)
 {
-    (void)type, (void)local;
-    return SEND(zh, completion, data, .kind = REQ_UNWATCH, .completes = COMPLETES_VOID, .path = path);
+    (void)local;
+    return SEND(zh, completion, data, .kind = type == ZWATCHTYPE_ANY ? REQ_FORSAKE : REQ_UNWATCH,
+                .completes = COMPLETES_VOID, .path = path);
 }
 
 /* --- completions ------------------------------------------------------------------------------------------------- */
