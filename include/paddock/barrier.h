@@ -14,9 +14,11 @@
  *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are there, inside or
  *    about to enter, is refused. Curator's members are never refused.
  *  - Each member lists the others when it enters and when it leaves. COUNT members read the square of COUNT names.
- *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A path that is used again, round after round, is
- *    safe among members of this library. A Curator member that is slow to leave one round can wait for a member of the
- *    next one, and then neither goes on.
+ *  - COUNT members can use a path again, round after round, as long as each leave returns 0. Elsewhere, as where more
+ *    than COUNT take turns, each round needs a path of its own: a member that comes while a round ends can find the
+ *    "ready" of that round, enters without the others, and members of two rounds can wait for each other.
+ *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A Curator member that is slow to leave one round
+ *    can wait for a member of the next one, and then neither goes on.
  */
 #ifndef PADDOCK_BARRIER_H
 #define PADDOCK_BARRIER_H
