@@ -38,7 +38,7 @@ typedef struct pdk_double_barrier pdk_double_barrier;
  * Create an object for the barrier at PATH; no request is sent. On success *B is the caller's, to be given to
  * pdk_barrier_free(). Its calls may be made by several threads at once.
  *
- * PDK_EPATH: PATH is relative, is "/" or is not a ZooKeeper path.
+ * PDK_EPATH: PATH is relative, is "/", has more than 4096 bytes, or is not a ZooKeeper path.
  * PDK_EINVAL, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_barrier_new(pdk_barrier **b, pdk_client *c, const char *path);
@@ -58,7 +58,8 @@ int pdk_barrier_free(pdk_barrier *b);
  * PDK_EUNKNOWN: no answer in time; the barrier may be set, now or later.
  * PDK_EINVAL: nodes are below PATH: it is that of a lock, or of something else, and no barrier's.
  * PDK_EACCES, PDK_EACL, PDK_EPATH (below an ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing),
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_ESHORT, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED,
+ * PDK_EFORKED.
  * PDK_EDEADLK: the calling thread runs callbacks of the client.
  */
 int pdk_barrier_set(pdk_barrier *b, int64_t timeout_ms);
@@ -78,7 +79,7 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  * PDK_ETIMEDOUT: the barrier is set, or no server has answered.
  * PDK_EINVAL: as for pdk_barrier_set().
  * PDK_EACCES: the ACL does not permit to READ the node, and the servers refuse exists without READ.
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ELIMIT, PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *
  * The trap: on an adopted handle a watch stays until the node changes, because the application may rely on it.
  */
@@ -117,15 +118,15 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
  * PDK_EINVAL: contenders of a lock, or a semaphore, are at PATH. They would be counted as members.
  * PDK_EBUSY: COUNT other members came before this one, and are there; a member that died counts until its session has
  *     ended. Or the object is inside, or another thread's call is under way.
- * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ELIMIT, PDK_ENOMEM,
- * PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ELIMIT,
+ * PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
 
 /*
- * Leave: delete the member's node, and wait until the members that were there when the call began have left or died, as
- * far as this client's server knew of them by then. It knew of the COUNT members with which this one entered; one more
- * that another server has let in may not be waited for.
+ * Leave: delete the member's node, and wait until the members that were there when the call began have left or died.
+ * These are the members that this client's server knew of then. The COUNT members with which this one entered are
+ * always among them. A further member, which entered through another server, may be missing.
  *
  * The call waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: leave, and see whether the others have
  * left. Whatever it returns, this member is outside afterwards: its node is deleted, or is about to be. It is a
@@ -137,7 +138,7 @@ int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
  *     left before.
  * PDK_EBUSY: another thread's call is under way.
  * PDK_EACCES: the ACL of PATH does not permit to READ or to DELETE.
- * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_double_barrier_leave(pdk_double_barrier *b, int64_t timeout_ms);
 

@@ -22,8 +22,9 @@
  *    One more exists while a handle is made or closed. None of them takes signals.
  *  - ZooKeeper's client has three descriptors of its own that are not close-on-exec: close what you do not want a child
  *    to inherit.
- *  - One server in the host list that swallows packets costs two thirds of the session timeout whenever the client
- *    happens to try it. List servers that exist.
+ *  - A server in the host list that swallows packets costs a tenth of the session timeout when the client tries it,
+ *    more for each further one in a row, and two thirds at most. With one server, or on an adopted handle, it costs two
+ *    thirds. List servers that exist.
  *  - One client at a time may adopt a given handle.
  */
 #ifndef PADDOCK_CLIENT_H
@@ -72,13 +73,14 @@ void pdk_client_options_free(pdk_client_options *o);
  * 10000. PDK_EINVAL under 100 or over 86400000. */
 int pdk_client_options_set_session_timeout_ms(pdk_client_options *o, int timeout_ms);
 
-/* Authenticate with SCHEME ("digest") and CRED ("user:password"), on every connection. May be called several times.
- * Wrong digest credentials are not refused by ZooKeeper: they merely have no rights. PDK_EINVAL, PDK_ENOMEM. */
+/* Authenticate with SCHEME ("digest") and CRED ("user:password"), on every connection. May be called up to 8 times.
+ * Wrong digest credentials are not refused by ZooKeeper: they merely have no rights. PDK_EINVAL: also the ninth time.
+ * PDK_ENOMEM. */
 int pdk_client_options_add_auth(pdk_client_options *o, const char *scheme, const char *cred);
 
-/* Add an entry to the ACL of every node the client creates. Default, with no entry: every client has all permissions.
- * Contenders for a lock must be able to READ its nodes, and its path must permit them READ, CREATE and DELETE.
- * PDK_EINVAL, PDK_ENOMEM. */
+/* Add an entry to the ACL of every node the client creates, which has 16 at most. Default, with no entry: every client
+ * has all permissions. Contenders for a lock must be able to READ its nodes, and its path must permit them READ, CREATE
+ * and DELETE. PDK_EINVAL: also the seventeenth entry. PDK_ENOMEM. */
 int pdk_client_options_add_acl(pdk_client_options *o, const char *scheme, const char *id, int perms);
 
 /* A text of at most 255 bytes that the nodes of this client carry. Lists of contenders show it. Default: the program's
@@ -120,8 +122,9 @@ int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms)
  * timeout.
  *
  * A new grant needs up to a tenth of the session timeout more, so that it does not turn SUSPECT before its first
- * renewal. This time, the margin, 0.55 ticks and 10 ms must together fit into the timeout that the servers grant.
- * Otherwise the client is over with PDK_ESHORT, and pdk_client_last_error() has the numbers. PDK_EINVAL as above.
+ * renewal. The least time itself, the margin, 0.55 ticks and 10 ms must together be less than the timeout that the
+ * servers grant. Otherwise the client is over with PDK_ESHORT, and pdk_client_last_error() has the numbers. PDK_EINVAL
+ * as above.
  */
 int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
 
@@ -155,8 +158,8 @@ int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, 
  *
  * OPTS may be NULL. On success *C is the caller's, to be given to pdk_client_free().
  *
- * PDK_EINVAL: HOSTS lacks a port or a host.
- * PDK_EHOST: no name in HOSTS is known.
+ * PDK_EINVAL: HOSTS is empty, or has an entry without a port, a port of 0, or a chroot that is no path.
+ * PDK_EHOST: no name in HOSTS is known. A missing name counts as unknown.
  * PDK_ENOMEM, PDK_ESYSTEM.
  */
 int pdk_client_new(pdk_client **c, const char *hosts, const pdk_client_options *opts);

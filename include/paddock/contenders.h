@@ -16,7 +16,7 @@ extern "C" {
 typedef struct pdk_contender_list pdk_contender_list;
 
 typedef enum pdk_dialect {
-    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>; or latch-, __READ__, __WRIT__ for lock- */
+    PDK_DIALECT_PADDOCK = 0, /* <session>-<attempt>-lock-<sequence>; or latch-, __READ__, __WRIT__, lease- for lock- */
     PDK_DIALECT_CURATOR = 1, /* any other name with one of these tags before the number: Curator, go-zk */
     PDK_DIALECT_FOREIGN = 2, /* a contender of another recipe, by its sequence number; it counts in the order */
     PDK_DIALECT_JUNK = 3     /* no lock library could have created it. It blocks nobody, but is a permit */
@@ -45,9 +45,9 @@ typedef enum pdk_mode {
  *
  * *LIST is the caller's, to be given to pdk_contender_list_free().
  *
- * PDK_ETIMEDOUT: no whole answer within TIMEOUT_MS (PDK_FOREVER: no limit).
+ * PDK_ETIMEDOUT: no whole answer within TIMEOUT_MS (PDK_FOREVER: no limit). 0 leaves no time for an answer.
  * PDK_EACCES: the ACL does not permit to READ the path.
- * PDK_EPATH: PATH is not an absolute path.
+ * PDK_EPATH: PATH is not an absolute path, or has more than 4096 bytes.
  * PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  *
  * The trap: data over the two limits above are left out; PDK_CONTENDER_DATA_OMITTED is their size.
@@ -178,14 +178,14 @@ const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_con
  *
  * The call returns when the servers have the request, within TIMEOUT_MS. It does not wait for the contender.
  *
- * The node of a pdk_mutex or pdk_leader keeps its own data after that word and a space, so that lists still show its
+ * The node of a Paddock contender keeps its own data after that word and a space, so that lists still show its
  * owner. When Curator's Revoker has overwritten the data, the contender writes them back in that form. The data of
  * other libraries' nodes are overwritten. A holder reports the request to the program (pdk_lock_on_revoke(),
  * PDK_REVOKED), and so does a Curator lock that was made revocable. Other libraries ignore it.
  *
  * PDK_ENOENT: that node is deleted; a new node of its name was left alone.
  * PDK_EACCES: the ACL of the node does not permit this client to WRITE, or did not permit to READ when it was listed.
- * PDK_ETIMEDOUT: nothing was written.
+ * PDK_ETIMEDOUT: nothing was written; always with a TIMEOUT_MS of 0.
  * PDK_EUNKNOWN: the request may have been written.
  * PDK_EINVAL, PDK_EREFUSED, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */

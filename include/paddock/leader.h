@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-/* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, fd and last_error. */
+/* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, fd, on_queued and
+ * last_error. */
 typedef struct pdk_lock pdk_leader;
 typedef struct pdk_leader_options pdk_leader_options;
 
@@ -122,9 +123,9 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg);
  * PDK_ETIMEDOUT: it does not lead yet.
  * PDK_ECANCELED: it has resigned, before or meanwhile.
  * PDK_EPERM: it never was a candidate.
- * PDK_EACCES, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an ephemeral
- * node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ESHORT, PDK_ECLOSED: its candidacy ended for this
- * reason.
+ * PDK_EACCES, PDK_EACL, PDK_EAUTH, PDK_EEXPIRED (adopted handle), PDK_EEXHAUSTED, PDK_EREFUSED, PDK_EPATH (below an
+ * ephemeral node), PDK_ENOENT (an ancestor of the chroot is missing), PDK_ELIMIT, PDK_ESHORT, PDK_ECLOSED: its
+ * candidacy ended for this reason.
  * PDK_EDEADLK: the caller is a callback thread, and TIMEOUT_MS is not 0.
  * PDK_EFORKED.
  */

@@ -22,8 +22,8 @@
  *
  * A grant belongs to the thread that locked, which unlocks by the lock; or to no thread, when it was requested without
  * waiting or is of a semaphore: then it is asked and released by its handle, a pdk_grant, and by nothing else. So a
- * question about the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE. Of a multi-lock, what its paths have each
- * is asked by their number.
+ * question about the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE. The token, node and guard of each path
+ * of a multi-lock are asked by the number of the path (pdk_multilock_token()).
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
@@ -160,7 +160,7 @@ int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget);
  *
  * The next lock through the object takes the node over without a request, if the grant is HELD then: its token is the
  * same, and its turn one more. So does the next lock through another object that takes turns with it
- * (pdk_lock_options_set_local_handover()); and such an object has the node when this one is freed. The unlock returns 0
+ * (pdk_lock_options_set_local_handover()). When this object is freed, one of those keeps the node. The unlock returns 0
  * at once, and pdk_lock_state() is PDK_FREE. The node goes when another contender appears, when the time ends, when the
  * connection is lost or the grant is SUSPECT, when a client asks for the lock (pdk_contender_revoke()), and with
  * pdk_lock_free() and pdk_client_close(). None of that is reported.

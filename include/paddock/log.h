@@ -19,7 +19,7 @@ extern "C" {
 
 typedef enum pdk_log_level {
     PDK_LOG_NONE = 0,
-    PDK_LOG_ERROR = 1, /* an object is finished: the client is over, a leader has withdrawn */
+    PDK_LOG_ERROR = 1, /* the client is over, but for its close */
     /* A lock or term was lost, the session expired, the connection was lost or could not be made. A lock is not granted
      * because the link is too slow for the session timeout: once per request and connection. A path does not permit
      * DELETE. */

@@ -35,8 +35,8 @@ typedef struct pdk_lock pdk_multilock;
  * caller's, to be given to pdk_lock_free().
  *
  * PDK_EINVAL: N is 0 or above PDK_MULTILOCK_MAX, two paths are the same, or the request would have more than 512 KiB:
- * for each path its length, the data of its node, and 64 bytes.
- * PDK_EPATH: one of them is no path. PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ * for each path its length, the data of its node (4096 bytes where the program sets none), and 64 bytes.
+ * PDK_EPATH: one of them is no path, as for pdk_mutex_new(). PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_multilock_new(pdk_multilock **m, pdk_client *c, const char *const *paths, unsigned n,
                       const pdk_lock_options *opts);

@@ -23,7 +23,7 @@ typedef struct pdk_lock pdk_mutex;
  * PATH is absolute, within the client's chroot. The first lock creates the node and its missing ancestors, as
  * containers. OPTS may be NULL. On success *M is the caller's, to be given to pdk_lock_free().
  *
- * PDK_EPATH: PATH is relative, is "/" or is not a ZooKeeper path.
+ * PDK_EPATH: PATH is relative, is "/", has more than 4096 bytes, or is not a ZooKeeper path.
  * PDK_EINVAL, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock_options *opts);
@@ -43,9 +43,9 @@ int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock
 int pdk_mutex_lock(pdk_mutex *m);
 
 /*
- * Lock if the lock is free. The call lists before it writes: when the lock is held, nothing is written. It waits for the
- * answers of a server, and does not wait for a connection that was lost. A client that never was connected is: the call
- * waits for its first connection, for one session timeout at most.
+ * Lock if the lock is free. The call lists before it writes: when the lock is held, nothing is written. It waits for
+ * the answers of a server. It does not wait for a connection that was lost. Where there never was one, it waits for the
+ * first, for one session timeout at most.
  *
  * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet; or its node is idle
  * (pdk_lock_options_set_idle_hold_ms()). Also: the lock was granted, and the grant was over when the call returned.
@@ -88,7 +88,7 @@ int pdk_mutex_unlock(pdk_mutex *m);
  * *G is the caller's, to be given to pdk_grant_release() or its like; it is set before CB is called. The grant belongs
  * to no thread: pdk_mutex_unlock() does not see it.
  *
- * PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EINVAL, PDK_ENOMEM, PDK_ELIMIT, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g);
 

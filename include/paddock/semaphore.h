@@ -91,7 +91,8 @@ unsigned pdk_semaphore_limit(pdk_semaphore *s);
  * pdk_client_last_error() has the reason of a refusal. A smaller one is as with pdk_semaphore_set_limit(). A change
  * reaches each client on its own: until it has, the trap of that function applies.
  *
- * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT,
+ * PDK_ECLOSED, PDK_EFORKED.
  */
 int pdk_semaphore_follow(pdk_semaphore *s, const char *count_path);
 
