@@ -15,7 +15,7 @@ enum { LEAST_MS = 60000 };
 
 const char pdk__cli_counter_advice[] =
     "with a sixteenth left, a contender of paddock that leaves the path empty deletes and creates it again; "
-    "with none left, new ones wait until it is empty; where it has data, or nodes that are no contenders, "
+    "with none left, new ones wait until it is empty; where it has data over 512 KiB, or nodes that are no contenders, "
     "end the contenders and delete it: a new path counts from 0, and its tokens still rise";
 
 static enum pdk__cli_counter_level level_of(const struct pdk__cli_counter *c)

@@ -69,7 +69,7 @@ static int take_auth(struct pdk__cli_options *o, char *value)
     pdk__cli_process_title_hide(value);
     if (rc == 0)
         return 0;
-    return pdk__cli_usage("%s: --auth takes SCHEME:CREDENTIALS, as digest:user:password", o->command);
+    return pdk__cli_usage("%s: --auth takes SCHEME:CREDENTIALS, as digest:user:password, at most 8 times", o->command);
 }
 
 static int take_auth_file(struct pdk__cli_options *o, char *value)
@@ -79,15 +79,15 @@ static int take_auth_file(struct pdk__cli_options *o, char *value)
         return 0;
     if (rc < 0)
         return pdk__cli_usage("%s: --auth-file %s: %s", o->command, value, strerror(-rc));
-    return pdk__cli_usage("%s: --auth-file %s: line %d is not SCHEME:CREDENTIALS", o->command, value, rc);
+    return pdk__cli_usage("%s: --auth-file %s: line %d is not SCHEME:CREDENTIALS, or the ninth", o->command, value, rc);
 }
 
 static int take_acl(struct pdk__cli_options *o, char *value)
 {
     if (pdk__cli_credentials_acl(o->client, value) == 0)
         return 0;
-    return pdk__cli_usage("%s: --acl takes SCHEME:ID:PERMS with PERMS of the letters rwcda, not '%s'", o->command,
-                          value);
+    return pdk__cli_usage("%s: --acl takes SCHEME:ID:PERMS with PERMS of the letters rwcda, at most 16 times, not '%s'",
+                          o->command, value);
 }
 
 static int take_also(struct pdk__cli_options *o, char *value)
