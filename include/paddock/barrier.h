@@ -10,15 +10,15 @@
  *  - A barrier that is set outlives its setter: its node is no session's. It stands until some client removes it.
  *  - A member of a double barrier is in its session. When the process dies, the servers delete the member's node, and
  *    the others no longer wait for it. The node "ready" is no session's: when all members die inside, it stays, and the
- *    next member of that path enters at once. Delete it then, or use another path for each run.
+ *    next member of that path deletes it.
  *  - Members of a double barrier must agree on the count. A member that comes when COUNT others are there, inside or
  *    about to enter, is refused. Curator's members are never refused.
  *  - Each member lists the others when it enters and when it leaves. COUNT members read the square of COUNT names.
- *  - COUNT members can use a path again, round after round, as long as each leave returns 0. Elsewhere, as where more
- *    than COUNT take turns, each round needs a path of its own: a member that comes while a round ends can find the
- *    "ready" of that round, enters without the others, and members of two rounds can wait for each other.
- *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A Curator member that is slow to leave one round
- *    can wait for a member of the next one, and then neither goes on.
+ *  - A path can be used again, round after round. A member that comes while others are inside, or leave, waits for the
+ *    next round.
+ *  - Wire: Curator's DistributedBarrier and DistributedDoubleBarrier. A Curator member that comes while others are
+ *    inside enters at once; one that is slow to leave a round can wait for a member of the next one, and then neither
+ *    goes on.
  */
 #ifndef PADDOCK_BARRIER_H
 #define PADDOCK_BARRIER_H
@@ -109,7 +109,8 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
 /*
  * Enter: create the member's node, and wait until COUNT members are there.
  *
- * The call returns 0 when COUNT members were there, or when a member that counted them has left word: the node "ready".
+ * The call returns 0 when COUNT members were there, or when a member that counted them has left word since this one
+ * came: the node "ready".
  * It waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: enter if this member makes them enough. The call
  * goes on through lost connections and new sessions, with a new node in a new session. It is a cancellation point. A
  * call that fails removes the member's node, also after it has returned.
@@ -124,9 +125,8 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
 int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
 
 /*
- * Leave: delete the member's node, and wait until the members that were there when the call began have left or died.
- * These are the members that this client's server knew of then. The COUNT members with which this one entered are
- * always among them. A further member, which entered through another server, may be missing.
+ * Leave: delete the member's node, and wait until the members of the round have left or died: those that came before
+ * its "ready". One that came again after that, in a new session, is not waited for.
  *
  * The call waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: leave, and see whether the others have
  * left. Whatever it returns, this member is outside afterwards: its node is deleted, or is about to be. It is a

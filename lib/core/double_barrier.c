@@ -84,7 +84,8 @@ static void remove_node(struct pdk__double_barrier *b, struct pdk__actions *out)
 static void list(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
     unwatch(b, out);
-    ask(b, out, PDK__ACT_LIST, b->aim == PDK__AIM_ENTER ? PDK__MEMBER_COUNTING : PDK__MEMBER_LISTING, NULL);
+    bool counts = b->aim == PDK__AIM_ENTER && !b->outwaits;
+    ask(b, out, PDK__ACT_LIST, counts ? PDK__MEMBER_COUNTING : PDK__MEMBER_LISTING, NULL);
 }
 
 static void go(struct pdk__double_barrier *b, struct pdk__actions *out);
@@ -161,7 +162,8 @@ static void wait(struct pdk__double_barrier *b, int64_t now_ms, struct pdk__acti
         fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
     else
         b->phase = PDK__MEMBER_WAITING;
-    b->due_ms = b->aim == PDK__AIM_LEAVE && b->by_exists ? now_ms + UNREADABLE_MS : PDK__NEVER;
+    bool for_another = b->aim == PDK__AIM_LEAVE || b->outwaits;
+    b->due_ms = for_another && b->by_exists ? now_ms + UNREADABLE_MS : PDK__NEVER;
 }
 
 /* --- listings ---------------------------------------------------------------------------------------------------- */
@@ -220,9 +222,11 @@ static bool is_lowest(const struct pdk__double_barrier *b, const struct pdk__eve
     return true;
 }
 
-static void enter(struct pdk__double_barrier *b, struct pdk__actions *out)
+/* By the "ready" whose token is ROUND. */
+static void enter(struct pdk__double_barrier *b, int64_t round, struct pdk__actions *out)
 {
     pdk__retry_reset(&b->retry);
+    b->round = round;
     b->aim = PDK__AIM_INSIDE;
     b->phase = PDK__MEMBER_INSIDE;
     b->deadline_ms = PDK__NEVER;
@@ -257,7 +261,7 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
     } else if (!admit(b, ev, out)) {
         return;
     } else if (contains(ev, PDK__READY)) {
-        enter(b, out);
+        ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_DATING, PDK__READY);
     } else if (ev->n_children >= b->count) {
         ask(b, out, PDK__ACT_CREATE, PDK__MEMBER_OPENING, PDK__READY);
     } else if (b->once) {
@@ -275,6 +279,24 @@ static void list_kept(struct pdk__double_barrier *b, struct pdk__actions *out)
     out->list[out->n - 1].kept = true;
 }
 
+/* One that is older than our node is of a round that goes on without us. */
+static void on_dated(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__NO_NODE) {
+        list(b, out);
+    } else if (ev->outcome != PDK__OK) {
+        refuse(b, ev, out);
+    } else if (ev->token > b->came) {
+        enter(b, ev->token, out);
+    } else if (b->once) {
+        fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
+    } else {
+        b->round = ev->token;
+        b->outwaits = true;
+        list(b, out);
+    }
+}
+
 /* Those that were older, and there when they were asked, were all there when our node was made. */
 static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
@@ -283,11 +305,13 @@ static void on_placed(struct pdk__double_barrier *b, const struct pdk__event *ev
         return;
     }
     b->older += ev->outcome == PDK__OK && ev->token < b->token;
-    b->passing = true;
+    b->passing = ev->outcome != PDK__NO_NODE;
     if (b->older >= b->count)
         fail(b, out, PDK_EBUSY, PDK__AIM_QUIT);
-    else
+    else if (b->passing)
         list_kept(b, out);
+    else
+        list(b, out);
 }
 
 /* For a node with a name of its own, "exhausted" is the answer that it exists. */
@@ -295,8 +319,10 @@ static bool exists(const struct pdk__event *ev) { return ev->outcome == PDK__REF
 
 static void on_opened(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->outcome == PDK__OK || exists(ev))
-        enter(b, out);
+    if (ev->outcome == PDK__OK)
+        enter(b, ev->token, out);
+    else if (exists(ev))
+        ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_DATING, PDK__READY);
     else if (ev->outcome == PDK__NO_NODE)
         list(b, out); /* the path was deleted, with our node */
     else
@@ -305,14 +331,24 @@ static void on_opened(struct pdk__double_barrier *b, const struct pdk__event *ev
 
 static void close_barrier(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
-    ask(b, out, PDK__ACT_DELETE, PDK__MEMBER_CLOSING, PDK__READY);
+    ask(b, out, PDK__ACT_IDENTIFY, PDK__MEMBER_CHECKING, PDK__READY);
 }
 
-/* No member is left that is waited for. One that came since has the next round before it, and "ready" of this one must
- * not let it in. */
+/* "ready" of the round is not there any more. */
+static void be_closed(struct pdk__double_barrier *b, struct pdk__actions *out)
+{
+    if (b->outwaits) {
+        b->outwaits = false;
+        list(b, out);
+    } else {
+        end(b, out, 0);
+    }
+}
+
+/* No member is left that is waited for. One that came since has the next round before it. */
 static void finish(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
-    if (b->node == PDK__NODE_NO)
+    if (b->node == PDK__NODE_NO || b->outwaits)
         close_barrier(b, out);
     else
         remove_node(b, out);
@@ -327,13 +363,14 @@ static void follow(struct pdk__double_barrier *b, struct pdk__actions *out, cons
 static void on_others(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     const char *after = b->passing ? ev->name : NULL;
+    bool stays = b->node != PDK__NODE_NO && !b->outwaits;
     if (!b->passing)
-        b->lowest = b->node != PDK__NODE_NO && is_lowest(b, ev);
+        b->lowest = stays && is_lowest(b, ev);
     b->passing = false;
     const char *other = find_other(b, ev, after, NULL);
     if (other == NULL)
         finish(b, out);
-    else if (b->node != PDK__NODE_NO && !b->lowest)
+    else if (stays && !b->lowest)
         remove_node(b, out);
     else
         follow(b, out, other);
@@ -350,9 +387,22 @@ static bool missing(struct pdk__double_barrier *b, const struct pdk__event *ev, 
     return lost;
 }
 
+/* On the way in, while the round before goes on. */
+static void on_outwaited(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK && contains(ev, b->name) && contains(ev, PDK__READY)) {
+        on_others(b, ev, out);
+    } else {
+        b->outwaits = b->lowest = b->passing = false;
+        on_counted(b, ev, out);
+    }
+}
+
 static void on_listed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE) {
+    if (b->outwaits) {
+        on_outwaited(b, ev, out);
+    } else if (ev->outcome != PDK__OK && ev->outcome != PDK__NO_NODE) {
         refuse(b, ev, out);
     } else if (b->aim == PDK__AIM_TIDY) {
         bool stale = ev->n_children == 1 && is_ready(ev->children[0]);
@@ -360,14 +410,18 @@ static void on_listed(struct pdk__double_barrier *b, const struct pdk__event *ev
     } else if (missing(b, ev, out)) {
         fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
     } else {
-        if (!b->began)
-            b->horizon = ev->token;
-        b->began = true;
         on_others(b, ev, out);
     }
 }
 
 /* --- the other answers ------------------------------------------------------------------------------------------- */
+
+static void got_node(struct pdk__double_barrier *b, int64_t token)
+{
+    b->token = token;
+    if (b->came == 0)
+        b->came = token;
+}
 
 static void on_created(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
@@ -381,7 +435,7 @@ static void on_created(struct pdk__double_barrier *b, const struct pdk__event *e
         rest(b, ev->now_ms);
         return;
     }
-    b->token = ev->token;
+    got_node(b, ev->token);
     b->node = ev->outcome == PDK__OK ? PDK__NODE_YES : b->unsure ? PDK__NODE_MAYBE : PDK__NODE_NO;
     if (ev->outcome == PDK__OK)
         list(b, out);
@@ -405,7 +459,7 @@ static void on_identified(struct pdk__double_barrier *b, const struct pdk__event
     bool ours = ev->outcome == PDK__OK && ev->owner == b->session;
     if (ours) {
         b->node = PDK__NODE_YES;
-        b->token = ev->token;
+        got_node(b, ev->token);
         list(b, out);
     } else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) {
         forget_node(b, out);
@@ -435,7 +489,7 @@ static void on_other_read(struct pdk__double_barrier *b, const struct pdk__event
     } else if (ev->outcome == PDK__NO_NODE) {
         b->watched = b->by_exists; /* a read of a missing node sets no watch */
         list(b, out);
-    } else if (ev->outcome == PDK__OK && ev->token > b->horizon) {
+    } else if (ev->outcome == PDK__OK && ev->token > b->round) {
         b->passing = true;
         list(b, out);
     } else if (ev->outcome == PDK__OK) {
@@ -448,9 +502,9 @@ static void on_other_read(struct pdk__double_barrier *b, const struct pdk__event
 static void on_watched(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     b->phase = PDK__MEMBER_WAITING;
-    if (b->aim == PDK__AIM_ENTER) {
+    if (b->aim == PDK__AIM_ENTER && !b->outwaits) {
         on_ready_read(b, ev, out);
-    } else if (b->aim == PDK__AIM_LEAVE) {
+    } else if (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE) {
         on_other_read(b, ev, out);
     } else {
         go(b, out); /* the request has failed meanwhile */
@@ -489,10 +543,20 @@ static void on_removed(struct pdk__double_barrier *b, const struct pdk__event *e
         go(b, out);
 }
 
+static void on_checked(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
+{
+    if (ev->outcome == PDK__OK && ev->token == b->round)
+        ask(b, out, PDK__ACT_DELETE, PDK__MEMBER_CLOSING, PDK__READY);
+    else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
+        be_closed(b, out);
+    else
+        refuse(b, ev, out);
+}
+
 static void on_closed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
-        end(b, out, 0);
+        be_closed(b, out);
     else
         refuse(b, ev, out);
 }
@@ -616,10 +680,12 @@ static bool expects(const struct pdk__double_barrier *b, enum pdk__event_kind ki
                                                    [PDK__MEMBER_IDENTIFYING] = PDK__EV_IDENTIFIED,
                                                    [PDK__MEMBER_COUNTING] = PDK__EV_LISTED,
                                                    [PDK__MEMBER_PLACING] = PDK__EV_IDENTIFIED,
+                                                   [PDK__MEMBER_DATING] = PDK__EV_IDENTIFIED,
                                                    [PDK__MEMBER_OPENING] = PDK__EV_CREATED,
                                                    [PDK__MEMBER_FOLLOWING] = PDK__EV_WATCHED,
                                                    [PDK__MEMBER_LISTING] = PDK__EV_LISTED,
                                                    [PDK__MEMBER_REMOVING] = PDK__EV_DELETED,
+                                                   [PDK__MEMBER_CHECKING] = PDK__EV_IDENTIFIED,
                                                    [PDK__MEMBER_CLOSING] = PDK__EV_DELETED,
                                                    [PDK__MEMBER_OVER] = 0};
     return replies[b->phase] == kind;
@@ -630,9 +696,10 @@ static void on_reply(struct pdk__double_barrier *b, const struct pdk__event *ev,
     static void (*const takes[])(struct pdk__double_barrier *, const struct pdk__event *, struct pdk__actions *) = {
         [PDK__MEMBER_CREATING] = on_created,       [PDK__MEMBER_PARENTS] = on_made_parents,
         [PDK__MEMBER_IDENTIFYING] = on_identified, [PDK__MEMBER_COUNTING] = on_counted,
-        [PDK__MEMBER_PLACING] = on_placed,         [PDK__MEMBER_OPENING] = on_opened,
-        [PDK__MEMBER_FOLLOWING] = on_watched,      [PDK__MEMBER_LISTING] = on_listed,
-        [PDK__MEMBER_REMOVING] = on_removed,       [PDK__MEMBER_CLOSING] = on_closed};
+        [PDK__MEMBER_PLACING] = on_placed,         [PDK__MEMBER_DATING] = on_dated,
+        [PDK__MEMBER_OPENING] = on_opened,         [PDK__MEMBER_FOLLOWING] = on_watched,
+        [PDK__MEMBER_LISTING] = on_listed,         [PDK__MEMBER_REMOVING] = on_removed,
+        [PDK__MEMBER_CHECKING] = on_checked,       [PDK__MEMBER_CLOSING] = on_closed};
     if (ev->op == b->op && expects(b, ev->kind))
         takes[b->phase](b, ev, out);
 }

@@ -5,17 +5,18 @@
  * path, of any name. The member whose create makes them enough creates the node "ready" beside them; the others wait
  * for it. To leave, a member deletes its node and waits until no other member has one; the last deletes "ready".
  *
- *     entering:   CREATING --created--> COUNTING --enough--> OPENING --"ready" is there--.
- *                  ^  | `-no path-> PARENTS |  ^                                         v
- *                  |  `-exists-> IDENTIFYING|  `--"ready"-- FOLLOWING, WAITING         INSIDE
- *                  |                        `----too few-------^                         |
- *                  `--- the node was deleted                                             |
- *     leaving:    LISTING <--------------------------------------------------- leave ----'
+ *     entering:   CREATING --created--> COUNTING --enough--> OPENING ---------------.
+ *                  ^  | `-no path-> PARENTS |  ^ `--"ready"-> DATING --of our round---.
+ *                  |  `-exists-> IDENTIFYING|  |                `--of the one before: it is waited out, as by a leaver
+ *                  |                        |  `--"ready"-- FOLLOWING, WAITING        v
+ *                  |                        `----too few-------^                    INSIDE
+ *                  `--- the node was deleted                                          |
+ *     leaving:    LISTING <------------------------------------------------ leave ----'
  *                  |  ^  ^
  *                  |  |  `--deleted-- FOLLOWING, WAITING: for another member, the highest if ours is the lowest, else
  *                  |  |               the lowest
  *                  |  `-- REMOVING: the own node, before the wait for the lowest
- *                  `--no other member--> REMOVING --> CLOSING: "ready" --> OVER
+ *                  `--no other member--> REMOVING --> CHECKING, CLOSING: "ready" --> OVER
  *
  * APART and RESTING interrupt any of these: the connection is lost, or the outcome of a request unknown. The next
  * phase depends on the aim and on the own node only:
@@ -27,21 +28,24 @@
  *     TIDY        LISTING              -           the session has ended: "ready" must go if no member is left
  *
  * Rules, which are Curator's where it has one:
- *  - "ready" alone lets in, also one that is there before the member comes. Else every child counts as a member, but
- *    where contenders of a lock stand no member enters.
+ *  - The round is the creation of "ready". One that was created after the member had come lets it in. An older one is
+ *    of the round before: the member waits until the others whose nodes are older than it have left, and deletes it
+ *    when none of them has (Curator enters). Else every child counts as a member, but where contenders of a lock stand
+ *    no member enters.
  *  - A member that comes when COUNT others are there is refused: PDK_EBUSY (Curator lets it in). Where more than COUNT
  *    are there, PLACING asks for their ages, one after the other; that costs nothing where there are no more. The
  *    driver keeps the listing meanwhile: COUNT listings of as many names would be the square. Once a member has seen
  *    that fewer than COUNT are older than itself, it is one of those that enter: no older one can come. Older ones that
- *    may not be read, and those that had left before they were asked, are not counted.
+ *    may not be read are not counted. When one has left before it was asked, the others are listed anew.
  *  - A watch event lets no member in, and none out. It causes a listing (Curator before 5.10 takes any event for the
  *    entry, GH-1290).
  *  - The own name has session and attempt. It is exact: a create whose answer was lost is repeated under the same name,
  *    and the answer "exists" leads to a look at the owner. So no attempt has two nodes. A create that may still take
  *    effect when the node has been deleted is a stray (stray.h).
- *  - Only members that were there when a member began to leave are waited for: those whose nodes are not newer than the
- *    last change of the children then. A node of the next round would else hold back a member that is slow to leave this
- *    one, while the next round waits for that member (Curator waits so).
+ *  - Only members of the round are waited for: those whose nodes are older than its "ready". A node of the next round
+ *    would else hold back a member that is slow to leave this one, while the next round waits for that member (Curator
+ *    waits so). And only the round's own "ready" is deleted. Between the look at it and its deletion another member can
+ *    have deleted it, and the next round have created one: members of that round who have not seen it create it again.
  *  - A session that is given up without the servers' word may live on for a session timeout, and its node would count
  *    beside that of the next session. So the node is deleted first, by its name.
  *  - A member whose session ends inside has left against its will: LOST. If its own node is missing when it leaves, too.
@@ -66,12 +70,14 @@ enum pdk__member_phase {
     PDK__MEMBER_IDENTIFYING,
     PDK__MEMBER_COUNTING,
     PDK__MEMBER_PLACING, /* is another member older? */
+    PDK__MEMBER_DATING,  /* is "ready" of our round? */
     PDK__MEMBER_OPENING,
     PDK__MEMBER_FOLLOWING, /* a read that sets a watch is under way */
     PDK__MEMBER_WAITING,
     PDK__MEMBER_INSIDE,
     PDK__MEMBER_LISTING,
     PDK__MEMBER_REMOVING,
+    PDK__MEMBER_CHECKING, /* is "ready" that of the round? */
     PDK__MEMBER_CLOSING,
     PDK__MEMBER_OVER
 };
@@ -93,6 +99,7 @@ struct pdk__double_barrier {
     /* the own node */
     enum pdk__existence node;
     int64_t token; /* of its create */
+    int64_t came;  /* of the create of the first one */
     uint32_t attempt;
     uint32_t spare; /* the next attempt, to be set, when 0, by the code that steps the machine */
     bool unsure;    /* a create of this attempt may still take effect */
@@ -108,10 +115,10 @@ struct pdk__double_barrier {
 
     bool passing; /* the member that was read last is dealt with: find the next one */
 
-    /* leaving */
-    bool began;      /* the members were listed */
-    int64_t horizon; /* the last change of the children then */
-    bool lowest;     /* our node is the lowest, so the highest is waited for */
+    /* the round that it is in, or waits out */
+    int64_t round; /* the token of its "ready" */
+    bool outwaits;
+    bool lowest; /* our node is the lowest, so the highest is waited for */
 
     int64_t due_ms;
     struct pdk__retry retry;
@@ -125,9 +132,8 @@ void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size
  * Take one event, fill ACTIONS.
  *
  * Events: ACQUIRE to enter, RELEASE to leave, both with deadline_ms and try_only; RELEASE while it enters, or leaves,
- * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the last change of the
- * children as its token, and the name of the node that was last asked for or watched; WATCHED has the token of the
- * node.
+ * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the name of
+ * the node that was last asked for or watched; CREATED, IDENTIFIED and WATCHED have the token of the node.
  *
  * Actions: CREATE of `name` with its attempt, or of "ready" with attempt 0; PARENTS; IDENTIFY, DELETE, WATCH of `name`;
  * LIST, for which the last one will do where it says `kept`; UNWATCH; STRAY. GRANTED: it is inside. FAILED: the request

@@ -131,7 +131,11 @@ static void others_that_stay_inside(void)
     CHECK_EQ(cli_run(&c, ARGS("barrier", "-N", "2", "--leave-wait", ".1", path, "true")), 1);
     CHECK(program_complained(&c, "still inside"));
     cli_start(&second, ARGS("barrier", "-N", "2", "--leave-wait", "0", path, "sh", "-c", "exit 4"));
-    CHECK_EQ(program_wait(&second), 4); /* "ready" is there; and the command's status counts first */
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 3); /* it waits for the next round */
+    program_close_input(&first);
+    CHECK_EQ(program_wait(&first), 0);
+    cli_start_fed(&first, ARGS("barrier", "-N", "2", path, "sh", "-c", "echo in; read -r x; exit 0"));
+    CHECK_EQ(program_wait(&second), 4); /* the command's status counts first */
     program_close_input(&first);
     CHECK_EQ(program_wait(&first), 0);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);

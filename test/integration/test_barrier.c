@@ -311,7 +311,7 @@ static void enter_together_and_leave_together(void)
     end();
 }
 
-/* A member that has gone makes room. */
+/* A member that has gone makes room, in the next round. */
 static void one_too_many_is_refused(void)
 {
     struct caller c;
@@ -330,10 +330,34 @@ static void one_too_many_is_refused(void)
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
     CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_double_barrier_enter(members[2], LONG_MS), 0);
-    start(&c, leave, 1, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_leave(members[2], LONG_MS), 0);
+    CHECK_RC(pdk_double_barrier_enter(members[2], 0), PDK_ETIMEDOUT);
+    start(&c, enter, 2, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
+    usleep(SENT_MS * 1000);
+    CHECK(!atomic_load(&c.returned));
+    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0); /* it waits for no member of the next round */
+    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
     finish(&c, 0);
+    start(&c, leave, 2, PDK_FOREVER);
+    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+    finish(&c, 0);
+    CHECK_EQ(fixture_nodes(), 0);
+    end();
+}
+
+/* All that were inside have died: the next members find the "ready" that they left. */
+static void a_round_whose_members_died_is_closed(void)
+{
+    struct caller c;
+    begin(2);
+    start(&c, enter, 0, PDK_FOREVER);
+    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    finish(&c, 0);
+    CHECK_RC(pdk_client_close(clients[0]), 0);
+    CHECK_RC(pdk_client_close(clients[1]), 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
+    CHECK_RC(pdk_double_barrier_enter(members[2], 50), PDK_ETIMEDOUT);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     end();
 }
 
@@ -680,6 +704,7 @@ static void the_same_whichever_request_is_cut(void)
 
 static void children_of_any_name_count(void)
 {
+    struct caller c;
     char name[700];
     begin(2);
     memset(name, 'x', sizeof name - 1);
@@ -689,9 +714,15 @@ static void children_of_any_name_count(void)
     CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
     CHECK_RC(pdk_double_barrier_leave(members[0], 50), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0); /* "ready" is there */
+    start(&c, enter, 0, PDK_FOREVER);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
+    CHECK(!atomic_load(&c.returned)); /* it is of the round */
     fixture_delete_below(fixture.path, name);
-    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    finish(&c, 0);
+    start(&c, leave, 0, PDK_FOREVER);
+    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0);
+    finish(&c, 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }
@@ -877,7 +908,8 @@ int main(int argc, char **argv)
         {"a cancelled wait leaves no watch", a_cancelled_wait_leaves_no_watch},
         {"a change of its data ends no wait", a_change_of_its_data_ends_no_wait},
         {"members enter together and leave together, round after round", enter_together_and_leave_together},
-        {"one too many is refused, until a member has gone", one_too_many_is_refused},
+        {"one too many is refused, or waits for the next round", one_too_many_is_refused},
+        {"a round whose members died is closed by the next", a_round_whose_members_died_is_closed},
         {"of three that come at once two enter", of_three_at_once_two_enter},
         {"a member that is too late to enter leaves no node", a_late_entry_leaves_no_node},
         {"a wait goes on through connections and sessions", a_wait_goes_on_through_connections_and_sessions},

@@ -157,10 +157,11 @@ struct attendant {
     enum barrier_task task;
     bool calls;
     bool met;      /* what the call promises was so, at one moment of it */
-    bool enough;   /* and so many members were there */
+    bool enough;   /* so many members were there */
     bool room;     /* of a member: it was one of those that may be inside */
     bool crowded;  /* it came when as many as may be inside were there */
-    int64_t since; /* the state at its begin */
+    int64_t came;  /* its first node was created */
+    int64_t round; /* "ready" was created, after that */
     instant ended;
 };
 

@@ -1,9 +1,9 @@
 /*
- * A barrier keeps its word. A member has entered: at one moment of the call its node and those of enough members were
- * there, or its node and the word "ready", which is left by a member that has seen enough of them. Fewer than enough
- * came before it; one that is refused came after enough of them. A member has left: its node is gone, and so are those
- * of all members that its client could know when the call began. A wait has ended, a barrier was set, or removed: at
- * one moment of the call it was not there, or was, or was not.
+ * A barrier keeps its word. A member has entered: at one moment of the call its node and the word "ready" were there,
+ * which was created after it had come, by a member that had seen the nodes of enough members and no "ready" of a round
+ * before. Fewer than enough came before it; one that is refused came after enough of them. A member has left: its node
+ * is gone, and so are those of all members that came before the "ready" of its round. A wait has ended, a barrier was
+ * set, or removed: at one moment of the call it was not there, or was, or was not.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -30,8 +30,13 @@ static void look_inside(const struct world *w, struct attendant *a)
     }
     for (int i = 0; i < dir->n && own != NULL; i++)
         older += dir->nodes[i].owner >= 0 && dir->nodes[i].czxid < own->czxid;
-    a->enough |= own != NULL && members >= w->members;
-    a->met |= a->enough || (own != NULL && ready != NULL);
+    if (own != NULL && a->came == 0)
+        a->came = own->czxid;
+    bool old = own != NULL && ready != NULL && ready->czxid < a->came;
+    if (own != NULL && ready != NULL && !old && a->round == 0)
+        a->round = ready->czxid;
+    a->enough |= own != NULL && members >= w->members && !old;
+    a->met |= a->round != 0;
     a->room |= own != NULL && older < w->members;
     a->crowded |= older >= w->members;
 }
@@ -67,9 +72,10 @@ void law_barriers_begin(struct attendant *a, enum barrier_task task)
     a->task = task;
     a->calls = true;
     a->met = false;
-    if (task == TASK_ENTER)
+    if (task == TASK_ENTER) {
         a->enough = a->room = a->crowded = false;
-    a->since = a->client->heard_zxid;
+        a->came = a->round = 0;
+    }
     look(w, a);
 }
 
@@ -78,7 +84,7 @@ static void judge_left(struct world *w, const struct attendant *a)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[MEETING_PATH];
     for (int i = 0; i < dir->n; i++)
-        if (dir->nodes[i].owner < 0 || dir->nodes[i].czxid > a->since)
+        if (dir->nodes[i].owner < 0 || dir->nodes[i].czxid > a->round)
             continue;
         else if ((w->ending >> dir->nodes[i].owner & 1) != 0)
             excuse(EXCUSE_ENDING_NODE);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SESSION = 0x1000, ATTEMPT = 0x2a, COUNT = 2, HORIZON = 100 };
+enum { SESSION = 0x1000, ATTEMPT = 0x2a, COUNT = 2, ROUND = 100 };
 
 #define OWN "0000000000001000-0000002a-member"
 #define NEXT "0000000000001000-0000002b-member"
@@ -18,7 +18,7 @@ enum { SESSION = 0x1000, ATTEMPT = 0x2a, COUNT = 2, HORIZON = 100 };
 static struct pdk__double_barrier member;
 static uint64_t ops;
 static int64_t now_ms;
-static int64_t horizon; /* the last change of the children */
+static bool by_hand; /* the test itself tells the age of "ready" */
 static char trace[4096];
 static char last_read[64]; /* the node that was read last */
 
@@ -63,7 +63,7 @@ static void step(const char *name, struct pdk__event event)
 static void begin_as(bool connected, bool once)
 {
     now_ms = 1000;
-    horizon = HORIZON;
+    by_hand = false;
     ops = 0;
     trace[0] = last_read[0] = '\0';
     pdk__double_barrier_init(&member, &ops, COUNT, ATTEMPT, 7, connected ? SESSION : 0, connected);
@@ -72,9 +72,26 @@ static void begin_as(bool connected, bool once)
 
 static void begin(void) { begin_as(true, false); }
 
+static void dated(const char *name, int64_t token)
+{
+    step(name, (struct pdk__event){.kind = PDK__EV_IDENTIFIED, .op = UINT64_MAX, .token = token});
+}
+
+/* "ready", if it is asked about, is that of the round. */
+static void tell_age(void)
+{
+    if (by_hand)
+        return;
+    if (member.phase == PDK__MEMBER_DATING)
+        dated("dated", member.came < ROUND ? ROUND : member.came + 1);
+    else if (member.phase == PDK__MEMBER_CHECKING)
+        dated("checked", member.round);
+}
+
 static void reply(const char *name, enum pdk__event_kind kind, enum pdk__outcome outcome, int error)
 {
     step(name, (struct pdk__event){.kind = kind, .op = UINT64_MAX, .outcome = outcome, .error = error});
+    tell_age();
 }
 
 static void created(enum pdk__outcome outcome) { reply("created", PDK__EV_CREATED, outcome, PDK_ENOENT); }
@@ -99,11 +116,12 @@ static void aged(int64_t token)
 
 static void children(const char *const *list)
 {
-    struct pdk__event event = {.kind = PDK__EV_LISTED, .op = UINT64_MAX, .children = list, .token = horizon};
+    struct pdk__event event = {.kind = PDK__EV_LISTED, .op = UINT64_MAX, .children = list};
     while (list[event.n_children] != NULL)
         event.n_children++;
     event.name = last_read;
     step("listed", event);
+    tell_age();
 }
 
 #define LISTED(...) children((const char *const[]){__VA_ARGS__, NULL})
@@ -204,7 +222,8 @@ static void the_last_member_opens(void)
     told("enter: create own\n"
          "created: list\n"
          "listed: create ready\n"
-         "exists: ENTERED\n");
+         "exists: identify ready\n"
+         "dated: ENTERED\n");
 }
 
 /* Its nodes would be counted; and where it comes later, no member waits for it to leave. */
@@ -233,7 +252,8 @@ static void a_lock_is_no_barrier(void)
     told("leave: list\n"
          "listed: delete own\n"
          "deleted: list\n"
-         "listed: delete ready\n");
+         "listed: identify ready\n"
+         "checked: delete ready\n");
 }
 
 static void the_others_wait_for_ready(void)
@@ -249,7 +269,8 @@ static void the_others_wait_for_ready(void)
          "listed: watch ready*\n"
          "unseen: -\n"
          "fired: list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
 }
 
 /* They are asked in the order of their names: LOW, HIGH. */
@@ -289,7 +310,8 @@ static void enough_members_and_one_before_ready(void)
     fired();
     LISTED(LOW, LOWER, HIGH, OWN, "ready");
     told("fired: list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
 }
 
 static void one_that_is_not_there_any_more_is_not_counted(void)
@@ -302,8 +324,9 @@ static void one_that_is_not_there_any_more_is_not_counted(void)
     told("enter: create own\n"
          "created: list\n"
          "listed: identify 00-low\n"
-         "gone: list kept\n"
-         "listed: ENTERED\n");
+         "gone: list\n"
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
 }
 
 /* Its age is not known, or not yet. */
@@ -383,7 +406,155 @@ static void ready_that_came_after_the_listing_is_seen(void)
          "created: list\n"
          "listed: watch ready*\n"
          "seen: unwatch list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
+}
+
+/* At 200, after the round's "ready" of 150. */
+static void come_late(bool once)
+{
+    begin_as(true, once);
+    by_hand = true;
+    created_at(200);
+    LISTED(OWN, LOW, "ready");
+    dated("dated", 150);
+}
+
+static void the_round_before_is_waited_out(void)
+{
+    come_late(false);
+    LISTED(OWN, LOWER, LOW, "ready");
+    seen(201);
+    LISTED(OWN, LOWER, LOW, "ready");
+    seen(149);
+    CHECK_EQ(member.phase, PDK__MEMBER_WAITING);
+    fired();
+    LISTED(OWN, LOWER, "ready");
+    seen(201);
+    LISTED(OWN, LOWER, "ready");
+    dated("checked", 150);
+    deleted(PDK__OK);
+    LISTED(OWN, LOWER);
+    created_at(300);
+    CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
+    CHECK_EQ(member.round, 300);
+    told("enter: create own\n"
+         "created: list\n"
+         "listed: identify ready\n"
+         "dated: list\n"
+         "listed: watch 00-a-low\n"
+         "seen: unwatch list\n"
+         "listed: watch 00-low\n"
+         "seen: -\n"
+         "fired: list\n"
+         "listed: watch 00-a-low\n"
+         "seen: unwatch list\n"
+         "listed: identify ready\n"
+         "checked: delete ready\n"
+         "deleted: list\n"
+         "listed: create ready\n"
+         "created: ENTERED\n");
+}
+
+static void another_member_closes_the_round_before(void)
+{
+    come_late(false);
+    from_here();
+    LISTED(OWN, "ready");
+    dated("checked", 210);
+    LISTED(OWN, LOW, "ready");
+    dated("dated", 210);
+    told("listed: identify ready\n"
+         "checked: list\n"
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
+    come_late(false);
+    from_here();
+    LISTED(OWN, LOW);
+    exists();
+    dated("dated", 220);
+    told("listed: create ready\n"
+         "exists: identify ready\n"
+         "dated: ENTERED\n");
+    come_late(false);
+    from_here();
+    LISTED(LOW, "ready");
+    CHECK_EQ(member.phase, PDK__MEMBER_RESTING);
+    told("listed: -\n");
+}
+
+static void a_look_does_not_wait_the_round_before_out(void)
+{
+    come_late(true);
+    deleted(PDK__OK);
+    ended("enter: create own\n"
+          "created: list\n"
+          "listed: identify ready\n"
+          "dated: FAILED PDK_ETIMEDOUT delete own\n"
+          "deleted: done\n");
+}
+
+static void the_wait_for_the_round_before_outlasts_a_connection(void)
+{
+    come_late(false);
+    LISTED(OWN, LOW, "ready");
+    from_here();
+    unseen(PDK__NO_AUTH);
+    seen(149); /* and the watch may never fire */
+    due();
+    down();
+    up();
+    LISTED(OWN, LOW, "ready");
+    seen(149);
+    late();
+    deleted(PDK__OK);
+    ended("unseen: watch*\n"
+          "seen: -\n"
+          "due: unwatch list\n"
+          "down: -\n"
+          "up: list\n"
+          "listed: watch 00-low\n"
+          "seen: -\n"
+          "late: FAILED PDK_ETIMEDOUT delete own\n"
+          "deleted: unwatch done\n");
+}
+
+/* It was counted, or may have been. */
+static void a_member_with_a_new_session_is_of_the_round_in_which_it_came(void)
+{
+    begin();
+    by_hand = true;
+    created_at(50);
+    LISTED(OWN);
+    unseen(PDK__NO_NODE);
+    expired();
+    up_anew();
+    created_at(300);
+    LISTED(NEXT_SESSION, "ready");
+    from_here();
+    dated("dated", ROUND);
+    told("dated: ENTERED\n");
+}
+
+static void the_age_of_ready_is_asked_again(void)
+{
+    begin();
+    by_hand = true;
+    created_at(50);
+    LISTED(OWN, "ready");
+    from_here();
+    reply("dated", PDK__EV_IDENTIFIED, PDK__UNKNOWN, 0);
+    due();
+    LISTED(OWN, "ready");
+    reply("dated", PDK__EV_IDENTIFIED, PDK__NO_NODE, 0);
+    LISTED(OWN, "ready");
+    reply("dated", PDK__EV_IDENTIFIED, PDK__REFUSED, PDK_EAUTH);
+    told("dated: -\n"
+         "due: list\n"
+         "listed: identify ready\n"
+         "dated: list\n"
+         "listed: identify ready\n"
+         "dated: FAILED PDK_EAUTH delete own\n");
 }
 
 static void the_path_is_made(void)
@@ -397,7 +568,8 @@ static void the_path_is_made(void)
          "created: parents\n"
          "made: create own\n"
          "created: list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
     begin();
     created(PDK__NO_NODE);
     made(PDK__NO_AUTH);
@@ -427,7 +599,8 @@ static void a_create_whose_answer_is_lost_is_repeated_under_its_name(void)
          "up: create own\n"
          "exists: identify own\n"
          "owner: list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
     begin();
     created(PDK__UNKNOWN);
     due();
@@ -455,7 +628,8 @@ static void a_create_that_may_still_take_effect_is_a_stray(void)
     ended("leave: list\n"
           "listed: delete own\n"
           "deleted: stray list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
 }
 
@@ -592,7 +766,8 @@ static void a_lost_connection_makes_it_count_again(void)
     LISTED(OWN, HIGH, "ready");
     told("down: -\n"
          "up: unwatch list\n"
-         "listed: ENTERED\n");
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
 }
 
 static void a_lost_session_makes_it_enter_again(void)
@@ -714,7 +889,8 @@ static void the_last_member_closes(void)
     ended("leave: list\n"
           "listed: delete own\n"
           "deleted: list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
 }
 
@@ -723,7 +899,7 @@ static void the_lowest_waits_for_the_highest(void)
     inside();
     leave();
     LISTED(HIGH, OWN, HIGHER, "ready");
-    seen(HORIZON);
+    seen(ROUND);
     fired();
     LISTED(HIGH, OWN, "ready");
     unseen(PDK__NO_NODE);
@@ -760,7 +936,8 @@ static void the_others_delete_their_node_and_wait_for_the_lowest(void)
           "listed: watch " HIGH "\n"
           "seen: -\n"
           "fired: list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
 }
 
@@ -771,14 +948,14 @@ static void members_of_the_next_round_are_not_waited_for(void)
     LISTED(OWN, LOW, "ready");
     deleted(PDK__OK);
     LISTED(LOWER, LOW, HIGH, "ready");
-    seen(HORIZON + 1);
+    seen(ROUND + 1);
     LISTED(LOWER, LOW, HIGH, "ready");
-    seen(HORIZON);
+    seen(ROUND);
     fired();
     LISTED(LOWER, HIGH, "ready");
-    seen(HORIZON + 1);
+    seen(ROUND + 1);
     LISTED(LOWER, HIGH, "ready");
-    seen(HORIZON + 2);
+    seen(ROUND + 2);
     LISTED(LOWER, HIGH, "ready");
     deleted(PDK__OK);
     ended("leave: list\n"
@@ -793,20 +970,47 @@ static void members_of_the_next_round_are_not_waited_for(void)
           "seen: unwatch list\n"
           "listed: watch " HIGH "\n"
           "seen: unwatch list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
 }
 
-static void the_round_is_that_of_the_first_listing(void)
+static void only_the_ready_of_the_round_is_deleted(void)
 {
     inside();
+    by_hand = true;
     leave();
-    LISTED(OWN, LOW, "ready");
+    LISTED(OWN, "ready");
     deleted(PDK__OK);
-    horizon = HORIZON + 5; /* our own deletion, and a member of the next round */
-    LISTED(LOWER, LOW, "ready");
-    seen(HORIZON + 5);
-    CHECK(strstr(trace, "seen: unwatch list\n") != NULL);
+    LISTED("ready");
+    reply("checked", PDK__EV_IDENTIFIED, PDK__UNKNOWN, 0);
+    due();
+    LISTED("ready");
+    dated("checked", ROUND + 1);
+    ended("leave: list\n"
+          "listed: delete own\n"
+          "deleted: list\n"
+          "listed: identify ready\n"
+          "checked: -\n"
+          "due: list\n"
+          "listed: identify ready\n"
+          "checked: done\n");
+    inside();
+    by_hand = true;
+    leave();
+    LISTED(OWN);
+    deleted(PDK__OK);
+    LISTED("ready");
+    reply("checked", PDK__EV_IDENTIFIED, PDK__NO_NODE, 0);
+    CHECK_EQ(member.phase, PDK__MEMBER_OVER);
+    inside();
+    by_hand = true;
+    leave();
+    LISTED(OWN);
+    deleted(PDK__OK);
+    LISTED("ready");
+    reply("checked", PDK__EV_IDENTIFIED, PDK__REFUSED, PDK_EAUTH);
+    CHECK(strstr(trace, "checked: FAILED PDK_EAUTH done\n") != NULL);
 }
 
 static void the_lowest_too_waits_for_no_member_of_the_next_round(void)
@@ -814,9 +1018,9 @@ static void the_lowest_too_waits_for_no_member_of_the_next_round(void)
     inside();
     leave();
     LISTED(OWN, HIGH, HIGHER, "ready");
-    seen(HORIZON + 1);
+    seen(ROUND + 1);
     LISTED(OWN, HIGH, HIGHER, "ready");
-    seen(HORIZON);
+    seen(ROUND);
     told("leave: list\n"
          "listed: watch " HIGHER "\n"
          "seen: unwatch list\n"
@@ -915,10 +1119,12 @@ static void a_delete_whose_answer_is_lost(void)
           "listed: delete own\n"
           "down: -\n"
           "up: list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: -\n"
           "due: list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
     inside();
     leave();
@@ -957,7 +1163,8 @@ static void refusals_end_a_leave(void)
           "due: list\n"
           "listed: delete own\n"
           "deleted: list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: FAILED PDK_EACCES done\n");
 }
 
@@ -976,7 +1183,8 @@ static void a_session_that_ends_inside_is_told(void)
           "expired: LOST\n"
           "up anew: -\n"
           "leave: FAILED PDK_ELOST list\n"
-          "listed: delete ready\n"
+          "listed: identify ready\n"
+          "checked: delete ready\n"
           "deleted: done\n");
     inside();
     down();
@@ -1073,7 +1281,8 @@ static void a_session_that_ends_after_the_delete_is_no_loss(void)
          "down: -\n"
          "expired: -\n"
          "up anew: list\n"
-         "listed: delete ready\n");
+         "listed: identify ready\n"
+         "checked: delete ready\n");
 }
 
 static void the_client_ends(void)
@@ -1118,6 +1327,13 @@ int main(int argc, char **argv)
         {"a member that comes again is judged again", a_member_that_comes_again_is_judged_again},
         {"a watch event alone lets no member in", a_watch_event_alone_lets_no_member_in},
         {"ready that came after the listing is seen", ready_that_came_after_the_listing_is_seen},
+        {"the round before is waited out", the_round_before_is_waited_out},
+        {"another member closes the round before", another_member_closes_the_round_before},
+        {"a look does not wait the round before out", a_look_does_not_wait_the_round_before_out},
+        {"the wait for the round before outlasts a connection", the_wait_for_the_round_before_outlasts_a_connection},
+        {"a member with a new session is of the round in which it came",
+         a_member_with_a_new_session_is_of_the_round_in_which_it_came},
+        {"the age of ready is asked again", the_age_of_ready_is_asked_again},
         {"the path is made", the_path_is_made},
         {"a create whose answer is lost is repeated under its name",
          a_create_whose_answer_is_lost_is_repeated_under_its_name},
@@ -1137,7 +1353,7 @@ int main(int argc, char **argv)
         {"the lowest waits for the highest", the_lowest_waits_for_the_highest},
         {"the others delete their node and wait for the lowest", the_others_delete_their_node_and_wait_for_the_lowest},
         {"members of the next round are not waited for", members_of_the_next_round_are_not_waited_for},
-        {"the round is that of the first listing", the_round_is_that_of_the_first_listing},
+        {"only the ready of the round is deleted", only_the_ready_of_the_round_is_deleted},
         {"the lowest, too, waits for no member of the next round",
          the_lowest_too_waits_for_no_member_of_the_next_round},
         {"a node that may not be read is watched by exists", a_node_that_may_not_be_read_is_watched_by_exists},
