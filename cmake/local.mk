@@ -4,8 +4,11 @@ cmake_DATA = %D%/paddock-config.cmake %D%/paddock-config-version.cmake
 EXTRA_DIST += %D%/paddock-config.cmake.in
 CLEANFILES += %D%/paddock-config.cmake
 
-relative = $$(realpath -m --relative-to="$(cmakedir)" "$(1)")
+# Not past symbolic links, of which another machine may have none.
+relative = $$(realpath -ms --relative-to="$(cmakedir)" "$(1)")
+cmake_edits = -e "s,@LIBDIR_FROM_HERE@,$(call relative,$(libdir))," \
+	-e "s,@INCLUDEDIR_FROM_HERE@,$(call relative,$(includedir))," \
+	-e 's,[@]PDK_ZOOKEEPER_DIR@,$(addsuffix ;,$(PDK_ZOOKEEPER_DIR)),' \
+	-e 's,[@]SECURITY_LIBS@,$(subst ; ,;,$(addsuffix ;,$(SECURITY_LIBS))),'
 %D%/paddock-config.cmake: %D%/paddock-config.cmake.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) %D% && sed -e "s,@LIBDIR_FROM_HERE@,$(call relative,$(libdir))," \
-		-e "s,@INCLUDEDIR_FROM_HERE@,$(call relative,$(includedir))," \
-		-e 's,[@]PDK_ZOOKEEPER_DIR@,$(addsuffix ;,$(PDK_ZOOKEEPER_DIR)),' $< >$@
+	$(AM_V_GEN)$(MKDIR_P) %D% && sed $(cmake_edits) $< >$@
