@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -135,6 +136,21 @@ static int serve(pdk__server *server, struct ends ends)
     return status;
 }
 
+/* ZooKeeper does not lock its directory, and the logs of two servers on one would mix. DATA_DIR may be NULL. */
+static int serve_alone(pdk__server *server, const char *data_dir, struct ends ends)
+{
+    int status = STATUS_NO_ENSEMBLE;
+    int dir = data_dir != NULL ? open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        pdk__cli_message("server: %s is in use by another server", data_dir);
+    else
+        status = serve(server, ends);
+    pdk__server_free(server);
+    if (dir >= 0)
+        close(dir);
+    return status;
+}
+
 static int block_signals(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
@@ -158,12 +174,10 @@ static int run(const struct server *s)
     }
     int signals = block_signals();
     int status = STATUS_NO_ENSEMBLE;
-    if (pdk__server_new(&server, &s->wanted) == 0) {
-        status = serve(server, (struct ends){signals, parent});
-        pdk__server_free(server);
-    } else {
+    if (pdk__server_new(&server, &s->wanted) == 0)
+        status = serve_alone(server, s->wanted.data_dir, (struct ends){signals, parent});
+    else
         pdk__cli_message("%s", pdk__server_error());
-    }
     close(signals);
     if (parent >= 0)
         close(parent);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SHARE "/usr/share/java/"
@@ -23,15 +24,26 @@ int pdk__server_fail(const char *format, ...)
     return -1;
 }
 
+/* PATH becomes an absolute name, as the server has another working directory than ours. */
+static bool has_java(const char *dir, int length, const char *below, char *path, size_t size)
+{
+    struct stat st;
+    char here[PATH_MAX] = "";
+    if (*dir != '/' && getcwd(here, sizeof here) == NULL)
+        return false;
+    int n = snprintf(path, size, "%s%s%.*s%s/java", here, *dir != '/' ? "/" : "", length, dir, below);
+    return n < (int)size && stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 static bool find_java(char *path, size_t size)
 {
     const char *home = getenv("JAVA_HOME");
     const char *dirs = getenv("PATH");
-    if (home != NULL && snprintf(path, size, "%s/bin/java", home) < (int)size && access(path, X_OK) == 0)
+    if (home != NULL && *home != '\0' && has_java(home, (int)strlen(home), "/bin", path, size))
         return true;
     while (dirs != NULL && *dirs != '\0') {
         int n = (int)strcspn(dirs, ":");
-        if (n > 0 && snprintf(path, size, "%.*s/java", n, dirs) < (int)size && access(path, X_OK) == 0)
+        if (n > 0 && has_java(dirs, n, "", path, size))
             return true;
         dirs += n + (dirs[n] == ':');
     }

@@ -18,7 +18,8 @@
 extern char **environ;
 
 /* The child is not waited for before we request it: as a zombie it keeps its process id. */
-static const char script[] = "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-XXXXXX\") && dir=$(cd \"$dir\" && pwd)\n"
+static const char script[] = "unset CDPATH\n"
+                             "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-XXXXXX\") && dir=$(cd \"$dir\" && pwd)\n"
                              "test -n \"$dir\" || exit 1\n"
                              "echo \"$dir\"\n"
                              "pid=\n"

@@ -31,7 +31,8 @@ static void fill(struct pdk__server_options *o)
 {
     o->tick_ms = o->tick_ms > 0 ? o->tick_ms : 500;
     o->min_session_ms = o->min_session_ms > 0 ? o->min_session_ms : 2 * o->tick_ms;
-    o->max_session_ms = o->max_session_ms > 0 ? o->max_session_ms : 600000;
+    if (o->max_session_ms <= 0)
+        o->max_session_ms = o->min_session_ms > 600000 ? o->min_session_ms : 600000;
     o->init_limit = o->init_limit > 0 ? o->init_limit : 40;
     o->sync_limit = o->sync_limit > 0 ? o->sync_limit : 10;
     o->heap_mb = o->heap_mb > 0 ? o->heap_mb : 128;
@@ -78,6 +79,8 @@ static int place(pdk__server *s, const struct pdk__server_options *o)
         return pdk__server_fail("cannot make %s: %s", s->data, strerror(errno));
     if (stat(s->data, &st) == 0 && !S_ISDIR(st.st_mode))
         return pdk__server_fail("%s: %s", s->data, strerror(ENOTDIR));
+    if (access(s->data, R_OK | W_OK | X_OK) != 0)
+        return pdk__server_fail("cannot work in %s: %s", s->data, strerror(errno));
     return 0;
 }
 

@@ -28,7 +28,7 @@ struct pdk__server_peer {
 struct pdk__server_options {
     int client_port;                    /* default: a free one, another one if it was taken before the server could */
     int tick_ms;                        /* default 500 */
-    int min_session_ms, max_session_ms; /* defaults: 2 ticks, 10 minutes */
+    int min_session_ms, max_session_ms; /* defaults: 2 ticks, 10 minutes or the minimum */
     int init_limit, sync_limit;         /* in ticks; defaults 40, 10 */
     int heap_mb;                        /* default 128 */
     bool durable;                       /* fsync what is written; default: only into a DATA_DIR of yours */

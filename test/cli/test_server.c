@@ -3,10 +3,12 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,6 +139,116 @@ static void slashes_of_data(void)
     CHECK_EQ(entries(), 0);
 }
 
+static void remove_tree(const char *name) { CHECK_EQ(program_run(&d, ARGS("rm", "-r", name), 0), 0); }
+
+static void end(struct program *server)
+{
+    kill(server->pid, SIGTERM);
+    CHECK_EQ(program_wait(server), 0);
+}
+
+static void data_in_use(void)
+{
+    char data[64], same[80];
+    snprintf(data, sizeof data, "%s/data", tmp);
+    snprintf(same, sizeof same, "%s/../data/", data);
+    cli_start(&c, ARGS("server", "--data", data));
+    CHECK(announced(&c) > 0);
+    CHECK_EQ(cli_run(&d, ARGS("server", "--parent", "0", "--data", same)), 69);
+    CHECK_ONE_LINE(&d);
+    CHECK(strstr(d.err, "/data/ is in use by another server") != NULL);
+    kill(c.pid, SIGKILL);
+    CHECK_EQ(program_wait(&c), -SIGKILL);
+    cli_start(&c, ARGS("server", "--data", data));
+    CHECK(announced(&c) > 0);
+    end(&c);
+    remove_tree(data);
+    CHECK_WITHIN(GENEROUS, entries() == 0);
+}
+
+/* Root may write everywhere, unless it gives that up. */
+static void data_not_writable(void)
+{
+    char data[64];
+    snprintf(data, sizeof data, "%s/data", tmp);
+    if (prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0 && geteuid() == 0)
+        SKIP("root that cannot give up its rights");
+    CHECK_EQ(mkdir(data, 0500), 0);
+    CHECK_EQ(cli_run(&c, ARGS("server", "--data", data)), 69);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "cannot work in /tmp/") != NULL && strstr(c.err, "/data: Permission denied") != NULL);
+    CHECK_EQ(rmdir(data), 0);
+    CHECK_EQ(entries(), 0);
+}
+
+static void long_ticks(void)
+{
+    cli_start(&c, ARGS("server", "--tick", "3600000"));
+    CHECK(announced(&c) > 0);
+    end(&c);
+}
+
+/* A server that works in TMP, with this in its environment. */
+static void serves_with(const char *variable, const char *other)
+{
+    program_start(&c, ARGS("env", "-C", tmp, variable, other, program_built("uninstalled/paddock"), "server"),
+                  PROGRAM_OUTPUT | PROGRAM_ERRORS);
+    CHECK(announced(&c) > 0);
+    end(&c);
+}
+
+/* In TMP: home/bin/java, which is java, and a directory bin/java. */
+static void make_javas(void)
+{
+    char name[64];
+    const char *home = getenv("JAVA_HOME");
+    snprintf(name, sizeof name, "%s/home/bin", tmp);
+    CHECK_EQ(program_run(&d, ARGS("mkdir", "-p", name), 0), 0);
+    snprintf(name, sizeof name, "%s/bin/java", tmp);
+    CHECK_EQ(program_run(&d, ARGS("mkdir", "-p", name), 0), 0);
+    snprintf(name, sizeof name, "%s/home/bin/java", tmp);
+    FILE *f = fopen(name, "w");
+    CHECK(f != NULL);
+    fprintf(f, "#!/bin/sh\nexec %s%s \"$@\"\n", home != NULL ? home : "", home != NULL ? "/bin/java" : "java");
+    CHECK_EQ(fclose(f), 0);
+    CHECK_EQ(chmod(name, 0700), 0);
+}
+
+static void remove_javas(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/home", tmp);
+    remove_tree(name);
+    snprintf(name, sizeof name, "%s/bin", tmp);
+    remove_tree(name);
+    CHECK_EQ(entries(), 0);
+}
+
+static void relative_java(void)
+{
+    make_javas();
+    serves_with("JAVA_HOME=home", "PATH=/bin:/usr/bin");
+    remove_javas();
+}
+
+static void directory_java(void)
+{
+    char path[128];
+    make_javas();
+    snprintf(path, sizeof path, "PATH=%s/bin:%s/home/bin:/bin:/usr/bin", tmp, tmp);
+    serves_with("JAVA_HOME=.", path);
+    remove_javas();
+}
+
+static void relative_tmpdir(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/here", tmp);
+    CHECK_EQ(mkdir(name, 0700), 0);
+    serves_with("CDPATH=.", "TMPDIR=here");
+    CHECK_EQ(rmdir(name), 0);
+}
+
 static void nowhere_to_work(void)
 {
     setenv("TMPDIR", "/nowhere/at/all", 1);
@@ -206,6 +318,12 @@ int main(int argc, char **argv)
         {"SIGINT ends it before it serves", interrupted_before_it_serves},
         {"a directory that Java would read as another one is refused", names_of_data},
         {"a directory with needless slashes in its name is served", slashes_of_data},
+        {"a directory that another server uses is told in one line, 69; not when that one was killed", data_in_use},
+        {"a directory that it may not write to is told in one line, 69", data_not_writable},
+        {"the longest tick is served", long_ticks},
+        {"a relative JAVA_HOME is served", relative_java},
+        {"a directory that is called java is passed over", directory_java},
+        {"a relative TMPDIR is served, also with CDPATH", relative_tmpdir},
         {"a missing TMPDIR: one line, 69", nowhere_to_work},
         {"kill -9 leaves neither server nor directory", killed},
         {"kill -9 of its parent leaves neither server nor directory", parent_killed},
