@@ -1,5 +1,6 @@
 # What the scripts of this directory share. Sourced, never run.
 
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # The Debian release whose ZooKeeper the servers run: bookworm has 3.8.0, trixie 3.9.3.
 suite=${PADDOCK_SUITE:-bookworm}

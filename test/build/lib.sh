@@ -1,5 +1,6 @@
 # Shared by the checks of the build. A check prints "ok - FACT" or "not ok - FACT" and exits 0, 1, or 77 to skip.
 
+unset CDPATH
 srcdir=${PADDOCK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 builddir=${PADDOCK_BUILDDIR:-$PWD}
 LC_ALL=C
