@@ -119,7 +119,8 @@ static int judge(const struct options *o, const struct plan *plan, struct report
         return EXIT_UNAVAILABLE;
     }
     report_verdict(report, &verdict);
-    if (o->json && report_json(stdout, plan, diary, &verdict)) {
+    bool written = !o->json || report_json(stdout, plan, diary, &verdict) == 0;
+    if (fflush(stdout) != 0 || ferror(stdout) || !written) {
         fprintf(stderr, "contest: the report could not be written\n");
         return EXIT_UNAVAILABLE;
     }

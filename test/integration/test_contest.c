@@ -115,6 +115,14 @@ static void a_contest_refuses_what_is_no_number(void)
     CHECK_EQ(program_wait(&example), 64);
 }
 
+static void a_report_that_is_lost_is_told(void)
+{
+    static const char script[] = "exec \"$0\" --processes 2 --rounds 2 --hosts \"$1\" >/dev/full";
+    CHECK_EQ(program_run(&example, ARGS("sh", "-c", script, program_built("examples/contest"), hosts), PROGRAM_ERRORS),
+             69);
+    CHECK_STR(example.err, "contest: the report could not be written\n");
+}
+
 static void set_up(void)
 {
     CHECK(mkdtemp(temporary) != NULL);
@@ -138,6 +146,7 @@ int main(int argc, char **argv)
         {"an interrupted contest leaves nothing behind", an_interrupted_contest_leaves_nothing},
         {"a killed contest leaves nothing behind", a_killed_contest_leaves_nothing},
         {"a contest refuses what is no number", a_contest_refuses_what_is_no_number},
+        {"a report that is lost is told in one line, 69", a_report_that_is_lost_is_told},
         {0}};
     return pdk__test_main(
         argc, argv,
