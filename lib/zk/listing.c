@@ -98,11 +98,11 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
     return name->kind == PDK__NAME_FOREIGN ? PDK_MODE_EXCLUSIVE : modes[name->tag];
 }
 
-/* Junk is last, so where it is first there is nothing else: then the path tells. */
+/* Junk, of which there may be much, is last. So where it is first there is nothing else: then the path tells. */
 static bool has_permits(const pdk_contender_list *list)
 {
     size_t length = strlen(list->path), tail = strlen("/leases");
-    for (size_t i = 0; i < list->n; i++)
+    for (size_t i = 0; i < list->n && pdk_contender_mode(list, i) != PDK_MODE_NONE; i++)
         if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
             return true;
     return list->n > 0 && pdk_contender_mode(list, 0) == PDK_MODE_NONE && length > tail &&
@@ -116,6 +116,8 @@ bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
     bool permit = own->kind == PDK__NAME_JUNK && has_permits(list);
     struct pdk__rule rule = pdk__rule_of(own, list->items[i].identity.limit, permit);
     size_t blocking = 0;
+    if (pdk__rule_admits(&rule, list->n)) /* whatever they are; they may be many */
+        return true;
     for (size_t k = 0; k < list->n && pdk__rule_admits(&rule, blocking); k++) {
         const struct pdk__name *other = &list->items[k].parsed;
         bool ahead = k < i || pdk__rule_position(&rule, other) == INT64_MIN;

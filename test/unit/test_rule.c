@@ -1,5 +1,8 @@
 #include "lib/core/rule.h"
+#include "lib/zk/listing.h"
 #include "test/lib/check.h"
+#include <stdlib.h>
+#include <time.h>
 
 #define OURS "0000000000001000-0000002a-lock-0000000005"
 
@@ -214,6 +217,28 @@ static void junk_is_listed_as_a_holder_among_permits_alone(void)
     CHECK_EQ(pdk__rule_position(&pdk__rule_mutex, &stranger), 9);
 }
 
+/* Any client may create as many nodes among permits as it likes. */
+static void much_junk_takes_no_time(void)
+{
+    static char path[] = "/a/leases", name[] = "by-hand";
+    struct pdk_contender_list list = {.path = path, .n = 20000};
+    clock_t began = clock();
+    list.items = calloc(list.n, sizeof *list.items);
+    CHECK(list.items != NULL);
+    for (size_t i = 0; i < list.n; i++)
+        list.items[i] = (struct pdk__listing_item){.name = name, .parsed = pdk__name_parse(name)};
+    for (size_t i = 0; i < list.n; i++)
+        CHECK(pdk_contender_holds(&list, i));
+    list.items[0].parsed = pdk__name_parse("a-lock-0000000001"); /* no permit */
+    for (size_t i = 0; i < list.n; i++)
+        CHECK_EQ(pdk_contender_holds(&list, i), i == 0);
+    list.items[0].parsed = pdk__name_parse("a-lease-0000000001");
+    for (size_t i = 0; i < list.n; i++)
+        CHECK(pdk_contender_holds(&list, i));
+    CHECK((clock() - began) / CLOCKS_PER_SEC < 2);
+    free(list.items);
+}
+
 /* One that waits for it then has nothing ahead once it is gone. */
 static void a_holder_is_the_first_where_it_holds_alone(void)
 {
@@ -248,6 +273,7 @@ int main(int argc, char **argv)
         {"any other contender holds alone", any_other_contender_holds_alone},
         {"as many permits hold as there are", as_many_permits_hold_as_there_are},
         {"junk is listed as a holder among permits alone", junk_is_listed_as_a_holder_among_permits_alone},
+        {"much junk among permits is listed at once", much_junk_takes_no_time},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
 }
