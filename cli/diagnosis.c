@@ -37,9 +37,11 @@ static unsigned recipes_of(const pdk_contender_list *list)
 
 static bool is_part(const char *name) { return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0; }
 
-/* Of a path without contenders. */
+/* Of a path without contenders. Junk that makes it a lock is permits. */
 static const char *recipe_of_site(enum pdk__cli_site site)
 {
+    if (site == SITE_LOCK)
+        return "permits";
     bool told = site == SITE_SEMAPHORE || site == SITE_DOUBLE_BARRIER || site == SITE_DIRECTORY;
     return told ? pdk__cli_site_word(site) : "none";
 }
@@ -124,7 +126,8 @@ static bool is_junk(const pdk_contender_list *list, size_t i)
 /* The members of a double barrier have no number, and nodes that stay can be the paths of other locks. */
 static void find_junk(json_t *all, const pdk_contender_list *list)
 {
-    bool permits = (recipes_of(list) & PERMITS) != 0;
+    size_t n = pdk_contender_list_size(list);
+    bool permits = n > 0 && pdk_contender_holds(list, n - 1); /* junk is last */
     enum pdk__cli_site site = pdk__cli_site(list);
     if (site == SITE_DOUBLE_BARRIER || site == SITE_DIRECTORY)
         return;

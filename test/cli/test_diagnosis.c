@@ -194,6 +194,8 @@ static void each_fault_is_named(void)
         FAULT("one that stays", "mutex", "junk", "no lock library", "e " CURATOR "1-lock-0000000000", "s config"),
         FAULT("a permit that nobody holds", "permits", "junk", "takes a permit",
               "e " OURS "1-lease-0000000000 " WRITTEN(1, LIMIT(3)), "s config"),
+        FAULT("a mutex's junk is no permit", "mutex", "junk", "other libraries fail", "e " OURS "1-lock-0000000000",
+              "s config"),
         FAULT("two of one number", "mutex", "tie", "number, 7", "e " OURS "1-lock-0000000007",
               "e " OURS "2-lock-0000000007"),
         FAULT("two permits of one number", "permits", "tie", "the same number", "e " OURS "1-lease-0000000007",

@@ -273,6 +273,22 @@ static void semaphore(void)
     CHECK_EQ(program_wait(&holder), 1);
 }
 
+/* Each takes a permit, though no contender is there. */
+static void junk_alone(void)
+{
+    fresh("junk-alone");
+    snprintf(part, sizeof part, "%s/leases", path);
+    cli_make(path, "leases", "");
+    cli_make(part, "left-over", "");
+    examine(path, 1);
+    CHECK_EQ(n_findings(2), 1);
+    CHECK_STR(text(report(2), "recipe"), "permits");
+    CHECK_STR(text(finding(2, 0), "code"), "junk");
+    CHECK(strstr(text(finding(2, 0), "text"), "takes a permit") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 1);
+    CHECK(strstr(c.out, "leases: the permits of a semaphore\n") != NULL);
+}
+
 static void many_paths(void)
 {
     char other[128];
@@ -346,6 +362,7 @@ int main(int argc, char **argv)
         {"a counter that is half used is found, by doctor and by ls", counter},
         {"a counter near its end says how many numbers are left, and is spent at its end", counter_near_its_end},
         {"the parts of a semaphore are looked at, and junk there takes a permit", semaphore},
+        {"junk takes permits also where no contender is", junk_alone},
         {"many paths are looked at, in their order", many_paths},
         {"a path that may not be listed is told, 77, and the others are looked at", private_path},
         {"no name reaches the terminal as it is", hostile},
