@@ -127,13 +127,12 @@ static int show_list(const struct ls *l, const pdk_contender_list *list)
 
 static void note_semaphore(const struct ls *l, const struct pdk__cli_semaphore *s)
 {
-    size_t n_queue = pdk_contender_list_size(s->queue);
     if (s->limit > 0)
         pdk__cli_message("%s: a semaphore: %zu of %lld permits are held, %zu in its queue", l->options.path, s->n_held,
-                         (long long)s->limit, n_queue);
+                         (long long)s->limit, s->n_queue);
     else
         pdk__cli_message("%s: a semaphore: %zu permits are held, %zu in its queue", l->options.path, s->n_held,
-                         n_queue);
+                         s->n_queue);
 }
 
 static int show_semaphore(const struct ls *l, const struct pdk__cli_semaphore *s)

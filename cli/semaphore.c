@@ -26,13 +26,21 @@ static void count_permits(struct pdk__cli_semaphore *s)
     }
 }
 
+static void count_queue(struct pdk__cli_semaphore *s)
+{
+    for (size_t i = 0; i < pdk_contender_list_size(s->queue); i++)
+        s->n_queue += pdk_contender_dialect(s->queue, i) != PDK_DIALECT_JUNK;
+}
+
 int pdk__cli_semaphore_list(struct pdk__cli_semaphore *s, pdk_client *c, const char *path, int64_t timeout_ms)
 {
     int rc = list_below(c, path, "leases", timeout_ms, &s->permits);
     if (rc == 0)
         rc = list_below(c, path, "locks", timeout_ms, &s->queue);
-    if (rc == 0)
+    if (rc == 0) {
         count_permits(s);
+        count_queue(s);
+    }
     return rc;
 }
 

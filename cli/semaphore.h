@@ -8,7 +8,7 @@
 struct pdk__cli_semaphore {
     pdk_contender_list *permits, *queue; /* those under "leases" and "locks" */
     int64_t limit;                       /* by the first that tells one; 0: not known */
-    size_t n_held;
+    size_t n_held, n_queue;              /* junk takes a permit, and does not queue */
 };
 
 /* List those below PATH, each list within TIMEOUT_MS. S, which was zero, is to be freed also after an error. */

@@ -83,7 +83,7 @@ static void count_permits(const struct pdk__cli_semaphore *s, char *text, size_t
     char of[32] = "";
     if (s->limit > 0)
         snprintf(of, sizeof of, " of %lld", (long long)s->limit);
-    snprintf(text, size, "held %zu%s, queue %zu", s->n_held, of, pdk_contender_list_size(s->queue));
+    snprintf(text, size, "held %zu%s, queue %zu", s->n_held, of, s->n_queue);
 }
 
 void pdk__cli_view_counts(const struct pdk__cli_view *v, char *text, size_t size)

@@ -175,6 +175,20 @@ static void strangers(void)
     json_decref(top);
 }
 
+/* It waits for nothing. */
+static void junk_in_a_queue(void)
+{
+    char part[160];
+    fresh("junk-in-a-queue");
+    cli_make(path, "leases", "");
+    snprintf(part, sizeof part, "%s/locks", path);
+    cli_make(part, "config", "");
+    cli_make_ephemeral(part, "0123456789abcdef-00000001-lock-0000000000", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "0 permits are held, 1 in its queue") != NULL);
+    CHECK(strstr(c.out, "locks/config") != NULL);
+}
+
 /* Any client may choose a name with characters that a terminal would take for a command (C1), or show elsewhere
  * (bidirectional marks). */
 static void no_terminal_obeys(void)
@@ -364,6 +378,7 @@ int main(int argc, char **argv)
         {"of a double barrier the members are told", double_barrier},
         {"of a path that is no lock the locks below it are told", directory},
         {"other libraries' nodes and junk are marked, and control characters masked", strangers},
+        {"junk in a semaphore's queue is shown, and not counted", junk_in_a_queue},
         {"neither table nor JSON has a character that a terminal obeys", no_terminal_obeys},
         {"a holder that was asked is told as asked, with its owner", asked_by_ours},
         {"a holder that Curator's Revoker asked is told as asked, with its owner", asked_by_curator},

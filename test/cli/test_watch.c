@@ -189,6 +189,12 @@ static void permits_and_queue(void)
     await_heading("held 2 of 2, queue 0");
     stand_at(locks, 0, "db3");
     await_heading("held 2 of 2, queue 1");
+    CHECK(strstr(c.out, "junk") == NULL);
+    cli_make(locks, "config", "");
+    await_heading("held 2 of 2, queue 1"); /* it waits for nothing */
+    program_await(&c, "junk");
+    cli_delete(locks, "config");
+    await_heading("held 2 of 2, queue 1");
     program_await(&c, "1    next ");
     program_await(&c, "locks/");
     cli_delete_holder(leases);
@@ -197,7 +203,6 @@ static void permits_and_queue(void)
     await_heading("held 1 of 2, queue 0");
     interrupt();
     CHECK_WITHIN(GENEROUS, watches() == before);
-    CHECK(strstr(c.out, "junk") == NULL);
     CHECK_STR(c.err, "");
 }
 
