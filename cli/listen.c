@@ -4,6 +4,7 @@
 #include "cli/connect.h"
 #include "cli/json.h"
 #include "cli/message.h"
+#include "cli/screen.h"
 
 #include <errno.h>
 #include <paddock/leader.h>
@@ -80,15 +81,18 @@ static int end_by(struct listener *l, int signal)
 /* 128 and the signal, or why it ended before one came. */
 static int await_signal(const struct pdk__cli_options *o, pdk_client *c, struct listener *l, int signals)
 {
-    struct pollfd fds[] = {{.fd = signals, .events = POLLIN}, {.fd = l->ended, .events = POLLIN}};
+    struct pollfd fds[] = {
+        {.fd = signals, .events = POLLIN}, {.fd = l->ended, .events = POLLIN}, {.fd = pdk__cli_screen_reader()}};
     bool by_terminal;
     for (;;) {
-        poll(fds, 2, LOOK_MS);
+        poll(fds, 3, LOOK_MS);
         int signal = fds[0].revents != 0 ? pdk__cli_call_read(signals, &by_terminal) : 0;
         if (signal != 0 && signal != SIGCHLD)
             return end_by(l, signal);
         if (l->status != 0)
             return l->status;
+        if (fds[2].revents != 0)
+            return pdk__cli_screen_unread();
         if (pdk_client_state(c) == PDK_SESSION_OVER)
             return pdk__cli_report_failure(o, c, pdk_client_wait(c, 0));
     }

@@ -5,10 +5,12 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CLOSING "\033[?25h\033[?1049l"
@@ -115,15 +117,30 @@ static bool key_quits(void)
     return read(STDIN_FILENO, &key, 1) != 1 || key == 'q';
 }
 
+int pdk__cli_screen_reader(void)
+{
+    struct stat out;
+    bool has_reader = fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
+    return has_reader ? STDOUT_FILENO : -1;
+}
+
+int pdk__cli_screen_unread(void)
+{
+    (void)!write(STDOUT_FILENO, "\n", 1);
+    pdk__cli_message("cannot write to standard output");
+    return STATUS_INTERNAL;
+}
+
 int pdk__cli_screen_wait(const struct pdk__cli_screen *s, int news, int ms, bool *quits)
 {
     struct pollfd fds[] = {{.fd = s->signals, .events = POLLIN},
                            {.fd = news, .events = POLLIN},
-                           {.fd = s->open ? STDIN_FILENO : -1, .events = POLLIN}};
+                           {.fd = s->open ? STDIN_FILENO : -1, .events = POLLIN},
+                           {.fd = pdk__cli_screen_reader()}};
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
-    poll(fds, 3, ms);
+    poll(fds, 4, ms);
     int signal = fds[0].revents != 0 ? read_signal(s->signals) : 0;
     pthread_sigmask(SIG_UNBLOCK, &ending, NULL); /* one that comes while it ends does not wait for that */
     *quits = fds[2].revents != 0 && key_quits();
-    return signal;
+    return signal == 0 && fds[3].revents != 0 ? SIGPIPE : signal;
 }

@@ -32,7 +32,15 @@ void pdk__cli_screen_note(const char *text);
 void pdk__cli_screen_begin(struct pdk__cli_screen *s, int status);
 
 /* Wait until a signal comes, NEWS (or -1) can be read, the user presses a key, or MS have passed. Returns the number of
- * the signal, which may be SIGWINCH, or 0. *QUITS: it was q, or the input has ended. */
+ * the signal, which may be SIGWINCH, or 0; SIGPIPE: the reader of standard output has gone. *QUITS: the key was q, or the
+ * input has ended. */
 int pdk__cli_screen_wait(const struct pdk__cli_screen *s, int news, int ms, bool *quits);
+
+/* Standard output, where it can have a reader that goes, else -1: poll() reports it then, without any event asked for. */
+int pdk__cli_screen_reader(void);
+
+/* End as by a write for a reader that has gone: by SIGPIPE. Where that is ignored, returns the exit status, already
+ * explained. */
+int pdk__cli_screen_unread(void);
 
 #endif

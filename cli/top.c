@@ -88,12 +88,14 @@ static void draw(const struct pdk__cli_overview *overview)
 
 /* True when the user wants no more: by the key, by a signal, or by an input that has ended. A changed size needs no
  * other look. */
-static bool rest(const struct top *t)
+static bool rest(const struct top *t, int *status)
 {
     int64_t until = pdk__cli_now_ms() + t->interval_ms;
     bool quits = false;
     while (!quits && pdk__cli_now_ms() < until) {
         int signal = pdk__cli_screen_wait(&t->screen, -1, pdk__cli_poll_ms(until), &quits);
+        if (signal == SIGPIPE)
+            *status = pdk__cli_screen_unread();
         if (signal != 0 && signal != SIGWINCH)
             return true;
         if (signal == SIGWINCH && t->screen.open) {
@@ -176,7 +178,7 @@ static int watch(struct top *t, int *status)
         pdk__cli_screen_open(&t->screen);
     do
         rc = look_again(t, status);
-    while (rc == 0 && *status == 0 && !t->once && !rest(t));
+    while (rc == 0 && *status == 0 && !t->once && !rest(t, status));
     pdk__cli_screen_close(&t->screen);
     return rc;
 }

@@ -250,7 +250,7 @@ static int turn(struct watch *w, int *status, bool *quit)
     eventfd_t n;
     int signal = pdk__cli_screen_wait(&w->screen, w->news, pdk__cli_poll_ms(next_due(w)), quit);
     if (signal != 0 && signal != SIGWINCH) {
-        *status = STATUS_SIGNAL + signal;
+        *status = signal == SIGPIPE ? pdk__cli_screen_unread() : STATUS_SIGNAL + signal;
         return 0;
     }
     eventfd_read(w->news, &n); /* it does not block */

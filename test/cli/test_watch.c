@@ -385,6 +385,37 @@ static void unread(void)
     end_unread("elect --listen --json", 128 + SIGTERM);
 }
 
+/* The command prints, its reader goes, and nothing changes any more. IGNORED: it has no SIGPIPE. */
+static void end_deserted(const char *words, bool ignored)
+{
+    int ends[2];
+    char script[300], first;
+    CHECK_EQ(pipe2(ends, O_CLOEXEC), 0);
+    snprintf(script, sizeof script, "%s exec %s %s %s >/proc/%d/fd/%d", ignored ? "trap '' PIPE;" : "",
+             program_built("uninstalled/paddock"), words, path, (int)getpid(), ends[1]);
+    program_start(&c, ARGS("sh", "-c", script), PROGRAM_ERRORS);
+    CHECK_EQ(read(ends[0], &first, 1), 1);
+    close(ends[1]);
+    usleep(300000); /* it waits by then */
+    close(ends[0]);
+    CHECK_WITHIN(20000, program_ended(&c));
+    CHECK_EQ(c.status, ignored ? 70 : -SIGPIPE);
+    CHECK_STR(c.err, ignored ? "paddock: cannot write to standard output\n" : "");
+}
+
+static void deserted(void)
+{
+    static const char *const words[] = {"ls --watch",           "ls --watch --json",
+                                        "top --interval 86400", "top --json --interval 86400",
+                                        "elect --listen",       "elect --listen --json"};
+    fresh("deserted");
+    stand(0, "db1");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        end_deserted(words[i], false);
+        end_deserted(words[i], true);
+    }
+}
+
 static void strange_text(void)
 {
     fresh("strange");
@@ -613,6 +644,7 @@ int main(int argc, char **argv)
         {"it goes on after an outage", an_outage},
         {"an output that is full is an error", full_output},
         {"a signal ends what writes and is not read", unread},
+        {"it ends once its reader has gone, though nothing changes", deserted},
         {"what others have written is masked", strange_text},
         {"wrong words, no ensemble, no permission", usage},
         {"on a terminal it draws, in its size, until q is pressed", on_a_terminal},
