@@ -223,6 +223,22 @@ static void a_directory(void)
     CHECK_STR(c.err, "");
 }
 
+/* The nodes below it may be many, so it has no paths. */
+static void a_directory_for_programs(void)
+{
+    fresh("directory-json");
+    cli_make(path, "orders", "");
+    cli_start(&c, ARGS("ls", "--watch", "--json", path));
+    json_t *top = heard();
+    const json_t *contenders = json_object_get(top, "contenders");
+    CHECK_STR(json_string_value(json_object_get(top, "kind")), "directory");
+    CHECK(json_object_get(top, "paths") == NULL);
+    CHECK_EQ(json_array_size(contenders), 1);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(contenders, 0), "state")), "junk");
+    json_decref(top);
+    interrupt();
+}
+
 static void check_semaphore(json_int_t limit, json_int_t held, size_t n_queue)
 {
     json_t *top = heard();
@@ -639,6 +655,7 @@ int main(int argc, char **argv)
         {"what no watch tells is found all the same", what_no_watch_tells},
         {"a semaphore is shown with its permits and its queue, and again when either changes", permits_and_queue},
         {"of a path that is no lock, how many are below", a_directory},
+        {"for programs, the nodes below it", a_directory_for_programs},
         {"a path may become a semaphore, and stop being one", a_semaphore_for_a_time},
         {"the servers have one watch for a path", one_watch_a_path},
         {"it goes on after an outage", an_outage},
