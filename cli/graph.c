@@ -64,16 +64,12 @@ static int parse(struct graph *g, int argc, char **argv)
 
 static void warn(const struct graph *g, const struct pdk__cli_census *census)
 {
-    const struct pdk__cli_tree *tree = census->tree;
     fflush(stdout);
-    if (census->truncated && !g->options.quiet)
+    if (g->options.quiet)
+        return;
+    if (census->truncated)
         pdk__cli_message("there are too many waits, some are left out");
-    if (tree->truncated && !g->options.quiet)
-        pdk__cli_message("not everything was looked at: there are more than %d paths, %d levels or %d contenders; name "
-                         "the paths, or see --max-paths and --depth",
-                         g->max_paths, g->depth, PDK__CLI_CONTENDERS_MAX);
-    if (tree->n_refused > 0 && !g->options.quiet)
-        pdk__cli_message("%zu paths may not be looked at", tree->n_refused);
+    pdk__cli_tree_warn(census->tree, "");
 }
 
 static int print(const struct graph *g, const struct pdk__cli_census *census)

@@ -182,6 +182,9 @@ static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *lis
         rc = pdk__cli_overview_take(&overview, &tree, NULL, 0) ? 0 : PDK_ENOMEM;
     if (rc == 0)
         *status = list != NULL && overview.n == 0 ? show_list(l, list) : show_overview(l, &overview);
+    fflush(stdout);
+    if (rc == 0 && *status == 0 && !l->options.quiet)
+        pdk__cli_tree_warn(&tree, " of 'paddock top'");
     pdk__cli_overview_free(&overview);
     pdk__cli_tree_free(&tree);
     return rc;

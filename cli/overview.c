@@ -131,8 +131,11 @@ void pdk__cli_overview_print(FILE *out, const struct pdk__cli_overview *overview
     path = path < most ? path : most;
     int owner = (columns - path - NUMBERS_WIDTH - 4) / 2;
     owner = owner > OWNER_WIDTH ? OWNER_WIDTH : owner < 4 ? 4 : owner;
-    fprintf(out, "lock paths: %zu; contenders that hold: %zu, that wait: %zu%s\n", overview->n, overview->n_hold,
+    fprintf(out, "lock paths: %zu; contenders that hold: %zu, that wait: %zu%s", overview->n, overview->n_hold,
             overview->n_wait, overview->tree->truncated ? "; there is more" : "");
+    if (overview->tree->n_refused > 0)
+        fprintf(out, "; %zu may not be looked at", overview->tree->n_refused);
+    putc('\n', out);
     if (overview->n == 0 || lines < 3)
         return;
     put(out, "PATH", path);

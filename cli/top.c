@@ -122,6 +122,14 @@ static int print(const struct top *t, const struct pdk__cli_overview *overview)
     return STATUS_INTERNAL;
 }
 
+/* A screen has it in its first line. */
+static void warn(const struct top *t, const struct pdk__cli_tree *tree, const struct pdk__cli_tree *before)
+{
+    bool told = before != NULL && before->truncated == tree->truncated && before->n_refused == tree->n_refused;
+    if (!told && !t->screen.open && !t->options.quiet)
+        pdk__cli_tree_warn(tree, "");
+}
+
 /* TREE is kept for the next look. */
 static int show(struct top *t, const struct pdk__cli_tree *tree, int64_t now_ms, int *status)
 {
@@ -130,6 +138,8 @@ static int show(struct top *t, const struct pdk__cli_tree *tree, int64_t now_ms,
     int rc = pdk__cli_overview_take(&overview, tree, before, now_ms - t->last_ms) ? 0 : PDK_ENOMEM;
     if (rc == 0)
         *status = print(t, &overview);
+    if (rc == 0 && *status == 0)
+        warn(t, tree, before);
     pdk__cli_overview_free(&t->overview);
     pdk__cli_tree_free(&t->last);
     t->last = *tree;

@@ -1,5 +1,6 @@
 #include "cli/tree.h"
 
+#include "cli/message.h"
 #include "lib/assert.h"
 
 #include <stdio.h>
@@ -175,10 +176,22 @@ int pdk__cli_tree_again(pdk_client *c, const struct pdk__cli_tree *before, struc
         if (rc == 0)
             rc = add_place(tree, before->places[i].path, list);
     }
+    tree->depth = before->depth;
+    tree->max_paths = before->max_paths;
     tree->n_paths = before->n_paths;
     tree->n_refused = before->n_refused;
     tree->truncated = before->truncated;
     return rc;
+}
+
+void pdk__cli_tree_warn(const struct pdk__cli_tree *tree, const char *where)
+{
+    if (tree->truncated)
+        pdk__cli_message("not everything was looked at: there are more than %d paths, %d levels or %d contenders; name "
+                         "the paths, or see --max-paths and --depth%s",
+                         tree->max_paths, tree->depth, PDK__CLI_CONTENDERS_MAX, where);
+    if (tree->n_refused > 0)
+        pdk__cli_message("%zu paths may not be looked at", tree->n_refused);
 }
 
 void pdk__cli_tree_free(struct pdk__cli_tree *tree)

@@ -148,6 +148,25 @@ static void directory(void)
     disperse();
 }
 
+/* A lock that is not seen may be held. */
+static void refused(void)
+{
+    char private[160], open[160];
+    fresh("refused");
+    snprintf(private, sizeof private, "%s/private", path);
+    snprintf(open, sizeof open, "%s/open", path);
+    cli_make_path(path);
+    cli_make_path(open);
+    cli_make_private(private);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "1 paths may not be looked at") != NULL && cli_one_line(&c));
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", path)), 0);
+    CHECK(strstr(c.out, "that wait: 0; 1 may not be looked at\n") != NULL);
+    CHECK(strstr(c.err, "1 paths may not be looked at") != NULL && cli_one_line(&c));
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", "-q", path)), 0);
+    CHECK_STR(c.err, "");
+}
+
 static void strangers(void)
 {
     fresh("strangers");
@@ -377,6 +396,7 @@ int main(int argc, char **argv)
         {"a path where nobody is, is empty, and no error", empty},
         {"of a double barrier the members are told", double_barrier},
         {"of a path that is no lock the locks below it are told", directory},
+        {"paths below it that may not be looked at are told", refused},
         {"other libraries' nodes and junk are marked, and control characters masked", strangers},
         {"junk in a semaphore's queue is shown, and not counted", junk_in_a_queue},
         {"neither table nor JSON has a character that a terminal obeys", no_terminal_obeys},

@@ -104,6 +104,35 @@ static void for_people(void)
     CHECK_STR(c.out, "lock paths: 0; contenders that hold: 0, that wait: 0\n");
 }
 
+static void a_part(void)
+{
+    char private[160];
+    populate("part");
+    snprintf(private, sizeof private, "%s/private", root);
+    cli_make_private(private);
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
+    CHECK(strstr(c.out, "that wait: 2; 1 may not be looked at\n") != NULL);
+    CHECK(strstr(c.err, "1 paths may not be looked at") != NULL && cli_one_line(&c));
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", "--json", "--max-paths", "1", root)), 0);
+    CHECK(strstr(c.err, "there are more than 1 paths") != NULL && cli_one_line(&c));
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", "-q", "--max-paths", "1", root)), 0);
+    CHECK_STR(c.err, "");
+}
+
+/* It is told again when it changes, not at each look. */
+static void a_part_is_told_once(void)
+{
+    char private[160];
+    populate("once");
+    snprintf(private, sizeof private, "%s/private", root);
+    cli_make_private(private);
+    cli_start(&c, ARGS("top", "--json", "--interval", ".1", root));
+    for (int i = 0; i < 4; i++)
+        program_hear(&c);
+    program_end(&c);
+    CHECK_ONE_LINE(&c);
+}
+
 /* A contender comes and goes between two looks; the others wait as before. */
 static void rates(void)
 {
@@ -185,6 +214,8 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"one look, for programs", for_programs},
         {"one look, for people", for_people},
+        {"what may not be looked at is told, and that there is more", a_part},
+        {"that is told once", a_part_is_told_once},
         {"two looks tell how fast it goes", rates},
         {"what others have written is masked", strange_text},
         {"on a terminal it draws until q is pressed", on_a_terminal},
