@@ -63,7 +63,7 @@ static struct {
     struct dice dice;
     bool wild;
     uint64_t ops;
-    int64_t now_ms, zxid, pzxid;
+    int64_t now_ms, zxid;
     uint32_t attempts;
     int64_t sessions;
     struct node nodes[NODES];
@@ -115,7 +115,7 @@ static void delete_at(int i)
     char name[PDK__NAME_MAX];
     strcpy(name, w.nodes[i].name);
     w.nodes[i] = w.nodes[--w.n_nodes];
-    w.pzxid = ++w.zxid;
+    w.zxid++;
     fire_all(name, true);
 }
 
@@ -128,7 +128,6 @@ static enum pdk__outcome create_node(const char *name, int64_t owner)
     struct node *n = &w.nodes[w.n_nodes++];
     *n = (struct node){.owner = owner, .czxid = w.zxid};
     strcpy(n->name, name);
-    w.pzxid = w.zxid;
     fire_all(name, false);
     return PDK__OK;
 }
@@ -151,7 +150,6 @@ static void drop_watch(struct member *m, int i) { m->watches[i] = m->watches[--m
 static void list_children(struct reply *r)
 {
     r->event.n_children = (size_t)w.n_nodes;
-    r->event.token = w.pzxid;
     for (int i = 0; i < w.n_nodes; i++)
         strcpy(r->children[i], w.nodes[i].name);
 }
@@ -174,6 +172,7 @@ static void execute(struct member *m, const struct request *q)
     }
     if (a->kind == PDK__ACT_CREATE) {
         outcome = create_node(q->name, a->attempt != 0 ? m->session : 0);
+        r.event.token = w.zxid;
         r.event.error = PDK_EEXHAUSTED;
     } else if (a->kind == PDK__ACT_LIST) {
         outcome = PDK__OK;
