@@ -64,7 +64,8 @@ int pdk_barrier_free(pdk_barrier *b);
  */
 int pdk_barrier_set(pdk_barrier *b, int64_t timeout_ms);
 
-/* Remove the barrier: delete its node. A barrier that is not set is a success. As pdk_barrier_set(). The trap: a repeated request can remove a barrier that was set again meanwhile. */
+/* Remove the barrier: delete its node. A barrier that is not set is a success. As pdk_barrier_set(). The trap: a repeated
+ * request can remove a barrier that was set again meanwhile. */
 int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
 
 /*

@@ -70,14 +70,14 @@ enum pdk__member_phase {
     PDK__MEMBER_IDENTIFYING,
     PDK__MEMBER_COUNTING,
     PDK__MEMBER_PLACING, /* is another member older? */
-    PDK__MEMBER_DATING,  /* is "ready" of our round? */
+    PDK__MEMBER_DATING,  /* did "ready" come after us? */
     PDK__MEMBER_OPENING,
     PDK__MEMBER_FOLLOWING, /* a read that sets a watch is under way */
     PDK__MEMBER_WAITING,
     PDK__MEMBER_INSIDE,
     PDK__MEMBER_LISTING,
     PDK__MEMBER_REMOVING,
-    PDK__MEMBER_CHECKING, /* is "ready" that of the round? */
+    PDK__MEMBER_CHECKING, /* is "ready" that of the round, which has ended? */
     PDK__MEMBER_CLOSING,
     PDK__MEMBER_OVER
 };
@@ -117,8 +117,8 @@ struct pdk__double_barrier {
 
     /* the round that it is in, or waits out */
     int64_t round; /* the token of its "ready" */
-    bool outwaits;
-    bool lowest; /* our node is the lowest, so the highest is waited for */
+    bool outwaits; /* it waits for its end */
+    bool lowest;   /* our node is the lowest, so the highest is waited for */
 
     int64_t due_ms;
     struct pdk__retry retry;
@@ -132,8 +132,8 @@ void pdk__double_barrier_init(struct pdk__double_barrier *b, uint64_t *ops, size
  * Take one event, fill ACTIONS.
  *
  * Events: ACQUIRE to enter, RELEASE to leave, both with deadline_ms and try_only; RELEASE while it enters, or leaves,
- * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the name of
- * the node that was last asked for or watched; CREATED, IDENTIFIED and WATCHED have the token of the node.
+ * ends that with PDK_ECANCELED. TIMER, the events of the session, and the replies. LISTED has the name of the node that
+ * was last asked for or watched; CREATED, IDENTIFIED and WATCHED have the token of the node.
  *
  * Actions: CREATE of `name` with its attempt, or of "ready" with attempt 0; PARENTS; IDENTIFY, DELETE, WATCH of `name`;
  * LIST, for which the last one will do where it says `kept`; UNWATCH; STRAY. GRANTED: it is inside. FAILED: the request
