@@ -345,13 +345,13 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
     add(&g, table);
     while ((option = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
         const struct pdk__cli_option *row = row_of(&g, option);
-        if (row == &general_options[0] || row == &general_options[1]) {
-            *asked = row->name;
-            return end;
-        }
         if (row == NULL) {
             refuse("before the command", option, argv);
             return -1;
+        }
+        if (row == &general_options[0] || row == &general_options[1]) {
+            *asked = row->name;
+            return end;
         }
         end = optind;
     }
