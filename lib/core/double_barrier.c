@@ -279,7 +279,7 @@ static void list_kept(struct pdk__double_barrier *b, struct pdk__actions *out)
     out->list[out->n - 1].kept = true;
 }
 
-/* One that is older than our node is of a round that goes on without us. */
+/* One that is older than our node is of the round before. */
 static void on_dated(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__NO_NODE) {
@@ -387,7 +387,7 @@ static bool missing(struct pdk__double_barrier *b, const struct pdk__event *ev, 
     return lost;
 }
 
-/* On the way in, while the round before goes on. */
+/* On the way in, while the round before lasts. */
 static void on_outwaited(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK && contains(ev, b->name) && contains(ev, PDK__READY)) {
