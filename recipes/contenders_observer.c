@@ -246,11 +246,11 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     look_anew(observer_of(m));
 }
 
-/* Only the children, and the existence. */
+/* It has noted one path. */
 static bool watches(struct pdk__member *m, const char *path)
 {
     (void)m, (void)path;
-    return false;
+    return true;
 }
 
 static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh, .fired = fired, .watches = watches};

@@ -333,18 +333,17 @@ static void refresh(struct pdk__member *m)
     pdk__client_arm(o->client, o->rest_ms);
 }
 
-static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
-{
-    struct pdk_leader_observer *o = observer_of(m);
-    (void)change;
-    if (strcmp(path, o->path) == 0 || (o->node != NULL && strcmp(path, o->node) == 0))
-        look_anew(o);
-}
-
 static bool watches(struct pdk__member *m, const char *path)
 {
     const struct pdk_leader_observer *o = observer_of(m);
-    return o->node != NULL && strcmp(path, o->node) == 0;
+    return strcmp(path, o->path) == 0 || (o->node != NULL && strcmp(path, o->node) == 0);
+}
+
+static void fired(struct pdk__member *m, const char *path, enum pdk__node_change change)
+{
+    (void)change;
+    if (watches(m, path))
+        look_anew(observer_of(m));
 }
 
 static const struct pdk__member_calls calls = {.changed = refresh, .tick = refresh, .fired = fired, .watches = watches};

@@ -85,10 +85,10 @@ void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const ch
     c->queue.watching = true;
 }
 
-void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out, bool gone)
+void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out)
 {
     if (c->queue.watching && c->session.connected)
-        pdk__ask_push(out, PDK__ACT_UNWATCH)->gone = gone;
+        pdk__ask_push(out, PDK__ACT_UNWATCH);
     c->queue.watching = false;
 }
 

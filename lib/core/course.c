@@ -24,7 +24,7 @@ static void forget_node(struct pdk__contender *c)
 static void finish(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(!c->requested && c->node.exists == PDK__NODE_NO);
-    pdk__ask_unwatch(c, out, false);
+    pdk__ask_unwatch(c, out);
     c->phase = PDK__DONE;
     c->op = 0;
     pdk__ask_push(out, PDK__ACT_DONE)->error = c->error;
@@ -207,7 +207,7 @@ void pdk__course_node_deleted(struct pdk__contender *c, struct pdk__actions *out
         pdk__course_lose(c, out);
         return;
     }
-    pdk__ask_unwatch(c, out, false);
+    pdk__ask_unwatch(c, out);
     renew_name(c);
     pdk__course_advance(c, out);
 }

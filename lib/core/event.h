@@ -85,7 +85,7 @@ enum pdk__action_kind {
     PDK__ACT_LIST,        /* LISTED */
     PDK__ACT_IDENTIFY,    /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
     PDK__ACT_WATCH,       /* read and watch the predecessor `name`, or the children: WATCHED, later FIRED */
-    PDK__ACT_UNWATCH,     /* the predecessor's watch is no longer needed; `gone`: by any contender */
+    PDK__ACT_UNWATCH,     /* the predecessor's watch is no longer wanted */
     PDK__ACT_OWN,         /* read and watch our own node: OWN, later OWN_FIRED */
     PDK__ACT_CONFIRM,     /* write our node, which must be at `version`, unchanged: CONFIRMED */
     PDK__ACT_READ_RECORD, /* read the record of the lock path: RECORD_READ */
@@ -108,17 +108,16 @@ enum pdk__action_kind {
                       * another client had deleted the node of the grant before the release */
 };
 
-/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `gone`: the node is
- * deleted. `again`: a watch that was asked for before may be left, on this predecessor or on another. `kept`: the last
- * listing will do. `all`: the ancestors up to the root, not only the nearest. `by_children`: list and watch the
- * children of the path. `revoked`: the node carries a revocation request, and must keep it. */
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `again`: a watch that
+ * was asked for before may be left, on this predecessor or on another. `kept`: the last listing will do. `all`: the
+ * ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`: the
+ * node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;
     const char *name;
     bool by_exists;
     bool by_children;
-    bool gone;
     bool again;
     bool kept;
     bool all;

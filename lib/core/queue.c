@@ -50,7 +50,7 @@ static void wait(struct pdk__contender *c)
 static void watch(struct pdk__contender *c, const char *predecessor, bool by_exists, struct pdk__actions *out)
 {
     if (c->queue.by_exists)
-        pdk__ask_unwatch(c, out, false);
+        pdk__ask_unwatch(c, out);
     pdk__ask_watch(c, out, predecessor, by_exists);
     pdk__ask_own_if_due(c, out);
 }
@@ -145,11 +145,10 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
         take_place(c, &place, out);
 }
 
-/* The predecessor is deleted. On a deleted node an exists-watch stays, a get-watch does not. */
+/* The predecessor is deleted, and no watch is wanted there. */
 static void move_up(struct pdk__contender *c, struct pdk__actions *out)
 {
-    c->queue.watching = c->queue.watching && c->queue.by_exists;
-    pdk__ask_unwatch(c, out, true);
+    c->queue.watching = false;
     if (c->queue.next_in_line && !c->queue.replaceable)
         pdk__course_check(c, out);
     else
@@ -191,7 +190,7 @@ void pdk__queue_fired(struct pdk__contender *c, const struct pdk__event *ev, str
     if (!early && c->phase != PDK__WAITING)
         return;
     assert(c->queue.watching);
-    c->queue.watching = early && (!ev->deleted || c->queue.by_exists);
+    c->queue.watching = early;
     c->queue.next_in_line = c->queue.next_in_line || (ev->deleted && ev->first);
     if (ev->deleted)
         move_up(c, out);

@@ -75,12 +75,12 @@ static void charge(struct pdk__claim *claim)
 }
 
 /* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
- * removed. On a node that is gone no neighbour relies on one. */
-static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
+ * removed. */
+static void unwatch_predecessor(struct pdk__claim *claim)
 {
     struct pdk_client *c = claim->client;
     const char *path = claim->predecessor;
-    if (path != NULL && !c->adopted && (gone || !pdk__members_watch(c, path, &claim->member)))
+    if (path != NULL && !c->adopted && !pdk__members_watch(c, path, &claim->member))
         pdk__request_unwatch(c, path);
     claim->unwatched = true;
 }
@@ -89,7 +89,7 @@ static void unwatch_predecessor(struct pdk__claim *claim, bool gone)
 static void leave_predecessor(struct pdk__claim *claim, const char *next)
 {
     if (claim->predecessor != NULL && next != NULL && strcmp(claim->predecessor, next) != 0)
-        unwatch_predecessor(claim, false);
+        unwatch_predecessor(claim);
 }
 
 static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action *action)
@@ -282,7 +282,7 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         claim->listener->contended(claim);
         break;
     case PDK__ACT_UNWATCH:
-        unwatch_predecessor(claim, action->gone);
+        unwatch_predecessor(claim);
         break;
     case PDK__ACT_STRAY:
         assert(action->attempt != 0);
@@ -408,7 +408,21 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
 
 static void session(struct pdk__member *m, const struct pdk__event *event) { feed(claim_of(m), *event); }
 
-static void tick(struct pdk__member *m) { pdk__claim_tick(claim_of(m)); }
+static int64_t wake_ms(const struct pdk__claim *claim)
+{
+    int64_t at_ms = pdk__contender_wake_ms(&claim->machine);
+    return claim->due_ms < at_ms ? claim->due_ms : at_ms;
+}
+
+/* One of a thousand waiters is due. */
+static void tick(struct pdk__member *m)
+{
+    struct pdk__claim *claim = claim_of(m);
+    if (pdk__now_ms() >= wake_ms(claim))
+        pdk__claim_tick(claim);
+    else
+        pdk__client_arm(claim->client, wake_ms(claim));
+}
 
 static bool watches_rivals(const struct pdk__claim *claim)
 {
@@ -471,8 +485,7 @@ static bool watches(struct pdk__member *m, const char *path)
     const struct pdk__claim *claim = claim_of(m);
     const char *own = noted_path(claim);
     const char *watched = claim->machine.queue.watching && !claim->unwatched ? claim->predecessor : NULL;
-    bool rivals = watches_rivals(claim) && strcmp(claim->spec.path, path) == 0;
-    return rivals || (watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0);
+    return (watched != NULL && strcmp(watched, path) == 0) || (own != NULL && strcmp(own, path) == 0);
 }
 
 static void hindered(struct pdk__member *m, enum pdk__hindrance what, const char *why)

@@ -27,7 +27,7 @@ struct pdk__member_calls {
 
     /* Only for a member of the index, about a path that it has noted there; neither is NULL then. */
     void (*fired)(struct pdk__member *m, const char *path, enum pdk__node_change change); /* a watch on PATH */
-    bool (*watches)(struct pdk__member *m, const char *path); /* the data of PATH; the index must not change */
+    bool (*watches)(struct pdk__member *m, const char *path); /* PATH or its data; the index must not change */
 
     void (*hindered)(struct pdk__member *m, enum pdk__hindrance what, const char *why);
 

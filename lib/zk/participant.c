@@ -320,7 +320,7 @@ static int join(struct pdk__participant *p, struct pdk_client *c, const struct p
     if (rc != 0)
         return rc;
     *p = (struct pdk__participant){.client = c, .listener = listener, .kind = kind, .path = path, .data = data};
-    p->wire = (struct pdk__wire){.client = c, .reply = replied};
+    p->wire = (struct pdk__wire){.client = c, .awaits_nodes = true, .reply = replied};
     pdk__member_join(c, &p->member, &calls, path);
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/zk/account.h"
+#include "lib/zk/member.h"
 
 void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *))
 {
@@ -145,6 +146,10 @@ void pdk__request_unwatch(struct pdk_client *c, const char *path) { remove_watch
 
 void pdk__request_forsake(struct pdk_client *c, const char *path)
 {
-    if (!c->adopted && !c->closing && pdk__index_find(&c->index, path, NULL) == NULL)
+    if (c->adopted || c->closing)
+        return;
+    if (pdk__index_find(&c->index, path, NULL) == NULL)
         remove_watches(c, path, ZWATCHTYPE_ANY);
+    else if (!pdk__members_watch(c, path, NULL))
+        pdk__request_unwatch(c, path);
 }

@@ -52,8 +52,8 @@ bool pdk__request_flush(struct pdk_client *c, const char *path);
  * the node is deleted, and one on a deleted node until the session ends. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);
 
-/* The same for a member that has left PATH, and of the watch on its children as well: nothing where another member has
- * noted PATH, on an adopted handle, and when the client is about to be closed. */
+/* The same for a member that has left PATH, unless another relies on one; and of the watch on its children as well, where
+ * no other has noted PATH. Nothing on an adopted handle, and when the client is about to be closed. */
 void pdk__request_forsake(struct pdk_client *c, const char *path);
 
 #endif

@@ -17,9 +17,9 @@ struct question {
     int worst;     /* of a chain of parents: the first real failure so far */
     int n_parents; /* how many of the chain are still to come */
     char *made;    /* the name of a node that a transaction has made; owned */
+    char *path;    /* of one that others may join, or whose watch is removed where there is no node; owned */
 
     /* of a question that others may join */
-    char *path;              /* owned */
     uint64_t turn;           /* it was sent in */
     struct question *joined; /* the first of those that wait for its answer, too; each has the next */
 };
@@ -374,7 +374,24 @@ static int exists(struct pdk__wire *wire, uint64_t op, const char *node, stat_co
 {
     struct pdk_client *c = wire->client;
     struct question *q = begin(wire, op, false);
-    return q != NULL ? sent(q, zoo_awexists(c->zh, node, pdk__handle_watch_nodes, (void *)c->id, seen, q)) : PDK_ENOMEM;
+    if (q == NULL)
+        return PDK_ENOMEM;
+    q->path = wire->awaits_nodes ? NULL : pdk__strdup(node);
+    if (q->path != NULL || wire->awaits_nodes)
+        return sent(q, zoo_awexists(c->zh, node, pdk__handle_watch_nodes, (void *)c->id, seen, q));
+    end(q);
+    return PDK_ENOMEM;
+}
+
+/* Where there is no node, no contender relies on a watch; and the one that asked may have gone on, or ended, before. */
+static void complete_exists(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+{
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    deliver(q, kind, zrc, reply);
+    if (zrc == ZNONODE && q->path != NULL && !c->adopted)
+        pdk__request_unwatch(c, q->path);
+    end(q);
+    pdk__request_depart(c);
 }
 
 static void watched_by_get(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
@@ -387,8 +404,8 @@ static void watched_by_get(int zrc, const char *value, int length, const struct 
 
 static void watched_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
-    complete((struct question *)data, PDK__EV_WATCHED, zrc,
-             (struct pdk__wire_reply){.event = event_of(zrc, stat), .who = ""});
+    complete_exists((struct question *)data, PDK__EV_WATCHED, zrc,
+                    (struct pdk__wire_reply){.event = event_of(zrc, stat), .who = ""});
 }
 
 int pdk__wire_watch(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)
@@ -406,7 +423,7 @@ static void own_by_get(int zrc, const char *value, int length, const struct Stat
 
 static void own_by_exists(int zrc, const struct Stat *stat, const void *data)
 {
-    complete((struct question *)data, PDK__EV_OWN, zrc, (struct pdk__wire_reply){.event = event_of(zrc, stat)});
+    complete_exists((struct question *)data, PDK__EV_OWN, zrc, (struct pdk__wire_reply){.event = event_of(zrc, stat)});
 }
 
 int pdk__wire_own(struct pdk__wire *wire, uint64_t op, const char *node, bool by_exists)

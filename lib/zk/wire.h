@@ -24,6 +24,7 @@ struct pdk__wire_reply {
 
 struct pdk__wire {
     struct pdk_client *client;
+    bool awaits_nodes; /* its watches by exists are to stay where there is no node: they tell of its creation */
 
     void (*reply)(struct pdk__wire *wire, const struct pdk__wire_reply *reply); /* borrowed for the call */
 };

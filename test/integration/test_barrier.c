@@ -54,15 +54,6 @@ static const char *ready_path(void)
     return path;
 }
 
-/* How many sessions watch PATH, on all servers. */
-static int watchers(const char *path)
-{
-    int n = 0;
-    for (int i = 0; i < fixture.e->n; i++)
-        n += pdk__ask_watchers(fixture.e->server[i], path);
-    return SEEN(n);
-}
-
 /* --- a thread that calls ----------------------------------------------------------------------------------------- */
 
 struct caller {
@@ -170,7 +161,7 @@ static void a_locks_path_is_no_barriers(void)
     CHECK_RC(pdk_barrier_wait(barriers[0], LONG_MS), PDK_EINVAL);
     CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_EINVAL);
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), PDK_EINVAL);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
     end();
@@ -202,14 +193,14 @@ static void waits_until_it_is_removed(void)
     CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), 0);
     for (int i = 0; i < N_PEERS; i++)
         start(&c[i], wait, i, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == N_PEERS);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == N_PEERS);
     for (int i = 0; i < N_PEERS; i++)
         CHECK(!atomic_load(&c[i].returned));
     CHECK_RC(pdk_barrier_free(barriers[1]), PDK_EBUSY);
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), 0);
     for (int i = 0; i < N_PEERS; i++)
         finish(&c[i], 0);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     end();
 }
 
@@ -219,16 +210,16 @@ static void a_late_wait_leaves_no_watch(void)
     begin(1);
     CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), 0);
     CHECK_RC(pdk_barrier_wait(barriers[0], 50), PDK_ETIMEDOUT);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     start(&c, wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     CHECK_RC(pdk_barrier_wait(barriers[0], 50), PDK_ETIMEDOUT); /* the other still relies on the watch */
     CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_ETIMEDOUT);
-    CHECK_EQ(watchers(fixture.path), 1);
+    CHECK_EQ(fixture_watchers(fixture.path), 1);
     CHECK_RC(pdk_barrier_remove(barriers[1], LONG_MS), 0);
     finish(&c, 0);
     CHECK_RC(pdk_barrier_wait(barriers[0], LONG_MS), 0);
-    CHECK_EQ(watchers(fixture.path), 0);
+    CHECK_EQ(fixture_watchers(fixture.path), 0);
     end();
 }
 
@@ -240,9 +231,9 @@ static void a_watch_that_is_set_after_the_wait_is_removed(void)
     int r = rule(PDK__OP_GET, PDK__HOLD_REPLY);
     CHECK_RC(pdk_barrier_wait(barriers[0], SENT_MS), PDK_ETIMEDOUT);
     CHECK(hits(r) >= 1);
-    CHECK_EQ(watchers(fixture.path), 1);
+    CHECK_EQ(fixture_watchers(fixture.path), 1);
     release(r);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), 0);
     end();
 }
@@ -253,9 +244,9 @@ static void a_cancelled_wait_leaves_no_watch(void)
     begin(1);
     CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     cancel(&c);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), 0);
     end();
 }
@@ -267,10 +258,10 @@ static void a_change_of_its_data_ends_no_wait(void)
     CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
     for (int i = 0; i < 3; i++) {
-        CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+        CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
         CHECK_EQ(zoo_set(fixture.zh, fixture.path, "x", 1, -1), ZOK);
     }
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     CHECK(!atomic_load(&c.returned));
     CHECK_RC(pdk_barrier_remove(barriers[1], LONG_MS), 0);
     finish(&c, 0);
@@ -286,7 +277,7 @@ static void enter_together_and_leave_together(void)
     for (int round = 0; round < 3; round++) {
         start(&c[0], enter, 0, PDK_FOREVER);
         start(&c[1], enter, 1, PDK_FOREVER);
-        CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && watchers(ready_path()) == 2);
+        CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && fixture_watchers(ready_path()) == 2);
         CHECK(!atomic_load(&c[0].returned) && !atomic_load(&c[1].returned));
         CHECK_RC(pdk_double_barrier_enter(members[2], LONG_MS), 0);
         finish(&c[0], 0);
@@ -307,7 +298,7 @@ static void enter_together_and_leave_together(void)
         CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_FREE);
         CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_EPERM);
     }
-    CHECK_WITHIN(LONG_MS, watchers(ready_path()) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 0);
     end();
 }
 
@@ -393,7 +384,7 @@ static void a_late_entry_leaves_no_node(void)
     CHECK_RC(pdk_double_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    CHECK_WITHIN(LONG_MS, watchers(ready_path()) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 0);
     end();
 }
 
@@ -407,13 +398,13 @@ static void a_wait_goes_on_through_connections_and_sessions(void)
     begin(1);
     CHECK_RC(pdk_barrier_set(barriers[1], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     for (int i = 0; i < fixture.e->n; i++)
         pdk__proxy_cut(fixture.e->proxy[i]);
-    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && fixture_watchers(fixture.path) == 1);
     int64_t session = pdk_client_session_id(clients[0]);
     expire(0);
-    CHECK_WITHIN(LONG_MS, pdk_client_session_id(clients[0]) != session && watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, pdk_client_session_id(clients[0]) != session && fixture_watchers(fixture.path) == 1);
     CHECK(!atomic_load(&c.returned));
     CHECK_RC(pdk_barrier_remove(barriers[1], LONG_MS), 0);
     finish(&c, 0);
@@ -435,7 +426,7 @@ static void a_removal_during_an_outage_is_seen_afterwards(void)
     begin(1);
     CHECK_RC(pdk_barrier_set(barriers[1], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     refuse_all(true);
     CHECK_EQ(zoo_delete(fixture.zh, fixture.path, -1), ZOK);
     CHECK(!atomic_load(&c.returned));
@@ -449,10 +440,10 @@ static void calls_return_in_time_during_an_outage(void)
     begin(1);
     CHECK_RC(pdk_barrier_set(barriers[0], LONG_MS), 0);
     CHECK_RC(pdk_barrier_wait(barriers[0], 20), PDK_ETIMEDOUT);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0); /* not to be taken for the next one's */
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0); /* not to be taken for the next one's */
     struct caller c;
     start(&c, wait, 0, 4000);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     refuse_all(true);
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) != PDK_SESSION_CONNECTED);
     finish(&c, PDK_ETIMEDOUT);
@@ -463,7 +454,7 @@ static void calls_return_in_time_during_an_outage(void)
     CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_double_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
     refuse_all(false);
-    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && fixture_watchers(fixture.path) == 0);
     CHECK(is_set());
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), 0);
     end();
@@ -584,9 +575,9 @@ static void a_member_whose_session_ends_while_it_waits_enters_in_the_next(void)
     struct caller c;
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(ready_path()) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 1);
     expire(0);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && watchers(ready_path()) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && fixture_watchers(ready_path()) == 1);
     CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     start(&c, leave, 0, PDK_FOREVER);
@@ -600,9 +591,9 @@ static void a_cancelled_member_leaves_nothing(void)
     struct caller c;
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(ready_path()) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 1);
     cancel(&c);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0 && watchers(ready_path()) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0 && fixture_watchers(ready_path()) == 0);
     start(&c, enter, 0, PDK_FOREVER);
     CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
@@ -737,11 +728,11 @@ static void a_node_that_may_not_be_read_is_waited_for(void)
     begin(1);
     fixture_make(fixture.path, "x", ZOO_PERSISTENT, &acl);
     start(&c, wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1 || atomic_load(&c.returned));
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1 || atomic_load(&c.returned));
     bool refused = atomic_load(&c.returned);
     CHECK_RC(pdk_barrier_remove(barriers[1], LONG_MS), 0);
     finish(&c, refused ? PDK_EACCES : 0);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 0);
     end();
 }
 
@@ -793,9 +784,9 @@ static void a_client_that_closes_ends_its_calls(void)
     begin(2);
     CHECK_RC(pdk_barrier_set(barriers[1], LONG_MS), 0);
     start(&c[0], wait, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(fixture.path) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
     start(&c[1], enter, 0, PDK_FOREVER);
-    CHECK_WITHIN(LONG_MS, watchers(ready_path()) == 1);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 1);
     CHECK_RC(pdk_client_close(clients[0]), 0);
     finish(&c[0], PDK_ECLOSED);
     finish(&c[1], PDK_ECLOSED);

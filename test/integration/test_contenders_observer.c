@@ -270,6 +270,30 @@ static void freed_is_silent(void)
     fixture_delete_all(path);
 }
 
+/* An idle hold watches the children of the path, and not the path itself. */
+static void freed_beside_an_idle_hold(void)
+{
+    pdk_mutex *m;
+    pdk_lock_options *opts = pdk_lock_options_new();
+    begin();
+    CHECK_RC(pdk_lock_options_set_idle_hold_ms(opts, LONG_MS), 0);
+    CHECK_RC(pdk_mutex_new(&m, c, path, opts), 0);
+    pdk_lock_options_free(opts);
+    int rule = pdk__proxy_rule(fixture.proxy,
+                               &(struct pdk__proxy_rule){.op = PDK__OP_EXISTS, .act = PDK__HOLD_REQUEST});
+    observe();
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, rule) == 1);
+    fixture_make(path, "", ZOO_PERSISTENT, NULL);
+    pdk__proxy_release(fixture.proxy, rule);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(path) == 1);
+    CHECK_RC(pdk_contenders_observer_free(o), 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(path) == 0);
+    CHECK_RC(pdk_lock_free(m), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+}
+
 static void closed(void)
 {
     pdk_contenders_observer *late;
@@ -309,6 +333,7 @@ int main(int argc, char **argv)
         {"without permission it looks again, and says so", not_permitted},
         {"it can be freed in its callback", freed_in_its_callback},
         {"freed, it is silent", freed_is_silent},
+        {"freed beside an idle hold, it leaves no watch", freed_beside_an_idle_hold},
         {"closed, it is silent, and there are no new ones", closed},
         {"nonsense is refused", arguments},
         {0},

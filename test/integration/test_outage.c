@@ -116,10 +116,7 @@ static bool first_is_watched(int64_t owner)
     if (!pdk__observe_first(fixture.zh, fixture.path, name, &stat) || stat.ephemeralOwner != owner)
         return false;
     snprintf(child, sizeof child, "%s/%s", fixture.path, name);
-    int n = 0;
-    for (int i = 0; i < fixture.e->n; i++)
-        n += pdk__ask_watchers(fixture.e->server[i], child);
-    return n > 0;
+    return fixture_watchers(child) > 0;
 }
 
 static void set_up(void)

@@ -205,6 +205,14 @@ int fixture_nodes(void)
     return rc == ZOK ? (int)pdk__test_saw("its nodes", stat.numChildren) : rc == ZNONODE ? 0 : -1;
 }
 
+int fixture_watchers(const char *path)
+{
+    int n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__ask_watchers(fixture.e->server[i], path);
+    return (int)pdk__test_saw("watchers", n);
+}
+
 const char *fixture_find(const char *path, const char *part)
 {
     static char found[256];

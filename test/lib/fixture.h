@@ -64,6 +64,9 @@ void fixture_delete_all(const char *path);
 int fixture_children(const char *path);
 int fixture_nodes(void);
 
+/* How many sessions watch exactly PATH, on all servers. */
+int fixture_watchers(const char *path);
+
 /* The name of the first child of PATH that contains PART, "" if there is none. Static. */
 const char *fixture_find(const char *path, const char *part);
 

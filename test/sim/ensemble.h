@@ -64,7 +64,6 @@ struct request {
     bool watch;
     bool secret; /* of a create: only its client may read the node */
     bool large;  /* it is over jute.maxbuffer */
-    bool waited; /* for a connection */
     char name[PDK__NAME_MAX];
     int64_t since_zxid; /* of set watches */
     int64_t timeout_ms; /* of a session to open */
@@ -118,8 +117,7 @@ struct connection {
 struct watch {
     session_index session;
     bool children;
-    bool waited; /* its request waited for a connection */
-    bool again;  /* set on an earlier connection, and by the client again on this one */
+    bool again; /* set on an earlier connection, and by the client again on this one */
     int path;
     char name[PDK__NAME_MAX];
 };

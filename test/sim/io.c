@@ -306,7 +306,6 @@ static void connected(struct client *c, const struct answer *a)
     for (int i = 0; i < n; i++) {
         struct request *r = &c->world->ensemble.requests[c->queued[i]->number - 1];
         r->session = c->session;
-        r->waited = true;
         put(c, r);
     }
 }

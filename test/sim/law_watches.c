@@ -4,9 +4,9 @@
  * node, or on its predecessor's. At the end of the run no server keeps a watch.
  *
  * Excused is a removal for which there was no memory, and one that found no connection, or lost it: that watch is set
- * again on the next connection, and stays until its node is deleted. So does a watch on the own node where a hostile
- * client has put another in its place, and one on a predecessor where it has put another before it. And the watches of a
- * session that its client has given up end with the handle, which the client has yet to close.
+ * again on the next connection, and stays until its node is deleted. So does one on a predecessor where a hostile client
+ * has put another before it. And the watches of a session that its client has given up end with the handle, which the
+ * client has yet to close.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -30,8 +30,6 @@ static void judge_last(struct world *w, const struct server *s, const struct wat
         excuse(EXCUSE_FORGED_AHEAD);
     else if (by_exists(w, watch) && (left || watch->again))
         excuse(EXCUSE_UNWATCHED_APART);
-    else if (by_exists(w, watch) && watch->waited)
-        excuse(EXCUSE_QUEUED_EXISTS);
     else
         world_break(w, law_watches.name, "server %d keeps a watch of client %d on %s", s->id, c->id, watch->name);
 }
@@ -111,10 +109,6 @@ static void judge(struct world *w, const struct client *c, const struct watch *w
         excuse(EXCUSE_NO_MEMORY_TO_UNWATCH);
     else if (watch->again)
         excuse(EXCUSE_UNWATCHED_APART);
-    else if (by_exists(w, watch) && watch->waited)
-        excuse(EXCUSE_QUEUED_EXISTS);
-    else if (w->hostile && world_planted(w, watch->path, watch->name))
-        excuse(EXCUSE_REPLACED_WATCHED);
     else if (w->hostile)
         excuse(EXCUSE_FORGED_AHEAD);
     else

@@ -76,12 +76,11 @@ static bool is_on(const struct watch *w, int path, const char *name)
     return w->path == path && strcmp(w->name, name) == 0;
 }
 
-static struct watch *watch(struct server *s, session_index session, int path, const char *name, bool children,
-                           bool again)
+static void watch(struct server *s, session_index session, int path, const char *name, bool children, bool again)
 {
     for (int i = 0; i < s->n_watches; i++)
         if (s->watches[i].session == session && s->watches[i].children == children && is_on(&s->watches[i], path, name))
-            return &s->watches[i];
+            return;
     if (s->n_watches == WATCHES_MAX) {
         fputs("sim: too many watches\n", stderr);
         abort();
@@ -91,9 +90,7 @@ static struct watch *watch(struct server *s, session_index session, int path, co
     w->path = path;
     w->children = children;
     w->again = again;
-    w->waited = false;
     strcpy(w->name, name);
-    return w;
 }
 
 /* By the ACL of the node. An administrator's is read by no client. */
@@ -231,7 +228,7 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
         a->error = Z_NONODE;
     }
     if (r->watch && (node != NULL || r->kind == REQ_EXISTS))
-        watch(s, r->session, r->path, r->name, false, false)->waited |= r->waited;
+        watch(s, r->session, r->path, r->name, false, false);
 }
 
 static void answer_acl(struct server *s, const struct request *r, struct answer *a)

@@ -375,12 +375,10 @@ static inline void see(enum sight s) { sights[s]++; }
     X(UNWATCHED_APART, "watches", "a watch was to be removed while there was no connection")                           \
     X(LENT, "watches", "the handle is lent, and its program may rely on the watch")                                    \
     X(FORGED_AHEAD, "watches", "a forged node took the place of the predecessor that was watched")                     \
-    X(REPLACED_WATCHED, "watches", "another node has the name of the one that was watched")                            \
     X(RECORD_BROKEN_OFF, "delay", "the connection broke between the record's end and the node's")                      \
     X(RECORD_NO_MEMORY, "delay", "the record's end found no memory")                                                   \
     X(ORDERED_LOSS, "steady", "an order deleted the holder's node")                                                    \
     X(BACKOFF, "prompt", "the handle that connects is being replaced, for its session was given up")                   \
-    X(QUEUED_EXISTS, "watches", "a node is watched by exists, which waited for a connection")                          \
     X(GIVEN_UP, "watches", "the client has given the session up, and is to close its handle")                          \
     X(SECRET_LEADER, "observers", "the leader's node may not be read")                                                 \
     X(PLANTED_LEADER, "observers", "the leader has a number that a client chose")                                      \

@@ -366,36 +366,6 @@ static void a_predecessor_one_may_not_read_is_watched_by_exists(void)
                       "gone: granted\n");
 }
 
-static void an_exists_watch_on_a_vanished_node_is_taken_back(void)
-{
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
-    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
-    reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
-    reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
-    CHECK_STR(t.text, "acquire: create\n"
-                      "created: -\n"
-                      "listed: watch(4) own\n"
-                      "watched no auth: watch(exists)\n"
-                      "watched no node: unwatch list\n");
-}
-
-static void an_exists_watch_that_may_be_set_behind_the_deletion_is_taken_back(void)
-{
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
-    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
-    reply(&t, PDK__EV_WATCHED, PDK__NO_AUTH, 0);
-    fired(&t, true); /* of an older watch */
-    CHECK_STR(t.text, "acquire: create\n"
-                      "created: -\n"
-                      "listed: watch(4) own\n"
-                      "watched no auth: watch(exists)\n"
-                      "gone: unwatch list\n");
-}
-
 static void an_exists_watch_is_taken_back_where_another_is_ahead(void)
 {
     trace_begin(&t, true);
@@ -708,9 +678,6 @@ int main(int argc, char **argv)
         {"a path that may not be listed is left again", a_path_that_may_not_be_listed_is_left_again},
         {"a predecessor one may not read is watched by exists", a_predecessor_one_may_not_read_is_watched_by_exists},
         {"a watch by exists is not relied upon", a_watch_by_exists_is_not_relied_upon},
-        {"an exists-watch on a vanished node is taken back", an_exists_watch_on_a_vanished_node_is_taken_back},
-        {"an exists-watch that may be set behind the deletion is taken back",
-         an_exists_watch_that_may_be_set_behind_the_deletion_is_taken_back},
         {"an exists-watch is taken back where another is ahead", an_exists_watch_is_taken_back_where_another_is_ahead},
         {"a predecessor that cannot be watched at all is looked at now and then",
          a_predecessor_that_cannot_be_watched_at_all_is_looked_at_now_and_then},
