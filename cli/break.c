@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The last look may take its time, too. */
-enum { LOOK_EVERY_MS = 100, SETTLE_MS = 1000 };
+enum { LOOK_EVERY_MS = 100 };
 
 static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
                            "Ask the holder of the lock PATH to release it.\n"
@@ -126,14 +125,15 @@ static bool any_left(const pdk_contender_list *list, const pdk_contender_list *b
     return false;
 }
 
-/* Look until the nodes are deleted, or until DEADLINE: 0, with `gone`, or an error. */
+/* Look until the nodes are deleted, or until DEADLINE: 0, with `gone`, or an error. The servers have as long for an
+ * answer as for any other: that they are slow must not keep --force from what comes after the wait. */
 static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *before, int64_t deadline)
 {
     struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * 1000000L};
     for (;;) {
         pdk_contender_list *list = NULL;
-        int64_t left = deadline - pdk__cli_now_ms();
-        int rc = pdk_contenders(c, w->options.path, left > SETTLE_MS ? left : SETTLE_MS, &list);
+        int64_t left = deadline - pdk__cli_now_ms(), least = w->options.connect_ms;
+        int rc = pdk_contenders(c, w->options.path, left > least ? left : least, &list);
         w->gone = rc == 0 && !any_left(list, before);
         pdk_contender_list_free(list);
         if (rc != 0 || w->gone || pdk__cli_now_ms() >= deadline)

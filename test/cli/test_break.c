@@ -109,6 +109,26 @@ static void patience_ends(void)
     CHECK_EQ(program_wait(&holder), 76);
 }
 
+/* The servers are stopped for longer than the wait: that ends no look, so the holder's node is deleted. */
+static void slow_answers(void)
+{
+    enum { STOPPED_MS = 1500 };
+    keep("slow");
+    cli_start(&c, ARGS("break", "--force", "--yes", "--wait", ".3", path));
+    bool asked = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !asked && pdk__test_now_ms() < until; pdk__test_nap())
+        asked = program_complained(&c, "asked");
+    pdk__server_pause(cli_server());
+    int64_t until = pdk__test_now_ms() + STOPPED_MS;
+    while (pdk__test_now_ms() < until)
+        pdk__test_nap();
+    pdk__server_resume(cli_server());
+    CHECK(asked);
+    CHECK_EQ(program_wait(&c), 0);
+    CHECK(strstr(c.err, "deleted") != NULL);
+    CHECK_EQ(program_wait(&holder), 76);
+}
+
 /* --- the holder that is asked ------------------------------------------------------------------------------------ */
 
 static void command_ends(void)
@@ -233,6 +253,7 @@ int main(int argc, char **argv)
         {"-w ends when it has been given back", given_back},
         {"-w ends when the next in line has it", next_in_line},
         {"-w with --force asks first, and takes it away after that", patience_ends},
+        {"-w with --force takes it away although the servers are slow to answer", slow_answers},
         {"a node that may not be written to is left alone: 77", not_permitted},
         {"a command under a lock that is asked for is asked to end", command_ends},
         {"--on-revoke=ignore lets it go on", command_goes_on},

@@ -273,44 +273,33 @@ static void closed_right_behind(void)
     }
 }
 
-struct timed {
-    pdk_mutex *m;
-    atomic_int rc; /* 1 until it is known */
-};
-
-static void *lock_for_a_moment(void *arg)
-{
-    struct timed *t = arg;
-    t->rc = pdk_mutex_timedlock(t->m, 1000);
-    return NULL;
-}
-
-/* The deletes are on their way for longer than a waiter would have waited, and a holder must not believe meanwhile. */
+/* The servers do not hear of the deletes: no waiter waits for that, and no holder believes meanwhile. */
 static void nobody_stays(void)
 {
-    pthread_t closer, waiter;
+    pthread_t closer;
+    struct locker waiter;
     void *rc;
     begin();
     const char *other = fixture_path();
-    struct timed t = {fixture_mutex(c, other), 1};
+    pdk_mutex *n = fixture_mutex(c, other);
     fixture_make(other, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(other, "a-lock-0000000000", "");
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_EQ(pthread_create(&waiter, NULL, lock_for_a_moment, &t), 0);
+    locker_start(&waiter, n);
     CHECK_WITHIN(LONG_MS, fixture_children(other) == 2);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
     CHECK_EQ(pthread_create(&closer, NULL, close_client, c), 0);
-    CHECK_WITHIN(LONG_MS, t.rc != 1);
-    CHECK_RC(t.rc, PDK_ECLOSED);
+    CHECK_WITHIN(LONG_MS, waiter.settled);
+    CHECK_RC(waiter.rc, PDK_ECLOSED);
     CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     CHECK_EQ(fixture_children(path), 1);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, false);
     CHECK_EQ(pthread_join(closer, &rc), 0);
     CHECK_RC((int)(intptr_t)rc, 0);
-    CHECK_EQ(pthread_join(waiter, NULL), 0);
+    locker_finish(&waiter);
     CHECK_EQ(fixture_children(path), 0);
     CHECK_EQ(fixture_children(other), 1);
-    CHECK_RC(pdk_lock_free(t.m), 0);
+    CHECK_RC(pdk_lock_free(n), 0);
     fixture_end(c, m);
     close_handle();
     fixture_delete_all(other);
