@@ -328,7 +328,7 @@ static void path_without_delete(void)
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_client_close(c), 0);
     /* The session of the next one is as old as belief can be, and cannot be proven again either. */
-    CHECK_RC(pdk_mutex_timedlock(n, 1000), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(n, KNOWN_MS), PDK_ETIMEDOUT);
     check_mutex(n, "lock", "the path does not permit DELETE");
     finish();
 }
@@ -368,7 +368,7 @@ static void leader(void)
     CHECK_RC(pdk_leader_start(first), 0);
     CHECK_RC(pdk_leader_wait(first, LONG_MS), 0);
     CHECK_RC(pdk_leader_start(second), 0);
-    CHECK_RC(pdk_leader_wait(second, 300), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_leader_wait(second, KNOWN_MS), PDK_ETIMEDOUT);
     pdk_lock_last_error(second, text, sizeof text);
     check_text(text, "wait ", "1 ahead");
     CHECK_RC(pdk_lock_ahead(second, &ahead), 0);

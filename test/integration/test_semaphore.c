@@ -227,7 +227,7 @@ static void a_strangers_node_is_told(void)
     pdk_contender_list_free(list);
     CHECK_RC(pdk_grant_release(w.permit), PDK_EPERM);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && gate_nodes() == 0);
-    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, 1000, &more), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_semaphore_timedacquire(semaphores[1], 1, KNOWN_MS, &more), PDK_ETIMEDOUT);
     pdk_lock_last_error(semaphores[1], why, sizeof why);
     CHECK(strstr(why, "held by by-hand (junk), 2 ahead") != NULL);
     fixture_delete_below(fixture.path, "by-hand");
