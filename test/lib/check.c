@@ -164,6 +164,49 @@ void pdk__test_late(const char *file, int line, int64_t ms, const char *cond)
     pdk__test_fail(file, line, "%s", text);
 }
 
+/* --- what happened beside it ------------------------------------------------------------------------------------- */
+
+enum { NOTES_MAX = 20, NOTE_SIZE = 400 };
+
+static struct {
+    pthread_mutex_t lock;
+    int64_t began_ms;
+    int n; /* all of the test; the last NOTES_MAX are kept */
+    char text[NOTES_MAX][NOTE_SIZE];
+} notes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void begin_notes(void)
+{
+    pthread_mutex_lock(&notes.lock);
+    notes.n = 0;
+    notes.began_ms = pdk__test_now_ms();
+    pthread_mutex_unlock(&notes.lock);
+}
+
+void pdk__test_note(const char *format, ...)
+{
+    va_list args;
+    if (is_child)
+        return; /* another thread of the parent may have held the lock */
+    pthread_mutex_lock(&notes.lock);
+    char *text = notes.text[notes.n++ % NOTES_MAX];
+    int n = snprintf(text, NOTE_SIZE, "%jd ms: ", (intmax_t)(pdk__test_now_ms() - notes.began_ms));
+    va_start(args, format);
+    vsnprintf(text + n, (size_t)(NOTE_SIZE - n), format, args);
+    va_end(args);
+    for (; *text != '\0'; text++)
+        *text = *text == '\n' ? '|' : *text; /* a line of output may look like a result */
+    pthread_mutex_unlock(&notes.lock);
+}
+
+static void print_notes(void)
+{
+    pthread_mutex_lock(&notes.lock);
+    for (int i = notes.n > NOTES_MAX ? notes.n - NOTES_MAX : 0; i < notes.n; i++)
+        printf("# after %s\n", notes.text[i % NOTES_MAX]);
+    pthread_mutex_unlock(&notes.lock);
+}
+
 /* --- processes --------------------------------------------------------------------------------------------------- */
 
 pid_t pdk__test_fork(void)
@@ -216,6 +259,7 @@ static void guarded(void (*function)(void))
 {
     own = pthread_self();
     history.depth = 0;
+    begin_notes();
     atomic_store(&failed, false);
     atomic_store(&skipped, false);
     if (setjmp(out) == 0)
@@ -242,6 +286,8 @@ static void say(const char *name, int64_t took_ms)
         printf("ok - %s\n", name);
     if (took_ms >= 1000)
         printf("# %jd s\n", (intmax_t)(took_ms / 1000));
+    if (atomic_load(&failed))
+        print_notes();
     fflush(stdout);
 }
 

@@ -95,6 +95,10 @@ int pdk__test_wait(pid_t pid);
  * server or read a program's output record their result themselves. */
 #define SEEN(x) pdk__test_saw(#x, (intmax_t)(x))
 
+/* Keep a line, with its time since the test began, for the case that the test fails: of many the last are printed then.
+ * From any thread. */
+void pdk__test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Skip this test, or from the setup all tests. Only on the test's own thread. */
 #define SKIP(reason) pdk__test_skip(reason)
 

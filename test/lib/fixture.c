@@ -241,11 +241,18 @@ int fixture_refusing_port(int *fd)
 
 /* --- clients ----------------------------------------------------------------------------------------------------- */
 
+static void warned(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
+{
+    (void)level, (void)at_ms, (void)arg;
+    pdk__test_note("client %p: %s", (void *)c, text);
+}
+
 pdk_client_options *fixture_options(int session_ms)
 {
     pdk_client_options *o = pdk_client_options_new();
     CHECK(o != NULL);
     CHECK_RC(pdk_client_options_set_session_timeout_ms(o, session_ms), 0);
+    CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, warned, NULL), 0);
     if (fixture.e != NULL && fixture.e->secure)
         CHECK_RC(pdk__speak_tls(o), 0);
     return o;

@@ -162,6 +162,12 @@ bool program_silent(const struct program *p) { return p->out[p->read] == '\0'; }
 
 /* --- ending ------------------------------------------------------------------------------------------------------ */
 
+static const char *end_of(const char *text)
+{
+    size_t n = strlen(text), most = 300;
+    return text + (n > most ? n - most : 0);
+}
+
 bool program_ended(struct program *p)
 {
     int status;
@@ -171,6 +177,8 @@ bool program_ended(struct program *p)
         return !p->runs;
     p->status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     p->runs = false;
+    if (p->err != NULL)
+        pdk__test_note("%d ended (%d), and had said: %s", (int)pid, p->status, end_of(p->err));
     return true;
 }
 

@@ -61,6 +61,14 @@ static void waits(void)
     reached();
 }
 
+/* More than are kept. */
+static void notes(void)
+{
+    for (int i = 1; i <= 30; i++)
+        pdk__test_note("note %d\nnot ok - of its text", i);
+    CHECK(1 > 2);
+}
+
 static int looked;
 
 static int look(void) { return (int)pdk__test_saw("the number", looked++ / 2); }
@@ -138,11 +146,22 @@ static void hangs(void)
 static int inside(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"passes", passes},    {"fails", fails},         {"numbers", numbers},
-        {"texts", texts},      {"codes", codes},         {"waits", waits},
-        {"seen", remembers},   {"nested", waits_inside}, {"once more", looks_once_more},
-        {"thread", in_thread}, {"child", in_child},      {"skips", skips},
-        {"hangs", hangs},      {"law", breaks_a_law},    {0},
+        {"passes", passes},
+        {"fails", fails},
+        {"numbers", numbers},
+        {"texts", texts},
+        {"codes", codes},
+        {"waits", waits},
+        {"seen", remembers},
+        {"nested", waits_inside},
+        {"once more", looks_once_more},
+        {"thread", in_thread},
+        {"child", in_child},
+        {"skips", skips},
+        {"hangs", hangs},
+        {"law", breaks_a_law},
+        {"marks", notes},
+        {0},
     };
     static const struct pdk__test gate[] = {{"gate", passes}, {0}}, proof[] = {{"proof", passes}, {0}};
     struct pdk__test_suite suite = {.name = "inside", .tests = tests, .teardown = reached, .limit_ms = 20000};
@@ -245,6 +264,14 @@ static void a_late_wait(void)
     says("# looked again\n");
 }
 
+static void a_test_with_notes(void)
+{
+    CHECK_EQ(run("", "marks"), 1);
+    says(" ms: note 11|not ok - of its text\n# after ");
+    says(" ms: note 30|not ok - of its text\n# reached\n");
+    CHECK(strstr(said, "note 10") == NULL);
+}
+
 static void failing_elsewhere(void)
 {
     CHECK_EQ(run("", "thread"), 1);
@@ -324,6 +351,7 @@ int main(int argc, char **argv)
         {"a passing test is one line, and the end another", passing},
         {"a failing check shows both sides and ends the test", failing},
         {"a wait that is late shows what it saw, and looks once more before", a_late_wait},
+        {"a failed test shows the last of its notes", a_test_with_notes},
         {"a check in a thread or a child fails the test", failing_elsewhere},
         {"a failed test does not keep others from running", the_rest_runs},
         {"a test for the proof is run there, or when it is named", long_tests_wait_for_the_proof},
