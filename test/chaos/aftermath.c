@@ -16,11 +16,16 @@ static void leave(struct nemesis *n, const char *what, int64_t count)
     history_write(n->log, &r);
 }
 
+/* Over all servers; -1 while one of them does not answer, or is not serving. */
 static long sum(const struct nemesis *n, const char *name)
 {
     long all = 0;
-    for (int i = 0; i < n->e->n; i++)
-        all += pdk__ask_number(n->e->server[i], name);
+    for (int i = 0; i < n->e->n; i++) {
+        long own = pdk__ask_number(n->e->server[i], name);
+        if (own < 0)
+            return -1;
+        all += own;
+    }
     return all;
 }
 
@@ -47,22 +52,31 @@ static long dissenters(const struct nemesis *n)
     return count;
 }
 
+/* -1: they are not known. */
 static int children(const struct nemesis *n)
 {
     int count = 0;
     for (int lane = 0; lane < N_LANES; lane++) {
         struct String_vector names = {0};
-        count += zoo_get_children(n->zh, lane_rules[lane].path, 0, &names) == ZOK ? names.count : 0;
+        int rc = zoo_get_children(n->zh, lane_rules[lane].path, 0, &names);
+        if (rc != ZOK && rc != ZNONODE)
+            return -1;
+        count += names.count;
         deallocate_String_vector(&names);
     }
     return count;
 }
 
-/* The sessions of killed clients end when they time out. */
+static bool clean(const struct nemesis *n)
+{
+    return sum(n, "zk_ephemerals_count") == 0 && sum(n, "zk_watch_count") == 0 && children(n) == 0;
+}
+
+/* The sessions of killed clients end when they time out; a server may still be on its way back. */
 void nemesis_count_leftovers(struct nemesis *n)
 {
     int64_t until = now_ns() + (4 * n->workers->session_ms + 10000) * INT64_C(1000000);
-    while ((sum(n, "zk_ephemerals_count") > 0 || sum(n, "zk_watch_count") > 0 || children(n) > 0) && now_ns() < until) {
+    while (!clean(n) && now_ns() < until) {
         admin_mend(n, true);
         pdk__test_nap();
     }
