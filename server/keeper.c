@@ -17,8 +17,10 @@
 
 extern char **environ;
 
-/* The child is not waited for before we request it: as a zombie it keeps its process id. */
+/* The child is not waited for before we request it: as a zombie it keeps its process id. A hangup comes to a group with a
+ * stopped process whose last parent outside has died: to us, when we are killed while the server is paused. */
 static const char script[] = "unset CDPATH\n"
+                             "trap '' HUP\n"
                              "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-XXXXXX\") && dir=$(cd \"$dir\" && pwd)\n"
                              "test -n \"$dir\" || exit 1\n"
                              "echo \"$dir\"\n"
@@ -86,7 +88,8 @@ static char **command(char *const argv[])
     return all;
 }
 
-/* A session of its own: signals of a terminal or a job-control shell to our process group are for us to act upon.
+/* A process group of its own: signals of a terminal or a job-control shell to ours are for us to act upon. No session of
+ * its own: Linux shares the processors out among sessions, and on a busy machine a server in one could stand for seconds.
  * All descriptors but the three are closed: ZooKeeper's client has some that are not close-on-exec. */
 static int launch(struct pdk__keeper *k, int end, char **argv)
 {
@@ -101,7 +104,7 @@ static int launch(struct pdk__keeper *k, int end, char **argv)
     posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     pdk__spawn_close_from(&files, 3);
     posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &all);
     int rc = posix_spawn(&k->pid, "/bin/sh", &files, &attr, argv, environ);
