@@ -27,7 +27,7 @@ static void detach(int ends)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    setsid();
+    setpgid(0, 0);
     if (dup2(ends, STDERR_FILENO + 1) < 0)
         _exit(STATUS_INTERNAL);
     pdk__close_from(STDERR_FILENO + 2);

@@ -2,8 +2,11 @@
  * The third process of a lock: it kills the command's group when the other two cannot.
  *
  * The group to kill is in the lease. Both other processes hold the writing end of a pipe; its end of file means that
- * both are dead. The guard has a session of its own, no connection and none of the user's descriptors, and it blocks
- * every signal that can be blocked.
+ * both are dead. The guard has no connection and none of the user's descriptors, and it blocks every signal that can
+ * be blocked.
+ *
+ * It leads a process group, not a session (setsid(2)): Linux shares the processors out among sessions where
+ * sched_autogroup is on, and beside a busy session a process alone in one woke up to 2 s late, long after the deadline.
  */
 #ifndef PDK_CLI_GUARD_H
 #define PDK_CLI_GUARD_H

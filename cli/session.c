@@ -13,6 +13,7 @@
 #include "server/descriptors.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,7 @@ static void pass_signals(struct session *s)
     struct signalfd_siginfo info;
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         struct pdk__cli_note note = {.kind = NOTE_SIGNAL, .status = (int)info.ssi_signo, .pid = (pid_t)info.ssi_pid};
-        if (s->orphan)
+        if (s->orphan || getppid() != s->runner)
             continue;
         if (info.ssi_signo == SIGCONT)
             kill(s->runner, SIGCONT);
@@ -314,7 +315,9 @@ static void turn(struct session *s)
 static void detach(int channel, int wake)
 {
     int low = channel < wake ? channel : wake, high = channel < wake ? wake : channel;
-    setsid(); /* signals from the terminal go to the runner */
+    /* A terminal's signals go to the runner. Why a session would be too much: cli/guard.h. */
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN);
     for (int fd = STDERR_FILENO + 1; fd < high; fd++)
         if (fd != low)
             close(fd);

@@ -106,8 +106,7 @@ void cli_preload(const char *module)
     setenv("LD_PRELOAD", program_built(file), 1);
 }
 
-/* The command leads a process group of its runner's session; the other two lead a session of their own. */
-static pid_t find(pid_t runner, bool guard)
+static pid_t find(pid_t runner, const char *called)
 {
     pid_t found = 0, parent;
     char state, name[64];
@@ -115,8 +114,8 @@ static pid_t find(pid_t runner, bool guard)
     struct dirent *e;
     while (found == 0 && dir != NULL && (e = readdir(dir)) != NULL) {
         pid_t pid = (pid_t)atoi(e->d_name);
-        if (pid > 0 && read_stat(pid, &state, &parent, name) && parent == runner && getsid(pid) == pid &&
-            (strcmp(name, "pdk-guard") == 0) == guard)
+        if (pid > 0 && read_stat(pid, &state, &parent, name) && parent == runner && getpgid(pid) == pid &&
+            strcmp(name, called) == 0)
             found = pid;
     }
     if (dir != NULL)
@@ -124,17 +123,17 @@ static pid_t find(pid_t runner, bool guard)
     return found;
 }
 
-bool cli_has_session(pid_t runner) { return find(runner, false) != 0; }
+bool cli_has_session(pid_t runner) { return find(runner, "pdk-session") != 0; }
 
-static pid_t demand(pid_t runner, bool guard)
+static pid_t demand(pid_t runner, const char *called)
 {
-    pid_t found = find(runner, guard);
+    pid_t found = find(runner, called);
     if (found == 0)
         pdk__test_fail(__FILE__, __LINE__, "process %d (%s) has no %s", (int)runner,
-                       cli_alive(runner) ? "running" : "ended", guard ? "guard" : "session process");
+                       cli_alive(runner) ? "running" : "ended", called);
     return found;
 }
 
-pid_t cli_session_of(pid_t runner) { return demand(runner, false); }
+pid_t cli_session_of(pid_t runner) { return demand(runner, "pdk-session"); }
 
-pid_t cli_guard_of(pid_t runner) { return demand(runner, true); }
+pid_t cli_guard_of(pid_t runner) { return demand(runner, "pdk-guard"); }

@@ -2,6 +2,7 @@
  * A command that works under a lock is dead before another client has the lock, whatever is stopped, killed or cut off
  * on the way. The next holder looks, at the very moment of its grant.
  */
+#include "server/descriptors.h"
 #include "test/cli/cli.h"
 #include "test/lib/proxy.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,16 +163,39 @@ static void both_killed(void)
     CHECK_WITHIN(GENEROUS, !cli_alive(guard));
 }
 
+/* Stop session process SESSION, also beyond the death of its runner: then the kernel continues a group that is left
+ * without a parent in its session (setpgid(2)). The member that is returned has one. */
+static pid_t stop_for_good(pid_t session)
+{
+    pid_t member = fork();
+    if (member == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pdk__close_from(0);
+        for (;;)
+            pause();
+    }
+    CHECK(member > 0 && setpgid(member, session) == 0);
+    kill(session, SIGSTOP);
+    return member;
+}
+
+static void dismiss(pid_t member)
+{
+    kill(member, SIGKILL);
+    waitpid(member, NULL, 0);
+}
+
 /* The session is stopped, so that it cannot act on the death of the runner. */
 static void one_killed_one_stopped(void)
 {
     start("killed-stopped");
-    pid_t session = cli_session_of(c.pid);
-    kill(session, SIGSTOP);
+    pid_t session = cli_session_of(c.pid), member = stop_for_good(session);
     kill(c.pid, SIGKILL);
     next_finds_nobody();
     CHECK_EQ(program_wait(&c), -SIGKILL);
+    CHECK(cli_stopped(session));
     kill(session, SIGKILL);
+    dismiss(member);
 }
 
 static void guard_killed(void)
@@ -203,6 +228,21 @@ static void names(void)
     start("names");
     named(cli_session_of(c.pid), "pdk-session");
     named(cli_guard_of(c.pid), "pdk-guard");
+    kill(c.pid, SIGKILL);
+    next_finds_nobody();
+    program_wait(&c);
+}
+
+/* Linux may share the processors out among sessions: in one of its own, a process that mostly sleeps can wake too late
+ * to kill. A process group of its own is enough against the signals of a terminal. */
+static void same_session(void)
+{
+    start("same-session");
+    pid_t session = cli_session_of(c.pid), guard = cli_guard_of(c.pid);
+    CHECK_EQ(getsid(session), getsid(c.pid));
+    CHECK_EQ(getsid(guard), getsid(c.pid));
+    CHECK_EQ(getpgid(session), session);
+    CHECK_EQ(getpgid(guard), guard);
     kill(c.pid, SIGKILL);
     next_finds_nobody();
     program_wait(&c);
@@ -254,13 +294,14 @@ static void number_passed_on(void)
     struct program next;
     cli_start_fed(&c, ARGS("lock", "--session-timeout", "4", fresh("number"), "sh", "-c", "echo $$ $$ in; read -r x"));
     started();
-    pid_t session = cli_session_of(c.pid);
-    kill(session, SIGSTOP);
+    pid_t session = cli_session_of(c.pid), member = stop_for_good(session);
     program_close_input(&c);
     CHECK_EQ(program_wait(&c), 1);
+    CHECK(cli_stopped(session));
     pid_t other = stranger(command);
     if (other < 0 && (errno == EPERM || errno == ENOSYS || errno == EINVAL)) {
         kill(session, SIGKILL);
+        dismiss(member);
         SKIP("needs the right to choose a process's number");
     }
     CHECK_EQ(other, command);
@@ -268,8 +309,8 @@ static void number_passed_on(void)
     kill(session, SIGCONT);
     CHECK_WITHIN(GENEROUS, !cli_alive(session));
     CHECK(cli_alive(other));
-    kill(other, SIGKILL);
-    waitpid(other, NULL, 0);
+    dismiss(other);
+    dismiss(member);
 }
 
 static void servers_grant_less(void)
@@ -295,6 +336,7 @@ int main(int argc, char **argv)
         {"the runner is killed while the session is stopped", one_killed_one_stopped},
         {"the guard is killed, and the servers vanish", guard_killed},
         {"a kill by name hits one process", names},
+        {"the session process and the guard are in the session of the command", same_session},
         {"all processes were stopped: the first to go on kills", all_stopped},
         {"a session process that hangs is not waited for", session_gone_for_good},
         {"the session process was stopped: a group that has the number by now is left alone", number_passed_on},
