@@ -137,3 +137,16 @@ static pid_t demand(pid_t runner, const char *called)
 pid_t cli_session_of(pid_t runner) { return demand(runner, "pdk-session"); }
 
 pid_t cli_guard_of(pid_t runner) { return demand(runner, "pdk-guard"); }
+
+void cli_next_finds_ended(const char *verb, const char *path, pid_t a, pid_t b)
+{
+    struct program next;
+    char look[512];
+    snprintf(look, sizeof look,
+             "for p in %d %d; do case $(sed -n 's/^State:.\\(.\\).*/\\1/p; s/^SigPnd:.*\\(.\\)..$/\\1/p' "
+             "/proc/$p/status 2>/dev/null) in ''|Z*|X*|*[13579bdf]) ;; *) exit 5 ;; esac; done",
+             (int)a, (int)b);
+    int status = cli_run(&next, ARGS(verb, path, "sh", "-c", look));
+    CHECK_LAW(status != 5);
+    CHECK_EQ(status, 0);
+}

@@ -63,18 +63,7 @@ static void vanish(void)
     pdk__proxy_hold(proxy, PDK__TO_CLIENT, true);
 }
 
-/* The next holder finds no process of the group at work: each has ended, or is a zombie. */
-static void next_finds_nobody(void)
-{
-    struct program next;
-    char look[512];
-    snprintf(
-        look, sizeof look,
-        "for p in %d %d; do s=$(cut -d' ' -f3 /proc/$p/stat 2>/dev/null); [ -z \"$s\" ] || [ \"$s\" = Z ] || exit 5; "
-        "done",
-        (int)command, (int)grandchild);
-    CHECK_EQ(cli_run(&next, ARGS("lock", path, "sh", "-c", look)), 0);
-}
+static void next_finds_them_ended(void) { cli_next_finds_ended("lock", path, command, grandchild); }
 
 /* Nothing happens on the connection but what the renewals cause. */
 static void renewed(void)
@@ -87,7 +76,7 @@ static void servers_vanish(void)
 {
     start_proxied("vanish", STUBBORN);
     vanish();
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
@@ -96,7 +85,7 @@ static void asked_politely(void)
 {
     start_proxied_for("10", "polite", "trap 'echo cleaned; exit 0' TERM; echo $$ $$ in; while :; do sleep .05; done");
     vanish();
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), 76);
     CHECK(strstr(c.out, "in\ncleaned\n") != NULL);
 }
@@ -106,7 +95,7 @@ static void session_stopped(void)
     start("session-stopped");
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
-    next_finds_nobody();
+    next_finds_them_ended();
     kill(session, SIGCONT);
     CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
@@ -116,7 +105,7 @@ static void session_killed(void)
 {
     start("session-killed");
     kill(cli_session_of(c.pid), SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), 76);
     CHECK_ONE_LINE(&c);
 }
@@ -125,7 +114,7 @@ static void runner_killed(void)
 {
     start("runner-killed");
     kill(c.pid, SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), -SIGKILL);
 }
 
@@ -134,7 +123,7 @@ static void runner_stopped(void)
     start_proxied("runner-stopped", STUBBORN);
     kill(c.pid, SIGSTOP);
     vanish();
-    next_finds_nobody();
+    next_finds_them_ended();
     kill(c.pid, SIGCONT);
     CHECK_EQ(program_wait(&c), 76);
 }
@@ -145,7 +134,7 @@ static void both_stopped(void)
     pid_t session = cli_session_of(c.pid);
     kill(session, SIGSTOP);
     kill(c.pid, SIGSTOP);
-    next_finds_nobody();
+    next_finds_them_ended();
     kill(session, SIGCONT);
     kill(c.pid, SIGCONT);
     CHECK_EQ(program_wait(&c), 76);
@@ -158,7 +147,7 @@ static void both_killed(void)
     pid_t session = cli_session_of(c.pid), guard = cli_guard_of(c.pid);
     kill(session, SIGKILL);
     kill(c.pid, SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), -SIGKILL);
     CHECK_WITHIN(GENEROUS, !cli_alive(guard));
 }
@@ -191,7 +180,7 @@ static void one_killed_one_stopped(void)
     start("killed-stopped");
     pid_t session = cli_session_of(c.pid), member = stop_for_good(session);
     kill(c.pid, SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), -SIGKILL);
     CHECK(cli_stopped(session));
     kill(session, SIGKILL);
@@ -203,7 +192,7 @@ static void guard_killed(void)
     start_proxied("guard-killed", STUBBORN);
     kill(cli_guard_of(c.pid), SIGKILL);
     vanish();
-    next_finds_nobody();
+    next_finds_them_ended();
     CHECK_EQ(program_wait(&c), 76);
 }
 
@@ -229,7 +218,7 @@ static void names(void)
     named(cli_session_of(c.pid), "pdk-session");
     named(cli_guard_of(c.pid), "pdk-guard");
     kill(c.pid, SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     program_wait(&c);
 }
 
@@ -244,7 +233,7 @@ static void same_session(void)
     CHECK_EQ(getpgid(session), session);
     CHECK_EQ(getpgid(guard), guard);
     kill(c.pid, SIGKILL);
-    next_finds_nobody();
+    next_finds_them_ended();
     program_wait(&c);
 }
 
