@@ -78,7 +78,7 @@ static void environment(void)
         CHECK(strncmp(node, prefix, strlen(prefix)) == 0);
         CHECK(strstr(node, "-lock-") != NULL);
     }
-    CHECK(token[1] > token[0]);
+    CHECK_LAW(token[1] > token[0]);
     unsetenv("PADDOCK_TOKEN");
 }
 
@@ -139,7 +139,7 @@ static void timed_out(void)
     CHECK_STR(d.out, "ran\n");
 }
 
-/* Each command writes twice, with time for the other between: "1 1" and "2 2" are what exclusion leaves. */
+/* Each command writes twice, with time for the others between. */
 static void exclusion(void)
 {
     char file[] = "/tmp/paddock-cli-XXXXXX", script[256], line[64];
@@ -158,7 +158,7 @@ static void exclusion(void)
     fclose(in);
     unlink(file);
     CHECK_EQ(n, 12);
-    CHECK_EQ(odd, 0);
+    CHECK_LAW(odd == 0);
     CHECK_EQ(cli_children(path), 0);
 }
 

@@ -90,7 +90,7 @@ static void repeated(pdk__act act)
     int cut = rule(PDK__OP_DELETE, act);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0); /* behind its own earlier node, if that is there */
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     CHECK_EQ(pdk__proxy_hits(a.proxy, cut), 1);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
     CHECK_EQ(fixture_nodes(), 1);
@@ -420,7 +420,7 @@ static void handed_on(void)
     CHECK_EQ(fixture_nodes(), 0);
     CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     CHECK_EQ(turn_of(a.mutex), 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     end();
@@ -459,7 +459,7 @@ static void budget(void)
     finish(&l[1]);
     finish(&other);
     CHECK_WITHIN(LONG_MS, atomic_load(&l[2].settled));
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     CHECK_EQ(turn_of(a.mutex), 1);
     finish(&l[2]);
     finish(&l[3]);
@@ -585,7 +585,7 @@ static void lost_meanwhile(void)
     CHECK_EQ(pdk_lock_state(a.mutex), PDK_LOST); /* the caller's own */
     CHECK_EQ(peer_token(&a), token);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     finish(&l);
     end();
 }
@@ -604,7 +604,7 @@ static void in_doubt(void)
     CHECK(!atomic_load(&l.settled));
     pdk__proxy_refuse(a.proxy, false);
     CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     finish(&l);
     end();
 }
@@ -664,7 +664,7 @@ static void asked_for(void)
     CHECK_WITHIN(LONG_MS, revoked(a.mutex));
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     finish(&l);
     end();
 }
@@ -824,7 +824,7 @@ static void unlike_objects(void)
     request_queued(&w, &c, PDK_FOREVER, 2);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&w, 0);
-    CHECK(request_token(&w) > token);
+    CHECK_LAW(request_token(&w) > token);
     request_end(&w, 0);
     CHECK_RC(pdk_lock_free(c.mutex), 0);
     end();
@@ -1006,7 +1006,7 @@ static void gives_way(void)
             CHECK_WITHIN(LONG_MS, pdk__proxy_replies(a.proxy, PDK__OP_LIST) > 0);
         request_now(&w, &b, PDK_FOREVER);
         request_told(&w, 0);
-        CHECK(request_token(&w) > token);
+        CHECK_LAW(request_token(&w) > token);
         CHECK_EQ(fixture_nodes(), 1);
         request_end(&w, 0);
     }
@@ -1049,7 +1049,7 @@ static void time_ends(void)
     int64_t token = use_once();
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     CHECK_EQ(turn_of(a.mutex), 1);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     end_idle();
@@ -1083,7 +1083,7 @@ static void connection_lost(void)
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     CHECK_EQ(atomic_load(&n_states), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK(peer_token(&a) > token);
+    CHECK_LAW(peer_token(&a) > token);
     pdk__proxy_cut(a.proxy); /* it is used: held again */
     CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_SUSPECT || atomic_load(&n_states) > 0);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_HELD);
