@@ -6,7 +6,7 @@
  * be blocked.
  *
  * It leads a process group, not a session (setsid(2)): Linux shares the processors out among sessions where
- * sched_autogroup is on, and beside a busy session a process alone in one woke up to 2 s late, long after the deadline.
+ * sched_autogroup is on, and beside a busy session a process alone in one woke up to 3 s late, long after the deadline.
  */
 #ifndef PDK_CLI_GUARD_H
 #define PDK_CLI_GUARD_H
