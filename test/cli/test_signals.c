@@ -121,19 +121,20 @@ static void given_up_unconnected(void)
 }
 
 /* The servers do not answer, so the release would wait for them: here their part is a session process that is stopped.
- * The kernel continues it when the runner has ended. */
+ * The kernel may continue it by itself when the runner has ended (setpgid(2)). */
 static void impatient(void)
 {
-    pid_t command;
+    pid_t session, command;
     cli_start_fed(
         &c, ARGS("lock", "--session-timeout", "600", fresh("impatient"), "sh", "-c", "echo $$ in; read -r x; exit 6"));
     CHECK_WITHIN(GENEROUS, program_said(&c, "in\n"));
     CHECK_EQ(sscanf(c.out, "%d", &command), 1);
-    kill(cli_session_of(c.pid), SIGSTOP);
+    kill(session = cli_session_of(c.pid), SIGSTOP);
     program_close_input(&c);
     CHECK_WITHIN(GENEROUS, !cli_alive(command));
     CHECK_WITHIN(GENEROUS, (kill(c.pid, SIGTERM), program_ended(&c)));
     CHECK_EQ(c.status, 6);
+    kill(session, SIGCONT);
     CHECK_WITHIN(GENEROUS, cli_children(path) == 0);
 }
 
