@@ -162,7 +162,8 @@ static void orphaned(struct session *s)
 }
 
 /* `paddock ls` shows this process's number: a signal to it is meant for the command. A runner that is stopped reads
- * nothing until it is continued. */
+ * nothing until it is continued. The kernel may continue this process with a hangup when the runner has died: that is
+ * for no process, and the runner's number may be another one's by then. */
 static void pass_signals(struct session *s)
 {
     struct signalfd_siginfo info;
@@ -317,7 +318,7 @@ static void detach(int channel, int wake)
     int low = channel < wake ? channel : wake, high = channel < wake ? wake : channel;
     /* A terminal's signals go to the runner. Why a session would be too much: cli/guard.h. */
     setpgid(0, 0);
-    signal(SIGTTOU, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN); /* a failed assertion must not stop at a terminal whose foreground is another group's */
     for (int fd = STDERR_FILENO + 1; fd < high; fd++)
         if (fd != low)
             close(fd);
