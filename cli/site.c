@@ -37,11 +37,9 @@ static bool takes_part(const pdk_contender_list *list, size_t i)
     return strcmp(name, PDK__READY) == 0 || (is_ephemeral(list, i) && is_member_name(name));
 }
 
-/* A node that this client may not look at may be of either kind. */
-static bool stays(const pdk_contender_list *list, size_t i)
-{
-    return !is_ephemeral(list, i) && pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
-}
+/* Newer servers do not tell the kind of a node that this client may not read. Such a node must not hide what its
+ * siblings are. */
+static bool may_stay(const pdk_contender_list *list, size_t i) { return !is_ephemeral(list, i); }
 
 static bool all(const pdk_contender_list *list, bool (*is)(const pdk_contender_list *list, size_t i))
 {
@@ -69,7 +67,7 @@ enum pdk__cli_site pdk__cli_site(const pdk_contender_list *list)
         return SITE_SEMAPHORE;
     if (all(list, takes_part))
         return SITE_DOUBLE_BARRIER;
-    return all(list, stays) ? SITE_DIRECTORY : SITE_UNKNOWN;
+    return all(list, may_stay) ? SITE_DIRECTORY : SITE_UNKNOWN;
 }
 
 const char *pdk__cli_site_word(enum pdk__cli_site site)

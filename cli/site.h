@@ -10,7 +10,7 @@ enum pdk__cli_site {
     SITE_LOCK,           /* contenders; nodes that are none may stand beside them */
     SITE_SEMAPHORE,      /* a semaphore's path: its queue and its permits stand under "locks" and "leases" */
     SITE_DOUBLE_BARRIER, /* members, and "ready" when they may go in; permits of kazoo's semaphore look the same */
-    SITE_DIRECTORY,      /* nodes that stay without a session: paths of their own */
+    SITE_DIRECTORY,      /* nodes that stay without a session, as far as this client may see: paths of their own */
     SITE_UNKNOWN         /* none of these */
 };
 
