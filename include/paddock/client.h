@@ -193,7 +193,8 @@ int pdk_client_adopt(pdk_client **c, struct _zhandle *zh, const pdk_client_optio
  *
  * PDK_EDEADLK: the caller is a callback thread.
  * PDK_EUNKNOWN, on an adopted handle: the servers did not confirm that the nodes are deleted, or a create whose reply
- * was lost less than a session timeout ago may still leave one. Such nodes stay until the session ends.
+ * was lost less than a session timeout ago may still leave one, or the client was over before, by PDK_EAUTH or
+ * PDK_ESHORT. Such nodes stay until the session ends.
  * PDK_EFORKED.
  *
  * The trap: while a name server keeps the client waiting, one thread of the client outlives the close, and ends

@@ -36,7 +36,8 @@ bool pdk_has_sasl(void);
  * none.
  *
  * It is called for each connection that needs it, on a thread of the library or of ZooKeeper's client. It must not call
- * the library. BUF is overwritten after its use. ARG is borrowed until pdk_client_close() has returned.
+ * the library. BUF is overwritten after its use. ARG is borrowed until pdk_client_close() has returned. Close waits 500 ms for a call
+ * that is under way; one that lasts longer has ARG until it returns.
  */
 typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
 

@@ -19,5 +19,6 @@ void pdk__own_node_forget(struct pdk__own_node *n)
     n->revoked = false;
     n->confirmed = 0;
     n->shown_ms = 0;
+    n->n_deletes = 0;
     pdk__own_node_forget_watch(n);
 }

@@ -42,7 +42,7 @@ struct pdk__own_node {
     unsigned parent_tries;          /* in a row */
     enum pdk__outcome parents_made; /* of the last of them */
     int parents_error;
-    unsigned n_deletes; /* requests to delete the node so far; of several, one may have succeeded unreported */
+    unsigned n_deletes; /* requests to delete this node so far; of several, one may have succeeded unreported */
 };
 
 /* Is it known to be there now: its watch would have reported otherwise? */

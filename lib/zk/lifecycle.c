@@ -233,8 +233,9 @@ static int vacate(struct pdk_client *c)
     while (pdk__members_awaited(c) && c->session.phase == PDK__SESSION_CONNECTED && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
     bool may_land = pdk__strays_leave(c);
-    bool gone = !pdk__members_awaited(c) && !may_land;
-    return gone || c->session.phase == PDK__SESSION_OVER ? 0 : PDK_EUNKNOWN;
+    if (c->over != 0) /* after its end no node was asked for; only the session's end deletes them */
+        return c->over == PDK_EEXPIRED ? 0 : PDK_EUNKNOWN;
+    return pdk__members_awaited(c) || may_land ? PDK_EUNKNOWN : 0;
 }
 
 /*

@@ -44,8 +44,9 @@ static void answered_string(int zrc, const char *value, const void *data)
     answered(zrc, data);
 }
 
-/* A delete of a node that cannot exist: one of ours without its sequence number. A quorum refuses it, like any write
- * that is agreed on, and the server logs it as an error. It changes nothing and fires no watch. A multi with one
+/* A delete of a node that no contender makes: one of ours without its sequence number. A quorum refuses it, like any
+ * write that is agreed on, and the server logs it as an error. It changes nothing and fires no watch. Where a hostile
+ * client has made that node, it is deleted; or refused for its child, which is agreed on as well. A multi with one
  * check of our node would do, but can abort the process. Where the handle has a chroot and its session expires in
  * that moment, zoo_amulti frees a path twice. A set of the node needs a permission that its owner may not have. */
 static int write(struct pdk_client *c, struct pdk__request *r)

@@ -26,7 +26,11 @@ void pdk__request_untrack(struct pdk__request *request)
 
 /* The codes that only a leader answers, once a quorum has agreed. Not "no auth": with enableEagerACLCheck the server
  * that we are connected to answers so on its own (ZooKeeperServer.authWriteRequest). */
-static bool agreed(int zrc) { return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS; }
+static bool agreed(int zrc)
+{
+    return zrc == ZOK || zrc == ZNONODE || zrc == ZBADVERSION || zrc == ZNODEEXISTS || zrc == ZNOTEMPTY ||
+           zrc == ZNOCHILDRENFOREPHEMERALS;
+}
 
 /* The codes that no server answers without having noted the session. Of a sync only success says that it was one. */
 static bool noted(int zrc, const struct pdk__request *request)

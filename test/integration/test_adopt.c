@@ -346,6 +346,25 @@ static void unconfirmed(void)
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
+/* The client is over, and the session is not: its nodes stay until it ends. */
+static void over_before_its_session(void)
+{
+    path = fixture_path();
+    open_handle(fixture.hosts, 2000);
+    CHECK_WITHIN(LONG_MS, told("connected "));
+    CHECK_RC(pdk_client_adopt(&c, zh, NULL), 0);
+    m = fixture_mutex(c, path);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_EQ(zoo_add_auth(zh, "no-such-scheme", "", 0, NULL, NULL), ZOK);
+    CHECK_WITHIN(LONG_MS, pdk_client_state(c) == PDK_SESSION_OVER);
+    CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_EAUTH);
+    CHECK_RC(pdk_client_close(c), PDK_EUNKNOWN);
+    CHECK_RC(pdk_lock_free(m), 0);
+    zookeeper_close(zh);
+    CHECK_RC(pdk_client_free(c), 0);
+    CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
+}
+
 /* --- whose and when ---------------------------------------------------------------------------------------------- */
 
 static void one_at_a_time(void)
@@ -464,6 +483,7 @@ int main(int argc, char **argv)
         {"while a close deletes, nobody waits and nobody believes", nobody_stays},
         {"a close asks again for a delete that could not be asked", deletes_later},
         {"a close that nobody confirms says so", unconfirmed},
+        {"over before its session, it does not call its nodes deleted", over_before_its_session},
         {"a handle is adopted by one client at a time", one_at_a_time},
         {"a handle can be adopted before it is connected", before_connected},
         {"when its session expires locks are lost, and the client is over", expires},

@@ -2,6 +2,7 @@
 #include "test/lib/fixture.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void setup(void) { fixture_open(NULL); }
 
@@ -70,10 +71,33 @@ static void two_believers(void)
     fixture_end(b, waiter);
 }
 
+/* The session is renewed by deletes of the name that its create had, without the number. The servers refuse the delete
+ * of a node that exists and has a child with another code than that of a node that does not exist. */
+static void name_of_the_renewals(void)
+{
+    const char *path = path_with_a_past();
+    pdk_client *c = fixture_client(fixture_options(2000));
+    pdk_mutex *m = fixture_mutex(c, path);
+    char vacant[64], child[192];
+    CHECK_RC(pdk_mutex_lock(m), PDK_OK);
+    snprintf(vacant, sizeof vacant, "%s", name_of(c, path));
+    vacant[strlen(vacant) - 10] = '\0';
+    snprintf(child, sizeof child, "%s/%s", path, vacant);
+    fixture_make(child, "", ZOO_PERSISTENT, NULL);
+    strcat(child, "/child");
+    fixture_make(child, "", ZOO_PERSISTENT, NULL);
+    usleep(2500 * 1000);
+    CHECK_EQ(pdk_lock_state(m), PDK_HELD);
+    CHECK_EQ(zoo_delete(fixture.zh, child, -1), ZOK);
+    fixture_end(c, m);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"a forged name makes no second believer, and leaves no node", two_believers}, {0}};
+        {"a forged name makes no second believer, and leaves no node", two_believers},
+        {"a node of the name that renewals ask for ends no lease", name_of_the_renewals},
+        {0}};
     return pdk__test_main(
         argc, argv,
         &(struct pdk__test_suite){.name = "forged", .tests = tests, .setup = setup, .teardown = fixture_close});

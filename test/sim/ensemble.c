@@ -365,13 +365,15 @@ static void prepare_plant(struct server *s, const struct request *r, struct txn 
         txn->error = Z_EXISTS;
 }
 
-static enum zerror refusal(const struct node *node, int32_t version, bool may)
+static enum zerror refusal(const struct node *node, const struct request *r, bool may)
 {
     if (node == NULL)
         return Z_NONODE;
     if (!may)
         return Z_NOAUTH;
-    return version != -1 && version != node->version ? Z_BADVERSION : Z_OK;
+    if (r->version != -1 && r->version != node->version)
+        return Z_BADVERSION;
+    return r->kind == REQ_DELETE && r->session >= 0 && node->parent ? Z_NOTEMPTY : Z_OK;
 }
 
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
@@ -403,7 +405,7 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
         txn->data = r->kind == REQ_REVOKE ? DATA_REVOKED : r->kind == REQ_REVOKE_BARE ? DATA_REVOKED_BARE : DATA_OWN;
         node = tree_find(&s->prep, r->path, r->name);
         may = r->kind == REQ_DELETE || r->session < 0 || node == NULL || server_permits(s, r->session, node);
-        txn->error = refusal(node, r->version, may);
+        txn->error = refusal(node, r, may);
         if (r->n_also > 0 && txn->error == Z_OK)
             prepare_also(s, r, txn);
         break;

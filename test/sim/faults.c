@@ -269,6 +269,18 @@ static void litter(struct world *w, int path)
     plant(w, path, junk[below(&w->fault_random, sizeof junk / sizeof *junk)]);
 }
 
+/* A node of the name that a victim's renewals ask for: its own without the number. */
+static void occupy(struct world *w, int path)
+{
+    const struct node *node = victim(w, path);
+    char name[PDK__NAME_MAX];
+    size_t n = node != NULL ? strlen(node->name) : 0;
+    if (n <= 10)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)n - 10, node->name);
+    plant(w, path, name);
+}
+
 /* Delete a contender's node, and create another of its name. */
 static void replace(struct world *w, int path)
 {
@@ -393,7 +405,10 @@ static void happen(struct world *w, enum fault fault, int whom)
         forge(w, path);
         break;
     case FAULT_JUNK:
-        litter(w, path);
+        if (chance(r, 500))
+            litter(w, path);
+        else
+            occupy(w, path);
         break;
     case FAULT_REVOKE:
         meddle(w, chance(r, 500) ? REQ_REVOKE : REQ_REVOKE_BARE, path);
@@ -428,6 +443,7 @@ static void strike(struct world *w, enum fault fault, int whom)
         int n[] = {w->n_clients, w->ensemble.n, faults_paths(w)};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;
+        w->n_faults_then += fault == FAULT_JUNK; /* no news: with it all happens as without it */
         happen(w, fault, whom);
     }
     w->fault_random = after;

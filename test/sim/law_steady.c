@@ -2,8 +2,9 @@
  * Where nothing is wrong, no holder is notified of LOST or SUSPECT: however long it holds, the promised least time is
  * left. Nor does a client give up its connection, or lose its session, whether it holds a lock or is idle.
  *
- * Nothing is wrong in all of a calm run; and in others, healed or not, once all is well for two timeouts. A program that
- * closes its client takes its locks and its session with it; and an onlooker that deletes a holder's node, its lock.
+ * Nothing is wrong in all of a calm run; and in others, healed or not, once all is well for two timeouts. The junk of a
+ * hostile contender is nothing wrong. A program that closes its client takes its locks and its session with it; and an
+ * onlooker that deletes a holder's node, its lock.
  */
 #include "test/sim/laws.h"
 

@@ -93,11 +93,12 @@ static void judge_item(struct onlooker *k, const pdk_contender_list *list, size_
         judge_properties(w, list, i, node);
 }
 
-/* A look at a path has no other answers. */
+/* A look at a path has no other answers; nor the removal of a node, but where a hostile contender's has a child. */
 static void judge_rc(struct onlooker *k, int rc)
 {
     bool closes = rc == PDK_ECLOSED && k->client->closes, refused = rc == PDK_EAUTH && k->client->auth_failed;
-    if (rc != 0 && rc != PDK_ETIMEDOUT && rc != PDK_ENOMEM && !closes && !refused)
+    bool parent = rc == PDK_EREFUSED && k->client->world->hostile;
+    if (rc != 0 && rc != PDK_ETIMEDOUT && rc != PDK_ENOMEM && !closes && !refused && !parent)
         world_break(k->client->world, law, "client %d cannot look: %s", k->client->id, pdk_strerrorname(rc));
 }
 

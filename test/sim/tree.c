@@ -1,6 +1,7 @@
 #include "test/sim/tree.h"
 #include "lib/core/order.h"
 #include "lib/zk/reset.h"
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static void create(struct tree *t, const struct txn *txn)
     node->version = 0;
     node->czxid = node->mzxid = txn->zxid;
     node->planted = txn->kind == TXN_PLANT;
+    node->parent = node->planted && !isdigit((unsigned char)node->name[strlen(node->name) - 1]);
     node->data = DATA_OWN;
     node->secret = txn->secret;
     dir->used = true;

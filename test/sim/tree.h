@@ -34,6 +34,7 @@ struct node {
     int64_t czxid;
     int64_t mzxid;
     bool planted; /* created under a name that its client chose: no place in the queue */
+    bool parent;  /* it has a child; so does what is planted without a number */
     bool secret;  /* only its client may read it */
     enum node_data data;
     int32_t version;

@@ -57,6 +57,22 @@ static void without_a_number_it_gives_way_and_comes_back(void)
     CHECK_EQ(t.c.attempt, TRACE_ATTEMPT + 1); /* no name is used twice */
 }
 
+/* Of the deletes of a node one may have succeeded without an answer. Those of the node before it say nothing. */
+static void the_deletes_of_a_node_before_hide_no_loss(void)
+{
+    numberless(LIST(LAST));
+    ok(&t, PDK__EV_DELETED);
+    later(&t, 40);
+    listed(&t, LIST("configuration"));
+    created(&t, ANEW);
+    listed(&t, LIST(ANEW));
+    trace_reset(&t);
+    release(&t);
+    reply(&t, PDK__EV_DELETED, PDK__NO_NODE, 0);
+    CHECK_STR(t.text, "release: delete\n"
+                      "deleted no node: done(PDK_ELOST)\n");
+}
+
 /* Servers before 3.6 go on with negative numbers, which are lower than all others. */
 static void a_negative_number_is_no_place(void)
 {
@@ -344,6 +360,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"without a number it gives way, and comes back", without_a_number_it_gives_way_and_comes_back},
+        {"the deletes of a node before hide no loss", the_deletes_of_a_node_before_hide_no_loss},
         {"a negative number is no place", a_negative_number_is_no_place},
         {"the path may be gone by then", the_path_may_be_gone_by_then},
         {"a path that cannot be renewed is exhausted", a_path_that_cannot_be_renewed_is_exhausted},
