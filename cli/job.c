@@ -6,6 +6,7 @@
 #include "cli/notify.h"
 #include "cli/number.h"
 #include "cli/shutdown.h"
+#include "cli/witness.h"
 #include "lib/assert.h"
 
 #include <errno.h>
@@ -69,6 +70,8 @@ static bool lend_terminal(struct pdk__cli_runner *r)
 static void start_command(struct pdk__cli_runner *r, struct pdk__cli_spawned *child)
 {
     pdk__cli_terminal_save(&r->terminal);
+    if (r->lock->common.elect && r->terminal.fd >= 0)
+        r->witness = pdk__cli_witness_start(r->child);
     if (r->terminal.whole)
         lend_terminal(r);
     int why = pdk__cli_spawn_go(child);
@@ -174,6 +177,9 @@ void pdk__cli_job_ended(struct pdk__cli_runner *r, const siginfo_t *info)
     r->dead = true;
     r->lost = r->lost || r->lock->lease->stopping;
     take_back_terminal(r, info);
+    if (pdk__cli_witness_end(r->witness)) /* after the last key that can reach it */
+        r->quit = true;
+    r->witness = 0;
     if (r->status == 0)
         r->status = info->si_code == CLD_EXITED ? info->si_status : STATUS_SIGNAL + info->si_status;
     /* Processes that the command left have no lock to work under. The group is still theirs: the command is not
@@ -322,6 +328,8 @@ static void reap_orphans(struct pdk__cli_runner *r)
             r->guard = 0;
         if (info.si_pid == r->session)
             r->session = 0;
+        if (info.si_pid == r->witness)
+            r->witness = 0;
         waitpid(info.si_pid, NULL, 0);
         info.si_pid = 0;
     }

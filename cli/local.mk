@@ -85,4 +85,5 @@ paddock_SOURCES = \
 	%D%/tree.c %D%/tree.h \
 	%D%/view.c %D%/view.h \
 	%D%/waits.c %D%/waits.h \
-	%D%/watch.c %D%/watch.h
+	%D%/watch.c %D%/watch.h \
+	%D%/witness.c %D%/witness.h

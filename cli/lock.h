@@ -12,6 +12,8 @@
  *  - each knows until when the lock may be believed in (lease.h), so that each stops the command in time, whatever
  *    delays the other two, and the servers;
  *  - no two have the same name, in ps(1) and for pkill(1): a kill by name leaves two of them.
+ *
+ * `paddock elect` on a terminal has a fourth in each term, the *witness* (witness.h), which only looks on.
  */
 #ifndef PDK_CLI_LOCK_H
 #define PDK_CLI_LOCK_H

@@ -18,11 +18,12 @@ struct pdk__cli_runner {
     const sigset_t *mask;
     pid_t session;
     pid_t guard;
-    pid_t child;  /* 0: not yet */
-    pid_t zombie; /* the last term's command: its number must stay its own until the session knows of its end */
-    bool quit;    /* a signal requested the end of the program, when the command ends */
-    bool ran;     /* the command could be started */
-    bool dead;    /* the command ended; not reaped yet */
+    pid_t child;   /* 0: not yet */
+    pid_t zombie;  /* the last term's command: its number must stay its own until the session knows of its end */
+    pid_t witness; /* of the keys that the command gets; 0: none */
+    bool quit;     /* a signal requested the end of the program, when the command ends */
+    bool ran;      /* the command could be started */
+    bool dead;     /* the command ended; not reaped yet */
     bool lost;
     bool asked;     /* a signal asked the command to end: another client wants the lock */
     bool suspended; /* there is no connection */

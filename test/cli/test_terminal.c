@@ -35,7 +35,7 @@ static void open_terminal_with(const char *setting, const char *command)
 {
     char script[1024];
     struct winsize size = {.ws_row = 24, .ws_col = 60};
-    snprintf(script, sizeof script, "%s; PATH=$PADDOCK_BUILDDIR:$PATH; %s", setting, command);
+    snprintf(script, sizeof script, "%s; PATH=$PADDOCK_BUILDDIR/uninstalled:$PATH; %s", setting, command);
     screen[0] = '\0';
     fflush(NULL);
     shell = forkpty(&terminal, NULL, NULL, &size);
@@ -177,6 +177,67 @@ static void loss_is_no_key(void)
     CHECK_SHOWN("status 3");
     close_terminal();
     CHECK_EQ(cli_children(path), 0);
+}
+
+/* One term after the other, until the command has handled KEY. */
+static void key_ends_candidacy(const char *key, const char *signal)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "paddock elect --keep %s sh -c 'trap \"exit 3\" %s; echo in; while :; do sleep .1; done'; echo status $?",
+             fresh("handled"), signal);
+    open_terminal(command);
+    CHECK_SHOWN("in\r\n");
+    screen[0] = '\0';
+    type(key);
+    CHECK_WITHIN(GENEROUS, shown("status ") || shown("in\r\n"));
+    CHECK(!shown("in\r\n"));
+    CHECK_SHOWN("status 3");
+    close_terminal();
+    CHECK_EQ(cli_children(path), 0);
+}
+
+static void key_that_is_handled(void)
+{
+    key_ends_candidacy("\x03", "INT");
+    key_ends_candidacy("\x1c", "QUIT");
+}
+
+/* The command sends its own group what the key would have sent. */
+static void group_signal_is_no_key(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "paddock elect --keep %s sh -c 'trap \"exit 3\" INT; echo in; kill -INT 0; sleep 600'; echo status $?",
+             fresh("own-group"));
+    open_terminal(command);
+    CHECK_SHOWN("in\r\n");
+    screen[0] = '\0';
+    CHECK_WITHIN(GENEROUS, shown("status ") || shown("in\r\n"));
+    CHECK(!shown("status "));
+    type("\x03");
+    CHECK_SHOWN("status ");
+    close_terminal();
+}
+
+/* As by nohup(1): the command goes on, and so does the candidacy. */
+static void key_that_is_ignored(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "trap '' INT; paddock elect --keep %s sh -c 'echo in; read -r x; echo got:$x'; echo status $?",
+             fresh("deaf"));
+    open_terminal(command);
+    CHECK_SHOWN("in\r\n");
+    screen[0] = '\0';
+    type("\x03");
+    type("a\n");
+    CHECK_SHOWN("got:a");
+    CHECK_WITHIN(GENEROUS, shown("status ") || shown("in\r\n"));
+    CHECK(!shown("status "));
+    type("\x1c");
+    CHECK_SHOWN("status ");
+    close_terminal();
 }
 
 static void question_is_clean(void)
@@ -388,6 +449,9 @@ int main(int argc, char **argv)
         {"-q, or standard error that is no terminal, shows no line", no_line},
         {"the interrupt key ends the command", interrupt_key},
         {"a signal for a loss is no key", loss_is_no_key},
+        {"a key that the command handles ends --keep", key_that_is_handled},
+        {"a signal from another process to the command's group is no key", group_signal_is_no_key},
+        {"nor is a key that is ignored", key_that_is_ignored},
         {"a path that would turn the line round is not shown as it is", question_is_clean},
         {"the command may read from the terminal", reads},
         {"a job that is stopped keeps its lock, and goes on in the foreground", stop_key},
