@@ -45,7 +45,7 @@ static void expired(struct pdk__cli_runner *r)
 {
     pdk__cli_message("%s: the servers have not confirmed the %s in time: the command is not started",
                      r->lock->common.path, pdk__cli_runner_noun(r));
-    r->lost = true;
+    r->lost = r->late = true;
 }
 
 /* The other two processes must know what to kill before it exists. */
@@ -93,7 +93,7 @@ void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *g
     struct pdk__cli_spawned child;
     assert(r->child == 0 && !r->dead && !r->leaving);
     pdk__cli_job_reap(r);
-    r->lost = r->asked = false;
+    r->lost = r->late = r->asked = false;
     r->status = 0;
     r->relay = (struct pdk__cli_relay){0};
     set_environment(r, grant);
@@ -128,7 +128,7 @@ static bool wants_next_term(const struct pdk__cli_runner *r)
     const struct pdk__cli_lock *l = r->lock;
     if (!l->common.elect || r->channel < 0 || r->quit || r->leaving)
         return false;
-    return r->lost && l->on_lost != 0 ? !l->once : l->keep && runs(r);
+    return pdk__cli_runner_lost(r) ? !l->once : l->keep && runs(r);
 }
 
 /* A command that ends as soon as it is started must not keep the servers busy with elections. */
@@ -150,7 +150,7 @@ static void request_next_term(struct pdk__cli_runner *r)
     assert(r->dead && r->zombie == 0);
     r->zombie = r->child;
     r->child = 0;
-    r->dead = r->lost = false;
+    r->dead = r->lost = r->late = false;
     r->status = 0; /* the status of this term does not count for the next */
     pdk__cli_notify("STATUS=%s: waiting", r->lock->common.path);
     pdk__cli_channel_send(r->channel, &note);

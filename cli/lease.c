@@ -60,5 +60,5 @@ int64_t pdk__cli_lease_stop_at(const struct pdk__cli_lease *l, int signal)
 bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal)
 {
     int64_t stop_at = pdk__cli_lease_stop_at(l, signal);
-    return signal == 0 || (!l->lost && !l->stopping && stop_at >= 0 && now < stop_at);
+    return !l->lost && (signal == 0 || (!l->stopping && stop_at >= 0 && now < stop_at));
 }

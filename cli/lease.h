@@ -44,7 +44,7 @@ void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_m
 int64_t pdk__cli_lease_beat_ms(const struct pdk__cli_lease *l);
 
 /* May a command be started at NOW, under a lock that is not lost, and with time left before the polite SIGNAL is
- * due? For SIGNAL 0 the signal is never due, and the answer is yes. */
+ * due? Signal 0 is never due. */
 bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal);
 
 /* When the polite SIGNAL is due, and when SIGKILL is; -1: not known. */

@@ -231,7 +231,7 @@ static int outcome(const struct pdk__cli_runner *r)
     assert(finished(r) && r->gave_up >= 0);
     if (r->gave_up != 0)
         return STATUS_SIGNAL + r->gave_up;
-    if (r->child != 0 && r->lost && r->lock->on_lost != 0)
+    if (r->child != 0 && pdk__cli_runner_lost(r))
         return r->lock->common.lost_status;
     return r->status;
 }

@@ -25,6 +25,7 @@ struct pdk__cli_runner {
     bool ran;      /* the command could be started */
     bool dead;     /* the command ended; not reaped yet */
     bool lost;
+    bool late;      /* it was lost, or not confirmed, before the command could be started */
     bool asked;     /* a signal asked the command to end: another client wants the lock */
     bool suspended; /* there is no connection */
     bool leaving;
@@ -46,6 +47,12 @@ struct pdk__cli_runner {
 static inline const char *pdk__cli_runner_noun(const struct pdk__cli_runner *r)
 {
     return r->lock->common.elect ? "leadership" : "lock";
+}
+
+/* Is the command's own status of no account, because the lock was lost? */
+static inline bool pdk__cli_runner_lost(const struct pdk__cli_runner *r)
+{
+    return r->late || (r->lost && r->lock->on_lost != 0);
 }
 
 #endif

@@ -125,6 +125,67 @@ static void stopped_runner(void)
     CHECK_EQ(program_wait(&c), 76);
 }
 
+/* Wait for one more file NAME: what it tells is the session's state of now. */
+static void await_metrics(const char *name)
+{
+    CHECK(unlink(name) == 0);
+    CHECK_WITHIN(GENEROUS, access(name, R_OK) == 0);
+}
+
+static bool has_line(const char *name, const char *words)
+{
+    char line[512];
+    bool found = false;
+    FILE *in = fopen(name, "re");
+    while (!found && in != NULL && fgets(line, sizeof line, in) != NULL)
+        found = strncmp(line, words, strlen(words)) == 0 && strstr(line, "} 1\n") != NULL;
+    if (in != NULL)
+        fclose(in);
+    return found;
+}
+
+/* The runner is stopped while the lock is granted, and lost. Returns the exit status. */
+static int lost_before_the_start(const char *verb, const char *option)
+{
+    static struct program holder;
+    char name[] = "/tmp/paddock-lost-XXXXXX";
+    fresh("unstarted");
+    CHECK(close(mkstemp(name)) == 0);
+    cli_start_fed(&holder, ARGS(verb, path, "cat"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    cli_start(&c, ARGS(verb, option, "--metrics", name, path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    kill(c.pid, SIGSTOP);
+    program_close_input(&holder);
+    program_wait(&holder);
+    CHECK_WITHIN(GENEROUS, has_line(name, "paddock_grants_total"));
+    cli_delete_holder(path);
+    CHECK_WITHIN(GENEROUS, has_line(name, "paddock_losses_total"));
+    await_metrics(name);
+    kill(c.pid, SIGCONT);
+    int status = program_wait(&c);
+    unlink(name);
+    return status;
+}
+
+static void never_started(void)
+{
+    static const char *const options[] = {"--on-lost=term", "--on-lost=ignore"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        CHECK_EQ(lost_before_the_start("lock", options[i]), 76);
+        CHECK_STR(c.out, "");
+        CHECK_ONE_LINE(&c);
+    }
+    CHECK(program_complained(&c, "the command is not started"));
+}
+
+static void next_term(void)
+{
+    CHECK_EQ(lost_before_the_start("elect", "--on-lost=ignore"), 0);
+    CHECK_STR(c.out, "ran\n");
+    CHECK(program_complained(&c, "the command is not started"));
+}
+
 static void hold_tells(void)
 {
     cli_start_fed(&c, ARGS("hold", fresh("hold"), "--lost-exit-code=42"));
@@ -169,6 +230,8 @@ int main(int argc, char **argv)
         {"a loss that is heard after the command ended is told: of a lock", lock_heard_late},
         {"and of a term", term_heard_late},
         {"ignore lets it go on, and its status stand", ignored},
+        {"a lock that is lost before the start starts nothing, also with ignore", never_started},
+        {"a candidate stands again then", next_term},
         {"-q says nothing", quiet},
         {"a command that is stopped is ended", stopped_command},
         {"what the command leaves in its group is killed", leftovers},

@@ -57,10 +57,17 @@ static void lost(void)
     CHECK(pdk__test_wait(child.pid) != 5);
 }
 
-static void ignored(void)
+static void lost_and_ignored(void)
 {
     prepare(0);
     lease->lost = true;
+    CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
+    CHECK(pdk__test_wait(child.pid) != 5);
+}
+
+static void late_and_ignored(void)
+{
+    prepare(0);
     lease->deadline = pdk__cli_now_ms();
     CHECK_EQ(pdk__cli_spawn_go(&child), 0);
     CHECK_EQ(pdk__test_wait(child.pid), 5);
@@ -73,7 +80,8 @@ int main(int argc, char **argv)
         {"none is started after the deadline", too_late},
         {"none is started when its end would be due", in_the_grace},
         {"none is started under a lock that was lost", lost},
-        {"--on-lost=ignore starts it all the same", ignored},
+        {"nor by --on-lost=ignore", lost_and_ignored},
+        {"which starts it after the deadline all the same", late_and_ignored},
         {0},
     };
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "child", .tests = tests});
