@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ int pdk__cli_spawn(struct pdk__cli_spawned *p, const struct pdk__cli_errand *err
 {
     int go[2], failed[2];
     pid_t caller = getpid();
-    if (pipe2(go, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) < 0)
         return -1;
     if (pipe2(failed, O_CLOEXEC) < 0) {
         close(go[0]);
@@ -71,7 +72,7 @@ int pdk__cli_spawn_go(struct pdk__cli_spawned *p)
     struct pollfd fd = {.fd = p->failed, .events = POLLIN};
     int why = 0;
     assert(p->pid > 0);
-    (void)!write(p->go, "", 1);
+    (void)!send(p->go, "", 1, MSG_NOSIGNAL); /* a process that was killed reads nothing */
     close(p->go);
     while (poll(&fd, 1, LOOK_MS) <= 0)
         if (has_stopped(p->pid))

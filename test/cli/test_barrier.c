@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct program c, first, second;
@@ -182,6 +183,35 @@ static void commands_that_cannot_run(void)
     CHECK_EQ(cli_children(path), 0);
 }
 
+/* The process that will be the command; 0: not known. */
+static pid_t companion_of(pid_t member)
+{
+    char file[64];
+    int pid = 0;
+    snprintf(file, sizeof file, "/proc/%d/task/%d/children", (int)member, (int)member);
+    FILE *in = fopen(file, "re");
+    if (in == NULL || fscanf(in, "%d", &pid) != 1)
+        pid = 0;
+    if (in != NULL)
+        fclose(in);
+    return pid;
+}
+
+static void a_command_that_is_killed_before_the_entry(void)
+{
+    fresh("early");
+    cli_start(&first, ARGS("barrier", "-N", "2", path, "echo", "in"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    pid_t companion = companion_of(first.pid);
+    if (companion == 0)
+        SKIP("the system does not tell a process's children");
+    CHECK_EQ(kill(companion, SIGKILL), 0);
+    CHECK_EQ(cli_run(&second, ARGS("barrier", "-N", "2", path, "true")), 0);
+    CHECK_EQ(program_wait(&first), 128 + SIGKILL);
+    CHECK_STR(first.out, "");
+    CHECK_EQ(cli_children(path), 0);
+}
+
 static void a_member_whose_node_was_deleted(void)
 {
     fresh("lost");
@@ -233,6 +263,7 @@ int main(int argc, char **argv)
         {"a member that is one too many is refused", one_too_many},
         {"the path of a lock is no barrier's", a_locks_path},
         {"a command that cannot run has its status", commands_that_cannot_run},
+        {"a command that is killed before the entry has its status", a_command_that_is_killed_before_the_entry},
         {"a member whose node was deleted is told", a_member_whose_node_was_deleted},
         {"bad usage is one line and 64", bad_usage},
         {0}};
