@@ -159,14 +159,15 @@ static void request_next_term(struct pdk__cli_runner *r)
 /* --- its end ----------------------------------------------------------------------------------------------------- */
 
 /* A command that was killed has not restored the terminal. And a key that killed it, while it alone was in the
- * foreground, was meant for the rest of this job as well; a signal of ours was not. */
+ * foreground, was meant for the rest of this job as well; a signal of ours, or that we passed on, was not. */
 static void take_back_terminal(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     bool had = pdk__cli_terminal_return(&r->terminal, r->child);
     bool killed = info->si_code != CLD_EXITED;
     if (killed || r->lost)
         pdk__cli_terminal_restore(&r->terminal);
-    bool ours = (r->lost && info->si_status == r->lock->on_lost) || (r->asked && info->si_status == r->lock->on_revoke);
+    bool ours = (r->lost && info->si_status == r->lock->on_lost) ||
+                (r->asked && info->si_status == r->lock->on_revoke) || pdk__cli_relay_took(&r->relay, info->si_status);
     if (had && killed && !ours && (info->si_status == SIGINT || info->si_status == SIGQUIT))
         kill(0, info->si_status);
 }

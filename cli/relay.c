@@ -65,6 +65,11 @@ int pdk__cli_relay_next(struct pdk__cli_relay *r, int64_t now, bool *everywhere,
     return 0;
 }
 
+bool pdk__cli_relay_took(const struct pdk__cli_relay *r, int signal)
+{
+    return signal > 0 && signal < N && r->of[signal].stage != STAGE_NONE;
+}
+
 int64_t pdk__cli_relay_due(const struct pdk__cli_relay *r)
 {
     int64_t first = -1;

@@ -41,6 +41,9 @@ void pdk__cli_relay_answered(struct pdk__cli_relay *r, int64_t now);
 /* A signal that is due at NOW; 0: none. *EVERYWHERE: it came by both ways, from *SENDER. Each is returned once. */
 int pdk__cli_relay_next(struct pdk__cli_relay *r, int64_t now, bool *everywhere, pid_t *sender);
 
+/* Did SIGNAL come by one of the ways? */
+bool pdk__cli_relay_took(const struct pdk__cli_relay *r, int signal);
+
 /* When a request or a signal is due; -1: never. */
 int64_t pdk__cli_relay_due(const struct pdk__cli_relay *r);
 

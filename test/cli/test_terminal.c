@@ -362,6 +362,20 @@ static void interrupt_key_in_script(void)
     CHECK(strstr(screen, "went on") == NULL);
 }
 
+/* The key ends dash as well, whatever its command did. The signal that is sent to paddock alone is none. */
+static void signal_in_script(void)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "dash -c 'paddock lock %s sh -c \"kill -INT \\$PPID; exec sleep 600\"; echo went on $?'",
+             fresh("relayed"));
+    if (access("/bin/dash", X_OK) != 0)
+        SKIP("no dash, a shell that an interrupt ends whatever its command did");
+    open_terminal(command);
+    close_terminal();
+    CHECK(strstr(screen, "went on 130") != NULL);
+}
+
 static void modes_restored(void)
 {
     char command[512];
@@ -460,6 +474,7 @@ int main(int argc, char **argv)
         {"nor does it stop a wait there", waiter_stop_key_alone},
         {"the stop key stops a script with its command", stop_key_in_script},
         {"the interrupt key ends a script with its command", interrupt_key_in_script},
+        {"a signal that is sent to paddock ends its command, and no script", signal_in_script},
         {"a command that was stopped leaves the terminal's modes as they were", modes_restored},
         {"a command that ends by itself may change the terminal's modes", modes_kept},
         {"a program that handles SIGTTOU finds itself in the foreground", handles_ttou},

@@ -110,6 +110,22 @@ static void later_again(void)
     CHECK_EQ(next(due), SIGTERM);
 }
 
+/* Later, when it is asked what has ended the command. */
+static void known_afterwards(void)
+{
+    fresh();
+    CHECK(!pdk__cli_relay_took(&relay, SIGINT));
+    pdk__cli_relay_take(&relay, SIGINT, USER, WAY_RUNNER, 1000);
+    CHECK(pdk__cli_relay_took(&relay, SIGINT));
+    int64_t due = pdk__cli_relay_due(&relay);
+    CHECK(pdk__cli_relay_asks(&relay, due));
+    pdk__cli_relay_answered(&relay, due);
+    CHECK_EQ(next(due), SIGINT);
+    CHECK(pdk__cli_relay_took(&relay, SIGINT));
+    CHECK(!pdk__cli_relay_took(&relay, SIGQUIT));
+    CHECK(!pdk__cli_relay_took(&relay, 64));
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -120,6 +136,7 @@ int main(int argc, char **argv)
         {"one that comes by the other way after the first was passed on is passed on, too", one_then_the_other},
         {"signals of two senders are not taken for one to every process", other_senders},
         {"the same signal is passed on again when it comes again", later_again},
+        {"a signal that came is known afterwards", known_afterwards},
         {0},
     };
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "relay", .tests = tests});
