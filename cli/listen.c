@@ -7,11 +7,13 @@
 #include "cli/screen.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <paddock/leader.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -39,15 +41,22 @@ static int print_json(const struct listener *l, const char *id, int64_t token)
     return pdk__cli_json_print(top);
 }
 
+static void print_leader(const char *id, int64_t token)
+{
+    size_t size = strlen(id) + 1; /* no character becomes a longer one */
+    char *text = malloc(size);
+    if (text != NULL)
+        pdk__cli_printable(text, size, INT_MAX, id);
+    printf("%lld %s\n", (long long)token, text != NULL ? text : "?");
+    free(text);
+}
+
 static int print_line(const char *id, int64_t token)
 {
-    char text[1024];
-    if (id != NULL) {
-        pdk__cli_printable(text, sizeof text, (int)sizeof text - 1, *id != '\0' ? id : "-");
-        printf("%lld %s\n", (long long)token, text);
-    } else {
+    if (id != NULL)
+        print_leader(*id != '\0' ? id : "-", token);
+    else
         puts("none");
-    }
     if (fflush(stdout) == 0)
         return 0;
     pdk__cli_message("cannot write to standard output: %s", strerror(errno));

@@ -393,6 +393,25 @@ static void listens(void)
     CHECK_STR(listener.err, "");
 }
 
+static void listens_to_a_long_id(void)
+{
+    char id[3001], line[sizeof id + 32];
+    struct program listener;
+    memset(id, 'x', sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    cli_start(&listener, ARGS("elect", "--listen", fresh("long")));
+    CHECK_WITHIN(GENEROUS, program_said(&listener, "none\n"));
+    cli_start_fed(&c, ARGS("elect", "--id", id, path, "sh", "-c", TELL));
+    CHECK_WITHIN(GENEROUS, token_of(&c, 1) > 0);
+    snprintf(line, sizeof line, "%lld %s\n", token_of(&c, 1), id);
+    CHECK_WITHIN(GENEROUS, program_said(&listener, "x\n"));
+    CHECK(program_said(&listener, line));
+    program_close_input(&c);
+    program_wait(&c);
+    kill(listener.pid, SIGTERM);
+    program_wait(&listener);
+}
+
 static void listens_to_one_path_alone(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("elect", "--listen", fresh("words"), "true")), 64);
@@ -427,6 +446,7 @@ int main(int argc, char **argv)
         {"the command is dead before another leads, though the runner is killed", runner_killed},
         {"not permitted: 77", not_permitted},
         {"--listen prints each leader, and is no candidate", listens},
+        {"the line has all of a long id", listens_to_a_long_id},
         {"--listen takes one path, and no word of a candidate", listens_to_one_path_alone},
         {0},
     };
