@@ -331,11 +331,19 @@ static void start_over(struct pdk__hold *hold)
     pdk__hold_remind(hold, hold->spec.deadline_ms);
 }
 
-/* The grants so far may allow the next step. */
+static bool any_suspect(const struct pdk__hold *hold)
+{
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        if (hold->parts[i].suspect)
+            return true;
+    return false;
+}
+
+/* The grants so far may allow the next step. One in doubt is HELD again first, or LOST. */
 static int go_on(struct pdk__hold *hold)
 {
     const struct pdk__part *gate = gate_of(hold);
-    if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n)
+    if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n && !any_suspect(hold))
         grant(hold);
     else if (gate != NULL && gate->stage == PDK__HOLD_GRANTED && !hold->parts[0].at_work)
         return start_parts(hold);
@@ -388,14 +396,6 @@ static void settle_pending(struct pdk__hold *hold, bool broken)
         rc = go_on(hold);
     if (rc != 0 && hold->stage == PDK__HOLD_PENDING)
         fail(hold, rc);
-}
-
-static bool any_suspect(const struct pdk__hold *hold)
-{
-    for (unsigned i = 0; i < hold->sites.n; i++)
-        if (hold->parts[i].suspect)
-            return true;
-    return false;
 }
 
 static void settle_granted(struct pdk__hold *hold)

@@ -103,7 +103,7 @@ size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
  */
 int pdk_double_barrier_new(pdk_double_barrier **b, pdk_client *c, const char *path, unsigned count);
 
-/* Free the object. NULL is allowed. PDK_EBUSY: it is inside, or a call of it is under way; with a closed client that is
+/* Free the object. NULL is allowed. PDK_EBUSY: a call of it is under way; or it is inside, which with a closed client is
  * no obstacle. PDK_EFORKED. */
 int pdk_double_barrier_free(pdk_double_barrier *b);
 

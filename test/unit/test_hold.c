@@ -46,12 +46,14 @@ static void on_released(int rc, void *arg)
 }
 
 /* Each test begins with a hold that was never requested, and with the client's lock. */
-static void begin(void)
+static void begin_with(const struct pdk__sites *sites)
 {
     n_reports = n_calls = last_rc = 0;
     pdk__client_lock(client);
-    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind, &verbs, NULL), 0);
+    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind, &verbs, sites), 0);
 }
+
+static void begin(void) { begin_with(NULL); }
 
 static void end(void)
 {
@@ -68,10 +70,20 @@ static void start(void)
     CHECK(hold.n_at_work > 0);
 }
 
-static void grant(void)
+static void grant_part(struct pdk__part *part)
 {
-    strcpy(hold.one.claim.machine.node.name, "a-lock-0000000007");
-    hold.one.claim.listener->granted(&hold.one.claim, 7);
+    strcpy(part->claim.machine.node.name, "a-lock-0000000007");
+    part->claim.listener->granted(&part->claim, 7);
+}
+
+static void grant(void) { grant_part(&hold.one); }
+
+/* What follows from the reports of several parts happens when the lock is left. */
+static enum pdk__hold_stage stage_then(void)
+{
+    pdk__client_leave(client);
+    pdk__client_lock(client);
+    return hold.stage;
 }
 
 static void stages(void)
@@ -97,6 +109,22 @@ static void stages(void)
     pdk__hold_release(&hold);
     CHECK_EQ(hold.stage, PDK__HOLD_FAILED);
     CHECK_EQ(hold.n_done, 3);
+    end();
+}
+
+static void no_grant_with_a_part_in_doubt(void)
+{
+    begin_with(&(struct pdk__sites){.n = 2, .path = "/nowhere"});
+    start();
+    struct pdk__part *first = &hold.parts[0];
+    grant_part(first);
+    first->claim.listener->changed(&first->claim, PDK__ACT_SUSPECT);
+    grant_part(&hold.parts[1]);
+    CHECK_EQ(stage_then(), PDK__HOLD_PENDING);
+    first->claim.listener->changed(&first->claim, PDK__ACT_HELD);
+    CHECK_EQ(stage_then(), PDK__HOLD_GRANTED);
+    pdk__hold_release(&hold);
+    CHECK_EQ(stage_then(), PDK__HOLD_RELEASED);
     end();
 }
 
@@ -207,6 +235,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a hold moves by its table, and can be used again when it is done", stages},
+        {"a hold of several parts is granted once none is in doubt", no_grant_with_a_part_in_doubt},
         {"an outcome that comes while the callback is on its way is reported, once",
          outcome_while_the_callback_is_on_its_way},
         {"a callback gets the outcome of its own request", outcome_is_of_its_own_request},
