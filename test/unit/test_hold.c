@@ -78,7 +78,7 @@ static void grant_part(struct pdk__part *part)
 
 static void grant(void) { grant_part(&hold.one); }
 
-/* What follows from the reports of several parts happens when the lock is left. */
+/* The stage after the reports of several parts: they are judged together, when the lock is left. */
 static enum pdk__hold_stage stage_then(void)
 {
     pdk__client_leave(client);
