@@ -245,7 +245,8 @@ size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size);
  * Any thread. The call sends no request. The answer comes from the last listing of the waiting request's node. It is -1
  * before the first listing, and again when the node is lost and another is to come. Otherwise it is never too small,
  * because no contender can enter the queue ahead of another. It can be too large: a waiter lists again only when the
- * node directly ahead is deleted. pdk_contenders() asks the servers.
+ * node that it watches is deleted, which is that of the next but one ahead, or of the one directly ahead where there is
+ * no other. pdk_contenders() asks the servers.
  *
  * Of a multi-lock the number on the path where most are ahead. Of a semaphore the number of requests ahead, and of
  * permits ahead once the request is the first of them. PDK_EPERM: nothing waits through the object. PDK_EINVAL,

@@ -60,10 +60,11 @@ static void queue_up(struct pdk__contender *c, const struct pdk__place *place, s
     c->queue.next_in_line = place->next;
     c->queue.leads = place->leads;
     c->queue.replaceable = place->replaceable;
+    c->queue.before = place->watched != place->predecessor;
     if (c->phase == PDK__WATCHING) /* the watch on the children was set with the listing */
         wait(c);
     else
-        watch(c, place->predecessor, false, out);
+        watch(c, place->watched, false, out);
 }
 
 /* A listing tells a name only, which may be that of another node by now: but for the first, it does not put the watch
@@ -191,7 +192,7 @@ void pdk__queue_fired(struct pdk__contender *c, const struct pdk__event *ev, str
         return;
     assert(c->queue.watching);
     c->queue.watching = early;
-    c->queue.next_in_line = c->queue.next_in_line || (ev->deleted && ev->first);
+    c->queue.next_in_line = c->queue.next_in_line || (ev->deleted && ev->first && !c->queue.before);
     if (ev->deleted)
         move_up(c, out);
     else

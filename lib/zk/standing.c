@@ -84,7 +84,8 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
  * dead client's session, should know. */
 static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
 {
-    const char *who = s->ahead == 1 && s->who[0] != '\0' ? s->who : s->holder;
+    bool watches_first = s->ahead == (s->machine->queue.before ? 2 : 1);
+    const char *who = watches_first && s->who[0] != '\0' ? s->who : s->holder;
     bool strange = s->library != NULL && s->library->conduct[0] != '\0';
     if (s->ahead == 0)
         snprintf(buf, size, "first in the queue");

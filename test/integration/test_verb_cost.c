@@ -17,12 +17,11 @@ struct cost {
 
 /*
  * The one table of these numbers. A cycle is the sum of its verbs: uncontended 4 + 2 packets; of many contenders
- * 6 + 3 + 2, of two contenders, or of
- * many in one process, 6 + 1 + 2.
+ * 6 + 5 + 1 + 2, of two contenders, or of many in one process, 6 + 1 + 2.
  */
 static const struct {
-    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third,
-        hand_over_inside, nothing;
+    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, move_up, hand_over_inside,
+        nothing;
     struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
 } costs = {
     .lock = {2, 1, 4}, /* create and list */
@@ -31,8 +30,8 @@ static const struct {
     .trylock_taken = {1, 0, 2},
     .first_lock = {7, 5, 14}, /* the path has four names, and the last two are missing */
     .queueing = {3, 1, 6},
-    .hand_over = {0, 0, 1}, /* the event */
-    .hand_over_to_third = {1, 0, 3},
+    .hand_over = {0, 0, 1},        /* the event */
+    .move_up = {2, 0, 5},          /* the event; lists, and watches its predecessor */
     .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
     .idle_session = {11, 4, 22},
@@ -143,7 +142,7 @@ static void request_watching(struct request *w, struct peer *p, int n_ahead)
     CHECK_WITHIN(LONG_MS, pdk_lock_ahead(p->mutex, &ahead) == 0 && ahead == n_ahead);
 }
 
-/* The second of the queue knows that no other node is ahead; the third lists again. */
+/* The next in line knows that no other node is ahead. The one behind it finds that out while it waits. */
 static void contended(void)
 {
     struct request second, third;
@@ -159,10 +158,12 @@ static void contended(void)
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&second, 0);
     check_cost(&b, "hand-over to the second", &costs.hand_over);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_GET) == 1);
+    check_cost(&c, "the third moves up", &costs.move_up);
     request_end(&second, 0);
     check_cost(&b, "unlock after it", &costs.unlock);
     request_told(&third, 0);
-    check_cost(&c, "hand-over to the third", &costs.hand_over_to_third);
+    check_cost(&c, "hand-over to the third", &costs.hand_over);
     request_end(&third, 0);
     peer_free(&c);
     end();

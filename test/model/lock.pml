@@ -52,7 +52,7 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define NO_BARRIER       2 /* a lost create is looked for in a plain listing */
 #define BLIND_RETRY      3 /* a lost create is not looked for */
 #define NO_ATTEMPT       4 /* a node is known by its session alone */
-#define HEAD             5 /* the holder's node is watched, not the predecessor's */
+#define NEXT_BUT_ONE     5 /* the one before the predecessor is gone: granted */
 #define PREVIOUS_SESSION 6 /* a node is kept across sessions, whoever owns it */
 #define EARLY_EVENT      7 /* an event before its reply is ignored */
 #define STALE            8 /* any reply answers the question at hand */
@@ -62,7 +62,7 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define HOLDS_ON         12 /* a holder stays one when its session is over */
 
 /* Always 0: an assertion that is violated is known by its name. */
-hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;
+hidden byte one_holder, lowest_holds, one_node, nobody_blocked, no_orphan, room, found;
 
 #include "state.pml"
 #include "ensemble.pml"

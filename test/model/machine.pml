@@ -242,18 +242,20 @@ inline on_expired(i)
 /* --- replies ---------------------------------------------------------------------------------------------------------
  */
 
-/* rule.c: where the node is in a listing, how many are ahead, and who is next. */
+/* rule.c: where the node is in a listing, how many are ahead, and the last two of them. */
 inline place(i, m)
 {
     own_k = NOBODY;
     near_k = NOBODY;
+    before_k = NOBODY;
     ahead = 0;
     for (x : 0 .. K - 1) {
         if
         :: own_k == NOBODY && HAS(m, x) && MINE(x, i) -> own_k = x
         :: own_k == NOBODY && HAS(m, x) && !MINE(x, i) ->
             ahead++;
-            near_k = (mutant == HEAD && near_k != NOBODY -> near_k : x)
+            before_k = near_k;
+            near_k = x
         :: else
         fi
     }
@@ -266,10 +268,10 @@ inline find_place(i)
     :: ahead == 0 && !verified[i] -> check(i)
     :: ahead > 0 && tries[CL(i)] -> give_up(i)
     :: else ->
-        next_in_line[i] = (ahead == 1);
-        pred[i] = near_k;
+        next_in_line[i] = (ahead == 1 || (ahead == 2 && mutant == NEXT_BUT_ONE));
+        pred[i] = (before_k != NOBODY && TAG_CLIENT(tag[near_k]) != CL(i) -> before_k : near_k);
         ask(i, WATCHING);
-        send(i, WATCH, op[i], near_k);
+        send(i, WATCH, op[i], pred[i]);
         if
         :: own[i] == UNWATCHED -> ask_own(i)
         :: own[i] == UNWATCHED
@@ -331,21 +333,11 @@ inline move_up(i)
     fi
 }
 
-/* One wake-up for a release: no two contenders whose nodes are there wait for the same node. */
-inline check_herd(i)
-{
-    for (x : 0 .. N - 1) {
-        assert(one_wake_up || x == i || pred[x] != pred[i] || phase[x] != WAITING || !HAS(live, name[i]) ||
-               !HAS(live, name[x]))
-    }
-}
-
 inline on_watched(i, there)
 {
     if
     :: there ->
-        phase[i] = WAITING;
-        check_herd(i)
+        phase[i] = WAITING
     :: else -> move_up(i)
     fi
 }

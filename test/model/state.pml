@@ -92,7 +92,7 @@ bit reading[C];  /* the watch at the head of up is set, and not answered */
 
 /* Scratch: of no meaning between steps. */
 hidden byte x, y, z, turn, msg, who, number, data, zxid, rest, kept, least, entry, fired, idle, turns;
-hidden byte next, own_k, near_k, ahead, others;
+hidden byte next, own_k, near_k, before_k, ahead, others;
 
 #define TAG_CLIENT(t)  CL((t) & 3)
 #define TAG_SESSION(t) (((t) >> 2) & 3)

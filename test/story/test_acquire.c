@@ -44,7 +44,7 @@ static void a_path_near_its_end_begins_anew(void)
     released_at("0000000000001000-0000002a-lock--2147483648", true);
 }
 
-static void behind_two_it_watches_the_nearest_and_lists_again(void)
+static void behind_two_it_is_next_in_line_before_the_last_one_goes(void)
 {
     trace_begin(&t, true);
     acquire(&t, -1);
@@ -53,18 +53,44 @@ static void behind_two_it_watches_the_nearest_and_lists_again(void)
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     fired(&t, true);
-    listed(&t, LIST(OURS, OTHER_3, OTHER_6));
+    listed(&t, LIST(OURS, OTHER_4, OTHER_6));
     ok(&t, PDK__EV_WATCHED);
     fired(&t, true);
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(4) own\n"
+                      "listed: watch(3) own\n"
                       "watched: -\n"
                       "own: -\n"
                       "gone: list\n"
-                      "listed: watch(3)\n"
+                      "listed: watch(4)\n"
                       "watched: -\n"
                       "gone: granted\n");
+}
+
+/* The one before the predecessor gives up, and another is ahead of both. */
+static void behind_many_a_listing_decides(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_2, OTHER_3, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    fired(&t, true);
+    listed(&t, LIST(OTHER_2, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    fired(&t, true);
+    listed(&t, LIST(OURS));
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(3) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: list\n"
+                      "listed: watch(2)\n"
+                      "watched: -\n"
+                      "gone: list\n"
+                      "listed: granted\n");
 }
 
 static void next_in_line_needs_no_second_listing(void)
@@ -84,12 +110,13 @@ static void next_in_line_needs_no_second_listing(void)
                       "gone: granted\n");
 }
 
+/* Of one that is this client's, it is known whether it was the first. */
 static void behind_the_first_no_listing_is_needed(void)
 {
     trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
-    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
+    listed(&t, LIST(OTHER_3, OUR_OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     first_fired(&t);
@@ -99,6 +126,23 @@ static void behind_the_first_no_listing_is_needed(void)
                       "watched: -\n"
                       "own: -\n"
                       "first gone: granted\n");
+}
+
+static void the_end_of_the_first_is_no_grant_while_another_is_between(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OUR_OTHER_3, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    first_fired(&t);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(3) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "first gone: list\n");
 }
 
 static void the_own_node_is_seen_before_a_predecessors_end_grants(void)
@@ -125,14 +169,14 @@ static void a_predecessor_gone_between_list_and_watch_makes_room(void)
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
-    listed(&t, LIST(OTHER_3, OURS));
+    listed(&t, LIST(OTHER_4, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
     own(&t);
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(4) own\n"
+                      "listed: watch(3) own\n"
                       "watched no node: list\n"
-                      "listed: watch(3)\n"
+                      "listed: watch(4)\n"
                       "watched no node: -\n"
                       "own: granted\n");
 }
@@ -150,7 +194,7 @@ static void a_watch_that_fires_before_its_reply_counts(void)
     own(&t);
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(4) own\n"
+                      "listed: watch(3) own\n"
                       "gone: list\n"
                       "watched: -\n"
                       "listed: -\n"
@@ -376,15 +420,15 @@ static void an_exists_watch_is_taken_back_where_another_is_ahead(void)
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     later(&t, 5000);
-    listed(&t, LIST(OTHER_3, OURS));
+    listed(&t, LIST(OTHER_4, OURS));
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(4) own\n"
+                      "listed: watch(3) own\n"
                       "watched no auth: watch(exists)\n"
                       "watched: -\n"
                       "own: -\n"
                       "later: list\n"
-                      "listed: unwatch watch(3)\n");
+                      "listed: unwatch watch(4)\n");
 }
 
 static void a_watch_by_exists_is_not_relied_upon(void)
@@ -655,9 +699,13 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"alone, one round trip grants", alone_one_round_trip_grants},
-        {"behind two, it watches the nearest and lists again", behind_two_it_watches_the_nearest_and_lists_again},
+        {"behind two it is next in line before the last one goes",
+         behind_two_it_is_next_in_line_before_the_last_one_goes},
+        {"behind many a listing decides", behind_many_a_listing_decides},
         {"next in line needs no second listing", next_in_line_needs_no_second_listing},
         {"behind the first no listing is needed", behind_the_first_no_listing_is_needed},
+        {"the end of the first is no grant while another is between",
+         the_end_of_the_first_is_no_grant_while_another_is_between},
         {"the own node is seen before a predecessor's end grants",
          the_own_node_is_seen_before_a_predecessors_end_grants},
         {"a predecessor gone between list and watch makes room", a_predecessor_gone_between_list_and_watch_makes_room},
