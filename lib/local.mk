@@ -39,6 +39,7 @@ simulated_sources = \
 	%D%/incident.c %D%/incident.h \
 	%D%/revocation.c %D%/revocation.h \
 	%D%/stats.c %D%/stats.h \
+	%D%/text.c %D%/text.h \
 	%D%/zk/account.c %D%/zk/account.h \
 	%D%/zk/attempt.c %D%/zk/attempt.h \
 	%D%/zk/batch.c %D%/zk/batch.h \

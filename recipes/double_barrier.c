@@ -143,7 +143,7 @@ int pdk_double_barrier_leave(pdk_double_barrier *b, int64_t timeout_ms)
 
 pdk_state pdk_double_barrier_state(pdk_double_barrier *b)
 {
-    int rc = pdk__object_enter(object_of(b));
+    int rc = pdk__object_ask(object_of(b));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
     bool inside = b->stay != NULL && b->stay->inside;

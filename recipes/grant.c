@@ -224,7 +224,7 @@ int pdk_grant_cancel(pdk_grant *g)
 
 pdk_state pdk_grant_state(pdk_grant *g)
 {
-    int rc = pdk__object_enter(object_of(g));
+    int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
     pdk_state state = pdk__held_state(held(g));
@@ -234,7 +234,7 @@ pdk_state pdk_grant_state(pdk_grant *g)
 
 int64_t pdk_grant_valid_ms(pdk_grant *g)
 {
-    if (pdk__object_enter(object_of(g)) != 0)
+    if (pdk__object_ask(object_of(g)) != 0)
         return 0;
     int64_t left_ms = pdk__held_valid_ms(held(g));
     pdk__object_leave(object_of(g));
@@ -243,7 +243,7 @@ int64_t pdk_grant_valid_ms(pdk_grant *g)
 
 int pdk_grant_token(pdk_grant *g, int64_t *token)
 {
-    int rc = token != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
+    int rc = token != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     const struct pdk__hold *hold = held(g);
@@ -255,7 +255,7 @@ int pdk_grant_token(pdk_grant *g, int64_t *token)
 
 int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
 {
-    int rc = turn != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
+    int rc = turn != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     const struct pdk__holding *op = pdk__holds_handled(g->op);
@@ -274,7 +274,7 @@ static int64_t ahead_of(pdk_grant *g)
 
 int pdk_grant_ahead(pdk_grant *g, int64_t *ahead)
 {
-    int rc = ahead != NULL ? pdk__object_enter(object_of(g)) : PDK_EINVAL;
+    int rc = ahead != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     bool waits = g->op->by_turn ? !g->op->turn.settled : g->op->hold.stage == PDK__HOLD_PENDING;
@@ -288,7 +288,7 @@ unsigned pdk_grant_count(pdk_grant *g) { return g != NULL ? g->op->hold.sites.n 
 
 size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)
 {
-    if (i >= pdk_grant_count(g) || pdk__object_enter(object_of(g)) != 0)
+    if (i >= pdk_grant_count(g) || pdk__object_ask(object_of(g)) != 0)
         return pdk__incident_copy(buf, size, "");
     size_t length = pdk__held_node(held(g), i, buf, size);
     pdk__object_leave(object_of(g));

@@ -25,7 +25,7 @@ static struct pdk__hold *asked(struct pdk__object *o) { return o->kind->asked !=
 
 pdk_state pdk__asked_state(struct pdk__object *o)
 {
-    int rc = pdk__object_enter(o);
+    int rc = pdk__object_ask(o);
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
     pdk_state state = pdk__held_state(asked(o));
@@ -35,7 +35,7 @@ pdk_state pdk__asked_state(struct pdk__object *o)
 
 int64_t pdk__asked_valid_ms(struct pdk__object *o)
 {
-    if (pdk__object_enter(o) != 0)
+    if (pdk__object_ask(o) != 0)
         return 0;
     int64_t left_ms = pdk__held_valid_ms(asked(o));
     pdk__object_leave(o);
@@ -46,7 +46,7 @@ int pdk__asked_token(struct pdk__object *o, int64_t *token)
 {
     if (token == NULL)
         return PDK_EINVAL;
-    int rc = pdk__object_enter(o);
+    int rc = pdk__object_ask(o);
     if (rc != 0)
         return rc;
     const struct pdk__hold *hold = asked(o);
@@ -58,7 +58,7 @@ int pdk__asked_token(struct pdk__object *o, int64_t *token)
 
 size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size)
 {
-    if (pdk__object_enter(o) != 0)
+    if (pdk__object_ask(o) != 0)
         return pdk__incident_copy(buf, size, "");
     size_t length = pdk__held_node(asked(o), i, buf, size);
     pdk__object_leave(o);
@@ -69,7 +69,7 @@ int pdk__asked_ahead(struct pdk__object *o, int64_t *ahead)
 {
     if (ahead == NULL)
         return PDK_EINVAL;
-    int rc = pdk__object_enter(o);
+    int rc = pdk__object_ask(o);
     if (rc != 0)
         return rc;
     const struct pdk__hold *hold = o->kind->waiting(o);

@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/core/queue.h"
 #include "lib/zk/callbacks.h"
+#include "lib/zk/session.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -249,7 +250,7 @@ static void grant(struct pdk__hold *hold)
         if (hold->parts[i].token > hold->token)
             hold->token = hold->parts[i].token;
     hold->suspect = false;
-    hold->object->error[0] = '\0';
+    pdk__text_set(&hold->object->error, "");
     move(hold, PDK__HOLD_GRANTED);
     count_grant(hold);
     hold->gate_verbs.names_path = true; /* from now on the gate is a node that may be left */
@@ -280,7 +281,7 @@ static int start_part(struct pdk__part *part)
     if (hold->sites.path != NULL)
         spec.conditions.places = hold->sites.n;
     part->began_ms = hold->began_ms;
-    part->why[0] = '\0';
+    pdk__text_set(&part->why, "");
     part->stage = PDK__HOLD_PENDING;
     part->at_work = true;
     part->spent = false;
@@ -655,6 +656,8 @@ int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const str
 void pdk__hold_clear(struct pdk__hold *hold)
 {
     assert(hold->refs == 0 && hold->n_at_work == 0 && pdk__list_empty(&hold->deferred.link));
+    EACH_PART (part, hold)
+        pdk__part_clear(part);
     pdk__batch_clear(&hold->batch);
     pthread_cond_destroy(&hold->moved);
     if (several(hold))
@@ -695,7 +698,7 @@ void pdk__hold_refuse(struct pdk__hold *hold, int rc, const char *why)
     if (hold->stage != PDK__HOLD_PENDING)
         return;
     hold->blamed = hold->parts;
-    snprintf(hold->blamed->why, sizeof hold->blamed->why, "%s", why);
+    pdk__text_set(&hold->blamed->why, why);
     fail(hold, rc);
 }
 
@@ -791,7 +794,7 @@ int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)
     assert(pdk__client_locked(c));
     if (hold->stage != PDK__HOLD_GRANTED || pdk__hold_lost(hold))
         return 0;
-    int64_t left_ms = pdk__session_deadline_ms(&c->session) - pdk__now_ms();
+    int64_t left_ms = pdk__session_deadline_ms(&c->session) - pdk__client_refreshed_ms(c);
     return left_ms > 0 ? left_ms : 0;
 }
 

@@ -175,7 +175,7 @@ pdk_state pdk__hold_state(const struct pdk__hold *hold);
  * parts. -1: not known yet. 0 of one that is granted. */
 int64_t pdk__hold_ahead(const struct pdk__hold *hold);
 
-/* The milliseconds for which it is certain to be held. */
+/* The milliseconds for which it is certain to be held, from the refresh that the caller has made. */
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
 
 /* OBJECT, whose nodes are the same, has it from now on. No callback of its release may be under way. */

@@ -81,7 +81,7 @@ struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
 
 int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
 {
-    int rc = turn != NULL ? pdk__object_enter(&l->object) : PDK_EINVAL;
+    int rc = turn != NULL ? pdk__object_ask(&l->object) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     const struct pdk__holding *op = find_asked(holds_of(l));
@@ -236,7 +236,7 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
     struct pdk__holding *op = op_of(hold);
     pdk__holds_moved(op->holds);
     if (op->idle) { /* no program relies on it */
-        hold->object->error[0] = '\0';
+        pdk__text_set(&hold->object->error, "");
         return;
     }
     if (state == PDK__ACT_LOST)
@@ -333,8 +333,11 @@ static struct pdk__holding *make_with_node(struct pdk__holds *h, const struct pd
 static void tell_turn(struct pdk__turn *turn)
 {
     struct pdk__holding *op = PDK__MEMBER(turn, struct pdk__holding, turn);
-    if (turn->rc != 0 && turn->rc != PDK_ECANCELED)
-        pdk__turn_describe(turn, turn->object->error);
+    char text[PDK__INCIDENT_MAX];
+    if (turn->rc != 0 && turn->rc != PDK_ECANCELED) {
+        pdk__turn_describe(turn, text);
+        pdk__text_set(&turn->object->error, text);
+    }
     pdk__client_queue_callback(turn->object->client, &op->completed_callback);
 }
 

@@ -273,7 +273,7 @@ int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_
 static int end(struct pdk__leader *l, const char *verb, int rc)
 {
     struct pdk__object *o = &l->lock.object;
-    if (rc == 0 || rc != l->result || o->error[0] == '\0')
+    if (rc == 0 || rc != l->result || pdk__text(&o->error)[0] == '\0')
         return pdk__object_end(o, verb, rc);
     pdk__object_leave(o);
     return rc;
@@ -402,7 +402,7 @@ int pdk_leader_wait(pdk_leader *leader, int64_t timeout_ms)
 pdk_leadership pdk_leader_state(pdk_leader *leader)
 {
     struct pdk__leader *l = leader_at(leader);
-    if (pdk__object_enter(object_of(l)) != 0)
+    if (pdk__object_ask(object_of(l)) != 0)
         return PDK_LEADER_IDLE;
     pdk_leadership state = l->state;
     pdk__object_leave(&l->lock.object);
@@ -412,7 +412,7 @@ pdk_leadership pdk_leader_state(pdk_leader *leader)
 bool pdk_leader_is_leader(pdk_leader *leader)
 {
     struct pdk__leader *l = leader_at(leader);
-    if (pdk__object_enter(object_of(l)) != 0)
+    if (pdk__object_ask(object_of(l)) != 0)
         return false;
     bool leads = l->state == PDK_LEADER_LEADING && pdk__hold_valid_ms(&l->hold) > 0;
     pdk__object_leave(&l->lock.object);

@@ -161,7 +161,7 @@ const char *pdk_multilock_path(pdk_multilock *l, unsigned i)
 
 int pdk_multilock_token(pdk_multilock *l, unsigned i, int64_t *token)
 {
-    int rc = token != NULL && sites_of(l, i) != NULL ? pdk__object_enter(&l->object) : PDK_EINVAL;
+    int rc = token != NULL && sites_of(l, i) != NULL ? pdk__object_ask(&l->object) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     struct pdk__hold *hold = pdk__holds_asked(&l->object);

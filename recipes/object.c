@@ -18,6 +18,7 @@ static void destroy(struct pdk__object *o)
     pdk__changes_clear(&o->changes);
     pdk__changes_clear(&o->revocations);
     pdk__changes_clear(&o->places);
+    pdk__text_set(&o->error, "");
     pdk__free(o->path);
     pdk__free(o);
 }
@@ -110,7 +111,13 @@ static int describe(struct pdk__object *o, const char *verb, int rc, char text[P
     return rc;
 }
 
-int pdk__object_incident(struct pdk__object *o, const char *verb, int rc) { return describe(o, verb, rc, o->error); }
+int pdk__object_incident(struct pdk__object *o, const char *verb, int rc)
+{
+    char text[PDK__INCIDENT_MAX];
+    describe(o, verb, rc, text);
+    pdk__text_set(&o->error, text);
+    return rc;
+}
 
 int pdk__object_blame(struct pdk__object *o, const char *verb, int rc)
 {
@@ -130,15 +137,17 @@ int pdk__object_explain(struct pdk__object *o, const char *verb, int rc, const c
 
 /* --- every verb -------------------------------------------------------------------------------------------------- */
 
-int pdk__object_enter_that(struct pdk__object *o)
+static int entered(struct pdk__object *o, int rc)
 {
-    int rc = pdk__client_enter(o->client);
     if (rc != 0)
         return rc;
     pdk__object_ref(o);
     pdk__client_refresh(o->client);
     return 0;
 }
+
+int pdk__object_enter_that(struct pdk__object *o) { return entered(o, pdk__client_enter(o->client)); }
+int pdk__object_ask_that(struct pdk__object *o) { return entered(o, pdk__client_ask(o->client)); }
 
 void pdk__object_leave(struct pdk__object *o)
 {
@@ -150,6 +159,7 @@ void pdk__object_leave(struct pdk__object *o)
         return;
     }
     pdk__client_ref(c);
+    pdk__client_shield(c);
     pdk__object_unref(o);
     pdk__client_leave(c);
     pdk__client_unref(c);
@@ -180,7 +190,7 @@ size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size)
     if (pdk__object_enter(o) != 0)
         return pdk__incident_copy(buf, size, "");
     const char *own = pdk__incident_text(o->number);
-    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : o->error);
+    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : pdk__text(&o->error));
     pdk__object_leave(o);
     return length;
 }

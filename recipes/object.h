@@ -10,6 +10,7 @@
 #define PDK__OBJECT_H
 
 #include "lib/incident.h"
+#include "lib/text.h"
 #include "lib/zk/client.h"
 #include "recipes/changes.h"
 
@@ -45,8 +46,8 @@ struct pdk__object {
     struct pdk_client *client;
     unsigned refs;
     char *path;
-    uint64_t number;               /* its number in incidents */
-    char error[PDK__INCIDENT_MAX]; /* the last incident that came without a call, since the last grant */
+    uint64_t number;        /* its number in incidents */
+    struct pdk__text error; /* the last incident that came without a call, since the last grant */
     struct pdk__changes changes;
     struct pdk__changes revocations;
     struct pdk__changes places;
@@ -69,6 +70,10 @@ static inline int pdk__object_enter(struct pdk__object *o)
     return o != NULL ? pdk__object_enter_that(o) : PDK_EINVAL;
 }
 void pdk__object_leave(struct pdk__object *o); /* with the lock, which it releases */
+
+/* A question, which only reads, begins with this instead (pdk__client_ask()). */
+int pdk__object_ask_that(struct pdk__object *o);
+static inline int pdk__object_ask(struct pdk__object *o) { return o != NULL ? pdk__object_ask_that(o) : PDK_EINVAL; }
 
 /* Verbs that can fail begin and end with these instead. The end notes why the call failed, unless a callee has noted
  * it already, or that it did not fail. Returns RC. */

@@ -7,11 +7,10 @@
 /* The client's reason is better than the claim's, but does not tell the place of a request that timed out. */
 void pdk__part_keep_reason(struct pdk__part *part, int rc)
 {
-    part->why[0] = '\0';
+    char why[PDK__REASON_MAX] = "";
     if (rc != PDK_ETIMEDOUT)
-        pdk__account_error(part->object->client, rc, part->why, sizeof part->why);
-    if (part->why[0] == '\0')
-        snprintf(part->why, sizeof part->why, "%s", part->claim.standing.why);
+        pdk__account_error(part->object->client, rc, why, sizeof why);
+    pdk__text_set(&part->why, why[0] != '\0' ? why : pdk__text(&part->claim.standing.why));
     part->waited_ms = pdk__now_ms() - part->began_ms;
 }
 
@@ -22,18 +21,20 @@ static const char *named_path(const struct pdk__part *part)
 
 static void describe(const struct pdk__part *part, const char *verb, int rc, char text[PDK__INCIDENT_MAX])
 {
-    const char *path = named_path(part);
+    const char *path = named_path(part), *why = pdk__text(&part->why);
     assert(pdk__client_locked(part->object->client));
     if (rc == PDK_ETIMEDOUT)
         snprintf(text, PDK__INCIDENT_MAX, "%s %s: timed out after %lld ms%s%s", verb, path, (long long)part->waited_ms,
-                 part->why[0] != '\0' ? ": " : "", part->why);
+                 why[0] != '\0' ? ": " : "", why);
     else
-        pdk__incident_format(text, verb, path, rc, part->why);
+        pdk__incident_format(text, verb, path, rc, why);
 }
 
 void pdk__part_incident(struct pdk__part *part, const char *verb, int rc)
 {
-    describe(part, verb, rc, part->object->error);
+    char text[PDK__INCIDENT_MAX];
+    describe(part, verb, rc, text);
+    pdk__text_set(&part->object->error, text);
 }
 
 int pdk__part_blame(const struct pdk__part *part, const char *verb, int rc)
@@ -46,21 +47,28 @@ int pdk__part_blame(const struct pdk__part *part, const char *verb, int rc)
 
 void pdk__part_note_leftover(struct pdk__part *part)
 {
-    char *text = part->object->error;
-    const char *why = part->claim.standing.why;
-    size_t n = strlen(text);
-    if (strstr(text, why) == NULL)
-        snprintf(text + n, PDK__INCIDENT_MAX - n, "%s%s", n > 0 ? "; " : "", why);
+    char text[PDK__INCIDENT_MAX];
+    const char *error = pdk__text(&part->object->error), *why = pdk__text(&part->claim.standing.why);
+    snprintf(text, sizeof text, "%s%s%s", error, error[0] != '\0' ? "; " : "", why);
+    if (strstr(error, why) == NULL)
+        pdk__text_set(&part->object->error, text);
 }
 
 void pdk__part_note_hindrance(struct pdk__part *part, const char *why)
 {
-    char *text = part->object->error;
-    const char *path = named_path(part);
-    if (part->stage == PDK__HOLD_PENDING)
-        snprintf(text, PDK__INCIDENT_MAX, "%s %s: not granted yet: %s", part->verbs->acquire, path, why);
-    else if (part->stage == PDK__HOLD_GRANTED)
-        snprintf(text, PDK__INCIDENT_MAX, "%s %s: %s", part->verbs->keep, path, why);
+    char text[PDK__INCIDENT_MAX];
+    bool pending = part->stage == PDK__HOLD_PENDING;
+    if (!pending && part->stage != PDK__HOLD_GRANTED)
+        return;
+    snprintf(text, sizeof text, "%s %s: %s%s", pending ? part->verbs->acquire : part->verbs->keep, named_path(part),
+             pending ? "not granted yet: " : "", why);
+    pdk__text_set(&part->object->error, text);
+}
+
+void pdk__part_clear(struct pdk__part *part)
+{
+    pdk__text_set(&part->why, "");
+    pdk__claim_clear(&part->claim);
 }
 
 int pdk__part_guard(struct pdk__part *part, struct zoo_op *check)

@@ -35,16 +35,19 @@ struct pdk__part {
     bool at_work; /* the claim: something may be left on the servers */
     bool spent;   /* the numbers of its path are used up: the next node is made when that is renewed */
     bool suspect;
-    bool revoked;              /* before the hold was granted */
-    int result;                /* why it failed, or 0 */
-    int64_t token;             /* of the last grant */
-    char node[PDK__NAME_MAX];  /* of the last grant */
-    char why[PDK__REASON_MAX]; /* why it failed, was lost, or could not be released, beyond the code */
-    const char *lent;          /* the path of that node, once it was lent; owned by the object */
+    bool revoked;             /* before the hold was granted */
+    int result;               /* why it failed, or 0 */
+    int64_t token;            /* of the last grant */
+    char node[PDK__NAME_MAX]; /* of the last grant */
+    struct pdk__text why;     /* why it failed, was lost, or could not be released, beyond the code */
+    const char *lent;         /* the path of that node, once it was lent; owned by the object */
     int64_t began_ms, waited_ms;
 };
 
 /* All with the client's lock held. */
+
+/* It is not at work: free its texts. */
+void pdk__part_clear(struct pdk__part *part);
 
 /* It failed, was lost, or could not be released, with RC: keep the reason. The claim's next request will soon overwrite
  * its own. */

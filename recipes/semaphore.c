@@ -146,7 +146,7 @@ int pdk_semaphore_follow(pdk_semaphore *l, const char *count_path)
 unsigned pdk_semaphore_limit(pdk_semaphore *l)
 {
     struct pdk__semaphore *s = semaphore_of(l);
-    if (pdk__object_enter(object_of(s)) != 0)
+    if (pdk__object_ask(object_of(s)) != 0)
         return 0;
     unsigned limit = (unsigned)s->rule.admits;
     pdk__object_leave(&s->holds.lock.object);

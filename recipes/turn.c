@@ -78,9 +78,9 @@ static const char *reason(const struct pdk__turn *turn)
     if (hold == NULL)
         return "";
     if (turn->rc != PDK_ETIMEDOUT)
-        return hold->blamed != NULL ? hold->blamed->why : "";
+        return hold->blamed != NULL ? pdk__text(&hold->blamed->why) : "";
     return hold->stage == PDK__HOLD_GRANTED ? "another thread of this process holds it"
-                                            : hold->parts->claim.standing.why;
+                                            : pdk__text(&hold->parts->claim.standing.why);
 }
 
 void pdk__turn_describe(const struct pdk__turn *turn, char text[PDK__INCIDENT_MAX])

@@ -527,6 +527,7 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
     int rc = pdk__member_may_join(c, spec->path);
     if (rc != 0)
         return rc;
+    pdk__claim_clear(claim);
     *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
     claim->wire = (struct pdk__wire){.client = c, .reply = replied};
     claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
@@ -542,6 +543,8 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
          (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
     return 0;
 }
+
+void pdk__claim_clear(struct pdk__claim *claim) { pdk__standing_clear(&claim->standing); }
 
 void pdk__claim_release(struct pdk__claim *claim)
 {

@@ -63,11 +63,14 @@ struct pdk__claim {
     struct pdk__standing standing;
 };
 
-/* Start to contend, with the client's lock held. The listener is notified later or from inside the call. PDK_ELIMIT
+/* Start to contend, with the client's lock held. The claim is zeroed, or has ended. The listener is notified later or from inside the call. PDK_ELIMIT
  * when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an error the listener is never
  * called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
                      const struct pdk__claim_spec *spec);
+
+/* It is not at work: free what it tells of its last request. */
+void pdk__claim_clear(struct pdk__claim *claim);
 
 /* The caller no longer wants to hold. */
 void pdk__claim_release(struct pdk__claim *claim);

@@ -35,27 +35,56 @@ static void note_owner(struct pdk_client *c, pthread_t owner)
     c->turn++;
 }
 
+static void take_lock(struct pdk_client *c, bool shielded)
+{
+    assert(locked == NULL);
+    pthread_mutex_lock(&c->lock);
+    note_owner(c, pthread_self());
+    locked = c;
+    c->shielded = shielded;
+}
+
 /* ZooKeeper's client writes to a pipe inside its asynchronous calls: a cancellation point, with our lock held. */
 void pdk__client_lock(struct pdk_client *c)
 {
     int before;
-    assert(locked == NULL);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    pthread_mutex_lock(&c->lock);
-    note_owner(c, pthread_self());
-    locked = c;
+    take_lock(c, true);
     c->cancel_state = before;
 }
 
-int pdk__client_enter(struct pdk_client *c)
+void pdk__client_shield(struct pdk_client *c)
 {
-    if (!pdk__process_is_self(c->process)) /* touch nothing: the lock may have been held in the parent */
-        return PDK_EFORKED;
-    pdk__client_lock(c);
-    return 0;
+    assert(pdk__client_locked(c));
+    if (!c->shielded)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &c->cancel_state);
+    c->shielded = true;
 }
 
-void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event) { c->upper->session(c, event); }
+/* A forked child must touch nothing: the lock may have been held in the parent. */
+static int refuse_child(const struct pdk_client *c) { return pdk__process_is_self(c->process) ? 0 : PDK_EFORKED; }
+
+int pdk__client_enter(struct pdk_client *c)
+{
+    int rc = refuse_child(c);
+    if (rc == 0)
+        pdk__client_lock(c);
+    return rc;
+}
+
+int pdk__client_ask(struct pdk_client *c)
+{
+    int rc = refuse_child(c);
+    if (rc == 0)
+        take_lock(c, false);
+    return rc;
+}
+
+void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event)
+{
+    pdk__client_shield(c);
+    c->upper->session(c, event);
+}
 
 static bool need_is_reported(const struct pdk_client *c) { return c->session.lease_needed == (c->n_needing_lease > 0); }
 
@@ -91,6 +120,7 @@ static bool settle(struct pdk_client *c)
         for (; !pdk__list_empty(&c->deferred); worked = true) {
             struct pdk__deferred *deferred = PDK__MEMBER(c->deferred.next, struct pdk__deferred, link);
             pdk__list_remove(&deferred->link);
+            pdk__client_shield(c);
             deferred->run(deferred);
         }
         report_need(c);
@@ -101,12 +131,14 @@ static bool settle(struct pdk_client *c)
 void pdk__client_leave(struct pdk_client *c)
 {
     settle(c);
+    bool shielded = c->shielded;
     int before = c->cancel_state;
     assert(pdk__client_locked(c) && locked == c);
     locked = NULL;
     note_owner(c, no_thread);
     pthread_mutex_unlock(&c->lock);
-    pthread_setcancelstate(before, NULL);
+    if (shielded)
+        pthread_setcancelstate(before, NULL);
 }
 
 static int over(const struct pdk_client *c) { return c->closing ? PDK_ECLOSED : c->over; }
@@ -153,7 +185,13 @@ int pdk__cond_init(pthread_cond_t *cond)
     return rc == 0 ? 0 : PDK_ESYSTEM;
 }
 
-static void own_again(void *client) { note_owner(client, pthread_self()); }
+/* A thread that waited was shielded: only questions are not, and none of them waits. */
+static void own_again(void *client)
+{
+    struct pdk_client *c = client;
+    note_owner(c, pthread_self());
+    c->shielded = true;
+}
 
 /* At most until AT, unless it is NULL. The thread has the lock again also when it is cancelled. */
 static void wait_on(struct pdk_client *c, pthread_cond_t *cond, const struct timespec *at)
@@ -192,7 +230,7 @@ static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable)
 {
     int state = c->cancel_state;
-    assert(pdk__client_locked(c));
+    assert(pdk__client_locked(c) && c->shielded);
     if (settle(c))
         return; /* what the caller waits for may have happened */
     if (cancellable)

@@ -64,7 +64,8 @@ struct pdk_client {
     struct pdk__process process; /* that created it */
     pthread_mutex_t lock;
     _Atomic(pthread_t) owner; /* the thread that has the lock; 0: none, or one that waits on a condition */
-    int cancel_state;         /* of the thread that has the lock */
+    bool shielded;            /* from cancellation is the thread that has the lock */
+    int cancel_state;         /* of that thread, before it was */
     const struct pdk__upper *upper;
     struct pdk__list link; /* in the registry */
     uintptr_t id;          /* in the registry; what watchers are given */
@@ -96,6 +97,8 @@ struct pdk_client {
     struct pdk__callback session_callback;
     pdk_session_state told;  /* the state that the session callback got last */
     int64_t session_wake_ms; /* of the machine, since its last step */
+    int64_t refreshed_ms;    /* the clock, when the state was brought up to date last */
+    uint64_t refreshed_turn;
 
     /* the members */
     int over; /* why no session will ever follow, or 0 */
@@ -165,6 +168,10 @@ struct pdk_client {
 int pdk__client_enter(struct pdk_client *c);
 void pdk__client_leave(struct pdk_client *c);
 
+/* A question enters by this instead. It reads, and calls nothing that is a cancellation point, so it need not prevent
+ * one: that takes longer than the lock. */
+int pdk__client_ask(struct pdk_client *c);
+
 /* The same, without the refusals: for completions, whose client is alive. */
 void pdk__client_lock(struct pdk_client *c);
 
@@ -197,6 +204,10 @@ void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred);
 
 /* Will the release of the lock do nothing but that? */
 bool pdk__client_settled(const struct pdk_client *c);
+
+/* Prevent a cancellation until the lock is released, if the thread that has the lock has not done so yet: a question
+ * that finds more to do. */
+void pdk__client_shield(struct pdk_client *c);
 
 /* A step of the session machine, and all that follows from it. */
 void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *event);

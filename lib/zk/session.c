@@ -145,6 +145,14 @@ void pdk__client_refresh(struct pdk_client *c)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED, .now_ms = now_ms});
     if (now_ms >= c->session_wake_ms)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
+    c->refreshed_ms = now_ms;
+    c->refreshed_turn = c->turn;
+}
+
+int64_t pdk__client_refreshed_ms(const struct pdk_client *c)
+{
+    assert(pdk__client_locked(c) && c->refreshed_turn == c->turn);
+    return c->refreshed_ms;
 }
 
 /* --- telling the program ----------------------------------------------------------------------------------------- */

@@ -18,4 +18,7 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
  * have done so is late. */
 void pdk__client_refresh(struct pdk_client *c);
 
+/* With the lock: that time. The lock was not released since. */
+int64_t pdk__client_refreshed_ms(const struct pdk_client *c);
+
 #endif

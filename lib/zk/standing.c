@@ -21,11 +21,12 @@ static void note_stranger(struct pdk__standing *s, const char *child)
 }
 
 /* Junk holds a permit, and no client will ever give it back. */
-static void note_holder(struct pdk__standing *s, const char *child, const struct pdk__name *name)
+static void note_holder(struct pdk__standing *s, const char *child)
 {
-    char clean[sizeof s->holder - sizeof " (junk)"];
+    char clean[120], holder[128];
     pdk__incident_clean(clean, sizeof clean, child, strlen(child));
-    snprintf(s->holder, sizeof s->holder, "%s%s", clean, name->kind == PDK__NAME_JUNK ? " (junk)" : "");
+    snprintf(holder, sizeof holder, "%s%s", clean, pdk__name_glance(child).kind == PDK__NAME_JUNK ? " (junk)" : "");
+    pdk__text_set(&s->holder, holder);
 }
 
 static void note_listing(struct pdk__standing *s, const struct pdk__event *event)
@@ -33,10 +34,10 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
     bool has_node = s->machine->node.exists == PDK__NODE_YES;
     int64_t own = has_node ? pdk__name_parse(s->machine->node.name).sequence : INT64_MAX;
     int64_t lowest = INT64_MAX, nearest = INT64_MIN;
+    const char *first = NULL;
     s->known = true;
     s->ahead = 0;
     s->library = NULL;
-    s->holder[0] = s->who[0] = '\0';
     for (size_t i = 0; i < event->n_children; i++) {
         const char *child = event->children[i];
         struct pdk__name name = pdk__name_glance(child);
@@ -50,11 +51,16 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
             nearest = at;
             s->library = pdk__name_library(child);
         }
-        if (at >= lowest)
-            continue;
-        lowest = at;
-        note_holder(s, child, &name);
+        if (at < lowest) {
+            lowest = at;
+            first = child;
+        }
     }
+    pdk__text_set(&s->who, "");
+    if (first != NULL)
+        note_holder(s, first);
+    else
+        pdk__text_set(&s->holder, "");
 }
 
 void pdk__standing_owner(char *buf, size_t size, const char *data, int length)
@@ -77,7 +83,14 @@ void pdk__standing_owner(char *buf, size_t size, const char *data, int length)
 void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
 {
     assert(pdk__client_locked(s->client));
-    snprintf(s->who, sizeof s->who, "%s", owner);
+    pdk__text_set(&s->who, owner);
+}
+
+void pdk__standing_clear(struct pdk__standing *s)
+{
+    pdk__text_set(&s->holder, "");
+    pdk__text_set(&s->who, "");
+    pdk__text_set(&s->why, "");
 }
 
 /* Contenders of Curator go by the same rules. Those of other libraries may not: a program that waits for one, or for its
@@ -85,7 +98,9 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner)
 static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
 {
     bool watches_first = s->ahead == (s->machine->queue.before ? 2 : 1);
-    const char *who = watches_first && s->who[0] != '\0' ? s->who : s->holder;
+    const char *who = pdk__text(&s->who);
+    if (!watches_first || who[0] == '\0')
+        who = pdk__text(&s->holder);
     bool strange = s->library != NULL && s->library->conduct[0] != '\0';
     if (s->ahead == 0)
         snprintf(buf, size, "first in the queue");
@@ -221,21 +236,36 @@ static void why_left(struct pdk__standing *s, const struct pdk__event *event, in
 
 /* --- the log of a contender ------------------------------------------------------------------------------------- */
 
+static void tell_end(struct pdk__standing *s, const struct pdk__event *event, int error)
+{
+    char why[PDK__REASON_MAX];
+    if (error == 0) {
+        pdk__log(s->client, PDK_LOG_INFO, "%s: nothing is left on the servers", s->path);
+        return;
+    }
+    why_left(s, event, error, why, sizeof why);
+    pdk__text_set(&s->why, why);
+    if (error == PDK_EUNKNOWN && goes_with_session(s, event))
+        pdk__log(s->client, PDK_LOG_INFO, "%s: %s", s->path, why);
+    else
+        pdk__log(s->client, PDK_LOG_WARNING, "%s: %s%s%s", s->path, pdk_strerror(error), why[0] != '\0' ? ": " : "",
+                 why);
+}
+
 static void tell(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
                  const struct pdk__action *action)
 {
     struct pdk_client *c = s->client;
     const char *path = s->path;
-    char *why = s->why;
-    size_t size = sizeof s->why;
-    char server[300];
+    char why[PDK__REASON_MAX], server[300];
     switch (action->kind) {
     case PDK__ACT_GRANTED:
         pdk__log(c, PDK_LOG_INFO, "%s: granted, token %lld, node %s", path, (long long)action->token,
                  s->machine->node.name);
         break;
     case PDK__ACT_FAILED:
-        why_failed(s, before, event, action->error, why, size);
+        why_failed(s, before, event, action->error, why, sizeof why);
+        pdk__text_set(&s->why, why);
         pdk__log(c, PDK_LOG_INFO, "%s: not granted: %s%s%s", path, pdk_strerror(action->error),
                  why[0] != '\0' ? ": " : "", why);
         break;
@@ -248,7 +278,8 @@ static void tell(struct pdk__standing *s, enum pdk__phase before, const struct p
         pdk__log(c, PDK_LOG_INFO, "%s: held again", path);
         break;
     case PDK__ACT_LOST:
-        why_lost(s, event, why, size);
+        why_lost(s, event, why, sizeof why);
+        pdk__text_set(&s->why, why);
         s->loss = loss_of(event);
         pdk__log(c, PDK_LOG_WARNING, "%s: lost: %s", path, why);
         break;
@@ -256,15 +287,7 @@ static void tell(struct pdk__standing *s, enum pdk__phase before, const struct p
         pdk__log(c, PDK_LOG_INFO, "%s: another client asks for it", path);
         break;
     case PDK__ACT_DONE:
-        if (action->error != 0)
-            why_left(s, event, action->error, why, size);
-        if (action->error == PDK_EUNKNOWN && goes_with_session(s, event))
-            pdk__log(c, PDK_LOG_INFO, "%s: %s", path, why);
-        else if (action->error != 0)
-            pdk__log(c, PDK_LOG_WARNING, "%s: %s%s%s", path, pdk_strerror(action->error), why[0] != '\0' ? ": " : "",
-                     why);
-        else
-            pdk__log(c, PDK_LOG_INFO, "%s: nothing is left on the servers", path);
+        tell_end(s, event, action->error);
         break;
     default:
         break;

@@ -9,6 +9,7 @@
 
 #include "lib/core/contender.h"
 #include "lib/core/name.h"
+#include "lib/text.h"
 #include "lib/zk/account.h"
 
 /* The place of a claim in the queue, by its last listing, and what became of it. LIBRARY is that of the contender directly
@@ -17,15 +18,15 @@ struct pdk__standing {
     struct pdk_client *client;
     const char *path; /* of the lock */
     const struct pdk__contender *machine;
-    bool known;       /* the place; only while it has a node */
-    bool strangers;   /* a contender of another recipe was seen, and reported */
-    size_t ahead;     /* contenders before it; of a claim that only looks, all of them */
-    char holder[128]; /* the name of the first one's node, and what it is if that is not plain */
+    bool known;              /* the place; only while it has a node */
+    bool strangers;          /* a contender of another recipe was seen, and reported */
+    size_t ahead;            /* contenders before it; of a claim that only looks, all of them */
+    struct pdk__text holder; /* the name of the first one's node, and what it is if that is not plain */
     const struct pdk__library *library;
-    char who[192];             /* the owner of the node directly ahead, by its data */
-    char why[PDK__REASON_MAX]; /* why it was lost, failed, or could not be released; "" */
-    pdk_loss loss;             /* why it was lost, for programs */
-    uint64_t slow_link;        /* the connection that was reported as too slow last; 0: none */
+    struct pdk__text who; /* the owner of the node directly ahead, by its data */
+    struct pdk__text why; /* why it was lost, failed, or could not be released; "" */
+    pdk_loss loss;        /* why it was lost, for programs */
+    uint64_t slow_link;   /* the connection that was reported as too slow last; 0: none */
 };
 
 /* MACHINE, which contends for PATH, has taken EVENT, from BEFORE, and gave ACTIONS, which are still to be carried
@@ -42,6 +43,9 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner);
 
 /* The owner of a contender's node by its DATA: "db7 pid 4711 (nightly)", or "". Needs no lock. */
 void pdk__standing_owner(char *buf, size_t size, const char *data, int length);
+
+/* Free its texts. */
+void pdk__standing_clear(struct pdk__standing *s);
 
 /* How many contenders are ahead by the last listing of its node; -1 before there was one. */
 int64_t pdk__standing_ahead(const struct pdk__standing *s);

@@ -254,6 +254,37 @@ static void others(void)
     end();
 }
 
+/* It is mostly the first to notice that the connection is lost, and then it does what follows from that. */
+static void *ask_pending(void *arg)
+{
+    struct pending *p = arg;
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pthread_cancel(pthread_self());
+    p->rc = 1;
+    while (pdk_lock_state(m) == PDK_HELD && pdk_lock_valid_ms(m) > 0)
+        ;
+    p->done = true;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void questions(void)
+{
+    for (int round = 0; round < 5; round++) {
+        struct pending p = {0};
+        pthread_t thread;
+        begin();
+        CHECK_EQ(pthread_create(&thread, NULL, ask_pending, &p), 0);
+        CHECK_WITHIN(LONG_MS, p.rc == 1);
+        pdk__proxy_refuse(fixture.proxy, true);
+        pdk__proxy_cut(fixture.proxy);
+        join_cancelled(thread);
+        CHECK(p.done);
+        pdk__proxy_refuse(fixture.proxy, false);
+        end();
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -263,6 +294,7 @@ int main(int argc, char **argv)
         {"threads cancelled at odd moments leave the lock free", odd_moments},
         {"a cancelled wait for a leadership leaves it standing", candidate},
         {"unlock is no cancellation point", unlocks},
+        {"neither is a question, whatever follows from it", questions},
         {"neither is making, asking or closing a client", others},
         {0},
     };
