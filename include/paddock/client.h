@@ -26,6 +26,8 @@
  *    more for each further one in a row, and two thirds at most. With one server, or on an adopted handle, it costs two
  *    thirds. List servers that exist.
  *  - One client at a time may adopt a given handle.
+ *  - A thread whose cancellation is asynchronous (PTHREAD_CANCEL_ASYNCHRONOUS) must not call the library: it could end
+ *    while it has a lock of the client. The calls that are cancellation points say so.
  */
 #ifndef PADDOCK_CLIENT_H
 #define PADDOCK_CLIENT_H

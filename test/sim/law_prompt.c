@@ -10,10 +10,13 @@
 /* The longest two rests of a contender, and of other things that are tried again. */
 enum { RESTS_MS = 2000 };
 
-/* A first proof takes up to a timeout, where the servers' tick is half of it. */
+/* A first proof takes up to a timeout, where the servers' tick is half of it. So does the next one of a holder that was
+ * apart for so long that a new connection alone proves too little. */
+static bool proves(enum pdk__phase phase) { return phase == PDK__AWAITING_LEASE || phase == PDK__SUSPECT; }
+
 static int64_t bound_ms(const struct world *w, enum pdk__phase phase)
 {
-    return (phase == PDK__AWAITING_LEASE ? w->session_ms * 5 / 4 : RESTS_MS) + world_trips_ms(w, 10);
+    return (proves(phase) ? w->session_ms * 5 / 4 : RESTS_MS) + world_trips_ms(w, 10);
 }
 
 static bool all_well(const struct world *w, const struct client *c, enum pdk__phase phase)
@@ -90,7 +93,7 @@ static bool waits_to_open(const struct client *c)
 static void check(struct world *w, struct claim *claim)
 {
     enum pdk__phase phase = claim->machine->phase;
-    bool proving = phase == PDK__AWAITING_LEASE;
+    bool proving = proves(phase);
     if (claim->turned || proving != claim->proving)
         claim->busy_since = w->agenda.now;
     claim->turned = !claim->used || rests(w, claim); /* what begins after this look counts from the next */

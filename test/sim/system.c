@@ -1,4 +1,5 @@
 /* The system's calls of the driver: locks, conditions, threads, clocks and descriptors, on fibers. */
+#include "lib/zk/attempt.h"
 #include "test/sim/fiber.h"
 #include "test/sim/shim.h"
 #include "test/sim/world.h"
@@ -372,6 +373,7 @@ void system_begin(struct world *w)
 {
     world = w;
     runs++;
+    atomic_store(&pdk__attempts_drawn, 0); /* they are in names and seeds: a run is the same whichever ran before it */
     memset(n_threads, 0, sizeof n_threads);
     for (int i = 0; i < FDS_MAX; i++)
         fds[i].open = false;
