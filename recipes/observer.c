@@ -302,7 +302,8 @@ static void read_node(int zrc, const char *value, int length, const struct Stat 
     struct pdk_leader_observer *o = look->observer;
     struct pdk_client *c = pdk__request_arrive(&look->base, zrc);
     size_t size = length > 0 ? (size_t)length : 0;
-    value = size > 0 ? value : "";                                         /* it is NULL for a node without data */
+    if (value == NULL) /* a node without data */
+        value = "";
     size_t foreign = zrc == ZOK ? pdk__revocation_prefix(value, size) : 0; /* the id is after it */
     value += foreign;
     size -= foreign;

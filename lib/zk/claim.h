@@ -63,9 +63,9 @@ struct pdk__claim {
     struct pdk__standing standing;
 };
 
-/* Start to contend, with the client's lock held. The claim is zeroed, or has ended. The listener is notified later or from inside the call. PDK_ELIMIT
- * when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an error the listener is never
- * called. */
+/* Start to contend, with the client's lock held. The claim is zeroed, or has ended. The listener is notified later or
+ * from inside the call. PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an
+ * error the listener is never called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
                      const struct pdk__claim_spec *spec);
 
