@@ -788,8 +788,10 @@ void server_pause(struct server *s, bool paused)
 {
     bool was = s->paused;
     s->paused = paused;
-    if (was && !paused)
+    if (was && !paused) {
+        s->resumed = s->e->agenda->now;
         go_on(s);
+    }
     for (int i = 0; i < s->e->n && !paused; i++)
         pipe_pump(&s->e->links[i][s->id]);
 }
@@ -803,6 +805,7 @@ static void server_begin(struct ensemble *e, int i)
     s->id = i;
     s->state = SERVER_LOOKING;
     s->paused = false;
+    s->resumed = 0;
     s->following = -1;
     s->epoch = 0;
     s->n_log = s->n_logged = s->n_committed = s->logged_paused = 0;

@@ -129,6 +129,7 @@ struct server {
     int id;
     enum server_state state;
     bool paused;
+    instant resumed;       /* after its last pause */
     uint32_t log[LOG_MAX]; /* indices of transactions */
     int n_log, n_logged, n_committed;
     int logged_paused; /* logged by its disk while it was paused; acknowledged when it resumes */

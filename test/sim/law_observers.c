@@ -56,12 +56,22 @@ void law_observers_judge(struct world *w, int path, int64_t token)
         world_break(w, law_observers.name, "%llx is reported to lead path %d", (unsigned long long)token, path);
 }
 
-/* A server that is cut off knows less for as long as it serves. */
+/* Since when every server has run, and there was a first contender. */
+static instant known_since(const struct ensemble *e)
+{
+    instant at = none_until;
+    for (int i = 0; i < e->n; i++)
+        if (e->servers[i].resumed > at)
+            at = e->servers[i].resumed;
+    return at;
+}
+
+/* A server that is cut off, or was stopped meanwhile, knows less for as long as it serves. */
 void law_observers_judge_none(struct world *w, instant since)
 {
     const struct ensemble *e = &w->ensemble;
     instant late = (instant)e->tick_ms * (e->sync_limit + 2) * 1000 + e->lag_delay + e->hiccup_delay + 1000000;
-    if (!none && none_until < since - late)
+    if (!none && known_since(e) < since - late)
         world_break(w, law_observers.name, "nobody is reported to lead path %d", w->observed);
 }
 
