@@ -211,6 +211,23 @@ static void every_ending_is_told_from_the_others(void)
     truth_free(&t);
 }
 
+static void the_time_between_two_leaders_is_known(void)
+{
+    struct truth t = {0};
+    const int64_t second = INT64_C(1) << 32, fourth = INT64_C(3) << 32;
+    const struct txn txns[] = {{.zxid = 5, .time_ms = 1000},           {.zxid = 6, .time_ms = 9000},
+                               {.zxid = second | 1, .time_ms = 29000}, {.zxid = second | 2, .time_ms = 39000},
+                               {.zxid = second | 2, .time_ms = 39000}, {.zxid = fourth | 1, .time_ms = 41000}};
+    for (size_t i = 0; i < sizeof txns / sizeof *txns; i++)
+        truth_apply(&t, &txns[i]);
+    CHECK_EQ(t.elections.n, 2);
+    CHECK_EQ(t.elections.list[0].from_ms, 9000);
+    CHECK_EQ(t.elections.list[0].until_ms, 29000);
+    CHECK_EQ(t.elections.list[1].from_ms, 39000);
+    CHECK_EQ(t.elections.list[1].until_ms, 41000);
+    truth_free(&t);
+}
+
 static void the_parts_of_a_multi_are_seen(void)
 {
     struct truth t = {0};
@@ -426,6 +443,7 @@ int main(int argc, char **argv)
         {"a history survives its process", a_history_survives_its_process},
         {"what is no history is refused", what_is_no_history_is_refused},
         {"every ending of a node is told from the others", every_ending_is_told_from_the_others},
+        {"the time between two leaders is known", the_time_between_two_leaders_is_known},
         {"the parts of a multi are seen", the_parts_of_a_multi_are_seen},
         {"a multi that failed made nothing", a_multi_that_failed_made_nothing},
         {"a multi makes nodes in several lanes", a_multi_makes_nodes_in_several_lanes},

@@ -432,6 +432,10 @@ static void a_kept_node_that_goes_in_time(void)
     keeps(40000, 39000)->unlock_rc = PDK_EUNKNOWN;
     judged();
     CHECK_EQ(f->n_breaches, 0);
+    keeps(10142 + KEPT_MS + 16000, NEVER);
+    PUSH(&e.truth.elections) = (struct election){.from_ms = 20000, .until_ms = 21000};
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
 }
 
 static void a_kept_node_that_does_not_go(void)
@@ -733,6 +737,23 @@ static void a_node_that_nobody_holds_and_nobody_removes(void)
     breaks("service");
 }
 
+static void an_orphan_during_an_election(void)
+{
+    lawful();
+    e.session_ms = 100;
+    add_node(1, 5, -20000, 50)->ending = BY_EXPIRY;
+    PUSH(&e.truth.elections) = (struct election){.from_ms = -25000, .until_ms = -14900};
+    PUSH(&e.truth.elections) = (struct election){.from_ms = 0, .until_ms = 300};
+    judged();
+    CHECK_EQ(f->n_breaches, 0);
+    lawful();
+    e.session_ms = 100;
+    add_node(1, 5, -20000, 50)->ending = BY_EXPIRY;
+    PUSH(&e.truth.elections) = (struct election){.from_ms = -35000, .until_ms = -20000};
+    PUSH(&e.truth.elections) = (struct election){.from_ms = 50, .until_ms = 9000};
+    breaks("service");
+}
+
 /* The last holder of all is killed, so that no other law is in question. Its session ends at 10.3 s. */
 static struct request *dies(enum ending ending)
 {
@@ -946,6 +967,7 @@ int main(int argc, char **argv)
         {"service: somebody was not served after the last fault", somebody_not_served},
         {"service: a hand-over took for ever, and nothing was wrong", a_hand_over_that_takes_for_ever},
         {"service: a node that nobody holds and nobody removes", a_node_that_nobody_holds_and_nobody_removes},
+        {"service: without a leader no node is removed", an_orphan_during_an_election},
         {"deadline: past the session's end", a_deadline_past_the_sessions_end},
         {"deadline: what lies between it and the session's end is measured", a_deadline_before_the_sessions_end},
         {"deadline: somebody's order it cannot foresee", a_deadline_is_not_asked_to_foresee_an_order},

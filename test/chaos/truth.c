@@ -1,5 +1,6 @@
 #include "test/chaos/truth.h"
 
+#include "test/chaos/evidence.h"
 #include "test/chaos/txnlog.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -56,13 +57,7 @@ static void add(struct truth *t, enum lane lane, const char *name, const struct 
 {
     int64_t rank = rank_of(t, lane, name, txn->zxid);
     t->n_contradictions += find_living(t, lane, name) != NULL;
-    if (t->n == t->cap) {
-        t->cap = t->cap > 0 ? 2 * t->cap : 256;
-        t->nodes = realloc(t->nodes, t->cap * sizeof *t->nodes);
-        if (t->nodes == NULL)
-            abort();
-    }
-    struct znode *z = &t->nodes[t->n++];
+    struct znode *z = evidence_grow((void **)&t->nodes, &t->n, &t->cap, sizeof *z);
     *z = (struct znode){.lane = lane,
                         .is_contender = ends_in_ten_digits(name) || lane_rules[lane].counts_all,
                         .rank = rank,
@@ -120,8 +115,14 @@ static void apply_in(struct truth *t, enum lane lane, const struct txn *txn)
     }
 }
 
+int64_t truth_epoch(int64_t zxid) { return zxid >> 32; }
+
 void truth_apply(struct truth *t, const struct txn *txn)
 {
+    if (t->last_zxid > 0 && truth_epoch(txn->zxid) > truth_epoch(t->last_zxid))
+        PUSH(&t->elections) = (struct election){.from_ms = t->last_ms, .until_ms = txn->time_ms};
+    t->last_zxid = txn->zxid;
+    t->last_ms = txn->time_ms;
     if (txn->type == TXN_CLOSE_SESSION)
         remove_session(t, txn);
     for (int lane = 0; lane < N_LANES; lane++)
@@ -133,6 +134,7 @@ void truth_apply(struct truth *t, const struct txn *txn)
 void truth_free(struct truth *t)
 {
     free(t->nodes);
+    free(t->elections.list);
     *t = (struct truth){0};
 }
 

@@ -36,12 +36,22 @@ struct znode {
     enum ending ending;
 };
 
+/* From the last transaction of one leader to the first of the next. */
+struct election {
+    int64_t from_ms, until_ms;
+};
+
 struct truth {
     struct znode *nodes; /* in the order of czxid */
     size_t n, cap;
-    long n_txns;           /* that happened */
-    long n_discarded;      /* that did not, though a log has them */
-    long n_contradictions; /* of nodes that were created twice, or deleted without having been there */
+    struct {
+        struct election *list;
+        size_t n, cap;
+    } elections;
+    int64_t last_zxid, last_ms; /* of the transaction that was applied last */
+    long n_txns;                /* that happened */
+    long n_discarded;           /* that did not, though a log has them */
+    long n_contradictions;      /* of nodes that were created twice, or deleted without having been there */
 };
 
 /* Read the logs in DIR/server-0, DIR/server-1…, for children of the lanes' paths. False: there are none, or one is
@@ -57,6 +67,9 @@ const struct znode *truth_find_name(const struct truth *t, enum lane lane, const
 /* By the servers' clock, when the node had room beside those before it; *LAST, when not NULL, is the one that it waited
  * for, or NULL: it waited for none. INT64_MAX: it never had. */
 int64_t truth_first_ms(const struct truth *t, const struct znode *z, const struct znode **last);
+
+/* The half of a transaction's number that names its leader's term. */
+int64_t truth_epoch(int64_t zxid);
 
 /* For truth_read() and for tests: what happened next to the children of the lanes' paths, by name. */
 struct txn;

@@ -85,8 +85,6 @@ static bool read_server(struct entries *all, const char *dir)
     return is_good;
 }
 
-static int64_t epoch(int64_t zxid) { return zxid >> 32; }
-
 /* The last transaction that the leader of the epoch that began with FIRST had then: the snapshot that was written last
  * before it. */
 static int64_t base_of(const struct entries *all, const struct txn *first)
@@ -94,7 +92,8 @@ static int64_t base_of(const struct entries *all, const struct txn *first)
     const struct snapshot *last = NULL;
     for (size_t i = 0; i < all->n_snapshots; i++) {
         const struct snapshot *s = &all->snapshots[i];
-        if (epoch(s->zxid) < epoch(first->zxid) && s->ms <= first->time_ms && (last == NULL || s->ms >= last->ms))
+        if (truth_epoch(s->zxid) < truth_epoch(first->zxid) && s->ms <= first->time_ms &&
+            (last == NULL || s->ms >= last->ms))
             last = s;
     }
     return last != NULL ? last->zxid : INT64_MAX;
@@ -124,11 +123,11 @@ static void discard(struct entries *all, int n_servers)
             i--;
         same(all, i, &n_logs);
         const struct txn *txn = &all->list[i].txn;
-        bool happened = 2 * n_logs > n_servers && (epoch(txn->zxid) >= current || txn->zxid <= base);
+        bool happened = 2 * n_logs > n_servers && (truth_epoch(txn->zxid) >= current || txn->zxid <= base);
         for (size_t j = i; j < end; j++)
             all->list[j].happened = happened;
         if (happened) {
-            current = epoch(txn->zxid);
+            current = truth_epoch(txn->zxid);
             base = base_of(all, txn);
         }
         end = i;
