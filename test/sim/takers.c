@@ -39,9 +39,18 @@ static void answered(int rc, void *arg)
         world_break(t->client->world, law, "a callback comes twice");
     t->answered = true;
     t->answer = rc;
-    if (rc == 0 && t->request != NULL)
-        judge_grant(t, t->request, pdk_grant_count(t->request));
     fiber_wake_all(&t->answered);
+}
+
+/* It may come while the taker is on its way to take the request back. */
+static void granted(int rc, void *arg)
+{
+    struct taker *t = arg;
+    if (rc == 0 && t->request == NULL)
+        world_break(t->client->world, law, "client %d is granted a request that it took back", t->client->id);
+    else if (rc == 0)
+        judge_grant(t, t->request, pdk_grant_count(t->request));
+    answered(rc, t);
 }
 
 static void await_answer(struct taker *t)
@@ -54,24 +63,20 @@ static void await_answer(struct taker *t)
 static int take_later(struct taker *t, unsigned n, pdk_grant **p)
 {
     struct world *w = t->client->world;
-    pdk_grant *request;
     t->answered = false;
-    int rc = pdk_semaphore_acquire_async(t->client->semaphore, n, w->healed ? PDK_FOREVER : 4000, answered, t,
-                                         &request);
+    int rc = pdk_semaphore_acquire_async(t->client->semaphore, n, w->healed ? PDK_FOREVER : 4000, granted, t,
+                                         &t->request);
     if (rc != 0)
         return rc;
     if (chance(&w->random, 300) && !w->healed) {
         fiber_block(t, ms(between(&w->random, 1, 500)));
-        bool early = !t->answered;
+        pdk_grant_release(t->request);
         t->request = NULL;
-        pdk_grant_release(request);
         await_answer(t);
-        if (early && t->answer == 0)
-            world_break(w, law, "client %d is granted a request that it took back", t->client->id);
         return PDK_ECANCELED;
     }
     await_answer(t);
-    t->request = NULL;
+    pdk_grant *request = t->request;
     if (t->answer == 0)
         *p = request;
     else
