@@ -15,7 +15,7 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "      --session-timeout SEC   lost so long after the servers hear no more (30)\n"
                            "      --connect-timeout SEC   give up on servers that never answered (30; -n 5)\n"
                            "      --label TEXT            what 'paddock ls' shows (the command's name)\n"
-                           "      --confirmed  --lock-delay SEC  --min-token N  --data TEXT   see paddock(1)\n"
+                           "      --confirmed  --look-ahead  --lock-delay SEC  --min-token N  --data TEXT\n"
                            "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
                            "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"

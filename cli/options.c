@@ -143,11 +143,9 @@ const struct pdk__cli_option pdk__cli_node_options[] = {
 const struct pdk__cli_option pdk__cli_label_options[] = {{"label", 0, KIND_TEXT, AT(label), .high = 255}, {0}};
 
 const struct pdk__cli_option pdk__cli_grant_options[] = {
-    {"confirmed", 0, KIND_FLAG, AT(confirmed)},
-    {"lock-delay", 0, KIND_SECONDS, AT(lock_delay_ms), .high = DAY_MS},
-    {"min-token", 0, KIND_TOKEN, AT(min_token)},
-    {"data", 0, KIND_TEXT, AT(data), .high = 65536},
-    {0},
+    {"confirmed", 0, KIND_FLAG, AT(confirmed)},      {"lock-delay", 0, KIND_SECONDS, AT(lock_delay_ms), .high = DAY_MS},
+    {"min-token", 0, KIND_TOKEN, AT(min_token)},     {"look-ahead", 0, KIND_FLAG, AT(look_ahead)},
+    {"data", 0, KIND_TEXT, AT(data), .high = 65536}, {0},
 };
 
 /* As in flock(1), the last one counts. */
@@ -411,6 +409,8 @@ static int check_mode(struct pdk__cli_options *o)
         o->mode = MODE_PERMITS;
         o->count = o->count > 0 ? o->count : 1;
     }
+    if (o->mode == MODE_PERMITS && o->look_ahead)
+        return pdk__cli_usage("%s: --look-ahead does not go with %s", o->command, limit_option(o));
     if (o->mode != MODE_MUTEX && o->lock_delay_ms > 0)
         return pdk__cli_usage("%s: --lock-delay goes with neither -s, -x nor %s", o->command, limit_option(o));
     return 0;

@@ -35,8 +35,9 @@ struct pdk__cli_options {
     bool confirmed;        /* grants */
     int64_t lock_delay_ms; /* 0: none */
     int64_t min_token;     /* 0: none */
-    const char *data;      /* of the node; NULL: an identity */
-    const char *label;     /* NULL: none */
+    bool look_ahead;
+    const char *data;  /* of the node; NULL: an identity */
+    const char *label; /* NULL: none */
     int busy_status;
     int lost_status;
     int verbose; /* 2: with the library's debugging */

@@ -530,6 +530,12 @@ class lock_options
         return *this;
     }
 
+    lock_options &look_ahead(bool yes = true)
+    {
+        detail::check(pdk_lock_options_set_look_ahead(native(), yes), "look-ahead");
+        return *this;
+    }
+
     lock_options &unlock_nowait(bool yes = true)
     {
         detail::check(pdk_lock_options_set_unlock_nowait(native(), yes), "unlock without waiting");

@@ -49,6 +49,14 @@ int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms)
     return 0;
 }
 
+int pdk_lock_options_set_look_ahead(pdk_lock_options *o, bool look_ahead)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.conditions.look_ahead = look_ahead;
+    return 0;
+}
+
 int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait)
 {
     if (o == NULL)
@@ -78,7 +86,7 @@ static unsigned options_set(const pdk_lock_options *opts)
            (o->conditions.confirmed ? PDK__HAS_CONFIRMED : 0) |
            (o->conditions.lock_delay_ms != 0 ? PDK__HAS_LOCK_DELAY : 0) |
            (o->unlock_nowait ? PDK__HAS_UNLOCK_NOWAIT : 0) | (o->handover_budget != 0 ? PDK__HAS_LOCAL_HANDOVER : 0) |
-           (o->idle_hold_ms != 0 ? PDK__HAS_IDLE_HOLD : 0);
+           (o->idle_hold_ms != 0 ? PDK__HAS_IDLE_HOLD : 0) | (o->conditions.look_ahead ? PDK__HAS_LOOK_AHEAD : 0);
 }
 
 static int copy_options(struct pdk__node_options *to, const struct pdk__node_options *from)

@@ -27,8 +27,9 @@ enum pdk__lock_option {
     PDK__HAS_UNLOCK_NOWAIT = 8,
     PDK__HAS_LOCAL_HANDOVER = 16,
     PDK__HAS_IDLE_HOLD = 32,
+    PDK__HAS_LOOK_AHEAD = 64,
     PDK__HAS_EVERYWHERE = PDK__HAS_MIN_TOKEN | PDK__HAS_CONFIRMED | PDK__HAS_UNLOCK_NOWAIT,
-    PDK__HAS_ALL = 63
+    PDK__HAS_ALL = 127
 };
 
 /* The recipe; all with the client's lock. */

@@ -72,7 +72,7 @@ static int init(struct pdk_lock *l, const void *arg)
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__multilock, "make a multi-lock for"),
                                                       .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
                                            .name = "a multi-lock",
-                                           .options = PDK__HAS_EVERYWHERE,
+                                           .options = PDK__HAS_EVERYWHERE | PDK__HAS_LOOK_AHEAD,
                                            .init = init,
                                            .clear = clear,
                                            .in_use = pdk__holds_in_use,

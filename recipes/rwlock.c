@@ -5,7 +5,7 @@
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__holds, "make a read/write lock for"),
                                                       .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
                                            .name = "a read/write lock",
-                                           .options = PDK__HAS_EVERYWHERE | PDK__HAS_IDLE_HOLD,
+                                           .options = PDK__HAS_EVERYWHERE | PDK__HAS_IDLE_HOLD | PDK__HAS_LOOK_AHEAD,
                                            .init = pdk__handover_init,
                                            .clear = pdk__holds_clear,
                                            .in_use = pdk__holds_in_use,

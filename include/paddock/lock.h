@@ -110,6 +110,26 @@ int pdk_lock_options_set_confirmed(pdk_lock_options *o, bool confirmed);
 int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms);
 
 /*
+ * Let a waiter look ahead, so that a hand-over waits for no listing. For a mutex, a read/write lock and a multi-lock.
+ * Default: false.
+ *
+ * A waiter watches its immediate predecessor. When the predecessor goes and others were ahead of it, the waiter lists
+ * before it holds: two round trips after the unlock. A waiter that looks ahead and has two or more contenders ahead
+ * watches the contender before its predecessor. It lists when that contender goes, while its predecessor holds, and is
+ * granted the lock by the end of its predecessor: half a round trip after the unlock.
+ *
+ * The cost: a release wakes a second waiter, which lists. A cycle of many contenders takes 1.6 packets more. Where the
+ * round trip to the servers is long, the waiter gains one round trip for each hand-over.
+ *
+ * Each contender decides for itself, and contenders with and without the option queue together. A predecessor of the
+ * same client is watched in any case. Objects take turns (pdk_lock_options_set_local_handover()) only with objects that
+ * have the same setting.
+ *
+ * PDK_EINVAL: O is NULL. pdk_semaphore_new() answers PDK_ENOTSUP: a semaphore's waiter watches the path.
+ */
+int pdk_lock_options_set_look_ahead(pdk_lock_options *o, bool look_ahead);
+
+/*
  * Unlock without waiting for the servers: the unlock, or the release of a grant, then sends the delete and returns 0.
  * For all kinds. Default: false.
  *
@@ -131,7 +151,7 @@ int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
  * own.
  *
  * They may lock through one object, or through several of one client: objects take turns with each other if they have
- * this option, and the same data, least token, confirmation and lock delay. The budget is that of the object whose owner
+ * this option, and the same data, least token, confirmation, lock delay and look-ahead. The budget is that of the object whose owner
  * unlocks.
  *
  * A lock then waits in the process while the process holds the lock or waits for it. So do asynchronous locks, which are
@@ -245,8 +265,8 @@ size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size);
  * Any thread. The call sends no request. The answer comes from the last listing of the waiting request's node. It is -1
  * before the first listing, and again when the node is lost and another is to come. Otherwise it is never too small,
  * because no contender can enter the queue ahead of another. It can be too large: a waiter lists again only when the
- * node that it watches is deleted, which is that of the next but one ahead, or of the one directly ahead where there is
- * no other. pdk_contenders() asks the servers.
+ * node that it watches is deleted. That is the node directly ahead, or the one before it
+ * (pdk_lock_options_set_look_ahead()). pdk_contenders() asks the servers.
  *
  * Of a multi-lock the number on the path where most are ahead. Of a semaphore the number of requests ahead, and of
  * permits ahead once the request is the first of them. PDK_EPERM: nothing waits through the object. PDK_EINVAL,

@@ -55,16 +55,29 @@ static void watch(struct pdk__contender *c, const char *predecessor, bool by_exi
     pdk__ask_own_if_due(c, out);
 }
 
+/* A client knows of its own contender whether it was the first when it went. */
+static bool of_our_client(const struct pdk__contender *c, const char *child)
+{
+    struct pdk__name ours = pdk__name_parse(c->node.name), name = pdk__name_parse(child);
+    return name.kind == PDK__NAME_OURS && name.session == ours.session;
+}
+
+/* Looking ahead: the listing that shows who is left is made while the predecessor holds, so that its end admits us. */
+static bool looks_ahead(const struct pdk__contender *c, const struct pdk__place *place)
+{
+    return c->conditions.look_ahead && place->before != NULL && !of_our_client(c, place->predecessor);
+}
+
 static void queue_up(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
 {
     c->queue.next_in_line = place->next;
     c->queue.leads = place->leads;
     c->queue.replaceable = place->replaceable;
-    c->queue.before = place->watched != place->predecessor;
+    c->queue.before = looks_ahead(c, place);
     if (c->phase == PDK__WATCHING) /* the watch on the children was set with the listing */
         wait(c);
     else
-        watch(c, place->watched, false, out);
+        watch(c, c->queue.before ? place->before : place->predecessor, false, out);
 }
 
 /* A listing tells a name only, which may be that of another node by now: but for the first, it does not put the watch

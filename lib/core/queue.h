@@ -20,7 +20,7 @@ struct pdk__queue {
                           that must not come back alone, too: its owner has all come back */
     bool watching;     /* a watch on a predecessor, or on the children, may be set */
     bool by_exists;    /* it was asked for by exists */
-    bool before;       /* on the one before the predecessor, which is still ahead when it fires */
+    bool before;       /* it is on the contender before the predecessor, which is still ahead when the watch fires */
     bool next_in_line; /* the deletion of one contender would have admitted us: by the last listing or event */
     bool leads;        /* the first of those that it would have admitted */
     bool replaceable;  /* unless that one has left another in its place */

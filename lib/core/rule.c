@@ -66,13 +66,25 @@ int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name 
     return numbered ? name->sequence : rule->counts_junk ? INT64_MIN : INT64_MAX;
 }
 
-/* A client knows of its own contender whether it was the first when it went. Of another's it does not: a listing has to
- * show it, which is asked for while that one still holds, when the one before it goes. */
-static const char *to_watch(const char *own, const char *predecessor, const char *before)
+/* CHILD, at AT, blocks ours. NEAR has the positions of the two nearest that do. */
+static void note_blocking(struct pdk__place *place, int64_t near[2], const char *child, int64_t at)
 {
-    struct pdk__name ours = pdk__name_parse(own), next = pdk__name_parse(predecessor);
-    bool of_us = next.kind == PDK__NAME_OURS && next.session == ours.session;
-    return before != NULL && !of_us ? before : predecessor;
+    place->blocking++;
+    if (at >= near[0]) {
+        near[1] = near[0];
+        near[0] = at;
+        place->before = place->predecessor;
+        place->predecessor = child;
+    } else if (at >= near[1]) {
+        near[1] = at;
+        place->before = child;
+    }
+}
+
+static bool replaceable(const struct pdk__rule *rule, const char *child)
+{
+    struct pdk__name name = pdk__name_glance(child);
+    return tagged(&name, rule->replaced);
 }
 
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
@@ -86,8 +98,7 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
     place.present = place.alone = true;
     place.baseless = *base != '\0' && find(children, n, base) == NULL;
     struct pdk__name ours = pdk__name_glance(own);
-    int64_t nearest = INT64_MIN, second = INT64_MIN, passed = INT64_MIN;
-    const char *before = NULL;
+    int64_t near[2] = {INT64_MIN, INT64_MIN}, passed = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
         int64_t at = pdk__rule_position(rule, &name);
@@ -97,27 +108,17 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
         place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));
         if (at >= ours.sequence)
             continue;
-        if (!pdk__rule_blocks(rule, &ours, &name)) {
+        if (pdk__rule_blocks(rule, &ours, &name))
+            note_blocking(&place, near, children[i], at);
+        else
             passed = at > passed ? at : passed;
-            continue;
-        }
-        place.blocking++;
-        if (at >= nearest) {
-            second = nearest;
-            before = place.predecessor;
-            nearest = at;
-            place.predecessor = children[i];
-            place.replaceable = tagged(&name, rule->replaced);
-        } else if (at >= second) {
-            second = at;
-            before = children[i];
-        }
     }
     place.admitted = pdk__rule_admits(rule, place.blocking);
     place.next = place.blocking == rule->admits;
-    place.leads = place.next && nearest > passed;
-    place.watched = place.predecessor != NULL ? to_watch(own, place.predecessor, before) : NULL;
+    place.replaceable = place.predecessor != NULL && replaceable(rule, place.predecessor);
+    place.leads = place.next && near[0] > passed;
     assert((place.predecessor != NULL) == (place.blocking > 0) && place.blocking < n);
+    assert((place.before != NULL) == (place.blocking > 1));
     return place;
 }
 

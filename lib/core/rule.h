@@ -7,9 +7,6 @@
  * deletion of any contender ahead counts, so a waiter watches the children of the path instead of one node. To Curator
  * each child of that path is a permit, whatever its name.
  *
- * One that waits behind two or more watches not its predecessor but the one before it, and lists when that one goes. Then
- * it is the next in line, mostly, and the end of its predecessor admits it without another listing.
- *
  * A writer that goes on as a reader leaves a node in the place of its own, before its own is deleted: under the number
  * of its own, which no server assigns twice. So the deletion of a writer does not admit a writer; it lists again.
  *
@@ -57,7 +54,7 @@ struct pdk__place {
     bool replaceable;        /* unless that one leaves another in its place */
     bool baseless;           /* the node under whose number it was made is not in the listing */
     const char *predecessor; /* the nearest that blocks it, borrowed from the listing; NULL when none does */
-    const char *watched;     /* that one, or the one before it: the end of this one is waited for */
+    const char *before;      /* the nearest but one; NULL when at most one blocks it */
 };
 
 /* The place of the node OWN among N children. OWN is an exact name: every client that may list the path can read

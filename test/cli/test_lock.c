@@ -1,5 +1,6 @@
 /* paddock lock: what the command gets, how it ends, and which others may run meanwhile. */
 #include "test/cli/cli.h"
+#include "test/lib/ensemble.h"
 #include "test/lib/proxy.h"
 
 #include <fcntl.h>
@@ -361,6 +362,24 @@ static void delayed(void)
     CHECK_ONE_LINE(&c);
 }
 
+/* The third watches the holder, which is before its predecessor; so does the second, and the holder itself. */
+static void looking_ahead(void)
+{
+    struct program third;
+    char node[512];
+    cli_start_fed(&c, ARGS("lock", fresh("ahead"), "sh", "-c", "echo $PADDOCK_NODE; read -r x; exit 0"));
+    CHECK_WITHIN(GENEROUS, strchr(c.out, '\n') != NULL);
+    snprintf(node, sizeof node, "%s/%.*s", path, (int)strcspn(c.out, "\n"), c.out);
+    cli_start(&d, ARGS("lock", path, "true"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 2);
+    cli_start(&third, ARGS("lock", "--look-ahead", path, "true"));
+    CHECK_WITHIN(GENEROUS, pdk__ask_watchers(cli_server(), node) == 3);
+    program_close_input(&c);
+    CHECK_EQ(program_wait(&c), 0);
+    CHECK_EQ(program_wait(&d), 0);
+    CHECK_EQ(program_wait(&third), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -372,6 +391,7 @@ int main(int argc, char **argv)
         {"--confirmed gives the number of a write after the node's", confirmed},
         {"--min-token refuses an ensemble that is behind: 65", stale},
         {"--data is what the node carries", own_data},
+        {"--look-ahead watches the contender before the predecessor", looking_ahead},
         {"--lock-delay leaves its holder record, and clears it", delayed},
         {"no shell comes between, but for -c, before the path or behind it", shell},
         {"the command finds token, path, node and session; the next token is larger", environment},

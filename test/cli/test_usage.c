@@ -277,6 +277,7 @@ static void shared(void)
     REFUSED(64, "--lock-delay", "lock", "-x", "--lock-delay", "1", "/a", "true");
     REFUSED(64, "--lock-delay", "hold", "-s", "--lock-delay", "1", "/a");
     REFUSED(64, "--lock-delay", "lock", "--limit", "3", "--lock-delay", "1", "/a", "true");
+    REFUSED(64, "--look-ahead does not go with --limit", "lock", "--limit", "3", "--look-ahead", "/a", "true");
     REFUSED(64, "--limit goes with neither -s nor -x", "lock", "-s", "--limit", "3", "/a", "true");
     REFUSED(64, "--limit-from goes with neither -s nor -x", "lock", "-s", "--limit-from", "/n", "/a", "true");
     REFUSED(64, "nor --limit-from\n", "lock", "--limit-from", "/n", "--lock-delay", "1", "/a", "true");

@@ -224,7 +224,8 @@ static void threads_exclude_each_other()
 static void options_of_locks()
 {
     paddock::client client(hosts), other(hosts);
-    paddock::mutex m(client, "/cpp/idle", paddock::lock_options().idle_hold(10min).local_handover(8).unlock_nowait());
+    paddock::mutex m(client, "/cpp/idle",
+                     paddock::lock_options().idle_hold(10min).local_handover(8).unlock_nowait().look_ahead());
     paddock::shared_mutex rw(client, "/cpp/idle-rw", paddock::lock_options().idle_hold(10min).unlock_nowait());
     paddock::multi_mutex all(client, {"/cpp/n1", "/cpp/n2"}, paddock::lock_options().unlock_nowait());
     paddock::mutex foreign(other, "/cpp/idle"), one(other, "/cpp/n1");

@@ -55,7 +55,7 @@ static void check_place(const struct listing *sorted, const char *name)
         own++;
     MUST(place.present == (own < sorted->n));
     if (!place.present) {
-        MUST(place.watched == NULL && place.predecessor == NULL && place.blocking == 0 && !place.tied);
+        MUST(place.predecessor == NULL && place.blocking == 0 && !place.tied);
         return;
     }
     int64_t sequence = sequence_of(name);
@@ -64,11 +64,11 @@ static void check_place(const struct listing *sorted, const char *name)
         same += sequence_of(sorted->names[i]) == sequence;
     }
     MUST(place.blocking == ahead && place.tied == (same > is_contender(name)));
-    MUST((place.predecessor != NULL) == (ahead > 0) && (place.watched != NULL) == (ahead > 0));
+    MUST((place.predecessor != NULL) == (ahead > 0) && (place.before != NULL) == (ahead > 1));
     if (ahead > 0)
         MUST(sequence_of(place.predecessor) == sequence_of(sorted->names[ahead - 1]));
-    if (ahead > 0 && place.watched != place.predecessor)
-        MUST(ahead > 1 && sequence_of(place.watched) == sequence_of(sorted->names[ahead - 2]));
+    if (ahead > 1)
+        MUST(sequence_of(place.before) == sequence_of(sorted->names[ahead - 2]));
 }
 
 static void check_contenders(const struct listing *sorted)

@@ -184,21 +184,6 @@ static void held_by_another(void)
     finish();
 }
 
-/* The holder's node is the one that is watched: its data was read. */
-static void held_by_another_before_the_last(void)
-{
-    char who[300], host[200];
-    begin();
-    gethostname(host, sizeof host);
-    snprintf(who, sizeof who, "held by %s pid %d (nightly), 2 ahead", host, (int)getpid());
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    fixture_make_below(lock, "_c_8612d63e-bf96-4b12-a950-74da4d73b8ee-lock-0000000001", "10.0.0.7");
-    CHECK_RC(pdk_mutex_timedlock(n, KNOWN_MS), PDK_ETIMEDOUT);
-    check_mutex(n, "lock", who);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
-    finish();
-}
-
 /* Not of Curator, whose contenders go by our rules. */
 static void behind_another_library(void)
 {
@@ -499,7 +484,6 @@ int main(int argc, char **argv)
         {"or since when", reached_before},
         {"a client that is not made leaves its incident with the thread", not_made},
         {"a call that times out tells the holder and the place; success clears it", held_by_another},
-        {"the holder is named behind two, too", held_by_another_before_the_last},
         {"a call that times out names the library of the contender directly ahead", behind_another_library},
         {"an asynchronous lock that failed leaves its incident until the next grant", asynchronous},
         {"what is not held is told with the reason", not_held},

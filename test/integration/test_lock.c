@@ -50,6 +50,7 @@ static void set_lock_delay(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_
 static void set_nowait(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0); }
 static void set_handover(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_local_handover(o, 1), 0); }
 static void set_idle(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, 1), 0); }
+static void set_look_ahead(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_look_ahead(o, true), 0); }
 static void set_data(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_data(o, "d", 1), 0); }
 
 static void options(void)
@@ -60,7 +61,7 @@ static void options(void)
     } cases[] = {{set_data, {true, true, true, true}},      {set_min_token, {true, true, true, true}},
                  {set_confirmed, {true, true, true, true}}, {set_lock_delay, {true, false, false, false}},
                  {set_nowait, {true, true, true, true}},    {set_handover, {true, false, false, false}},
-                 {set_idle, {true, true, false, false}}};
+                 {set_idle, {true, true, false, false}},    {set_look_ahead, {true, true, false, true}}};
     begin();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {

@@ -17,11 +17,11 @@ struct cost {
 
 /*
  * The one table of these numbers. A cycle is the sum of its verbs: uncontended 4 + 2 packets; of many contenders
- * 6 + 5 + 1 + 2, of two contenders, or of many in one process, 6 + 1 + 2.
+ * 6 + 3 + 2, or 6 + 5 + 1 + 2 where they look ahead; of two contenders, or of many in one process, 6 + 1 + 2.
  */
 static const struct {
-    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, move_up, hand_over_inside,
-        nothing;
+    struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third, move_up,
+        hand_over_inside, nothing;
     struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
 } costs = {
     .lock = {2, 1, 4}, /* create and list */
@@ -30,8 +30,9 @@ static const struct {
     .trylock_taken = {1, 0, 2},
     .first_lock = {7, 5, 14}, /* the path has four names, and the last two are missing */
     .queueing = {3, 1, 6},
-    .hand_over = {0, 0, 1},        /* the event */
-    .move_up = {2, 0, 5},          /* the event; lists, and watches its predecessor */
+    .hand_over = {0, 0, 1}, /* the event */
+    .hand_over_to_third = {1, 0, 3},
+    .move_up = {2, 0, 5},          /* looking ahead: the event; lists, and watches its predecessor */
     .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
     .idle_session = {11, 4, 22},
@@ -142,12 +143,22 @@ static void request_watching(struct request *w, struct peer *p, int n_ahead)
     CHECK_WITHIN(LONG_MS, pdk_lock_ahead(p->mutex, &ahead) == 0 && ahead == n_ahead);
 }
 
-/* The next in line knows that no other node is ahead. The one behind it finds that out while it waits. */
-static void contended(void)
+/* A peer whose waiters look ahead. */
+static struct peer looking_ahead(void)
+{
+    struct peer p = peer_proxied_for(LONG_SESSION_MS);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_look_ahead(o, true), 0);
+    CHECK_RC(pdk_lock_free(p.mutex), 0);
+    CHECK_RC(pdk_mutex_new(&p.mutex, p.client, fixture.path, o), 0);
+    pdk_lock_options_free(o);
+    return p;
+}
+
+/* The second of the queue knows that no other node is ahead. */
+static void contended_by(struct peer c, const struct cost *when_second_holds, const struct cost *hand_over_to_third)
 {
     struct request second, third;
-    begin_again();
-    struct peer c = peer_proxied_for(LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     pdk__proxy_reset_counters(b.proxy);
     pdk__proxy_reset_counters(c.proxy);
@@ -158,15 +169,29 @@ static void contended(void)
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_told(&second, 0);
     check_cost(&b, "hand-over to the second", &costs.hand_over);
-    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_GET) == 1);
-    check_cost(&c, "the third moves up", &costs.move_up);
+    CHECK_WITHIN(LONG_MS, packets(&c) == when_second_holds->packets);
+    check_cost(&c, "what the third does then", when_second_holds);
     request_end(&second, 0);
     check_cost(&b, "unlock after it", &costs.unlock);
     request_told(&third, 0);
-    check_cost(&c, "hand-over to the third", &costs.hand_over);
+    check_cost(&c, "hand-over to the third", hand_over_to_third);
     request_end(&third, 0);
     peer_free(&c);
     end();
+}
+
+/* The third lists again. */
+static void contended(void)
+{
+    begin_again();
+    contended_by(peer_proxied_for(LONG_SESSION_MS), &costs.nothing, &costs.hand_over_to_third);
+}
+
+/* The third lists while the second holds. */
+static void contended_looking_ahead(void)
+{
+    begin_again();
+    contended_by(looking_ahead(), &costs.move_up, &costs.hand_over);
 }
 
 /* The third knows that the second was the first: it is of the same client. */
@@ -239,6 +264,7 @@ int main(int argc, char **argv)
         {"the first lock of a path that is missing", first_of_a_path},
         {"trylock of a free lock, and of one that is held", tried},
         {"a lock that waits, and is handed over", contended},
+        {"a lock that waits behind two, looks ahead, and is handed over", contended_looking_ahead},
         {"a lock that waits behind another of its process", contended_in_a_process},
         {"calls that only look send nothing", looked_at},
         {"an idle holder's requests", idle},

@@ -248,15 +248,16 @@ long pdk__ask_number(const pdk__server *s, const char *name)
     return (long)pdk__test_saw(name, number);
 }
 
-/* The number of lines after the line TITLE that begin with a tab, as in the answers to "wchp" and "dump". */
-static int count_under(const pdk__server *s, const char *word, const char *title)
+/* The number of lines after the line TITLE that begin with a tab, as in the answers to "wchp" and "dump"; WANTED NULL: all
+ * of them, else those that have just that behind it. */
+static int count_under(const pdk__server *s, const char *word, const char *title, const char *wanted)
 {
     char *text = ask(s, word), *rest = text, *line;
     bool in = false;
     int count = 0;
     while ((line = strsep(&rest, "\n")) != NULL) {
         if (*line == '\t')
-            count += in;
+            count += in && (wanted == NULL || strcmp(line + 1, wanted) == 0);
         else
             in = strcmp(line, title) == 0;
     }
@@ -264,13 +265,20 @@ static int count_under(const pdk__server *s, const char *word, const char *title
     return (int)pdk__test_saw(word, count);
 }
 
-int pdk__ask_watchers(const pdk__server *s, const char *path) { return count_under(s, "wchp", path); }
+int pdk__ask_watchers(const pdk__server *s, const char *path) { return count_under(s, "wchp", path, NULL); }
+
+bool pdk__ask_watches(const pdk__server *s, const char *path, long long session)
+{
+    char line[32];
+    snprintf(line, sizeof line, "0x%llx", session);
+    return count_under(s, "wchp", path, line) == 1;
+}
 
 int pdk__ask_ephemerals(const pdk__server *s, long long session)
 {
     char title[32];
     snprintf(title, sizeof title, "0x%llx:", session);
-    return count_under(s, "dump", title);
+    return count_under(s, "dump", title, NULL);
 }
 
 int pdk__ask_connections(const pdk__server *s)

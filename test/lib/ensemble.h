@@ -64,6 +64,9 @@ long pdk__ask_number(const pdk__server *s, const char *name);
 /* How many sessions watch exactly PATH at this server. */
 int pdk__ask_watchers(const pdk__server *s, const char *path);
 
+/* Does SESSION watch exactly PATH at this server? */
+bool pdk__ask_watches(const pdk__server *s, const char *path, long long session);
+
 /* How many connections the server has, without the one that this query uses. */
 int pdk__ask_connections(const pdk__server *s);
 

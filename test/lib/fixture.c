@@ -213,6 +213,14 @@ int fixture_watchers(const char *path)
     return (int)pdk__test_saw("watchers", n);
 }
 
+bool fixture_watches(pdk_client *c, const char *path)
+{
+    bool found = false;
+    for (int i = 0; i < fixture.e->n && !found; i++)
+        found = pdk__ask_watches(fixture.e->server[i], path, pdk_client_session_id(c));
+    return found;
+}
+
 const char *fixture_find(const char *path, const char *part)
 {
     static char found[256];

@@ -67,6 +67,9 @@ int fixture_nodes(void);
 /* How many sessions watch exactly PATH, on all servers. */
 int fixture_watchers(const char *path);
 
+/* Does the session of C watch exactly PATH? */
+bool fixture_watches(pdk_client *c, const char *path);
+
 /* The name of the first child of PATH that contains PART, "" if there is none. Static. */
 const char *fixture_find(const char *path, const char *part);
 

@@ -43,6 +43,7 @@ byte expiries[C]; /* sessions that the leader ends, or handles that the client g
 byte crashes[C];  /* 1: it may be no more */
 byte give_ups[C]; /* callers that give up before they hold; a deadline and a cancel are the same request */
 byte tries[C];    /* 1: its contenders only try */
+byte looks[C];    /* 1: its contenders look ahead */
 byte overtaking;  /* may an event overtake the reply of the read that set the watch? */
 byte unhurried;
 byte mutant;
@@ -52,7 +53,7 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define NO_BARRIER       2 /* a lost create is looked for in a plain listing */
 #define BLIND_RETRY      3 /* a lost create is not looked for */
 #define NO_ATTEMPT       4 /* a node is known by its session alone */
-#define NEXT_BUT_ONE     5 /* the one before the predecessor is gone: granted */
+#define HEAD             5 /* the holder's node is watched, not the predecessor's */
 #define PREVIOUS_SESSION 6 /* a node is kept across sessions, whoever owns it */
 #define EARLY_EVENT      7 /* an event before its reply is ignored */
 #define STALE            8 /* any reply answers the question at hand */
@@ -60,9 +61,10 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define GONE_AT_ONCE     10 /* a caller that gives up forgets a create that is under way */
 #define LOST_DELETE      11 /* a delete without an answer is taken for done */
 #define HOLDS_ON         12 /* a holder stays one when its session is over */
+#define NEXT_BUT_ONE     13 /* the one before the predecessor is gone: granted */
 
 /* Always 0: an assertion that is violated is known by its name. */
-hidden byte one_holder, lowest_holds, one_node, nobody_blocked, no_orphan, room, found;
+hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;
 
 #include "state.pml"
 #include "ensemble.pml"
@@ -291,6 +293,7 @@ init
                 now.crashes[client] = given("CRASHES", client);
                 now.give_ups[client] = given("GIVE_UPS", client);
                 now.tries[client] = given("TRIES", client);
+                now.looks[client] = given("LOOKS", client);
             }
             now.overtaking = getenv("OVERTAKING") != NULL;
             now.unhurried = getenv("UNHURRIED") != NULL;

@@ -255,7 +255,7 @@ inline place(i, m)
         :: own_k == NOBODY && HAS(m, x) && !MINE(x, i) ->
             ahead++;
             before_k = near_k;
-            near_k = x
+            near_k = (mutant == HEAD && near_k != NOBODY -> near_k : x)
         :: else
         fi
     }
@@ -269,7 +269,7 @@ inline find_place(i)
     :: ahead > 0 && tries[CL(i)] -> give_up(i)
     :: else ->
         next_in_line[i] = (ahead == 1 || (ahead == 2 && mutant == NEXT_BUT_ONE));
-        pred[i] = (before_k != NOBODY && TAG_CLIENT(tag[near_k]) != CL(i) -> before_k : near_k);
+        pred[i] = (looks[CL(i)] && before_k != NOBODY && TAG_CLIENT(tag[near_k]) != CL(i) -> before_k : near_k);
         ask(i, WATCHING);
         send(i, WATCH, op[i], pred[i]);
         if
@@ -333,11 +333,30 @@ inline move_up(i)
     fi
 }
 
+#define WAITS_BESIDE(i, x) \
+    (x != i && pred[x] == pred[i] && phase[x] == WAITING && HAS(live, name[i]) && HAS(live, name[x]))
+
+/* One wake-up for a release: no two contenders whose nodes are there wait for the same node; or two, if one of them looks
+ * ahead. */
+inline check_herd(i)
+{
+    others = 0;
+    for (x : 0 .. N - 1) {
+        if
+        :: WAITS_BESIDE(i, x) ->
+            others++;
+            assert(one_wake_up || (others == 1 && (looks[CL(i)] || looks[CL(x)])))
+        :: else
+        fi
+    }
+}
+
 inline on_watched(i, there)
 {
     if
     :: there ->
-        phase[i] = WAITING
+        phase[i] = WAITING;
+        check_herd(i)
     :: else -> move_up(i)
     fi
 }

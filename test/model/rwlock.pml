@@ -84,7 +84,7 @@ byte oldest; /* one more than the largest number that was granted */
 byte newest; /* that of writers alone */
 
 /* Of one step. */
-hidden byte x, y, blocking, nearest, before, tie;
+hidden byte x, y, blocking, nearest, tie;
 byte turn;
 
 #define CURRENT(c) (under[c] -> reader[c] : own[c])
@@ -93,7 +93,7 @@ byte turn;
 
 inline forget()
 {
-    x = 0; y = 0; blocking = 0; nearest = 0; before = 0; tie = 0
+    x = 0; y = 0; blocking = 0; nearest = 0; tie = 0
 }
 
 /* --- the servers -----------------------------------------------------------------------------------------------------
@@ -150,24 +150,17 @@ inline apply(c)
     (mutant == OWN_BASE && (node) == BASE(c)) || BLOCKS(c, node))
 #define WATCHED(c, node) (mutant == NEAREST -> AHEAD(c, node) : JUDGED(c, node))
 
-/* The nearest in the way, and the one before it. Where two have its number, the listing's order decides: the writer's,
- * or (tie) the reader's. */
+/* The nearest in the way. Where two have its number, the listing's order decides: the writer's, or (tie) the
+ * reader's. */
 inline place(c)
 {
     blocking = 0;
     nearest = NOBODY;
-    before = NOBODY;
     for (x : 0 .. NODES - 1) {
         if
         :: HAS(view[c], x) && x != CURRENT(c) ->
             blocking = blocking + (JUDGED(c, x) -> 1 : 0);
-            if
-            :: WATCHED(c, x) && (nearest == NOBODY || NUMBER(x) > NUMBER(nearest) || tie) ->
-                before = nearest;
-                nearest = x
-            :: WATCHED(c, x) && nearest != NOBODY && NUMBER(x) == NUMBER(nearest) && !tie -> before = x
-            :: else
-            fi
+            nearest = (WATCHED(c, x) && (nearest == NOBODY || NUMBER(x) > NUMBER(nearest) || tie) -> x : nearest)
         :: else
         fi
     }
@@ -308,7 +301,7 @@ inline listed(c)
         if
         :: blocking == 0 -> grant(c)
         :: else ->
-            pred[c] = (before != NOBODY && mutant != NEAREST -> before : nearest);
+            pred[c] = nearest;
             next[c] = (blocking == 1 && (mutant != NEAREST || !IS_READER(own[c])));
             phase[c] = WATCHING
         fi

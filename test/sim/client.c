@@ -437,6 +437,7 @@ int client_make_mutex(struct client *c, int path, pdk_mutex **out)
     pdk_lock_options_set_local_handover(o, w->budget);
     pdk_lock_options_set_unlock_nowait(o, w->nowait);
     pdk_lock_options_set_idle_hold_ms(o, w->idle_ms);
+    pdk_lock_options_set_look_ahead(o, c->looks_ahead);
     if (w->lock_delay_ms > 0)
         pdk_lock_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)

@@ -1,6 +1,6 @@
 /*
- * A release wakes two waiters at most, and readers: the next in line, and the one behind it, which lists. A waiter whose
- * node was deleted from the queue, and that has not learned of it, does not count.
+ * A release wakes one waiter, and readers; and one more, if one of the two looks ahead. A waiter whose node was deleted
+ * from the queue, and that has not learned of it, does not count.
  *
  * Excused is the deletion of a node whose name was deleted before: the hostile contender created another of that name.
  */
@@ -9,10 +9,11 @@
 
 enum { WOKEN_MAX = 1024 };
 
-static struct {
+static struct woken {
     int path;
     char name[PDK__NAME_MAX];
     int client;
+    bool looks_ahead;
 } woken[WOKEN_MAX];
 static int n_woken;
 
@@ -29,28 +30,39 @@ static bool waits_on(struct world *w, const struct claim *claim, const struct an
            claim->path == event->path && claim->has_predecessor && strcmp(claim->predecessor.name, event->name) == 0;
 }
 
+/* Whose release wakes WAITER, too? NULL: no other's, or one that it may wake besides. */
+static const struct woken *another(const struct woken *waiter)
+{
+    int others = 0;
+    bool ahead = waiter->looks_ahead;
+    const struct woken *other = NULL;
+    for (const struct woken *o = woken; o < woken + n_woken; o++)
+        if (o->path == waiter->path && strcmp(o->name, waiter->name) == 0 && o->client != waiter->client) {
+            others++;
+            ahead |= o->looks_ahead;
+            other = o;
+        }
+    return others > (ahead ? 1 : 0) ? other : NULL;
+}
+
 static void hearing(struct world *w, const struct client *c, const struct answer *event)
 {
+    struct woken waiter = {.path = event->path, .client = c->id};
     bool wakes = false;
-    int others = 0;
     for (int i = 0; i < c->n_claims; i++)
-        wakes |= waits_on(w, &c->claims[i], event);
+        if (waits_on(w, &c->claims[i], event)) {
+            wakes = true;
+            waiter.looks_ahead |= c->claims[i].machine->conditions.look_ahead;
+        }
     if (!wakes || event->event != EVENT_DELETED || n_woken == WOKEN_MAX)
         return;
-    for (int i = 0; i < n_woken; i++) {
-        if (woken[i].path != event->path || strcmp(woken[i].name, event->name) != 0)
-            continue;
-        if (woken[i].client == c->id)
-            return;
-        others++;
-    }
-    if (others > 1 && w->hostile && world_deletions(w, event->path, event->name) > 1)
+    strcpy(waiter.name, event->name);
+    const struct woken *other = another(&waiter);
+    if (other != NULL && w->hostile && world_deletions(w, event->path, event->name) > 1)
         excuse(EXCUSE_SAME_NAME);
-    else if (others > 1)
-        world_break(w, law_herd.name, "the end of %s wakes client %d and %d others", event->name, c->id, others);
-    woken[n_woken].path = event->path;
-    woken[n_woken].client = c->id;
-    strcpy(woken[n_woken++].name, event->name);
+    else if (other != NULL)
+        world_break(w, law_herd.name, "the end of %s wakes client %d and client %d", event->name, other->client, c->id);
+    woken[n_woken++] = waiter;
 }
 
 const struct law law_herd = {.name = "herd", .begin = begin, .hearing = hearing};

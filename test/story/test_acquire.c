@@ -44,11 +44,76 @@ static void a_path_near_its_end_begins_anew(void)
     released_at("0000000000001000-0000002a-lock--2147483648", true);
 }
 
-static void behind_two_it_is_next_in_line_before_the_last_one_goes(void)
+static void behind_two_it_watches_the_nearest_and_lists_again(void)
 {
     trace_begin(&t, true);
     acquire(&t, -1);
     created(&t, OURS);
+    listed(&t, LIST(OTHER_6, OTHER_3, OURS, OTHER_4));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    fired(&t, true);
+    listed(&t, LIST(OURS, OTHER_3, OTHER_6));
+    ok(&t, PDK__EV_WATCHED);
+    fired(&t, true);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: list\n"
+                      "listed: watch(3)\n"
+                      "watched: -\n"
+                      "gone: granted\n");
+}
+
+static void next_in_line_needs_no_second_listing(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    fired(&t, true);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: granted\n");
+}
+
+static void behind_the_first_no_listing_is_needed(void)
+{
+    trace_begin(&t, true);
+    acquire(&t, -1);
+    created(&t, OURS);
+    listed(&t, LIST(OTHER_3, OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    first_fired(&t);
+    CHECK_STR(t.text, "acquire: create\n"
+                      "created: -\n"
+                      "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "first gone: granted\n");
+}
+
+/* --- looking ahead ----------------------------------------------------------------------------------------------- */
+
+static void acquire_looking_ahead(void)
+{
+    trace_begin(&t, true);
+    t.c.conditions.look_ahead = true;
+    acquire(&t, -1);
+    created(&t, OURS);
+}
+
+static void looking_ahead_it_is_next_in_line_before_the_last_one_goes(void)
+{
+    acquire_looking_ahead();
     listed(&t, LIST(OTHER_6, OTHER_3, OURS, OTHER_4));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
@@ -68,11 +133,9 @@ static void behind_two_it_is_next_in_line_before_the_last_one_goes(void)
 }
 
 /* The one before the predecessor gives up, and another is ahead of both. */
-static void behind_many_a_listing_decides(void)
+static void looking_ahead_behind_many_a_listing_decides(void)
 {
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
+    acquire_looking_ahead();
     listed(&t, LIST(OTHER_2, OTHER_3, OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
@@ -93,29 +156,10 @@ static void behind_many_a_listing_decides(void)
                       "listed: granted\n");
 }
 
-static void next_in_line_needs_no_second_listing(void)
+/* Of a node of this client it is known whether it was the first. */
+static void looking_ahead_a_predecessor_of_this_client_is_watched(void)
 {
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
-    listed(&t, LIST(OTHER_4, OURS));
-    ok(&t, PDK__EV_WATCHED);
-    own(&t);
-    fired(&t, true);
-    CHECK_STR(t.text, "acquire: create\n"
-                      "created: -\n"
-                      "listed: watch(4) own\n"
-                      "watched: -\n"
-                      "own: -\n"
-                      "gone: granted\n");
-}
-
-/* Of one that is this client's, it is known whether it was the first. */
-static void behind_the_first_no_listing_is_needed(void)
-{
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
+    acquire_looking_ahead();
     listed(&t, LIST(OTHER_3, OUR_OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
@@ -128,11 +172,9 @@ static void behind_the_first_no_listing_is_needed(void)
                       "first gone: granted\n");
 }
 
-static void the_end_of_the_first_is_no_grant_while_another_is_between(void)
+static void looking_ahead_the_end_of_the_first_is_no_grant_while_another_is_between(void)
 {
-    trace_begin(&t, true);
-    acquire(&t, -1);
-    created(&t, OURS);
+    acquire_looking_ahead();
     listed(&t, LIST(OUR_OTHER_3, OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
@@ -144,6 +186,8 @@ static void the_end_of_the_first_is_no_grant_while_another_is_between(void)
                       "own: -\n"
                       "first gone: list\n");
 }
+
+/* ----------------------------------------------------------------------------------------------------------------- */
 
 static void the_own_node_is_seen_before_a_predecessors_end_grants(void)
 {
@@ -169,14 +213,14 @@ static void a_predecessor_gone_between_list_and_watch_makes_room(void)
     created(&t, OURS);
     listed(&t, LIST(OTHER_3, OTHER_4, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
-    listed(&t, LIST(OTHER_4, OURS));
+    listed(&t, LIST(OTHER_3, OURS));
     reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
     own(&t);
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(3) own\n"
+                      "listed: watch(4) own\n"
                       "watched no node: list\n"
-                      "listed: watch(4)\n"
+                      "listed: watch(3)\n"
                       "watched no node: -\n"
                       "own: granted\n");
 }
@@ -194,7 +238,7 @@ static void a_watch_that_fires_before_its_reply_counts(void)
     own(&t);
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(3) own\n"
+                      "listed: watch(4) own\n"
                       "gone: list\n"
                       "watched: -\n"
                       "listed: -\n"
@@ -420,15 +464,15 @@ static void an_exists_watch_is_taken_back_where_another_is_ahead(void)
     ok(&t, PDK__EV_WATCHED);
     own(&t);
     later(&t, 5000);
-    listed(&t, LIST(OTHER_4, OURS));
+    listed(&t, LIST(OTHER_3, OURS));
     CHECK_STR(t.text, "acquire: create\n"
                       "created: -\n"
-                      "listed: watch(3) own\n"
+                      "listed: watch(4) own\n"
                       "watched no auth: watch(exists)\n"
                       "watched: -\n"
                       "own: -\n"
                       "later: list\n"
-                      "listed: unwatch watch(4)\n");
+                      "listed: unwatch watch(3)\n");
 }
 
 static void a_watch_by_exists_is_not_relied_upon(void)
@@ -699,13 +743,16 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"alone, one round trip grants", alone_one_round_trip_grants},
-        {"behind two it is next in line before the last one goes",
-         behind_two_it_is_next_in_line_before_the_last_one_goes},
-        {"behind many a listing decides", behind_many_a_listing_decides},
+        {"behind two, it watches the nearest and lists again", behind_two_it_watches_the_nearest_and_lists_again},
         {"next in line needs no second listing", next_in_line_needs_no_second_listing},
         {"behind the first no listing is needed", behind_the_first_no_listing_is_needed},
-        {"the end of the first is no grant while another is between",
-         the_end_of_the_first_is_no_grant_while_another_is_between},
+        {"looking ahead, it is next in line before the last one goes",
+         looking_ahead_it_is_next_in_line_before_the_last_one_goes},
+        {"looking ahead, behind many a listing decides", looking_ahead_behind_many_a_listing_decides},
+        {"looking ahead, a predecessor of this client is watched",
+         looking_ahead_a_predecessor_of_this_client_is_watched},
+        {"looking ahead, the end of the first is no grant while another is between",
+         looking_ahead_the_end_of_the_first_is_no_grant_while_another_is_between},
         {"the own node is seen before a predecessor's end grants",
          the_own_node_is_seen_before_a_predecessors_end_grants},
         {"a predecessor gone between list and watch makes room", a_predecessor_gone_between_list_and_watch_makes_room},

@@ -323,7 +323,7 @@ static void a_forged_name_does_not_take_the_place_of_ours(void)
     ok(&t, PDK__EV_WATCHED);
     CHECK_STR(t.c.node.name, OURS);
     CHECK_STR(t.text, "changed: list\n"
-                      "listed: watch(0)\n"
+                      "listed: watch(4)\n"
                       "watched: -\n");
 }
 

@@ -183,15 +183,15 @@ static void a_later_listing_does_not_put_the_watch_off(void)
     ok(&t, PDK__EV_WATCHED);
     later(&t, UNWATCHED_MS - 1);
     fired(&t, true);
-    listed(&t, LIST(OTHER_4, OURS));
+    listed(&t, LIST(OTHER_3, OURS));
     ok(&t, PDK__EV_WATCHED);
     CHECK_EQ(pdk__contender_wake_ms(&t.c), t.now_ms + 1);
     later(&t, 1);
-    CHECK_STR(t.text, "listed: watch(3)\n"
+    CHECK_STR(t.text, "listed: watch(4)\n"
                       "watched: -\n"
                       "later: -\n"
                       "gone: list\n"
-                      "listed: watch(4)\n"
+                      "listed: watch(3)\n"
                       "watched: -\n"
                       "later: own\n");
 }
@@ -223,7 +223,7 @@ static void a_listing_that_took_long_is_not(void)
     fired(&t, true);
     t.now_ms += UNWATCHED_MS;
     listed(&t, LIST(OURS));
-    CHECK_STR(t.text, "listed: watch(3)\n"
+    CHECK_STR(t.text, "listed: watch(4)\n"
                       "watched: -\n"
                       "gone: list\n"
                       "listed: own\n");

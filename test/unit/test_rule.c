@@ -28,6 +28,7 @@ static void the_predecessor_is_the_nearest_ahead_in_any_order_of_listing(void)
                                 "lock-0000000001");
     CHECK_EQ(p.blocking, 3);
     CHECK_STR(p.predecessor, "lock-0000000004");
+    CHECK_STR(p.before, "lock-0000000003");
     CHECK(!p.admitted && !p.next);
 }
 
