@@ -48,6 +48,7 @@ simulated_sources = \
 	%D%/zk/client.c %D%/zk/client.h \
 	%D%/zk/code.c %D%/zk/code.h \
 	%D%/zk/contenders.c %D%/zk/contenders.h \
+	%D%/zk/follower.c %D%/zk/follower.h \
 	%D%/zk/handle.c %D%/zk/handle.h \
 	%D%/zk/intervention.c \
 	%D%/zk/lifecycle.c \
@@ -57,6 +58,7 @@ simulated_sources = \
 	%D%/zk/opener.c %D%/zk/opener.h \
 	%D%/zk/options.c %D%/zk/options.h \
 	%D%/zk/participant.c %D%/zk/participant.h \
+	%D%/zk/patrol.c %D%/zk/patrol.h \
 	%D%/zk/release.c %D%/zk/release.h \
 	%D%/zk/renewal.c %D%/zk/renewal.h \
 	%D%/zk/request.c %D%/zk/request.h \

@@ -319,6 +319,8 @@ static int begin(struct pdk__hold *hold)
     return gate != NULL && !hold->spec.try_only ? start_part(gate) : start_parts(hold);
 }
 
+static void settle_later(struct pdk__hold *hold);
+
 /* Another client deleted a node of it, or the session ended. */
 static void start_over(struct pdk__hold *hold)
 {
@@ -330,6 +332,8 @@ static void start_over(struct pdk__hold *hold)
     hold->blamed = NULL;
     release_parts(hold);
     pdk__hold_remind(hold, hold->spec.deadline_ms);
+    if (hold->n_at_work == 0)
+        settle_later(hold); /* no part is left that would call for it */
 }
 
 static bool any_suspect(const struct pdk__hold *hold)
@@ -556,7 +560,7 @@ static void finish(struct pdk__hold *hold)
         hold->kind->done(hold);
 }
 
-/* That somebody deletes the gate's node takes nothing from a grant. */
+/* That another client deletes the gate's node takes nothing from a grant. */
 static void done(struct pdk__claim *claim, int rc)
 {
     struct pdk__part *part = part_of(claim);

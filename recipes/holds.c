@@ -363,7 +363,7 @@ int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const st
                                    .deadline_ms = wish->deadline_ms,
                                    .conditions = h->lock.options.conditions};
     if (wish->n > wish->rule->admits)
-        return PDK_EINVAL; /* it would wait for ever, and all others with it */
+        return PDK_EINVAL; /* it would wait indefinitely, and all others with it */
     struct pdk__holding *op = make_with_node(h, wish, &spec.data_size);
     if (op == NULL)
         return PDK_ENOMEM;

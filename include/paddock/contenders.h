@@ -71,8 +71,9 @@ typedef void (*pdk_contenders_cb)(void *arg);
  *
  * Changes that come together are reported once, and so are those that came while the connection was lost. Observation
  * continues in a new session. An observer has one watch on the servers, on the children of PATH or, while there is no
- * path, on its creation; each change costs it one listing of names. It retries a path that it may not read, and
- * pdk_client_last_error() has the reason.
+ * path, on its creation; each change costs it one listing of names. Once in a session timeout it lists again, and
+ * calls CB if there is a change: servers send no event to a client that may not READ the path at that moment. It
+ * retries a path that it may not read, and pdk_client_last_error() has the reason.
  *
  * On success *O is the caller's, to be given to pdk_contenders_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
  * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.

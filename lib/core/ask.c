@@ -76,7 +76,7 @@ void pdk__ask_own_if_due(struct pdk__contender *c, struct pdk__actions *out)
 
 void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const char *predecessor, bool by_exists)
 {
-    assert(predecessor != NULL && c->node.exists == PDK__NODE_YES);
+    assert((predecessor != NULL || c->queue.watching) && c->node.exists == PDK__NODE_YES);
     struct pdk__action *action = pdk__ask(c, out, PDK__ACT_WATCH, PDK__WATCHING);
     action->name = predecessor;
     action->by_exists = c->queue.by_exists = by_exists;

@@ -272,6 +272,10 @@ void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, stru
     case PDK__EV_SESSION_LEFT:
         end(b, out, ev->error);
         break;
+    case PDK__EV_LOOK_AGAIN:
+        if (b->phase == PDK__BARRIER_WATCHING)
+            begin(b, out);
+        break;
     case PDK__EV_FIRED:
         on_fired(b, ev, out);
         break;

@@ -53,6 +53,24 @@ static void on_rule(struct pdk__contender *c, struct pdk__actions *out)
         pdk__course_advance(c, out);
 }
 
+bool pdk__contender_watches(const struct pdk__contender *c)
+{
+    return c->phase == PDK__WAITING || c->node.watch == PDK__OWN_WATCHED || c->rivals.state == PDK__RIVALS_NONE;
+}
+
+/* Also at what could not be read before: it may be readable by now. */
+static void on_look_again(struct pdk__contender *c, struct pdk__actions *out)
+{
+    if (c->node.watch == PDK__OWN_WATCHED) {
+        c->node.by_exists = false;
+        pdk__ask_own(c, out);
+    }
+    if (c->rivals.state == PDK__RIVALS_NONE)
+        pdk__ask_rivals(c, out);
+    if (c->phase == PDK__WAITING)
+        pdk__ask_watch(c, out, NULL, c->queue.by_exists);
+}
+
 /* The own watch is not set, nothing prevents asking for it, and no other request will bring it. */
 static bool own_missing(const struct pdk__contender *c)
 {
@@ -203,6 +221,9 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
         break;
     case PDK__EV_USED:
         pdk__rivals_used(&c->rivals);
+        break;
+    case PDK__EV_LOOK_AGAIN:
+        on_look_again(c, out);
         break;
     case PDK__EV_TIMER:
         on_timer(c, out);

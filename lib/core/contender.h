@@ -164,6 +164,9 @@ void pdk__contender_step(struct pdk__contender *c, const struct pdk__event *even
  */
 int64_t pdk__contender_wake_ms(const struct pdk__contender *c);
 
+/* Does it rely on a watch at this moment? Then LOOK_AGAIN is of use. */
+bool pdk__contender_watches(const struct pdk__contender *c);
+
 /* Does it hold, or is it about to? Then the lease has to be renewed again and again. */
 bool pdk__contender_needs_lease(const struct pdk__contender *c);
 

@@ -750,6 +750,10 @@ static void dispatch(struct pdk__double_barrier *b, const struct pdk__event *ev,
     case PDK__EV_SESSION_LEFT:
         on_session_left(b, ev, out);
         break;
+    case PDK__EV_LOOK_AGAIN:
+        if (b->phase == PDK__MEMBER_WAITING)
+            go(b, out);
+        break;
     case PDK__EV_FIRED:
         on_fired(b, out);
         break;

@@ -21,6 +21,9 @@ enum pdk__event_kind {
     PDK__EV_RULE,    /* the rule has another limit from now on */
     PDK__EV_IDLE,    /* the lock is held, and not used: report other contenders */
     PDK__EV_USED,    /* it is used again */
+    /* from the driver, once in a session timeout: a server may have swallowed the event of a watch. So all that is watched
+     * is read and watched once more */
+    PDK__EV_LOOK_AGAIN,
     /* from the clock */
     PDK__EV_TIMER,
     /* from the session */
@@ -84,7 +87,8 @@ enum pdk__action_kind {
     PDK__ACT_BARRIER,     /* a write that a quorum refuses, and list right after: BARRIER, LISTED */
     PDK__ACT_LIST,        /* LISTED */
     PDK__ACT_IDENTIFY,    /* read the owner of `name`, which may be our node, and set no watch: IDENTIFIED */
-    PDK__ACT_WATCH,       /* read and watch the predecessor `name`, or the children: WATCHED, later FIRED */
+    PDK__ACT_WATCH,       /* read and watch the predecessor `name`, NULL: the same as before; or the children: WATCHED,
+                           * later FIRED */
     PDK__ACT_UNWATCH,     /* the predecessor's watch is no longer wanted */
     PDK__ACT_OWN,         /* read and watch our own node: OWN, later OWN_FIRED */
     PDK__ACT_CONFIRM,     /* write our node, which must be at `version`, unchanged: CONFIRMED */

@@ -97,6 +97,8 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
     char *path;
     if (action->by_children)
         path = pdk__strdup(claim->spec.path);
+    else if (action->name == NULL) /* the same again */
+        path = claim->predecessor != NULL ? pdk__strdup(claim->predecessor) : NULL;
     else if (action->by_exists) /* requested again for the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
@@ -480,6 +482,15 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     feed(claim, event);
 }
 
+static bool look_again(struct pdk__member *m)
+{
+    struct pdk__claim *claim = claim_of(m);
+    bool watching = pdk__contender_watches(&claim->machine);
+    if (watching)
+        feed(claim, (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    return watching;
+}
+
 static bool watches(struct pdk__member *m, const char *path)
 {
     const struct pdk__claim *claim = claim_of(m);
@@ -513,6 +524,7 @@ static const struct pdk__member_calls calls = {.session = session,
                                                .tick = tick,
                                                .fired = fired,
                                                .watches = watches,
+                                               .look_again = look_again,
                                                .hindered = hindered,
                                                .vacant_path = vacant_path,
                                                .uses = uses,

@@ -105,6 +105,8 @@ struct pdk_client {
     uint64_t ops;
     uint64_t seed;
     struct pdk__list members;
+    unsigned n_patrolled;      /* of them, those that can look again (patrol.c) */
+    int64_t patrol_ms;         /* when one of those does */
     struct pdk__index index;   /* by the paths that they watch */
     struct pdk__list releases; /* of pdk__release, in the order in which they began */
     uint64_t n_releases;       /* that have begun so far */

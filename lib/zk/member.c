@@ -1,6 +1,7 @@
 #include "lib/zk/member.h"
 #include "lib/assert.h"
 #include "lib/zk/attempt.h"
+#include "lib/zk/patrol.h"
 #include <string.h>
 
 /*
@@ -52,6 +53,8 @@ void pdk__member_join(struct pdk_client *c, struct pdk__member *m, const struct 
     m->calls = calls;
     pdk__member_charge(c, m, entrance(c, path));
     pdk__list_append(&c->members, &m->link);
+    if (calls->look_again != NULL)
+        pdk__patrol_join(c);
 }
 
 void pdk__member_charge(struct pdk_client *c, struct pdk__member *m, size_t cost)
@@ -66,6 +69,7 @@ void pdk__member_leave(struct pdk_client *c, struct pdk__member *m)
     assert(pdk__client_locked(c) && m->calls != NULL);
     bool awaited = m->calls->awaited;
     pdk__list_remove(&m->link);
+    c->n_patrolled -= m->calls->look_again != NULL;
     m->calls = NULL;
     pdk__member_charge(c, m, 0);
     if (awaited && !pdk__members_awaited(c))

@@ -1,5 +1,5 @@
 /*
- * Members of a client: contenders, observers and strays, registered alike. A member takes part in the client's session,
+ * Members of a client: claims, participants, followers and strays, registered alike. A member takes part in the client's session,
  * and is notified of its changes, of fired watches and of time. The client knows its members by this table alone.
  *
  * All with the client's lock held. A function may remove its own member, and no other.
@@ -28,6 +28,9 @@ struct pdk__member_calls {
     /* Only for a member of the index, about a path that it has noted there; neither is NULL then. */
     void (*fired)(struct pdk__member *m, const char *path, enum pdk__node_change change); /* a watch on PATH */
     bool (*watches)(struct pdk__member *m, const char *path); /* PATH or its data; the index must not change */
+
+    /* Look again at all that it watches (patrol.h). False: it watches nothing now, and has done nothing. */
+    bool (*look_again)(struct pdk__member *m);
 
     void (*hindered)(struct pdk__member *m, enum pdk__hindrance what, const char *why);
 

@@ -301,6 +301,15 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
         feed(participant_of(m), (struct pdk__event){.kind = PDK__EV_FIRED, .deleted = change == PDK__NODE_DELETED});
 }
 
+static bool look_again(struct pdk__member *m)
+{
+    struct pdk__participant *p = participant_of(m);
+    bool watching = p->watching;
+    if (watching)
+        feed(p, (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    return watching;
+}
+
 static bool uses(const struct pdk__member *m, uint32_t attempt)
 {
     const struct pdk__participant *p = PDK__MEMBER(m, struct pdk__participant, member);
@@ -308,8 +317,13 @@ static bool uses(const struct pdk__member *m, uint32_t attempt)
     return p->kind == &double_barrier && (b->attempt == attempt || b->spare == attempt);
 }
 
-static const struct pdk__member_calls calls = {
-    .session = session, .tick = tick, .fired = fired, .watches = watches, .uses = uses, .awaited = true};
+static const struct pdk__member_calls calls = {.session = session,
+                                               .tick = tick,
+                                               .fired = fired,
+                                               .watches = watches,
+                                               .look_again = look_again,
+                                               .uses = uses,
+                                               .awaited = true};
 
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "lib/zk/callbacks.h"
 #include "lib/zk/leave.h"
 #include "lib/zk/member.h"
+#include "lib/zk/patrol.h"
 #include "lib/zk/renewal.h"
 #include <string.h>
 
@@ -129,6 +130,7 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     if (actions.n == 0)
         return;
     pdk__members_changed(c);
+    pdk__patrol_arm(c);
     if (c->options.on_session != NULL)
         pdk__client_queue_callback(c, &c->session_callback);
     pthread_cond_broadcast(&c->changed);

@@ -5,6 +5,7 @@
 #include "lib/zk/log.h"
 #include "lib/zk/member.h"
 #include "lib/zk/opener.h"
+#include "lib/zk/patrol.h"
 #include "lib/zk/thread.h"
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -36,6 +37,7 @@ static void tick(struct pdk_client *c)
     if (pdk__handle_look(c))
         pdk__client_arm(c, pdk__now_ms() + LOOK_MS);
     pdk__members_tick(c);
+    pdk__patrol_tick(c);
 }
 
 /* Was anything there? */

@@ -57,7 +57,7 @@ static void ask(struct play *p, const struct pdk__action *a)
         return;
     }
     MUST(p->parents_op <= p->op || (a->kind == PDK__ACT_CREATE && a->op == p->parents_op));
-    MUST(a->kind != PDK__ACT_WATCH || a->name != NULL);
+    MUST(a->kind != PDK__ACT_WATCH || a->name != NULL || p->c.queue.watching);
     p->op = a->op;
     /* A second node is never asked for while the first can be. */
     MUST(a->kind != PDK__ACT_CREATE || !p->unsure);
@@ -352,6 +352,8 @@ static void anything(struct play *p)
             release(p);
         else if (what >= 0x60)
             leave(p);
+        else if (p->acquired)
+            step(p, (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
         break;
     case 2:
         pass_time(p, take(&p->b) * 20);

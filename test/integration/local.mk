@@ -8,7 +8,7 @@ integration_programs = $(edge_programs) \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
-	%D%/semaphore %D%/stats %D%/validity %D%/verb_cost
+	%D%/semaphore %D%/stats %D%/swallowed %D%/validity %D%/verb_cost
 
 # Those in which no test reads a message or acts on one: they run over TLS, too.
 secure_programs = \
@@ -74,5 +74,6 @@ libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h
 %C%_strangers_SOURCES = %D%/test_strangers.c
 %C%_stats_SOURCES = %D%/test_stats.c
 %C%_throttled_SOURCES = %D%/test_throttled.c
+%C%_swallowed_SOURCES = %D%/test_swallowed.c
 %C%_validity_SOURCES = %D%/test_validity.c
 %C%_verb_cost_SOURCES = %D%/test_verb_cost.c

@@ -225,7 +225,7 @@ static pdk_client *client_of(int64_t session)
 static bool each_watches_its_own_and_the_one_ahead(pdk_contender_list *list)
 {
     size_t n = pdk_contender_list_size(list);
-    bool right = fixture_watchers(fixture.path) == 0;
+    bool right = fixture_watches_in_all() == 2 * (long)n - 1;
     for (size_t i = 0; i < n && right; i++) {
         char node[256];
         snprintf(node, sizeof node, "%s/%s", fixture.path, pdk_contender_name(list, i));

@@ -3,8 +3,12 @@
 #include "lib/zk/client.h"
 #include "test/lib/fixture.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Long: an event that is missed is not found by the look that comes once in a session timeout. */
+enum { SESSION_MS = 600000 };
 
 /* The leaders go around the proxy, the observer through it. */
 static pdk_client *c, *others;
@@ -46,7 +50,7 @@ static void begin_at(const char *where)
     pdk__proxy_clear(fixture.proxy);
     path = where;
     n_told = 0;
-    c = fixture_client(NULL);
+    c = fixture_client(fixture_options(SESSION_MS));
     CHECK_RC(pdk_client_new(&others, fixture.direct, NULL), 0);
     CHECK_RC(pdk_client_wait(others, LONG_MS), 0);
     a = new_leader(others, "a");
@@ -165,7 +169,7 @@ static void no_herd(void)
     CHECK_RC(pdk_leader_resign(a), 0);
     int64_t second = lead(b);
     check_told(1, "b", second);
-    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_LIST), 1);
+    CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_LIST2), 1);
     CHECK_EQ(pdk__proxy_requests(fixture.proxy, PDK__OP_GET), 1);
     CHECK_EQ(pdk__proxy_events(fixture.proxy, 0, NULL), 1);
     end();
@@ -230,7 +234,7 @@ static void new_session(void)
 /* Whichever answer is lost, the next connection brings another look. */
 static void answers_lost(void)
 {
-    static const int ops[] = {PDK__OP_LIST, PDK__OP_GET};
+    static const int ops[] = {PDK__OP_LIST2, PDK__OP_GET};
     for (int i = 0; i < 2; i++) {
         begin();
         int64_t first = lead(a);
@@ -301,6 +305,29 @@ static void freed_in_its_callback(void)
     lead(a);
     CHECK_RC(pdk_leader_resign(a), 0);
     CHECK_EQ(n_freed, 1);
+    end();
+}
+
+static bool callback_waits(void)
+{
+    struct pollfd fd = {.fd = pdk_client_fd(c), .events = POLLIN};
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Its program dispatches callbacks, and has not done so yet. */
+static void freed_before_its_callback(void)
+{
+    pdk_client_options *options = fixture_options(SESSION_MS);
+    CHECK_RC(pdk_client_options_set_dispatch(options, true), 0);
+    begin();
+    CHECK_RC(pdk_client_free(c), 0);
+    c = fixture_client(options);
+    observe();
+    CHECK_WITHIN(LONG_MS, callback_waits());
+    CHECK_RC(pdk_leader_observer_free(o), 0);
+    pdk_client_dispatch(c);
+    CHECK_EQ(n_told, 0);
+    o = NULL;
     end();
 }
 
@@ -386,6 +413,7 @@ int main(int argc, char **argv)
         {"a leader that goes while it is looked at is not told", gone_meanwhile},
         {"without permission it looks again, and says so", not_permitted},
         {"it can be freed in its callback", freed_in_its_callback},
+        {"freed before its callback ran, it is silent", freed_before_its_callback},
         {"freed, it is silent", freed_is_silent},
         {"closed, it is silent, and there are no new ones", closed},
         {"on an adopted handle it ends with the client", adopted},

@@ -295,6 +295,33 @@ static void the_limit_follows_a_count(void)
     end();
 }
 
+/* The answer that is under way sets the watch. */
+static void freed_while_its_count_is_read(void)
+{
+    begin(1);
+    const char *path = fixture_path();
+    CHECK_EQ(zoo_create(fixture.zh, path, "\0\0\0\2", 4, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
+    CHECK_RC(pdk_semaphore_follow(semaphores[0], path), 0);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(path) == 1);
+    struct pdk__proxy_rule held = {.op = PDK__OP_GET, .path = path, .act = PDK__HOLD_REPLY};
+    int rule = 0, hits = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        rule = pdk__proxy_rule(fixture.e->proxy[i], &held);
+    set_count(path, "\0\0\0\3", 4);
+    for (int ms = 0; ms < LONG_MS && hits == 0; ms++) {
+        pdk__test_nap();
+        for (int i = 0; i < fixture.e->n; i++)
+            hits += pdk__proxy_hits(fixture.e->proxy[i], rule);
+    }
+    CHECK_EQ(hits, 1);
+    CHECK_RC(pdk_lock_free(semaphores[0]), 0);
+    for (int i = 0; i < fixture.e->n; i++)
+        pdk__proxy_release(fixture.e->proxy[i], rule);
+    CHECK_WITHIN(LONG_MS, fixture_watchers(path) == 0);
+    CHECK_RC(pdk_semaphore_new(&semaphores[0], clients[0], fixture.path, 1, NULL), 0);
+    end();
+}
+
 static int requests(int op)
 {
     int n = 0;
@@ -722,6 +749,7 @@ int main(int argc, char **argv)
         {"a node of a stranger is listed, and told, as one that holds a permit", a_strangers_node_is_told},
         {"the limit changes while one waits", the_limit_changes_while_one_waits},
         {"the limit follows Curator's SharedCount", the_limit_follows_a_count},
+        {"freed while its count is read, it leaves no watch", freed_while_its_count_is_read},
         {"a release costs a waiter two requests, however many permits it waits for",
          a_release_costs_a_waiter_two_requests},
         {"a smaller limit refuses who waits for more, and nobody else", a_smaller_limit_refuses_who_waits_for_more},

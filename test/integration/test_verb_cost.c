@@ -35,7 +35,7 @@ static const struct {
     .move_up = {2, 0, 5},          /* looking ahead: the event; lists, and watches its predecessor */
     .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
-    .idle_session = {11, 4, 22},
+    .idle_session = {12, 4, 24},
 };
 
 static struct peer a, b;

@@ -213,6 +213,14 @@ int fixture_watchers(const char *path)
     return (int)pdk__test_saw("watchers", n);
 }
 
+long fixture_watches_in_all(void)
+{
+    long n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__ask_number(fixture.e->server[i], "zk_watch_count");
+    return n;
+}
+
 bool fixture_watches(pdk_client *c, const char *path)
 {
     bool found = false;

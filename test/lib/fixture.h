@@ -67,6 +67,9 @@ int fixture_nodes(void);
 /* How many sessions watch exactly PATH, on all servers. */
 int fixture_watchers(const char *path);
 
+/* How many watches all servers have, those on children included, which are not among the watchers above. */
+long fixture_watches_in_all(void);
+
 /* Does the session of C watch exactly PATH? */
 bool fixture_watches(pdk_client *c, const char *path);
 

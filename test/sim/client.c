@@ -153,7 +153,8 @@ static void note_action(struct claim *claim, const struct pdk__action *a)
         claim->has_predecessor = claim->armed = true;
         claim->unwatched = false;
         claim->predecessor.path = claim->path;
-        strncpy(claim->predecessor.name, a->by_children ? "" : last_part(a->name), PDK__NAME_MAX - 1);
+        if (a->by_children || a->name != NULL) /* else the same as before */
+            strncpy(claim->predecessor.name, a->by_children ? "" : last_part(a->name), PDK__NAME_MAX - 1);
     } else if (a->kind == PDK__ACT_UNWATCH) {
         claim->unwatched = true;
         claim->armed = false;

@@ -110,6 +110,18 @@ static bool may_hear(struct server *s, session_index session, int path, const ch
     return may;
 }
 
+/* Permission to read was taken, and given back. The client looks again within two session timeouts: by then it has had
+ * its turn, whichever members have joined since. */
+static bool swallows(struct server *s)
+{
+    struct world *w = s->e->world;
+    if (w->swallowed_permille == 0 || w->healed || !chance(&w->fault_random, w->swallowed_permille))
+        return false;
+    see(SIGHT_SWALLOWED);
+    w->deaf_until = w->agenda.now + 2 * w->session_ms * 1000;
+    return true;
+}
+
 /* Watches are one-shot: one that fires is deleted. A deletion fires both kinds. */
 static void fire(struct server *s, int path, const char *name, enum event_kind event)
 {
@@ -119,7 +131,7 @@ static void fire(struct server *s, int path, const char *name, enum event_kind e
         bool fires = event == EVENT_DELETED || w->children == (event == EVENT_CHILDREN);
         if (!fires || !is_on(w, path, name))
             s->watches[kept++] = *w;
-        else if (may_hear(s, w->session, path, name))
+        else if (may_hear(s, w->session, path, name) && !swallows(s))
             notify(s, w->session, path, name, event);
     }
     s->n_watches = kept;

@@ -443,6 +443,7 @@ static void draw_ensemble(struct world *w)
     w->suspends = w->plan.seed % 13 == 5 && !w->plan.exhaustive;
     w->secretive = w->plan.seed % 29 == 13 && !w->plan.exhaustive;
     e->silent &= !w->calm && !w->lends;
+    w->swallowed_permille = w->plan.seed % 43 == 12 && !w->calm && !w->plan.exhaustive ? 100 : 0;
     w->tense = chance(r, 400) && !w->calm && !w->plan.exhaustive && e->tick_ms >= 500;
     draw_regime(w);
     w->hunt_proof_permille = w->hunt_write_permille = 0;
@@ -483,7 +484,7 @@ static void begin(struct world *w, const struct plan *plan)
     w->used = 0;
     w->n_sessions = w->n_requests = w->n_faults = w->n_deleted = w->n_removals = 0;
     w->healed = w->finale = false;
-    w->disturbed = w->arrived = 0;
+    w->disturbed = w->arrived = w->deaf_until = 0;
     w->well = false;
     w->n_faults_then = 0;
     w->epoch_then = 0;
@@ -588,7 +589,16 @@ static bool all_well(const struct world *w)
 
 bool world_quiet(const struct world *w, int64_t for_ms)
 {
-    return w->agenda.now - w->disturbed > for_ms * 1000 && w->well && all_well(w);
+    return w->agenda.now - w->disturbed > for_ms * 1000 && w->agenda.now - w->deaf_until > for_ms * 1000 && w->well &&
+           all_well(w);
+}
+
+bool world_deaf(const struct world *w)
+{
+    bool deaf = w->agenda.now < w->deaf_until;
+    if (deaf)
+        excuse(EXCUSE_SWALLOWED_EVENT);
+    return deaf;
 }
 
 static void look(struct world *w)
@@ -636,8 +646,29 @@ static bool came(const struct world *w) { return find_guest(w) != NULL; }
 
 static bool left(const struct world *w) { return !came(w); }
 
+/* Two rests after requests that failed, and the round trips. */
+static int64_t told_ms(const struct world *w) { return 2000 + world_trips_ms(w, 10); }
+
+static bool all_connected(const struct world *w, int64_t for_ms)
+{
+    for (int i = 0; i < w->n_clients; i++)
+        if (!w->clients[i].dead && !w->clients[i].closes && w->agenda.now - w->clients[i].apart <= for_ms * 1000)
+            return false;
+    return world_quiet(w, for_ms);
+}
+
+/* Where nothing is wrong, a watch tells of a change: no observer waits for the patrol. */
+static void tell_all(struct world *w)
+{
+    run_until(w, w->agenda.now + told_ms(w) * 1000, onlookers_agree);
+    if (w->broken == NULL && !onlookers_agree(w) && all_connected(w, told_ms(w)))
+        world_break(w, law_observers.name, "an observer is not told for %lld ms of leader %llx", (long long)told_ms(w),
+                    (unsigned long long)law_observers_leader(w));
+}
+
 static void ask_all(struct world *w, instant limit)
 {
+    tell_all(w);
     run_until(w, w->agenda.now + limit, onlookers_agree);
     if (w->broken == NULL && !onlookers_agree(w))
         world_break(w, law_observers.name, "not every observer reports leader %llx",

@@ -98,9 +98,11 @@ struct world {
     int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
-    bool suspends;  /* paused clients are, rather, on a machine that is suspended */
-    int observed;   /* the path that onlookers look at; -1: there are none */
-    bool finale;    /* all is over, but for them */
+    int swallowed_permille; /* how often a watch is spent without an event */
+    instant deaf_until;     /* a client may not know what it would have been told */
+    bool suspends;          /* paused clients are, rather, on a machine that is suspended */
+    int observed;           /* the path that onlookers look at; -1: there are none */
+    bool finale;            /* all is over, but for them */
     int64_t session_ms;
     bool confirmed;                              /* grants are confirmed by a write */
     unsigned budget;                             /* how often threads hand a grant on; 0: they do not */
@@ -214,6 +216,9 @@ void world_moved(struct world *w, session_index session, unsigned attempt);
  * links where nothing is lost do not count. */
 bool world_quiet(const struct world *w, int64_t for_ms);
 
+/* An event was swallowed a short time ago: an excuse, which is counted. */
+bool world_deaf(const struct world *w);
+
 /* The time of some requests that follow one another, on the links and disks of this run. */
 int64_t world_trips_ms(const struct world *w, int n);
 
@@ -290,6 +295,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(LEFT_SERVER, "a silent server was left")                                                                         \
     X(PASSED_SERVER, "a server that did not answer was passed over")                                                   \
     X(CHANGED_SILENTLY, "a session changed silently")                                                                  \
+    X(SWALLOWED, "a watch was spent without an event")                                                                 \
     X(STARVED, "a request could not be sent")                                                                          \
     X(FORGED, "a name was forged")                                                                                     \
     X(FORGED_TIE, "a name was forged with the number of another")                                                      \
@@ -371,6 +377,7 @@ static inline void see(enum sight s) { sights[s]++; }
     X(UNWATCHED_REQUEST, "revocation", "the watch on the own node is not due")                                         \
     X(NO_MEMORY_TO_WATCH, "presence", "a request of the client found no memory on this connection")                    \
     X(NOT_CONNECTED, "presence", "the connection is lost, and the watch is to be set on the next")                     \
+    X(SWALLOWED_EVENT, "presence, revocation", "an event was swallowed within the last two session timeouts")          \
     X(NO_MEMORY_TO_UNWATCH, "watches", "the removal of a watch found no memory")                                       \
     X(UNWATCHED_APART, "watches", "a watch was to be removed while there was no connection")                           \
     X(LENT, "watches", "the handle is lent, and its program may rely on the watch")                                    \

@@ -356,6 +356,15 @@ int zoo_awget_children(zhandle_t *zh, const char *path, watcher_fn watcher, void
                 .watch = watcher != NULL);
 }
 
+int zoo_awget_children2(zhandle_t *zh, const char *path, watcher_fn watcher, void *context,
+                        strings_stat_completion_t completion, const void *data)
+{
+    if (watcher != NULL)
+        watch_by(zh, watcher, context);
+    return SEND(zh, completion, data, .kind = REQ_LIST, .completes = COMPLETES_STRINGS_STAT, .path = path,
+                .watch = watcher != NULL);
+}
+
 int zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *context, data_completion_t completion,
               const void *data)
 {

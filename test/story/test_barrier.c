@@ -116,6 +116,20 @@ static void a_wait_ends_with_the_node(void)
           "gone: done\n");
 }
 
+static void a_wait_whose_event_was_swallowed_ends_with_the_next_look(void)
+{
+    begin(PDK__BARRIER_WAIT);
+    step("look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    seen(PDK__OK);
+    step("look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    seen(PDK__NO_NODE);
+    ended("call: watch\n"
+          "look again: -\n"
+          "seen: -\n"
+          "look again: watch\n"
+          "seen: done\n");
+}
+
 static void a_wait_that_is_late_removes_its_watch(void)
 {
     begin(PDK__BARRIER_WAIT);
@@ -442,6 +456,8 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a barrier that is not set lets pass", a_barrier_that_is_not_set_lets_pass},
         {"a wait ends with the node", a_wait_ends_with_the_node},
+        {"a wait whose event was swallowed ends with the next look",
+         a_wait_whose_event_was_swallowed_ends_with_the_next_look},
         {"a wait that is late removes its watch", a_wait_that_is_late_removes_its_watch},
         {"a watch that is being set is removed once it is set", a_watch_that_is_being_set_is_removed_once_it_is_set},
         {"a wait that is late while apart removes its watch on the next connection",

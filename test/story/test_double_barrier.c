@@ -256,6 +256,37 @@ static void a_lock_is_no_barrier(void)
          "checked: delete ready\n");
 }
 
+static void a_ready_whose_event_was_swallowed_is_found(void)
+{
+    begin();
+    step("look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    created(PDK__OK);
+    LISTED(OWN);
+    unseen(PDK__NO_NODE);
+    step("look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    LISTED(OWN, HIGH, "ready");
+    CHECK_EQ(member.phase, PDK__MEMBER_INSIDE);
+    told("enter: create own\n"
+         "look again: -\n"
+         "created: list\n"
+         "listed: watch ready*\n"
+         "unseen: -\n"
+         "look again: unwatch list\n"
+         "listed: identify ready\n"
+         "dated: ENTERED\n");
+}
+
+static void a_node_that_was_deleted_during_the_wait_is_made_again(void)
+{
+    waiting();
+    step("look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN});
+    LISTED(HIGH);
+    due();
+    told("look again: unwatch list\n"
+         "listed: -\n"
+         "due: create " NEXT "\n");
+}
+
 static void the_others_wait_for_ready(void)
 {
     begin();
@@ -1316,6 +1347,9 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"the last member opens", the_last_member_opens},
         {"a lock is no barrier", a_lock_is_no_barrier},
+        {"a ready whose event was swallowed is found", a_ready_whose_event_was_swallowed_is_found},
+        {"a node that was deleted during the wait is made again",
+         a_node_that_was_deleted_during_the_wait_is_made_again},
         {"the others wait for ready", the_others_wait_for_ready},
         {"one too many is refused", one_too_many_is_refused},
         {"one too many does not keep the first from entering", enough_members_and_one_before_ready},

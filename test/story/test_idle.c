@@ -53,6 +53,19 @@ static void a_rival_that_comes_later_is_reported_without_a_listing(void)
                       "rivals changed: -\n");
 }
 
+static void a_rival_whose_event_was_swallowed_is_found(void)
+{
+    hold();
+    idle(&t);
+    rivals(&t, LIST(OURS));
+    look_again(&t);
+    rivals(&t, LIST(OTHER_6, OURS));
+    CHECK_STR(t.text, "idle: rivals\n"
+                      "rivals: -\n"
+                      "look again: own rivals\n"
+                      "rivals: contended\n");
+}
+
 static void a_watch_that_fires_before_its_listing_counts(void)
 {
     hold();
@@ -315,6 +328,7 @@ int main(int argc, char **argv)
         {"a rival that came before is reported", a_rival_that_came_before_is_reported},
         {"a rival that comes later is reported without a listing",
          a_rival_that_comes_later_is_reported_without_a_listing},
+        {"a rival whose event was swallowed is found", a_rival_whose_event_was_swallowed_is_found},
         {"a watch that fires before its listing counts", a_watch_that_fires_before_its_listing_counts},
         {"a rival is remembered until the next idle moment", a_rival_is_remembered_until_the_next_idle_moment},
         {"a node of no contender is no rival", a_node_of_no_contender_is_no_rival},

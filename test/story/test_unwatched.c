@@ -337,9 +337,53 @@ static void a_new_connection_brings_its_own_timeout(void)
     CHECK_EQ(t.c.session.timeout_ms, 2 * TIMEOUT_MS);
 }
 
+/* --- an event that was swallowed --------------------------------------------------------------------------------- */
+
+static void a_waiter_looks_again_at_its_predecessor_and_its_node(void)
+{
+    queue();
+    CHECK(pdk__contender_watches(&t.c));
+    look_again(&t);
+    ok(&t, PDK__EV_WATCHED);
+    later(&t, UNWATCHED_MS);
+    own(&t);
+    look_again(&t);
+    own(&t);
+    reply(&t, PDK__EV_WATCHED, PDK__NO_NODE, 0);
+    CHECK_STR(t.text, "listed: watch(4)\n"
+                      "watched: -\n"
+                      "look again: watch(same)\n"
+                      "watched: -\n"
+                      "later: own\n"
+                      "own: -\n"
+                      "look again: own watch(same)\n"
+                      "own: -\n"
+                      "watched no node: granted\n");
+}
+
+static void a_holder_looks_again_at_its_node(void)
+{
+    hold();
+    CHECK(!pdk__contender_watches(&t.c));
+    look_again(&t);
+    later(&t, UNWATCHED_MS);
+    own(&t);
+    CHECK(pdk__contender_watches(&t.c));
+    look_again(&t);
+    reply_to(&t, t.own_op, PDK__EV_OWN, PDK__NO_NODE);
+    CHECK_STR(t.text, "listed: granted\n"
+                      "look again: -\n"
+                      "later: own\n"
+                      "own: -\n"
+                      "look again: own\n"
+                      "own no node: lost done\n");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
+        {"a waiter looks again at its predecessor and its node", a_waiter_looks_again_at_its_predecessor_and_its_node},
+        {"a holder looks again at its node", a_holder_looks_again_at_its_node},
         {"a short hold asks for no watch", a_short_hold_asks_for_no_watch},
         {"a hold that lasts is watched", a_hold_that_lasts_is_watched},
         {"the time runs from the question, not from its answer", the_time_runs_from_the_question_not_from_its_answer},

@@ -26,7 +26,11 @@ static void tell_action(struct trace *t, const struct pdk__action *a)
     if (a->kind == PDK__ACT_WATCH && a->by_children)
         tell(t, "(children)");
     else if (a->kind == PDK__ACT_WATCH)
-        tell(t, a->by_exists ? "(exists)" : "(%s)", a->name + strlen(a->name) - 1);
+        tell(t,
+             a->name == NULL ? "(same)"
+             : a->by_exists  ? "(exists)"
+                             : "(%s)",
+             a->name != NULL ? a->name + strlen(a->name) - 1 : NULL);
     if (a->kind == PDK__ACT_PARENTS && a->all)
         tell(t, "(all)");
     if (a->kind == PDK__ACT_IDENTIFY)
@@ -52,7 +56,8 @@ static void remember(struct trace *t, const struct pdk__action *a)
     else if (a->op != 0 && a->kind != PDK__ACT_RIVALS)
         t->op = a->op;
     if (a->kind == PDK__ACT_WATCH) {
-        snprintf(t->last_name, sizeof t->last_name, "%s", a->name);
+        if (a->name != NULL)
+            snprintf(t->last_name, sizeof t->last_name, "%s", a->name);
         t->last_by_exists = a->by_exists;
     }
 }
@@ -156,6 +161,8 @@ static void answer_with(struct trace *t, enum pdk__event_kind kind, const char *
 void listed(struct trace *t, const char *const *children) { answer_with(t, PDK__EV_LISTED, children); }
 
 void watched_children(struct trace *t, const char *const *children) { answer_with(t, PDK__EV_WATCHED, children); }
+
+void look_again(struct trace *t) { step(t, "look again", (struct pdk__event){.kind = PDK__EV_LOOK_AGAIN}); }
 
 void limit_changed(struct trace *t) { step(t, "limit", (struct pdk__event){.kind = PDK__EV_RULE}); }
 

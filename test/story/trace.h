@@ -70,6 +70,9 @@ void limit_changed(struct trace *t);
 /* Let MS milliseconds pass, then feed a timer event. */
 void later(struct trace *t, int64_t ms);
 
+/* The driver's turn to look at what is watched. */
+void look_again(struct trace *t);
+
 /* The session. */
 void up(struct trace *t, int64_t session);
 void down(struct trace *t);

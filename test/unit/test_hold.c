@@ -128,6 +128,28 @@ static void no_grant_with_a_part_in_doubt(void)
     end();
 }
 
+/* All parts are lost and have done their work, as at the end of their session, before they are judged. */
+static void begun_again_when_no_part_is_left(void)
+{
+    begin_with(&(struct pdk__sites){.n = 2, .path = "/nowhere"});
+    start();
+    for (int i = 0; i < 2; i++)
+        grant_part(&hold.parts[i]);
+    hold.parts[0].claim.listener->changed(&hold.parts[0].claim, PDK__ACT_SUSPECT);
+    CHECK_EQ(stage_then(), PDK__HOLD_PENDING);
+    for (int i = 0; i < 2; i++) {
+        hold.parts[i].claim.listener->changed(&hold.parts[i].claim, PDK__ACT_LOST);
+        pdk__claim_release(&hold.parts[i].claim);
+    }
+    CHECK_EQ(hold.n_at_work, 0);
+    CHECK_EQ(stage_then(), PDK__HOLD_PENDING);
+    CHECK_EQ(hold.n_at_work, 2);
+    pdk__hold_cancel(&hold);
+    CHECK_EQ(stage_then(), PDK__HOLD_FAILED);
+    CHECK_RC(last_rc, PDK_ECANCELED);
+    end();
+}
+
 static void outcome_while_the_callback_is_on_its_way(void)
 {
     begin();
@@ -236,6 +258,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a hold moves by its table, and can be used again when it is done", stages},
         {"a hold of several parts is granted once none is in doubt", no_grant_with_a_part_in_doubt},
+        {"a request whose parts are all lost and done begins again", begun_again_when_no_part_is_left},
         {"an outcome that comes while the callback is on its way is reported, once",
          outcome_while_the_callback_is_on_its_way},
         {"a callback gets the outcome of its own request", outcome_is_of_its_own_request},
