@@ -75,8 +75,8 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  * server set it. So each look costs the servers a logged transaction.
  *
  * The call goes on through lost connections and new sessions: it looks again. So it does once in a session timeout,
- * because servers send no event to a client that may not READ the node at that moment. It is a cancellation point. When it
- * returns, its watch is removed from the servers, or is about to be.
+ * because servers send no event to a client that may not READ the node at that moment. It is a cancellation point.
+ * When it returns, its watch is removed from the servers, or is about to be.
  *
  * PDK_ETIMEDOUT: the barrier is set, or no server has answered.
  * PDK_EINVAL: as for pdk_barrier_set().
@@ -114,9 +114,9 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
  * The call returns 0 when COUNT members were there, or when a member that counted them has left word since this one
  * came: the node "ready".
  * It waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: enter if this member makes them enough. The call
- * goes on through lost connections and new sessions, with a new node in a new session; also when another client deletes
- * the node, which the call finds within a session timeout. It is a cancellation point. A
- * call that fails removes the member's node, also after it has returned.
+ * goes on through lost connections and new sessions, with a new node in a new session. When another client deletes the
+ * node, the call finds that within a session timeout, and creates a new one. It is a cancellation point. A call that
+ * fails removes the member's node, also after it has returned.
  *
  * PDK_ETIMEDOUT: not entered. The trap: members that had counted this one go on without it.
  * PDK_EINVAL: contenders of a lock, or a semaphore, are at PATH. They would be counted as members.

@@ -173,10 +173,10 @@ typedef void (*pdk_observer_cb)(const char *id, int64_t token, void *arg);
  * change, on the thread of all callbacks.
  *
  * A leader whose term ended before CB could run is not reported, nor is any change while the connection is lost.
- * The observer looks again once in a session timeout: it learns then of a change of which the servers sent no event,
- * because the client could not READ the node at that moment. Observation continues in a new session. The observer watches the leader's node alone, so other candidates cost it
- * nothing. It watches the path itself only while there is no candidate. It retries a path that it may not read, and
- * pdk_client_last_error() has the reason.
+ * Observation continues in a new session. The observer watches the leader's node alone, so other candidates cost it
+ * nothing. It watches the path itself only while there is no candidate. It looks again once in a session timeout,
+ * because servers send no event to a client that may not READ the node at that moment. It retries a path that it may
+ * not read, and pdk_client_last_error() has the reason.
  *
  * On success *O is the caller's, to be given to pdk_leader_observer_free(). PDK_EPATH, PDK_EINVAL, PDK_ELIMIT,
  * PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ECLOSED, PDK_EFORKED.

@@ -151,8 +151,8 @@ int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
  * own.
  *
  * They may lock through one object, or through several of one client: objects take turns with each other if they have
- * this option, and the same data, least token, confirmation, lock delay and look-ahead. The budget is that of the object whose owner
- * unlocks.
+ * this option, and the same data, least token, confirmation, lock delay and look-ahead. The budget is that of the
+ * object whose owner unlocks.
  *
  * A lock then waits in the process while the process holds the lock or waits for it. So do asynchronous locks, which are
  * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is

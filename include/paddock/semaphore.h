@@ -88,9 +88,9 @@ unsigned pdk_semaphore_limit(pdk_semaphore *s);
  * While a server is connected, the call waits for the first reading, for at most a session timeout; on a thread that
  * runs callbacks it does not wait. The limit of pdk_semaphore_new() stands until the node was read. It stays as it is
  * while the node is missing, cannot be read, or has another size or a number below 1 or above PDK_SEMAPHORE_MAX;
- * pdk_client_last_error() has the reason of a refusal. The node is read again once in a session timeout, because servers
- * send no event to a client that may not READ it at that moment. A smaller one is as with pdk_semaphore_set_limit(). A change
- * reaches each client on its own: until it has, the trap of that function applies.
+ * pdk_client_last_error() has the reason of a refusal. A smaller one is as with pdk_semaphore_set_limit(). A change
+ * reaches each client on its own: until it has, the trap of that function applies. The node is read again once in a
+ * session timeout, because servers send no event to a client that may not READ it at that moment.
  *
  * PDK_EINVAL: it follows a node already. PDK_EPATH, PDK_ELIMIT, PDK_ENOMEM, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT,
  * PDK_ECLOSED, PDK_EFORKED.

@@ -106,9 +106,8 @@ struct pdk__conditions {
     int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
     struct pdk__delay *delay; /* borrowed */
     size_t places;            /* a try writes only where so many are free, ours included; 0: one */
-    bool
-        look_ahead; /* a waiter behind two or more watches the contender before its predecessor, and lists when it goes */
-    bool bound;     /* to other contenders of ours, which keep their places: it must not come back alone */
+    bool look_ahead;          /* behind two or more it watches the one before its predecessor (queue.c) */
+    bool bound;               /* to other contenders of ours, which keep their places: it must not come back alone */
     unsigned spent; /* so often the numbers of its path were found used up, by its owner: if at all, it makes no
                                  node before the path is renewed */
 

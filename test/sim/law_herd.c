@@ -30,7 +30,7 @@ static bool waits_on(struct world *w, const struct claim *claim, const struct an
            claim->path == event->path && claim->has_predecessor && strcmp(claim->predecessor.name, event->name) == 0;
 }
 
-/* Whose release wakes WAITER, too? NULL: no other's, or one that it may wake besides. */
+/* A waiter that the end of the same node has woken; NULL: there is none, or the two may both be woken. */
 static const struct woken *another(const struct woken *waiter)
 {
     int others = 0;
