@@ -113,8 +113,11 @@ static void withdraw(struct pdk__leader *l, int rc)
 static int stand(struct pdk__leader *l)
 {
     assert(l->state == PDK_LEADER_STANDING);
-    struct pdk__claim_spec spec = {
-        .rule = l->rule, .data = l->id, .data_size = strlen(l->id), .deadline_ms = PDK__NEVER};
+    struct pdk__claim_spec spec = {.rule = l->rule,
+                                   .data = l->id,
+                                   .data_size = strlen(l->id),
+                                   .deadline_ms = PDK__NEVER,
+                                   .conditions.long_held = true};
     int rc = pdk__hold_start(&l->hold, spec);
     return rc == 0 ? 0 : pdk__object_incident(&l->lock.object, "stand", rc);
 }

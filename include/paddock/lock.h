@@ -11,7 +11,8 @@
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again.
  *  - Another client may delete the lock's node, as `paddock break` does. The holder then becomes LOST within a twentieth
- *    of the session timeout and one round trip. Until then another contender can hold the lock, too.
+ *    of the session timeout and one round trip (a leader within the round trip). Until then another contender can hold
+ *    the lock, too.
  *  - Unlock, or close the client, before the process ends. Without either, the servers keep the node for one session
  *    timeout, and the next contender waits for that long.
  *  - Re-entry is counted per thread and per object: two objects on one path exclude each other, also in one thread.

@@ -58,7 +58,8 @@ void pdk__ask_own(struct pdk__contender *c, struct pdk__actions *out)
 
 int64_t pdk__ask_own_unwatched_ms(const struct pdk__contender *c)
 {
-    return c->node.shown_ms + c->session.timeout_ms / PDK__UNWATCHED_PART;
+    int64_t unwatched_ms = c->conditions.long_held ? 0 : c->session.timeout_ms / PDK__UNWATCHED_PART;
+    return c->node.shown_ms + unwatched_ms;
 }
 
 /* After SUSPECT only a look at the node makes a holder of it again: that does not wait. */

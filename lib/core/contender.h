@@ -107,6 +107,7 @@ struct pdk__conditions {
     struct pdk__delay *delay; /* borrowed */
     size_t places;            /* a try writes only where so many are free, ours included; 0: one */
     bool look_ahead;          /* behind two or more it watches the one before its predecessor (queue.c) */
+    bool long_held;           /* its node is watched from the first listing that shows it (own_node.h) */
     bool bound;               /* to other contenders of ours, which keep their places: it must not come back alone */
     unsigned spent; /* so often the numbers of its path were found used up, by its owner: if at all, it makes no
                                  node before the path is renewed */

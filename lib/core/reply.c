@@ -218,6 +218,8 @@ static void on_rivals_fired(struct pdk__contender *c, struct pdk__actions *out)
     enum pdk__rivals_news news = pdk__rivals_fired(&c->rivals, c->rule);
     if (!pdk__phase_grants(c->phase))
         return;
+    if (c->node.watch == PDK__OWN_UNWATCHED) /* the child that went may be our node */
+        pdk__ask_own(c, out);
     if (news == PDK__RIVALS_CONTENDED)
         pdk__ask_push(out, PDK__ACT_CONTENDED);
     else if (news == PDK__RIVALS_LOOK)

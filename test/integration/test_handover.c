@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* SOON_MS is less than a twentieth of LONG_SESSION_MS, for which the node of a lock is not watched. */
+enum { LONG_SESSION_MS = 600000, SOON_MS = 20000 };
+
 static struct peer a, b;
 
 /* --- releases that are not waited for ---------------------------------------------------------------------------- */
@@ -996,6 +999,23 @@ static void no_request(void)
     end_idle();
 }
 
+/* The program uses it again. Its own node is not watched yet: the children are. */
+static void deleted_while_used_again(void)
+{
+    fixture_begin();
+    a = peer_new(LONG_SESSION_MS);
+    CHECK_RC(pdk_lock_free(a.mutex), 0);
+    a.mutex = idle_mutex(a.client, 600000, 0);
+    make_idle();
+    CHECK_WITHIN(LONG_MS, fixture_watches_in_all() > 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
+    fixture_delete_below(fixture.path, fixture_find(fixture.path, ""));
+    CHECK_WITHIN(SOON_MS, pdk_lock_state(a.mutex) == PDK_LOST);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
+    peer_free(&a);
+}
+
 static void gives_way(void)
 {
     struct request w;
@@ -1231,6 +1251,8 @@ int main(int argc, char **argv)
         {"objects whose nodes differ have a node each", unlike_objects},
         {"two processes with one budget have equal shares, to the turn", fair},
         {"an idle lock is taken again without a request", no_request},
+        {"a lock that was idle, and whose node is deleted while it is used again, is LOST at once",
+         deleted_while_used_again},
         {"an idle lock gives way to another contender", gives_way},
         {"an idle lock gives way to a contender that came before", gives_way_at_once},
         {"a lock that was idle gives way to a contender that came while it was used", gives_way_when_used},

@@ -19,6 +19,9 @@ struct candidate {
     int64_t told_ms[16];
 };
 
+/* SOON_MS is less than a twentieth of LONG_SESSION_MS, for which the node of a lock is not watched. */
+enum { LONG_SESSION_MS = 600000, SOON_MS = 20000 };
+
 static const char *path;
 static struct candidate a, b, c;
 
@@ -295,6 +298,23 @@ static void node_deleted(void)
     CHECK(third > second);
     check_told(&a, 2, PDK_ELECTED, third);
     CHECK_EQ(a.n_told, 3);
+    close_it(&a);
+}
+
+/* A term is watched from its grant: no other leads beside it until a watch is due. */
+static void deleted_in_a_young_term(void)
+{
+    char name[PDK__NAME_MAX];
+    begin();
+    open_at(&b, fixture.direct, LONG_SESSION_MS, "b");
+    stand(&b, 1);
+    int64_t token = check_leads(&b);
+    CHECK_EQ(pdk_client_session_timeout_ms(b.client), LONG_SESSION_MS);
+    pdk_lock_node(b.leader, name, sizeof name);
+    fixture_delete_below(path, name);
+    CHECK_WITHIN(SOON_MS, b.n_told > 1);
+    check_told(&b, 1, PDK_DEPOSED, token);
+    close_it(&b);
     close_it(&a);
 }
 
@@ -914,6 +934,7 @@ int main(int argc, char **argv)
         {"a killed leader is followed by the next", killed},
         {"a leader whose session ends is deposed, and stands again at the end", session_lost},
         {"a leader whose node is deleted is deposed, and stands again at the end", node_deleted},
+        {"a leader whose node is deleted right after its election is deposed at once", deleted_in_a_young_term},
         {"a path deleted under its leader is made anew, with larger tokens", all_deleted},
         {"a leader whose connection is cut is suspended, and leads on", cut},
         {"a candidate that starts without a server is elected once there is one, and reported once",

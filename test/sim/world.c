@@ -48,7 +48,8 @@ bool laws_unwatched(const struct claim *claim, instant *since)
 {
     const struct world *w = claim->client->world;
     instant now = w->agenda.now;
-    int64_t late_ms = world_trips_ms(w, 1) + 1, ms = client_session(claim->client)->timeout_ms / 20 + late_ms;
+    int64_t late_ms = world_trips_ms(w, 1) + 1;
+    int64_t ms = late_ms + (claim->machine->conditions.long_held ? 0 : client_session(claim->client)->timeout_ms / 20);
     *since = *since != 0 ? *since : now;
     bool soon = now - *since <= ms * 1000 || now - claim->client->resumed <= late_ms * 1000;
     return claim->machine->node.watch == PDK__OWN_UNWATCHED && soon;

@@ -53,6 +53,21 @@ static void a_rival_that_comes_later_is_reported_without_a_listing(void)
                       "rivals changed: -\n");
 }
 
+/* The children changed, and its own node may be the one that went. */
+static void a_node_without_a_watch_is_looked_at_when_the_children_change(void)
+{
+    hold();
+    pdk__own_node_forget_watch(&t.c.node);
+    idle(&t);
+    rivals(&t, LIST(OURS));
+    rivals_fired(&t);
+    reply(&t, PDK__EV_OWN, PDK__NO_NODE, 0);
+    CHECK_STR(t.text, "idle: rivals\n"
+                      "rivals: -\n"
+                      "rivals changed: own contended\n"
+                      "own no node: lost done\n");
+}
+
 static void a_rival_whose_event_was_swallowed_is_found(void)
 {
     hold();
@@ -328,6 +343,8 @@ int main(int argc, char **argv)
         {"a rival that came before is reported", a_rival_that_came_before_is_reported},
         {"a rival that comes later is reported without a listing",
          a_rival_that_comes_later_is_reported_without_a_listing},
+        {"a node without a watch is looked at when the children change",
+         a_node_without_a_watch_is_looked_at_when_the_children_change},
         {"a rival whose event was swallowed is found", a_rival_whose_event_was_swallowed_is_found},
         {"a watch that fires before its listing counts", a_watch_that_fires_before_its_listing_counts},
         {"a rival is remembered until the next idle moment", a_rival_is_remembered_until_the_next_idle_moment},

@@ -57,6 +57,33 @@ static void a_hold_that_lasts_is_watched(void)
                       "own gone: lost done\n");
 }
 
+/* A term. */
+static void what_is_meant_to_be_held_for_long_is_watched_at_once(void)
+{
+    begin();
+    t.c.conditions.long_held = true;
+    listed(&t, LIST(OURS));
+    own(&t);
+    own_fired(&t, true);
+    CHECK_STR(t.text, "listed: granted own\n"
+                      "own: -\n"
+                      "own gone: lost done\n");
+}
+
+static void a_candidate_for_long_is_watched_while_it_waits(void)
+{
+    begin();
+    t.c.conditions.long_held = true;
+    listed(&t, LIST(OTHER_4, OURS));
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    fired(&t, true);
+    CHECK_STR(t.text, "listed: watch(4) own\n"
+                      "watched: -\n"
+                      "own: -\n"
+                      "gone: granted\n");
+}
+
 static void the_time_runs_from_the_question_not_from_its_answer(void)
 {
     begin();
@@ -386,6 +413,8 @@ int main(int argc, char **argv)
         {"a holder looks again at its node", a_holder_looks_again_at_its_node},
         {"a short hold asks for no watch", a_short_hold_asks_for_no_watch},
         {"a hold that lasts is watched", a_hold_that_lasts_is_watched},
+        {"what is meant to be held for long is watched at once", what_is_meant_to_be_held_for_long_is_watched_at_once},
+        {"a candidate for long is watched while it waits", a_candidate_for_long_is_watched_while_it_waits},
         {"the time runs from the question, not from its answer", the_time_runs_from_the_question_not_from_its_answer},
         {"an answer that took that long is followed by the watch at once",
          an_answer_that_took_that_long_is_followed_by_the_watch_at_once},
