@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/core/queue.h"
 #include "lib/zk/callbacks.h"
+#include "lib/zk/log.h"
 #include "lib/zk/session.h"
 #include <stdio.h>
 #include <string.h>
@@ -403,6 +404,24 @@ static void settle_pending(struct pdk__hold *hold, bool broken)
         fail(hold, rc);
 }
 
+static int64_t warn_ms(const struct pdk__hold *hold)
+{
+    return pdk__deadline_ms(hold->lost_ms, client_of(hold)->session.timeout_ms);
+}
+
+/* The other parts' nodes keep others out until the owner releases them, for it may be at work still. It may also have
+ * overlooked the loss. */
+static void settle_lost(struct pdk__hold *hold)
+{
+    unsigned n = count_parts(hold, PDK__HOLD_GRANTED);
+    int64_t now_ms = pdk__now_ms();
+    if (n == 0 || now_ms < warn_ms(hold))
+        return;
+    pdk__log(client_of(hold), PDK_LOG_WARNING, "%s: lost %lld ms ago and not released: %u of its nodes keep others out",
+             hold->object->path, (long long)(now_ms - hold->lost_ms), n);
+    hold->lost_ms = PDK__NEVER;
+}
+
 static void settle_granted(struct pdk__hold *hold)
 {
     bool suspect = any_suspect(hold), before = hold->suspect;
@@ -410,6 +429,9 @@ static void settle_granted(struct pdk__hold *hold)
     if (count_parts(hold, PDK__HOLD_LOST) > 0) {
         hold->blamed = find_part(hold, PDK__HOLD_LOST);
         move(hold, PDK__HOLD_LOST);
+        hold->lost_ms = pdk__now_ms();
+        if (several(hold))
+            pdk__hold_remind(hold, warn_ms(hold));
         count_end(hold, hold->blamed);
         hold->kind->changed(hold, PDK__ACT_LOST);
     } else if (suspect != before) {
@@ -424,6 +446,8 @@ static void settle(struct pdk__hold *hold)
         settle_pending(hold, broken);
     else if (hold->stage == PDK__HOLD_GRANTED)
         settle_granted(hold);
+    else if (hold->stage == PDK__HOLD_LOST)
+        settle_lost(hold);
 }
 
 static bool waits(const struct pdk__hold *hold)

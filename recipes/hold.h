@@ -87,6 +87,7 @@ struct pdk__hold {
         *blamed;   /* has the reason of the failure, of the loss or of that outcome; NULL: the client has it */
     int64_t token; /* of the last grant */
     int64_t began_ms, granted_ms;
+    int64_t lost_ms;      /* PDK__NEVER once its owner was warned that it keeps others out */
     bool for_turns;       /* it was started for requests that are counted by themselves */
     pthread_cond_t moved; /* to another stage, or done */
 

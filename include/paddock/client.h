@@ -225,7 +225,8 @@ int pdk_client_wait(pdk_client *c, int64_t timeout_ms);
  * Wait until every release that began before this call is over.
  *
  * A release begins when a lock, a leadership, a permit or a multi-lock is given back, when its caller gives up, and
- * when it is lost. It is over when its node is proven deleted, or when the client is no longer in its session: the
+ * when it is lost. Of several nodes only the lost one is released by the loss, and the others when the owner unlocks.
+ * A release is over when its node is proven deleted, or when the client is no longer in its session: the
  * servers delete the node with that. Releases that begin later are not waited for. The call returns on the calling
  * thread, after TIMEOUT_MS at the latest (PDK_FOREVER: no limit). It is a cancellation point, and sends no request.
  *

@@ -2,7 +2,9 @@
  * Several locks as one: a multi-lock holds all its paths, or none.
  *
  * Caveats, first:
- *  - Those of <paddock/lock.h> apply. When one path is lost, all are.
+ *  - Those of <paddock/lock.h> apply. When one path is lost, all are: the state is PDK_LOST. The nodes on the other
+ *    paths stay until the program unlocks, because it may be at work under them still. So a program that overlooks
+ *    the loss keeps others from those paths, as long as its session lives; after a session timeout the log warns.
  *  - Two multi-locks never wait for each other, whatever paths they share. One transaction makes the nodes on all
  *    paths, so every queue has them in one order.
  *  - A multi-lock and a program that locks the same paths one by one, in another order, can wait for each other, as

@@ -10,6 +10,8 @@
  *    not passed by one for few.
  *  - An acquisition belongs to no thread. Any thread may release it, and no thread re-enters it: a thread that holds all
  *    permits and asks for one more waits for itself.
+ *  - When one node of an acquisition is lost, all of it is. Its other permits stay taken until it is released, because
+ *    the program may be at work under them still. After a session timeout the log warns.
  *  - Wire: Curator's InterProcessSemaphoreV2; with one permit, its InterProcessSemaphoreMutex. A Curator client that
  *    asks for several permits collects them one by one. While it waits with a part of them, it can block all others.
  *

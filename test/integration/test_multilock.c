@@ -287,6 +287,46 @@ static void one_path_lost_is_all_lost(void)
     end();
 }
 
+static atomic_int n_warned;
+
+static void note_warning(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
+{
+    (void)c, (void)at_ms, (void)arg;
+    if (level == PDK_LOG_WARNING && strstr(text, "not released: 2 of its nodes keep others out") != NULL)
+        n_warned++;
+}
+
+/* The program may be at work under the other nodes. Once it has overlooked the loss for a session timeout, the log
+ * warns. */
+static void what_is_lost_keeps_its_other_nodes(void)
+{
+    char node[64];
+    begin();
+    n_warned = 0;
+    pdk_client_options *o = fixture_options(2000);
+    CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, note_warning, NULL), 0);
+    pdk_client *c = fixture_client(o);
+    const char *of[] = {paths[0], paths[1], paths[2]};
+    pdk_multilock *m = make(c, of, N_PATHS);
+    CHECK_RC(pdk_multilock_lock(m), 0);
+    pdk_multilock_node(m, 1, node, sizeof node);
+    fixture_delete_below(paths[1], node);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
+    CHECK_RC(pdk_client_flush(c, LONG_MS), 0);
+    CHECK_WITHIN(LONG_MS, n_warned == 1);
+    CHECK_EQ(fixture_children(paths[0]), 1);
+    CHECK_EQ(fixture_children(paths[1]), 0);
+    CHECK_EQ(fixture_children(paths[2]), 1);
+    CHECK_RC(pdk_multilock_trylock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_multilock_unlock(m), PDK_ELOST);
+    CHECK_WITHIN(LONG_MS, nodes_are(0));
+    CHECK_EQ(n_warned, 1);
+    CHECK_RC(pdk_lock_free(m), 0);
+    CHECK_RC(pdk_client_close(c), 0);
+    CHECK_RC(pdk_client_free(c), 0);
+    end();
+}
+
 /* The node that is made anew would stand behind others that stand behind its companions: so all are made anew. */
 static void one_node_deleted_while_it_waits(void)
 {
@@ -626,6 +666,8 @@ int main(int argc, char **argv)
         {"lock, cancel and unlock without waiting", without_waiting},
         {"a nested unlock without waiting", a_nested_unlock_without_waiting},
         {"one path lost, and all are lost", one_path_lost_is_all_lost},
+        {"a lost multi-lock keeps its other nodes until it is unlocked, and the log warns",
+         what_is_lost_keeps_its_other_nodes},
         {"one node deleted while it waits, and it queues again everywhere", one_node_deleted_while_it_waits},
         {"an ended session loses it, and who waits begins again", an_ended_session},
         {"paths that are missing are made, as containers", paths_that_are_missing},
