@@ -21,6 +21,8 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
     if (rc == 0)
         rc = pdk_leader_options_set_turns(o, c->options->turns);
     if (rc == 0)
+        rc = pdk_leader_options_set_refuse_mixed(o, !c->options->mixed_ok);
+    if (rc == 0)
         rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
     pdk_leader_options_free(o);
     if (rc == 0)

@@ -22,7 +22,7 @@ static const char help[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]
                            "      --on-lost=ACTION        term lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
                            "      --on-revoke=ACTION      asked for by 'paddock break': the same, no SIGKILL\n"
-                           "      --lost-exit-code N   for a lost term (76);  --metrics FILE  statistics\n"
+                           "      --lost-exit-code N (76)  --metrics FILE  --mixed-ok  beside other recipes\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
                            "When it ends by itself: resign, and exit with its status. SIGTERM, SIGINT and\n"
@@ -34,6 +34,7 @@ static const struct pdk__cli_option own_options[] = {{"id", 0, KIND_TEXT, AT(com
                                                      {"json", 0, KIND_FLAG, AT(json)},
                                                      {"keep", 0, KIND_FLAG, AT(keep)},
                                                      {"listen", 0, KIND_FLAG, AT(listen)},
+                                                     {"mixed-ok", 0, KIND_FLAG, AT(common.mixed_ok)},
                                                      {"once", 0, KIND_FLAG, AT(once)},
                                                      {"turns", 0, KIND_FLAG, AT(common.turns)},
                                                      {0}};

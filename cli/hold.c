@@ -34,10 +34,10 @@ static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
                            "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
                            "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
                            "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
-                           "      --lost-exit-code N      exit status when the lock was lost (76)\n"
+                           "      --lost-exit-code N (76)  --mixed-ok  hold it beside other recipes\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
-                           "77 not permitted, 128+signal when one came before the lock. See paddock(1).\n";
+                           "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n";
 
 static const struct pdk__cli_verb verb = {"hold",
                                           help,

@@ -22,11 +22,11 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "      --on-lost=ACTION        lock lost: term (default), kill, SIG, or ignore\n"
                            "      --kill-after SEC        time between the two, a fifth of SEC above (2)\n"
                            "      --on-revoke=ACTION      asked for by 'paddock break': the same, no SIGKILL\n"
-                           "      --lost-exit-code N   for a lost lock (76);  --metrics FILE  statistics\n"
+                           "      --lost-exit-code N (76)  --metrics FILE  --mixed-ok  beside other recipes\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDOCK_NODE, PADDOCK_SESSION.\n"
                            "Exit: the command's own, or 128+signal; 64 usage, 69 no ensemble, 70 internal,\n"
-                           "76 lock lost, 77 not permitted, 126 cannot run, 127 not found. See paddock(1).\n";
+                           "76 lock lost, 77 not permitted, 78 mixed recipes, 126 cannot run, 127 not found.\n";
 
 static const struct pdk__cli_verb verb = {"lock",
                                           help,

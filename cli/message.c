@@ -65,6 +65,8 @@ int pdk__cli_status_of(int rc, int busy)
         return STATUS_NO_ENSEMBLE;
     case PDK_ESTALE:
         return STATUS_STALE;
+    case PDK_EMIXED:
+        return STATUS_MIXED;
     case PDK_EACCES:
     case PDK_EAUTH:
         return STATUS_NOT_PERMITTED;

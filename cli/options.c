@@ -143,9 +143,13 @@ const struct pdk__cli_option pdk__cli_node_options[] = {
 const struct pdk__cli_option pdk__cli_label_options[] = {{"label", 0, KIND_TEXT, AT(label), .high = 255}, {0}};
 
 const struct pdk__cli_option pdk__cli_grant_options[] = {
-    {"confirmed", 0, KIND_FLAG, AT(confirmed)},      {"lock-delay", 0, KIND_SECONDS, AT(lock_delay_ms), .high = DAY_MS},
-    {"min-token", 0, KIND_TOKEN, AT(min_token)},     {"look-ahead", 0, KIND_FLAG, AT(look_ahead)},
-    {"data", 0, KIND_TEXT, AT(data), .high = 65536}, {0},
+    {"confirmed", 0, KIND_FLAG, AT(confirmed)},
+    {"lock-delay", 0, KIND_SECONDS, AT(lock_delay_ms), .high = DAY_MS},
+    {"min-token", 0, KIND_TOKEN, AT(min_token)},
+    {"look-ahead", 0, KIND_FLAG, AT(look_ahead)},
+    {"data", 0, KIND_TEXT, AT(data), .high = 65536},
+    {"mixed-ok", 0, KIND_FLAG, AT(mixed_ok)},
+    {0},
 };
 
 /* As in flock(1), the last one counts. */

@@ -36,6 +36,7 @@ struct pdk__cli_options {
     int64_t lock_delay_ms; /* 0: none */
     int64_t min_token;     /* 0: none */
     bool look_ahead;
+    bool mixed_ok;     /* contenders of another recipe may be on the path */
     const char *data;  /* of the node; NULL: an identity */
     const char *label; /* NULL: none */
     int busy_status;

@@ -16,6 +16,8 @@ static int set_options(pdk_lock_options *to, const struct pdk__cli_options *o)
         rc = pdk_lock_options_set_min_token(to, o->min_token);
     if (rc == 0)
         rc = pdk_lock_options_set_look_ahead(to, o->look_ahead);
+    if (rc == 0)
+        rc = pdk_lock_options_set_refuse_mixed(to, !o->mixed_ok);
     if (rc == 0 && o->data != NULL)
         rc = pdk_lock_options_set_data(to, o->data, strlen(o->data));
     return rc;

@@ -536,6 +536,12 @@ class lock_options
         return *this;
     }
 
+    lock_options &refuse_mixed(bool yes = true)
+    {
+        detail::check(pdk_lock_options_set_refuse_mixed(native(), yes), "refusal of mixed recipes");
+        return *this;
+    }
+
     lock_options &unlock_nowait(bool yes = true)
     {
         detail::check(pdk_lock_options_set_unlock_nowait(native(), yes), "unlock without waiting");

@@ -16,6 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Ours have at most so many bytes: what is longer is a program's own data. */
+enum { PDK__IDENTITY_MAX = 4096 };
+
 enum { PDK__HOST_MAX = 256, PDK__LABEL_MAX = 256, PDK__MACHINE_MAX = 17, PDK__UNDER_MAX = 64 };
 
 struct pdk__identity {

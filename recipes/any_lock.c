@@ -57,6 +57,14 @@ int pdk_lock_options_set_look_ahead(pdk_lock_options *o, bool look_ahead)
     return 0;
 }
 
+int pdk_lock_options_set_refuse_mixed(pdk_lock_options *o, bool refuse)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->shared.unmixed = refuse;
+    return 0;
+}
+
 int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait)
 {
     if (o == NULL)

@@ -34,7 +34,7 @@ static bool alike(const struct pdk__node_options *a, const struct pdk__node_opti
     const struct pdk__conditions *one = &a->conditions, *other = &b->conditions;
     return one->min_token == other->min_token && one->confirmed == other->confirmed &&
            one->lock_delay_ms == other->lock_delay_ms && one->look_ahead == other->look_ahead &&
-           (a->data == NULL) == (b->data == NULL) && a->data_size == b->data_size &&
+           a->unmixed == b->unmixed && (a->data == NULL) == (b->data == NULL) && a->data_size == b->data_size &&
            (a->data == NULL || memcmp(a->data, b->data, a->data_size) == 0);
 }
 

@@ -252,6 +252,8 @@ static void grant(struct pdk__hold *hold)
             hold->token = hold->parts[i].token;
     hold->suspect = false;
     pdk__text_set(&hold->object->error, "");
+    for (unsigned i = 0; i < hold->sites.n; i++)
+        pdk__part_note_misfit(&hold->parts[i]);
     move(hold, PDK__HOLD_GRANTED);
     count_grant(hold);
     hold->gate_verbs.names_path = true; /* from now on the gate is a node that may be left */
@@ -311,6 +313,8 @@ static int begin(struct pdk__hold *hold)
 {
     struct pdk__part *gate = gate_of(hold);
     assert(hold->stage == PDK__HOLD_PENDING && hold->n_at_work == 0);
+    pdk__mixture_free(hold->mixture);
+    hold->mixture = NULL;
     hold->again = hold->placed = false;
     hold->undone = 0;
     hold->blamed = NULL;
@@ -345,13 +349,28 @@ static bool any_suspect(const struct pdk__hold *hold)
     return false;
 }
 
+static void judge(struct pdk__hold *hold);
+
+/* Its parts are granted. */
+static int complete(struct pdk__hold *hold)
+{
+    int rc = pdk__mixture_judge(hold, judge);
+    if (rc == 0)
+        grant(hold);
+    else if (rc > 0 && pdk__now_ms() >= hold->spec.deadline_ms)
+        rc = PDK_ETIMEDOUT;
+    else if (rc > 0)
+        pdk__hold_remind(hold, hold->spec.deadline_ms);
+    return rc < 0 ? rc : 0;
+}
+
 /* The grants so far may allow the next step. One in doubt is HELD again first, or LOST. */
 static int go_on(struct pdk__hold *hold)
 {
     const struct pdk__part *gate = gate_of(hold);
     if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n && !any_suspect(hold))
-        grant(hold);
-    else if (gate != NULL && gate->stage == PDK__HOLD_GRANTED && !hold->parts[0].at_work)
+        return complete(hold);
+    if (gate != NULL && gate->stage == PDK__HOLD_GRANTED && !hold->parts[0].at_work)
         return start_parts(hold);
     return 0;
 }
@@ -388,11 +407,29 @@ static int go_on_again(struct pdk__hold *hold)
     return hold->n_at_work > 0 ? 0 : begin(hold);
 }
 
+/* A part whose path has a contender of another recipe, if that is refused. */
+static struct pdk__part *find_misfit(struct pdk__hold *hold)
+{
+    for (unsigned i = 0; i < hold->sites.n && hold->unmixed; i++)
+        if (pdk__text(&hold->parts[i].claim.standing.misfit)[0] != '\0')
+            return &hold->parts[i];
+    return NULL;
+}
+
+static int refuse_mixed(struct pdk__hold *hold, struct pdk__part *misfit)
+{
+    hold->blamed = misfit;
+    pdk__text_set(&misfit->why, pdk__text(&misfit->claim.standing.misfit));
+    return PDK_EMIXED;
+}
+
 static void settle_pending(struct pdk__hold *hold, bool broken)
 {
     int rc = 0;
-    struct pdk__part *failed = find_part(hold, PDK__HOLD_FAILED);
-    if (hold->again)
+    struct pdk__part *failed = find_part(hold, PDK__HOLD_FAILED), *misfit = find_misfit(hold);
+    if (misfit != NULL)
+        rc = refuse_mixed(hold, misfit);
+    else if (hold->again)
         rc = go_on_again(hold);
     else if (failed != NULL && (failed == gate_of(hold) || !may_come_back(hold)))
         rc = failed->result;
@@ -621,7 +658,7 @@ static void hindered(struct pdk__claim *claim, const char *why) { pdk__part_note
 static void queued(struct pdk__claim *claim)
 {
     struct pdk__hold *hold = part_of(claim)->hold;
-    if (several(hold))
+    if (several(hold) || hold->unmixed)
         settle_later(hold);
     else
         tell_place(hold);
@@ -686,6 +723,7 @@ void pdk__hold_clear(struct pdk__hold *hold)
     assert(hold->refs == 0 && hold->n_at_work == 0 && pdk__list_empty(&hold->deferred.link));
     EACH_PART (part, hold)
         pdk__part_clear(part);
+    pdk__mixture_free(hold->mixture);
     pdk__batch_clear(&hold->batch);
     pthread_cond_destroy(&hold->moved);
     if (several(hold))

@@ -31,6 +31,7 @@
 
 #include "lib/zk/batch.h"
 #include "paddock/lock.h"
+#include "recipes/mixture.h"
 #include "recipes/part.h"
 
 struct pdk__hold;
@@ -87,9 +88,11 @@ struct pdk__hold {
         *blamed;   /* has the reason of the failure, of the loss or of that outcome; NULL: the client has it */
     int64_t token; /* of the last grant */
     int64_t began_ms, granted_ms;
-    int64_t lost_ms;      /* PDK__NEVER once its owner was warned that it keeps others out */
-    bool for_turns;       /* it was started for requests that are counted by themselves */
-    pthread_cond_t moved; /* to another stage, or done */
+    int64_t lost_ms;              /* PDK__NEVER once its owner was warned that it keeps others out */
+    bool unmixed;                 /* it fails beside contenders of another recipe */
+    struct pdk__mixture *mixture; /* of others beside it; NULL: none was looked for */
+    bool for_turns;               /* it was started for requests that are counted by themselves */
+    pthread_cond_t moved;         /* to another stage, or done */
 
     /* the callback of a release */
     struct pdk__callback released_callback;

@@ -376,6 +376,7 @@ int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const st
     spec.data = op->data;
     op->rule = wish->rule;
     op->thread = wish->thread;
+    op->hold.unmixed = h->lock.options.unmixed;
     op->hold.for_turns = wish->thread == PDK__NO_THREAD;
     op->completed_cb = wish->cb;
     op->completed_arg = wish->arg;

@@ -18,7 +18,7 @@ enum { ID_MAX = 65536 };
 
 struct pdk_leader_options {
     char *id;
-    bool turns;
+    bool turns, unmixed;
 };
 
 struct pdk__leader {
@@ -59,6 +59,14 @@ int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns)
     if (o == NULL)
         return PDK_EINVAL;
     o->turns = turns;
+    return 0;
+}
+
+int pdk_leader_options_set_refuse_mixed(pdk_leader_options *o, bool refuse)
+{
+    if (o == NULL)
+        return PDK_EINVAL;
+    o->unmixed = refuse;
     return 0;
 }
 
@@ -204,6 +212,7 @@ static int init(struct pdk_lock *lock, const void *options)
     l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
     l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
     int rc = pdk__hold_init(&l->hold, &lock->object, &hold_kind, &verbs, NULL);
+    l->hold.unmixed = opts != NULL && opts->unmixed;
     return l->id != NULL ? rc : PDK_ENOMEM;
 }
 

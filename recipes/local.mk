@@ -11,6 +11,7 @@ simulated_sources += \
 	%D%/held.c %D%/held.h \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
+	%D%/mixture.c %D%/mixture.h \
 	%D%/holds.c %D%/holds.h \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \

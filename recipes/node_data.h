@@ -16,6 +16,7 @@ struct pdk__node_options {
     unsigned handover_budget; /* how often a grant is handed on to a thread of this process; 0: never */
     int idle_hold_ms;         /* how long a grant stays without an owner; 0: it does not */
     bool unlock_nowait;       /* an unlock that waits sends the delete, and does not await its answer */
+    bool unmixed;             /* a request fails beside contenders of another recipe */
     unsigned limit;           /* the permits of a semaphore, for the identity; 0: it is none */
 };
 

@@ -52,6 +52,8 @@ struct pdk__object {
     struct pdk__changes revocations;
     struct pdk__changes places;
     struct pdk__lent *lent;
+    bool unmixed;       /* of a semaphore: what stands beside its permits was looked for, and nothing found */
+    bool limit_follows; /* of a semaphore: its limit is in a node, and permits are of the one at their time */
 };
 
 /* Create an object, as pdk_mutex_new() does. */

@@ -65,6 +65,13 @@ void pdk__part_note_hindrance(struct pdk__part *part, const char *why)
     pdk__text_set(&part->object->error, text);
 }
 
+void pdk__part_note_misfit(struct pdk__part *part)
+{
+    const char *misfit = pdk__text(&part->claim.standing.misfit);
+    if (misfit[0] != '\0')
+        pdk__part_note_hindrance(part, misfit);
+}
+
 void pdk__part_clear(struct pdk__part *part)
 {
     pdk__text_set(&part->why, "");

@@ -59,6 +59,9 @@ void pdk__part_incident(struct pdk__part *part, const char *verb, int rc);
 /* The calling thread's call fails with RC, which is returned. Notes that reason. */
 int pdk__part_blame(const struct pdk__part *part, const char *verb, int rc);
 
+/* It is granted beside contenders of another recipe: an incident, if so. */
+void pdk__part_note_misfit(struct pdk__part *part);
+
 /* The node of a failed request may stay on the servers: the incident of the failure includes that. */
 void pdk__part_note_leftover(struct pdk__part *part);
 

@@ -138,8 +138,10 @@ int pdk_semaphore_follow(pdk_semaphore *l, const char *count_path)
         rc = PDK_EINVAL;
     else
         rc = pdk__count_new(&s->count, s->holds.lock.object.client, count_path, counted, s);
-    if (rc == 0)
+    if (rc == 0) {
+        object_of(s)->limit_follows = true;
         await_first_look(s);
+    }
     return pdk__object_end(&s->holds.lock.object, "follow the limit of", rc);
 }
 

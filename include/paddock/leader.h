@@ -54,6 +54,10 @@ void pdk_leader_options_free(pdk_leader_options *o);
  * the host's name and the process, as "db7:4711". PDK_EINVAL when it is longer than 65536 bytes, PDK_ENOMEM. */
 int pdk_leader_options_set_id(pdk_leader_options *o, const char *id);
 
+/* Refuse a path with contenders of another recipe, as pdk_lock_options_set_refuse_mixed(): the candidacy ends, and
+ * pdk_leader_wait() answers PDK_EMIXED. PDK_EINVAL: O is NULL. */
+int pdk_leader_options_set_refuse_mixed(pdk_leader_options *o, bool refuse);
+
 /*
  * Lead in turns: with the nodes of Curator's LeaderSelector, which excludes this object and shares the turns with it. A
  * term ends with pdk_leader_yield(), and the object is a candidate again at the end of the queue. Default: false, with

@@ -131,6 +131,21 @@ int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms);
 int pdk_lock_options_set_look_ahead(pdk_lock_options *o, bool look_ahead);
 
 /*
+ * Refuse a path that has contenders of another recipe: a request fails with PDK_EMIXED. Default: false, and such a
+ * request is granted; the log warns, and pdk_lock_last_error() has the incident from the grant on.
+ *
+ * A mutex and a read/write lock go together. A latch does not go with them, nor any of them with a semaphore, nor two
+ * semaphores with different limits: holders of the one are holders beside those of the other. The contender that comes
+ * second sees it, in the first listing that shows its node. The first is not notified. A semaphore has its nodes below
+ * the path: the first request of an object asks for the children of the path as well, and for the limit in one other
+ * permit, once its own are granted. With this option it holds only when they are answered. Nested locks, as /app and
+ * /app/locks, are no mixture.
+ *
+ * PDK_EINVAL: O is NULL.
+ */
+int pdk_lock_options_set_refuse_mixed(pdk_lock_options *o, bool refuse);
+
+/*
  * Unlock without waiting for the servers: the unlock, or the release of a grant, then sends the delete and returns 0.
  * For all kinds. Default: false.
  *

@@ -128,6 +128,22 @@ bool pdk__rule_rival(const struct pdk__rule *rule, const char *name)
     return parsed.kind != PDK__NAME_JUNK && !tagged(&parsed, rule->passes);
 }
 
+const char *pdk__rule_misfit(const struct pdk__rule *rule, const char *const *children, size_t n)
+{
+    const unsigned locks = READ | WRITE | 1U << PDK__TAG_LOCK, own = 1U << rule->tag;
+    for (size_t i = 0; i < n; i++) {
+        struct pdk__name name = pdk__name_glance(children[i]);
+        if (tagged(&name, ~((own & locks) != 0 ? locks : own)))
+            return children[i];
+    }
+    return NULL;
+}
+
+bool pdk__rule_has_parts(const char *const *children, size_t n)
+{
+    return find(children, n, "leases") != NULL && find(children, n, "locks") != NULL;
+}
+
 bool pdk__rule_renewed(const struct pdk__rule *rule, const char *const *children, size_t n)
 {
     bool vacant = true, low = false;

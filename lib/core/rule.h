@@ -86,6 +86,13 @@ int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name 
 /* Is a contender with that name in our way, or we in its? One that ours passes also passes ours. */
 bool pdk__rule_rival(const struct pdk__rule *rule, const char *name);
 
+/* The first of N children of a path that does not go with contenders of this rule, or NULL. A mutex and a read/write
+ * lock go together; a latch does not go with them, nor any of them with a permit. */
+const char *pdk__rule_misfit(const struct pdk__rule *rule, const char *const *children, size_t n);
+
+/* Are the two parts of a semaphore among N children? A path with one of them alone is that of nested locks. */
+bool pdk__rule_has_parts(const char *const *children, size_t n);
+
 /* The numbers of the path were used up. Does it count from 0 again, or will it, once the next node is made? One of the
  * N children has such a number; or no contender is among them, nor anything that counts as one. */
 bool pdk__rule_renewed(const struct pdk__rule *rule, const char *const *children, size_t n);

@@ -20,6 +20,26 @@ static void note_stranger(struct pdk__standing *s, const char *child)
     pdk__log(s->client, PDK_LOG_INFO, "%s: a contender of %s, %s: %s", s->path, library->name, library->conduct, clean);
 }
 
+void pdk__standing_describe_misfit(const char *node, char *buf, size_t size)
+{
+    char clean[128];
+    pdk__incident_clean(clean, sizeof clean, node, strlen(node));
+    snprintf(buf, size, "contenders of different recipes, %s among them", clean);
+}
+
+/* By the first listing that shows our node. */
+static void note_misfit(struct pdk__standing *s, const struct pdk__event *event)
+{
+    char text[PDK__REASON_MAX];
+    const char *misfit = pdk__rule_misfit(s->machine->rule, event->children, event->n_children);
+    s->parts = pdk__rule_has_parts(event->children, event->n_children);
+    if (misfit == NULL)
+        return;
+    pdk__standing_describe_misfit(misfit, text, sizeof text);
+    pdk__text_set(&s->misfit, text);
+    pdk__log(s->client, PDK_LOG_WARNING, "%s: %s", s->path, text);
+}
+
 /* Junk holds a permit, and no client will ever give it back. */
 static void note_holder(struct pdk__standing *s, const char *child)
 {
@@ -35,6 +55,8 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
     int64_t own = has_node ? pdk__name_parse(s->machine->node.name).sequence : INT64_MAX;
     int64_t lowest = INT64_MAX, nearest = INT64_MIN;
     const char *first = NULL;
+    if (!s->known && has_node)
+        note_misfit(s, event);
     s->known = true;
     s->ahead = 0;
     s->library = NULL;
@@ -68,7 +90,7 @@ void pdk__standing_owner(char *buf, size_t size, const char *data, int length)
     struct pdk__identity id = {0};
     char host[128], label[64];
     buf[0] = '\0';
-    if (length <= 0 || length > 4096) /* ours are shorter */
+    if (length <= 0 || length > PDK__IDENTITY_MAX)
         return;
     pdk__identity_parse(&id, data, (size_t)length);
     pdk__incident_clean(host, sizeof host, id.host, strlen(id.host));
@@ -90,6 +112,7 @@ void pdk__standing_clear(struct pdk__standing *s)
 {
     pdk__text_set(&s->holder, "");
     pdk__text_set(&s->who, "");
+    pdk__text_set(&s->misfit, "");
     pdk__text_set(&s->why, "");
 }
 

@@ -19,14 +19,16 @@ struct pdk__standing {
     const char *path; /* of the lock */
     const struct pdk__contender *machine;
     bool known;              /* the place; only while it has a node */
+    bool parts;              /* the path has those of a semaphore; only while it has a node */
     bool strangers;          /* a contender of another recipe was seen, and reported */
     size_t ahead;            /* contenders before it; of a claim that only looks, all of them */
     struct pdk__text holder; /* the name of the first one's node, and what it is if that is not plain */
     const struct pdk__library *library;
-    struct pdk__text who; /* the owner of the node directly ahead, by its data */
-    struct pdk__text why; /* why it was lost, failed, or could not be released; "" */
-    pdk_loss loss;        /* why it was lost, for programs */
-    uint64_t slow_link;   /* the connection that was reported as too slow last; 0: none */
+    struct pdk__text who;    /* the owner of the node directly ahead, by its data */
+    struct pdk__text misfit; /* a contender of another recipe on the path, in words; "" */
+    struct pdk__text why;    /* why it was lost, failed, or could not be released; "" */
+    pdk_loss loss;           /* why it was lost, for programs */
+    uint64_t slow_link;      /* the connection that was reported as too slow last; 0: none */
 };
 
 /* MACHINE, which contends for PATH, has taken EVENT, from BEFORE, and gave ACTIONS, which are still to be carried
@@ -43,6 +45,9 @@ void pdk__standing_predecessor(struct pdk__standing *s, const char *owner);
 
 /* The owner of a contender's node by its DATA: "db7 pid 4711 (nightly)", or "". Needs no lock. */
 void pdk__standing_owner(char *buf, size_t size, const char *data, int length);
+
+/* In words: NODE is of another recipe than those beside it. */
+void pdk__standing_describe_misfit(const char *node, char *buf, size_t size);
 
 /* Free its texts. */
 void pdk__standing_clear(struct pdk__standing *s);

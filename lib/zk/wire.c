@@ -2,6 +2,7 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/core/path.h"
+#include "lib/identity.h"
 #include "lib/revocation.h"
 #include "lib/zk/handle.h"
 #include "lib/zk/request.h"
@@ -358,6 +359,21 @@ int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node)
 {
     struct question *q = begin(wire, op, false);
     return q != NULL ? sent(q, zoo_aexists(wire->client->zh, node, 0, identified, q)) : PDK_ENOMEM;
+}
+
+static void identified_data(int zrc, const char *value, int length, const struct Stat *stat, const void *data)
+{
+    struct pdk__identity id = {0};
+    if (zrc == ZOK && length > 0 && length <= PDK__IDENTITY_MAX)
+        pdk__identity_parse(&id, value, (size_t)length);
+    complete((struct question *)data, PDK__EV_IDENTIFIED, zrc,
+             (struct pdk__wire_reply){.event = event_of(zrc, stat), .limit = id.limit});
+}
+
+int pdk__wire_identify_data(struct pdk__wire *wire, uint64_t op, const char *node)
+{
+    struct question *q = begin(wire, op, false);
+    return q != NULL ? sent(q, zoo_aget(wire->client->zh, node, 0, identified_data, q)) : PDK_ENOMEM;
 }
 
 /* --- watches ----------------------------------------------------------------------------------------------------- */

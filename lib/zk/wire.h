@@ -19,6 +19,7 @@
 struct pdk__wire_reply {
     struct pdk__event event; /* but for its time, and the name of a predecessor */
     const char *who;         /* WATCHED: the owner of that node, or "" */
+    int64_t limit;           /* IDENTIFIED by its data: the limit that its owner goes by, or 0 */
     bool bare;               /* OWN: the data are a revocation request alone */
 };
 
@@ -57,6 +58,9 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
 /* IDENTIFIED, LISTED */
 int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
+
+/* IDENTIFIED, by its data */
+int pdk__wire_identify_data(struct pdk__wire *wire, uint64_t op, const char *node);
 
 /* LISTED. One request for all wires that ask while the lock is kept: not for a node that is made meanwhile. */
 int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path);

@@ -42,11 +42,31 @@ static void as_many_as_there_are(void)
     CHECK_EQ(cli_children(leases), 2);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 1);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-w", "3", "--limit", "2", path, "true")), 1);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "3", path, "true")), 0);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "3", "--mixed-ok", path, "true")), 0);
     finish(&first);
     CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "2", path, "true")), 0);
     finish(&second);
     CHECK_WITHIN(GENEROUS, cli_children(leases) == 0);
+}
+
+/* The crontab of one machine has forgotten --limit, or has another. */
+static void a_mixture_is_refused(void)
+{
+    fresh("mixture");
+    begin(&first, "1", "2");
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", path, "echo", "ran")), 78);
+    CHECK_STR(c.out, "");
+    CHECK(strstr(c.err, "different recipes") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-w", "9", "-s", path, "true")), 78);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--limit", "3", path, "true")), 78);
+    CHECK(strstr(c.err, "2 in another's permit, 3 here") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--once", path, "true")), 78);
+    CHECK_EQ(cli_run(&c, ARGS("hold", path)), 78);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--mixed-ok", path, "echo", "ran")), 0);
+    CHECK_STR(c.out, "ran\n");
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--once", "--mixed-ok", path, "true")), 0);
+    finish(&first);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", path, "true")), 0);
 }
 
 static void several_at_once(void)
@@ -159,8 +179,9 @@ static void are_listed(void)
     CHECK_EQ(json_array_size(json_object_get(top, "contenders")), 3);
     CHECK_EQ(json_array_size(json_object_get(top, "queue")), 1);
     json_decref(top);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, "paddock-is-not-found")), 127);
-    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", path, program_built("uninstalled/paddock"), "ls", leases)),
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", "--mixed-ok", path, "paddock-is-not-found")), 127);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-n", "--limit", "4", "--mixed-ok", path, program_built("uninstalled/paddock"),
+                              "ls", leases)),
              0);
     CHECK(strstr(c.err, "different limits") != NULL);
     finish(&first);
@@ -267,6 +288,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"as many commands run as there are permits", as_many_as_there_are},
+        {"another recipe or limit on the path is refused, unless it is meant", a_mixture_is_refused},
         {"several permits are held at once, all or none", several_at_once},
         {"the limit is that of a node, and follows it", the_limit_is_in_a_node},
         {"more permits than the limit in the node are told with both numbers: 64", more_than_the_node_has},

@@ -5,7 +5,7 @@ edge_programs = \
 	%D%/strangers %D%/throttled
 integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
-	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mutex_async \
+	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mixture %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/swallowed %D%/validity %D%/verb_cost
@@ -50,6 +50,7 @@ libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h
 %C%_lost_create_SOURCES = %D%/test_lost_create.c
 %C%_lost_delete_SOURCES = %D%/test_lost_delete.c
 %C%_memory_SOURCES = %D%/test_memory.c
+%C%_mixture_SOURCES = %D%/test_mixture.c
 %C%_multilock_SOURCES = %D%/test_multilock.c
 %C%_mutex_async_SOURCES = %D%/test_mutex_async.c
 %C%_mutex_deadline_SOURCES = %D%/test_mutex_deadline.c

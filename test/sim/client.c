@@ -439,6 +439,7 @@ int client_make_mutex(struct client *c, int path, pdk_mutex **out)
     pdk_lock_options_set_unlock_nowait(o, w->nowait);
     pdk_lock_options_set_idle_hold_ms(o, w->idle_ms);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
+    pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
     if (w->lock_delay_ms > 0)
         pdk_lock_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)

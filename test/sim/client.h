@@ -258,6 +258,7 @@ struct client {
     bool dispatching; /* that thread is at work */
     bool dispatches;  /* its callbacks run on a thread of its own program */
     bool oversized;   /* the requests for its lock on path 0 are over jute.maxbuffer */
+    bool refuses_mixed;
     bool looks_ahead; /* its waiters watch the contender before their predecessor */
     bool secretive;   /* its nodes are for itself alone, by its credentials */
     bool one_name;    /* its servers have one name, so that it is not told to leave any */

@@ -210,6 +210,7 @@ int gatherers_begin(struct client *c)
         return PDK_ENOMEM;
     pdk_lock_options_set_confirmed(o, c->world->confirmed);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
+    pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
     int rc = pdk_multilock_new(&c->multilock, c->library, paths, PATHS_GATHERED, o);
     pdk_lock_options_free(o);
     return rc;

@@ -486,6 +486,7 @@ void client_begin(struct client *c, struct world *w, int id)
     }
     pipe_init(&c->inbox, &w->agenda, client_receive, c, &c->paused);
     c->dispatches = chance(&w->random, 200);
+    c->refuses_mixed = !w->hostile && (w->plan.seed / 11 >> id & 1) != 0; /* strangers may be of any recipe */
     c->looks_ahead = w->plan.seed % 7 < 3 && (w->plan.seed / 7 >> id & 1) != 0;
     c->curious = w->plan.seed % 19 == 4 && !w->plan.exhaustive;
     c->log_level = (pdk_log_level)(PDK_LOG_ERROR + w->plan.seed / 19 % 4);

@@ -164,6 +164,7 @@ int sharers_begin(struct client *c)
     pdk_lock_options_set_idle_hold_ms(o, c->world->idle_ms);
     pdk_lock_options_set_confirmed(o, c->world->confirmed);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
+    pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
     int rc = pdk_rwlock_new(&c->shared, c->library, path, o);
     pdk_lock_options_free(o);
     return rc;

@@ -201,6 +201,7 @@ int takers_begin(struct client *c)
         return PDK_ENOMEM;
     pdk_lock_options_set_confirmed(o, c->world->confirmed);
     pdk_lock_options_set_unlock_nowait(o, c->world->nowait);
+    pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
     int rc = pdk_semaphore_new(&c->semaphore, c->library, SEMAPHORE, (unsigned)c->world->permits, o);
     pdk_lock_options_free(o);
     return rc;

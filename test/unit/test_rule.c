@@ -244,6 +244,27 @@ static void a_holder_is_the_first_where_it_holds_alone(void)
     CHECK(!pdk__rule_admits_first(&pdk__rule_reader) && !pdk__rule_admits_first(&two));
 }
 
+#define MISFIT(rule, ...) pdk__rule_misfit(&(rule), LIST(__VA_ARGS__))
+
+static void recipes_that_do_not_go_together(void)
+{
+    struct pdk__rule permit = pdk__rule_permit(2);
+    CHECK(MISFIT(pdk__rule_mutex, OURS, "x__READ__0000000001", "y__WRIT__0000000002", "locks", "z__lock__0000000001") ==
+          NULL);
+    CHECK(MISFIT(pdk__rule_reader, "x-lock-0000000001", "y__WRIT__0000000002") == NULL);
+    CHECK_STR(MISFIT(pdk__rule_writer, "x-lock-0000000001", "x-latch-0000000002"), "x-latch-0000000002");
+    CHECK_STR(MISFIT(pdk__rule_leader, "x-latch-0000000001", OURS), OURS);
+    CHECK_STR(MISFIT(pdk__rule_mutex, OURS, "x-lease-0000000001"), "x-lease-0000000001");
+    CHECK(MISFIT(permit, "x-lease-0000000001", "junk", "locks", "leases") == NULL);
+    CHECK_STR(MISFIT(permit, "x-lease-0000000001", OURS), OURS);
+}
+
+static void a_semaphore_has_two_parts(void)
+{
+    CHECK(pdk__rule_has_parts(LIST("leases", OURS, "locks")));
+    CHECK(!pdk__rule_has_parts(LIST("locks", OURS)) && !pdk__rule_has_parts(LIST("leases")));
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -271,6 +292,8 @@ int main(int argc, char **argv)
         {"as many permits hold as there are", as_many_permits_hold_as_there_are},
         {"junk is listed as a holder among permits alone", junk_is_listed_as_a_holder_among_permits_alone},
         {"junk holds where the path, or a permit, tells that it is one", junk_holds_where_the_path_or_a_permit_tells},
+        {"recipes that do not go together", recipes_that_do_not_go_together},
+        {"a semaphore has two parts", a_semaphore_has_two_parts},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "rule", .tests = tests});
 }
