@@ -1,6 +1,5 @@
 #include "cli/census.h"
 
-#include "cli/blocking.h"
 #include "cli/message.h"
 #include "cli/owner.h"
 #include "lib/assert.h"
@@ -193,7 +192,7 @@ static bool collect(struct pdk__cli_census *census, size_t node, bool permit, st
     *b = (struct blockers){.nearest = PDK__CLI_NONE, .holder = PDK__CLI_NONE};
     for (size_t k = permit ? pdk_contender_list_size(list) : i; k-- > 0;) {
         const struct pdk__cli_node *other = &census->nodes[first + k];
-        if (other->actor == PDK__CLI_NONE || !pdk__cli_blocks(list, k, i))
+        if (other->actor == PDK__CLI_NONE || !pdk_contender_blocks(list, k, i))
             continue;
         b->all++;
         b->own += other->actor == census->nodes[node].actor;

@@ -1,4 +1,3 @@
-#include "cli/blocking.h"
 #include "cli/commands.h"
 #include "cli/connect.h"
 #include "cli/counter.h"
@@ -68,6 +67,29 @@ static void owner(const pdk_contender_list *list, size_t i, char clean[OWNER])
     pdk__cli_printable(clean, OWNER, 100, text);
 }
 
+/* How many of the contenders that block I must be deleted before it holds; 0: it holds. */
+static size_t excess_of(const pdk_contender_list *list, size_t i)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < pdk_contender_list_size(list); k++)
+        n += pdk_contender_blocks(list, k, i);
+    if (pdk_contender_mode(list, i) != PDK_MODE_PERMIT)
+        return n;
+    int64_t limit = pdk_contender_number(list, i, PDK_CONTENDER_LIMIT);
+    return limit > 0 && n >= (size_t)limit ? n - (size_t)limit + 1 : 0;
+}
+
+/* The nearest contender that blocks I, which must have one. */
+static size_t predecessor_of(const pdk_contender_list *list, size_t i)
+{
+    size_t nearest = i;
+    for (size_t k = 0; k < pdk_contender_list_size(list); k++)
+        if (pdk_contender_blocks(list, k, i) && (nearest == i || k < i))
+            nearest = k;
+    assert(nearest != i);
+    return nearest;
+}
+
 /* A permit is waited for until any of those ahead are deleted, other locks until their predecessor is. */
 static void print_waiter(const pdk_contender_list *list, size_t i, const char *who, size_t excess)
 {
@@ -76,7 +98,7 @@ static void print_waiter(const pdk_contender_list *list, size_t i, const char *w
     if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
         snprintf(whom, sizeof whom, "%zu of those before it", excess);
     else
-        owner(list, pdk__cli_predecessor(list, i), whom);
+        owner(list, predecessor_of(list, i), whom);
     pdk__cli_duration(pdk__cli_listing_age_ms(list, i), age);
     printf("  %s %s%s for %s\n", who, known ? "has waited " : "waits", known ? age : "", whom);
 }
@@ -84,7 +106,7 @@ static void print_waiter(const pdk_contender_list *list, size_t i, const char *w
 static void print_contender(const pdk_contender_list *list, size_t i)
 {
     char who[OWNER], age[32];
-    size_t excess = pdk__cli_excess(list, i);
+    size_t excess = excess_of(list, i);
     bool known = pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0,
          asked = pdk_contender_number(list, i, PDK_CONTENDER_REVOKED);
     owner(list, i, who);
@@ -143,9 +165,9 @@ static void print_report(const pdk_contender_list *list, const char *path, const
 static json_t *contender_object(const pdk_contender_list *list, size_t i)
 {
     json_t *object = pdk__cli_listing_object(list, i);
-    size_t excess = pdk__cli_excess(list, i);
+    size_t excess = excess_of(list, i);
     if (excess > 0)
-        pdk__cli_json_text(object, "predecessor", pdk_contender_name(list, pdk__cli_predecessor(list, i)));
+        pdk__cli_json_text(object, "predecessor", pdk_contender_name(list, predecessor_of(list, i)));
     else
         json_object_set_new(object, "predecessor", json_null());
     json_object_set_new(object, "excess", json_integer((json_int_t)excess));

@@ -21,7 +21,6 @@ uninstalled_paddock_SOURCES =
 paddock_SOURCES = \
 	%D%/acquisition.c %D%/acquisition.h \
 	%D%/barrier.c \
-	%D%/blocking.c %D%/blocking.h \
 	%D%/break.c \
 	%D%/call.c %D%/call.h \
 	%D%/candidacy.c %D%/candidacy.h \

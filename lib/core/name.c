@@ -95,6 +95,17 @@ static bool is_uuid(const char *text)
     return hex == 32 && hex + hyphens == length && (hyphens == 0 || hyphens == 4);
 }
 
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return length >= n && memcmp(text + length - n, end, n) == 0;
+}
+
+static bool is_kazoo(const char *text, size_t prefix)
+{
+    return ends_with(text, prefix, "__lock__") || ends_with(text, prefix, "__rlock__");
+}
+
 /* PREFIX gets the length of all that precedes the sequence number. */
 static struct pdk__name glance(const char *text, size_t *prefix)
 {
@@ -110,6 +121,7 @@ static struct pdk__name glance(const char *text, size_t *prefix)
     assert(name.sequence > -INT64_C(10000000000) && name.sequence < INT64_C(10000000000));
     name.kind = tag < PDK__N_TAGS ? PDK__NAME_CURATOR : PDK__NAME_FOREIGN;
     name.tag = tag < PDK__N_TAGS ? tag : 0;
+    name.kazoo = tag == PDK__N_TAGS && is_kazoo(text, *prefix);
     return name;
 }
 
@@ -139,12 +151,6 @@ static bool is_go(const char *text)
     return digits == 32 && strncmp(text + 3 + digits, "-lock-", 6) == 0;
 }
 
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length >= n && memcmp(text + length - n, end, n) == 0;
-}
-
 const struct pdk__library *pdk__name_library(const char *text)
 {
     static const struct pdk__library ours = {"", ""}, curator = {"Curator", ""},
@@ -157,8 +163,7 @@ const struct pdk__library *pdk__name_library(const char *text)
         return &ours;
     if (name.kind == PDK__NAME_CURATOR)
         return is_go(text) ? &go : &curator;
-    size_t prefix = (size_t)(find_sequence(text, strlen(text)) - text);
-    if (ends_with(text, prefix, "__lock__") || ends_with(text, prefix, "__rlock__"))
+    if (name.kazoo)
         return &kazoo;
     return strncmp(text, "x-", 2) == 0 ? &recipe : &unknown;
 }

@@ -38,6 +38,7 @@ struct pdk__name {
     enum pdk__name_kind kind;
     int64_t sequence;  /* signed: servers before 3.6 wrap; 0 for junk */
     enum pdk__tag tag; /* of ours and Curator's */
+    bool kazoo;        /* of a foreign one: it is kazoo's as it comes, which looks at no other name */
     int64_t session;   /* of ours */
     uint32_t attempt;  /* of ours */
 };

@@ -49,11 +49,12 @@ static bool blocks(const struct pdk__rule *rule, const struct pdk__name *name)
     return name->kind != PDK__NAME_JUNK ? !tagged(name, rule->passes) : rule->counts_junk;
 }
 
-/* A reader under a writer's number and that writer hold beside each other. */
+/* A reader under a writer's number and that writer hold beside each other. kazoo's contenders see only each other. */
 bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own, const struct pdk__name *ahead)
 {
     bool under = own->sequence == ahead->sequence && tagged(own, READ | WRITE);
-    return !under && blocks(rule, ahead);
+    bool unseen = own->kazoo && !ahead->kazoo;
+    return !under && !unseen && blocks(rule, ahead);
 }
 
 bool pdk__rule_admits_first(const struct pdk__rule *rule) { return rule->passes == 0 && rule->admits == 1; }

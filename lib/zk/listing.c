@@ -109,20 +109,35 @@ static bool has_permits(const pdk_contender_list *list)
            strcmp(list->path + length - tail, "/leases") == 0;
 }
 
-/* The list is in the order of the contenders, with junk last; but what the rule has ahead of all is, wherever it stands. */
-bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
+static struct pdk__rule rule_of(const pdk_contender_list *list, size_t i)
 {
     const struct pdk__name *own = &list->items[i].parsed;
     bool permit = own->kind == PDK__NAME_JUNK && has_permits(list);
-    struct pdk__rule rule = pdk__rule_of(own, list->items[i].identity.limit, permit);
+    return pdk__rule_of(own, list->items[i].identity.limit, permit);
+}
+
+/* The list is in the order of the contenders, with junk last; but what the rule has ahead of all is, wherever it stands. */
+static bool blocks(const pdk_contender_list *list, const struct pdk__rule *rule, size_t k, size_t i)
+{
+    const struct pdk__name *other = &list->items[k].parsed;
+    bool ahead = k < i || pdk__rule_position(rule, other) == INT64_MIN;
+    return k != i && ahead && pdk__rule_blocks(rule, &list->items[i].parsed, other);
+}
+
+bool pdk_contender_blocks(const pdk_contender_list *list, size_t k, size_t i)
+{
+    struct pdk__rule rule = rule_of(list, i);
+    return list->items[i].parsed.kind != PDK__NAME_JUNK && blocks(list, &rule, k, i);
+}
+
+bool pdk_contender_holds(const pdk_contender_list *list, size_t i)
+{
+    struct pdk__rule rule = rule_of(list, i);
     size_t blocking = 0;
     if (pdk__rule_admits(&rule, list->n)) /* whatever they are; they may be many */
         return true;
-    for (size_t k = 0; k < list->n && pdk__rule_admits(&rule, blocking); k++) {
-        const struct pdk__name *other = &list->items[k].parsed;
-        bool ahead = k < i || pdk__rule_position(&rule, other) == INT64_MIN;
-        blocking += k != i && ahead && pdk__rule_blocks(&rule, own, other);
-    }
+    for (size_t k = 0; k < list->n && pdk__rule_admits(&rule, blocking); k++)
+        blocking += blocks(list, &rule, k, i);
     return pdk__rule_admits(&rule, blocking);
 }
 

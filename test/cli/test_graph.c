@@ -235,6 +235,7 @@ static void permits_of_one(void)
     CHECK_EQ(json_array_size(json_object_get(wait_of(1, "leases"), "for")), 1);
 }
 
+/* By one rule: `ls`, `top`, `graph` and `doctor` give one answer. */
 static void kazoo(void)
 {
     char path[160];
@@ -244,9 +245,18 @@ static void kazoo(void)
     cli_make_ephemeral(path, "0123456789abcdef0123456789abcdef__lock__0000000001", "");
     look(0);
     CHECK_EQ(count("waits"), 0);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK(strstr(c.out, "holds (kazoo)") != NULL && strstr(c.out, "waits") == NULL);
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", path)), 0);
+    CHECK(strstr(c.out, "contenders that hold: 2, that wait: 0\n") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 1);
+    CHECK(strstr(c.out, "__lock__0000000001 holds") != NULL && strstr(c.out, "waits") == NULL);
     mutex("a", 2, 2);
     look(0);
     CHECK_EQ(json_array_size(json_object_get(wait_of(2, "a"), "for")), 2);
+    cli_make_ephemeral(path, "1123456789abcdef0123456789abcdef__lock__0000000003", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK(strstr(c.out, "waits (kazoo)") != NULL);
 }
 
 /* Four processes on two locks, in two commands. */

@@ -176,7 +176,7 @@ static void strangers(void)
     CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
     CHECK(strstr(c.out, "holds (curator)") != NULL);
     CHECK(strstr(c.out, "10.0.0.7") != NULL);
-    CHECK(strstr(c.out, "waits (kazoo)") != NULL);
+    CHECK(strstr(c.out, "holds (kazoo)") != NULL);
     CHECK(strstr(c.err, "a kazoo Lock or Election contends here") != NULL);
     CHECK_ONE_LINE(&c);
     CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);

@@ -2,7 +2,7 @@ unit_programs = \
 	%D%/census %D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/identity %D%/index %D%/leave \
 	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
-	%D%/test_census.c cli/blocking.c cli/census.c cli/message.c cli/owner.c cli/waits.c
+	%D%/test_census.c cli/census.c cli/message.c cli/owner.c cli/waits.c
 %C%_changes_SOURCES = %D%/test_changes.c
 %C%_check_SOURCES = %D%/test_check.c
 %C%_child_SOURCES = %D%/test_child.c cli/child.c cli/lease.c cli/spawn.c cli/number.c

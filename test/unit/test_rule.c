@@ -188,12 +188,20 @@ static void a_listed_writer_holds_beside_the_reader_under_its_number(void)
     CHECK(!HOLDS(OURS, "lock-0000000005")); /* a tie: the first holds */
 }
 
+/* They see only each other. */
+static void a_contender_of_kazoos_holds_beside_all_others(void)
+{
+    CHECK(HOLDS("abc__lock__0000000002", "a-lock-0000000001") &&
+          HOLDS("abc__rlock__0000000002", "a__READ__0000000001"));
+    CHECK(!HOLDS("abc__lock__0000000002", "a-lock-0000000000", "abd__lock__0000000001"));
+}
+
 static void any_other_contender_holds_alone(void)
 {
     CHECK(holds(OURS, 0, NULL, 0) && holds("a-latch-0000000001", 0, NULL, 0));
     CHECK(holds("abc__lock__0000000002", 0, NULL, 0));
     CHECK(!HOLDS(OURS, "lock-0000000004") && !HOLDS("a-latch-0000000002", "a-latch-0000000001"));
-    CHECK(!HOLDS("abc__lock__0000000002", "a__READ__0000000001"));
+    CHECK(!HOLDS("x-123-0000000002", "a__READ__0000000001"));
     CHECK(!holds("config", 0, NULL, 0)); /* junk */
 }
 
@@ -288,6 +296,7 @@ int main(int argc, char **argv)
         {"a listed reader holds beside readers ahead", a_listed_reader_holds_beside_readers_ahead},
         {"a listed writer holds beside the reader under its number",
          a_listed_writer_holds_beside_the_reader_under_its_number},
+        {"a contender of kazoo's holds beside all others", a_contender_of_kazoos_holds_beside_all_others},
         {"any other contender holds alone", any_other_contender_holds_alone},
         {"as many permits hold as there are", as_many_permits_hold_as_there_are},
         {"junk is listed as a holder among permits alone", junk_is_listed_as_a_holder_among_permits_alone},
