@@ -5,10 +5,12 @@
 #include "cli/findings.h"
 #include "cli/json.h"
 #include "cli/listing.h"
+#include "cli/look.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/owner.h"
+#include "cli/quota.h"
 #include "cli/target.h"
 #include "lib/assert.h"
 
@@ -27,15 +29,19 @@ static const char help[] = "Usage: paddock doctor [OPTION]... PATH...\n"
                            "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
                            "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
                            "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
-                           "acl, mixed, counter, orphan. Of a semaphore, its locks and leases are looked at.\n"
-                           "Exit: 0 nothing is wrong; 1 something is; 64 usage, 69 no ensemble,\n"
-                           "70 internal, 77 not permitted. See paddock(1).\n";
+                           "acl, mixed, counter, orphan, deadlock, quota. Of a semaphore, its locks and\n"
+                           "leases are looked at. It tries no write: that the servers refuse one, by a quota\n"
+                           "that it does not see or for want of containers, it cannot tell.\n"
+                           "Exit: 0 nothing is wrong, or there is no such path; 1 something is wrong;\n"
+                           "64 usage, 69 no ensemble, 70 internal, 77 not permitted. See paddock(1).\n";
 
 struct doctor {
     struct pdk__cli_options options; /* first */
     bool json;
     json_t *reports;
     json_t *refused; /* the paths that could not be read */
+    bool looked;     /* at all locks, for deadlocks */
+    struct pdk__cli_look all;
     size_t n_findings;
 };
 
@@ -54,6 +60,53 @@ static int parse(struct doctor *d, int argc, char **argv)
     for (char **word = d->options.words; status == 0 && *word != NULL; word++)
         status = pdk__cli_target_path(verb.name, *word);
     return status;
+}
+
+/* --- deadlocks --------------------------------------------------------------------------------------------------- */
+
+/* The first node from NODE on, at PATH, of an actor that can never go on; n_nodes: none. */
+static size_t stuck_at(const struct pdk__cli_census *census, const char *path, size_t node)
+{
+    for (; node < census->n_nodes; node++) {
+        size_t actor = census->nodes[node].actor;
+        if (actor != PDK__CLI_NONE && census->verdict.stuck[actor] &&
+            strcmp(pdk__cli_node_path(census, node), path) == 0)
+            break;
+    }
+    return node;
+}
+
+static bool tells_thread(const struct pdk__cli_census *census, size_t actor)
+{
+    size_t node = census->speaker[actor], i = census->nodes[node].i;
+    const pdk_contender_list *list = pdk__cli_node_list(census, node);
+    return pdk_contender_number(list, i, PDK_CONTENDER_PID) != 0 &&
+           *pdk_contender_text(list, i, PDK_CONTENDER_MACHINE) != '\0';
+}
+
+/* A session that tells no thread may be of several, of which another one goes on. ACTOR is stuck. */
+static bool is_certain(const struct pdk__cli_census *census, size_t actor)
+{
+    const size_t *deadlock = census->verdict.deadlock;
+    for (size_t a = 0; a < census->waits.n_actors; a++)
+        if (deadlock[a] != 0 && (deadlock[actor] == 0 || deadlock[a] == deadlock[actor]) && !tells_thread(census, a))
+            return false;
+    return true;
+}
+
+static void find_deadlocks(const struct pdk__cli_census *census, const char *path, json_t *findings)
+{
+    json_t *finding = NULL;
+    for (size_t node = 0; (node = stuck_at(census, path, node)) < census->n_nodes; node++) {
+        if (!is_certain(census, census->nodes[node].actor))
+            continue;
+        if (finding == NULL)
+            finding = pdk__cli_finding(findings, DEADLOCK,
+                                       "end one of the processes that 'paddock graph' shows in the circle, or take its "
+                                       "lock away with 'paddock break'",
+                                       "contenders in a deadlock, or that wait for one: they wait indefinitely");
+        pdk__cli_finding_node(finding, pdk_contender_name(pdk__cli_node_list(census, node), census->nodes[node].i));
+    }
 }
 
 /* --- for people -------------------------------------------------------------------------------------------------- */
@@ -144,20 +197,33 @@ static const char *recipe_in_words(const char *recipe)
     return "no contender";
 }
 
-static void print_report(const pdk_contender_list *list, const char *path, const json_t *findings)
+static void print_verdict(const struct doctor *d, const char *path, bool exists)
+{
+    if (stuck_at(&d->all.census, path, 0) < d->all.census.n_nodes)
+        puts("  'paddock graph' shows a deadlock, which is none if one of its sessions is of several threads");
+    else if (d->all.census.truncated || d->all.first.truncated || d->all.first.n_refused > 0)
+        puts("  not all locks were looked at for deadlocks: 'paddock graph' says why");
+    else if (exists)
+        puts("  nothing is wrong, as far as a look tells: no write was tried");
+}
+
+static void print_report(const struct doctor *d, const pdk_contender_list *list, const char *path,
+                         const json_t *findings)
 {
     char clean[OWNER];
     size_t n = contenders_of(list);
     bool exists = pdk_contender_list_since_ms(list) > 0;
     pdk__cli_printable(clean, sizeof clean, 300, path);
-    printf("%s: %s\n", clean, exists ? recipe_in_words(pdk__cli_diagnosis_recipe(list)) : "there is no such path");
+    printf("%s: %s\n", clean,
+           exists ? recipe_in_words(pdk__cli_diagnosis_recipe(list))
+                  : "there is no such path, so no contender; is it the one that was meant?");
     for (size_t i = 0; i < n && i < SHOWN; i++)
         print_contender(list, i);
     if (n > SHOWN)
         printf("  and %zu more; 'paddock ls' shows them\n", n - SHOWN);
     pdk__cli_findings_print(findings);
     if (json_array_size(findings) == 0)
-        puts("  nothing is wrong");
+        print_verdict(d, path, exists);
 }
 
 /* --- for programs ------------------------------------------------------------------------------------------------ */
@@ -193,15 +259,50 @@ static json_t *report_object(const pdk_contender_list *list, const char *path, j
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */
 
-static void examine(struct doctor *d, const pdk_contender_list *list, const char *path)
+static bool has_waiter(const pdk_contender_list *list)
 {
+    for (size_t i = contenders_of(list); i-- > 0;)
+        if (!pdk_contender_holds(list, i))
+            return true;
+    return false;
+}
+
+/* A circle goes through other locks, so all are looked at, once, or those that are named where not all may be seen. */
+static int look_at_waits(struct doctor *d, pdk_client *c, const pdk_contender_list *list)
+{
+    static char root[] = "/";
+    char *everything[] = {root, NULL};
+    const char *at;
+    struct pdk__cli_tree bounds = {
+        .depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .timeout_ms = d->options.connect_ms};
+    if (d->looked || !has_waiter(list))
+        return 0;
+    d->looked = true;
+    d->all.first = bounds;
+    int rc = pdk__cli_look_take(&d->all, c, everything, false, &at);
+    if (rc != PDK_EACCES)
+        return rc;
+    pdk__cli_look_free(&d->all);
+    d->all = (struct pdk__cli_look){.first = bounds};
+    rc = pdk__cli_look_take(&d->all, c, d->options.words, false, &at);
+    d->all.first.n_refused++;
+    return rc == PDK_EACCES ? 0 : rc;
+}
+
+static int examine(struct doctor *d, pdk_client *c, const pdk_contender_list *list, const char *path)
+{
+    int rc = look_at_waits(d, c, list);
     json_t *findings = pdk__cli_diagnose(list);
+    if (rc == 0)
+        rc = pdk__cli_quota_diagnose(findings, c, path, d->options.connect_ms);
+    find_deadlocks(&d->all.census, path, findings);
     d->n_findings += json_array_size(findings);
     if (d->json)
         json_array_append_new(d->reports, report_object(list, path, findings));
     else
-        print_report(list, path, findings);
+        print_report(d, list, path, findings);
     json_decref(findings);
+    return rc;
 }
 
 static int look(struct doctor *d, pdk_client *c, const char *path, bool *semaphore)
@@ -210,7 +311,7 @@ static int look(struct doctor *d, pdk_client *c, const char *path, bool *semapho
     int rc = pdk_contenders(c, path, d->options.connect_ms, &list);
     if (rc == 0) {
         *semaphore = pdk__cli_has_leases(list);
-        examine(d, list, path);
+        rc = examine(d, c, list, path);
     } else {
         pdk__cli_json_append(d->refused, path);
     }
@@ -273,6 +374,7 @@ static int run(struct doctor *d)
         status = printed != 0 ? printed : d->n_findings > 0 ? STATUS_BUSY : 0;
     json_decref(d->reports);
     json_decref(d->refused);
+    pdk__cli_look_free(&d->all);
     pdk_client_free(c);
     return status;
 }

@@ -14,6 +14,8 @@
 #define MIXED "mixed"
 #define COUNTER "counter"
 #define ORPHAN "orphan"
+#define DEADLOCK "deadlock"
+#define QUOTA "quota"
 
 /* Add a finding to the array ALL, with ADVICE. Returns it, borrowed. */
 json_t *pdk__cli_finding(json_t *all, const char *code, const char *advice, const char *format, ...)

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/connect.h"
+#include "cli/look.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/target.h"
@@ -85,51 +86,24 @@ static int print(const struct graph *g, const struct pdk__cli_census *census)
     return status != 0 ? status : census->verdict.n_deadlocks > 0 ? STATUS_BUSY : 0;
 }
 
-/* The paths were listed one after the other, so a circle may be of waits that were never there together. Nodes that are
- * in two looks were all there between them. */
-static int confirm(const struct graph *g, pdk_client *c, const struct pdk__cli_tree *first, int *status)
-{
-    struct pdk__cli_tree second = {.timeout_ms = first->timeout_ms};
-    struct pdk__cli_census census = {0};
-    int rc = pdk__cli_tree_again(c, first, &second);
-    if (rc == 0 && !pdk__cli_census_take(&census, &second, first, g->processes))
-        rc = PDK_ENOMEM;
-    if (rc == 0)
-        *status = print(g, &census);
-    pdk__cli_census_free(&census);
-    pdk__cli_tree_free(&second);
-    return rc;
-}
-
-static int take(const struct graph *g, pdk_client *c, const struct pdk__cli_tree *tree, int *status)
-{
-    struct pdk__cli_census census = {0};
-    int rc = pdk__cli_census_take(&census, tree, NULL, g->processes) ? 0 : PDK_ENOMEM;
-    if (rc == 0 && census.verdict.n_deadlocks > 0)
-        rc = confirm(g, c, tree, status);
-    else if (rc == 0)
-        *status = print(g, &census);
-    pdk__cli_census_free(&census);
-    return rc;
-}
-
 static int run(struct graph *g)
 {
     static char root[] = "/";
     char *everything[] = {root, NULL};
     char *const *roots = g->options.words[0] != NULL ? g->options.words : everything;
-    struct pdk__cli_tree tree = {.depth = g->depth, .max_paths = g->max_paths, .timeout_ms = g->options.connect_ms};
+    struct pdk__cli_look look = {
+        .first = {.depth = g->depth, .max_paths = g->max_paths, .timeout_ms = g->options.connect_ms}};
     pdk_client *c = NULL;
     int status = 0;
     g->options.path = roots[0];
     int rc = pdk__cli_connect(&g->options, &c);
     if (rc == 0)
-        rc = pdk__cli_tree_walk(c, &tree, roots, &g->options.path);
+        rc = pdk__cli_look_take(&look, c, roots, g->processes, &g->options.path);
     if (rc == 0)
-        rc = take(g, c, &tree, &status);
+        status = print(g, &look.census);
     if (rc != 0)
         status = pdk__cli_report_failure(&g->options, c, rc);
-    pdk__cli_tree_free(&tree);
+    pdk__cli_look_free(&look);
     pdk_client_free(c);
     return status;
 }

@@ -33,6 +33,8 @@ const char *pdk__cli_row_state(const struct pdk__cli_rows *rows, size_t i)
     bool junk = pdk_contender_dialect(rows->list, i) == PDK_DIALECT_JUNK;
     if (rows->site == SITE_DOUBLE_BARRIER)
         return strcmp(pdk_contender_name(rows->list, i), PDK__READY) == 0 ? "ready" : "member";
+    if (rows->site == SITE_DIRECTORY)
+        return "path";
     if (rows->queues && !junk)
         return i == 0 ? "next" : "waits";
     return pdk__cli_listing_state(rows->list, i);

@@ -36,7 +36,7 @@ struct json_t *pdk__cli_listing_array(const struct pdk__cli_rows *rows);
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i);
 
 /* Row I: the same; "next" for the first of a queue, and "waits" for the others; "member" and "ready" of a double
- * barrier. */
+ * barrier; "path" of a directory, where it may be that of a lock which is not in use. */
 const char *pdk__cli_row_state(const struct pdk__cli_rows *rows, size_t i);
 
 /* "read" or "write" for a contender of a read/write lock, "permit" for one of a semaphore, else "". */

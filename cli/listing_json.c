@@ -98,6 +98,7 @@ json_t *pdk__cli_listing_report(const pdk_contender_list *list, const char *path
     struct pdk__cli_rows rows = pdk__cli_rows(list);
     struct pdk__cli_counter counter = pdk__cli_counter(list);
     pdk__cli_json_text(top, "path", path);
+    json_object_set_new(top, "exists", json_boolean(pdk_contender_list_since_ms(list) > 0));
     pdk__cli_json_text(top, "kind", pdk__cli_site_word(rows.site));
     json_object_set_new(top, "contenders", pdk__cli_listing_array(&rows));
     json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));

@@ -52,6 +52,7 @@ paddock_SOURCES = \
 	%D%/listing.c %D%/listing.h \
 	%D%/listing_json.c \
 	%D%/lock.c %D%/lock.h \
+	%D%/look.c %D%/look.h \
 	%D%/ls.c \
 	%D%/main.c \
 	%D%/message.c %D%/message.h \
@@ -64,6 +65,7 @@ paddock_SOURCES = \
 	%D%/owner.c %D%/owner.h \
 	%D%/process_title.c %D%/process_title.h \
 	%D%/queue.c %D%/queue.h \
+	%D%/quota.c %D%/quota.h \
 	%D%/recipe.c %D%/recipe.h \
 	%D%/relay.c %D%/relay.h \
 	%D%/runner.c %D%/runner.h \

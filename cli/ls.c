@@ -115,7 +115,7 @@ static int show_list(const struct ls *l, const pdk_contender_list *list)
     if (l->json)
         return pdk__cli_json_print(pdk__cli_listing_report(list, l->options.path));
     if (!exists && !l->options.quiet)
-        pdk__cli_message("%s: there is no such path", l->options.path);
+        pdk__cli_message("%s: there is no such path, so nobody holds it, nobody waits", l->options.path);
     else if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(stdout, list, pdk_contender_list_size(list));
@@ -170,6 +170,18 @@ static int show_overview(const struct ls *l, const struct pdk__cli_overview *ove
     return 0;
 }
 
+/* A path that was not looked at may have contenders. */
+static void note_below(const struct ls *l, const struct pdk__cli_tree *tree, bool none)
+{
+    fflush(stdout);
+    if (l->options.quiet)
+        return;
+    pdk__cli_tree_warn(tree, " of 'paddock top'");
+    if (none && !l->json && !tree->truncated && tree->n_refused == 0)
+        pdk__cli_message("%s: no contender is at or below it; a path there may be that of a lock which is not in use",
+                         l->options.path);
+}
+
 /* LIST NULL: whatever stands at the path itself. Else it has no contender, and is shown where there is none below. */
 static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *list, int *status)
 {
@@ -180,11 +192,11 @@ static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *lis
     int rc = pdk__cli_tree_walk(c, &tree, roots, &l->options.path);
     if (rc == 0)
         rc = pdk__cli_overview_take(&overview, &tree, NULL, 0) ? 0 : PDK_ENOMEM;
+    bool none = list != NULL && overview.n == 0;
     if (rc == 0)
-        *status = list != NULL && overview.n == 0 ? show_list(l, list) : show_overview(l, &overview);
-    fflush(stdout);
-    if (rc == 0 && *status == 0 && !l->options.quiet)
-        pdk__cli_tree_warn(&tree, " of 'paddock top'");
+        *status = none ? show_list(l, list) : show_overview(l, &overview);
+    if (rc == 0 && *status == 0)
+        note_below(l, &tree, none);
     pdk__cli_overview_free(&overview);
     pdk__cli_tree_free(&tree);
     return rc;

@@ -102,7 +102,7 @@ static void nothing_is_wrong(void)
         HEALTHY("an empty path", "none", NULL),
         HEALTHY("a mutex that is held", "mutex", "e " OURS "1-lock-0000000000 " WRITTEN(1, "")),
         HEALTHY("a mutex with waiters", "mutex", "e " OURS "1-lock-0000000000 " WRITTEN(1, ""),
-                "e " OURS "2-lock-0000000001 " WRITTEN(2, ""), "e " OURS "3-lock-0000000002 " WRITTEN(1, "")),
+                "e " OURS "2-lock-0000000001 " WRITTEN(2, ""), "e " OURS "3-lock-0000000002 " WRITTEN(3, "")),
         HEALTHY("confirmed grants", "mutex", "e " OURS "1-lock-0000000000 " WRITTEN(1, CONFIRMED),
                 "e " OURS "2-lock-0000000001 " WRITTEN(2, CONFIRMED)),
         HEALTHY("lock delays", "mutex", "e " OURS "1-lock-0000000000 " WRITTEN(1, DELAY),

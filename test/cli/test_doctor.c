@@ -65,7 +65,7 @@ static void healthy(void)
     CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
     CHECK(strstr(c.out, "(the first) holds, its node is ") != NULL);
     CHECK(strstr(c.out, "(the second) has waited ") != NULL);
-    CHECK(strstr(c.out, "nothing is wrong") != NULL);
+    CHECK(strstr(c.out, "nothing is wrong, as far as a look tells: no write was tried") != NULL);
     program_close_input(&holder);
     program_close_input(&waiter);
     CHECK_EQ(program_wait(&holder), 1);
@@ -77,7 +77,7 @@ static void nowhere(void)
     examine(fresh("nowhere"), 0);
     CHECK(json_is_false(json_object_get(report(0), "exists")));
     CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
-    CHECK(strstr(c.out, "no such path") != NULL);
+    CHECK(strstr(c.out, "no such path") != NULL && strstr(c.out, "nothing is wrong") == NULL);
 }
 
 static void recipes(void)
@@ -136,6 +136,23 @@ static void junk(void)
     examine(path, 1);
     found(0, "junk", 1);
     CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), "config");
+}
+
+/* The servers count the path itself, too. */
+static void quota(void)
+{
+    char below[160], limits[160];
+    fresh("quota");
+    cli_make(path, "orders", "");
+    snprintf(below, sizeof below, "%s/orders", path);
+    snprintf(limits, sizeof limits, "/zookeeper/quota%s", path);
+    cli_make(limits, "zookeeper_limits", "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=3");
+    cli_make(limits, "zookeeper_stats", "count=2,bytes=0");
+    examine(below, 0);
+    cli_make(path, "stock", "");
+    examine(below, 1);
+    found(0, "quota", 1);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), path);
 }
 
 /* Nobody has read them. */
@@ -350,11 +367,12 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a lock with a holder and a waiter has nothing wrong, and its waiter waits for its holder", healthy},
-        {"a path that does not exist is told, and has nothing wrong", nowhere},
+        {"a path that does not exist is told, status 0", nowhere},
         {"the recipe is told, and a holder that was asked", recipes},
         {"bad words and a missing ensemble are told in one line", usage},
         {"contenders of kazoo, of go-zookeeper and of unknown recipes are found, and Curator's are not", foreign},
         {"a node without a number is found", junk},
+        {"a quota that is used up is found, of the path or of one above it", quota},
         {"findings that cannot be written are told, 70", findings_that_cannot_be_written},
         {"an ACL is judged for each who may create, with what all may", acl},
         {"the node of a process of this machine that has ended is found", orphan},

@@ -133,6 +133,44 @@ static void two_mutexes(void)
     CHECK(strstr(c.out, "1 more wait for a deadlock") != NULL);
 }
 
+/* Of two locks `doctor` looks at the one. */
+static void doctor(void)
+{
+    char a[160];
+    fresh("doctor");
+    snprintf(a, sizeof a, "%s/a", root);
+    mutex("a", 0, 1);
+    mutex("b", 0, 2);
+    mutex("a", 1, 2);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", a)), 0);
+    mutex("b", 1, 1);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", a)), 1);
+    CHECK(strstr(c.out, "[deadlock] ") != NULL && strstr(c.out, "nothing is wrong") == NULL);
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", "--json", a)), 1);
+    top = json_loads(c.out, 0, NULL);
+    const json_t *findings = json_object_get(json_array_get(json_object_get(top, "paths"), 0), "findings");
+    CHECK_EQ(json_array_size(findings), 1);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(findings, 0), "code")), "deadlock");
+    CHECK_EQ(json_array_size(json_object_get(json_array_get(findings, 0), "nodes")), 2);
+}
+
+/* Another thread of a session that tells none may go on. */
+static void doctor_is_certain(void)
+{
+    char a[160], b[160];
+    fresh("session");
+    snprintf(a, sizeof a, "%s/a", root);
+    snprintf(b, sizeof b, "%s/b", root);
+    mutex("a", 0, 1);
+    cli_make_ephemeral(b, "_c_8612d63e-bf96-4b12-a950-74da4d73b8e1-lock-0000000000", "");
+    cli_make_ephemeral(a, "_c_8612d63e-bf96-4b12-a950-74da4d73b8e2-lock-0000000001", "");
+    mutex("b", 1, 1);
+    look(1);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", a)), 0);
+    CHECK(strstr(c.out, "'paddock graph' shows a deadlock") != NULL && strstr(c.out, "nothing is wrong") == NULL);
+}
+
 /* Of one process: the one goes on while the other waits. */
 static void two_threads(void)
 {
@@ -445,6 +483,8 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"without a waiter there is nothing to show", nobody_waits},
         {"waiters stand below the holder, and theirs below them", a_chain},
+        {"doctor tells of a deadlock of which its path is a part", doctor},
+        {"doctor finds no deadlock of a session that may have several threads", doctor_is_certain},
         {"two mutexes taken in two orders are a deadlock, and a third contender waits for it", two_mutexes},
         {"two threads of one process do not wait for each other", two_threads},
         {"contenders without an identity are told apart by their sessions", a_session},

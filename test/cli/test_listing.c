@@ -101,6 +101,7 @@ static void empty(void)
     CHECK_STR(c.err, "");
     json_t *top = list();
     CHECK_STR(json_string_value(json_object_get(top, "kind")), "empty");
+    CHECK(json_is_false(json_object_get(top, "exists")));
     CHECK_EQ(json_array_size(json_object_get(top, "contenders")), 0);
     json_decref(top);
 }
@@ -146,6 +147,24 @@ static void directory(void)
     CHECK_EQ(json_array_size(json_object_get(top, "paths")), 1);
     json_decref(top);
     disperse();
+}
+
+/* The paths of locks that are not in use look like any other node that stays: they are no junk, to be deleted. */
+static void idle_locks(void)
+{
+    fresh("idle");
+    cli_make(path, "orders", "");
+    cli_make(path, "stock", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "junk") == NULL && strstr(c.out, "\npath ") != NULL && strstr(c.out, "stock") != NULL);
+    CHECK_ONE_LINE(&c);
+    CHECK(strstr(c.err, "no contender is at or below it") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK_STR(c.err, "");
+    json_t *top = list();
+    CHECK_STR(kind(top), "directory");
+    CHECK_STR(text(top, 0, "state"), "path");
+    json_decref(top);
 }
 
 /* A lock that is not seen may be held. */
@@ -396,6 +415,7 @@ int main(int argc, char **argv)
         {"a path where nobody is, is empty, and no error", empty},
         {"of a double barrier the members are told", double_barrier},
         {"of a path that is no lock the locks below it are told", directory},
+        {"the paths of locks that are not in use are no junk", idle_locks},
         {"paths below it that may not be looked at are told", refused},
         {"other libraries' nodes and junk are marked, and control characters masked", strangers},
         {"junk in a semaphore's queue is shown, and not counted", junk_in_a_queue},

@@ -234,7 +234,7 @@ static void a_directory_for_programs(void)
     CHECK_STR(json_string_value(json_object_get(top, "kind")), "directory");
     CHECK(json_object_get(top, "paths") == NULL);
     CHECK_EQ(json_array_size(contenders), 1);
-    CHECK_STR(json_string_value(json_object_get(json_array_get(contenders, 0), "state")), "junk");
+    CHECK_STR(json_string_value(json_object_get(json_array_get(contenders, 0), "state")), "path");
     json_decref(top);
     interrupt();
 }
