@@ -4,6 +4,7 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/opener.h"
+#include "cli/signals.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ static int make(const struct pdk__cli_options *o, int64_t deadline, pdk_client *
 int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
 {
     int64_t deadline = pdk__cli_now_ms() + o->connect_ms;
+    pdk__cli_signals_end_first();
     pdk_client_options_set_dispatch(o->client, false);
     int rc = make(o, deadline, c);
     int64_t left = deadline - pdk__cli_now_ms();

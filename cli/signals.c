@@ -1,6 +1,9 @@
 #include "cli/signals.h"
 
+#include "cli/message.h"
+
 #include <stddef.h>
+#include <unistd.h>
 
 void pdk__cli_signals_not_ignored(sigset_t *set, const int *signals)
 {
@@ -9,6 +12,19 @@ void pdk__cli_signals_not_ignored(sigset_t *set, const int *signals)
     for (; *signals != 0; signals++)
         if (sigaction(*signals, NULL, &was) == 0 && was.sa_handler != SIG_IGN)
             sigaddset(set, *signals);
+}
+
+static void end(int signal) { _exit(STATUS_SIGNAL + signal); }
+
+void pdk__cli_signals_end_first(void)
+{
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, 0};
+    struct sigaction action = {.sa_handler = end};
+    sigset_t set;
+    pdk__cli_signals_not_ignored(&set, signals);
+    for (const int *signal = signals; getpid() == 1 && *signal != 0; signal++)
+        if (sigismember(&set, *signal) == 1)
+            sigaction(*signal, &action, NULL);
 }
 
 void pdk__cli_lock_signals(sigset_t *set)

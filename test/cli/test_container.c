@@ -1,4 +1,4 @@
-/* paddock lock and elect as process 1 of a container: a PID namespace of their own. */
+/* paddock as process 1 of a container: a PID namespace of their own. */
 #include "test/cli/cli.h"
 
 #include <signal.h>
@@ -96,6 +96,45 @@ static void stopped_while_it_waits(void)
     CHECK_EQ(program_wait(&holder), 0);
 }
 
+/* Until its handler is there the system drops the signal. */
+static bool ends_when_stopped(void)
+{
+    pid_t pid = first_process();
+    if (pid > 1)
+        kill(pid, SIGTERM);
+    return program_ended(&c);
+}
+
+static void stopped_before_a_server_is_reached(void)
+{
+    static const char *const verbs[][2] = {
+        {"ls"},      {"ls", "--watch"},  {"doctor"},           {"graph"}, {"top"}, {"break"},
+        {"barrier"}, {"barrier", "set"}, {"elect", "--listen"}};
+    need_permission();
+    fresh("nowhere");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        start(CONTAINER("-z", "127.0.0.1:1", "--connect-timeout", "600", verbs[i][0],
+                        verbs[i][1] != NULL ? verbs[i][1] : "-q", path));
+        CHECK_WITHIN(GENEROUS, ends_when_stopped());
+        CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+        CHECK_STR(c.err, "");
+    }
+}
+
+static void stopped_while_break_waits(void)
+{
+    need_permission();
+    fresh("break");
+    cli_start_fed(&holder, ARGS("lock", "-q", "--on-revoke=ignore", path, "cat"));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 1);
+    start(CONTAINER("break", "-w", "600", path));
+    CHECK_WITHIN(GENEROUS, cli_asked(path));
+    stop();
+    CHECK_EQ(program_wait(&c), 128 + SIGTERM);
+    program_close_input(&holder);
+    CHECK_EQ(program_wait(&holder), 0);
+}
+
 /* Orphans of the command, before the session's process is killed and after it. */
 static const char orphans[] =
     "zombies() { for turn in $(seq 100); do"
@@ -135,6 +174,8 @@ int main(int argc, char **argv)
         {"the command's status is handed on", status},
         {"a signal from outside ends the command, and the lock is free", stopped},
         {"a signal from outside ends the wait", stopped_while_it_waits},
+        {"a signal from outside ends each command before it has reached a server", stopped_before_a_server_is_reached},
+        {"a signal from outside ends break while it waits", stopped_while_break_waits},
         {"orphans are reaped, also when the session's process is killed", orphans_are_reaped},
         {"it does not promise what a process 1 cannot do", no_background},
         {0},
