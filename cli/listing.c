@@ -185,7 +185,7 @@ static void measure(int *widths, const struct pdk__cli_rows *rows, size_t n)
 {
     static struct row row; /* large */
     for (size_t k = 0; k < n; k++) {
-        for (size_t i = 0; i < rows[k].n; i++) {
+        for (size_t i = rows[k].first; i < rows[k].n; i++) {
             fill(&row, &rows[k], i);
             widen(widths, &row);
         }
@@ -212,7 +212,7 @@ void pdk__cli_listing_tables(FILE *out, const struct pdk__cli_rows *rows, size_t
         return;
     print_heading(out, widths);
     for (size_t k = 0; k < n; k++) {
-        for (size_t i = 0; i < rows[k].n; i++) {
+        for (size_t i = rows[k].first; i < rows[k].n; i++) {
             fill(&row, &rows[k], i);
             print(out, &row, widths);
         }

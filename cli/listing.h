@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-/* The first N of LIST, as they stand at SITE. */
+/* Contenders of LIST, from the FIRST on and before N, as they stand at SITE. */
 struct pdk__cli_rows {
     const pdk_contender_list *list;
-    size_t n;
+    size_t first, n;
     enum pdk__cli_site site;
     const char *under; /* is put before the nodes' names: "leases/"; "" for none */
     bool queues;       /* for the permits of a semaphore: the first takes them as they come free */

@@ -84,7 +84,7 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
 json_t *pdk__cli_listing_array(const struct pdk__cli_rows *rows)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < rows->n; i++) {
+    for (size_t i = rows->first; i < rows->n; i++) {
         json_t *object = pdk__cli_listing_object(rows->list, i);
         pdk__cli_json_text(object, "state", pdk__cli_row_state(rows, i));
         json_array_append_new(array, object);

@@ -242,6 +242,31 @@ static void in_json(void)
     json_decref(top);
 }
 
+/* By its name, or by its session; the others stay, and so does all where none is named. */
+static void chosen(void)
+{
+    char session[32];
+    fresh("chosen");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-__READ__0000000000", "");
+    cli_make_ephemeral(path, "0123456789abcdef-00000002-__READ__0000000001", "");
+    cli_make(path, "0123456789abcdef-00000003-__READ__0000000002", "");
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--node", "no-such", path)), 66);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--session", "1", path)), 66);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--session", "night", path)), 64);
+    CHECK_EQ(cli_children(path), 3);
+    CHECK_EQ(
+        cli_run(&c, ARGS("break", "--force", "--yes", "--node", "0123456789abcdef-00000002-__READ__0000000001", path)),
+        0);
+    CHECK(strstr(c.out, "00000002-__READ__") != NULL && strstr(c.out, "00000001-__READ__") == NULL);
+    CHECK_EQ(cli_children(path), 2);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(sscanf(strchr(c.out, '\n'), "%*s %*s %*s %31s", session) == 1 && strlen(session) == 16);
+    CHECK_EQ(cli_run(&c, ARGS("break", "--force", "--yes", "--session", session, path)), 0);
+    CHECK_EQ(cli_children(path), 1);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "00000003-__READ__") != NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -262,6 +287,7 @@ int main(int argc, char **argv)
         {"a leader that is asked resigns, and stands again with --keep", leader_resigns},
         {"hold says so, and goes on", hold_says_so},
         {"--json tells what came of it", in_json},
+        {"--node and --session choose whose node goes", chosen},
         {0},
     };
     return pdk__test_main(
