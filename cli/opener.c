@@ -41,7 +41,7 @@ static void *run(void *arg)
 {
     struct pdk__cli_opener *opener = arg;
     opener->rc = pdk_client_new(&opener->client, opener->hosts, opener->options);
-    if (opener->rc == PDK_ETLS) /* the text is kept per thread */
+    if (opener->rc == PDK_ETLS || opener->rc == PDK_EHOST) /* the text is kept per thread */
         pdk_client_last_error(NULL, opener->why, sizeof opener->why);
     eventfd_write(opener->done, 1); /* the last access: it may be freed from now on */
     return NULL;

@@ -3,16 +3,11 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "lib/assert.h"
+#include "lib/core/host.h"
 #include "lib/core/path.h"
 
-#include <fcntl.h>
-#include <netdb.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT])
 {
@@ -65,17 +60,6 @@ int pdk__cli_target_path(const char *command, const char *path)
 
 /* --- the ensemble ------------------------------------------------------------------------------------------------ */
 
-/* The next HOST:PORT at *AT, into ENTRY; false at the end of the list, which is a chroot's slash or the text's end. */
-static bool next(const char **at, char *entry, size_t size)
-{
-    if (**at == '\0' || **at == '/')
-        return false;
-    size_t length = strcspn(*at, ",/");
-    snprintf(entry, size, "%.*s", (int)length, *at);
-    *at += length + ((*at)[length] == ',');
-    return true;
-}
-
 /* A single '/' is the root itself. */
 static int check_chroot(const char *command, const char *hosts)
 {
@@ -87,20 +71,28 @@ static int check_chroot(const char *command, const char *hosts)
                           command, pdk__cli_short(chroot, text));
 }
 
+static bool has_port(const struct pdk__host *host)
+{
+    char text[8];
+    int port;
+    snprintf(text, sizeof text, "%.*s", host->n_port, host->port);
+    return host->n_name > 0 && host->n_port < (int)sizeof text && pdk__cli_number_whole(text, 1, 65535, &port);
+}
+
 int pdk__cli_target_hosts(const char *command, const char *hosts)
 {
     char entry[512], text[PDK__CLI_SHORT];
+    struct pdk__host host;
     const char *at = hosts;
-    int port;
-    if (*hosts == '/')
-        return pdk__cli_usage("%s: '%s' has a chroot, and no HOST:PORT before it", command,
-                              pdk__cli_short(hosts, text));
-    while (next(&at, entry, sizeof entry)) {
-        const char *colon = strrchr(entry, ':');
-        if (colon == NULL || colon == entry || !pdk__cli_number_whole(colon + 1, 1, 65535, &port))
+    int n = 0;
+    for (; pdk__host_next(&at, &host); n++) {
+        snprintf(entry, sizeof entry, "%.*s", host.n_entry, host.entry);
+        if (!has_port(&host))
             return pdk__cli_usage("%s: '%s' is no HOST:PORT with a port from 1 to 65535", command,
                                   pdk__cli_short(entry, text));
     }
+    if (n == 0)
+        return pdk__cli_usage("%s: '%s' has no HOST:PORT", command, pdk__cli_short(hosts, text));
     return check_chroot(command, hosts);
 }
 
@@ -110,78 +102,4 @@ size_t pdk__cli_target_chroot_parent(const char *hosts, char *buf, size_t size)
     if (chroot == NULL || last == chroot)
         return 0;
     return (size_t)snprintf(buf, size, "%.*s", (int)(last - chroot), chroot);
-}
-
-/* --- unknown hosts ----------------------------------------------------------------------------------------------- */
-
-enum { RESOLVE_MS = 1000 };
-
-static bool is_known(const char *host)
-{
-    struct addrinfo *found = NULL;
-    int rc = getaddrinfo(host, NULL, NULL, &found);
-    if (rc == 0)
-        freeaddrinfo(found);
-    return rc == 0;
-}
-
-static void find_unknown(const char *hosts, char *host, size_t size)
-{
-    const char *at = hosts;
-    bool known = true;
-    while (known && next(&at, host, size)) {
-        char *colon = strrchr(host, ':');
-        if (colon != NULL)
-            *colon = '\0';
-        known = is_known(host);
-    }
-    if (known)
-        *host = '\0';
-}
-
-/* For the thread that asks; the thread owns this, because a resolver may hang for longer than the wait for its
- * answer. */
-struct inquiry {
-    int answer; /* a pipe's end */
-    char hosts[];
-};
-
-static void *inquire(void *arg)
-{
-    struct inquiry *q = arg;
-    char host[PDK__CLI_SHORT] = "";
-    find_unknown(q->hosts, host, sizeof host);
-    (void)!write(q->answer, host, sizeof host); /* less than PIPE_BUF: whole, or not at all */
-    close(q->answer);
-    free(q);
-    return NULL;
-}
-
-static bool start_inquiry(const char *hosts, int answer)
-{
-    pthread_t thread;
-    size_t size = strlen(hosts) + 1;
-    struct inquiry *q = malloc(sizeof *q + size);
-    if (q == NULL)
-        return false;
-    q->answer = answer;
-    memcpy(q->hosts, hosts, size);
-    if (pthread_create(&thread, NULL, inquire, q) == 0)
-        return pthread_detach(thread) == 0;
-    free(q);
-    return false;
-}
-
-bool pdk__cli_target_unknown_host(const char *hosts, char host[PDK__CLI_SHORT])
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    bool asked = start_inquiry(hosts, ends[1]);
-    if (!asked)
-        close(ends[1]);
-    struct pollfd fd = {.fd = ends[0], .events = POLLIN};
-    bool answered = asked && poll(&fd, 1, RESOLVE_MS) > 0 && read(ends[0], host, PDK__CLI_SHORT) == PDK__CLI_SHORT;
-    close(ends[0]);
-    return answered && *host != '\0';
 }

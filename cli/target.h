@@ -2,7 +2,6 @@
 #ifndef PDK_CLI_TARGET_H
 #define PDK_CLI_TARGET_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Long enough for a person to recognize a path or a host list; a longer one loses its middle. */
@@ -18,9 +17,5 @@ int pdk__cli_target_hosts(const char *command, const char *hosts);
 
 /* The parent of the chroot in HOSTS: its length in BUF, 0 when the chroot has none but the root. */
 size_t pdk__cli_target_chroot_parent(const char *hosts, char *buf, size_t size);
-
-/* Put the first host of HOSTS that cannot be resolved into HOST. False when all can, or the resolver takes longer than
- * a second. */
-bool pdk__cli_target_unknown_host(const char *hosts, char host[PDK__CLI_SHORT]);
 
 #endif

@@ -13,6 +13,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/course.c %D%/core/course.h \
 	%D%/core/double_barrier.c %D%/core/double_barrier.h \
 	%D%/core/event.c %D%/core/event.h \
+	%D%/core/host.c %D%/core/host.h \
 	%D%/core/lease.c %D%/core/lease.h \
 	%D%/core/limits.c %D%/core/limits.h \
 	%D%/core/name.c %D%/core/name.h \

@@ -149,10 +149,12 @@ int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, 
 /*
  * Create a client and start to connect; the call does not wait for a server.
  *
- * HOSTS is ZooKeeper's list, "h1:2181,h2:2181/chroot"; an IPv6 address has no brackets, "::1:2181". The call waits up
- * to 2000 ms for the names to be resolved. It answers PDK_EHOST when no name is known. When the name servers take
- * longer, it returns 0 and the client goes on trying; pdk_client_last_error() has the outcome. Names are resolved again
- * before each attempt to connect. The first lock creates a missing chroot node, but not the chroot's ancestors.
+ * HOSTS is ZooKeeper's list, "h1:2181,h2:2181/chroot"; an IPv6 address may have brackets, "[::1]:2181" or "::1:2181".
+ * The call waits up to 2000 ms for the names to be resolved. It answers PDK_EHOST when no name is known. When the name
+ * servers take longer, it returns 0 and the client goes on trying; pdk_client_last_error() has the outcome. Names are
+ * resolved again before each attempt to connect. When a session begins, the log names each host that is not known, and
+ * so do the incidents of calls that find no server. The first lock creates a missing chroot node, but not the chroot's
+ * ancestors.
  *
  * When HOSTS lists several servers and one answers nothing for a fifth of the session timeout, the client goes to
  * another server in the same session. The client does not do so on an adopted handle, nor when the process has another

@@ -19,7 +19,8 @@ static void describe_address(const struct sockaddr_storage *address, char *buf, 
         inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
     else if (address->ss_family == AF_INET6)
         inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-    snprintf(buf, size, "%s:%d", text, ntohs(address->ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port));
+    bool is_v6 = address->ss_family == AF_INET6;
+    snprintf(buf, size, is_v6 ? "[%s]:%d" : "%s:%d", text, ntohs(is_v6 ? v6->sin6_port : v4->sin_port));
 }
 
 static void note_server(struct pdk_client *c)
@@ -33,18 +34,19 @@ static void note_server(struct pdk_client *c)
         snprintf(c->server, sizeof c->server, "a server");
 }
 
-/* " (last: connection refused by 127.0.0.1:2181)" */
-static void describe_trouble(struct pdk_client *c, char *buf, size_t size)
+/* " (last: connection refused by 127.0.0.1:2181; unknown host 'h9')" */
+static void describe_trouble(struct pdk_client *c, const char *unknown, char *buf, size_t size)
 {
     char trouble[200];
     pdk__log_trouble(c, trouble, sizeof trouble);
-    snprintf(buf, size, "%s%s%s", trouble[0] != '\0' ? " (last: " : "", trouble, trouble[0] != '\0' ? ")" : "");
+    bool both = trouble[0] != '\0' && unknown[0] != '\0', any = trouble[0] != '\0' || unknown[0] != '\0';
+    snprintf(buf, size, "%s%s%s%s%s", any ? " (last: " : "", trouble, both ? "; " : "", unknown, any ? ")" : "");
 }
 
 void pdk__account_connection(struct pdk_client *c, char *buf, size_t size)
 {
-    char trouble[216];
-    describe_trouble(c, trouble, sizeof trouble);
+    char trouble[376];
+    describe_trouble(c, c->unknown, trouble, sizeof trouble);
     if (c->session.phase == PDK__SESSION_CONNECTED)
         snprintf(buf, size, "connected to %s", c->server);
     else if (c->reached)
@@ -67,6 +69,8 @@ void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
     buf[0] = '\0';
     if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED || rc == PDK_ETLS)
         pdk__account_connection(c, buf, size);
+    else if (rc == PDK_EHOST)
+        snprintf(buf, size, "%s", c->unknown);
     else if (rc != PDK_ECLOSED && rc == c->over)
         snprintf(buf, size, "%s", pdk__account_beyond(c->reason, rc));
 }
@@ -89,7 +93,7 @@ static void came_up(struct pdk_client *c)
 static void went_down(struct pdk_client *c)
 {
     char trouble[216];
-    describe_trouble(c, trouble, sizeof trouble);
+    describe_trouble(c, "", trouble, sizeof trouble);
     c->apart_ms = pdk__now_ms();
     snprintf(c->reason, sizeof c->reason, "the connection to %s was lost%.200s", c->server, trouble);
     pdk__log(c, PDK_LOG_WARNING, "session: %s", c->reason);

@@ -72,6 +72,7 @@ struct pdk_client {
 
     /* settled at birth */
     char *hosts;
+    char unknown[160]; /* the hosts that were unknown when the handle was opened */
     struct pdk_client_options options;
     bool adopted;
 

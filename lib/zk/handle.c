@@ -2,12 +2,14 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
+#include "lib/core/host.h"
 #include "lib/zk/log.h"
 #include "lib/zk/member.h"
 #include "lib/zk/registry.h"
 #include "lib/zk/request.h"
 #include "lib/zk/secure.h"
 #include <errno.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,29 +135,67 @@ void pdk__handle_watch_nodes(zhandle_t *zh, int type, int state, const char *pat
 
 /* --- open and close ---------------------------------------------------------------------------------------------- */
 
-/*
- * HOSTS, of which there is an odd number; NULL when there is no memory. ZooKeeper's client (3.5 to 3.9) takes two steps
- * in its list after a failure. Where the number is even it never tries half of them again, and with two it tries the
- * same one some ten thousand times a second. So the first is named twice there. A name of several addresses counts
- * once.
- */
-static char *make_odd(const char *hosts)
+static size_t put_host(char *list, size_t used, size_t size, const struct pdk__host *host)
 {
-    size_t all = strcspn(hosts, "/"), begin = strspn(hosts, ","), first = strcspn(hosts + begin, ",/"), n = 0;
-    for (size_t i = begin; i < all; i += strcspn(hosts + i, ",/"), i += strspn(hosts + i, ","))
-        n++;
-    if (n % 2 != 0 || n == 0)
-        return pdk__strdup(hosts);
-    size_t size = strlen(hosts) + first + 2;
-    char *odd = pdk__alloc(size);
-    if (odd != NULL)
-        snprintf(odd, size, "%.*s,%s", (int)first, hosts + begin, hosts);
-    return odd;
+    return used + (size_t)snprintf(list + used, size - used, "%s%.*s%s%.*s", used > 0 ? "," : "", host->n_name,
+                                   host->name, host->n_port > 0 ? ":" : "", host->n_port, host->port);
+}
+
+/*
+ * HOSTS for ZooKeeper's client: without brackets, which it does not know, and of an odd number; NULL when there is no
+ * memory. The client (3.5 to 3.9) takes two steps in its list after a failure. Where the number is even it never tries
+ * half of them again, and with two it tries the same one some ten thousand times a second. So the first is named twice
+ * there. A name of several addresses counts once.
+ */
+static char *make_list(const char *hosts)
+{
+    struct pdk__host host, first = {0};
+    const char *at = hosts;
+    size_t size = 2 * strlen(hosts) + 2, used = 0;
+    int n = 0;
+    char *list = pdk__alloc(size);
+    for (; list != NULL && pdk__host_next(&at, &host); n++) {
+        first = n == 0 ? host : first;
+        used = put_host(list, used, size, &host);
+    }
+    if (list != NULL && n > 0 && n % 2 == 0)
+        used = put_host(list, used, size, &first);
+    if (list != NULL)
+        snprintf(list + used, size - used, "%s", n > 0 ? at : hosts);
+    return list;
+}
+
+static bool is_unknown(const struct pdk__host *host)
+{
+    char name[256];
+    struct addrinfo *found = NULL;
+    snprintf(name, sizeof name, "%.*s", host->n_name, host->name);
+    int rc = getaddrinfo(name, NULL, NULL, &found);
+    if (rc == 0)
+        freeaddrinfo(found);
+    return rc != 0 && rc != EAI_ADDRFAMILY && rc != EAI_SYSTEM && rc != EAI_MEMORY;
+}
+
+/* ZooKeeper's client passes over such a host and does not name it. */
+static void look_for_unknown(struct pdk_client *c)
+{
+    char unknown[sizeof c->unknown] = "";
+    struct pdk__host host;
+    size_t n = 0;
+    for (const char *at = c->hosts; pdk__host_next(&at, &host) && n < sizeof unknown;)
+        if (is_unknown(&host))
+            n += (size_t)snprintf(unknown + n, sizeof unknown - n, "%sunknown host '%.*s'", n > 0 ? ", " : "",
+                                  host.n_name, host.name);
+    pdk__client_lock(c);
+    memcpy(c->unknown, unknown, sizeof unknown);
+    pdk__client_leave(c);
+    if (n > 0)
+        pdk__log(c, PDK_LOG_WARNING, "session: %s", unknown);
 }
 
 static zhandle_t *init(struct pdk_client *c)
 {
-    char *hosts = make_odd(c->hosts);
+    char *hosts = make_list(c->hosts);
     if (hosts == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -223,8 +263,11 @@ int pdk__handle_open(struct pdk_client *c, zhandle_t **zh)
         return PDK_EINVAL;
     if (*zh == NULL && (errno == EMFILE || errno == ENFILE))
         return PDK_ESYSTEM;
+    if (*zh == NULL && errno == ENOMEM)
+        return PDK_ENOMEM;
+    look_for_unknown(c);
     if (*zh == NULL)
-        return errno == ENOMEM ? PDK_ENOMEM : PDK_EHOST;
+        return PDK_EHOST;
     /* Otherwise it resolves all names on every turn of its loop, and reseeds the program's random() each time. It
      * still does so before each attempt to connect. */
     zoo_set_servers_resolution_delay(*zh, -1);

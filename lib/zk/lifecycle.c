@@ -137,7 +137,7 @@ static void note_birth(struct pdk_client *c, int rc)
     if (c->adopted)
         pdk__incident_format(text, "adopt", "the handle", rc, trouble);
     else
-        pdk__incident_format(text, "connect to", c->hosts, rc, trouble);
+        pdk__incident_format(text, "connect to", c->hosts, rc, c->unknown[0] != '\0' ? c->unknown : trouble);
     pdk__incident_note(0, text);
 }
 

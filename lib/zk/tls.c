@@ -5,6 +5,7 @@
 
 #include "lib/alloc.h"
 #include "lib/clock.h"
+#include "lib/core/host.h"
 #include "lib/zk/log.h"
 #include "lib/zk/registry.h"
 #include <arpa/inet.h>
@@ -67,19 +68,13 @@ static STACK_OF(X509) * read_certificates(const char *file)
     return all;
 }
 
-/* A host of the list, without its port and brackets. */
-static bool is_named(X509 *cert, const char *host, size_t length)
+static bool is_named(X509 *cert, const struct pdk__host *host)
 {
     char name[256];
     unsigned char address[16];
-    if (length > 2 && host[0] == '[' && host[length - 1] == ']') {
-        host++;
-        length -= 2;
-    }
+    size_t length = (size_t)snprintf(name, sizeof name, "%.*s", host->n_name, host->name);
     if (length == 0 || length >= sizeof name)
         return false;
-    memcpy(name, host, length);
-    name[length] = '\0';
     if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
         return X509_check_ip_asc(cert, name, 0) == 1;
     return X509_check_host(cert, name, length, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, NULL) == 1;
@@ -88,15 +83,10 @@ static bool is_named(X509 *cert, const char *host, size_t length)
 /* "h1:2181,[fd00::1]:2181/chroot": does CERT name one of them? */
 static bool names_one_of(X509 *cert, const char *hosts)
 {
-    while (*hosts != '\0' && *hosts != '/') {
-        size_t length = strcspn(hosts, ",/"), name = length;
-        while (name > 0 && hosts[name - 1] != ':')
-            name--;
-        if (name > 0 && is_named(cert, hosts, name - 1))
+    struct pdk__host host;
+    while (pdk__host_next(&hosts, &host))
+        if (host.n_port > 0 && is_named(cert, &host))
             return true;
-        hosts += length;
-        hosts += strspn(hosts, ",");
-    }
     return false;
 }
 

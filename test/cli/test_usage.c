@@ -310,6 +310,26 @@ static void unknown_host(void)
             "127.0.0.1:1,no-such-host..invalid:2181", "/a");
 }
 
+/* Both unknown hosts are named, and the server that refuses, too; with -v also where another server is there. */
+static void some_unknown_hosts(void)
+{
+    char hosts[200], path[200];
+    snprintf(hosts, sizeof hosts, "a..invalid:1,%s,b..invalid:2", getenv("PADDOCK_HOSTS"));
+    snprintf(path, sizeof path, "%s", cli_path("unknown"));
+    CHECK_EQ(cli_run(&c, ARGS("lock", "-v", "-z", hosts, path, "true")), 0);
+    CHECK(strstr(c.err, "warning: session: unknown host 'a..invalid', unknown host 'b..invalid'") != NULL);
+    REFUSED(69, "unknown host 'a..invalid', unknown host 'b..invalid'", "ls", "-z", "a..invalid:1,b..invalid:2", "/a");
+    REFUSED(69, "(last: connection refused by 127.0.0.1:1; unknown host 'a..invalid')", "ls", "--connect-timeout", "2",
+            "-z", "127.0.0.1:1,a..invalid:2", "/a");
+}
+
+static void brackets(void)
+{
+    REFUSED(69, "within 0.3 s", "ls", "--connect-timeout", ".3", "-z", "[::1]:1/chroot", "/a");
+    REFUSED(64, "'[::1]' is no HOST:PORT", "ls", "-z", "127.0.0.1:1,[::1]", "/a");
+    REFUSED(64, "'[::1]:0' is no HOST:PORT", "ls", "-z", "[::1]:0/chroot", "/a");
+}
+
 /* The number of descriptors decides which resource runs out. The names are never to blame. */
 static void few_descriptors(void)
 {
@@ -506,6 +526,8 @@ int main(int argc, char **argv)
         {"several paths with --limit or --limit-from, 64", several},
         {"more permits than there are, or none, 64", permits},
         {"an unknown host is told in one line, 69", unknown_host},
+        {"all unknown hosts of a list are named", some_unknown_hosts},
+        {"an IPv6 address may have brackets", brackets},
         {"an ensemble that does not answer is told in one line, 69", unreachable},
         {"descriptors that run out are told, and are no unknown host", few_descriptors},
         {"a resolver that hangs does not outlast the time that was given: 69", hanging_resolver},

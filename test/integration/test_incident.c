@@ -156,6 +156,7 @@ static void not_made(void)
     CHECK_RC(pdk_client_new(&c, "no-such-host..invalid:2181", NULL), PDK_EHOST);
     pdk_client_last_error(NULL, text, sizeof text);
     check_text(text, "connect to no-such-host..invalid:2181: ", pdk_strerror(PDK_EHOST));
+    check_text(text, "connect to ", "unknown host 'no-such-host..invalid'");
     c = client_with(NULL);
     CHECK_EQ(pdk_client_last_error(NULL, text, sizeof text), 0);
     CHECK_RC(pdk_client_free(c), 0);

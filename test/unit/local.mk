@@ -1,5 +1,5 @@
 unit_programs = \
-	%D%/census %D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/identity %D%/index %D%/leave \
+	%D%/census %D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
 	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
 	%D%/test_census.c cli/census.c cli/message.c cli/owner.c cli/waits.c
@@ -11,6 +11,7 @@ unit_programs = \
 %C%_error_SOURCES = %D%/test_error.c
 %C%_frame_SOURCES = %D%/test_frame.c
 %C%_hold_SOURCES = %D%/test_hold.c
+%C%_host_SOURCES = %D%/test_host.c
 %C%_identity_SOURCES = %D%/test_identity.c
 %C%_index_SOURCES = %D%/test_index.c
 %C%_leave_SOURCES = %D%/test_leave.c

@@ -19,22 +19,33 @@ enum { SESSION_MS = 48000, LIMIT_MS = 60000 };
 static pdk_client *c;
 static int listener;
 
-/* Several servers, all of them at this address. */
-static void begin(void)
+/* Listen at ADDRESS, the first member of which is the port after the family. Returns the port. */
+static int listen_at(struct sockaddr *address, socklen_t size)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof address;
-    char hosts[64];
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK_EQ(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, address, size) != 0)
+        SKIP("the machine has no such address");
     CHECK_EQ(listen(listener, 64), 0);
-    CHECK_EQ(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    int port = ntohs(address.sin_port);
-    snprintf(hosts, sizeof hosts, "127.0.0.1:%d,127.0.0.1:%d", port, port);
+    CHECK_EQ(getsockname(listener, address, &size), 0);
+    return ntohs(((struct sockaddr_in *)address)->sin_port);
+}
+
+static void make_client(const char *hosts)
+{
     pdk_client_options *o = pdk_client_options_new();
     CHECK_RC(pdk_client_options_set_session_timeout_ms(o, SESSION_MS), 0);
     CHECK_RC(pdk_client_new(&c, hosts, o), 0);
     pdk_client_options_free(o);
+}
+
+/* Several servers, all of them at this address. */
+static void begin(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    char hosts[64];
+    int port = listen_at((struct sockaddr *)&address, sizeof address);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d,127.0.0.1:%d", port, port);
+    make_client(hosts);
 }
 
 static void end(int server)
@@ -150,12 +161,37 @@ static void when_a_silent_server_is_lost_the_next_is_not_left_for_it(void)
     end(next);
 }
 
+/* FORMAT has the port, twice. */
+static void reach_v6(const char *format)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    char hosts[80], expected[80], reason[200];
+    int port = listen_at((struct sockaddr *)&address, sizeof address);
+    snprintf(hosts, sizeof hosts, format, port, port);
+    make_client(hosts);
+    int server = take_connection();
+    answer(server);
+    CHECK_RC(pdk_client_wait(c, LIMIT_MS), 0);
+    pdk_client_session_reason(c, reason, sizeof reason);
+    snprintf(expected, sizeof expected, "connected to [::1]:%d", port);
+    CHECK_STR(reason, expected);
+    end(server);
+}
+
+static void an_ipv6_address_may_have_brackets(void)
+{
+    reach_v6("[::1]:%d");
+    reach_v6("[::1]:%d,[::1]:%d/chroot");
+    reach_v6("::1:%d,[::1]:%d");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a server that does not answer is passed over", a_server_that_does_not_answer_is_passed_over},
         {"a server that has just answered is not passed over", a_server_that_has_just_answered_is_not_passed_over},
         {"a server that is silent is left", a_server_that_is_silent_is_left},
+        {"an IPv6 address may have brackets", an_ipv6_address_may_have_brackets},
         {"when a silent server is lost, the next is not left for it",
          when_a_silent_server_is_lost_the_next_is_not_left_for_it},
         {0}};
