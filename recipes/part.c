@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The client's reason is better than the claim's, but does not tell the place of a request that timed out. */
+/* The client's reason is better than the claim's, but does not tell the place of a request that timed out, or which
+ * request was refused. */
 void pdk__part_keep_reason(struct pdk__part *part, int rc)
 {
     char why[PDK__REASON_MAX] = "";
-    if (rc != PDK_ETIMEDOUT)
+    if (rc != PDK_ETIMEDOUT && rc != PDK_EREFUSED)
         pdk__account_error(part->object->client, rc, why, sizeof why);
     pdk__text_set(&part->why, why[0] != '\0' ? why : pdk__text(&part->claim.standing.why));
     part->waited_ms = pdk__now_ms() - part->began_ms;

@@ -61,6 +61,7 @@ struct pdk__event {
     uint64_t op;
     enum pdk__outcome outcome;
     int error;
+    int code; /* the servers', for people: no machine looks at it */
     bool try_only;
     bool deleted;
     bool first;

@@ -2,6 +2,7 @@
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/incident.h"
+#include "lib/zk/code.h"
 #include "lib/zk/log.h"
 #include "lib/zk/member.h"
 #include <arpa/inet.h>
@@ -69,6 +70,8 @@ void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
     buf[0] = '\0';
     if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED || rc == PDK_ETLS)
         pdk__account_connection(c, buf, size);
+    else if (rc == PDK_EREFUSED && c->refusal != 0)
+        pdk__code_describe(c->refusal, buf, size);
     else if (rc == PDK_EHOST)
         snprintf(buf, size, "%s", c->unknown);
     else if (rc != PDK_ECLOSED && rc == c->over)

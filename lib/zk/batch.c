@@ -54,7 +54,8 @@ static void answer(struct pdk__seat *seat, int zrc, const struct pdk__made *made
     struct pdk__event event = {.kind = seat->wish == PDK__BATCH_CREATE ? PDK__EV_CREATED : PDK__EV_DELETED,
                                .op = seat->op,
                                .outcome = pdk__outcome_of(zrc),
-                               .error = pdk__error_of(zrc)};
+                               .error = pdk__error_of(zrc),
+                               .code = zrc};
     assert(event.op != 0);
     withdraw(seat);
     seat->answered(seat, &event, made);

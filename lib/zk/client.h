@@ -163,6 +163,7 @@ struct pdk_client {
     char server[80];       /* to which the client was connected last */
     bool reached;          /* a server was connected at least once */
     int64_t apart_ms;      /* since when none is connected */
+    int refusal;           /* the code of the last request that the servers refused */
     int renewal;           /* the answer to the last request for the chain */
 };
 

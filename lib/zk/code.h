@@ -3,6 +3,7 @@
 #define PDK__CODE_H
 
 #include "lib/core/contender.h"
+#include <stddef.h>
 
 enum pdk__meaning {
     PDK__FINAL,   /* a server executed the request, or refused it; it would answer a repetition likewise */
@@ -18,5 +19,8 @@ enum pdk__outcome pdk__outcome_of(int zrc);
 
 /* The error that stands for a code: 0 for none, PDK_EUNKNOWN for a code that is not final. */
 int pdk__error_of(int zrc);
+
+/* A code in words: "a quota is exceeded (-125)". */
+void pdk__code_describe(int zrc, char *buf, size_t size);
 
 #endif

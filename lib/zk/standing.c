@@ -2,6 +2,7 @@
 #include "lib/assert.h"
 #include "lib/identity.h"
 #include "lib/incident.h"
+#include "lib/zk/code.h"
 #include "lib/zk/log.h"
 #include <stdio.h>
 #include <string.h>
@@ -180,6 +181,33 @@ static const char *permission(const struct pdk__event *event)
     }
 }
 
+static const char *request(enum pdk__event_kind kind)
+{
+    switch (kind) {
+    case PDK__EV_CREATED:
+        return "create of its node";
+    case PDK__EV_MADE_PARENTS:
+        return "create of the lock path, of container nodes";
+    case PDK__EV_DELETED:
+        return "delete of its node";
+    case PDK__EV_CONFIRMED:
+        return "write of its node";
+    case PDK__EV_RECORDED:
+        return "write of the lock path";
+    case PDK__EV_LISTED:
+        return "list of the lock path";
+    default:
+        return "read of a node";
+    }
+}
+
+static void why_refused(enum pdk__event_kind kind, int code, char *buf, size_t size)
+{
+    char words[100];
+    pdk__code_describe(code, words, sizeof words);
+    snprintf(buf, size, "%s: %s", request(kind), words);
+}
+
 static void why_lost(struct pdk__standing *s, const struct pdk__event *event, char *buf, size_t size)
 {
     struct pdk_client *c = s->client;
@@ -231,6 +259,13 @@ static void why_failed(struct pdk__standing *s, enum pdk__phase before, const st
         describe_situation(s, before, buf, size);
     else if (error == PDK_EACCES)
         snprintf(buf, size, "%s is missing", permission(event));
+    else if (event->outcome == PDK__REFUSED && (error == PDK_EREFUSED || error == PDK_EPATH))
+        why_refused(event->kind, event->code, buf, size);
+    else if (event->kind == PDK__EV_CREATED && event->outcome == PDK__NO_NODE &&
+             (error == PDK_EREFUSED || error == PDK_EPATH))
+        why_refused(PDK__EV_MADE_PARENTS, s->parents_code, buf, size);
+    else if (error == PDK_EREFUSED && s->machine->node.lost_creates > 0)
+        snprintf(buf, size, "each create of its node ended the connection, and made no node");
     else if (error != PDK_ECLOSED && event->kind == PDK__EV_SESSION_OVER)
         snprintf(buf, size, "%s", pdk__account_beyond(s->client->reason, error));
 }
@@ -253,6 +288,8 @@ static void why_left(struct pdk__standing *s, const struct pdk__event *event, in
         snprintf(buf, size, "another client had deleted its node before it was unlocked");
     else if (error == PDK_EUNKNOWN)
         pdk__account_connection(s->client, buf, size);
+    else if (event->outcome == PDK__REFUSED)
+        why_refused(event->kind, event->code, buf, size);
     else
         buf[0] = '\0';
 }
@@ -355,6 +392,8 @@ void pdk__standing_step(struct pdk__standing *s, enum pdk__phase before, const s
                         const struct pdk__actions *actions)
 {
     bool joined = !s->known && s->machine->node.exists == PDK__NODE_YES;
+    if (event->kind == PDK__EV_MADE_PARENTS)
+        s->parents_code = event->code;
     if (event->kind == PDK__EV_LISTED && event->outcome == PDK__OK) {
         note_listing(s, event);
         if (joined)

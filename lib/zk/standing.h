@@ -28,6 +28,7 @@ struct pdk__standing {
     struct pdk__text misfit; /* a contender of another recipe on the path, in words; "" */
     struct pdk__text why;    /* why it was lost, failed, or could not be released; "" */
     pdk_loss loss;           /* why it was lost, for programs */
+    int parents_code;        /* the servers' last answer to the creation of the lock path */
     uint64_t slow_link;      /* the connection that was reported as too slow last; 0: none */
 };
 

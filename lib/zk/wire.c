@@ -95,6 +95,7 @@ static void deliver(const struct question *q, enum pdk__event_kind kind, int zrc
     reply.event.op = q->op;
     reply.event.outcome = pdk__outcome_of(zrc);
     reply.event.error = pdk__error_of(zrc);
+    reply.event.code = zrc;
     q->wire->reply(q->wire, &reply);
 }
 

@@ -147,6 +147,51 @@ static void reached_before(void)
     finish();
 }
 
+/* --- refused by the servers -------------------------------------------------------------------------------------- */
+
+/* The first request OP for the path is answered with CODE. */
+static void refuse(int op, int code)
+{
+    struct pdk__proxy_rule rule = {.op = op, .path = pdk_lock_path(m), .act = PDK__ANSWER, .error = code};
+    pdk__proxy_clear(fixture.proxy);
+    pdk__proxy_rule(fixture.proxy, &rule);
+}
+
+static void refused(void)
+{
+    char text[600];
+    pdk_barrier *b;
+    pdk_contender_list *list;
+    begin();
+    refuse(PDK__OP_CREATE_CONTAINER, ZBADARGUMENTS);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
+    check_mutex(m, "lock",
+                "the servers refuse the request: create of the lock path, of container nodes: bad arguments");
+    refuse(PDK__OP_CREATE_CONTAINER, ZUNIMPLEMENTED);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EREFUSED);
+    check_mutex(m, "trylock", "of container nodes: they do not have this kind of request (-6)");
+    pdk__proxy_clear(fixture.proxy);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    refuse(PDK__OP_CREATE2, -125);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
+    check_mutex(m, "lock", "the servers refuse the request: create of its node: a quota is exceeded (-125)");
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    refuse(PDK__OP_LIST2, -125);
+    CHECK_RC(pdk_contenders(c, pdk_lock_path(m), LONG_MS, &list), PDK_EREFUSED);
+    pdk_client_last_error(c, text, sizeof text);
+    check_text(text, "list ", "the servers refuse the request: a quota is exceeded (-125)");
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_barrier_new(&b, c, pdk_lock_path(m)), 0);
+    refuse(0, -125);
+    CHECK_RC(pdk_barrier_set(b, LONG_MS), PDK_EREFUSED);
+    pdk_barrier_last_error(b, text, sizeof text);
+    check_text(text, "set ", "the servers refuse the request: a quota is exceeded (-125)");
+    CHECK_RC(pdk_barrier_free(b), 0);
+    pdk__proxy_clear(fixture.proxy);
+    finish();
+}
+
 static void not_made(void)
 {
     char text[600];
@@ -483,6 +528,7 @@ int main(int argc, char **argv)
         {"a call that times out tells that no server was ever reached, and why", never_reached},
         {"a server that closes connections unanswered is told as that", closed_unanswered},
         {"or since when", reached_before},
+        {"a refusal names the request, and the servers' reason", refused},
         {"a client that is not made leaves its incident with the thread", not_made},
         {"a call that times out tells the holder and the place; success clears it", held_by_another},
         {"a call that times out names the library of the contender directly ahead", behind_another_library},

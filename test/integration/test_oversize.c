@@ -28,7 +28,11 @@ static void refused(void)
     pdk_client *c = fixture_client(NULL);
     pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, other);
     int64_t session = pdk_client_session_id(c);
+    char text[600];
     CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
+    pdk_lock_last_error(m, text, sizeof text);
+    if (strstr(text, "the servers refuse the request: each create of its node ended the connection") == NULL)
+        pdk__test_fail(__FILE__, __LINE__, "%s", text);
     CHECK(fixture_children(path) <= 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_mutex_unlock(n), 0);

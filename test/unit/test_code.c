@@ -25,7 +25,7 @@ static void refusals(void)
     EXPECT(ZINVALIDACL, PDK__FINAL, PDK__REFUSED, PDK_EACL);
     EXPECT(ZNODEEXISTS, PDK__FINAL, PDK__REFUSED, PDK_EEXHAUSTED);
     EXPECT(ZNOCHILDRENFOREPHEMERALS, PDK__FINAL, PDK__REFUSED, PDK_EPATH);
-    EXPECT(ZBADARGUMENTS, PDK__FINAL, PDK__REFUSED, PDK_EPATH);
+    EXPECT(ZBADARGUMENTS, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
     EXPECT(ZSESSIONCLOSEDREQUIRESASLAUTH, PDK__FINAL, PDK__REFUSED, PDK_EAUTH);
     EXPECT(ZUNIMPLEMENTED, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
     EXPECT(ZNOTEMPTY, PDK__FINAL, PDK__REFUSED, PDK_EREFUSED);
@@ -69,12 +69,30 @@ static void not_executed(void)
     EXPECT(ZNOTREADONLY, PDK__NOT_DONE, PDK__UNKNOWN, PDK_EUNKNOWN);
 }
 
+static void check_words(int code, const char *words)
+{
+    char text[100];
+    pdk__code_describe(code, text, sizeof text);
+    CHECK_STR(text, words);
+}
+
+static void words(void)
+{
+    check_words(ZBADARGUMENTS, "bad arguments: a character of the path, or a kind of node that they do not have (-8)");
+    check_words(ZUNIMPLEMENTED, "they do not have this kind of request (-6)");
+    check_words(-125, "a quota is exceeded (-125)");
+    check_words(ZNOCHILDRENFOREPHEMERALS, "a node above it is ephemeral (-108)");
+    check_words(ZNOTEMPTY, "nodes are below it (-111)");
+    check_words(-1234, "an unusual code (-1234)");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"an answer is final", answers},
         {"a refusal is final, and so is a code that is not known", refusals},
         {"after a lost connection, or the end of a session, the outcome is unknown", unknown},
+        {"a code has words", words},
         {"a request that was not executed is asked again", not_executed},
         {0},
     };
