@@ -29,6 +29,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -105,8 +106,22 @@ template <class Object> std::string incident(Object *object, std::size_t (*read)
     return text;
 }
 
+/* An incident has the code's message, which std::system_error would add once more. */
+class incident_error final : public std::system_error
+{
+  public:
+    incident_error(int code, const std::string &text) : std::system_error(make_error(code)), text_(text) {}
+
+    const char *what() const noexcept override { return text_.what(); }
+
+  private:
+    std::runtime_error text_; /* a copy of it does not throw */
+};
+
 [[noreturn]] inline void raise(int code, const std::string &incident)
 {
+    if (incident.find(pdk_strerror(code)) != std::string::npos)
+        throw incident_error(code, incident);
     if (incident.empty())
         throw std::system_error(make_error(code));
     throw std::system_error(make_error(code), incident);
@@ -129,9 +144,19 @@ template <class Rep, class Period> std::int64_t timeout_ms(const std::chrono::du
     return std::chrono::ceil<milliseconds>(time).count();
 }
 
+/* The difference of two times may be out of the range of their durations. A double has it to a thousandth of a
+ * millisecond. */
 template <class Clock, class Duration> std::int64_t timeout_ms(const std::chrono::time_point<Clock, Duration> &time)
 {
-    return timeout_ms(time - Clock::now());
+    using milliseconds = std::chrono::duration<double, std::milli>;
+    return timeout_ms(milliseconds(time.time_since_epoch()) - milliseconds(Clock::now().time_since_epoch()));
+}
+
+/* The value of an option, which is a day at most; -1, which every option refuses, where it is out of range. */
+inline int option_ms(std::chrono::milliseconds time)
+{
+    bool fits = time.count() >= 0 && time <= std::chrono::hours(24);
+    return fits ? static_cast<int>(time.count()) : -1;
 }
 
 /* The functions of objects, by number. The library may be about to call one while its object ends: then the number is
@@ -207,7 +232,7 @@ class client_options
 
     client_options &session_timeout(std::chrono::milliseconds timeout)
     {
-        detail::check(pdk_client_options_set_session_timeout_ms(native(), static_cast<int>(timeout.count())),
+        detail::check(pdk_client_options_set_session_timeout_ms(native(), detail::option_ms(timeout)),
                       "session timeout");
         return *this;
     }
@@ -314,7 +339,9 @@ class client
     explicit client(const std::string &hosts, const client_options &options = {})
     {
         pdk_client *made = nullptr;
-        detail::check(pdk_client_new(&made, hosts.c_str(), options.native()), hosts.c_str());
+        int rc = pdk_client_new(&made, hosts.c_str(), options.native());
+        if (rc < 0)
+            detail::raise(rc, detail::incident<pdk_client>(nullptr, pdk_client_last_error));
         client_.reset(made);
     }
 
@@ -369,12 +396,13 @@ class client
 namespace detail
 {
 
-/* The C functions of one kind of lock. */
+/* The C functions of one kind of lock. give_back() releases whatever the calling thread holds. */
 struct mutex_calls {
     static constexpr auto lock = pdk_mutex_lock;
     static constexpr auto trylock = pdk_mutex_trylock;
     static constexpr auto timedlock = pdk_mutex_timedlock;
     static constexpr auto unlock = pdk_mutex_unlock;
+    static constexpr auto give_back = pdk_mutex_unlock;
 };
 
 struct rwlock_calls {
@@ -382,6 +410,13 @@ struct rwlock_calls {
     static constexpr auto trylock = pdk_rwlock_trywrlock;
     static constexpr auto timedlock = pdk_rwlock_timedwrlock;
     static constexpr auto unlock = pdk_rwlock_wrunlock;
+
+    /* A lock for reading may be under the one for writing. */
+    static int give_back(pdk_lock *lock) noexcept
+    {
+        int rc = pdk_rwlock_rdunlock(lock);
+        return rc == PDK_EPERM ? pdk_rwlock_wrunlock(lock) : rc;
+    }
 };
 
 struct multilock_calls {
@@ -389,6 +424,7 @@ struct multilock_calls {
     static constexpr auto trylock = pdk_multilock_trylock;
     static constexpr auto timedlock = pdk_multilock_timedlock;
     static constexpr auto unlock = pdk_multilock_unlock;
+    static constexpr auto give_back = pdk_multilock_unlock;
 };
 
 /* The object, and the program's functions. */
@@ -472,7 +508,7 @@ template <class Calls> class lockable
         void operator()(pdk_lock *lock) const noexcept
         {
             int rc = pdk_lock_free(lock);
-            while (rc == PDK_EBUSY && Calls::unlock(lock) != PDK_EPERM)
+            while (rc == PDK_EBUSY && Calls::give_back(lock) != PDK_EPERM)
                 rc = pdk_lock_free(lock);
             if (rc == PDK_EBUSY)
                 std::terminate();
@@ -526,7 +562,7 @@ class lock_options
 
     lock_options &lock_delay(std::chrono::milliseconds time)
     {
-        detail::check(pdk_lock_options_set_lock_delay_ms(native(), milliseconds(time)), "lock delay");
+        detail::check(pdk_lock_options_set_lock_delay_ms(native(), detail::option_ms(time)), "lock delay");
         return *this;
     }
 
@@ -556,7 +592,7 @@ class lock_options
 
     lock_options &idle_hold(std::chrono::milliseconds time)
     {
-        detail::check(pdk_lock_options_set_idle_hold_ms(native(), milliseconds(time)), "idle hold");
+        detail::check(pdk_lock_options_set_idle_hold_ms(native(), detail::option_ms(time)), "idle hold");
         return *this;
     }
 
@@ -564,13 +600,6 @@ class lock_options
     pdk_lock_options *native() const noexcept { return options_.get(); }
 
   private:
-    static int milliseconds(std::chrono::milliseconds time)
-    {
-        if (time.count() < 0 || time > std::chrono::hours(24))
-            return -1; /* refused by every option */
-        return static_cast<int>(time.count());
-    }
-
     struct end {
         void operator()(pdk_lock_options *options) const noexcept { pdk_lock_options_free(options); }
     };

@@ -220,6 +220,66 @@ static void threads_exclude_each_other()
     CHECK(count == THREADS * ROUNDS);
 }
 
+/* Neither the thread's reads nor its writes, one of which is under the other, outlast the object. */
+static void the_end_gives_back_a_read_lock()
+{
+    paddock::client client(hosts), other(hosts);
+    paddock::shared_mutex foreign(other, "/cpp/end");
+    {
+        paddock::shared_mutex reader(client, "/cpp/end");
+        reader.lock_shared();
+        reader.lock_shared();
+    }
+    CHECK(foreign.try_lock_for(10s));
+    foreign.unlock();
+    {
+        paddock::shared_mutex both(client, "/cpp/end");
+        both.lock();
+        both.lock_shared();
+    }
+    CHECK(foreign.try_lock_for(10s));
+    foreign.unlock();
+}
+
+static void times_out_of_range()
+{
+    using std::chrono::milliseconds;
+    using steady = std::chrono::steady_clock;
+    paddock::client_options o;
+    for (milliseconds bad : {milliseconds((INT64_C(1) << 32) + 5000), milliseconds::max(), milliseconds::min(), -1ms})
+        CHECK(thrown([&] { o.session_timeout(bad); }) == PDK_EINVAL);
+    paddock::client client(hosts, o.session_timeout(10s)), other(hosts);
+    paddock::mutex m(client, "/cpp/range"), foreign(other, "/cpp/range");
+    std::lock_guard held(m);
+    CHECK(!foreign.try_lock_until(steady::time_point::min()));
+    CHECK(!foreign.try_lock_until(std::chrono::system_clock::time_point::min()));
+    CHECK(!foreign.try_lock_for(steady::duration::min()));
+    CHECK(client.wait_for(steady::duration::max()) && client.wait_for(std::chrono::duration<double>(1e300)));
+    using paddock::detail::timeout_ms;
+    CHECK(timeout_ms(steady::time_point::max()) > INT64_C(1000000000) && timeout_ms(steady::duration::max()) > 0);
+    CHECK(timeout_ms(std::chrono::hours::max()) == PDK_FOREVER);
+    CHECK(timeout_ms(std::chrono::time_point<steady, std::chrono::hours>::max()) == PDK_FOREVER);
+    CHECK(timeout_ms(std::chrono::time_point<steady, std::chrono::hours>::min()) == 0);
+    CHECK(timeout_ms(std::chrono::duration<double>(-1e300)) == 0);
+    CHECK(timeout_ms(1us) == 1 && timeout_ms(steady::now() + 1h) > 3590000);
+}
+
+/* The incident has the code's words: what() does not add them. */
+static void an_error_says_it_once()
+{
+    paddock::client client(hosts);
+    paddock::mutex m(client, "/cpp/once");
+    std::string text;
+    try {
+        m.release();
+    } catch (const std::system_error &error) {
+        text = error.what();
+    }
+    const std::string words = pdk_strerror(PDK_EPERM);
+    CHECK(text.find("/cpp/once") != std::string::npos && text.find(words) != std::string::npos);
+    CHECK(text.find(words) == text.rfind(words));
+}
+
 /* Of what stays with its process: the node, and so the token, of one owner after another. */
 static void options_of_locks()
 {
@@ -306,6 +366,9 @@ int main(int argc, char **argv)
         {"a leader leads, and resigns", a_leader},
         {"threads exclude each other", threads_exclude_each_other},
         {"options: turns, idle holds, unlocks that do not wait", options_of_locks},
+        {"the end of an object gives back a read lock, too", the_end_gives_back_a_read_lock},
+        {"times that are out of range are refused, or are the nearest there are", times_out_of_range},
+        {"an error says its reason once", an_error_says_it_once},
         {"statistics are a value, which outlives the client", statistics},
     };
     hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
