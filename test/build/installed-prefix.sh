@@ -96,8 +96,10 @@ leaders_take_turns() {
     start_leader second
     second=$leader
     kill -TERM "$first" && wait "$first" || return 1
+    children=${children%" $first $second"}" $second"
     await "$tmp/second" '^leading' "$second" || return 1
     kill -TERM "$second" && wait "$second" || return 1
+    children=${children%" $second"}
     tail -n 3 "$tmp/first" "$tmp/second"
     [ "$(tail -n 1 "$tmp/first" | cut -d, -f1)" = "standing down: asked to end" ]
 }

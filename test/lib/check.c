@@ -3,6 +3,7 @@
 #include <CUnit/CUnit.h>
 #include <CUnit/TestRun.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,6 +22,7 @@ static const struct pdk__test *current; /* NULL outside the tests */
 static jmp_buf out;                     /* of the test's own thread */
 static pthread_t own;
 static bool is_child;
+static pid_t main_pid;
 static atomic_bool failed, skipped;
 static char report[4096]; /* the first failure of the test */
 static pthread_mutex_t report_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -248,6 +250,43 @@ static void bark(int signal)
     abort();
 }
 
+/* The process that sent it, by its number and name, where the kernel knows one. */
+static int name_sender(const siginfo_t *info, char *buf, size_t size)
+{
+    char path[32], comm[32];
+    if (info->si_code > 0)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)info->si_pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, comm, sizeof comm) : 0;
+    return snprintf(buf, size, " from %d, %.*s", (int)info->si_pid, n > 0 ? (int)n - 1 : 7, n > 0 ? comm : "no more");
+}
+
+/* A signal ends the program: print which, and in which test. */
+static void die(int number, siginfo_t *info, void *context)
+{
+    char line[400];
+    (void)context;
+    int n = snprintf(line, sizeof line, "not ok - (%s) %.200s", strsignal(number),
+                     current != NULL ? current->name : "no test");
+    n += name_sender(info, line + n, sizeof line - (size_t)n - 1);
+    line[n++] = '\n';
+    if (getpid() == main_pid)
+        (void)!write(STDOUT_FILENO, line, (size_t)n);
+    raise(number); /* by its default, once this returns */
+}
+
+/* Not those that a sanitizer, or the caller, has an action for. */
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction ours = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND}, before;
+    main_pid = getpid();
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &ours, NULL);
+}
+
 static void watch(int limit_ms)
 {
     long ms = (long)pdk__test_slowed(limit_ms);
@@ -354,6 +393,7 @@ int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite)
         return 77;
     }
     signal(SIGALRM, bark);
+    watch_signals();
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 99;
     CU_set_error_action(CUEA_IGNORE);

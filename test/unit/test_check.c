@@ -137,6 +137,10 @@ static void skips(void)
     reached();
 }
 
+static void asked_to_end(void) { kill(getpid(), SIGTERM); }
+
+static void crashes(void) { raise(SIGSEGV); }
+
 static void hangs(void)
 {
     for (;;)
@@ -159,6 +163,8 @@ static int inside(int argc, char **argv)
         {"child", in_child},
         {"skips", skips},
         {"hangs", hangs},
+        {"asked to end", asked_to_end},
+        {"crashes", crashes},
         {"law", breaks_a_law},
         {"marks", notes},
         {0},
@@ -345,6 +351,14 @@ static void hanging(void)
     says("not ok - (it hangs) hangs\n");
 }
 
+static void killed(void)
+{
+    CHECK_EQ(run("short", "asked to end"), -SIGTERM);
+    says("not ok - (Terminated) asked to end from ");
+    CHECK_EQ(run("short", "crashes"), -SIGSEGV);
+    says("not ok - (Segmentation fault) crashes");
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -358,6 +372,7 @@ int main(int argc, char **argv)
         {"tests that are all skipped, or their setup, make 77 and say why", skipping},
         {"a setup that fails, or no test at all, makes 99", broken},
         {"a test that hangs is named and aborted", hanging},
+        {"a test that a signal ends is named, with the signal and its sender", killed},
         {0},
     };
     if (getenv("PADDOCK_TEST_INSIDE") != NULL)
