@@ -9,6 +9,7 @@
  * That needs two things. Comparing and writing must be one step: here one process handles one request after another.
  * And the largest token must be as durable as the record: here they are one file, replaced as a whole.
  */
+#define _GNU_SOURCE /* accept4(), where the compiler is asked for strict C11 */
 #include "fenced_store.h"
 
 #include <errno.h>
@@ -223,7 +224,7 @@ int store_get(const char *address, int64_t *token, char text[TEXT_SIZE])
 static int usage(void)
 {
     fprintf(stderr,
-            "Usage: fenced_store                         a story: on a ZooKeeper of its own, a holder sleeps too long\n"
+            "Usage: fenced_store demo HOSTS              a story: a holder sleeps for longer than its session lives\n"
             "       fenced_store serve SOCKET FILE       keep a record in FILE\n"
             "       fenced_store put SOCKET TOKEN TEXT   write it, with the fencing token of a lock\n"
             "       fenced_store read SOCKET TOKEN       print it, with the fencing token of a lock for reading\n"
@@ -283,9 +284,9 @@ static int get_command(char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *verb = argc > 1 ? argv[1] : "demo";
-    if (argc == 1)
-        return demo();
+    const char *verb = argc > 1 ? argv[1] : "";
+    if (argc == 3 && strcmp(verb, "demo") == 0)
+        return demo(argv[2]);
     if (argc == 4 && strcmp(verb, "serve") == 0)
         return store_serve(argv[2], argv[3]);
     if (argc == 5 && strcmp(verb, "put") == 0)

@@ -22,7 +22,7 @@ int store_read(const char *address, int64_t token, char text[TEXT_SIZE], int64_t
 /* The record, and the token that came with it (0: nothing was written yet). 0 or EXIT_TROUBLE. */
 int store_get(const char *address, int64_t *token, char text[TEXT_SIZE]);
 
-/* The whole demonstration, on a ZooKeeper of its own. */
-int demo(void);
+/* The whole demonstration, on the servers HOSTS. */
+int demo(const char *hosts);
 
 #endif

@@ -3,9 +3,8 @@
  * lock and writes. A goes on where it was, and writes, because it had checked that it holds. The store refuses it by
  * its token. ZooKeeper, where both write a node too, refuses it by the guard.
  */
+#define _GNU_SOURCE /* prctl(), usleep(), where the compiler is asked for strict C11 */
 #include "fenced_store.h"
-
-#include "server/throwaway.h"
 
 #include <inttypes.h>
 #include <paddock.h>
@@ -26,7 +25,8 @@ enum { SESSION_MS = 4000, PATIENCE_MS = 60000 };
 #define RECORD "/fenced/record"
 
 struct stage {
-    char hosts[32], store[108], file[108];
+    const char *hosts;
+    char dir[64], store[108], file[108];
 };
 
 static void say(const char *who, const char *what, int64_t token)
@@ -103,6 +103,8 @@ static int write_guarded(const struct stage *s, const zoo_op_t *check, bool crea
         return ZSYSTEMERROR;
     wait_call(&up);
     int rc = send_guarded(zh, check, create, text);
+    if (rc == ZNODEEXISTS) /* of an earlier run */
+        rc = send_guarded(zh, check, false, text);
     zookeeper_close(zh);
     return rc;
 }
@@ -262,24 +264,22 @@ static int tell(const struct stage *s)
     return status;
 }
 
-/* The server's directory and its contents are removed with it, however this process ends. */
-int demo(void)
+/* The store's directory is removed with it. */
+int demo(const char *hosts)
 {
-    struct pdk__server_options o = {.tick_ms = 250};
-    pdk__server *server = NULL;
-    struct stage s;
-    int status = EXIT_TROUBLE;
-    if (pdk__server_new(&server, &o) || pdk__server_start(server) || pdk__server_wait_ready(server, PATIENCE_MS)) {
-        fail("a ZooKeeper", pdk__server_error());
-    } else {
-        snprintf(s.hosts, sizeof s.hosts, "127.0.0.1:%d", pdk__server_port(server));
-        snprintf(s.store, sizeof s.store, "%s/store.socket", pdk__server_dir(server));
-        snprintf(s.file, sizeof s.file, "%s/store", pdk__server_dir(server));
-        pid_t store = begin(&s, NULL, false);
-        status = tell(&s);
+    struct stage s = {.hosts = hosts, .dir = "/tmp/fenced_store-XXXXXX"};
+    if (!mkdtemp(s.dir))
+        return fail(s.dir, "cannot be made");
+    snprintf(s.store, sizeof s.store, "%s/store.socket", s.dir);
+    snprintf(s.file, sizeof s.file, "%s/store", s.dir);
+    pid_t store = begin(&s, NULL, false);
+    int status = tell(&s);
+    if (store > 0) {
         kill(store, SIGKILL);
         waitpid(store, NULL, 0);
     }
-    pdk__server_free(server);
+    unlink(s.store);
+    unlink(s.file);
+    rmdir(s.dir);
     return status;
 }

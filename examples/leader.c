@@ -7,6 +7,7 @@
  * candidate for the next one. On a resignation request (`paddock break`) it resigns, and goes to the end of the queue.
  * SIGTERM ends it: it resigns first, so the next one leads without waiting for a session to expire.
  */
+#define _POSIX_C_SOURCE 200809L /* signals, where the compiler is asked for strict C11 */
 #include <errno.h>
 #include <inttypes.h>
 #include <paddock.h>

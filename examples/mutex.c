@@ -8,6 +8,7 @@ int main(int argc, char **argv)
     pdk_client *client = NULL;
     pdk_mutex *mutex = NULL;
     int64_t token = 0;
+    char why[300] = "";
 
     int rc = pdk_client_new(&client, argc > 1 ? argv[1] : "127.0.0.1:2181", NULL);
     if (rc == 0)
@@ -21,8 +22,10 @@ int main(int argc, char **argv)
         int gone = pdk_mutex_unlock(mutex);             /* PDK_ELOST: it was not ours any more while we worked */
         rc = rc ? rc : gone;
     }
+    if (rc && mutex)
+        pdk_lock_last_error(mutex, why, sizeof why); /* which server or which holder; the code is the class alone */
     if (rc)
-        fprintf(stderr, "mutex: %s\n", pdk_strerror(rc));
+        fprintf(stderr, "mutex: %s\n", why[0] ? why : pdk_strerror(rc));
     pdk_lock_free(mutex);
     pdk_client_free(client);
     return rc ? 1 : 0;

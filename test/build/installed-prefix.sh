@@ -52,8 +52,15 @@ build() {
     name=$1 output=$2
     shift 2
     # shellcheck disable=SC2046
-    ${PADDOCK_CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $(says --cflags) -o "$tmp/$output" \
-        "$examples/$name.c" "$@"
+    ${PADDOCK_CC:-cc} -std=c11 -Wall -Wextra -Werror $(says --cflags) -o "$tmp/$output" "$examples/$name.c" "$@"
+}
+
+# compiles STANDARD: each example of C, by itself. What gcc 14 takes for an error, gcc 12 warns of.
+compiles() {
+    for file in "$examples"/*.c; do
+        # shellcheck disable=SC2046
+        ${PADDOCK_CC:-cc} -std="$1" -Wall -Wextra -Werror $(says --cflags) -fsyntax-only "$file" || return
+    done
 }
 
 # await FILE PATTERN PID: until the file has such a line, as long as the process is there, for a minute at most.
@@ -75,6 +82,19 @@ start_server() {
 
 takes_the_lock() {
     "$tmp/$1" "$hosts" /installed/mutex >"$tmp/said" && cat "$tmp/said" && grep -Eq '^held, token [0-9]+$' "$tmp/said"
+}
+
+# The incident names what the class of the error cannot: the server that does not answer.
+names_a_dead_server() {
+    ! "$tmp/mutex" 127.0.0.1:1 /installed/mutex 2>"$tmp/said" && cat "$tmp/said" && grep -q '127\.0\.0\.1:1' "$tmp/said"
+}
+
+a_late_write_is_refused() {
+    for turn in first again; do
+        timeout -k 30 120 "$tmp/fenced_store" demo "$hosts" >"$tmp/$turn" || return
+        cat "$tmp/$turn"
+        grep -q '^A: the store refuses the write' "$tmp/$turn" && grep -q '^A: ZooKeeper refuses' "$tmp/$turn" || return
+    done
 }
 
 says_why_not() {
@@ -135,6 +155,10 @@ fact "make install" install_all
 fact "no link in what is installed to be read leads nowhere" links_lead_somewhere
 # shellcheck disable=SC2046
 {
+    fact "every example compiles as strict C11" compiles c11
+    fact "and as GNU's C11" compiles gnu11
+    fact "fenced_store links with the shared library and with ZooKeeper's client" build fenced_store fenced_store \
+        "$examples/fenced_store_demo.c" $(says --libs) -lzookeeper_mt
     fact "mutex.c links with the shared library" build mutex mutex $(says --libs)
     fact "leader.c links with the shared library" build leader leader $(says --libs)
     fact "async.c links with the shared library" build async async $(says --libs)
@@ -153,6 +177,8 @@ if [ -n "$hosts" ]; then
     fact "the mutex is taken and given back" takes_the_lock mutex
     fact "the same, linked statically" takes_the_lock mutex-static
     fact "a host list that is none is refused in one line" says_why_not
+    fact "a server that is dead is named" names_a_dead_server
+    fact "a store refuses the write of a holder that slept, on the servers that it is given" a_late_write_is_refused
     fact "one leads, and the next when it is asked to end" leaders_take_turns
 fi
 exit $failed

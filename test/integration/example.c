@@ -40,4 +40,5 @@ void example_tear_down(void)
 {
     program_end(&example);
     pdk__server_free(server);
+    server = NULL;
 }

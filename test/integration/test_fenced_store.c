@@ -74,7 +74,8 @@ static void remembers(void)
 
 static void sleeper_is_refused(void)
 {
-    example_start(ARGS("fenced_store"));
+    example_set_up();
+    example_start(ARGS("fenced_store", "demo", hosts));
     int64_t a = program_await_number(&example, "A: holds, and is about to write, token ");
     program_await(&example, "A is stopped");
     int64_t b = program_await_number(&example, "B: the store takes the write, token ");
@@ -101,7 +102,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    program_end(&example);
+    example_tear_down();
     unlink(address);
     unlink(file);
     rmdir(dir);
