@@ -9,7 +9,7 @@ static const char help[] = "Usage: paddock lock [OPTION]... PATH [--] CMD [ARG].
                            "  -N, --permits COUNT  --limit N, --limit-from NODE   a semaphore's permits\n"
                            "  -l, --also PATH       hold this path, too, all or none; may be repeated\n"
                            "  -n, --nb              do not wait;  -w, --wait SEC   wait at most so long\n"
-                           "  -E N                  exit status when busy or timed out (1)\n"
+                           "  -E, --conflict-exit-code N   exit status when busy or timed out (1)\n"
                            "  -c, --command STR     run STR with the shell, in place of CMD\n"
                            "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
                            "      --session-timeout SEC   lost so long after the servers hear no more (30)\n"

@@ -23,7 +23,7 @@ zhandle_t *pdk__secure_open(struct pdk_client *c, const char *hosts, watcher_fn 
     assert(wants_tls(c) != wants_sasl(c));
     atomic_store(&c->tls_checked, false);
     atomic_store(&c->tls_dropped, false);
-    return wants_tls(c) ? pdk__tls_open(c, hosts, watcher) : pdk__sasl_open(c, hosts, watcher);
+    return wants_tls(c) ? pdk__tls_open(c, hosts, watcher, pdk__log_zookeeper(c)) : pdk__sasl_open(c, hosts, watcher);
 }
 
 bool pdk__secure_checked(struct pdk_client *c) { return !wants_tls(c) || atomic_load(&c->tls_checked); }

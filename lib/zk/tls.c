@@ -6,7 +6,6 @@
 #include "lib/alloc.h"
 #include "lib/clock.h"
 #include "lib/core/host.h"
-#include "lib/zk/log.h"
 #include "lib/zk/registry.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -293,7 +292,7 @@ static zhandle_t *open_named(struct pdk_client *c, const char *hosts, const char
     return zh;
 }
 
-zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher)
+zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher, log_callback_fn log)
 {
     const struct pdk__security *s = &c->options.security;
     size_t size = strlen(s->ca) + strlen(s->cert) + strlen(s->key) + sizeof ",,,-";
@@ -307,7 +306,7 @@ zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn wat
     int error = errno;
     pdk__free(files);
     if (zh != NULL)
-        zoo_set_log_callback(zh, pdk__log_zookeeper(c));
+        zoo_set_log_callback(zh, log);
     errno = error;
     return zh;
 }
@@ -320,9 +319,9 @@ int pdk__tls_check_files(const struct pdk__security *s, char *why, size_t size)
     return PDK_ENOTSUP;
 }
 
-zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher)
+zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher, log_callback_fn log)
 {
-    (void)c, (void)hosts, (void)watcher;
+    (void)c, (void)hosts, (void)watcher, (void)log;
     return NULL;
 }
 

@@ -18,8 +18,9 @@
 /* Can the files be used? 0; or PDK_ETLS, with the reason in WHY; or PDK_ENOMEM. */
 int pdk__tls_check_files(const struct pdk__security *s, char *why, size_t size);
 
-/* As zookeeper_init2(). Its first line goes to the process's own log of ZooKeeper's client. */
-zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher);
+/* As zookeeper_init2(). Its first line goes to the process's own log of ZooKeeper's client,
+ * later ones to LOG. */
+zhandle_t *pdk__tls_open(struct pdk_client *c, const char *hosts, watcher_fn watcher, log_callback_fn log);
 
 /* Copy the reason for the last failure on the calling thread, a thread of ZooKeeper's client, into BUF, and forget it.
  * False when TLS has not failed there. */
