@@ -143,7 +143,7 @@ static int64_t pause_ms(struct pdk__cli_runner *r)
 
 static void request_next_term(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_note note = {.kind = NOTE_AGAIN, .pause_ms = pause_ms(r)};
+    struct pdk__cli_note note = {.kind = NOTE_AGAIN, .status = r->status, .pause_ms = pause_ms(r)};
     if (r->lock->common.verbose && note.pause_ms > 0)
         pdk__cli_message("%s: a short term: a candidate again in %.3g s", r->lock->common.path,
                          (double)note.pause_ms / 1000);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EVERY_MS = 5000 };
@@ -88,6 +89,38 @@ static void complain(struct pdk__cli_metrics *m, int why)
     m->complained = true;
 }
 
+void pdk__cli_metrics_job_begin(struct pdk__cli_metrics *m) { m->began_ms = pdk__cli_now_ms(); }
+
+void pdk__cli_metrics_job_end(struct pdk__cli_metrics *m, int status, bool skipped)
+{
+    m->took_ms = skipped ? 0 : pdk__cli_now_ms() - m->began_ms;
+    m->ended_s = time(NULL);
+    m->status = status;
+    m->skipped = skipped;
+}
+
+/* Add the last job to TEXT, of *SIZE bytes, with the labels of the samples there. NULL: memory is out. */
+static char *add_job(const struct pdk__cli_metrics *m, char *text, size_t *size)
+{
+    char *all = NULL;
+    const char *sample = strstr(text, "\npaddock_connected{"), *labels = sample != NULL ? strchr(sample, '{') : NULL;
+    if (m->ended_s == 0 || labels == NULL)
+        return text;
+    int n = (int)strcspn(labels, "\n");
+    while (n > 0 && labels[n - 1] != '}')
+        n--;
+    int length = asprintf(&all,
+                          "%s# TYPE paddock_job_end_time_seconds gauge\npaddock_job_end_time_seconds%.*s %lld\n"
+                          "# TYPE paddock_job_exit_status gauge\npaddock_job_exit_status%.*s %d\n"
+                          "# TYPE paddock_job_seconds gauge\npaddock_job_seconds%.*s %.3f\n"
+                          "# TYPE paddock_job_skipped gauge\npaddock_job_skipped%.*s %d\n",
+                          text, n, labels, (long long)m->ended_s, n, labels, m->status, n, labels,
+                          (double)m->took_ms / 1000, n, labels, m->skipped);
+    free(text);
+    *size = length >= 0 ? (size_t)length + 1 : 0;
+    return length >= 0 ? all : NULL;
+}
+
 static void write_stats(struct pdk__cli_metrics *m, const pdk_stats *s)
 {
     const char *labels[] = {"command", m->options->command, "path", m->options->path, NULL};
@@ -96,6 +129,9 @@ static void write_stats(struct pdk__cli_metrics *m, const pdk_stats *s)
     if (text == NULL)
         return;
     pdk_stats_format(s, PDK_METRICS_PROMETHEUS, labels, text, size);
+    text = add_job(m, text, &size);
+    if (text == NULL)
+        return;
     int why = replace(m->file, text, size - 1);
     if (why != 0)
         complain(m, why);

@@ -184,6 +184,13 @@ static void answer(struct session *s)
     report(s, NOTE_SIGNALS);
 }
 
+/* Without a grant that the runner knows of, there was no command. */
+static void end_job(struct session *s, int status)
+{
+    if (s->reported == PHASE_HELD)
+        pdk__cli_metrics_job_end(&s->metrics, status, false);
+}
+
 static void take_note(struct session *s)
 {
     struct pdk__cli_note note;
@@ -192,11 +199,13 @@ static void take_note(struct session *s)
     } else if (note.kind == NOTE_CHILD) {
         guard(s, note.pid);
     } else if (note.kind == NOTE_AGAIN) {
+        end_job(s, note.status);
         begin_next_term(s, note.pause_ms);
         report(s, NOTE_UNGUARDED);
     } else if (note.kind == NOTE_ASK) {
         answer(s);
     } else if (note.kind == NOTE_LEAVE) {
+        end_job(s, note.status);
         release(s);
     }
 }
@@ -226,6 +235,7 @@ static void report_phase(struct session *s)
     if (phase == PHASE_HELD) {
         assert(s->renew_at >= 0 && s->child < 0);
         pdk__cli_queue_stop(s->queue);
+        pdk__cli_metrics_job_begin(&s->metrics);
         report(s, NOTE_GRANTED);
     }
     s->reported = phase;
@@ -353,6 +363,8 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     int status = pdk__cli_acquisition_status(&s.acquisition, text);
     if (s.acquisition.lost && s.reported != PHASE_HELD)
         status = never_started(&s, text, sizeof text);
+    if (status != 0 && s.metrics.ended_s == 0)
+        pdk__cli_metrics_job_end(&s.metrics, status, true);
     /* The close answers the queue's requests, so they end before the client is freed. */
     pdk__cli_queue_stop(s.queue);
     pdk_client_close(s.acquisition.client);

@@ -17,7 +17,7 @@ enum { REPORT_MS = 1000, PATIENCE_MS = 5000, IMPATIENT_MS = 1000 };
 
 void pdk__cli_shutdown_begin(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_note note = {.kind = NOTE_LEAVE};
+    struct pdk__cli_note note = {.kind = NOTE_LEAVE, .status = r->status};
     assert(!r->leaving);
     r->leaving = true;
     pdk__cli_notify("STOPPING=1\nSTATUS=%s: releasing", r->lock->common.path);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct program c, holder;
@@ -53,6 +54,7 @@ static void whole_life(void)
 {
     char script[100], path[100];
     struct stat st;
+    time_t before = time(NULL);
     begin();
     strcpy(path, cli_path("life"));
     snprintf(script, sizeof script, "cat %s", file);
@@ -65,6 +67,11 @@ static void whole_life(void)
     CHECK_EQ(value("paddock_grants_total", labelled("lock", path, ",source=\"servers\"")), 1);
     CHECK_EQ(value("paddock_hold_seconds_count", labelled("lock", path, "")), 1);
     CHECK_EQ(value("paddock_connected", labelled("lock", path, "")), 0);
+    CHECK_EQ(value("paddock_job_exit_status", labelled("lock", path, "")), 0);
+    CHECK_EQ(value("paddock_job_skipped", labelled("lock", path, "")), 0);
+    CHECK(value("paddock_job_seconds", labelled("lock", path, "")) >= 0);
+    CHECK(value("paddock_job_end_time_seconds", labelled("lock", path, "")) >= (double)before);
+    CHECK(strstr(c.out, "paddock_job") == NULL); /* it has not ended, as it sees it */
     CHECK_EQ(files(), 1);
     CHECK_EQ(stat(file, &st), 0);
     CHECK((st.st_mode & S_IRUSR) != 0 && st.st_nlink == 1);
@@ -114,6 +121,9 @@ static void busy(void)
                  value("paddock_failures_total", labelled("lock", path, ",error=\"PDK_ETIMEDOUT\"")),
              1);
     CHECK_EQ(value("paddock_grants_total", labelled("lock", path, ",source=\"servers\"")), 0);
+    CHECK_EQ(value("paddock_job_skipped", labelled("lock", path, "")), 1);
+    CHECK_EQ(value("paddock_job_exit_status", labelled("lock", path, "")), 1);
+    CHECK_EQ(value("paddock_job_seconds", labelled("lock", path, "")), 0);
     program_close_input(&holder);
     CHECK_EQ(program_wait(&holder), 0);
 }
@@ -123,7 +133,8 @@ static void elected(void)
     char path[100];
     begin();
     strcpy(path, cli_path("elected"));
-    CHECK_EQ(cli_run(&c, ARGS("elect", "--metrics", file, path, "true")), 0);
+    CHECK_EQ(cli_run(&c, ARGS("elect", "--metrics", file, path, "sh", "-c", "exit 3")), 3);
+    CHECK_EQ(value("paddock_job_exit_status", labelled("elect", path, "")), 3);
     CHECK_EQ(value("paddock_grants_total", labelled("elect", path, ",source=\"servers\"")), 1);
 }
 
