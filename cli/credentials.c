@@ -16,23 +16,30 @@ int pdk__cli_credentials_take(pdk_client_options *o, const char *text)
     return rc == 0 ? 0 : -1;
 }
 
-/* The lines are secrets: no buffer of the stream has them, and ours, which is as large as a line may be expected to be, is
- * wiped. */
-static int read_lines(pdk_client_options *o, FILE *in)
+enum { FILE_MAX = 65536 };
+
+static int take_lines(pdk_client_options *o, char *text, size_t size)
 {
-    size_t size = 4096;
-    char *line = malloc(size);
-    int number = 0, bad = 0;
-    setvbuf(in, NULL, _IONBF, 0);
-    while (bad == 0 && getline(&line, &size, in) >= 0) {
+    int number = 0;
+    for (char *line = text, *next; line < text + size; line = next) {
+        char *end = memchr(line, '\n', size - (size_t)(line - text));
+        next = end != NULL ? end + 1 : text + size;
         number++;
         line[strcspn(line, "\r\n")] = '\0';
         if (*line != '\0' && *line != '#' && pdk__cli_credentials_take(o, line) != 0)
-            bad = number;
+            return number;
     }
-    if (line != NULL)
-        explicit_bzero(line, size);
-    free(line);
+    return 0;
+}
+
+/* The lines are secrets: no buffer of the stream has them, and ours is wiped. A device may have no end. */
+static int read_lines(pdk_client_options *o, FILE *in)
+{
+    static char text[FILE_MAX + 1];
+    setvbuf(in, NULL, _IONBF, 0);
+    size_t size = fread(text, 1, FILE_MAX, in);
+    int bad = size == FILE_MAX ? -EFBIG : take_lines(o, text, size);
+    explicit_bzero(text, sizeof text);
     return bad;
 }
 

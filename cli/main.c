@@ -45,8 +45,13 @@ static int answer(const char *asked)
     return 0;
 }
 
+/* "help COMMAND" is "COMMAND --help". */
 static int dispatch(int argc, char **argv)
 {
+    static char option[] = "--help";
+    char *asked[] = {argv[1], option, NULL};
+    if (strcmp(argv[0], "help") == 0 && argc > 1)
+        return strcmp(argv[1], "help") == 0 ? answer("help") : dispatch(2, asked);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0)
             return commands[i].run(argc, argv);
@@ -76,12 +81,13 @@ static int run(int argc, char **argv)
 }
 
 /* If a socket took the number of a closed standard stream, writes to the stream would reach the socket. The
- * descriptors opened here close again at exec: the command finds the stream as closed as we did. */
+ * descriptors opened here are for reading alone, so that a write still fails. They close again at exec: the command finds
+ * the stream as closed as we did. */
 static void fill_standard_streams(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);

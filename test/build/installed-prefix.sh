@@ -130,6 +130,9 @@ unit_is_sound() {
     systemd-analyze verify "$tmp/$1" 2>&1 | { ! grep "${1%.service}"; } # a value it ignores is a warning
 }
 
+# systemd looks in /usr/local/bin, too, but knows no prefix.
+unit_finds_the_command() { grep '^ExecStart=/usr/bin/env paddock elect ' "$examples/paddock-elect.service"; }
+
 readme_shows_the_example() {
     awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/README.md" | diff - "$srcdir/examples/mutex.c"
 }
@@ -166,6 +169,7 @@ fact "no link in what is installed to be read leads nowhere" links_lead_somewher
     fact "adopt.c links with the shared library and with ZooKeeper's client" build adopt adopt $(says --libs) -lzookeeper_mt
     fact "mutex.c links statically" build mutex mutex-static -static $(says --static --libs)
 }
+fact "the unit of an elected daemon finds the command in any directory of PATH" unit_finds_the_command
 if command -v systemd-analyze >/dev/null; then
     fact "systemd finds no fault in the leader's unit" unit_is_sound paddock-leader.service
     fact "systemd finds no fault in the unit of an elected daemon" unit_is_sound paddock-elect.service

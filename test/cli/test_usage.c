@@ -252,6 +252,27 @@ static void help_before_the_command(void)
     CHECK_EQ(cli_run(&c, ARGS("-z", "localhost:1", "-hv", "nothing")), 0);
 }
 
+static void help_of_a_command(void)
+{
+    char said[8192];
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--help")), 0);
+    snprintf(said, sizeof said, "%s", c.out);
+    CHECK_EQ(cli_run(&c, ARGS("help", "lock")), 0);
+    CHECK_STR(c.out, said);
+    CHECK_EQ(cli_run(&c, ARGS("help")), 0);
+    CHECK(strstr(c.out, "Usage: paddock COMMAND") == c.out);
+    REFUSED(64, "frobnicate", "help", "frobnicate");
+}
+
+static void closed_output(void)
+{
+    const char *script = "exec \"$0\" lock --help >&-";
+    CHECK_EQ(program_run(&c, ARGS("sh", "-c", script, program_built("uninstalled/paddock")), PROGRAM_ERRORS), 70);
+    CHECK(strstr(c.err, "cannot write to standard output") != NULL);
+}
+
+static void endless_credentials(void) { REFUSED(64, "/dev/zero", "lock", "--auth-file", "/dev/zero", "/a", "true"); }
+
 /* Its "--" ends no others: the options of the sub-command are still options. */
 static void dashes_before_the_command(void)
 {
@@ -514,6 +535,9 @@ int main(int argc, char **argv)
         {"a path longer than a message does not hide the reason", long_path},
         {"options of the ensemble may come before the command", before_the_command},
         {"help and version before the command, in one word with other letters", help_before_the_command},
+        {"help COMMAND is COMMAND --help", help_of_a_command},
+        {"a standard output that is closed cannot be written to, 70", closed_output},
+        {"a file of credentials without an end is refused, 64", endless_credentials},
         {"-- before the command ends the options before it, and no others", dashes_before_the_command},
         {"elect runs a line of the shell with -c", elect_by_shell},
         {"an ACL scheme that the servers do not know is told in one line, 64", unknown_scheme},
