@@ -123,12 +123,11 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
  * reader that has only readers ahead, a writer beside the read lock that it took under its own, kazoo's first beside
  * all others, which it does not see, and a permit with fewer nodes ahead than PDK_CONTENDER_LIMIT, or where that is not
- * known. Junk among permits counts as one, ahead of all of
- * them, and holds; elsewhere it is false for junk. */
+ * known. Junk among permits counts as one, ahead of all of them, and holds; elsewhere it is false for junk. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* Does contender K block contender I? A mutex, a writer or a candidate waits for each contender ahead. A reader waits
- * for those ahead that are no readers, kazoo's own kind for those of kazoo. A permit waits until fewer nodes than
+ * for those ahead that are no readers, but for the writer under whose number it stands, and kazoo's for those of kazoo. A permit waits until fewer nodes than
  * PDK_CONTENDER_LIMIT block it, whichever are deleted. Nothing blocks junk. */
 bool pdk_contender_blocks(const pdk_contender_list *list, size_t k, size_t i);
 

@@ -93,7 +93,7 @@ static void refused_by_servers(void)
                                         "/a\xc2\x9b",    "/a\xc2\x85",       "/\xed\xa0\x80", "/a\xef\xbf\xbd",
                                         "/\xee\x80\x80", "/\xf0\x9f\x94\x92"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        REFUSED(64, "not a valid lock path", "lock", paths[i], "true");
+        REFUSED(70, "bad arguments: a character of the path", "lock", paths[i], "true");
         CHECK(strstr(c.err, "\xc2\x9b") == NULL && strchr(c.err, '\xff') == NULL);
         CHECK_EQ(cli_run(&c, ARGS("ls", paths[i])), 0);
         CHECK(strstr(c.err, "there is no such path") != NULL);
