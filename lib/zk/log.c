@@ -212,6 +212,9 @@ static bool about_connecting(const char *message)
 static bool note_trouble(struct pdk_client *c, const char *message)
 {
     char text[TROUBLE_MAX], why[TROUBLE_MAX];
+    pdk__log_trouble(c, text, sizeof text);
+    if (text[0] != '\0' && strstr(message, "getaddrinfo") != NULL)
+        return false; /* it names no host, and what is known of another server tells more */
     bool secure = pdk__tls_why(why, sizeof why);
     if (!describe_socket(message, secure ? why : NULL, text, sizeof text)) {
         secure = about_files(message);
