@@ -46,9 +46,12 @@ static bool is_contender(const char *name) { return pdk__name_parse(name).kind !
 
 static int64_t sequence_of(const char *name) { return pdk__name_parse(name).sequence; }
 
-/* In a sorted listing: the node of that name, and as many with lower numbers as are before it. */
+/* In a sorted listing: the node of that name, and as many with lower numbers as are before it. No node of ours is
+ * kazoo's, for which only kazoo's count. */
 static void check_place(const struct listing *sorted, const char *name)
 {
+    if (pdk__name_parse(name).kazoo)
+        return;
     struct pdk__place place = pdk__rule_place(&pdk__rule_mutex, sorted->names, sorted->n, name, "");
     size_t own = 0, ahead = 0, same = 0;
     while (own < sorted->n && strcmp(sorted->names[own], name) != 0)
