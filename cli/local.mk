@@ -19,72 +19,72 @@ uninstalled_paddock_LDFLAGS = $(paddock_LDFLAGS) -no-install
 uninstalled_paddock_LDADD = $(paddock_OBJECTS) $(paddock_LDADD)
 uninstalled_paddock_SOURCES =
 paddock_SOURCES = \
-	%D%/acquisition.c %D%/acquisition.h \
+	%D%/run/acquisition.c %D%/run/acquisition.h \
 	%D%/barrier.c \
-	%D%/break.c \
+	%D%/look/break.c \
 	%D%/call.c %D%/call.h \
-	%D%/candidacy.c %D%/candidacy.h \
-	%D%/census.c %D%/census.h \
-	%D%/channel.c %D%/channel.h \
-	%D%/child.c %D%/child.h \
-	%D%/command.c \
+	%D%/run/candidacy.c %D%/run/candidacy.h \
+	%D%/look/census.c %D%/look/census.h \
+	%D%/run/channel.c %D%/run/channel.h \
+	%D%/run/child.c %D%/run/child.h \
+	%D%/run/command.c \
 	%D%/commands.h \
 	%D%/conflicts.c %D%/conflicts.h \
 	%D%/connect.c %D%/connect.h \
-	%D%/counter.c %D%/counter.h \
+	%D%/look/counter.c %D%/look/counter.h \
 	%D%/credentials.c %D%/credentials.h \
-	%D%/diagnosis.c %D%/diagnosis.h \
-	%D%/doctor.c \
-	%D%/elect.c \
-	%D%/findings.c %D%/findings.h \
-	%D%/graph.c %D%/graph.h \
-	%D%/graph_dot.c \
-	%D%/graph_json.c \
-	%D%/graph_text.c \
-	%D%/group.c %D%/group.h \
-	%D%/guard.c %D%/guard.h \
-	%D%/hold.c \
+	%D%/look/diagnosis.c %D%/look/diagnosis.h \
+	%D%/look/doctor.c \
+	%D%/run/elect.c \
+	%D%/look/findings.c %D%/look/findings.h \
+	%D%/look/graph.c %D%/look/graph.h \
+	%D%/look/graph_dot.c \
+	%D%/look/graph_json.c \
+	%D%/look/graph_text.c \
+	%D%/run/group.c %D%/run/group.h \
+	%D%/run/guard.c %D%/run/guard.h \
+	%D%/run/hold.c \
 	%D%/incident.c %D%/incident.h \
-	%D%/job.c %D%/job.h \
+	%D%/run/job.c %D%/run/job.h \
 	%D%/json.c %D%/json.h \
-	%D%/lease.c %D%/lease.h \
-	%D%/listen.c %D%/listen.h \
-	%D%/listing.c %D%/listing.h \
-	%D%/listing_json.c \
-	%D%/lock.c %D%/lock.h \
-	%D%/look.c %D%/look.h \
-	%D%/ls.c \
+	%D%/run/lease.c %D%/run/lease.h \
+	%D%/run/listen.c %D%/run/listen.h \
+	%D%/look/listing.c %D%/look/listing.h \
+	%D%/look/listing_json.c \
+	%D%/run/lock.c %D%/run/lock.h \
+	%D%/look/look.c %D%/look/look.h \
+	%D%/look/ls.c \
 	%D%/main.c \
 	%D%/message.c %D%/message.h \
-	%D%/metrics.c %D%/metrics.h \
-	%D%/notify.c %D%/notify.h \
+	%D%/run/metrics.c %D%/run/metrics.h \
+	%D%/run/notify.c %D%/run/notify.h \
 	%D%/number.c %D%/number.h \
 	%D%/opener.c %D%/opener.h \
 	%D%/options.c %D%/options.h \
-	%D%/overview.c %D%/overview.h \
+	%D%/look/overview.c %D%/look/overview.h \
 	%D%/owner.c %D%/owner.h \
 	%D%/process_title.c %D%/process_title.h \
-	%D%/queue.c %D%/queue.h \
-	%D%/quota.c %D%/quota.h \
-	%D%/recipe.c %D%/recipe.h \
-	%D%/relay.c %D%/relay.h \
-	%D%/runner.c %D%/runner.h \
+	%D%/run/queue.c %D%/run/queue.h \
+	%D%/look/quota.c %D%/look/quota.h \
+	%D%/run/recipe.c %D%/run/recipe.h \
+	%D%/run/relay.c %D%/run/relay.h \
+	%D%/run/runner.c %D%/run/runner.h \
 	%D%/screen.c %D%/screen.h \
 	%D%/security.c %D%/security.h \
-	%D%/semaphore.c %D%/semaphore.h \
+	%D%/look/semaphore.c %D%/look/semaphore.h \
 	%D%/server.c \
-	%D%/session.c \
-	%D%/shutdown.c %D%/shutdown.h \
+	%D%/run/session.c \
+	%D%/run/shutdown.c %D%/run/shutdown.h \
 	%D%/signals.c %D%/signals.h \
-	%D%/site.c %D%/site.h \
+	%D%/look/site.c %D%/look/site.h \
 	%D%/spawn.c %D%/spawn.h \
-	%D%/start.c \
+	%D%/run/start.c \
 	%D%/target.c %D%/target.h \
-	%D%/terminal.c %D%/terminal.h \
-	%D%/timer.c %D%/timer.h \
-	%D%/top.c \
-	%D%/tree.c %D%/tree.h \
-	%D%/view.c %D%/view.h \
-	%D%/waits.c %D%/waits.h \
-	%D%/watch.c %D%/watch.h \
-	%D%/witness.c %D%/witness.h
+	%D%/run/terminal.c %D%/run/terminal.h \
+	%D%/run/timer.c %D%/run/timer.h \
+	%D%/look/top.c \
+	%D%/look/tree.c %D%/look/tree.h \
+	%D%/look/view.c %D%/look/view.h \
+	%D%/look/waits.c %D%/look/waits.h \
+	%D%/look/watch.c %D%/look/watch.h \
+	%D%/run/witness.c %D%/run/witness.h

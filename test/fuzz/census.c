@@ -1,6 +1,6 @@
 /* Listings of some paths, with any names and any data: who waits for whom, and what is wrong. */
-#include "cli/census.h"
-#include "cli/diagnosis.h"
+#include "cli/look/census.h"
+#include "cli/look/diagnosis.h"
 #include "lib/core/order.h"
 #include "lib/zk/listing.h"
 #include "test/fuzz/fuzz.h"

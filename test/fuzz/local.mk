@@ -15,9 +15,9 @@ fuzz_programs = \
 %C%_session_SOURCES = %D%/session.c $(%C%_main)
 %C%_contender_SOURCES = %D%/contender.c $(%C%_main)
 %C%_census_SOURCES = \
-	%D%/census.c cli/census.c cli/conflicts.c cli/counter.c cli/diagnosis.c cli/findings.c cli/json.c \
-	cli/listing.c cli/message.c cli/number.c cli/owner.c cli/site.c cli/waits.c $(%C%_main)
-%C%_note_SOURCES = %D%/note.c cli/channel.c $(%C%_main)
+	%D%/census.c cli/look/census.c cli/conflicts.c cli/look/counter.c cli/look/diagnosis.c cli/look/findings.c cli/json.c \
+	cli/look/listing.c cli/message.c cli/number.c cli/owner.c cli/look/site.c cli/look/waits.c $(%C%_main)
+%C%_note_SOURCES = %D%/note.c cli/run/channel.c $(%C%_main)
 EXTRA_DIST += %D%/corpus
 EXTRA_DIST += %D%/run
 

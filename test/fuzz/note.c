@@ -1,5 +1,5 @@
 /* Bytes on the channel between the processes of `paddock lock`: a note that can be used, or the end of the channel. */
-#include "cli/channel.h"
+#include "cli/run/channel.h"
 #include "test/fuzz/fuzz.h"
 #include <sys/socket.h>
 #include <unistd.h>

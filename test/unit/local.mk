@@ -2,10 +2,10 @@ unit_programs = \
 	%D%/census %D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
 	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
-	%D%/test_census.c cli/census.c cli/message.c cli/owner.c cli/waits.c
+	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
 %C%_changes_SOURCES = %D%/test_changes.c
 %C%_check_SOURCES = %D%/test_check.c
-%C%_child_SOURCES = %D%/test_child.c cli/child.c cli/lease.c cli/spawn.c cli/number.c
+%C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/lease.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
 %C%_contest_laws_SOURCES = %D%/test_contest_laws.c examples/contest.h examples/contest_laws.c
 %C%_error_SOURCES = %D%/test_error.c
@@ -21,9 +21,9 @@ unit_programs = \
 %C%_path_SOURCES = %D%/test_path.c
 %C%_process_SOURCES = %D%/test_process.c
 %C%_program_SOURCES = %D%/test_program.c
-%C%_relay_SOURCES = %D%/test_relay.c cli/number.c cli/relay.c
+%C%_relay_SOURCES = %D%/test_relay.c cli/number.c cli/run/relay.c
 %C%_retry_SOURCES = %D%/test_retry.c
 %C%_rule_SOURCES = %D%/test_rule.c
 %C%_stats_SOURCES = %D%/test_stats.c
 %C%_timers_SOURCES = %D%/test_timers.c
-%C%_waits_SOURCES = %D%/test_waits.c cli/waits.c
+%C%_waits_SOURCES = %D%/test_waits.c cli/look/waits.c

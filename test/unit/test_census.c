@@ -1,4 +1,4 @@
-#include "cli/census.h"
+#include "cli/look/census.h"
 #include "lib/core/order.h"
 #include "lib/zk/listing.h"
 #include "test/lib/check.h"

@@ -1,6 +1,6 @@
 /* The command's process checks the lease itself, as its last act before it becomes the command. */
-#include "cli/child.h"
 #include "cli/number.h"
+#include "cli/run/child.h"
 #include "test/lib/check.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A signal reaches the command once, whether it was sent to one process of ours or to all. */
-#include "cli/relay.h"
+#include "cli/run/relay.h"
 #include "test/lib/check.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/waits.h"
+#include "cli/look/waits.h"
 #include "test/lib/check.h"
 #include "test/lib/dice.h"
 #include <stdlib.h>

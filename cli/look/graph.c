@@ -1,0 +1,121 @@
+#include "cli/look/graph.h"
+
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/look/look.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATHS_MAX = 10000000 };
+
+static const char help[] = "Usage: paddock graph [OPTION]... [PATH]...\n"
+                           "Show which contenders wait for which, in all locks at and below PATH (/), and\n"
+                           "the deadlocks among them.\n"
+                           "      --json            a JSON object, for programs\n"
+                           "      --dot             a graph, for dot(1) of Graphviz\n"
+                           "      --processes       take the threads of a process for one\n"
+                           "      --depth N         look so far below each PATH (20)\n"
+                           "      --max-paths N     look at so many paths (10000)\n"
+                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
+                           "      --session-timeout SEC   of the session that looks (10)\n"
+                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
+                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
+                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
+                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
+                           "A command under 'paddock lock' that waits for another lock keeps the first one:\n"
+                           "that counts, too.\n"
+                           "Exit: 0; 1 when there is a deadlock; 64 usage, 69 no ensemble, 70 internal,\n"
+                           "77 not permitted. See paddock(1).\n";
+
+struct graph {
+    struct pdk__cli_options options; /* first */
+    bool json, dot, processes;
+    int depth, max_paths;
+};
+
+#define AT(member) .at = offsetof(struct graph, member)
+
+static const struct pdk__cli_option own_options[] = {
+    {"json", 0, KIND_FLAG, AT(json)},
+    {"dot", 0, KIND_FLAG, AT(dot)},
+    {"processes", 0, KIND_FLAG, AT(processes)},
+    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000},
+    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX},
+    {0}};
+
+static const struct pdk__cli_verb verb = {"graph", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+
+static int parse(struct graph *g, int argc, char **argv)
+{
+    int status = pdk__cli_options_parse(&g->options, &verb, argc, argv);
+    if (status != 0 || g->options.answered)
+        return status;
+    if (g->json && g->dot)
+        return pdk__cli_usage("graph: --json or --dot, not both");
+    for (char **word = g->options.words; status == 0 && *word != NULL; word++)
+        if (strcmp(*word, "/") != 0)
+            status = pdk__cli_target_path(verb.name, *word);
+    return status == 0 ? pdk__cli_options_ensemble(&g->options) : status;
+}
+
+static void warn(const struct graph *g, const struct pdk__cli_census *census)
+{
+    fflush(stdout);
+    if (g->options.quiet)
+        return;
+    if (census->truncated)
+        pdk__cli_message("there are too many waits, some are left out");
+    pdk__cli_tree_warn(census->tree, "");
+}
+
+static int print(const struct graph *g, const struct pdk__cli_census *census)
+{
+    int status = 0;
+    if (g->json)
+        status = pdk__cli_graph_json(census);
+    else if (g->dot)
+        pdk__cli_graph_dot(census);
+    else
+        pdk__cli_graph_text(census);
+    warn(g, census);
+    return status != 0 ? status : census->verdict.n_deadlocks > 0 ? STATUS_BUSY : 0;
+}
+
+static int run(struct graph *g)
+{
+    static char root[] = "/";
+    char *everything[] = {root, NULL};
+    char *const *roots = g->options.words[0] != NULL ? g->options.words : everything;
+    struct pdk__cli_look look = {
+        .first = {.depth = g->depth, .max_paths = g->max_paths, .timeout_ms = g->options.connect_ms}};
+    pdk_client *c = NULL;
+    int status = 0;
+    g->options.path = roots[0];
+    int rc = pdk__cli_connect(&g->options, &c);
+    if (rc == 0)
+        rc = pdk__cli_look_take(&look, c, roots, g->processes, &g->options.path);
+    if (rc == 0)
+        status = print(g, &look.census);
+    if (rc != 0)
+        status = pdk__cli_report_failure(&g->options, c, rc);
+    pdk__cli_look_free(&look);
+    pdk_client_free(c);
+    return status;
+}
+
+int pdk__cli_graph_main(int argc, char **argv)
+{
+    struct graph g = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS};
+    int status = pdk__cli_options_begin(&g.options, verb.name);
+    if (status == 0)
+        status = parse(&g, argc, argv);
+    if (status == 0 && !g.options.answered)
+        status = run(&g);
+    pdk__cli_options_end(&g.options);
+    return status;
+}

@@ -1,0 +1,224 @@
+/* paddock top: the locks of a tree, again and again. */
+#include "cli/commands.h"
+#include "cli/connect.h"
+#include "cli/json.h"
+#include "cli/look/overview.h"
+#include "cli/message.h"
+#include "cli/number.h"
+#include "cli/options.h"
+#include "cli/screen.h"
+#include "cli/target.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATHS_MAX = 1000000, INTERVAL_MS = 2000, LOOK_MS = 5000 };
+
+static const char help[] = "Usage: paddock top [OPTION]... [PATH]...\n"
+                           "Show the locks at and below each PATH (/): who holds, who waits, how fast.\n"
+                           "      --once            one look\n"
+                           "      --json            a JSON object for each look, for programs\n"
+                           "      --interval SEC    time between two looks (2)\n"
+                           "      --depth N         look so far below each PATH (20)\n"
+                           "      --max-paths N     look at so many paths (10000)\n"
+                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
+                           "      --session-timeout SEC   of the session that looks (10)\n"
+                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
+                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
+                           "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
+                           "      --tls-any-name   --sasl-mechanism NAME   --password-file FILE\n"
+                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
+                           "On a terminal it fills the screen, until q is pressed.\n"
+                           "Exit: 0; 64 usage, 69 no ensemble, 70 internal, 77 not permitted.\n"
+                           "See paddock(1).\n";
+
+struct top {
+    struct pdk__cli_options options; /* first */
+    bool once, json;
+    int depth, max_paths;
+    int64_t interval_ms;
+    pdk_client *client;
+    struct pdk__cli_screen screen;
+    struct pdk__cli_tree last;
+    struct pdk__cli_overview overview; /* of it, as it is shown */
+    int64_t last_ms;
+};
+
+#define AT(member) .at = offsetof(struct top, member)
+
+static const struct pdk__cli_option own_options[] = {
+    {"once", 0, KIND_FLAG, AT(once)},
+    {"json", 0, KIND_FLAG, AT(json)},
+    {"interval", 0, KIND_SECONDS, AT(interval_ms), .low = 100, .high = 86400000},
+    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000},
+    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX},
+    {0}};
+
+static const struct pdk__cli_verb verb = {"top", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+
+static int parse(struct top *t, int argc, char **argv)
+{
+    int status = pdk__cli_options_parse(&t->options, &verb, argc, argv);
+    if (status != 0 || t->options.answered)
+        return status;
+    for (char **word = t->options.words; status == 0 && *word != NULL; word++)
+        if (strcmp(*word, "/") != 0)
+            status = pdk__cli_target_path(verb.name, *word);
+    return status == 0 ? pdk__cli_options_ensemble(&t->options) : status;
+}
+
+/* --- the screen -------------------------------------------------------------------------------------------------- */
+
+static void draw(const struct pdk__cli_overview *overview)
+{
+    char *text = NULL;
+    size_t size, lines;
+    int columns;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return;
+    pdk__cli_screen_size(&lines, &columns);
+    pdk__cli_overview_print(out, overview, lines, columns);
+    if (fclose(out) == 0)
+        pdk__cli_screen_draw(text);
+    free(text);
+}
+
+/* True when the user wants no more: by the key, by a signal, or by an input that has ended. A changed size needs no
+ * other look. */
+static bool rest(const struct top *t, int *status)
+{
+    int64_t until = pdk__cli_now_ms() + t->interval_ms;
+    bool quits = false;
+    while (!quits && pdk__cli_now_ms() < until) {
+        int signal = pdk__cli_screen_wait(&t->screen, -1, pdk__cli_poll_ms(until), &quits);
+        if (signal == SIGPIPE)
+            *status = pdk__cli_screen_unread();
+        if (signal != 0 && signal != SIGWINCH)
+            return true;
+        if (signal == SIGWINCH && t->screen.open) {
+            draw(&t->overview);
+            fflush(stdout);
+        }
+    }
+    return quits;
+}
+
+/* --- a look ------------------------------------------------------------------------------------------------------ */
+
+static int print(const struct top *t, const struct pdk__cli_overview *overview)
+{
+    if (t->json)
+        return pdk__cli_json_print(pdk__cli_overview_object(overview));
+    if (t->screen.open)
+        draw(overview);
+    else
+        pdk__cli_overview_print(stdout, overview, (size_t)-1, PDK__CLI_WIDE);
+    if (fflush(stdout) == 0)
+        return 0;
+    pdk__cli_message("cannot write to standard output");
+    return STATUS_INTERNAL;
+}
+
+/* A screen has it in its first line. */
+static void warn(const struct top *t, const struct pdk__cli_tree *tree, const struct pdk__cli_tree *before)
+{
+    bool told = before != NULL && before->truncated == tree->truncated && before->n_refused == tree->n_refused;
+    if (!told && !t->screen.open && !t->options.quiet)
+        pdk__cli_tree_warn(tree, "");
+}
+
+/* TREE is kept for the next look. */
+static int show(struct top *t, const struct pdk__cli_tree *tree, int64_t now_ms, int *status)
+{
+    struct pdk__cli_overview overview;
+    const struct pdk__cli_tree *before = t->last_ms > 0 ? &t->last : NULL;
+    int rc = pdk__cli_overview_take(&overview, tree, before, now_ms - t->last_ms) ? 0 : PDK_ENOMEM;
+    if (rc == 0)
+        *status = print(t, &overview);
+    if (rc == 0 && *status == 0)
+        warn(t, tree, before);
+    pdk__cli_overview_free(&t->overview);
+    pdk__cli_tree_free(&t->last);
+    t->last = *tree;
+    t->overview = overview;
+    t->overview.tree = &t->last;
+    t->last_ms = now_ms;
+    return rc;
+}
+
+static int look(struct top *t, int *status)
+{
+    static char root[] = "/";
+    char *everything[] = {root, NULL};
+    char *const *roots = t->options.words[0] != NULL ? t->options.words : everything;
+    int64_t now_ms = pdk__cli_now_ms(), wait_ms = t->options.connect_ms;
+    struct pdk__cli_tree tree = {.depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms};
+    if (!t->once && wait_ms > LOOK_MS)
+        tree.timeout_ms = LOOK_MS;
+    int rc = pdk__cli_tree_walk(t->client, &tree, roots, &t->options.path);
+    if (rc == 0)
+        return show(t, &tree, now_ms, status);
+    pdk__cli_tree_free(&tree);
+    return rc;
+}
+
+/* An outage passes: what was shown last stays on the screen. */
+static int look_again(struct top *t, int *status)
+{
+    int rc = look(t, status);
+    if (rc == 0 || t->once || t->last_ms == 0 || !pdk_err_retriable(rc))
+        return rc;
+    if (t->screen.open)
+        pdk__cli_screen_note(pdk_strerror(rc));
+    else if (!t->options.quiet)
+        pdk__cli_message("%s", pdk_strerror(rc));
+    fflush(stdout);
+    return 0;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+static int watch(struct top *t, int *status)
+{
+    int rc;
+    if (!t->once && !t->json)
+        pdk__cli_screen_open(&t->screen);
+    do
+        rc = look_again(t, status);
+    while (rc == 0 && *status == 0 && !t->once && !rest(t, status));
+    pdk__cli_screen_close(&t->screen);
+    return rc;
+}
+
+static int run(struct top *t)
+{
+    int status = 0;
+    t->options.path = "/";
+    int rc = pdk__cli_connect(&t->options, &t->client);
+    if (rc == 0 && !t->once)
+        pdk__cli_screen_begin(&t->screen, 0);
+    if (rc == 0)
+        rc = watch(t, &status);
+    if (rc != 0)
+        status = pdk__cli_report_failure(&t->options, t->client, rc);
+    pdk__cli_overview_free(&t->overview);
+    pdk__cli_tree_free(&t->last);
+    pdk_client_free(t->client);
+    return status;
+}
+
+int pdk__cli_top_main(int argc, char **argv)
+{
+    struct top t = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .interval_ms = INTERVAL_MS};
+    int status = pdk__cli_options_begin(&t.options, verb.name);
+    if (status == 0)
+        status = parse(&t, argc, argv);
+    if (status == 0 && !t.options.answered)
+        status = run(&t);
+    pdk__cli_options_end(&t.options);
+    return status;
+}

@@ -1,0 +1,279 @@
+#include "cli/run/acquisition.h"
+
+#include "cli/connect.h"
+#include "cli/incident.h"
+#include "cli/message.h"
+#include "cli/number.h"
+#include "cli/run/candidacy.h"
+#include "cli/target.h"
+#include "lib/assert.h"
+
+#include <paddock/semaphore.h>
+#include <stdio.h>
+#include <string.h>
+
+static void move(struct pdk__cli_acquisition *c, enum pdk__cli_phase phase)
+{
+#define TO(phase) (1U << PHASE_##phase)
+    static const unsigned moves[] = {[PHASE_CONNECTING] = TO(WAITING) | TO(ENDED),
+                                     [PHASE_WAITING] = TO(HELD) | TO(LEAVING) | TO(ENDED),
+                                     [PHASE_HELD] = TO(WAITING) | TO(LEAVING),
+                                     [PHASE_LEAVING] = TO(LEAVING) | TO(ENDED),
+                                     [PHASE_ENDED] = 0};
+    assert((moves[c->phase] & 1U << phase) != 0);
+    c->phase = phase;
+    if (phase == PHASE_ENDED)
+        c->deadline = -1;
+}
+
+/* The limit is known only now, from its node. */
+static void tell_limit(struct pdk__cli_acquisition *c)
+{
+    const struct pdk__cli_options *o = c->options;
+    int limit = o->limit_from != NULL ? (int)pdk_semaphore_limit(c->lock.lock) : 0;
+    if (limit > 0 && o->count > limit)
+        snprintf(c->why, sizeof c->why, "%d permits are more than the limit of %d", o->count, limit);
+}
+
+static void end(struct pdk__cli_acquisition *c, int rc)
+{
+    assert(rc != 0);
+    move(c, PHASE_ENDED);
+    c->rc = rc;
+    if (rc == PDK_EINVAL && c->lock.lock != NULL)
+        tell_limit(c);
+    if (c->why[0] == '\0' && c->lock.lock != NULL)
+        pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
+    if (c->leader != NULL)
+        pdk_lock_last_error(c->leader, c->why, sizeof c->why);
+    if (c->why[0] == '\0' && c->client != NULL)
+        pdk_client_last_error(c->client, c->why, sizeof c->why);
+    if (c->why[0] == '\0')
+        snprintf(c->why, sizeof c->why, "%s", pdk_strerror(rc));
+}
+
+static void released(int rc, void *arg)
+{
+    struct pdk__cli_acquisition *c = arg;
+    /* The loss may become known only now: for an unknown part of its time the command had no lock. */
+    if (rc == PDK_ELOST)
+        c->lost = true;
+    move(c, PHASE_ENDED);
+}
+
+/* If no server comes back, the release is not confirmed: the library reports that after a session timeout. */
+static void release(struct pdk__cli_acquisition *c)
+{
+    move(c, PHASE_LEAVING);
+    int rc = pdk__cli_object_release(&c->lock, released, c);
+    /* Closing the session deletes the node as well. */
+    if (rc != 0)
+        released(rc, c);
+}
+
+static void granted(int rc, void *arg)
+{
+    struct pdk__cli_acquisition *c = arg;
+    /* If no server could be asked for the lock, the result is not "busy". */
+    if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
+        rc = PDK_EDISCONNECTED;
+    if (rc != 0) {
+        end(c, rc);
+    } else if (c->phase == PHASE_LEAVING) {
+        release(c); /* the grant came before the cancellation */
+    } else {
+        move(c, PHASE_HELD);
+        c->state = PDK_HELD;
+    }
+}
+
+static void note_state(void *arg, pdk_state state)
+{
+    struct pdk__cli_acquisition *c = arg;
+    c->state = state;
+    c->lost |= state == PDK_LOST;
+}
+
+static void note_revoked(void *arg)
+{
+    struct pdk__cli_acquisition *c = arg;
+    c->revoked = true;
+}
+
+static int make_lock(struct pdk__cli_acquisition *c)
+{
+    c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
+    return pdk__cli_object_make(&c->lock, c->client, c->options, &c->watcher);
+}
+
+static void make_object(struct pdk__cli_acquisition *c)
+{
+    assert(c->client != NULL && c->lock.lock == NULL && c->leader == NULL);
+    int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_lock(c);
+    if (rc != 0)
+        end(c, rc);
+}
+
+/* The client has been created, or its creation has failed. */
+static void take_client(struct pdk__cli_acquisition *c)
+{
+    int rc;
+    if (c->opener == NULL || !pdk__cli_opener_take(c->opener, &rc, &c->client, c->why))
+        return;
+    c->opener = NULL;
+    if (rc == 0) {
+        make_object(c);
+        return;
+    }
+    if (rc == PDK_EINVAL)
+        snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", c->options->hosts);
+    end(c, rc);
+}
+
+void pdk__cli_acquisition_begin(struct pdk__cli_acquisition *c, const struct pdk__cli_options *o)
+{
+    *c = (struct pdk__cli_acquisition){.options = o,
+                                       .recipe = pdk__cli_recipe(o),
+                                       .began_ms = pdk__cli_now_ms(),
+                                       .state = PDK_FREE,
+                                       .move = move,
+                                       .end = end};
+    int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
+    c->deadline = c->began_ms + limit;
+    c->opener = pdk__cli_opener_begin(o);
+    if (c->opener == NULL)
+        end(c, PDK_ESYSTEM);
+}
+
+int pdk__cli_acquisition_fd(const struct pdk__cli_acquisition *c)
+{
+    if (c->opener != NULL)
+        return pdk__cli_opener_fd(c->opener);
+    return c->client != NULL ? pdk_client_fd(c->client) : -1;
+}
+
+static void ask(struct pdk__cli_acquisition *c)
+{
+    int64_t left = c->options->wait_ms;
+    if (left > 0)
+        left -= pdk__cli_now_ms() - c->began_ms;
+    if (c->options->wait_ms > 0 && left <= 0)
+        left = 0;
+    move(c, PHASE_WAITING);
+    c->deadline = -1;
+    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
+    if (rc != 0)
+        end(c, rc);
+}
+
+static void give_up_connecting(struct pdk__cli_acquisition *c)
+{
+    int64_t ms = c->deadline - c->began_ms;
+    bool secure = c->client != NULL && pdk_client_wait(c->client, 0) == PDK_ETLS; /* its incident has the reason */
+    end(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
+    if (!secure)
+        pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
+}
+
+static void check_connection(struct pdk__cli_acquisition *c)
+{
+    switch (c->client != NULL ? pdk_client_state(c->client) : PDK_SESSION_CONNECTING) {
+    case PDK_SESSION_CONNECTED:
+        ask(c);
+        break;
+    case PDK_SESSION_OVER:
+        end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
+        break;
+    default:
+        if (pdk__cli_now_ms() >= c->deadline)
+            give_up_connecting(c);
+    }
+}
+
+void pdk__cli_acquisition_step(struct pdk__cli_acquisition *c)
+{
+    if (c->phase == PHASE_CONNECTING)
+        take_client(c);
+    if (c->client != NULL)
+        pdk_client_dispatch(c->client);
+    if (c->phase == PHASE_CONNECTING)
+        check_connection(c);
+    else if (c->leader != NULL)
+        pdk__cli_candidacy_step(c);
+}
+
+void pdk__cli_acquisition_again(struct pdk__cli_acquisition *c, int64_t pause_ms)
+{
+    if (c->phase == PHASE_HELD)
+        pdk__cli_candidacy_again(c, pause_ms);
+}
+
+void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *token, char *node, size_t size)
+{
+    assert(c->phase == PHASE_HELD);
+    if (c->leader != NULL) {
+        *token = c->token;
+        pdk_lock_node(c->leader, node, size);
+    } else {
+        pdk_grant_token(c->lock.grant, token);
+        pdk_grant_node(c->lock.grant, 0, node, size);
+    }
+}
+
+int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
+{
+    return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : pdk_grant_valid_ms(c->lock.grant);
+}
+
+static void give_up(struct pdk__cli_acquisition *c)
+{
+    move(c, PHASE_LEAVING);
+    pdk_grant_cancel(c->lock.grant);
+}
+
+void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
+{
+    switch (c->phase) {
+    case PHASE_CONNECTING:
+        end(c, PDK_ECANCELED);
+        break;
+    case PHASE_WAITING:
+        (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);
+        break;
+    case PHASE_HELD:
+        (c->leader != NULL ? pdk__cli_candidacy_leave : release)(c);
+        break;
+    default:
+        break;
+    }
+}
+
+void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
+{
+    pdk_client_close(c->client);
+    pdk__cli_object_free(&c->lock);
+    pdk_lock_free(c->leader);
+    pdk_client_free(c->client);
+    c->leader = NULL;
+    c->client = NULL;
+}
+
+int pdk__cli_acquisition_status(const struct pdk__cli_acquisition *c, char text[PDK__CLI_INCIDENT])
+{
+    const struct pdk__cli_options *o = c->options;
+    int status = pdk__cli_status_of(c->rc, o->busy_status);
+    *text = '\0';
+    if (c->rc == 0 || c->rc == PDK_ECANCELED)
+        return 0;
+    bool busy = c->rc == PDK_EBUSY || c->rc == PDK_ETIMEDOUT;
+    char path[PDK__CLI_SHORT];
+    const char *slow = strstr(c->why, "connected, but");
+    if (busy && slow != NULL)
+        snprintf(text, PDK__CLI_INCIDENT, "%s: %.200s", pdk__cli_short(o->path, path), slow);
+    else if (busy && o->verbose)
+        snprintf(text, PDK__CLI_INCIDENT, "%s: %s", pdk__cli_short(o->path, path),
+                 o->wait_ms == 0 ? "held by another" : "still held by another: gave up");
+    else if (!busy)
+        pdk__cli_incident(o, c->rc, c->why, text);
+    return status;
+}

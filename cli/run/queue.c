@@ -1,0 +1,225 @@
+#include "cli/run/queue.h"
+
+#include "cli/conflicts.h"
+#include "cli/message.h"
+#include "cli/owner.h"
+#include "cli/run/channel.h"
+#include "cli/target.h"
+#include "lib/assert.h"
+
+#include <paddock/contenders.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Each look costs a listing and two requests, for each waiter, and for a permit a second listing. So the looks become
+ * rarer, from FIRST_MS to LAST_MS. */
+enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, HOLDER = 320 };
+
+struct pdk__cli_queue {
+    pthread_t thread;
+    pdk_client *client;
+    const struct pdk__cli_options *options;
+    int channel;
+    int stop;
+    struct pdk__cli_conflicts reported;
+    char reported_holder[HOLDER]; /* the last reported holder */
+};
+
+/* Where we stand among those who wait, from 1, or 0 when that is not known; and who holds, by the list's index. */
+struct standing {
+    long at, of;
+    long holder; /* -1: nobody, or ourselves */
+};
+
+/* Our place, from 0, or -1; names of ours begin with the session. Junk comes last and blocks no contender, so it
+ * does not count. */
+static long place(const pdk_contender_list *list, int64_t session, long *n)
+{
+    char own[24];
+    long ours = -1;
+    snprintf(own, sizeof own, "%016llx-", (unsigned long long)session);
+    *n = 0;
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++) {
+        if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
+            continue;
+        if (ours < 0 && session != 0 && strncmp(pdk_contender_name(list, i), own, strlen(own)) == 0)
+            ours = *n;
+        ++*n;
+    }
+    return ours;
+}
+
+static struct standing in_queue(const pdk_contender_list *list, int64_t session)
+{
+    long n, ours = place(list, session, &n);
+    if (n == 0 || ours == 0)
+        return (struct standing){.holder = -1};
+    assert(ours < n);
+    return (struct standing){.at = ours > 0 ? ours : 0, .of = n - 1};
+}
+
+/* Of those who wait for permits the first holds the gate, and may have nodes among the permits. Junk holds permits, too,
+ * and comes last. */
+static struct standing before_gate(const pdk_contender_list *permits, const pdk_contender_list *gate, int64_t session)
+{
+    long n, waiting, size = (long)pdk_contender_list_size(permits);
+    long ours = place(permits, session, &n), at = place(gate, session, &waiting);
+    return (struct standing){.at = at + 1, .of = waiting, .holder = ours != 0 && n > 0 ? 0 : n < size ? size - 1 : -1};
+}
+
+/* TEXT is the line, the place before the holder because a narrow terminal cuts its end. HOLDER is the part whose
+ * change makes -v print the line again. */
+static void describe(const struct standing *standing, const char *of, const pdk_contender_list *list, char *text,
+                     size_t size, char holder[HOLDER])
+{
+    char path[PDK__CLI_SHORT], position[64] = "";
+    size_t first = (size_t)standing->holder;
+    pdk__cli_short(of, path);
+    if (standing->holder < 0) {
+        *holder = '\0';
+        snprintf(text, size, "waiting for %s", path);
+        return;
+    }
+    pdk__cli_owner(list, first, holder, HOLDER);
+    if (standing->at > 0)
+        snprintf(position, sizeof position, "place %ld of %ld, ", standing->at, standing->of);
+    snprintf(text, size, "waiting for %s: %sheld by %s%s%s", path, position, holder,
+             pdk_contender_dialect(list, first) == PDK_DIALECT_JUNK ? " (junk)" : "",
+             pdk_contender_number(list, first, PDK_CONTENDER_REVOKED) ? ", who was asked for it" : "");
+}
+
+static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender_list *list)
+{
+    struct pdk__cli_conflicts conflicts = {0};
+    pdk__cli_conflicts_add_own(&conflicts, q->options->confirmed, q->options->lock_delay_ms > 0);
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        pdk__cli_conflicts_add(&conflicts, list, i);
+    if (!q->options->quiet)
+        pdk__cli_conflicts_report(&conflicts, &q->reported, path);
+}
+
+static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
+{
+    struct pollfd fd = {.fd = q->stop, .events = POLLIN};
+    return poll(&fd, 1, (int)ms) > 0;
+}
+
+/* On a terminal the line is drawn again; for -v without one, it is printed when the holder has changed. */
+static void report(struct pdk__cli_queue *q, const char *text, const char *holder)
+{
+    struct pdk__cli_note note = {.kind = NOTE_QUEUE};
+    snprintf(note.text, sizeof note.text, "paddock: %s", text);
+    if (q->channel >= 0)
+        pdk__cli_channel_send(q->channel, &note);
+    else if (q->options->verbose && strcmp(q->reported_holder, holder) != 0)
+        pdk__cli_message("%s", text);
+    snprintf(q->reported_holder, sizeof q->reported_holder, "%s", holder);
+}
+
+/* Of several paths, the first on which another is before us. */
+static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list **list, struct standing *standing)
+{
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && pdk__cli_options_path_at(q->options, i) != NULL; i++) {
+        *path = pdk__cli_options_path_at(q->options, i);
+        pdk_contender_list_free(*list);
+        *list = NULL;
+        rc = pdk_contenders_first(q->client, *path, 1, PATIENCE_MS, list);
+        if (rc == 0)
+            *standing = in_queue(*list, pdk_client_session_id(q->client));
+        if (rc == 0 && standing->at > 0)
+            break;
+    }
+    return rc;
+}
+
+static int list_below(struct pdk__cli_queue *q, const char *name, size_t n, pdk_contender_list **list)
+{
+    char *path = NULL;
+    int rc = asprintf(&path, "%s/%s", q->options->path, name) >= 0 ? 0 : PDK_ENOMEM;
+    if (rc == 0) {
+        rc = pdk_contenders_first(q->client, path, n, PATIENCE_MS, list);
+        free(path);
+    }
+    return rc;
+}
+
+static int find_permits(struct pdk__cli_queue *q, pdk_contender_list **list, struct standing *standing)
+{
+    pdk_contender_list *gate = NULL;
+    int rc = list_below(q, "leases", 1, list);
+    if (rc == 0)
+        rc = list_below(q, "locks", 0, &gate);
+    if (rc == 0)
+        *standing = before_gate(*list, gate, pdk_client_session_id(q->client));
+    pdk_contender_list_free(gate);
+    return rc;
+}
+
+/* Nothing is printed once the wait is over. Returns whether to look again. */
+static bool look(struct pdk__cli_queue *q)
+{
+    char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
+    const char *of = q->options->path;
+    pdk_contender_list *list = NULL;
+    struct standing standing = {.holder = -1};
+    int rc = q->options->limit > 0 ? find_permits(q, &list, &standing) : find(q, &of, &list, &standing);
+    bool over = stopped(q, 0) || pdk_err_fatal(rc);
+    if (rc == 0) {
+        describe(&standing, of, list, text, sizeof text, holder);
+    } else {
+        snprintf(holder, sizeof holder, "%s", pdk_strerror(rc));
+        snprintf(text, sizeof text, "waiting for %s: %s", pdk__cli_short(of, path), holder);
+    }
+    if (rc == 0 && !over && !q->options->elect)
+        warn(q, of, list);
+    if (!over)
+        report(q, text, holder);
+    pdk_contender_list_free(list);
+    return !over;
+}
+
+static void *watch(void *arg)
+{
+    struct pdk__cli_queue *q = arg;
+    unsigned seed = (unsigned)(getpid() ^ time(NULL));
+    bool again = !stopped(q, FIRST_MS) && look(q);
+    for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
+        again = !stopped(q, ms / 2 + rand_r(&seed) % ms) && look(q); /* not all at the same time */
+    return NULL;
+}
+
+struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int channel)
+{
+    struct pdk__cli_queue *q = calloc(1, sizeof *q);
+    if (q == NULL)
+        return NULL;
+    *q = (struct pdk__cli_queue){.client = c, .options = o, .channel = channel, .stop = eventfd(0, EFD_CLOEXEC)};
+    if (q->stop >= 0 && pthread_create(&q->thread, NULL, watch, q) == 0)
+        return q;
+    if (q->stop >= 0)
+        close(q->stop);
+    free(q);
+    return NULL;
+}
+
+void pdk__cli_queue_stop(struct pdk__cli_queue *q)
+{
+    if (q != NULL)
+        eventfd_write(q->stop, 1);
+}
+
+void pdk__cli_queue_free(struct pdk__cli_queue *q)
+{
+    if (q == NULL)
+        return;
+    pthread_join(q->thread, NULL);
+    close(q->stop);
+    free(q);
+}
