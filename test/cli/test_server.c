@@ -87,12 +87,12 @@ static void interrupted(void)
 /* PATH has a java that never becomes a server. */
 static void not_ready(int signal)
 {
-    char java[64], path[256];
+    char java[64], path[8192]; /* a PATH that is cut may have lost mktemp */
     snprintf(java, sizeof java, "%s/java", tmp);
     FILE *f = fopen(java, "w");
     CHECK(f != NULL && fputs("#!/bin/sh\nexec sleep 1000\n", f) >= 0 && fclose(f) == 0);
     CHECK_EQ(chmod(java, 0700), 0);
-    snprintf(path, sizeof path, "PATH=%s:%.200s", tmp, getenv("PATH"));
+    snprintf(path, sizeof path, "PATH=%s:%s", tmp, getenv("PATH"));
     program_start(&c, ARGS("env", path, program_built("uninstalled/paddock"), "server"),
                   PROGRAM_OUTPUT | PROGRAM_ERRORS);
     CHECK_WITHIN(GENEROUS, entries() == 2);
