@@ -17,30 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char help[] = "Usage: paddock barrier [wait] [OPTION]... PATH\n"
-                           "       paddock barrier set|remove [OPTION]... PATH\n"
-                           "       paddock barrier -N COUNT [OPTION]... PATH [--] CMD [ARG]...\n"
-                           "Wait while the barrier PATH is set; set it, or remove it. With -N: enter together\n"
-                           "with COUNT members, run a command, and leave together.\n"
-                           "  -N, --members COUNT   how many members enter together\n"
-                           "  -n, --nb              look once, and do not wait\n"
-                           "  -w, --wait SEC        wait at most so long, also --timeout (decimals allowed)\n"
-                           "      --leave-wait SEC  wait at most so long for the others to leave\n"
-                           "  -E, --conflict-exit-code N   exit status when timed out, or one too many (1)\n"
-                           "      --json            of wait, set and remove: a JSON object, for programs\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   a member that dies is counted so much longer (10)\n"
-                           "      --connect-timeout SEC   give up on servers that never answered (30; -n 5)\n"
-                           "      --label TEXT            in the data of the nodes (the command's name)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
-                           "      --acl SCHEME:ID:PERMS   who may touch the nodes (everybody)\n"
-                           "      --lost-exit-code N      exit status when the session was lost inside (76)\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "The command gets PADDOCK_PATH.\n"
-                           "Exit: 0, or the command's own, or 128+signal; 64 usage, 69 no ensemble,\n"
-                           "70 internal, 76 lost, 77 not permitted, 126 cannot run, 127 not found.\n"
-                           "See paddock(1).\n";
+static const char usage[] = "Usage: paddock barrier [wait] [OPTION]... PATH\n"
+                            "       paddock barrier set|remove [OPTION]... PATH\n"
+                            "       paddock barrier -N COUNT [OPTION]... PATH [--] CMD [ARG]...\n"
+                            "Wait while the barrier PATH is set (-n: look once); set it, or remove it. With\n"
+                            "-N: enter together with COUNT members, run a command, and leave together.\n";
+
+static const char notes[] = "The command gets PADDOCK_PATH.\n"
+                            "Exit: 0, or the command's own, or 128+signal; 64 usage, 69 no ensemble,\n"
+                            "70 internal, 76 lost, 77 not permitted, 126 cannot run, 127 not found.\n"
+                            "See paddock(1).\n";
 
 enum task { WAIT, SET, REMOVE, ENTER };
 
@@ -65,20 +51,21 @@ struct barrier {
 #define AT(member) .at = offsetof(struct barrier, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"members", 'N', KIND_NUMBER, AT(members), .low = 1, .high = PDK_DOUBLE_BARRIER_MAX},
-    {"leave-wait", 0, KIND_SECONDS, AT(leave_ms)},
-    {"json", 0, KIND_FLAG, AT(json)},
+    {"members", 'N', KIND_NUMBER, AT(members), .low = 1, .high = PDK_DOUBLE_BARRIER_MAX, .value = "COUNT",
+     .help = "how many members enter together"},
+    {"leave-wait", 0, KIND_SECONDS, AT(leave_ms), .help = "wait at most so long for the others to leave"},
+    {"json", 0, KIND_FLAG, AT(json), .help = "of wait, set and remove: a JSON object"},
     {0}};
 
 #define TABLES                                                                                                         \
     {                                                                                                                  \
-        pdk__cli_ensemble_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_node_options,              \
-            pdk__cli_label_options, own_options                                                                        \
+        own_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_ensemble_options,                        \
+            pdk__cli_label_options, pdk__cli_node_options                                                              \
     }
 
 /* Before the path, where a command may follow; and after the word for the task. */
-static const struct pdk__cli_verb verb = {"barrier", help, TABLES, .ends = true};
-static const struct pdk__cli_verb verb_of_task = {"barrier", help, TABLES, .ends = false};
+static const struct pdk__cli_verb verb = {"barrier", usage, notes, TABLES, .ends = true};
+static const struct pdk__cli_verb verb_of_task = {"barrier", usage, notes, TABLES, .ends = false};
 
 static bool find_task(const char *word, enum task *task)
 {

@@ -44,6 +44,7 @@ paddock_SOURCES = \
 	%D%/run/group.c %D%/run/group.h \
 	%D%/run/guard.c %D%/run/guard.h \
 	%D%/run/hold.c \
+	%D%/help.c %D%/help.h \
 	%D%/incident.c %D%/incident.h \
 	%D%/run/job.c %D%/run/job.h \
 	%D%/json.c %D%/json.h \

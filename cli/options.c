@@ -1,6 +1,7 @@
 #include "cli/options.h"
 
 #include "cli/credentials.h"
+#include "cli/help.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/process_title.h"
@@ -102,40 +103,45 @@ static int take_also(struct pdk__cli_options *o, char *value)
 
 enum { DAY_MS = 86400000 };
 
+#define FILE_OF(member) KIND_TEXT, AT(security.member), .value = "FILE"
+#define NAME_OF(member) KIND_TEXT, AT(security.member), .value = "NAME"
+
 const struct pdk__cli_option pdk__cli_ensemble_options[] = {
-    {"hosts", 'z', KIND_TEXT, AT(hosts)},
-    {"session-timeout", 0, KIND_SECONDS, AT(session_ms), .low = 100, .high = DAY_MS},
-    {"connect-timeout", 0, KIND_SECONDS, AT(connect_ms)},
-    {"auth", 0, KIND_OTHER, .take = take_auth},
-    {"auth-file", 0, KIND_OTHER, .take = take_auth_file},
-    {"tls-ca", 0, KIND_TEXT, AT(security.ca)},
-    {"tls-cert", 0, KIND_TEXT, AT(security.cert)},
-    {"tls-key", 0, KIND_TEXT, AT(security.key)},
+    {"hosts", 'z', KIND_TEXT, AT(hosts), .value = "HOSTS", .help = "ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)"},
+    {"session-timeout", 0, KIND_SECONDS, AT(session_ms), .low = 100, .high = DAY_MS,
+     .help = "the session ends after so long a silence (%)"},
+    {"connect-timeout", 0, KIND_SECONDS, AT(connect_ms), .help = "give up on servers that never answer (30)"},
+    {"auth", 0, KIND_OTHER, .take = take_auth, .value = "SCHEME:CRED"},
+    {"auth-file", 0, KIND_OTHER, .take = take_auth_file, .value = "FILE"},
+    {"tls-ca", 0, FILE_OF(ca)},
+    {"tls-cert", 0, FILE_OF(cert)},
+    {"tls-key", 0, FILE_OF(key)},
     {"tls-any-name", 0, KIND_FLAG, AT(security.any_name)},
-    {"sasl-user", 0, KIND_TEXT, AT(security.user)},
-    {"sasl-mechanism", 0, KIND_TEXT, AT(security.mechanism)},
-    {"password-file", 0, KIND_TEXT, AT(security.password_file)},
+    {"sasl-user", 0, NAME_OF(user)},
+    {"sasl-mechanism", 0, NAME_OF(mechanism)},
+    {"password-file", 0, FILE_OF(password_file)},
     {"quiet", 'q', KIND_FLAG, AT(quiet)},
     {"verbose", 'v', KIND_COUNT, AT(verbose)},
     {0},
 };
 
 const struct pdk__cli_option pdk__cli_wait_options[] = {
-    {"wait", 'w', KIND_SECONDS, AT(wait_ms)},
-    {"timeout", 0, KIND_SECONDS, AT(wait_ms)},
-    {"conflict-exit-code", 'E', KIND_NUMBER, AT(busy_status), .high = 255},
+    {"wait", 'w', KIND_SECONDS, AT(wait_ms), .help = "wait at most so long"},
+    {"timeout", 0, KIND_SECONDS, AT(wait_ms), .help = ""},
+    {"conflict-exit-code", 'E', KIND_NUMBER, AT(busy_status), .high = 255,
+     .help = "exit status when busy or timed out (%)"},
     {0},
 };
 
 /* Of these and --wait, the last one counts. */
 const struct pdk__cli_option pdk__cli_nowait_options[] = {
     {"nb", 'n', KIND_SECONDS, AT(wait_ms), .implied = "0"},
-    {"nonblock", 0, KIND_SECONDS, AT(wait_ms), .implied = "0"},
+    {"nonblock", 0, KIND_SECONDS, AT(wait_ms), .implied = "0", .help = ""},
     {0},
 };
 
 const struct pdk__cli_option pdk__cli_node_options[] = {
-    {"acl", 0, KIND_OTHER, .take = take_acl},
+    {"acl", 0, KIND_OTHER, .take = take_acl, .value = "SCHEME:ID:PERMS"},
     {"lost-exit-code", 0, KIND_NUMBER, AT(lost_status), .high = 255},
     {0},
 };
@@ -154,13 +160,16 @@ const struct pdk__cli_option pdk__cli_grant_options[] = {
 
 /* As in flock(1), the last one counts. */
 const struct pdk__cli_option pdk__cli_mode_options[] = {
-    {"shared", 's', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "1"},
+    {"shared", 's', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "1",
+     .help = "hold beside others that share; -x: alone"},
     {"exclusive", 'x', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
-    {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
-    {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX},
-    {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX},
-    {"limit-from", 0, KIND_TEXT, AT(limit_from)},
-    {"also", 'l', KIND_OTHER, .take = take_also},
+    {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2", .help = ""},
+    {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX, .value = "COUNT",
+     .help = "so many permits of a semaphore (1)"},
+    {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX, .help = "of so many permits in all"},
+    {"limit-from", 0, KIND_TEXT, AT(limit_from), .value = "NODE"},
+    {"also", 'l', KIND_OTHER, .take = take_also, .value = "PATH",
+     .help = "this path, too, all or none; may be repeated"},
     {0},
 };
 
@@ -254,20 +263,16 @@ struct grammar {
     size_t n;
 };
 
-static bool has_value(const struct pdk__cli_option *row)
-{
-    return row->kind != KIND_FLAG && row->kind != KIND_COUNT && row->implied == NULL;
-}
-
 static void add(struct grammar *g, const struct pdk__cli_option *table)
 {
     for (const struct pdk__cli_option *row = table; row->name != NULL; row++, g->n++) {
         assert(g->n < ROWS_MAX);
         g->rows[g->n] = row;
-        g->longs[g->n] = (struct option){row->name, has_value(row), NULL, LONG + (int)g->n};
+        g->longs[g->n] = (struct option){row->name, pdk__cli_option_has_value(row), NULL, LONG + (int)g->n};
         size_t at = strlen(g->letters);
         if (row->letter != 0)
-            snprintf(g->letters + at, sizeof g->letters - at, "%c%s", row->letter, has_value(row) ? ":" : "");
+            snprintf(g->letters + at, sizeof g->letters - at, "%c%s", row->letter,
+                     pdk__cli_option_has_value(row) ? ":" : "");
     }
 }
 
@@ -316,7 +321,7 @@ static void answer(struct pdk__cli_options *o, const struct pdk__cli_verb *verb)
 {
     o->answered = o->help || o->version;
     if (o->help)
-        fputs(verb->help, stdout);
+        pdk__cli_help(verb, general_options, o);
     else if (o->version)
         pdk__cli_version();
 }

@@ -68,6 +68,8 @@ struct pdk__cli_option {
     size_t at;           /* where its member is in the sub-command's struct */
     int64_t low, high;   /* limits; a HIGH of 0: none */
     const char *implied; /* the option takes no value, and stands for this one; NULL: it takes one */
+    const char *value;   /* its name in the help; NULL: by the kind */
+    const char *help;    /* what it does, "%" being its default; NULL: the help has the name alone; "": not even that */
     int (*take)(struct pdk__cli_options *o, char *value); /* returns 0 or an exit status, already explained */
 };
 
@@ -75,10 +77,16 @@ enum { PDK__CLI_TABLES_MAX = 8 };
 
 struct pdk__cli_verb {
     const char *name;
-    const char *help;
+    const char *usage, *notes;                                     /* the beginning of its help, and the end */
     const struct pdk__cli_option *tables[PDK__CLI_TABLES_MAX + 1]; /* up to NULL; --help and --version need no row */
     bool ends;                                                     /* the options end at the first other word */
 };
+
+/* Does a value follow it? */
+static inline bool pdk__cli_option_has_value(const struct pdk__cli_option *row)
+{
+    return row->kind != KIND_FLAG && row->kind != KIND_COUNT && row->implied == NULL;
+}
 
 /* Shared tables. */
 extern const struct pdk__cli_option pdk__cli_ensemble_options[]; /* how to reach the servers; what to say */

@@ -20,18 +20,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char help[] = "Usage: paddock server [OPTION]...\n"
-                           "Run a throwaway ZooKeeper on the loopback interface, in a temporary directory,\n"
-                           "and print when it is ready: export PADDOCK_HOSTS=127.0.0.1:PORT\n"
-                           "It ends, and its directory goes, when it is stopped (Ctrl-C) or its parent dies.\n"
-                           "      --port N        listen there (a free port)\n"
-                           "      --tick MS       ZooKeeper's tickTime; sessions last at least two (500)\n"
-                           "      --data DIR      keep the data there (nowhere)\n"
-                           "      --parent PID    live as long as that process; 0: until stopped (parent)\n"
-                           "  -h, --help   -V, --version\n"
-                           "In a script:  eval \"$(paddock server --parent $$ &)\"\n"
-                           "Needs Debian's libzookeeper-java and a Java runtime.\n"
-                           "Exit: 0 stopped, 64 usage, 69 no server to be had, or it ended by itself.\n";
+static const char usage[] = "Usage: paddock server [OPTION]...\n"
+                            "Run a throwaway ZooKeeper on the loopback interface, in a temporary directory,\n"
+                            "and print when it is ready: export PADDOCK_HOSTS=127.0.0.1:PORT\n"
+                            "It ends, and its directory goes, when it is stopped (Ctrl-C) or its parent dies.\n";
+
+static const char notes[] = "In a script:  eval \"$(paddock server --parent $$ &)\"\n"
+                            "Needs Debian's libzookeeper-java and a Java runtime.\n"
+                            "Exit: 0 stopped, 64 usage, 69 no server to be had, or it ended by itself.\n";
 
 enum { READY_MS = 60000, GRACE_MS = 2000 };
 
@@ -44,14 +40,16 @@ struct server {
 #define AT(member) .at = offsetof(struct server, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"port", 0, KIND_NUMBER, AT(wanted.client_port), .low = 1, .high = 65535},
-    {"tick", 0, KIND_NUMBER, AT(wanted.tick_ms), .low = 10, .high = 3600000},
-    {"data", 0, KIND_TEXT, AT(wanted.data_dir)},
-    {"parent", 0, KIND_NUMBER, AT(parent), .high = INT_MAX},
+    {"port", 0, KIND_NUMBER, AT(wanted.client_port), .low = 1, .high = 65535, .help = "listen there (a free port)"},
+    {"tick", 0, KIND_NUMBER, AT(wanted.tick_ms), .low = 10, .high = 3600000, .value = "MS",
+     .help = "ZooKeeper's tickTime; a session lasts two (500)"},
+    {"data", 0, KIND_TEXT, AT(wanted.data_dir), .value = "DIR", .help = "keep the data there (nowhere)"},
+    {"parent", 0, KIND_NUMBER, AT(parent), .high = INT_MAX, .value = "PID",
+     .help = "live as long as that process; 0: until stopped"},
     {0},
 };
 
-static const struct pdk__cli_verb verb = {"server", help, {own_options}, .ends = false};
+static const struct pdk__cli_verb verb = {"server", usage, notes, {own_options}, .ends = false};
 
 static int parse(struct server *s, int argc, char **argv)
 {

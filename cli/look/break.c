@@ -18,27 +18,15 @@
 
 enum { LOOK_EVERY_MS = 100 };
 
-static const char help[] = "Usage: paddock break [OPTION]... PATH\n"
-                           "Ask the holder of the lock PATH to release it.\n"
-                           "  -w, --wait SEC        wait so long until that is done; exit 1 if not\n"
-                           "      --force           delete the holder's node, after a question; with -w,\n"
-                           "                        if it is still there then. The next in line holds at\n"
-                           "                        once, whatever the one before still does\n"
-                           "      --node NODE, --session ID   not the holders: that contender, or the\n"
-                           "                        contenders of that session, as ls shows them\n"
-                           "  -y, --yes             no question: for scripts\n"
-                           "      --json            a JSON object, for programs\n"
-                           "  -E N                  exit status when it is still held (1)\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   of the session that asks (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
-                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or not confirmed;\n"
-                           "64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
-                           "See paddock(1).\n";
+static const char usage[] = "Usage: paddock break [OPTION]... PATH\n"
+                            "Ask the holder of the lock PATH to release it.\n";
+
+static const char notes[] = "With --force the next in line holds at once, whatever the one before still does.\n"
+                            "With --node or --session not the holders: that contender, or the contenders of\n"
+                            "that session, as ls shows them.\n"
+                            "Exit: 0 asked (with -w: and gone), or removed; 1 still held, or not confirmed;\n"
+                            "64 usage, 66 nobody holds it, 69 no ensemble, 70 internal, 77 not permitted.\n"
+                            "See paddock(1).\n";
 
 struct words {
     struct pdk__cli_options options; /* first */
@@ -55,11 +43,15 @@ struct words {
 #define AT(member) .at = offsetof(struct words, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"node", 0, KIND_TEXT, AT(node)}, {"session", 0, KIND_TEXT, AT(chose)}, {"force", 0, KIND_FLAG, AT(force)},
-    {"yes", 'y', KIND_FLAG, AT(yes)}, {"json", 0, KIND_FLAG, AT(json)},     {0}};
+    {"node", 0, KIND_TEXT, AT(node), .value = "NODE", .help = "the contender whose node it is"},
+    {"session", 0, KIND_TEXT, AT(chose), .value = "ID", .help = "the contenders of that session"},
+    {"force", 0, KIND_FLAG, AT(force), .help = "delete the node, after a question (-w: if need be)"},
+    {"yes", 'y', KIND_FLAG, AT(yes), .help = "no question: for scripts"},
+    {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs"},
+    {0}};
 
 static const struct pdk__cli_verb verb = {
-    "break", help, {pdk__cli_ensemble_options, pdk__cli_wait_options, own_options}, .ends = false};
+    "break", usage, notes, {pdk__cli_wait_options, own_options, pdk__cli_ensemble_options}, .ends = false};
 
 /* As ls shows it; 0 is none. */
 static bool read_session(struct words *w)

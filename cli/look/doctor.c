@@ -18,22 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "Usage: paddock doctor [OPTION]... PATH...\n"
-                           "Tell what is wrong with the locks PATH, and what to do about it.\n"
-                           "      --json            a JSON object, for programs\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   of the session that looks (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
-                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
-                           "acl, mixed, counter, orphan, deadlock, quota. Of a semaphore, its locks and\n"
-                           "leases are looked at. It tries no write: that the servers refuse one, by a quota\n"
-                           "that it does not see or for want of containers, it cannot tell.\n"
-                           "Exit: 0 nothing is wrong, or there is no such path; 1 something is wrong;\n"
-                           "64 usage, 69 no ensemble, 70 internal, 77 not permitted. See paddock(1).\n";
+static const char usage[] = "Usage: paddock doctor [OPTION]... PATH...\n"
+                            "Tell what is wrong with the locks PATH, and what to do about it.\n";
+
+static const char notes[] = "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
+                            "acl, mixed, counter, orphan, deadlock, quota. Of a semaphore, its locks and\n"
+                            "leases are looked at. It tries no write: that the servers refuse one, by a quota\n"
+                            "that it does not see or for want of containers, it cannot tell.\n"
+                            "Exit: 0 nothing is wrong, or there is no such path; 1 something is wrong;\n"
+                            "64 usage, 69 no ensemble, 70 internal, 77 not permitted. See paddock(1).\n";
 
 struct doctor {
     struct pdk__cli_options options; /* first */
@@ -47,9 +40,11 @@ struct doctor {
 
 #define AT(member) .at = offsetof(struct doctor, member)
 
-static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(json)}, {0}};
+static const struct pdk__cli_option own_options[] = {
+    {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs"}, {0}};
 
-static const struct pdk__cli_verb verb = {"doctor", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+static const struct pdk__cli_verb verb = {
+    "doctor", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
 
 static int parse(struct doctor *d, int argc, char **argv)
 {

@@ -12,25 +12,14 @@
 
 enum { PATHS_MAX = 10000000 };
 
-static const char help[] = "Usage: paddock graph [OPTION]... [PATH]...\n"
-                           "Show which contenders wait for which, in all locks at and below PATH (/), and\n"
-                           "the deadlocks among them.\n"
-                           "      --json            a JSON object, for programs\n"
-                           "      --dot             a graph, for dot(1) of Graphviz\n"
-                           "      --processes       take the threads of a process for one\n"
-                           "      --depth N         look so far below each PATH (20)\n"
-                           "      --max-paths N     look at so many paths (10000)\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   of the session that looks (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
-                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "A command under 'paddock lock' that waits for another lock keeps the first one:\n"
-                           "that counts, too.\n"
-                           "Exit: 0; 1 when there is a deadlock; 64 usage, 69 no ensemble, 70 internal,\n"
-                           "77 not permitted. See paddock(1).\n";
+static const char usage[] = "Usage: paddock graph [OPTION]... [PATH]...\n"
+                            "Show which contenders wait for which, in all locks at and below PATH (/), and\n"
+                            "the deadlocks among them.\n";
+
+static const char notes[] = "A command under 'paddock lock' that waits for another lock keeps the first one:\n"
+                            "that counts, too.\n"
+                            "Exit: 0; 1 when there is a deadlock; 64 usage, 69 no ensemble, 70 internal,\n"
+                            "77 not permitted. See paddock(1).\n";
 
 struct graph {
     struct pdk__cli_options options; /* first */
@@ -41,14 +30,15 @@ struct graph {
 #define AT(member) .at = offsetof(struct graph, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"json", 0, KIND_FLAG, AT(json)},
-    {"dot", 0, KIND_FLAG, AT(dot)},
-    {"processes", 0, KIND_FLAG, AT(processes)},
-    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000},
-    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX},
+    {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs"},
+    {"dot", 0, KIND_FLAG, AT(dot), .help = "a graph, for dot(1) of Graphviz"},
+    {"processes", 0, KIND_FLAG, AT(processes), .help = "take the threads of a process for one"},
+    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000, .help = "look so far below each PATH (%)"},
+    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX, .help = "look at so many paths (%)"},
     {0}};
 
-static const struct pdk__cli_verb verb = {"graph", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+static const struct pdk__cli_verb verb = {
+    "graph", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
 
 static int parse(struct graph *g, int argc, char **argv)
 {

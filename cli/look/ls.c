@@ -16,24 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] = "Usage: paddock ls [OPTION]... PATH\n"
-                           "       paddock ls --watch [OPTION]... PATH...\n"
-                           "Show who holds the lock PATH and who waits, in their order; of a semaphore its\n"
-                           "permits and queue, of a double barrier its members, else the locks below PATH.\n"
-                           "  -r, -R, --recursive   the locks at and below PATH, whatever it is\n"
-                           "      --watch           show each PATH, and again at each change\n"
-                           "      --json            a JSON object, for programs; --watch: one a line\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   of the session that looks (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
-                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "A node of another library stands in the order and is marked; a node that no lock\n"
-                           "library could have made is 'junk': it blocks nobody, but takes a permit.\n"
-                           "Exit: 0, also when nobody is there; 64 usage, 69 no ensemble, 70 internal,\n"
-                           "77 not permitted. See paddock(1).\n";
+static const char usage[] = "Usage: paddock ls [OPTION]... PATH\n"
+                            "       paddock ls --watch [OPTION]... PATH...\n"
+                            "Show who holds the lock PATH and who waits, in their order; of a semaphore its\n"
+                            "permits and queue, of a double barrier its members, else the locks below PATH.\n";
+
+static const char notes[] = "A node of another library stands in the order and is marked; a node that no lock\n"
+                            "library could have made is 'junk': it blocks nobody, but takes a permit.\n"
+                            "Exit: 0, also when nobody is there; 64 usage, 69 no ensemble, 70 internal,\n"
+                            "77 not permitted. See paddock(1).\n";
 
 struct ls {
     struct pdk__cli_options options; /* first */
@@ -44,14 +35,15 @@ struct ls {
 
 #define AT(member) .at = offsetof(struct ls, member)
 
-static const struct pdk__cli_option own_options[] = {{"json", 0, KIND_FLAG, AT(json)},
-                                                     {"watch", 0, KIND_FLAG, AT(watch)},
-                                                     {"recursive", 'r', KIND_FLAG, AT(recursive)},
-                                                     {"recursive", 'R', KIND_FLAG, AT(recursive)},
-                                                     {0}};
+static const struct pdk__cli_option own_options[] = {
+    {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs; --watch: one a line"},
+    {"watch", 0, KIND_FLAG, AT(watch), .help = "show each PATH, and again at each change"},
+    {"recursive", 'r', KIND_FLAG, AT(recursive), .help = "the locks at and below PATH, whatever it is"},
+    {"recursive", 'R', KIND_FLAG, AT(recursive), .help = ""},
+    {0}};
 
 /* Options may follow the path here: there is no command to which they could belong. */
-static const struct pdk__cli_verb verb = {"ls", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+static const struct pdk__cli_verb verb = {"ls", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
 
 /* The root is no lock, and has locks below it. */
 static int check_path(struct ls *l)

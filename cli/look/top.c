@@ -17,23 +17,12 @@
 
 enum { PATHS_MAX = 1000000, INTERVAL_MS = 2000, LOOK_MS = 5000 };
 
-static const char help[] = "Usage: paddock top [OPTION]... [PATH]...\n"
-                           "Show the locks at and below each PATH (/): who holds, who waits, how fast.\n"
-                           "      --once            one look\n"
-                           "      --json            a JSON object for each look, for programs\n"
-                           "      --interval SEC    time between two looks (2)\n"
-                           "      --depth N         look so far below each PATH (20)\n"
-                           "      --max-paths N     look at so many paths (10000)\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   of the session that looks (10)\n"
-                           "      --connect-timeout SEC   give up on an ensemble that does not answer (30)\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE   --sasl-user NAME   see paddock(1)\n"
-                           "      --tls-any-name   --sasl-mechanism NAME   --password-file FILE\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "On a terminal it fills the screen, until q is pressed.\n"
-                           "Exit: 0; 64 usage, 69 no ensemble, 70 internal, 77 not permitted.\n"
-                           "See paddock(1).\n";
+static const char usage[] = "Usage: paddock top [OPTION]... [PATH]...\n"
+                            "Show the locks at and below each PATH (/): who holds, who waits, how fast.\n";
+
+static const char notes[] = "On a terminal it fills the screen, until q is pressed.\n"
+                            "Exit: 0; 64 usage, 69 no ensemble, 70 internal, 77 not permitted.\n"
+                            "See paddock(1).\n";
 
 struct top {
     struct pdk__cli_options options; /* first */
@@ -50,14 +39,14 @@ struct top {
 #define AT(member) .at = offsetof(struct top, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"once", 0, KIND_FLAG, AT(once)},
-    {"json", 0, KIND_FLAG, AT(json)},
-    {"interval", 0, KIND_SECONDS, AT(interval_ms), .low = 100, .high = 86400000},
-    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000},
-    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX},
+    {"once", 0, KIND_FLAG, AT(once), .help = "one look"},
+    {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object for each look, for programs"},
+    {"interval", 0, KIND_SECONDS, AT(interval_ms), .low = 100, .high = 86400000, .help = "time between two looks (%)"},
+    {"depth", 0, KIND_NUMBER, AT(depth), .high = 1000, .help = "look so far below each PATH (%)"},
+    {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX, .help = "look at so many paths (%)"},
     {0}};
 
-static const struct pdk__cli_verb verb = {"top", help, {pdk__cli_ensemble_options, own_options}, .ends = false};
+static const struct pdk__cli_verb verb = {"top", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
 
 static int parse(struct top *t, int argc, char **argv)
 {

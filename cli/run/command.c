@@ -7,9 +7,12 @@
 #define AT(member) .at = offsetof(struct pdk__cli_lock, member)
 
 const struct pdk__cli_option pdk__cli_command_options[] = {
-    {"command", 'c', KIND_TEXT, AT(script)},      {"on-lost", 0, KIND_SIGNAL, AT(on_lost)},
-    {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke)}, {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
-    {"metrics", 0, KIND_TEXT, AT(metrics)},       {0}};
+    {"command", 'c', KIND_TEXT, AT(script), .value = "STR", .help = "run STR with the shell"},
+    {"on-lost", 0, KIND_SIGNAL, AT(on_lost), .help = "when lost: term (default), kill, SIG, or ignore"},
+    {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke), .help = "asked for by 'paddock break': the same, no SIGKILL"},
+    {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
+    {"metrics", 0, KIND_TEXT, AT(metrics), .value = "FILE"},
+    {0}};
 
 static void use_shell(struct pdk__cli_lock *l)
 {

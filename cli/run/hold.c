@@ -14,36 +14,20 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static const char help[] = "Usage: paddock hold [OPTION]... PATH\n"
-                           "Take the lock PATH, print its token in a line, and hold it until standard input\n"
-                           "ends or a signal (HUP, INT, TERM) comes. For scripts that keep a lock across\n"
-                           "several commands, and for co-processes.\n"
-                           "  -s, --shared          hold beside others that share; -x: as their writer\n"
-                           "  -N COUNT  --limit N   take COUNT of N permits (1) of a semaphore\n"
-                           "      --limit-from PATH   N is in the node PATH, as Curator's SharedCount has it\n"
-                           "  -l, --also PATH       take this path, too, all or none; may be repeated\n"
-                           "  -n, --nb              do not wait for a lock that another holds\n"
-                           "  -w, --wait SEC        wait at most so long (decimals allowed)\n"
-                           "  -E N                  exit status when busy or timed out (1)\n"
-                           "  -z, --hosts HOSTS     ensemble, h1:2181,h2:2181/chroot ($PADDOCK_HOSTS)\n"
-                           "      --session-timeout SEC   lost so long after the servers hear no more (10)\n"
-                           "      --connect-timeout SEC   give up on servers that never answered (30; -n 5)\n"
-                           "      --label TEXT            what 'paddock ls' shows\n"
-                           "      --confirmed  --look-ahead  --lock-delay SEC  --min-token N  --data TEXT\n"
-                           "      --auth SCHEME:CRED      also $PADDOCK_AUTH, or --auth-file FILE\n"
-                           "      --tls-ca, --tls-cert, --tls-key FILE  --tls-any-name   connect by TLS\n"
-                           "      --sasl-user, --sasl-mechanism NAME  --password-file FILE   see paddock(1)\n"
-                           "      --acl SCHEME:ID:PERMS   who may touch the lock's nodes (everybody)\n"
-                           "      --lost-exit-code N (76)  --mixed-ok  hold it beside other recipes\n"
-                           "  -v, --verbose   -q, --quiet   -h, --help   -V, --version\n"
-                           "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
-                           "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n";
+static const char usage[] = "Usage: paddock hold [OPTION]... PATH\n"
+                            "Take the lock PATH (-n: only if it is free now), print its token in a line, and\n"
+                            "hold it until standard input ends or a signal (HUP, INT, TERM) comes. For\n"
+                            "scripts that keep a lock across several commands, and for co-processes.\n";
+
+static const char notes[] = "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
+                            "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n";
 
 static const struct pdk__cli_verb verb = {"hold",
-                                          help,
-                                          {pdk__cli_ensemble_options, pdk__cli_nowait_options, pdk__cli_wait_options,
-                                           pdk__cli_node_options, pdk__cli_label_options, pdk__cli_grant_options,
-                                           pdk__cli_mode_options},
+                                          usage,
+                                          notes,
+                                          {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options,
+                                           pdk__cli_ensemble_options, pdk__cli_grant_options, pdk__cli_label_options,
+                                           pdk__cli_node_options},
                                           .ends = true};
 
 enum { LATE_MS = 1000 };

@@ -508,6 +508,7 @@ static void help_fits(void)
     fits(ARGS("graph", "--help"));
     fits(ARGS("top", "--help"));
     fits(ARGS("server", "--help"));
+    fits(ARGS("barrier", "--help"));
 }
 
 static void version(void)

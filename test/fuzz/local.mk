@@ -9,7 +9,7 @@ fuzz_programs = \
 %C%_identity_SOURCES = %D%/identity.c $(%C%_main)
 %C%_number_SOURCES = %D%/number.c cli/number.c cli/message.c $(%C%_main)
 %C%_options_SOURCES = \
-	%D%/options.c cli/options.c cli/credentials.c cli/number.c cli/message.c cli/security.c cli/target.c cli/process_title.c \
+	%D%/options.c cli/options.c cli/help.c cli/credentials.c cli/number.c cli/message.c cli/security.c cli/target.c cli/process_title.c \
 	$(%C%_main)
 %C%_frame_SOURCES = %D%/frame.c $(%C%_main)
 %C%_session_SOURCES = %D%/session.c $(%C%_main)

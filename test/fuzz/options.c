@@ -15,6 +15,7 @@ static struct pdk__cli_option ensemble[16];
 static const struct pdk__cli_verb verb = {
     "hold",
     "",
+    "",
     {ensemble, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_node_options, pdk__cli_label_options},
     .ends = true};
 
