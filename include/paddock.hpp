@@ -412,10 +412,10 @@ struct rwlock_calls {
     static constexpr auto unlock = pdk_rwlock_wrunlock;
 
     /* A lock for reading may be under the one for writing. */
-    static int give_back(pdk_lock *lock) noexcept
+    static int give_back(pdk_lock *held) noexcept
     {
-        int rc = pdk_rwlock_rdunlock(lock);
-        return rc == PDK_EPERM ? pdk_rwlock_wrunlock(lock) : rc;
+        int rc = pdk_rwlock_rdunlock(held);
+        return rc == PDK_EPERM ? pdk_rwlock_wrunlock(held) : rc;
     }
 };
 
