@@ -107,6 +107,11 @@ void pdk__hold_count_loss(const struct pdk__hold *hold)
     pdk__stats_loss(stats_of(hold), hold->object->path, hold->token, hold->blamed->claim.standing.loss);
 }
 
+static void report(struct pdk__hold *hold, enum pdk__report_kind kind)
+{
+    hold->reported(hold, &(struct pdk__report){.kind = kind});
+}
+
 /* --- the count --------------------------------------------------------------------------------------------------- */
 
 void pdk__hold_ref(struct pdk__hold *hold)
@@ -136,8 +141,7 @@ void pdk__hold_unref(struct pdk__hold *hold)
     if (--hold->refs > 0)
         return;
     assert(hold->n_at_work == 0 && !hold->released_pending);
-    if (hold->kind->unused != NULL)
-        hold->kind->unused(hold);
+    report(hold, PDK__REPORT_UNUSED);
     pdk__object_unref(o);
 }
 
@@ -237,7 +241,7 @@ static void fail(struct pdk__hold *hold, int rc)
     move(hold, PDK__HOLD_FAILED);
     count_failure(hold, rc);
     pdk__hold_ref(hold);
-    hold->kind->failed(hold, rc);
+    hold->reported(hold, &(struct pdk__report){.kind = PDK__REPORT_FAILED, .rc = rc});
     release_parts(hold);
     pdk__hold_unref(hold);
 }
@@ -259,13 +263,13 @@ static void grant(struct pdk__hold *hold)
     hold->gate_verbs.names_path = true; /* from now on the gate is a node that may be left */
     if (gate != NULL)
         release_part(gate);
-    hold->kind->granted(hold);
+    report(hold, PDK__REPORT_GRANTED);
     for (unsigned i = 0; i < hold->sites.n; i++)
         if (hold->parts[i].revoked)
-            hold->kind->revoked(hold);
+            report(hold, PDK__REPORT_REVOKED);
 }
 
-static const struct pdk__claim_listener listener;
+static pdk__claim_reported part_reported;
 
 /* On an error nothing was started. */
 static int start_part(struct pdk__part *part)
@@ -290,7 +294,7 @@ static int start_part(struct pdk__part *part)
     part->spent = false;
     hold->n_at_work++;
     pdk__hold_ref(hold); /* the claim's */
-    int rc = pdk__claim_start(&part->claim, client_of(hold), &listener, &spec);
+    int rc = pdk__claim_start(&part->claim, client_of(hold), part_reported, &spec);
     if (rc == 0)
         return 0;
     part->stage = PDK__HOLD_FAILED;
@@ -470,9 +474,9 @@ static void settle_granted(struct pdk__hold *hold)
         if (several(hold))
             pdk__hold_remind(hold, warn_ms(hold));
         count_end(hold, hold->blamed);
-        hold->kind->changed(hold, PDK__ACT_LOST);
+        report(hold, PDK__REPORT_LOST);
     } else if (suspect != before) {
-        hold->kind->changed(hold, suspect ? PDK__ACT_SUSPECT : PDK__ACT_HELD);
+        report(hold, suspect ? PDK__REPORT_SUSPECT : PDK__REPORT_HELD);
     }
 }
 
@@ -499,12 +503,12 @@ static bool waits(const struct pdk__hold *hold)
  * placed anew. */
 static void tell_place(struct pdk__hold *hold)
 {
-    bool tells = hold->kind->queued != NULL && hold->stage == PDK__HOLD_PENDING && !hold->placed;
+    bool tells = hold->stage == PDK__HOLD_PENDING && !hold->placed;
     int64_t ahead = tells && waits(hold) ? pdk__hold_ahead(hold) : -1;
     if (ahead < 0)
         return;
     hold->placed = several(hold);
-    hold->kind->queued(hold, ahead);
+    hold->reported(hold, &(struct pdk__report){.kind = PDK__REPORT_QUEUED, .ahead = ahead});
 }
 
 static void run_deferred(struct pdk__deferred *deferred)
@@ -562,13 +566,13 @@ static void failed(struct pdk__claim *claim, int rc)
     check(part->hold);
 }
 
-static void changed(struct pdk__claim *claim, enum pdk__action_kind state)
+static void changed(struct pdk__claim *claim, enum pdk__report_kind state)
 {
     struct pdk__part *part = part_of(claim);
     if (part->stage != PDK__HOLD_GRANTED)
         return; /* released meanwhile: no caller relies on it any more */
-    part->suspect = state == PDK__ACT_SUSPECT;
-    if (state == PDK__ACT_LOST) {
+    part->suspect = state == PDK__REPORT_SUSPECT;
+    if (state == PDK__REPORT_LOST) {
         pdk__part_keep_reason(part, PDK_ELOST);
         pdk__part_incident(part, part->verbs->keep, PDK_ELOST);
         part->stage = PDK__HOLD_LOST;
@@ -587,8 +591,8 @@ static void due(struct pdk__claim *claim)
         tell_released(hold, PDK_EUNKNOWN);
     } else if (several(hold)) {
         judge(hold);
-    } else if (hold->kind->due != NULL) {
-        hold->kind->due(hold);
+    } else {
+        report(hold, PDK__REPORT_DUE);
     }
 }
 
@@ -617,8 +621,7 @@ static void finish(struct pdk__hold *hold)
     tell_released(hold, hold->release_result);
     hold->released_wanted = false;
     pthread_cond_broadcast(&hold->moved);
-    if (hold->kind->done != NULL)
-        hold->kind->done(hold);
+    report(hold, PDK__REPORT_DONE);
 }
 
 /* That another client deletes the gate's node takes nothing from a grant. */
@@ -648,12 +651,10 @@ static void revoked(struct pdk__claim *claim)
     if (part->stage != PDK__HOLD_GRANTED || part == gate_of(part->hold))
         return;
     if (part->hold->stage == PDK__HOLD_GRANTED)
-        part->hold->kind->revoked(part->hold);
+        report(part->hold, PDK__REPORT_REVOKED);
     else
         part->revoked = true;
 }
-
-static void hindered(struct pdk__claim *claim, const char *why) { pdk__part_note_hindrance(part_of(claim), why); }
 
 static void queued(struct pdk__claim *claim)
 {
@@ -667,12 +668,43 @@ static void queued(struct pdk__claim *claim)
 static void contended(struct pdk__claim *claim)
 {
     struct pdk__hold *hold = part_of(claim)->hold;
-    if (hold->stage == PDK__HOLD_GRANTED && hold->kind->contended != NULL)
-        hold->kind->contended(hold);
+    if (hold->stage == PDK__HOLD_GRANTED)
+        report(hold, PDK__REPORT_CONTENDED);
 }
 
-static const struct pdk__claim_listener listener = {granted, failed,   changed,   due,   done,
-                                                    revoked, hindered, contended, queued};
+static void part_reported(struct pdk__claim *claim, const struct pdk__report *report)
+{
+    switch (report->kind) {
+    case PDK__REPORT_GRANTED:
+        granted(claim, report->token);
+        break;
+    case PDK__REPORT_FAILED:
+        failed(claim, report->rc);
+        break;
+    case PDK__REPORT_SUSPECT:
+    case PDK__REPORT_HELD:
+    case PDK__REPORT_LOST:
+        changed(claim, report->kind);
+        break;
+    case PDK__REPORT_REVOKED:
+        revoked(claim);
+        break;
+    case PDK__REPORT_CONTENDED:
+        contended(claim);
+        break;
+    case PDK__REPORT_QUEUED:
+        queued(claim);
+        break;
+    case PDK__REPORT_HINDERED:
+        pdk__part_note_hindrance(part_of(claim), report->why);
+        break;
+    case PDK__REPORT_DUE:
+        due(claim);
+        break;
+    default:
+        done(claim, report->rc);
+    }
+}
 
 /* --- from its making to its end ---------------------------------------------------------------------------------- */
 
@@ -699,12 +731,12 @@ static int init_parts(struct pdk__hold *hold, const struct pdk__verbs *verbs)
     return 0;
 }
 
-int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind,
+int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, pdk__hold_reported *reported,
                    const struct pdk__verbs *verbs, const struct pdk__sites *sites)
 {
     const struct pdk__sites own = {.n = 1, .path = object->path};
     *hold = (struct pdk__hold){.object = object,
-                               .kind = kind,
+                               .reported = reported,
                                .sites = sites != NULL ? *sites : own,
                                .deferred.run = run_deferred,
                                .released_callback.run = run_released};

@@ -36,19 +36,9 @@
 
 struct pdk__hold;
 
-/* The recipe's reaction to each report, with the client's lock held. */
-struct pdk__hold_kind {
-    void (*granted)(struct pdk__hold *hold);
-    void (*failed)(struct pdk__hold *hold, int rc);                       /* instead of granted */
-    void (*changed)(struct pdk__hold *hold, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST; while granted */
-    void (*revoked)(struct pdk__hold *hold);                              /* while granted */
-    void (*contended)(struct pdk__hold *hold);             /* after pdk__claim_idle(), while granted. May be NULL */
-    void (*queued)(struct pdk__hold *hold, int64_t ahead); /* its place is reserved, and it waits; AHEAD as
-                                                              pdk__hold_ahead(). Again for another node. May be NULL */
-    void (*due)(struct pdk__hold *hold);                   /* the time of pdk__hold_remind() has come. May be NULL */
-    void (*done)(struct pdk__hold *hold);                  /* nothing is left; it may be started again. May be NULL */
-    void (*unused)(struct pdk__hold *hold);                /* it has no reference any more. May be NULL */
-};
+/* The recipe's reaction to each report, with the client's lock held. REVOKED and CONTENDED come while it is granted. After
+ * DONE it may be started again. */
+typedef void pdk__hold_reported(struct pdk__hold *hold, const struct pdk__report *report);
 
 /* The nodes of a hold. All is borrowed, for as long as its object lives. */
 struct pdk__sites {
@@ -64,7 +54,7 @@ typedef void pdk__release_cb(int rc, void *arg);
 
 struct pdk__hold {
     struct pdk__object *object;
-    const struct pdk__hold_kind *kind;
+    pdk__hold_reported *reported;
     struct pdk__verbs gate_verbs;
     struct pdk__sites sites;
     struct pdk__part *parts; /* sites.n, and the gate after them */
@@ -108,7 +98,7 @@ struct pdk__hold {
 
 /* OBJECT may be under construction. VERBS is borrowed. SITES NULL: one node, of the object's path. PDK_ESYSTEM,
  * PDK_ENOMEM. */
-int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, const struct pdk__hold_kind *kind,
+int pdk__hold_init(struct pdk__hold *hold, struct pdk__object *object, pdk__hold_reported *reported,
                    const struct pdk__verbs *verbs, const struct pdk__sites *sites);
 void pdk__hold_clear(struct pdk__hold *hold);
 
@@ -141,7 +131,7 @@ void pdk__hold_tick(struct pdk__hold *hold);
 /* The limit in its rule has changed. */
 void pdk__hold_judge_again(struct pdk__hold *hold);
 
-/* Call due() at AT_MS, unless nothing is left by then, or a release is awaited. */
+/* Report DUE at AT_MS, unless nothing is left by then, or a release is awaited. */
 void pdk__hold_remind(struct pdk__hold *hold, int64_t at_ms);
 
 /* After a release: wait until nothing is left, for one session timeout at most. Returns the outcome of the release. */

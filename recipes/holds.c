@@ -231,7 +231,7 @@ static void failed(struct pdk__hold *hold, int rc)
     pdk__holds_moved(op->holds);
 }
 
-static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
+static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
 {
     struct pdk__holding *op = op_of(hold);
     pdk__holds_moved(op->holds);
@@ -239,9 +239,9 @@ static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
         pdk__text_set(&hold->object->error, "");
         return;
     }
-    if (state == PDK__ACT_LOST)
+    if (state == PDK__REPORT_LOST)
         pdk__hold_count_loss(hold);
-    pdk_state now = state == PDK__ACT_LOST ? PDK_LOST : state == PDK__ACT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
+    pdk_state now = state == PDK__REPORT_LOST ? PDK_LOST : state == PDK__REPORT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
     pdk__changes_tell(&hold->object->changes, now, hold->token);
 }
 
@@ -269,8 +269,6 @@ static void contended(struct pdk__hold *hold)
     pdk__holds_moved(op_of(hold)->holds);
 }
 
-static void due(struct pdk__hold *hold) { pdk__holds_moved(op_of(hold)->holds); }
-
 static void unused(struct pdk__hold *hold)
 {
     struct pdk__holding *op = op_of(hold);
@@ -284,14 +282,39 @@ static void unused(struct pdk__hold *hold)
     pdk__free(op);
 }
 
-static const struct pdk__hold_kind hold_kind = {.granted = granted,
-                                                .failed = failed,
-                                                .changed = changed,
-                                                .revoked = revoked,
-                                                .contended = contended,
-                                                .queued = queued,
-                                                .due = due,
-                                                .unused = unused};
+static void reported(struct pdk__hold *hold, const struct pdk__report *report)
+{
+    switch (report->kind) {
+    case PDK__REPORT_GRANTED:
+        granted(hold);
+        break;
+    case PDK__REPORT_FAILED:
+        failed(hold, report->rc);
+        break;
+    case PDK__REPORT_SUSPECT:
+    case PDK__REPORT_HELD:
+    case PDK__REPORT_LOST:
+        changed(hold, report->kind);
+        break;
+    case PDK__REPORT_REVOKED:
+        revoked(hold);
+        break;
+    case PDK__REPORT_CONTENDED:
+        contended(hold);
+        break;
+    case PDK__REPORT_QUEUED:
+        queued(hold, report->ahead);
+        break;
+    case PDK__REPORT_DUE:
+        pdk__holds_moved(op_of(hold)->holds);
+        break;
+    case PDK__REPORT_UNUSED:
+        unused(hold);
+        break;
+    default:
+        break;
+    }
+}
 
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
@@ -299,7 +322,7 @@ static const struct pdk__hold_kind hold_kind = {.granted = granted,
 static struct pdk__holding *make(struct pdk__holds *h, const struct pdk__sites *sites)
 {
     struct pdk__holding *op = pdk__alloc(sizeof *op);
-    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, &hold_kind, h->verbs, sites) != 0) {
+    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, reported, h->verbs, sites) != 0) {
         pdk__free(op);
         return NULL;
     }

@@ -156,24 +156,20 @@ static void failed(struct pdk__hold *hold, int rc)
 }
 
 /* After a loss it is a candidate again when nothing of the term is left on the servers. */
-static void changed(struct pdk__hold *hold, enum pdk__action_kind state)
+static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
 {
     struct pdk__leader *l = leader_of(hold);
     assert(in_term(l));
-    if (state == PDK__ACT_LOST) {
+    if (state == PDK__REPORT_LOST) {
         pdk__hold_count_loss(hold);
         tell(l, PDK_DEPOSED, hold->token);
         move(l, PDK_LEADER_STANDING);
     } else {
-        bool suspect = state == PDK__ACT_SUSPECT;
+        bool suspect = state == PDK__REPORT_SUSPECT;
         move(l, suspect ? PDK_LEADER_SUSPENDED : PDK_LEADER_LEADING);
         tell(l, suspect ? PDK_SUSPENDED : PDK_RESUMED, hold->token);
     }
 }
-
-static void queued(struct pdk__hold *hold, int64_t ahead) { pdk__changes_tell(&hold->object->places, 0, ahead); }
-
-static void revoked(struct pdk__hold *hold) { tell(leader_of(hold), PDK_REVOKED, hold->token); }
 
 static void done(struct pdk__hold *hold)
 {
@@ -186,8 +182,33 @@ static void done(struct pdk__hold *hold)
 
 static const struct pdk__verbs verbs = {.acquire = "stand", .keep = "lead", .release = "resign"};
 
-static const struct pdk__hold_kind hold_kind = {
-    .granted = granted, .failed = failed, .changed = changed, .revoked = revoked, .queued = queued, .done = done};
+static void reported(struct pdk__hold *hold, const struct pdk__report *report)
+{
+    switch (report->kind) {
+    case PDK__REPORT_GRANTED:
+        granted(hold);
+        break;
+    case PDK__REPORT_FAILED:
+        failed(hold, report->rc);
+        break;
+    case PDK__REPORT_SUSPECT:
+    case PDK__REPORT_HELD:
+    case PDK__REPORT_LOST:
+        changed(hold, report->kind);
+        break;
+    case PDK__REPORT_REVOKED:
+        tell(leader_of(hold), PDK_REVOKED, hold->token);
+        break;
+    case PDK__REPORT_QUEUED:
+        pdk__changes_tell(&hold->object->places, 0, report->ahead);
+        break;
+    case PDK__REPORT_DONE:
+        done(hold);
+        break;
+    default:
+        break;
+    }
+}
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -211,7 +232,7 @@ static int init(struct pdk_lock *lock, const void *options)
     /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
     l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
     l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
-    int rc = pdk__hold_init(&l->hold, &lock->object, &hold_kind, &verbs, NULL);
+    int rc = pdk__hold_init(&l->hold, &lock->object, reported, &verbs, NULL);
     l->hold.unmixed = opts != NULL && opts->unmixed;
     return l->id != NULL ? rc : PDK_ENOMEM;
 }

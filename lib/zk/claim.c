@@ -239,6 +239,11 @@ static struct pdk__event unsent(const struct pdk__action *action)
 
 /* --- actions ----------------------------------------------------------------------------------------------------- */
 
+static void report(struct pdk__claim *claim, enum pdk__report_kind kind)
+{
+    claim->reported(claim, &(struct pdk__report){.kind = kind});
+}
+
 static void finish(struct pdk__claim *claim, int rc)
 {
     struct pdk_client *c = claim->client;
@@ -253,7 +258,7 @@ static void finish(struct pdk__claim *claim, int rc)
     pdk__free(claim->stray);
     claim->stray = NULL;
     pdk__release_end(c, &claim->release);
-    claim->listener->done(claim, rc);
+    claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_DONE, .rc = rc});
 }
 
 static void tell(struct pdk__claim *claim, const struct pdk__action *action)
@@ -262,26 +267,28 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_GRANTED:
         assert(action->token > 0 && claim->machine.node.exists == PDK__NODE_YES && claim->needs_lease);
         charge(claim);
-        claim->listener->granted(claim, action->token);
+        claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_GRANTED, .token = action->token});
         break;
     case PDK__ACT_FAILED:
         assert(action->error != 0);
         pdk__release_begin(claim->client, &claim->release);
-        claim->listener->failed(claim, action->error);
+        claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_FAILED, .rc = action->error});
         break;
     case PDK__ACT_LOST:
         pdk__release_begin(claim->client, &claim->release);
-        claim->listener->changed(claim, action->kind);
+        report(claim, PDK__REPORT_LOST);
         break;
     case PDK__ACT_SUSPECT:
+        report(claim, PDK__REPORT_SUSPECT);
+        break;
     case PDK__ACT_HELD:
-        claim->listener->changed(claim, action->kind);
+        report(claim, PDK__REPORT_HELD);
         break;
     case PDK__ACT_REVOKED:
-        claim->listener->revoked(claim);
+        report(claim, PDK__REPORT_REVOKED);
         break;
     case PDK__ACT_CONTENDED:
-        claim->listener->contended(claim);
+        report(claim, PDK__REPORT_CONTENDED);
         break;
     case PDK__ACT_UNWATCH:
         unwatch_predecessor(claim);
@@ -307,7 +314,7 @@ static void note_link(struct pdk__claim *claim)
 {
     char why[PDK__REASON_MAX];
     if (pdk__standing_slow(&claim->standing, why))
-        claim->listener->hindered(claim, why);
+        claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_HINDERED, .why = why});
 }
 
 /* The session is notified when the client's lock is released (client.c), not in the middle of a step. */
@@ -343,7 +350,7 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
         pdk__batch_stepped(&claim->seat);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     if (!placed && claim->standing.known && pdk__claim_waits(claim))
-        claim->listener->queued(claim);
+        report(claim, PDK__REPORT_QUEUED);
     for (size_t i = 0; i < actions.n; i++) {
         struct pdk__action *action = &actions.list[i];
         if (!put(claim, action))
@@ -505,7 +512,7 @@ static void hindered(struct pdk__member *m, enum pdk__hindrance what, const char
     if (what == PDK__LINK_SLOW)
         note_link(claim);
     else if (claim->needs_lease)
-        claim->listener->hindered(claim, why);
+        claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_HINDERED, .why = why});
 }
 
 static char *vacant_path(struct pdk__member *m)
@@ -532,7 +539,7 @@ static const struct pdk__member_calls calls = {.session = session,
 
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
 
-int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struct pdk__claim_listener *listener,
+int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, pdk__claim_reported *reported,
                      const struct pdk__claim_spec *spec)
 {
     assert(spec->path[0] == '/' && (spec->data != NULL || spec->data_size == 0));
@@ -540,7 +547,7 @@ int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, const struc
     if (rc != 0)
         return rc;
     pdk__claim_clear(claim);
-    *claim = (struct pdk__claim){.client = c, .listener = listener, .spec = *spec, .due_ms = PDK__NEVER};
+    *claim = (struct pdk__claim){.client = c, .reported = reported, .spec = *spec, .due_ms = PDK__NEVER};
     claim->wire = (struct pdk__wire){.client = c, .reply = replied};
     claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
     pdk__member_join(c, &claim->member, &calls, spec->path);
@@ -589,7 +596,7 @@ void pdk__claim_tick(struct pdk__claim *claim)
 {
     if (pdk__now_ms() >= claim->due_ms) {
         claim->due_ms = PDK__NEVER;
-        claim->listener->due(claim);
+        report(claim, PDK__REPORT_DUE);
     }
     pdk__client_arm(claim->client, claim->due_ms);
     feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER});

@@ -1,6 +1,6 @@
 /*
  * A claim: a contender of the core at work for a client, as a member of it. It owns the machine, carries out its
- * actions over a wire, and reports to a listener. A recipe embeds one in each request for a lock.
+ * actions over a wire, and reports to its owner. A recipe embeds one in each request for a lock.
  */
 #ifndef PDK__CLAIM_H
 #define PDK__CLAIM_H
@@ -16,19 +16,32 @@
 struct pdk__claim;
 struct pdk__stray_entry;
 
-/* Called with the client's lock held; must not call back into the claim. After done() the claim is not touched again.
- */
-struct pdk__claim_listener {
-    void (*granted)(struct pdk__claim *claim, int64_t token);
-    void (*failed)(struct pdk__claim *claim, int rc);                       /* instead of granted */
-    void (*changed)(struct pdk__claim *claim, enum pdk__action_kind state); /* SUSPECT, HELD again, LOST */
-    void (*due)(struct pdk__claim *claim);          /* the time of pdk__claim_expect() has come */
-    void (*done)(struct pdk__claim *claim, int rc); /* the last call, always */
-    void (*revoked)(struct pdk__claim *claim);      /* a client asks for the lock; once per grant, while granted */
-    void (*hindered)(struct pdk__claim *claim, const char *why); /* it waits, and WHY names the obstacle */
-    void (*contended)(struct pdk__claim *claim); /* another contender may wait, after pdk__claim_idle(). May be NULL */
-    void (*queued)(struct pdk__claim *claim);    /* its node has a place in the queue, and it waits; once per node */
+/* The reports of a claim, and of the hold that it is a part of (recipes/hold.h). */
+enum pdk__report_kind {
+    PDK__REPORT_GRANTED,
+    PDK__REPORT_FAILED,  /* instead of GRANTED */
+    PDK__REPORT_SUSPECT, /* from here on while it is granted */
+    PDK__REPORT_HELD,    /* again */
+    PDK__REPORT_LOST,
+    PDK__REPORT_REVOKED,   /* a client asks for the lock; once per grant */
+    PDK__REPORT_CONTENDED, /* another contender may wait, after pdk__claim_idle() */
+    PDK__REPORT_QUEUED,    /* it waits, and its node has a place in the queue; once per node */
+    PDK__REPORT_HINDERED,  /* it waits, and WHY names the obstacle */
+    PDK__REPORT_DUE,       /* the time of pdk__claim_expect() has come */
+    PDK__REPORT_DONE,      /* nothing is left of it on the servers; the last of a claim, always */
+    PDK__REPORT_UNUSED     /* of a hold: it has no reference any more */
 };
+
+struct pdk__report {
+    enum pdk__report_kind kind;
+    int64_t token;   /* of GRANTED */
+    int64_t ahead;   /* of QUEUED, of a hold: as pdk__hold_ahead() */
+    int rc;          /* of FAILED; of DONE, why the node may be left, or 0 */
+    const char *why; /* of HINDERED; borrowed for the call */
+};
+
+/* Called with the client's lock held; must not call back into the claim. After DONE the claim is not touched again. */
+typedef void pdk__claim_reported(struct pdk__claim *claim, const struct pdk__report *report);
 
 /* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
 struct pdk__claim_spec {
@@ -47,13 +60,13 @@ struct pdk__claim {
     struct pdk__wire wire;
     struct pdk__seat seat; /* in the batch, if it has one */
     struct pdk_client *client;
-    const struct pdk__claim_listener *listener;
+    pdk__claim_reported *reported;
     struct pdk__contender machine;
     struct pdk__claim_spec spec;
     struct pdk__release release; /* from the moment at which it is no longer wanted */
     bool needs_lease;            /* it holds, or is about to; counted in the client */
     int64_t stepped_ms;          /* when its machine took its last event */
-    int64_t due_ms;              /* when to call the listener's due(); PDK__NEVER for never */
+    int64_t due_ms;              /* when to report DUE; PDK__NEVER for never */
     char *predecessor;           /* the path that is watched, while queue.watching; or was */
     bool unwatched;              /* the watch is being removed; the request may be lost and repeated */
     char *own;                   /* the path of our own node, once it is known */
@@ -63,10 +76,10 @@ struct pdk__claim {
     struct pdk__standing standing;
 };
 
-/* Start to contend, with the client's lock held. The claim is zeroed, or has ended. The listener is notified later or
+/* Start to contend, with the client's lock held. The claim is zeroed, or has ended. REPORTED is called later or
  * from inside the call. PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an
- * error the listener is never called. */
-int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, const struct pdk__claim_listener *listener,
+ * error it is never called. */
+int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, pdk__claim_reported *reported,
                      const struct pdk__claim_spec *spec);
 
 /* It is not at work: free what it tells of its last request. */
@@ -90,7 +103,7 @@ bool pdk__claim_waits(const struct pdk__claim *claim);
 /* Time has passed. */
 void pdk__claim_tick(struct pdk__claim *claim);
 
-/* Call the listener's due() at AT_MS, unless all is done by then. */
+/* Report DUE at AT_MS, unless all is done by then. */
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms);
 
 #endif

@@ -15,28 +15,21 @@ static pdk_mutex *mutex;
 static struct pdk__hold hold;
 static int n_reports, n_calls, last_rc;
 
-static void on_report(struct pdk__hold *h)
+static void on_report(struct pdk__hold *h, const struct pdk__report *report)
 {
     CHECK(h == &hold);
-    n_reports++;
+    if (report->kind == PDK__REPORT_FAILED)
+        last_rc = report->rc;
+    n_reports += report->kind <= PDK__REPORT_REVOKED;
 }
 
-static void on_failed(struct pdk__hold *h, int rc)
+/* As its driver does. */
+static void tell(struct pdk__claim *claim, enum pdk__report_kind kind)
 {
-    last_rc = rc;
-    on_report(h);
-}
-
-static void on_changed(struct pdk__hold *h, enum pdk__action_kind state)
-{
-    (void)state;
-    on_report(h);
+    claim->reported(claim, &(struct pdk__report){.kind = kind});
 }
 
 static const struct pdk__verbs verbs = {.acquire = "get", .keep = "keep", .release = "return"};
-
-static const struct pdk__hold_kind kind = {
-    .granted = on_report, .failed = on_failed, .changed = on_changed, .revoked = on_report};
 
 static void on_released(int rc, void *arg)
 {
@@ -50,7 +43,7 @@ static void begin_with(const struct pdk__sites *sites)
 {
     n_reports = n_calls = last_rc = 0;
     pdk__client_lock(client);
-    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, &kind, &verbs, sites), 0);
+    CHECK_EQ(pdk__hold_init(&hold, &mutex->object, on_report, &verbs, sites), 0);
 }
 
 static void begin(void) { begin_with(NULL); }
@@ -73,7 +66,7 @@ static void start(void)
 static void grant_part(struct pdk__part *part)
 {
     strcpy(part->claim.machine.node.name, "a-lock-0000000007");
-    part->claim.listener->granted(&part->claim, 7);
+    part->claim.reported(&part->claim, &(struct pdk__report){.kind = PDK__REPORT_GRANTED, .token = 7});
 }
 
 static void grant(void) { grant_part(&hold.one); }
@@ -92,7 +85,7 @@ static void stages(void)
     start();
     grant();
     CHECK_EQ(hold.stage, PDK__HOLD_GRANTED);
-    hold.one.claim.listener->changed(&hold.one.claim, PDK__ACT_LOST);
+    tell(&hold.one.claim, PDK__REPORT_LOST);
     CHECK_EQ(hold.stage, PDK__HOLD_LOST);
     CHECK(hold.n_at_work > 0);
     pdk__claim_release(&hold.one.claim); /* the machine never had a node, and has done its work */
@@ -118,10 +111,10 @@ static void no_grant_with_a_part_in_doubt(void)
     start();
     struct pdk__part *first = &hold.parts[0];
     grant_part(first);
-    first->claim.listener->changed(&first->claim, PDK__ACT_SUSPECT);
+    tell(&first->claim, PDK__REPORT_SUSPECT);
     grant_part(&hold.parts[1]);
     CHECK_EQ(stage_then(), PDK__HOLD_PENDING);
-    first->claim.listener->changed(&first->claim, PDK__ACT_HELD);
+    tell(&first->claim, PDK__REPORT_HELD);
     CHECK_EQ(stage_then(), PDK__HOLD_GRANTED);
     pdk__hold_release(&hold);
     CHECK_EQ(stage_then(), PDK__HOLD_RELEASED);
@@ -135,10 +128,10 @@ static void begun_again_when_no_part_is_left(void)
     start();
     for (int i = 0; i < 2; i++)
         grant_part(&hold.parts[i]);
-    hold.parts[0].claim.listener->changed(&hold.parts[0].claim, PDK__ACT_SUSPECT);
+    tell(&hold.parts[0].claim, PDK__REPORT_SUSPECT);
     CHECK_EQ(stage_then(), PDK__HOLD_PENDING);
     for (int i = 0; i < 2; i++) {
-        hold.parts[i].claim.listener->changed(&hold.parts[i].claim, PDK__ACT_LOST);
+        tell(&hold.parts[i].claim, PDK__REPORT_LOST);
         pdk__claim_release(&hold.parts[i].claim);
     }
     CHECK_EQ(hold.n_at_work, 0);
@@ -156,7 +149,7 @@ static void outcome_while_the_callback_is_on_its_way(void)
     start();
     grant();
     pdk__hold_expect(&hold, on_released, &hold);
-    hold.one.claim.listener->due(&hold.one.claim);
+    tell(&hold.one.claim, PDK__REPORT_DUE);
     CHECK(!pdk__list_empty(&hold.released_callback.link));
     pdk__list_remove(&hold.released_callback.link); /* as the callbacks' thread does before it calls */
     pdk__hold_release(&hold);
@@ -177,7 +170,7 @@ static void outcome_is_of_its_own_request(void)
     pdk__hold_expect(&hold, on_released, &hold);
     pdk__hold_release(&hold);
     start(); /* before the callback has run */
-    hold.one.claim.listener->due(&hold.one.claim);
+    tell(&hold.one.claim, PDK__REPORT_DUE);
     pdk__hold_cancel(&hold);
     pdk__client_leave(client);
     CHECK_EQ(pdk_client_dispatch(client), 1);
