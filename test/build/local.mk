@@ -12,7 +12,7 @@ server_scripts = %D%/installed-prefix.sh %D%/tutorial
 slow_build_scripts = %D%/check-measure %D%/configure-missing %D%/cpp %D%/mutants
 EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
-	%D%/Prose.pm %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
+	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
 	test/proof/affected test/proof/run test/proof/stages
@@ -54,14 +54,15 @@ check-sanitized: check-sanitized-programs
 		TESTS='$(filter $(sanitized_programs),$(long_tests)) $(filter-out $(long_tests),$(sanitized_programs))'
 	case '$(PDK_SANITIZE_FLAGS)' in *thread*) ;; *) test/sim/sim --seeds 2000 ;; esac
 
-# The part of it that the gate runs: of the tests of servers one for each recipe. Then, for the gate too, TESTS again.
+# The part of it that the gate runs: of the tests of servers one for each recipe. Seeds come first: the recipe ends where a
+# test fails, and that one may be run again. Then, for the gate too, TESTS again.
 quick_programs = $(unit_programs) $(story_programs) $(fuzz_programs) \
 	test/integration/barrier test/integration/latch test/integration/multilock test/integration/mutex_exclusion \
 	test/integration/rwlock test/integration/semaphore
 check-sanitized-quick-programs: $(quick_programs) test/sim/sim
 check-sanitized-quick: check-sanitized-quick-programs
-	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(quick_programs)' TESTS='$(quick_programs)'
 	test/sim/sim --seeds 1000
+	$(sanitized_environment) $(MAKE) -j$(SANITIZED_JOBS) check check_PROGRAMS='$(quick_programs)' TESTS='$(quick_programs)'
 check-sanitized-again:
 	$(sanitized_environment) $(MAKE) check check_PROGRAMS='$(TESTS)' TESTS='$(TESTS)'
 
