@@ -14,18 +14,36 @@
 #include <unistd.h>
 
 static struct program c, d;
-static char tmp[32];
+static char tmp[32], sleepy[32];
 
-/* Servers make their directories here, so that leftovers can be seen. */
+static void make_directory(char name[32])
+{
+    snprintf(name, 32, "/tmp/paddock-cli-XXXXXX");
+    CHECK(mkdtemp(name) != NULL);
+}
+
+/* A java that never becomes a server. */
+static void make_sleepy_java(void)
+{
+    char java[64];
+    make_directory(sleepy);
+    snprintf(java, sizeof java, "%s/java", sleepy);
+    FILE *f = fopen(java, "w");
+    CHECK(f != NULL && fputs("#!/bin/sh\nexec sleep 1000\n", f) >= 0 && fclose(f) == 0);
+    CHECK_EQ(chmod(java, 0700), 0);
+}
+
+/* Servers make their directories in TMP, so that leftovers can be seen. */
 static void setup(void)
 {
     cli_as_by_hand();
-    snprintf(tmp, sizeof tmp, "/tmp/paddock-cli-XXXXXX");
-    CHECK(mkdtemp(tmp) != NULL);
+    make_directory(tmp);
+    make_sleepy_java();
     setenv("TMPDIR", tmp, 1);
 }
 
-static void teardown(void) { rmdir(tmp); }
+/* The leftovers of a test that failed are removed, too. */
+static void teardown(void) { CHECK_EQ(program_run(&d, ARGS("rm", "-r", tmp, sleepy), 0), 0); }
 
 static int entries(void)
 {
@@ -84,25 +102,22 @@ static void interrupted(void)
     CHECK_EQ(entries(), 0);
 }
 
-/* PATH has a java that never becomes a server. */
+/* JAVA_HOME, which tests of servers have, would lead to a java that is a server soon: before the signal, where this test
+ * does not get a processor for a second. */
 static void not_ready(int signal)
 {
-    char java[64], path[8192]; /* a PATH that is cut may have lost mktemp */
-    snprintf(java, sizeof java, "%s/java", tmp);
-    FILE *f = fopen(java, "w");
-    CHECK(f != NULL && fputs("#!/bin/sh\nexec sleep 1000\n", f) >= 0 && fclose(f) == 0);
-    CHECK_EQ(chmod(java, 0700), 0);
-    snprintf(path, sizeof path, "PATH=%s:%s", tmp, getenv("PATH"));
-    program_start(&c, ARGS("env", path, program_built("uninstalled/paddock"), "server"),
+    char path[8192]; /* a PATH that is cut may have lost mktemp */
+    snprintf(path, sizeof path, "PATH=%s:%s", sleepy, getenv("PATH"));
+    program_start(&c, ARGS("env", "-u", "JAVA_HOME", path, program_built("uninstalled/paddock"), "server"),
                   PROGRAM_OUTPUT | PROGRAM_ERRORS);
-    CHECK_WITHIN(GENEROUS, entries() == 2);
+    CHECK_WITHIN(GENEROUS, entries() == 1 || program_ended(&c));
+    CHECK(c.runs);
     CHECK_EQ(kill(c.pid, signal), 0);
     int64_t begun_ms = pdk__test_now_ms();
     CHECK_EQ(program_wait(&c), 0);
     CHECK(pdk__test_now_ms() - begun_ms < GENEROUS / 2);
     CHECK_STR(c.err, "");
     CHECK_STR(c.out, "");
-    unlink(java);
     CHECK_EQ(entries(), 0);
 }
 
