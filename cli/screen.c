@@ -47,22 +47,23 @@ void pdk__cli_screen_size(size_t *lines, int *columns)
     struct winsize size = {0};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 3 || size.ws_col < 20)
         size = (struct winsize){.ws_row = 24, .ws_col = 80};
-    *lines = size.ws_row - 1U;
+    *lines = size.ws_row - 2U;
     *columns = size.ws_col - 1;
 }
 
 void pdk__cli_screen_draw(char *text)
 {
     char cut[2048], *line;
-    size_t lines;
+    size_t lines, left;
     int columns;
     pdk__cli_screen_size(&lines, &columns);
+    left = lines;
     fputs("\033[H", stdout);
-    while (lines-- > 0 && (line = strsep(&text, "\n")) != NULL && text != NULL) {
+    while (left-- > 0 && (line = strsep(&text, "\n")) != NULL && text != NULL) {
         pdk__cli_printable(cut, sizeof cut, columns, line);
         printf("%s\033[K\n", cut);
     }
-    fputs("\033[J", stdout);
+    printf("\033[J\033[%zu;1Hq quit", lines + 1);
 }
 
 void pdk__cli_screen_note(const char *text) { printf("\033[H%s\033[K\n", text); }

@@ -17,10 +17,11 @@ struct pdk__cli_screen {
 void pdk__cli_screen_open(struct pdk__cli_screen *s);
 void pdk__cli_screen_close(struct pdk__cli_screen *s);
 
-/* The rows and columns that can be written without a scroll. */
+/* The rows and columns that can be written without a scroll, above the line of the keys. */
 void pdk__cli_screen_size(size_t *lines, int *columns);
 
-/* Draw TEXT, lines that each end with a newline, in place of what was drawn last, and cut to that size. TEXT is changed. */
+/* Draw TEXT, lines that each end with a newline, in place of what was drawn last, and cut to that size, and what the
+ * keys do below it. TEXT is changed. */
 void pdk__cli_screen_draw(char *text);
 
 /* Put TEXT into the first line. */

@@ -35,8 +35,6 @@ static unsigned recipes_of(const pdk_contender_list *list)
     return all;
 }
 
-static bool is_part(const char *name) { return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0; }
-
 /* Of a path without contenders. Junk that makes it a lock is permits. */
 static const char *recipe_of_site(enum pdk__cli_site site)
 {
@@ -119,7 +117,7 @@ static void find_foreign(json_t *all, const pdk_contender_list *list)
 
 static bool is_junk(const pdk_contender_list *list, size_t i)
 {
-    bool part = is_part(pdk_contender_name(list, i)) && pdk__cli_has_leases(list);
+    bool part = pdk__cli_is_part(pdk_contender_name(list, i)) && pdk__cli_has_leases(list);
     return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK && !part;
 }
 

@@ -180,7 +180,7 @@ static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *lis
     char *roots[] = {l->options.words[0], NULL};
     struct pdk__cli_overview overview = {0};
     struct pdk__cli_tree tree = {
-        .depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .timeout_ms = l->options.connect_ms};
+        .depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .timeout_ms = l->options.connect_ms, .parts = true};
     int rc = pdk__cli_tree_walk(c, &tree, roots, &l->options.path);
     if (rc == 0)
         rc = pdk__cli_overview_take(&overview, &tree, NULL, 0) ? 0 : PDK_ENOMEM;

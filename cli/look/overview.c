@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/owner.h"
+#include "cli/semaphore.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,41 +13,80 @@
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-static void count(struct pdk__cli_lock_row *row)
+static bool is_contender(const pdk_contender_list *list, size_t i)
 {
-    row->holder = row->waiter = PDK__CLI_NO_ROW;
-    for (size_t i = 0; i < pdk_contender_list_size(row->list); i++) {
-        bool holds = pdk_contender_holds(row->list, i);
-        if (!holds && pdk_contender_dialect(row->list, i) == PDK_DIALECT_JUNK)
-            continue;
-        size_t *first = holds ? &row->holder : &row->waiter;
-        row->n_hold += holds;
-        row->n_wait += !holds;
-        if (*first == PDK__CLI_NO_ROW)
+    return pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK;
+}
+
+static bool waits(const pdk_contender_list *list, size_t i)
+{
+    return is_contender(list, i) && !pdk_contender_holds(list, i);
+}
+
+/* How many of LIST are so. FIRST is the first of them. */
+static size_t count(const pdk_contender_list *list, bool (*is)(const pdk_contender_list *list, size_t i), size_t *first)
+{
+    size_t n = 0;
+    *first = PDK__CLI_NO_ROW;
+    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
+        if (is(list, i) && n++ == 0)
             *first = i;
-    }
+    return n;
 }
 
 /* How many contenders of all that the path ever had do not wait. */
 static int64_t served(const pdk_contender_list *list)
 {
-    struct pdk__cli_lock_row row = {.list = list};
-    count(&row);
-    return pdk_contender_list_created(list) - (int64_t)row.n_wait;
+    size_t first;
+    return pdk_contender_list_created(list) - (int64_t)count(list, waits, &first);
 }
 
-static double rate(const struct pdk__cli_lock_row *row, const struct pdk__cli_tree *before, int64_t ms)
+static double rate(const struct pdk__cli_place *place, const struct pdk__cli_tree *before, int64_t ms)
 {
     for (size_t i = 0; before != NULL && ms > 0 && i < before->n; i++) {
         const pdk_contender_list *was = before->places[i].list;
-        if (strcmp(before->places[i].path, row->path) != 0)
+        if (strcmp(before->places[i].path, place->path) != 0)
             continue;
-        if (pdk_contender_list_since_ms(was) != pdk_contender_list_since_ms(row->list))
+        if (pdk_contender_list_since_ms(was) != pdk_contender_list_since_ms(place->list))
             break; /* it was deleted and created again meanwhile */
-        int64_t n = served(row->list) - served(was);
+        int64_t n = served(place->list) - served(was);
         return n > 0 ? (double)n * 1000 / (double)ms : 0;
     }
     return -1;
+}
+
+/* --- a semaphore ------------------------------------------------------------------------------------------------- */
+
+static bool is_semaphore(const struct pdk__cli_lock_row *row) { return row->queue != row->place->list; }
+
+static bool are_permits(const struct pdk__cli_place *place)
+{
+    return strcmp(strrchr(place->path, '/'), "/leases") == 0;
+}
+
+/* The other part of the semaphore of place I; NULL: there is none, or it was not looked at. */
+static const struct pdk__cli_place *other_part(const struct pdk__cli_tree *tree, size_t i)
+{
+    const char *semaphore = tree->places[i].semaphore;
+    for (size_t k = 0; semaphore != NULL && k < tree->n; k++)
+        if (k != i && tree->places[k].semaphore != NULL && strcmp(tree->places[k].semaphore, semaphore) == 0)
+            return &tree->places[k];
+    return NULL;
+}
+
+/* --- all rows ---------------------------------------------------------------------------------------------------- */
+
+static struct pdk__cli_lock_row row_of(const struct pdk__cli_tree *tree, size_t i)
+{
+    const struct pdk__cli_place *place = &tree->places[i], *queue = other_part(tree, i);
+    struct pdk__cli_lock_row row = {.path = place->path, .place = place, .queue = place->list};
+    if (queue != NULL) {
+        row.path = place->semaphore;
+        row.queue = queue->list;
+    }
+    row.n_hold = count(place->list, pdk_contender_holds, &row.holder);
+    row.n_wait = count(row.queue, is_semaphore(&row) ? is_contender : waits, &row.waiter);
+    return row;
 }
 
 static int compare(const void *a, const void *b)
@@ -64,12 +104,14 @@ bool pdk__cli_overview_take(struct pdk__cli_overview *overview, const struct pdk
     if (overview->rows == NULL)
         return false;
     for (size_t i = 0; i < tree->n; i++) {
-        struct pdk__cli_lock_row *row = &overview->rows[overview->n++];
-        *row = (struct pdk__cli_lock_row){.path = tree->places[i].path, .list = tree->places[i].list};
-        count(row);
-        row->rate = rate(row, before, ms);
-        overview->n_hold += row->n_hold;
-        overview->n_wait += row->n_wait;
+        struct pdk__cli_lock_row row = row_of(tree, i);
+        bool told = is_semaphore(&row) && !are_permits(row.place); /* by the row of the permits */
+        if (told || row.n_hold + row.n_wait == 0)
+            continue;
+        row.rate = rate(row.place, before, ms);
+        overview->rows[overview->n++] = row;
+        overview->n_hold += row.n_hold;
+        overview->n_wait += row.n_wait;
     }
     qsort(overview->rows, overview->n, sizeof *overview->rows, compare);
     return true;
@@ -89,27 +131,29 @@ static void put(FILE *out, const char *text, int width)
     fprintf(out, "%s%*s", clean, width - used + 1, "");
 }
 
-static void put_owner(FILE *out, const struct pdk__cli_lock_row *row, size_t i, int width)
+static void put_owner(FILE *out, const pdk_contender_list *list, size_t i, int width)
 {
     char text[700] = "-";
     if (i != PDK__CLI_NO_ROW)
-        pdk__cli_owner(row->list, i, text, sizeof text);
+        pdk__cli_owner(list, i, text, sizeof text);
     put(out, text, width);
 }
 
 static void put_row(FILE *out, const struct pdk__cli_lock_row *row, int path, int owner)
 {
     char text[64], age[32] = "-";
-    size_t first = row->holder != PDK__CLI_NO_ROW ? row->holder : row->waiter;
-    if (first != PDK__CLI_NO_ROW && pdk_contender_number(row->list, first, PDK_CONTENDER_SINCE_MS) > 0)
-        pdk__cli_duration(pdk__cli_listing_age_ms(row->list, first), age);
+    bool held = row->holder != PDK__CLI_NO_ROW;
+    const pdk_contender_list *list = held ? row->place->list : row->queue;
+    size_t first = held ? row->holder : row->waiter;
+    if (pdk_contender_number(list, first, PDK_CONTENDER_SINCE_MS) > 0)
+        pdk__cli_duration(pdk__cli_listing_age_ms(list, first), age);
     put(out, row->path, path);
     snprintf(text, sizeof text, "%5zu %5zu %7s", row->n_hold, row->n_wait, age);
     put(out, text, 19);
     snprintf(text, sizeof text, "%8.1f", row->rate);
     put(out, row->rate >= 0 ? text : "       -", 8);
-    put_owner(out, row, row->holder, owner);
-    put_owner(out, row, row->waiter, owner);
+    put_owner(out, row->place->list, row->holder, owner);
+    put_owner(out, row->queue, row->waiter, owner);
     putc('\n', out);
 }
 
@@ -150,17 +194,22 @@ void pdk__cli_overview_print(FILE *out, const struct pdk__cli_overview *overview
 
 /* --- for programs ------------------------------------------------------------------------------------------------ */
 
+static json_t *report(const struct pdk__cli_lock_row *row)
+{
+    struct pdk__cli_semaphore s = {.permits = row->place->list, .queue = row->queue};
+    if (!is_semaphore(row))
+        return pdk__cli_listing_report(row->place->list, row->path);
+    pdk__cli_semaphore_count(&s);
+    return pdk__cli_semaphore_report(&s, row->path);
+}
+
 static json_t *row_object(const struct pdk__cli_lock_row *row)
 {
-    json_t *object = json_object(), *contenders = json_array();
-    pdk__cli_json_text(object, "path", row->path);
+    json_t *object = report(row);
     json_object_set_new(object, "holders", json_integer((json_int_t)row->n_hold));
     json_object_set_new(object, "waiters", json_integer((json_int_t)row->n_wait));
-    json_object_set_new(object, "created", json_integer(pdk_contender_list_created(row->list)));
+    json_object_set_new(object, "created", json_integer(pdk_contender_list_created(row->place->list)));
     json_object_set_new(object, "grants_per_second", row->rate >= 0 ? json_real(row->rate) : json_null());
-    for (size_t i = 0; i < pdk_contender_list_size(row->list); i++)
-        json_array_append_new(contenders, pdk__cli_listing_object(row->list, i));
-    json_object_set_new(object, "contenders", contenders);
     return object;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The locks of a tree at one moment, one row each: how many hold and wait, since when, and how fast it goes. The rate
+ * The locks of a tree at one moment, one row each, also for a semaphore with its two places: how many hold and wait, since when, and how fast it goes. The rate
  * comes from two looks at the same path: how many contenders no longer wait that did, or that were not there yet. Each
  * was granted the lock, or gave up.
  */
@@ -12,10 +12,11 @@
 #include <stdio.h>
 
 struct pdk__cli_lock_row {
-    const char *path;               /* of the tree */
-    const pdk_contender_list *list; /* the same */
+    const char *path;
+    const struct pdk__cli_place *place; /* of the tree: where contenders hold */
+    pdk_contender_list *queue;          /* where they wait: another list, of a semaphore */
     size_t n_hold, n_wait;
-    size_t holder, waiter; /* the first of each; PDK__CLI_NO_ROW: none */
+    size_t holder, waiter; /* the first of each, in its list; PDK__CLI_NO_ROW: none */
     double rate;           /* a second; negative: not known */
 };
 
@@ -27,7 +28,7 @@ struct pdk__cli_overview {
     size_t n, n_hold, n_wait;
 };
 
-/* Of TREE, which is borrowed. BEFORE is an earlier look, MS milliseconds ago; NULL: none. False when memory is out.
+/* Of TREE, which is borrowed, and has the parts of semaphores together. BEFORE is an earlier look, MS milliseconds ago; NULL: none. False when memory is out.
  * Either way OVERVIEW is to be given to pdk__cli_overview_free(). */
 bool pdk__cli_overview_take(struct pdk__cli_overview *overview, const struct pdk__cli_tree *tree,
                             const struct pdk__cli_tree *before, int64_t ms);

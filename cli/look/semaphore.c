@@ -32,15 +32,19 @@ static void count_queue(struct pdk__cli_semaphore *s)
         s->n_queue += pdk_contender_dialect(s->queue, i) != PDK_DIALECT_JUNK;
 }
 
+void pdk__cli_semaphore_count(struct pdk__cli_semaphore *s)
+{
+    count_permits(s);
+    count_queue(s);
+}
+
 int pdk__cli_semaphore_list(struct pdk__cli_semaphore *s, pdk_client *c, const char *path, int64_t timeout_ms)
 {
     int rc = list_below(c, path, "leases", timeout_ms, &s->permits);
     if (rc == 0)
         rc = list_below(c, path, "locks", timeout_ms, &s->queue);
-    if (rc == 0) {
-        count_permits(s);
-        count_queue(s);
-    }
+    if (rc == 0)
+        pdk__cli_semaphore_count(s);
     return rc;
 }
 

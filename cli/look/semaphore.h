@@ -14,6 +14,9 @@ struct pdk__cli_semaphore {
 /* List those below PATH, each list within TIMEOUT_MS. S, which was zero, is to be freed also after an error. */
 int pdk__cli_semaphore_list(struct pdk__cli_semaphore *s, pdk_client *c, const char *path, int64_t timeout_ms);
 
+/* Count those of its lists. */
+void pdk__cli_semaphore_count(struct pdk__cli_semaphore *s);
+
 void pdk__cli_semaphore_free(struct pdk__cli_semaphore *s);
 
 /* A table of the permits, and of the queue below them. */

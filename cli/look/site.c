@@ -49,6 +49,8 @@ static bool all(const pdk_contender_list *list, bool (*is)(const pdk_contender_l
     return true;
 }
 
+bool pdk__cli_is_part(const char *name) { return strcmp(name, "locks") == 0 || strcmp(name, "leases") == 0; }
+
 bool pdk__cli_has_leases(const pdk_contender_list *list)
 {
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)

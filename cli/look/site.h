@@ -14,6 +14,9 @@ enum pdk__cli_site {
     SITE_UNKNOWN         /* none of these */
 };
 
+/* Is NAME that of a child of a semaphore's path? */
+bool pdk__cli_is_part(const char *name);
+
 /* Is there a child "leases"? */
 bool pdk__cli_has_leases(const pdk_contender_list *list);
 

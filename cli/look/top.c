@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATHS_MAX = 1000000, INTERVAL_MS = 2000, LOOK_MS = 5000 };
@@ -34,6 +35,7 @@ struct top {
     struct pdk__cli_tree last;
     struct pdk__cli_overview overview; /* of it, as it is shown */
     int64_t last_ms;
+    time_t last_at; /* the same moment */
 };
 
 #define AT(member) .at = offsetof(struct top, member)
@@ -61,7 +63,28 @@ static int parse(struct top *t, int argc, char **argv)
 
 /* --- the screen -------------------------------------------------------------------------------------------------- */
 
-static void draw(const struct pdk__cli_overview *overview)
+/* "12:00:03 h1:2181,h2:2181: ". A terminal of 80 columns has room for the counts after it. */
+static void print_ensemble(FILE *out, const struct top *t, int columns)
+{
+    enum { COUNTS = 65, LEAST = 14, MOST = 60 };
+    char stamp[16] = "";
+    struct tm local;
+    const char *hosts = t->options.hosts;
+    int room = columns - COUNTS < LEAST ? LEAST : columns - COUNTS > MOST ? MOST : columns - COUNTS;
+    bool cut = strlen(hosts) > (size_t)room;
+    if (localtime_r(&t->last_at, &local) != NULL)
+        strftime(stamp, sizeof stamp, "%T", &local);
+    fprintf(out, "%s %.*s%s: ", stamp, cut ? room - 3 : room, hosts, cut ? "..." : "");
+}
+
+static void print_table(FILE *out, const struct top *t, const struct pdk__cli_overview *overview, size_t lines,
+                        int columns)
+{
+    print_ensemble(out, t, columns);
+    pdk__cli_overview_print(out, overview, lines, columns);
+}
+
+static void draw(const struct top *t, const struct pdk__cli_overview *overview)
 {
     char *text = NULL;
     size_t size, lines;
@@ -70,7 +93,7 @@ static void draw(const struct pdk__cli_overview *overview)
     if (out == NULL)
         return;
     pdk__cli_screen_size(&lines, &columns);
-    pdk__cli_overview_print(out, overview, lines, columns);
+    print_table(out, t, overview, lines, columns);
     if (fclose(out) == 0)
         pdk__cli_screen_draw(text);
     free(text);
@@ -89,7 +112,7 @@ static bool rest(const struct top *t, int *status)
         if (signal != 0 && signal != SIGWINCH)
             return true;
         if (signal == SIGWINCH && t->screen.open) {
-            draw(&t->overview);
+            draw(t, &t->overview);
             fflush(stdout);
         }
     }
@@ -103,9 +126,9 @@ static int print(const struct top *t, const struct pdk__cli_overview *overview)
     if (t->json)
         return pdk__cli_json_print(pdk__cli_overview_object(overview));
     if (t->screen.open)
-        draw(overview);
+        draw(t, overview);
     else
-        pdk__cli_overview_print(stdout, overview, (size_t)-1, PDK__CLI_WIDE);
+        print_table(stdout, t, overview, (size_t)-1, PDK__CLI_WIDE);
     if (fflush(stdout) == 0)
         return 0;
     pdk__cli_message("cannot write to standard output");
@@ -126,6 +149,7 @@ static int show(struct top *t, const struct pdk__cli_tree *tree, int64_t now_ms,
     struct pdk__cli_overview overview;
     const struct pdk__cli_tree *before = t->last_ms > 0 ? &t->last : NULL;
     int rc = pdk__cli_overview_take(&overview, tree, before, now_ms - t->last_ms) ? 0 : PDK_ENOMEM;
+    t->last_at = time(NULL);
     if (rc == 0)
         *status = print(t, &overview);
     if (rc == 0 && *status == 0)
@@ -145,7 +169,7 @@ static int look(struct top *t, int *status)
     char *everything[] = {root, NULL};
     char *const *roots = t->options.words[0] != NULL ? t->options.words : everything;
     int64_t now_ms = pdk__cli_now_ms(), wait_ms = t->options.connect_ms;
-    struct pdk__cli_tree tree = {.depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms};
+    struct pdk__cli_tree tree = {.depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms, .parts = true};
     if (!t->once && wait_ms > LOOK_MS)
         tree.timeout_ms = LOOK_MS;
     int rc = pdk__cli_tree_walk(t->client, &tree, roots, &t->options.path);

@@ -1,6 +1,7 @@
 #include "cli/look/tree.h"
 
 #include "cli/message.h"
+#include "cli/site.h"
 #include "lib/assert.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 struct item {
     char *path;
     int depth;
+    bool part; /* of a semaphore */
 };
 
 /* Breadth first: what is nearest to a root is looked at when there is too much. */
@@ -18,7 +20,7 @@ struct queue {
     size_t n, next, room;
 };
 
-static int push(struct queue *q, char *path, int depth)
+static int push(struct queue *q, char *path, int depth, bool part)
 {
     if (path != NULL && q->n == q->room) {
         size_t room = 2 * q->room + 16;
@@ -32,7 +34,7 @@ static int push(struct queue *q, char *path, int depth)
         free(path);
         return PDK_ENOMEM;
     }
-    q->items[q->n++] = (struct item){path, depth};
+    q->items[q->n++] = (struct item){path, depth, part};
     return 0;
 }
 
@@ -64,6 +66,7 @@ static int push_children(struct pdk__cli_tree *tree, struct queue *q, const stru
                          const pdk_contender_list *list)
 {
     int rc = 0;
+    bool semaphore = pdk__cli_site(list) == SITE_SEMAPHORE;
     for (size_t i = 0; rc == 0 && i < pdk_contender_list_size(list); i++) {
         const char *name = pdk_contender_name(list, i);
         bool own = strcmp(item->path, "/") == 0 && strcmp(name, "zookeeper") == 0;
@@ -72,7 +75,7 @@ static int push_children(struct pdk__cli_tree *tree, struct queue *q, const stru
         if (item->depth >= tree->depth || q->n >= (size_t)tree->max_paths)
             tree->truncated = true;
         else
-            rc = push(q, join(item->path, name), item->depth + 1);
+            rc = push(q, join(item->path, name), item->depth + 1, semaphore && pdk__cli_is_part(name));
     }
     return rc;
 }
@@ -80,18 +83,19 @@ static int push_children(struct pdk__cli_tree *tree, struct queue *q, const stru
 /* --- a path ------------------------------------------------------------------------------------------------------ */
 
 /* The list is the tree's from here on. */
-static int add_place(struct pdk__cli_tree *tree, const char *path, pdk_contender_list *list)
+static int add_place(struct pdk__cli_tree *tree, const char *path, pdk_contender_list *list, bool part)
 {
     struct pdk__cli_place *places = realloc(tree->places, (tree->n + 1) * sizeof *places);
-    char *copy = strdup(path);
+    char *copy = strdup(path), *semaphore = part ? strndup(path, (size_t)(strrchr(path, '/') - path)) : NULL;
     if (places != NULL)
         tree->places = places;
-    if (places == NULL || copy == NULL) {
+    if (places == NULL || copy == NULL || (part && semaphore == NULL)) {
         free(copy);
+        free(semaphore);
         pdk_contender_list_free(list);
         return PDK_ENOMEM;
     }
-    tree->places[tree->n++] = (struct pdk__cli_place){copy, list};
+    tree->places[tree->n++] = (struct pdk__cli_place){copy, list, semaphore};
     tree->n_contenders += pdk_contender_list_size(list);
     return 0;
 }
@@ -107,7 +111,7 @@ static int look(pdk_client *c, struct pdk__cli_tree *tree, struct queue *q, cons
     pdk_contender_list *names = NULL, *list = NULL;
     int rc = pdk_contenders_first(c, item->path, 0, tree->timeout_ms, &names);
     tree->n_paths += rc == 0;
-    bool lock = rc == 0 && has_contender(names);
+    bool lock = rc == 0 && (has_contender(names) || (tree->parts && item->part));
     if (lock && tree->n_contenders + pdk_contender_list_size(names) > PDK__CLI_CONTENDERS_MAX) {
         tree->truncated = true;
         lock = false;
@@ -118,7 +122,7 @@ static int look(pdk_client *c, struct pdk__cli_tree *tree, struct queue *q, cons
         rc = push_children(tree, q, item, list != NULL ? list : names);
     pdk_contender_list_free(names);
     if (rc == 0 && list != NULL)
-        return add_place(tree, item->path, list);
+        return add_place(tree, item->path, list, item->part);
     pdk_contender_list_free(list);
     return rc;
 }
@@ -149,7 +153,7 @@ int pdk__cli_tree_walk(pdk_client *c, struct pdk__cli_tree *tree, char *const *r
     *at = roots[0];
     for (size_t i = 0; rc == 0 && roots[i] != NULL; i++)
         if (!is_covered(roots, i))
-            rc = push(&q, strdup(roots[i]), 0);
+            rc = push(&q, strdup(roots[i]), 0, false);
     for (size_t i = 0; rc == 0 && i < q.n; i++) {
         struct item item = q.items[i];
         rc = look(c, tree, &q, &item);
@@ -174,7 +178,7 @@ int pdk__cli_tree_again(pdk_client *c, const struct pdk__cli_tree *before, struc
         pdk_contender_list *list = NULL;
         rc = pdk_contenders(c, before->places[i].path, before->timeout_ms, &list);
         if (rc == 0)
-            rc = add_place(tree, before->places[i].path, list);
+            rc = add_place(tree, before->places[i].path, list, before->places[i].semaphore != NULL);
     }
     tree->depth = before->depth;
     tree->max_paths = before->max_paths;
@@ -198,6 +202,7 @@ void pdk__cli_tree_free(struct pdk__cli_tree *tree)
 {
     for (size_t i = 0; i < tree->n; i++) {
         free(tree->places[i].path);
+        free(tree->places[i].semaphore);
         pdk_contender_list_free(tree->places[i].list);
     }
     free(tree->places);

@@ -8,12 +8,14 @@
 struct pdk__cli_place {
     char *path;
     pdk_contender_list *list;
+    char *semaphore; /* the path of which it is "locks" or "leases"; NULL: of none */
 };
 
 struct pdk__cli_tree {
     int depth;     /* how far below a root is looked */
     int max_paths; /* how many paths are looked at */
     int64_t timeout_ms;
+    bool parts; /* those of a semaphore are places together, also one without a contender */
 
     struct pdk__cli_place *places;
     size_t n, n_contenders;

@@ -61,6 +61,16 @@ static json_int_t number(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+static int lines(const char *text)
+{
+    int n = 0;
+    while ((text = strchr(text, '\n')) != NULL) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
 static void populate(const char *name)
 {
     fresh(name);
@@ -93,7 +103,8 @@ static void for_people(void)
     populate("text");
     CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
     CHECK_STR(c.err, "");
-    CHECK(strncmp(c.out, "lock paths: 2; contenders that hold: 2, that wait: 2\n", 53) == 0);
+    CHECK(c.out[2] == ':' && c.out[5] == ':' && strstr(c.out, " 127.0.0.1:") == c.out + 8);
+    CHECK(strstr(c.out, ": lock paths: 2; contenders that hold: 2, that wait: 2\n") != NULL);
     const char *busy = strstr(c.out, "/busy "), *quiet = strstr(c.out, "/quiet ");
     CHECK(busy != NULL && quiet > busy);
     CHECK(strstr(busy, "db2 pid 7") != NULL && strstr(busy, "db2 pid 7") < quiet);
@@ -101,7 +112,52 @@ static void for_people(void)
     CHECK(strstr(c.out, "db4") == NULL && strchr(c.out, '\033') == NULL);
     fresh("nothing");
     CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
-    CHECK_STR(c.out, "lock paths: 0; contenders that hold: 0, that wait: 0\n");
+    CHECK(strstr(c.out, ": lock paths: 0; contenders that hold: 0, that wait: 0\n") != NULL);
+    CHECK_EQ(lines(c.out), 1);
+}
+
+static const json_t *only(void)
+{
+    const json_t *paths = json_object_get(top, "paths");
+    CHECK_EQ(json_array_size(paths), 1);
+    return json_array_get(paths, 0);
+}
+
+/* Two hold, and the third has the gate. */
+static void a_semaphore(void)
+{
+    struct program holders[2], waiter;
+    char gate[160];
+    fresh("semaphore");
+    snprintf(gate, sizeof gate, "%s/locks", root);
+    CHECK_EQ(cli_run(&c, ARGS("hold", "--limit", "2", root)), 0);
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", "--json", root)), 0);
+    keep(c.out);
+    CHECK_EQ(json_array_size(json_object_get(top, "paths")), 0); /* idle */
+    for (int i = 0; i < 2; i++) {
+        cli_start_fed(&holders[i], ARGS("hold", "--limit", "2", "--label", "permit", root));
+        CHECK_WITHIN(GENEROUS, program_said(&holders[i], "\n"));
+    }
+    look();
+    CHECK_EQ(json_array_size(json_object_get(only(), "queue")), 0);
+    cli_start_fed(&waiter, ARGS("hold", "--limit", "2", "--label", "gate", root));
+    CHECK_WITHIN(GENEROUS, cli_children(gate) == 1);
+    look();
+    CHECK_STR(json_string_value(json_object_get(only(), "path")), root);
+    CHECK_STR(json_string_value(json_object_get(only(), "kind")), "semaphore");
+    CHECK_EQ(number(only(), "limit"), 2);
+    CHECK_EQ(number(only(), "held"), 2);
+    CHECK_EQ(number(only(), "holders"), 2);
+    CHECK_EQ(number(only(), "waiters"), 1);
+    CHECK_EQ(json_array_size(json_object_get(only(), "queue")), 1);
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
+    CHECK(strstr(c.out, "lock paths: 1; contenders that hold: 2, that wait: 1\n") != NULL);
+    CHECK(strstr(c.out, "(permit)") != NULL && strstr(c.out, "(gate)") > strstr(c.out, "(permit)"));
+    CHECK(strstr(c.out, "/leases") == NULL && strstr(c.out, "/locks") == NULL);
+    CHECK_EQ(lines(c.out), 3);
+    program_end(&waiter);
+    program_end(&holders[0]);
+    program_end(&holders[1]);
 }
 
 static void a_part(void)
@@ -190,6 +246,7 @@ static void on_a_terminal(void)
     CHECK_EQ(status, 0);
     CHECK(strstr(screen, "\033[?1049h") != NULL && strstr(screen, "\033[?1049l") != NULL);
     CHECK(strstr(screen, "lock paths: 2;") != NULL);
+    CHECK(strstr(screen, "\033[9;1Hq quit") != NULL);
     close(terminal);
 }
 
@@ -216,6 +273,7 @@ int main(int argc, char **argv)
         {"one look, for people", for_people},
         {"what may not be looked at is told, and that there is more", a_part},
         {"that is told once", a_part_is_told_once},
+        {"a semaphore is one lock", a_semaphore},
         {"two looks tell how fast it goes", rates},
         {"what others have written is masked", strange_text},
         {"on a terminal it draws until q is pressed", on_a_terminal},

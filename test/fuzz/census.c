@@ -51,7 +51,7 @@ static void build(struct scene *s, char *text)
     *s = (struct scene){.tree = {.places = s->places, .n = PLACES}};
     for (size_t p = 0; p < PLACES; p++) {
         s->lists[p] = (struct pdk_contender_list){.path = paths[p], .items = s->items[p]};
-        s->places[p] = (struct pdk__cli_place){paths[p], &s->lists[p]};
+        s->places[p] = (struct pdk__cli_place){.path = paths[p], .list = &s->lists[p]};
     }
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         add(s, line, token++);
