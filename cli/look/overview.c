@@ -2,10 +2,10 @@
 
 #include "cli/json.h"
 #include "cli/look/listing.h"
+#include "cli/look/semaphore.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/owner.h"
-#include "cli/semaphore.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * The locks of a tree at one moment, one row each, also for a semaphore with its two places: how many hold and wait, since when, and how fast it goes. The rate
- * comes from two looks at the same path: how many contenders no longer wait that did, or that were not there yet. Each
- * was granted the lock, or gave up.
+ * The locks of a tree at one moment, one row each, also for a semaphore with its two places: how many hold and wait,
+ * since when, and how fast it goes. The rate comes from two looks at the same path: how many contenders no longer wait
+ * that did, or that were not there yet. Each was granted the lock, or gave up.
  */
 #ifndef PDK_CLI_OVERVIEW_H
 #define PDK_CLI_OVERVIEW_H
@@ -28,8 +28,8 @@ struct pdk__cli_overview {
     size_t n, n_hold, n_wait;
 };
 
-/* Of TREE, which is borrowed, and has the parts of semaphores together. BEFORE is an earlier look, MS milliseconds ago; NULL: none. False when memory is out.
- * Either way OVERVIEW is to be given to pdk__cli_overview_free(). */
+/* Of TREE, which is borrowed, and has the parts of semaphores together. BEFORE is an earlier look, MS milliseconds ago;
+ * NULL: none. False when memory is out. Either way OVERVIEW is to be given to pdk__cli_overview_free(). */
 bool pdk__cli_overview_take(struct pdk__cli_overview *overview, const struct pdk__cli_tree *tree,
                             const struct pdk__cli_tree *before, int64_t ms);
 void pdk__cli_overview_free(struct pdk__cli_overview *overview);

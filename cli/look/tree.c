@@ -1,7 +1,7 @@
 #include "cli/look/tree.h"
 
+#include "cli/look/site.h"
 #include "cli/message.h"
-#include "cli/site.h"
 #include "lib/assert.h"
 
 #include <stdio.h>
