@@ -75,7 +75,7 @@ static void on_look_again(struct pdk__contender *c, struct pdk__actions *out)
 static bool own_missing(const struct pdk__contender *c)
 {
     bool settled = granted(c) || c->phase == PDK__AWAITING_LEASE || c->phase == PDK__DELAYED ||
-                   c->phase == PDK__WAITING;
+                   c->phase == PDK__WATCHING || c->phase == PDK__WAITING;
     return c->session.connected && c->node.watch == PDK__OWN_UNWATCHED && settled;
 }
 

@@ -388,6 +388,22 @@ static void a_waiter_looks_again_at_its_predecessor_and_its_node(void)
                       "watched no node: granted\n");
 }
 
+/* The answer takes long, and its own watch is due meanwhile. */
+static void a_waiter_that_looks_again_is_watched_in_time(void)
+{
+    queue();
+    look_again(&t);
+    later(&t, UNWATCHED_MS);
+    ok(&t, PDK__EV_WATCHED);
+    own(&t);
+    CHECK_STR(t.text, "listed: watch(4)\n"
+                      "watched: -\n"
+                      "look again: watch(same)\n"
+                      "later: own\n"
+                      "watched: -\n"
+                      "own: -\n");
+}
+
 static void a_holder_looks_again_at_its_node(void)
 {
     hold();
@@ -410,6 +426,7 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"a waiter looks again at its predecessor and its node", a_waiter_looks_again_at_its_predecessor_and_its_node},
+        {"a waiter that looks again is watched in time", a_waiter_that_looks_again_is_watched_in_time},
         {"a holder looks again at its node", a_holder_looks_again_at_its_node},
         {"a short hold asks for no watch", a_short_hold_asks_for_no_watch},
         {"a hold that lasts is watched", a_hold_that_lasts_is_watched},
