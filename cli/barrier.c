@@ -293,6 +293,7 @@ static int run(struct barrier *b)
     int status = prepare(b);
     if (status != 0)
         return status;
+    pdk__cli_connect_tell(&b->options);
     int rc = pdk__cli_connect(&b->options, &b->client);
     if (rc != 0) {
         status = pdk__cli_report_failure(&b->options, b->client, rc);

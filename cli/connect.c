@@ -5,6 +5,7 @@
 #include "cli/number.h"
 #include "cli/opener.h"
 #include "cli/signals.h"
+#include "cli/target.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -33,6 +34,26 @@ int pdk__cli_connect(const struct pdk__cli_options *o, pdk_client **c)
     int rc = make(o, deadline, c);
     int64_t left = deadline - pdk__cli_now_ms();
     return rc == 0 ? pdk_client_wait(*c, left > 0 ? left : 0) : rc;
+}
+
+/* On the thread of the callbacks. */
+static void tell(pdk_client *c, pdk_session_state state, void *arg)
+{
+    static bool apart; /* a sub-command has one client */
+    const struct pdk__cli_options *o = arg;
+    char path[PDK__CLI_SHORT];
+    (void)c;
+    if (state == PDK_SESSION_SUSPENDED)
+        pdk__cli_message("waiting for %s: %s", pdk__cli_short(o->path, path), pdk_strerror(PDK_EDISCONNECTED));
+    else if (state == PDK_SESSION_CONNECTED && apart)
+        pdk__cli_message("waiting for %s: connected again", pdk__cli_short(o->path, path));
+    apart = state == PDK_SESSION_SUSPENDED || (apart && state == PDK_SESSION_CONNECTING);
+}
+
+void pdk__cli_connect_tell(const struct pdk__cli_options *o)
+{
+    if (o->verbose)
+        pdk_client_options_set_on_session(o->client, tell, (void *)o);
 }
 
 void pdk__cli_unanswered(pdk_client *c, int64_t ms, char *why, size_t size)

@@ -122,6 +122,7 @@ static int listen_with(const struct pdk__cli_options *o, pdk_client *c, bool jso
 int pdk__cli_listen(const struct pdk__cli_options *o, bool json)
 {
     pdk_client *c = NULL;
+    pdk__cli_connect_tell(o);
     int rc = pdk__cli_connect(o, &c);
     int status = rc == 0 ? listen_with(o, c, json) : pdk__cli_report_failure(o, c, rc);
     pdk_client_free(c);

@@ -2,6 +2,7 @@
 
 #include "cli/conflicts.h"
 #include "cli/message.h"
+#include "cli/number.h"
 #include "cli/owner.h"
 #include "cli/run/channel.h"
 #include "cli/target.h"
@@ -10,6 +11,7 @@
 #include <paddock/contenders.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +20,19 @@
 #include <unistd.h>
 
 /* Each look costs a listing and two requests, for each waiter, and for a permit a second listing. So the looks become
- * rarer, from FIRST_MS to LAST_MS. */
-enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, HOLDER = 320 };
+ * rarer, from FIRST_MS to LAST_MS. The connection is looked at each LINK_MS, which costs no request. */
+enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, LINK_MS = 1000, HOLDER = 320 };
+
+enum order { WATCH, REST, END };
 
 struct pdk__cli_queue {
     pthread_t thread;
     pdk_client *client;
     const struct pdk__cli_options *options;
     int channel;
-    int stop;
+    int wake;         /* readable: there is an order */
+    atomic_int order; /* the last one, an enum order */
+    bool apart;       /* no server was connected at the last look */
     struct pdk__cli_conflicts reported;
     char reported_holder[HOLDER]; /* the last reported holder */
 };
@@ -104,10 +110,31 @@ static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender
         pdk__cli_conflicts_report(&conflicts, &q->reported, path);
 }
 
+/* Within MS, or without a limit when it is -1. */
 static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
 {
-    struct pollfd fd = {.fd = q->stop, .events = POLLIN};
-    return poll(&fd, 1, (int)ms) > 0;
+    struct pollfd fd = {.fd = q->wake, .events = POLLIN};
+    eventfd_t n;
+    if (poll(&fd, 1, (int)ms) > 0)
+        eventfd_read(q->wake, &n);
+    return q->order != WATCH;
+}
+
+static bool is_apart(const struct pdk__cli_queue *q)
+{
+    pdk_session_state state = pdk_client_state(q->client);
+    return state == PDK_SESSION_CONNECTING || state == PDK_SESSION_SUSPENDED;
+}
+
+/* Let MS pass, less when the connection is lost or there again. False: the wait is over. */
+static bool rest(const struct pdk__cli_queue *q, int64_t ms)
+{
+    int64_t until = pdk__cli_now_ms() + ms, left;
+    bool tells = q->channel >= 0 || q->options->verbose > 0;
+    while ((left = until - pdk__cli_now_ms()) > 0 && is_apart(q) == q->apart)
+        if (stopped(q, tells && left > LINK_MS ? LINK_MS : left))
+            return false;
+    return q->order == WATCH;
 }
 
 /* On a terminal the line is drawn again; for -v without one, it is printed when the holder has changed. */
@@ -169,8 +196,13 @@ static bool look(struct pdk__cli_queue *q)
     const char *of = q->options->path;
     pdk_contender_list *list = NULL;
     struct standing standing = {.holder = -1};
-    int rc = q->options->limit > 0 ? find_permits(q, &list, &standing) : find(q, &of, &list, &standing);
-    bool over = stopped(q, 0) || pdk_err_fatal(rc);
+    int rc = PDK_EDISCONNECTED;
+    q->apart = is_apart(q);
+    if (!q->apart)
+        rc = q->options->limit > 0 ? find_permits(q, &list, &standing) : find(q, &of, &list, &standing);
+    if (pdk_err_fatal(rc))
+        q->order = END;
+    bool over = stopped(q, 0);
     if (rc == 0) {
         describe(&standing, of, list, text, sizeof text, holder);
     } else {
@@ -185,13 +217,23 @@ static bool look(struct pdk__cli_queue *q)
     return !over;
 }
 
-static void *watch(void *arg)
+/* One wait, to its end. */
+static void watch(struct pdk__cli_queue *q, unsigned *seed)
+{
+    q->apart = is_apart(q);
+    *q->reported_holder = '\0';
+    bool again = !stopped(q, FIRST_MS) && look(q);
+    for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
+        again = rest(q, ms / 2 + rand_r(seed) % ms) && look(q); /* not all at the same time */
+}
+
+static void *run(void *arg)
 {
     struct pdk__cli_queue *q = arg;
     unsigned seed = (unsigned)(getpid() ^ time(NULL));
-    bool again = !stopped(q, FIRST_MS) && look(q);
-    for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
-        again = !stopped(q, ms / 2 + rand_r(&seed) % ms) && look(q); /* not all at the same time */
+    while (q->order != END)
+        if (!stopped(q, q->order == WATCH ? 0 : -1))
+            watch(q, &seed);
     return NULL;
 }
 
@@ -200,26 +242,34 @@ struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli
     struct pdk__cli_queue *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
-    *q = (struct pdk__cli_queue){.client = c, .options = o, .channel = channel, .stop = eventfd(0, EFD_CLOEXEC)};
-    if (q->stop >= 0 && pthread_create(&q->thread, NULL, watch, q) == 0)
+    *q = (struct pdk__cli_queue){
+        .client = c, .options = o, .channel = channel, .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (q->wake >= 0 && pthread_create(&q->thread, NULL, run, q) == 0)
         return q;
-    if (q->stop >= 0)
-        close(q->stop);
+    if (q->wake >= 0)
+        close(q->wake);
     free(q);
     return NULL;
 }
 
-void pdk__cli_queue_stop(struct pdk__cli_queue *q)
+static void give(struct pdk__cli_queue *q, enum order order)
 {
-    if (q != NULL)
-        eventfd_write(q->stop, 1);
+    if (q == NULL)
+        return;
+    q->order = order;
+    eventfd_write(q->wake, 1);
 }
+
+void pdk__cli_queue_stop(struct pdk__cli_queue *q) { give(q, REST); }
+
+void pdk__cli_queue_again(struct pdk__cli_queue *q) { give(q, WATCH); }
 
 void pdk__cli_queue_free(struct pdk__cli_queue *q)
 {
     if (q == NULL)
         return;
+    give(q, END);
     pthread_join(q->thread, NULL);
-    close(q->stop);
+    close(q->wake);
     free(q);
 }

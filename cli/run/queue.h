@@ -1,4 +1,5 @@
-/* A line about the holder of a lock and our place in its queue, less often the longer the wait is. */
+/* A line about the holder of a lock and our place in its queue, less often the longer the wait is; or that no server
+ * answers, within a second. */
 #ifndef PDK_CLI_QUEUE_H
 #define PDK_CLI_QUEUE_H
 
@@ -11,10 +12,11 @@ struct pdk__cli_queue;
  * the wait goes on without lines. */
 struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int channel);
 
-/* Stop the lines; does not block. */
+/* Stop the lines; does not block. And go on with them, for another wait. */
 void pdk__cli_queue_stop(struct pdk__cli_queue *q);
+void pdk__cli_queue_again(struct pdk__cli_queue *q);
 
-/* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and above. */
+/* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and in both above. */
 void pdk__cli_queue_free(struct pdk__cli_queue *q);
 
 #endif

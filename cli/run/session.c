@@ -120,6 +120,7 @@ static void begin_next_term(struct session *s, int64_t pause_ms)
 {
     unguard(s);
     pdk__cli_acquisition_again(&s->acquisition, pause_ms);
+    pdk__cli_queue_again(s->queue);
     s->reported = PHASE_WAITING;
     s->reported_state = PDK_FREE;
     s->reported_lost = s->reported_revoked = false;

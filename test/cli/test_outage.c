@@ -77,6 +77,44 @@ static void waits_through(void)
     CHECK_STR(c.out, "ran\n");
 }
 
+static bool told(struct program *p, const char *text)
+{
+    bool told = false;
+    for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
+        told = program_complained(p, text);
+    return told;
+}
+
+/* The leader is one that has led: the outage ends its term. The others wait from the first. */
+static void waits_are_told(void)
+{
+    enum { LEADER, CANDIDATE, LISTENER, WAITER, HOLD, BARRIER, N };
+    static struct program waits[N];
+    char set[160];
+    int n_told = 0, n_again = 0;
+    snprintf(set, sizeof set, "%s-set", fresh("waits"));
+    CHECK_EQ(cli_run(&c, ARGS("barrier", "set", set)), 0);
+    cli_start(&waits[LEADER],
+              ARGS("elect", "-v", "--mixed-ok", "--session-timeout", "4", path, "sh", "-c", "echo in; exec sleep 600"));
+    CHECK_WITHIN(GENEROUS, program_said(&waits[LEADER], "in\n"));
+    cli_start(&waits[CANDIDATE], ARGS("elect", "-v", "--mixed-ok", "--session-timeout", "60", path, "sleep", "600"));
+    cli_start(&waits[WAITER], ARGS("lock", "-v", "--mixed-ok", "--session-timeout", "60", path, "sleep", "600"));
+    cli_start_fed(&waits[HOLD], ARGS("hold", "-v", "--mixed-ok", "--session-timeout", "60", path));
+    cli_start(&waits[LISTENER], ARGS("elect", "--listen", "-v", path));
+    cli_start(&waits[BARRIER], ARGS("barrier", "-v", set));
+    CHECK_WITHIN(GENEROUS, cli_children(path) == 4 && program_said(&waits[LISTENER], "\n"));
+    cli_server_stop();
+    for (int i = 0; i < N; i++)
+        n_told += told(&waits[i], "no server of the ensemble answers\n");
+    cli_server_start();
+    for (int i = LISTENER; i < N; i++)
+        n_again += i == WAITER || i == HOLD || told(&waits[i], "connected again\n");
+    CHECK_EQ(n_told, N);
+    CHECK_EQ(n_again, N - LISTENER);
+    for (int i = 0; i < N; i++)
+        program_end(&waits[i]);
+}
+
 /* The servers go on answering the session's pings, so that it does not expire. Only the outcome of the release is never
  * heard. */
 static void never_confirmed(void)
@@ -102,13 +140,11 @@ static void hold_away(void)
     CHECK_WITHIN(GENEROUS, program_said(&c, "\n"));
     pdk__server_pause(cli_server());
     program_close_input(&c);
-    bool told = false;
-    for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
-        told = program_complained(&c, "waiting for a server");
-    kill(c.pid, told ? SIGINT : SIGKILL);
+    bool is_told = told(&c, "waiting for a server");
+    kill(c.pid, is_told ? SIGINT : SIGKILL);
     int status = program_wait(&c);
     pdk__server_resume(cli_server());
-    CHECK(told);
+    CHECK(is_told);
     CHECK_EQ(status, 128 + SIGINT);
     CHECK_ONE_LINE(&c);
 }
@@ -122,13 +158,11 @@ static void ended_away(void)
     pid_t session = cli_session_of(c.pid);
     pdk__server_pause(cli_server());
     program_close_input(&c);
-    bool told = false;
-    for (int64_t until = pdk__test_now_ms() + GENEROUS; !told && pdk__test_now_ms() < until; pdk__test_nap())
-        told = program_complained(&c, "the command ended with 5; waiting");
-    int status = told ? program_wait(&c) : -1;
-    bool works = told && cli_alive(session);
+    bool is_told = told(&c, "the command ended with 5; waiting");
+    int status = is_told ? program_wait(&c) : -1;
+    bool works = is_told && cli_alive(session);
     pdk__server_resume(cli_server());
-    CHECK(told);
+    CHECK(is_told);
     CHECK_EQ(status, 5);
     CHECK(works);
     CHECK(strstr(c.err, "in the background") != NULL);
@@ -187,6 +221,7 @@ int main(int argc, char **argv)
         {"an outage longer than the session stops the command", long_outage},
         {"a session process that was frozen for too long stops the command when it goes on", frozen_session},
         {"an untimed wait goes on through an outage", waits_through},
+        {"each that waits says with -v that no server answers", waits_are_told},
         {"a command whose release nobody confirms is not kept waiting for ever", never_confirmed},
         {"a command that ends while the servers are away is told of, and not kept", ended_away},
         {"a pipe on its standard error is closed when it returns, though the release goes on", ended_away_for_a_pipe},
