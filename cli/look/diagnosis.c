@@ -54,6 +54,7 @@ const char *pdk__cli_diagnosis_recipe(const pdk_contender_list *list)
     case LEADER:
         return "leader";
     case RWLOCK:
+    case RWLOCK | MUTEX: /* which goes with it, as a writer does */
         return "rwlock";
     case PERMITS:
         return "permits";
@@ -233,31 +234,21 @@ static void find_ties(json_t *all, const pdk_contender_list *list)
 
 /* --- settings ---------------------------------------------------------------------------------------------------- */
 
-static void find_mixed_recipes(json_t *all, const pdk_contender_list *list)
+static void find_mixed(json_t *all, const pdk_contender_list *list)
 {
-    unsigned recipes = recipes_of(list) & ~(unsigned)OTHER;
-    bool one = (recipes & (recipes - 1)) == 0;
-    if (!one || (recipes != 0 && pdk__cli_has_leases(list)))
-        pdk__cli_finding(all, MIXED, "give each recipe a path of its own",
-                         "contenders of different recipes; those of other libraries do not exclude each other");
-}
-
-static void find_mixed_settings(json_t *all, const pdk_contender_list *list)
-{
+    static const char *const advice[N_CONFLICTS] = {
+        [CONFLICT_RECIPES] = "give each recipe a path of its own",
+        [CONFLICT_CONFIRMED] = "use --confirmed for all contenders, or for none",
+        [CONFLICT_DELAY] = "use --lock-delay for all contenders, or for none",
+        [CONFLICT_LIMITS] = "use the same --limit for all contenders; after a change of it, wait until the older "
+                            "permits are back",
+        [CONFLICT_KAZOO] = NULL}; /* a finding of another kind */
     struct pdk__cli_conflicts c = {0};
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_conflicts_add(&c, list, i);
-    if (c.confirmed && c.unconfirmed)
-        pdk__cli_finding(all, MIXED, "use --confirmed for all contenders, or for none",
-                         "some contenders confirm their grants and some do not: tokens may come out of order");
-    if (c.delayed && c.undelayed)
-        pdk__cli_finding(all, MIXED, "use --lock-delay for all contenders, or for none",
-                         "some contenders have a lock delay and some have none: a lost holder may be followed at once");
-    if (c.limits)
-        pdk__cli_finding(
-            all, MIXED,
-            "use the same --limit for all contenders; after a change of it, wait until the older permits are back",
-            "contenders have different limits: more permits may be held than some of them allow");
+    pdk__cli_conflicts_add(&c, list);
+    unsigned found = pdk__cli_conflicts_found(&c);
+    for (int i = 0; i < N_CONFLICTS; i++)
+        if ((found & 1U << i) != 0 && advice[i] != NULL)
+            pdk__cli_finding(all, MIXED, advice[i], "%s", pdk__cli_conflict_texts[i]);
 }
 
 static void find_counter(json_t *all, const pdk_contender_list *list)
@@ -278,8 +269,7 @@ json_t *pdk__cli_diagnose(const pdk_contender_list *list)
     find_persistent(all, list);
     find_unreadable(all, list);
     find_acl(all, list);
-    find_mixed_recipes(all, list);
-    find_mixed_settings(all, list);
+    find_mixed(all, list);
     find_counter(all, list);
     find_orphans(all, list);
     return all;

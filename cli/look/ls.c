@@ -74,9 +74,9 @@ static int parse(struct ls *l, int argc, char **argv)
 
 static void note_conflicts(const struct ls *l, const pdk_contender_list *list)
 {
-    struct pdk__cli_conflicts conflicts = {0}, reported = {0};
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_conflicts_add(&conflicts, list, i);
+    struct pdk__cli_conflicts conflicts = {0};
+    unsigned reported = 0;
+    pdk__cli_conflicts_add(&conflicts, list);
     pdk__cli_conflicts_report(&conflicts, &reported, l->options.path);
 }
 

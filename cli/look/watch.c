@@ -39,8 +39,8 @@ struct place {
     struct pdk__cli_view view;                 /* as it was shown last; its list is NULL: not yet */
     atomic_bool changed;
     int64_t looked_ms;
-    int failed; /* the last listing, with this */
-    struct pdk__cli_conflicts reported;
+    int failed;        /* the last listing, with this */
+    unsigned reported; /* conflicts of its contenders */
     int news;
 };
 
@@ -108,9 +108,7 @@ static int written(void)
 static void report_conflicts(const struct watch *w, struct place *p)
 {
     struct pdk__cli_conflicts conflicts = {0};
-    const pdk_contender_list *list = pdk__cli_view_contenders(&p->view);
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_conflicts_add(&conflicts, list, i);
+    pdk__cli_conflicts_add(&conflicts, pdk__cli_view_contenders(&p->view));
     if (!w->options->quiet)
         pdk__cli_conflicts_report(&conflicts, &p->reported, p->path);
 }

@@ -30,10 +30,10 @@ struct pdk__cli_queue {
     pdk_client *client;
     const struct pdk__cli_options *options;
     int channel;
-    int wake;         /* readable: there is an order */
-    atomic_int order; /* the last one, an enum order */
-    bool apart;       /* no server was connected at the last look */
-    struct pdk__cli_conflicts reported;
+    int wake;                     /* readable: there is an order */
+    atomic_int order;             /* the last one, an enum order */
+    bool apart;                   /* no server was connected at the last look */
+    unsigned reported;            /* conflicts with other contenders */
     char reported_holder[HOLDER]; /* the last reported holder */
 };
 
@@ -104,8 +104,7 @@ static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender
 {
     struct pdk__cli_conflicts conflicts = {0};
     pdk__cli_conflicts_add_own(&conflicts, q->options->confirmed, q->options->lock_delay_ms > 0);
-    for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        pdk__cli_conflicts_add(&conflicts, list, i);
+    pdk__cli_conflicts_add(&conflicts, list);
     if (!q->options->quiet)
         pdk__cli_conflicts_report(&conflicts, &q->reported, path);
 }
@@ -242,8 +241,11 @@ struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli
     struct pdk__cli_queue *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
-    *q = (struct pdk__cli_queue){
-        .client = c, .options = o, .channel = channel, .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    *q = (struct pdk__cli_queue){.client = c,
+                                 .options = o,
+                                 .channel = channel,
+                                 .reported = 1U << CONFLICT_RECIPES /* the library warns of it */,
+                                 .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     if (q->wake >= 0 && pthread_create(&q->thread, NULL, run, q) == 0)
         return q;
     if (q->wake >= 0)

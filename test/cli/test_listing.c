@@ -335,6 +335,37 @@ static void mixed_rules_are_told(void)
     disperse();
 }
 
+static void mixed_recipes_are_told(void)
+{
+    fresh("recipes");
+    cli_start_fed(&holder, ARGS("hold", "--limit", "2", path));
+    CHECK_WITHIN(GENEROUS, program_said(&holder, "\n"));
+    cli_start_fed(&waiter, ARGS("hold", "--mixed-ok", path));
+    CHECK_WITHIN(GENEROUS, program_said(&waiter, "\n"));
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "contenders of different recipes, which may hold beside each other\n") != NULL);
+    CHECK_ONE_LINE(&c);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 1);
+    CHECK(strstr(c.out, "contenders of different recipes, which may hold beside each other\n") != NULL);
+    program_end(&waiter);
+    cli_start_fed(&waiter, ARGS("hold", "--limit", "3", "--mixed-ok", path));
+    CHECK_WITHIN(GENEROUS, program_said(&waiter, "\n"));
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "contenders have different limits") != NULL);
+    program_end(&waiter);
+    program_end(&holder);
+    cli_make("", fresh("latch") + 1, "");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-latch-0000000000", "");
+    cli_make_ephemeral(path, "0123456789abcdef-00000002-lock-0000000001", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.err, "different recipes") != NULL);
+    cli_make("", fresh("writer") + 1, "");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-__WRIT__0000000000", "");
+    cli_make_ephemeral(path, "0123456789abcdef-00000002-lock-0000000001", "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.err, "");
+}
+
 static int times(const char *word)
 {
     int n = 0;
@@ -425,6 +456,7 @@ int main(int argc, char **argv)
         {"a stranger that was asked has no owner by the name of the word", stranger_asked},
         {"a leader that was asked keeps its id", leader_asked},
         {"confirmed grants and a lock delay are told", rules_are_told},
+        {"contenders of different recipes are told, by ls and by doctor", mixed_recipes_are_told},
         {"contenders that do not go by the same rules are told, by ls and by the one that waits", mixed_rules_are_told},
         {"Curator's contenders go by other rules than confirmed ones, and that is told once", curators_rules},
         {"a contender with data of its own is not told to have other rules", unknown_rules},
