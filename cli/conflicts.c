@@ -1,8 +1,8 @@
 #include "cli/conflicts.h"
 
+#include "cli/look/site.h"
 #include "cli/message.h"
 #include "cli/owner.h"
-#include "cli/site.h"
 #include "lib/core/rule.h"
 
 const char *const pdk__cli_conflict_texts[N_CONFLICTS] = {
