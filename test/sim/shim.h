@@ -6,6 +6,7 @@
 #ifndef SIM_SHIM_H
 #define SIM_SHIM_H
 
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,6 +46,8 @@ int sim_eventfd_read(int fd, eventfd_t *value);
 int sim_eventfd_write(int fd, eventfd_t value);
 ssize_t sim_read(int fd, void *buf, size_t size);
 int sim_close(int fd);
+int sim_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found);
+void sim_freeaddrinfo(struct addrinfo *found);
 int sim_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 
 #define pthread_mutex_init(...) sim_mutex_init(__VA_ARGS__)
@@ -85,6 +88,8 @@ int sim_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 #define read(...) sim_read(__VA_ARGS__)
 #define close(...) sim_close(__VA_ARGS__)
 #define poll(...) sim_poll(__VA_ARGS__)
+#define getaddrinfo(...) sim_getaddrinfo(__VA_ARGS__)
+#define freeaddrinfo(...) sim_freeaddrinfo(__VA_ARGS__)
 
 /* The laws watch the machines at each step that the driver makes. */
 #define pdk__contender_step(...) sim_contender_step(__VA_ARGS__)
