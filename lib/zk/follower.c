@@ -112,12 +112,27 @@ static void set_child(struct pdk__follower *f, char *child)
         pdk__member_charge(c, &f->member, cost + (child != NULL ? pdk__member_watch_cost(c, child) : 0));
 }
 
+/* The child is not watched from now on, and a neighbour must not count on it. One that counted on it may have left its
+ * own watch there. */
+static void forget_child(struct pdk__follower *f)
+{
+    struct pdk_client *c = f->client;
+    char *child = f->child;
+    f->child = NULL;
+    set_child(f, NULL);
+    if (child != NULL && !c->adopted && !c->closing && !pdk__members_watch(c, child, NULL))
+        pdk__request_unwatch(c, child);
+    pdk__free(child);
+}
+
 void pdk__follower_read(struct pdk__follower *f, const char *name)
 {
     char *child = name != NULL ? pdk__join(f->path, name) : NULL;
     const char *node = name != NULL ? child : f->path;
     struct look *look = node != NULL ? begin(f) : NULL;
     void *id = (void *)f->client->id;
+    if (child == NULL || f->child == NULL || strcmp(child, f->child) != 0)
+        forget_child(f); /* another one has come before it, and it may be there still */
     set_child(f, child);
     sent(look, f,
          look == NULL ? ZSYSTEMERROR : zoo_awget(f->client->zh, node, pdk__handle_watch_nodes, id, was_read, look));
@@ -143,19 +158,6 @@ static void look_again(struct pdk__follower *f)
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
-
-/* A refused read has set no watch, and a neighbour must not count on it. One that counted on it may have left its own
- * there. */
-static void forget_child(struct pdk__follower *f)
-{
-    struct pdk_client *c = f->client;
-    char *child = f->child;
-    f->child = NULL;
-    set_child(f, NULL);
-    if (child != NULL && !c->adopted && !c->closing && !pdk__members_watch(c, child, NULL))
-        pdk__request_unwatch(c, child);
-    pdk__free(child);
-}
 
 /* Its owner has freed it, and no answer is under way that could set a watch. */
 static void forsake(struct pdk__follower *f)
@@ -217,7 +219,7 @@ static void listed(int zrc, const struct String_vector *names, const struct Stat
 static void child_read_failed(struct pdk__follower *f, int zrc)
 {
     if (pdk__outcome_of(zrc) != PDK__UNKNOWN)
-        forget_child(f);
+        forget_child(f);        /* a refused read has set no watch */
     f->again |= zrc == ZNONODE; /* deleted meanwhile */
     if (zrc != ZNONODE)
         on_failed(f, zrc);
