@@ -127,8 +127,8 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* Does contender K block contender I? A mutex, a writer or a candidate waits for each contender ahead. A reader waits
- * for those ahead that are no readers, but for the writer under whose number it stands, and kazoo's for those of kazoo. A permit waits until fewer nodes than
- * PDK_CONTENDER_LIMIT block it, whichever are deleted. Nothing blocks junk. */
+ * for those ahead that are no readers, but for the writer under whose number it stands, and kazoo's for those of kazoo.
+ * A permit waits until fewer nodes than PDK_CONTENDER_LIMIT block it, whichever are deleted. Nothing blocks junk. */
 bool pdk_contender_blocks(const pdk_contender_list *list, size_t k, size_t i);
 
 /* The node's data, without a request for revocation: *SIZE bytes, and a NUL after them that does not count. SIZE may be

@@ -1,6 +1,7 @@
 /*
- * Members of a client: claims, participants, followers and strays, registered alike. A member takes part in the client's session,
- * and is notified of its changes, of fired watches and of time. The client knows its members by this table alone.
+ * Members of a client: claims, participants, followers and strays, registered alike. A member takes part in the
+ * client's session, and is notified of its changes, of fired watches and of time. The client knows its members by this
+ * table alone.
  *
  * All with the client's lock held. A function may remove its own member, and no other.
  */
