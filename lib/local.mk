@@ -30,7 +30,8 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/rule.c %D%/core/rule.h \
 	%D%/core/session.c %D%/core/session.h \
 	%D%/core/silence.c %D%/core/silence.h \
-	%D%/core/stray.c %D%/core/stray.h
+	%D%/core/stray.c %D%/core/stray.h \
+	%D%/core/wish.h
 
 # What the simulator compiles, too, on a system of its own (test/sim). recipes/local.mk adds to both.
 simulated_sources = \

@@ -6,104 +6,6 @@
 #include "recipes/held.h"
 #include <stdio.h>
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
-
-enum { LOCK_DELAY_MAX_MS = 86400000 };
-
-pdk_lock_options *pdk_lock_options_new(void) { return pdk__alloc(sizeof(pdk_lock_options)); }
-
-void pdk_lock_options_free(pdk_lock_options *o)
-{
-    if (o == NULL)
-        return;
-    pdk__free(o->shared.data);
-    pdk__free(o);
-}
-
-int pdk_lock_options_set_data(pdk_lock_options *o, const void *data, size_t size)
-{
-    return o != NULL ? pdk__node_data_set(&o->shared, data, size) : PDK_EINVAL;
-}
-
-int pdk_lock_options_set_min_token(pdk_lock_options *o, int64_t min_token)
-{
-    if (o == NULL || min_token < 0)
-        return PDK_EINVAL;
-    o->shared.conditions.min_token = min_token;
-    return 0;
-}
-
-int pdk_lock_options_set_confirmed(pdk_lock_options *o, bool confirmed)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.conditions.confirmed = confirmed;
-    return 0;
-}
-
-int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms)
-{
-    if (o == NULL || delay_ms < 0 || delay_ms > LOCK_DELAY_MAX_MS)
-        return PDK_EINVAL;
-    o->shared.conditions.lock_delay_ms = delay_ms;
-    return 0;
-}
-
-int pdk_lock_options_set_look_ahead(pdk_lock_options *o, bool look_ahead)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.conditions.look_ahead = look_ahead;
-    return 0;
-}
-
-int pdk_lock_options_set_refuse_mixed(pdk_lock_options *o, bool refuse)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.unmixed = refuse;
-    return 0;
-}
-
-int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.unlock_nowait = nowait;
-    return 0;
-}
-
-int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->shared.handover_budget = budget;
-    return 0;
-}
-
-int pdk_lock_options_set_idle_hold_ms(pdk_lock_options *o, int idle_ms)
-{
-    return o != NULL ? pdk__node_idle_hold_set(&o->shared, idle_ms) : PDK_EINVAL;
-}
-
-/* Of pdk__lock_option: those that are not as they were at first. */
-static unsigned options_set(const pdk_lock_options *opts)
-{
-    const struct pdk__node_options *o = &opts->shared;
-    return (o->conditions.min_token != 0 ? PDK__HAS_MIN_TOKEN : 0) |
-           (o->conditions.confirmed ? PDK__HAS_CONFIRMED : 0) |
-           (o->conditions.lock_delay_ms != 0 ? PDK__HAS_LOCK_DELAY : 0) |
-           (o->unlock_nowait ? PDK__HAS_UNLOCK_NOWAIT : 0) | (o->handover_budget != 0 ? PDK__HAS_LOCAL_HANDOVER : 0) |
-           (o->idle_hold_ms != 0 ? PDK__HAS_IDLE_HOLD : 0) | (o->conditions.look_ahead ? PDK__HAS_LOOK_AHEAD : 0);
-}
-
-static int copy_options(struct pdk__node_options *to, const struct pdk__node_options *from)
-{
-    *to = *from;
-    to->data = NULL;
-    return from->data != NULL ? pdk__node_data_set(to, from->data, from->data_size) : 0;
-}
-
 /* --- from begin to end ------------------------------------------------------------------------------------------- */
 
 static pdk_lock *lock_of(struct pdk__object *o) { return PDK__MEMBER(o, struct pdk_lock, object); }
@@ -125,14 +27,14 @@ int pdk__lock_init(struct pdk__object *o, const void *options)
 {
     const struct making *making = options;
     pdk_lock *l = lock_of(o);
-    if (making->options != NULL && (options_set(making->options) & ~kind_of(l)->options) != 0)
+    if (making->options != NULL && !pdk__lock_options_suit(making->options, kind_of(l)->kind))
         return PDK_ENOTSUP;
     pdk__list_init(&l->grants);
-    int rc = making->options != NULL ? copy_options(&l->options, &making->options->shared) : 0;
+    int rc = making->options != NULL ? pdk__lock_options_copy(&l->options, making->options) : 0;
     if (rc == 0 && (rc = kind_of(l)->init(l, making->arg)) != 0)
         kind_of(l)->clear(l);
     if (rc != 0)
-        pdk__free(l->options.data);
+        pdk__lock_options_clear(&l->options);
     return rc;
 }
 
@@ -140,7 +42,7 @@ void pdk__lock_clear(struct pdk__object *o)
 {
     pdk_lock *l = lock_of(o);
     kind_of(l)->clear(l);
-    pdk__free(l->options.data);
+    pdk__lock_options_clear(&l->options);
 }
 
 int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,

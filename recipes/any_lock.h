@@ -5,38 +5,20 @@
 #ifndef PDK__ANY_LOCK_H
 #define PDK__ANY_LOCK_H
 
-#include "paddock/lock.h"
-#include "recipes/node_data.h"
+#include "recipes/lock_options.h"
 #include "recipes/object.h"
 
 struct pdk_lock {
     struct pdk__object object;
-    struct pdk__node_options options;
+    pdk_lock_options options;
     struct pdk__list grants; /* of pdk_grant: the handles that have not ended */
-};
-
-struct pdk_lock_options {
-    struct pdk__node_options shared;
-};
-
-/* Options that not every recipe has. */
-enum pdk__lock_option {
-    PDK__HAS_MIN_TOKEN = 1,
-    PDK__HAS_CONFIRMED = 2,
-    PDK__HAS_LOCK_DELAY = 4,
-    PDK__HAS_UNLOCK_NOWAIT = 8,
-    PDK__HAS_LOCAL_HANDOVER = 16,
-    PDK__HAS_IDLE_HOLD = 32,
-    PDK__HAS_LOOK_AHEAD = 64,
-    PDK__HAS_EVERYWHERE = PDK__HAS_MIN_TOKEN | PDK__HAS_CONFIRMED | PDK__HAS_UNLOCK_NOWAIT,
-    PDK__HAS_ALL = 127
 };
 
 /* The recipe; all with the client's lock. */
 struct pdk__lock_kind {
     struct pdk__object_kind object;
-    const char *name; /* "a mutex" */
-    unsigned options; /* of pdk__lock_option */
+    const char *name;          /* "a mutex" */
+    enum pdk__lock_kinds kind; /* whose options it has */
 
     /* Prepare the recipe's own members, which are zero, after the options. Where it fails, clear() is called. */
     int (*init)(struct pdk_lock *l, const void *arg);

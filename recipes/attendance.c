@@ -13,11 +13,11 @@ static struct pdk__attendance *attendance_of(struct pdk__participant *p)
 
 struct pdk__attendance *pdk__attendance_new(struct pdk__object *o)
 {
-    static const struct pdk__node_options identity;
+    static const pdk_lock_options identity;
     struct pdk__attendance *a = pdk__alloc(sizeof *a);
     if (a == NULL)
         return NULL;
-    a->data = pdk__node_data_make(&identity, o->client, &a->data_size);
+    a->data = pdk__node_data_make(&identity, 0, o->client, &a->data_size);
     if (a->data == NULL || pdk__cond_init(&a->moved) != 0) {
         pdk__free(a->data);
         pdk__free(a);

@@ -28,22 +28,12 @@ void pdk__cohort_init(struct pdk__holds *h)
     add(&h->alone, h);
 }
 
-/* A node serves them both. */
-static bool alike(const struct pdk__node_options *a, const struct pdk__node_options *b)
-{
-    const struct pdk__conditions *one = &a->conditions, *other = &b->conditions;
-    return one->min_token == other->min_token && one->confirmed == other->confirmed &&
-           one->lock_delay_ms == other->lock_delay_ms && one->look_ahead == other->look_ahead &&
-           a->unmixed == b->unmixed && (a->data == NULL) == (b->data == NULL) && a->data_size == b->data_size &&
-           (a->data == NULL || memcmp(a->data, b->data, a->data_size) == 0);
-}
-
 static bool fits(const struct pdk__cohort *cohort, const struct pdk__holds *h)
 {
     if (strcmp(cohort->path, h->lock.object.path) != 0 || pdk__list_empty(&cohort->objects))
         return false;
     const struct pdk__holds *other = PDK__MEMBER(cohort->objects.next, struct pdk__holds, companion);
-    return alike(&other->lock.options, &h->lock.options);
+    return pdk__lock_options_alike(&other->lock.options, &h->lock.options);
 }
 
 static struct pdk__cohort *find(const struct pdk__holds *h)

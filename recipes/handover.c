@@ -84,7 +84,7 @@ static bool may_hand_on(const struct pdk__holding *op)
  * on as a reader: no thread may write beside it. */
 static bool keeps_from_rest(const struct pdk__holding *other, const struct pdk__holding *op)
 {
-    bool blocked = other->hold.stage == PDK__HOLD_GRANTED && (op->rule->passes & 1U << other->rule->tag) == 0;
+    bool blocked = other->hold.stage == PDK__HOLD_GRANTED && (op->wish.rule->passes & 1U << other->wish.rule->tag) == 0;
     return other != op && (blocked || other->idle || other->hold.stage == PDK__HOLD_PENDING);
 }
 
@@ -142,7 +142,7 @@ static struct pdk__holding *find_idle(struct pdk__cohort *cohort)
 struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     struct pdk__holding *op = find_idle(h->cohort);
-    if (op == NULL || (op->rule == rule && resumable(op)))
+    if (op == NULL || (op->wish.rule == rule && resumable(op)))
         return op;
     pdk__holds_drop(op);
     return NULL;
@@ -161,9 +161,10 @@ void pdk__handover_resume(struct pdk__holds *h, struct pdk__holding *op)
 
 static void contend(struct pdk__cohort *cohort)
 {
-    struct pdk__wish wish = {.rule = &pdk__rule_mutex, .thread = PDK__NO_THREAD, .deadline_ms = PDK__NEVER};
+    struct pdk__lock_call call = {.wish = {.rule = &pdk__rule_mutex, .deadline_ms = PDK__NEVER},
+                                  .thread = PDK__NO_THREAD};
     struct pdk__holding *op;
-    int rc = pdk__holds_request(&op, asker(pdk__turns_first(&cohort->turns)), &wish);
+    int rc = pdk__holds_request(&op, asker(pdk__turns_first(&cohort->turns)), &call);
     if (rc == 0)
         pdk__hold_unref(&op->hold);
     else
@@ -354,21 +355,21 @@ static int may_request(struct pdk__holds *h)
     return c->closing ? PDK_ECLOSED : c->over;
 }
 
-int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish)
+int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__lock_call *call)
 {
     struct pdk__holding *op;
     int rc = may_request(h);
     if (rc == 0)
-        rc = pdk__holds_make_turn(&op, h, wish->cb, wish->arg);
+        rc = pdk__holds_make_turn(&op, h, call->cb, call->arg);
     if (rc != 0)
         return rc;
     op->turn.began_ms = pdk__now_ms();
-    op->turn.deadline_ms = wish->deadline_ms;
-    struct pdk__holding *idle = pdk__handover_idle(h, wish->rule);
+    op->turn.deadline_ms = call->wish.deadline_ms;
+    struct pdk__holding *idle = pdk__handover_idle(h, call->wish.rule);
     if (idle != NULL) {
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);
-    } else if (wish->try_only) {
+    } else if (call->wish.try_only) {
         pdk__turn_begin(&op->turn);
         pdk__list_init(&op->turn.link);
         pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);

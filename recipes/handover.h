@@ -41,7 +41,7 @@ bool pdk__handover_busy(struct pdk__holds *h);
 int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms);
 
 /* A request for a turn of no thread. The caller has a reference to *OP. PDK_ENOMEM, PDK_ESYSTEM. */
-int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish);
+int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__lock_call *call);
 
 /* The owner's last unlock: is the grant to stay with this process? Then pass it on. */
 bool pdk__handover_stays(const struct pdk__holding *op);

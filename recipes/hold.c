@@ -275,18 +275,8 @@ static pdk__claim_reported part_reported;
 static int start_part(struct pdk__part *part)
 {
     struct pdk__hold *hold = part->hold;
-    bool is_gate = part == gate_of(hold);
-    struct pdk__claim_spec spec = hold->spec;
-    spec.path = part->path;
-    if (is_gate) {
-        spec.rule = &pdk__rule_mutex;
-        spec.conditions = (struct pdk__conditions){0};
-    }
-    spec.batch = batched(hold) ? &hold->batch : NULL;
-    spec.conditions.bound = hold->sites.n > 1 && !is_gate;
-    spec.conditions.spent = part->spent ? hold->spent : 0;
-    if (hold->sites.path != NULL)
-        spec.conditions.places = hold->sites.n;
+    struct pdk__site site = {
+        .path = part->path, .batch = batched(hold) ? &hold->batch : NULL, .spent = part->spent ? hold->spent : 0};
     part->began_ms = hold->began_ms;
     pdk__text_set(&part->why, "");
     part->stage = PDK__HOLD_PENDING;
@@ -294,7 +284,8 @@ static int start_part(struct pdk__part *part)
     part->spent = false;
     hold->n_at_work++;
     pdk__hold_ref(hold); /* the claim's */
-    int rc = pdk__claim_start(&part->claim, client_of(hold), part_reported, &spec);
+    const struct pdk__wish *wish = part == gate_of(hold) ? &hold->gate_wish : hold->wish;
+    int rc = pdk__claim_start(&part->claim, client_of(hold), part_reported, wish, &site);
     if (rc == 0)
         return 0;
     part->stage = PDK__HOLD_FAILED;
@@ -325,7 +316,7 @@ static int begin(struct pdk__hold *hold)
     hold->gate_verbs.names_path = false;
     EACH_PART (part, hold)
         part->stage = PDK__HOLD_IDLE;
-    return gate != NULL && !hold->spec.try_only ? start_part(gate) : start_parts(hold);
+    return gate != NULL && !hold->wish->try_only ? start_part(gate) : start_parts(hold);
 }
 
 static void settle_later(struct pdk__hold *hold);
@@ -333,14 +324,14 @@ static void settle_later(struct pdk__hold *hold);
 /* Another client deleted a node of it, or the session ended. */
 static void start_over(struct pdk__hold *hold)
 {
-    if (hold->spec.try_only) {
+    if (hold->wish->try_only) {
         fail(hold, PDK_EBUSY);
         return;
     }
     hold->again = true;
     hold->blamed = NULL;
     release_parts(hold);
-    pdk__hold_remind(hold, hold->spec.deadline_ms);
+    pdk__hold_remind(hold, hold->wish->deadline_ms);
     if (hold->n_at_work == 0)
         settle_later(hold); /* no part is left that would call for it */
 }
@@ -361,10 +352,10 @@ static int complete(struct pdk__hold *hold)
     int rc = pdk__mixture_judge(hold, judge);
     if (rc == 0)
         grant(hold);
-    else if (rc > 0 && pdk__now_ms() >= hold->spec.deadline_ms)
+    else if (rc > 0 && pdk__now_ms() >= hold->wish->deadline_ms)
         rc = PDK_ETIMEDOUT;
     else if (rc > 0)
-        pdk__hold_remind(hold, hold->spec.deadline_ms);
+        pdk__hold_remind(hold, hold->wish->deadline_ms);
     return rc < 0 ? rc : 0;
 }
 
@@ -406,7 +397,7 @@ static int go_on_again(struct pdk__hold *hold)
 {
     if (hold->undone == PDK_EACCES)
         return PDK_EACCES;
-    if (pdk__now_ms() >= hold->spec.deadline_ms)
+    if (pdk__now_ms() >= hold->wish->deadline_ms)
         return PDK_ETIMEDOUT; /* what is left of the last attempt may take longer */
     return hold->n_at_work > 0 ? 0 : begin(hold);
 }
@@ -764,11 +755,24 @@ void pdk__hold_clear(struct pdk__hold *hold)
 
 /* --- start and release ------------------------------------------------------------------------------------------- */
 
+/* The gate has the deadline and the data of its request, and is a mutex otherwise. */
+static struct pdk__wish gate_wish(const struct pdk__wish *wish)
+{
+    static const struct pdk__conditions none;
+    return (struct pdk__wish){.rule = &pdk__rule_mutex,
+                              .conditions = &none,
+                              .data = wish->data,
+                              .data_size = wish->data_size,
+                              .try_only = wish->try_only,
+                              .deadline_ms = wish->deadline_ms};
+}
+
 /* A claim is not touched after done(), in which this may run. */
-int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec)
+int pdk__hold_start(struct pdk__hold *hold, const struct pdk__wish *wish)
 {
     assert(pdk__client_locked(client_of(hold)) && hold->n_at_work == 0);
-    hold->spec = spec;
+    hold->wish = wish;
+    hold->gate_wish = gate_wish(wish);
     hold->spent = hold->returns = 0;
     hold->began_ms = pdk__now_ms();
     hold->result = 0;

@@ -57,9 +57,10 @@ struct pdk__hold {
     pdk__hold_reported *reported;
     struct pdk__verbs gate_verbs;
     struct pdk__sites sites;
-    struct pdk__part *parts; /* sites.n, and the gate after them */
-    struct pdk__part one;    /* they, where it has one */
-    struct pdk__claim_spec spec;
+    struct pdk__part *parts;      /* sites.n, and the gate after them */
+    struct pdk__part one;         /* they, where it has one */
+    const struct pdk__wish *wish; /* borrowed, until nothing of the request is left */
+    struct pdk__wish gate_wish;
     struct pdk__batch batch;
     struct pdk__deferred deferred; /* what follows from the reports of several parts */
     unsigned refs;
@@ -112,9 +113,9 @@ static inline struct pdk_client *pdk__hold_client(const struct pdk__hold *hold) 
  * then. */
 void pdk__hold_finish_call(struct pdk__hold *hold);
 
-/* Contend, as SPEC says; path and batch of that one are ignored. No part may be at work. The recipe is notified later
- * or from inside the call; never when an error is returned. */
-int pdk__hold_start(struct pdk__hold *hold, struct pdk__claim_spec spec);
+/* Contend, as WISH says, which is borrowed until nothing of the request is left. No part may be at work. The recipe is
+ * notified later or from inside the call; never when an error is returned. */
+int pdk__hold_start(struct pdk__hold *hold, const struct pdk__wish *wish);
 
 /* Give up, if it is pending: it fails with PDK_ECANCELED. */
 void pdk__hold_cancel(struct pdk__hold *hold);

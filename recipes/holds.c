@@ -4,6 +4,7 @@
 #include "lib/clock.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
+#include "recipes/node_data.h"
 #include <limits.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pd
 {
     assert(pdk__client_locked(h->lock.object.client));
     PDK__EACH_HOLDING (op, h) {
-        if (owned(op) && op->thread == pdk__holds_thread() && (rule == NULL || op->rule == rule))
+        if (owned(op) && op->thread == pdk__holds_thread() && (rule == NULL || op->wish.rule == rule))
             return op;
     }
     return NULL;
@@ -103,6 +104,7 @@ void pdk__holds_take(struct pdk__holds *h, struct pdk__holding *op)
     if (op->holds == h)
         return;
     op->holds = h;
+    op->wish.conditions = &h->lock.options.conditions;
     pdk__hold_move(&op->hold, &h->lock.object);
 }
 
@@ -336,21 +338,23 @@ static struct pdk__holding *make(struct pdk__holds *h, const struct pdk__sites *
     return op;
 }
 
-static struct pdk__holding *make_with_node(struct pdk__holds *h, const struct pdk__wish *wish, size_t *data_size)
+/* With the data of its nodes. */
+static struct pdk__holding *make_with_data(struct pdk__holds *h, const struct pdk__lock_call *call)
 {
     struct pdk__sites sites = h->sites;
-    if (wish->n > 0)
-        sites.n = wish->n;
+    const struct pdk__rule *rule = call->wish.rule;
+    unsigned limit = rule->tag == PDK__TAG_LEASE ? (unsigned)rule->admits : 0;
+    if (call->n > 0)
+        sites.n = call->n;
     struct pdk__holding *op = make(h, &sites);
     if (op == NULL)
         return NULL;
-    op->data = pdk__node_data_make(&h->lock.options, h->lock.object.client, data_size);
-    if (op->data == NULL) {
-        pdk__hold_unref(&op->hold);
-        return NULL;
-    }
-    pdk__list_append(&h->cohort->holdings, &op->link);
-    return op;
+    op->wish = call->wish;
+    op->wish.data = op->data = pdk__node_data_make(&h->lock.options, limit, h->lock.object.client, &op->wish.data_size);
+    if (op->data != NULL)
+        return op;
+    pdk__hold_unref(&op->hold);
+    return NULL;
 }
 
 static void tell_turn(struct pdk__turn *turn)
@@ -379,31 +383,37 @@ int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lo
     return 0;
 }
 
-int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__wish *wish)
+/* The rest of the description: what the object has, and the grant under which it is made. */
+static void describe(struct pdk__holding *op, struct pdk__hold *base)
 {
-    struct pdk__claim_spec spec = {.rule = wish->rule,
-                                   .try_only = wish->try_only,
-                                   .deadline_ms = wish->deadline_ms,
-                                   .conditions = h->lock.options.conditions};
-    if (wish->n > wish->rule->admits)
+    const struct pdk__sites *sites = &op->hold.sites;
+    struct pdk__wish *wish = &op->wish;
+    wish->conditions = &op->holds->lock.options.conditions;
+    wish->places = sites->path != NULL ? sites->n : 0;
+    wish->bound = sites->n > 1;
+    if (base == NULL)
+        return;
+    assert(pdk__hold_owned(base));
+    pdk__hold_ref(op->base = base);
+    wish->base = base->parts->node;
+    wish->base_token = base->token;
+}
+
+int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__lock_call *call)
+{
+    if (call->n > call->wish.rule->admits)
         return PDK_EINVAL; /* it would wait indefinitely, and all others with it */
-    struct pdk__holding *op = make_with_node(h, wish, &spec.data_size);
+    struct pdk__holding *op = make_with_data(h, call);
     if (op == NULL)
         return PDK_ENOMEM;
-    if (wish->base != NULL) {
-        assert(pdk__hold_owned(wish->base));
-        pdk__hold_ref(op->base = wish->base);
-        strcpy(spec.conditions.base, wish->base->parts->node);
-        spec.conditions.base_token = wish->base->token;
-    }
-    spec.data = op->data;
-    op->rule = wish->rule;
-    op->thread = wish->thread;
+    pdk__list_append(&h->cohort->holdings, &op->link);
+    describe(op, call->base);
+    op->thread = call->thread;
     op->hold.unmixed = h->lock.options.unmixed;
-    op->hold.for_turns = wish->thread == PDK__NO_THREAD;
-    op->completed_cb = wish->cb;
-    op->completed_arg = wish->arg;
-    int rc = pdk__hold_start(&op->hold, spec);
+    op->hold.for_turns = call->thread == PDK__NO_THREAD;
+    op->completed_cb = call->cb;
+    op->completed_arg = call->arg;
+    int rc = pdk__hold_start(&op->hold, &op->wish);
     if (rc != 0) {
         pdk__list_remove(&op->link);
         pdk__hold_unref(&op->hold);

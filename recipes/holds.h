@@ -24,9 +24,9 @@ struct pdk__holding {
     struct pdk__hold hold;
     struct pdk__list link;
     struct pdk__holds *holds; /* of its owner, or of the one that asked for it */
-    const struct pdk__rule *rule;
+    struct pdk__wish wish;
     struct pdk__hold *base; /* the grant under which it was made; counted. NULL: none */
-    char *data;
+    char *data;             /* of its nodes */
 
     /* the owner */
     uint64_t thread; /* 0: belongs to a handle; PDK__NO_THREAD: to the next owner, if one comes */
@@ -84,12 +84,10 @@ struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op);
 struct pdk__hold *pdk__holds_asked(struct pdk__object *o);
 struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
 
-/* A request: how it contends, and for whom. */
-struct pdk__wish {
-    const struct pdk__rule *rule;
-    unsigned n; /* nodes of one path; 0: as the object has them */
-    bool try_only;
-    int64_t deadline_ms;
+/* A call of the program that asks for the lock. */
+struct pdk__lock_call {
+    struct pdk__wish wish;  /* rule, try_only and deadline_ms; the request adds what the object has */
+    unsigned n;             /* nodes of one path; 0: as the object has them */
     uint64_t thread;        /* as in pdk__holding */
     struct pdk__hold *base; /* likewise */
     pdk_lock_cb cb;         /* NULL: a thread waits */
@@ -98,7 +96,7 @@ struct pdk__wish {
 
 /* Contend. On success the caller has a reference to *OP, which may be settled already. PDK_EINVAL: its
  * rule never admits so many. PDK_ENOMEM, or as pdk__hold_start(). */
-int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__wish *wish);
+int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__lock_call *call);
 
 /* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
  * another. PDK_ENOMEM. */

@@ -24,7 +24,7 @@ struct pdk_leader_options {
 struct pdk__leader {
     struct pdk_lock lock;
     struct pdk__hold hold;
-    const struct pdk__rule *rule; /* the latch's, or that of turns */
+    struct pdk__wish wish;
     char *id;
     pdk_leadership state;
     int result; /* why it is no candidate, or 0: it never was one */
@@ -121,12 +121,7 @@ static void withdraw(struct pdk__leader *l, int rc)
 static int stand(struct pdk__leader *l)
 {
     assert(l->state == PDK_LEADER_STANDING);
-    struct pdk__claim_spec spec = {.rule = l->rule,
-                                   .data = l->id,
-                                   .data_size = strlen(l->id),
-                                   .deadline_ms = PDK__NEVER,
-                                   .conditions.long_held = true};
-    int rc = pdk__hold_start(&l->hold, spec);
+    int rc = pdk__hold_start(&l->hold, &l->wish);
     return rc == 0 ? 0 : pdk__object_incident(&l->lock.object, "stand", rc);
 }
 
@@ -229,12 +224,19 @@ static int init(struct pdk_lock *lock, const void *options)
 {
     struct pdk__leader *l = at(lock);
     const struct pdk_leader_options *opts = options;
-    /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
-    l->rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader;
-    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
     int rc = pdk__hold_init(&l->hold, &lock->object, reported, &verbs, NULL);
     l->hold.unmixed = opts != NULL && opts->unmixed;
-    return l->id != NULL ? rc : PDK_ENOMEM;
+    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
+    if (l->id == NULL)
+        return PDK_ENOMEM;
+    lock->options.conditions.long_held = true;
+    /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
+    l->wish = (struct pdk__wish){.rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader,
+                                 .conditions = &lock->options.conditions,
+                                 .data = l->id,
+                                 .data_size = strlen(l->id),
+                                 .deadline_ms = PDK__NEVER};
+    return rc;
 }
 
 static void clear(struct pdk_lock *lock)

@@ -15,6 +15,7 @@ simulated_sources += \
 	%D%/holds.c %D%/holds.h \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \
+	%D%/lock_options.c %D%/lock_options.h \
 	%D%/multilock.c \
 	%D%/mutex.c \
 	%D%/node_data.c %D%/node_data.h \

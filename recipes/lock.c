@@ -15,9 +15,9 @@ static int begin(struct pdk__holds *h) { return pdk__object_begin(h != NULL ? &h
 
 static int end(struct pdk__holds *h, const char *verb, int rc) { return pdk__object_end(&h->lock.object, verb, rc); }
 
-static const char *verb_of(const struct pdk__holds *h, const struct pdk__wish *wish)
+static const char *verb_of(const struct pdk__holds *h, const struct pdk__lock_call *call)
 {
-    return wish->try_only ? h->verbs->attempt : h->verbs->acquire;
+    return call->wish.try_only ? h->verbs->attempt : h->verbs->acquire;
 }
 
 /* --- lock -------------------------------------------------------------------------------------------------------- */
@@ -66,19 +66,19 @@ static bool over_already(struct pdk__holding *op)
 }
 
 /* The reference to a request that has ended passes to *OUT, where it is granted and wanted. */
-static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
+static int contend_once(struct pdk__holds *h, const struct pdk__lock_call *call, struct pdk__holding **out)
 {
     struct pdk__holding *op;
-    if (pdk__handover_on(h) && !wish->try_only)
-        return pdk__handover_wait(h, wish->deadline_ms);
-    int rc = pdk__holds_request(&op, h, wish);
+    if (pdk__handover_on(h) && !call->wish.try_only)
+        return pdk__handover_wait(h, call->wish.deadline_ms);
+    int rc = pdk__holds_request(&op, h, call);
     if (rc != 0)
         return pdk__object_blame(&h->lock.object, h->verbs->acquire, rc);
-    await_completed(op, wish->deadline_ms);
+    await_completed(op, call->wish.deadline_ms);
     assert(op->hold.result == 0 || op->hold.stage == PDK__HOLD_FAILED);
     rc = op->hold.result;
     if (rc != 0) {
-        pdk__hold_blame(&op->hold, verb_of(h, wish), rc);
+        pdk__hold_blame(&op->hold, verb_of(h, call), rc);
     } else if (over_already(op)) {
         rc = pdk__hold_blame(&op->hold, h->verbs->acquire, PDK_ELOST);
         pdk__holds_drop(op);
@@ -91,14 +91,14 @@ static int contend_once(struct pdk__holds *h, const struct pdk__wish *wish, stru
 }
 
 /* A lock made under another grant is not contended for again without that one. */
-static int contend(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
+static int contend(struct pdk__holds *h, const struct pdk__lock_call *call, struct pdk__holding **out)
 {
-    int rc = contend_once(h, wish, out);
-    while (rc == PDK_ELOST && wish->base == NULL && pdk__now_ms() < wish->deadline_ms)
-        rc = contend_once(h, wish, out);
-    if (rc != PDK_ELOST || wish->base != NULL)
+    int rc = contend_once(h, call, out);
+    while (rc == PDK_ELOST && call->base == NULL && pdk__now_ms() < call->wish.deadline_ms)
+        rc = contend_once(h, call, out);
+    if (rc != PDK_ELOST || call->base != NULL)
         return rc;
-    return wish->try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
+    return call->wish.try_only ? PDK_EBUSY : PDK_ETIMEDOUT;
 }
 
 /* It would wait for itself. The text of the code is about a callback thread. */
@@ -111,13 +111,13 @@ static int refuse_to_write(struct pdk__object *o, const char *verb)
 }
 
 /* The thread holds by another rule. 1 when the lock can be had under that grant. */
-static int prepare_under(struct pdk__holding *other, struct pdk__wish *wish)
+static int prepare_under(struct pdk__holding *other, struct pdk__lock_call *call)
 {
     if (pdk__hold_lost(&other->hold))
         return pdk__hold_blame(&other->hold, other->holds->verbs->acquire, PDK_ELOST);
-    if ((wish->rule->under & 1U << other->rule->tag) == 0)
-        return refuse_to_write(other->hold.object, verb_of(other->holds, wish));
-    wish->base = &other->hold;
+    if ((call->wish.rule->under & 1U << other->wish.rule->tag) == 0)
+        return refuse_to_write(other->hold.object, verb_of(other->holds, call));
+    call->base = &other->hold;
     return 1;
 }
 
@@ -127,40 +127,40 @@ static bool in_the_way(struct pdk__holds *h, const struct pdk__rule *rule)
     if (pdk__handover_on(h))
         return pdk__handover_busy(h);
     PDK__EACH_HOLDING (op, h)
-        if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->rule->tag) == 0)
+        if (op->hold.stage == PDK__HOLD_GRANTED && (rule->passes & 1U << op->wish.rule->tag) == 0)
             return true;
     return false;
 }
 
 /* For the calling thread; 1 when the lock is to be contended for. */
-static int prepare_thread(struct pdk__holds *h, struct pdk__wish *wish)
+static int prepare_thread(struct pdk__holds *h, struct pdk__lock_call *call)
 {
-    struct pdk__holding *own = pdk__holds_find_owned(h, wish->rule);
+    struct pdk__holding *own = pdk__holds_find_owned(h, call->wish.rule);
     struct pdk__holding *other = pdk__holds_find_owned(h, NULL);
     if (own != NULL)
         return relock(own);
     if (other != NULL)
-        return prepare_under(other, wish);
-    struct pdk__holding *idle = pdk__handover_idle(h, wish->rule);
+        return prepare_under(other, call);
+    struct pdk__holding *idle = pdk__handover_idle(h, call->wish.rule);
     if (idle != NULL) {
         pdk__handover_resume(h, idle);
         return 0;
     }
-    if (!wish->try_only || !in_the_way(h, wish->rule))
+    if (!call->wish.try_only || !in_the_way(h, call->wish.rule))
         return 1;
     pdk__stats_request(&h->lock.object.client->stats, h->lock.object.path);
     pdk__stats_failure(&h->lock.object.client->stats, h->lock.object.path, PDK_EBUSY);
     return PDK_EBUSY;
 }
 
-static int prepare(struct pdk__holds *h, struct pdk__wish *wish)
+static int prepare(struct pdk__holds *h, struct pdk__lock_call *call)
 {
     int rc = pdk__client_may_wait(h->lock.object.client);
     if (rc != 0)
         return rc;
-    if (wish->n > wish->rule->admits)
+    if (call->n > call->wish.rule->admits)
         return PDK_EINVAL;
-    return wish->thread != 0 ? prepare_thread(h, wish) : 1;
+    return call->thread != 0 ? prepare_thread(h, call) : 1;
 }
 
 /* For as long as it may take to look once. */
@@ -171,56 +171,56 @@ static int64_t look_until_ms(const struct pdk_client *c)
 }
 
 /* One look, over the connection that there is, or the first one, which is being made. */
-static int look(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+static int look(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__holding **out)
 {
     const struct pdk_client *c = h->lock.object.client;
-    wish->try_only = true;
-    int rc = prepare(h, wish);
+    call->wish.try_only = true;
+    int rc = prepare(h, call);
     if (rc != 1)
         return rc;
     if ((c->session.id != 0 || c->reached) && c->session.phase != PDK__SESSION_CONNECTED)
         return PDK_EDISCONNECTED;
-    wish->deadline_ms = look_until_ms(c);
-    rc = contend(h, wish, out);
+    call->wish.deadline_ms = look_until_ms(c);
+    rc = contend(h, call, out);
     return rc == PDK_ETIMEDOUT ? PDK_EDISCONNECTED : rc;
 }
 
-static int attempt(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+static int attempt(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__holding **out)
 {
-    int rc = look(h, wish, out);
+    int rc = look(h, call, out);
     return rc == PDK_EDISCONNECTED ? pdk__object_blame(&h->lock.object, h->verbs->attempt, rc) : rc;
 }
 
 /* As a try, and without waiting for the first connection. */
-static int take_now(struct pdk__holds *h, struct pdk__wish *wish, struct pdk__holding **out)
+static int take_now(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__holding **out)
 {
     bool unconnected = h->lock.object.client->session.id == 0;
-    int rc = unconnected ? prepare(h, wish) : look(h, wish, out);
+    int rc = unconnected ? prepare(h, call) : look(h, call, out);
     return rc == 1 || rc == PDK_EBUSY || rc == PDK_EDISCONNECTED ? PDK_ETIMEDOUT : rc;
 }
 
 /* With a timeout of TIMEOUT_MS, from the call: the thread may have waited for the client's lock since. */
-static int take(struct pdk__holds *h, struct pdk__wish *wish, int64_t timeout_ms, struct pdk__holding **out)
+static int take(struct pdk__holds *h, struct pdk__lock_call *call, int64_t timeout_ms, struct pdk__holding **out)
 {
     if (timeout_ms == 0)
-        return take_now(h, wish, out);
-    int rc = prepare(h, wish);
-    return rc == 1 ? contend(h, wish, out) : rc;
+        return take_now(h, call, out);
+    int rc = prepare(h, call);
+    return rc == 1 ? contend(h, call, out) : rc;
 }
 
 int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule)
 {
-    struct pdk__wish wish = {.rule = rule, .thread = pdk__holds_thread()};
+    struct pdk__lock_call call = {.wish.rule = rule, .thread = pdk__holds_thread()};
     int rc = begin(h);
-    return rc != 0 ? rc : end(h, h->verbs->attempt, attempt(h, &wish, NULL));
+    return rc != 0 ? rc : end(h, h->verbs->attempt, attempt(h, &call, NULL));
 }
 
 int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms)
 {
-    struct pdk__wish wish = {
-        .rule = rule, .thread = pdk__holds_thread(), .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
+    struct pdk__lock_call call = {.wish = {.rule = rule, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)},
+                                  .thread = pdk__holds_thread()};
     int rc = begin(h);
-    return rc != 0 ? rc : end(h, h->verbs->acquire, take(h, &wish, timeout_ms, NULL));
+    return rc != 0 ? rc : end(h, h->verbs->acquire, take(h, &call, timeout_ms, NULL));
 }
 
 /* --- unlock ------------------------------------------------------------------------------------------------------ */
@@ -319,50 +319,51 @@ static void abandoned(void *handle) { pdk__grant_free(handle); }
 
 int pdk__tryacquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, pdk_grant **out)
 {
-    struct pdk__wish wish = {.rule = rule, .n = n};
+    struct pdk__lock_call call = {.wish.rule = rule, .n = n};
     int rc = begin_grant(h, out);
     if (rc != 0)
         return rc;
     pdk_grant *g = pdk__grant_new(&h->lock);
     pthread_cleanup_push(abandoned, g);
-    rc = g != NULL ? attempt(h, &wish, &g->op) : PDK_ENOMEM;
+    rc = g != NULL ? attempt(h, &call, &g->op) : PDK_ENOMEM;
     pthread_cleanup_pop(0);
     return end_grant(h, h->verbs->attempt, g, rc, out);
 }
 
 int pdk__acquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, int64_t timeout_ms, pdk_grant **out)
 {
-    struct pdk__wish wish = {.rule = rule, .n = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
+    struct pdk__lock_call call = {.wish = {.rule = rule, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)},
+                                  .n = n};
     int rc = begin_grant(h, out);
     if (rc != 0)
         return rc;
     pdk_grant *g = pdk__grant_new(&h->lock);
     pthread_cleanup_push(abandoned, g);
-    rc = g != NULL ? take(h, &wish, timeout_ms, &g->op) : PDK_ENOMEM;
+    rc = g != NULL ? take(h, &call, timeout_ms, &g->op) : PDK_ENOMEM;
     pthread_cleanup_pop(0);
     return end_grant(h, h->verbs->acquire, g, rc, out);
 }
 
 /* Ask for a turn, or contend. */
-static int request(struct pdk__holds *h, const struct pdk__wish *wish, struct pdk__holding **out)
+static int request(struct pdk__holds *h, const struct pdk__lock_call *call, struct pdk__holding **out)
 {
-    bool by_turn = pdk__handover_idle(h, wish->rule) != NULL ||
-                   (pdk__handover_on(h) && (!wish->try_only || pdk__handover_busy(h)));
-    return by_turn ? pdk__handover_request(out, h, wish) : pdk__holds_request(out, h, wish);
+    bool by_turn = pdk__handover_idle(h, call->wish.rule) != NULL ||
+                   (pdk__handover_on(h) && (!call->wish.try_only || pdk__handover_busy(h)));
+    return by_turn ? pdk__handover_request(out, h, call) : pdk__holds_request(out, h, call);
 }
 
-int pdk__lock_async(struct pdk__holds *h, struct pdk__wish wish, int64_t timeout_ms, pdk_grant **out)
+int pdk__lock_async(struct pdk__holds *h, struct pdk__lock_call call, int64_t timeout_ms, pdk_grant **out)
 {
-    wish.try_only = timeout_ms == 0;
-    wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    int rc = wish.cb != NULL ? begin_grant(h, out) : PDK_EINVAL;
+    call.wish.try_only = timeout_ms == 0;
+    call.wish.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int rc = call.cb != NULL ? begin_grant(h, out) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     struct pdk_client *c = h->lock.object.client;
     pdk_grant *g = pdk__grant_new(&h->lock);
     /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
-        wish.deadline_ms = look_until_ms(c);
-    rc = g != NULL ? request(h, &wish, &g->op) : PDK_ENOMEM;
+    if (call.wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+        call.wish.deadline_ms = look_until_ms(c);
+    rc = g != NULL ? request(h, &call, &g->op) : PDK_ENOMEM;
     return end_grant(h, h->verbs->acquire, g, rc, out);
 }

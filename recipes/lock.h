@@ -24,7 +24,7 @@ int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lo
 int pdk__acquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, int64_t timeout_ms, pdk_grant **out);
 int pdk__tryacquire(struct pdk__holds *h, const struct pdk__rule *rule, unsigned n, pdk_grant **out);
 
-/* WISH has the rule, the number of nodes, and the callback. */
-int pdk__lock_async(struct pdk__holds *h, struct pdk__wish wish, int64_t timeout_ms, pdk_grant **out);
+/* CALL has the rule, the number of nodes, and the callback. */
+int pdk__lock_async(struct pdk__holds *h, struct pdk__lock_call call, int64_t timeout_ms, pdk_grant **out);
 
 #endif

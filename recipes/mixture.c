@@ -17,7 +17,7 @@ struct pdk__mixture {
     char misfit[PDK__REASON_MAX]; /* what was found, in words; "" */
 };
 
-static bool is_semaphore(const struct pdk__hold *hold) { return hold->spec.rule->tag == PDK__TAG_LEASE; }
+static bool is_semaphore(const struct pdk__hold *hold) { return hold->wish->rule->tag == PDK__TAG_LEASE; }
 
 /* --- the questions ----------------------------------------------------------------------------------------------- */
 
@@ -99,7 +99,7 @@ static void read_limit(struct pdk__mixture *m, const char *permit)
 
 static void note_limit(struct pdk__mixture *m, int64_t limit)
 {
-    size_t ours = m->hold->spec.rule->admits;
+    size_t ours = m->hold->wish->rule->admits;
     if (limit > 0 && (size_t)limit != ours)
         snprintf(m->misfit, sizeof m->misfit, "contenders have different limits: %lld in another's permit, %zu here",
                  (long long)limit, ours);
@@ -118,7 +118,7 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
     else if (is_semaphore(m->hold) && m->step > 0)
         read_limit(m, m->hold->object->limit_follows ? NULL : other_permit(m, ev));
     else
-        note_misfit(m, pdk__rule_misfit(m->hold->spec.rule, ev->children, ev->n_children));
+        note_misfit(m, pdk__rule_misfit(m->hold->wish->rule, ev->children, ev->n_children));
 }
 
 /* --- the judgement ----------------------------------------------------------------------------------------------- */

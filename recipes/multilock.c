@@ -72,7 +72,7 @@ static int init(struct pdk_lock *l, const void *arg)
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__multilock, "make a multi-lock for"),
                                                       .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
                                            .name = "a multi-lock",
-                                           .options = PDK__HAS_EVERYWHERE | PDK__HAS_LOOK_AHEAD,
+                                           .kind = PDK__MULTILOCK,
                                            .init = init,
                                            .clear = clear,
                                            .in_use = pdk__holds_in_use,
@@ -84,7 +84,7 @@ static struct pdk__holds *holds_of(pdk_multilock *l) { return pdk__holds_of(l, &
 /* Can one transaction carry them? */
 static bool fits(const char *const *paths, unsigned n, const pdk_lock_options *opts)
 {
-    size_t bytes = 0, data_size = opts != NULL && opts->shared.data != NULL ? opts->shared.data_size : IDENTITY_MAX;
+    size_t bytes = 0, data_size = opts != NULL && opts->data != NULL ? opts->data_size : IDENTITY_MAX;
     for (unsigned i = 0; i < n; i++)
         bytes += strlen(paths[i]) + PDK__NAME_MAX + data_size;
     return bytes <= PDK__BATCH_BYTES_MAX;
@@ -127,8 +127,8 @@ int pdk_multilock_timedlock(pdk_multilock *m, int64_t timeout_ms)
 
 int pdk_multilock_lock_async(pdk_multilock *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(m), (struct pdk__wish){.rule = &pdk__rule_mutex, .cb = cb, .arg = arg}, timeout_ms,
-                           g);
+    return pdk__lock_async(holds_of(m), (struct pdk__lock_call){.wish.rule = &pdk__rule_mutex, .cb = cb, .arg = arg},
+                           timeout_ms, g);
 }
 
 int pdk_multilock_unlock(pdk_multilock *m) { return pdk__unlock(holds_of(m), &pdk__rule_mutex); }

@@ -5,7 +5,7 @@
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__holds, "make a mutex for"),
                                                       .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
                                            .name = "a mutex",
-                                           .options = PDK__HAS_ALL,
+                                           .kind = PDK__MUTEX,
                                            .init = pdk__handover_init,
                                            .clear = pdk__holds_clear,
                                            .in_use = pdk__holds_in_use,
@@ -30,8 +30,8 @@ int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms)
 
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(m), (struct pdk__wish){.rule = &pdk__rule_mutex, .cb = cb, .arg = arg}, timeout_ms,
-                           g);
+    return pdk__lock_async(holds_of(m), (struct pdk__lock_call){.wish.rule = &pdk__rule_mutex, .cb = cb, .arg = arg},
+                           timeout_ms, g);
 }
 
 int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m), &pdk__rule_mutex); }

@@ -2,40 +2,16 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/identity.h"
-#include "paddock/error.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { DATA_MAX = 65536, IDLE_HOLD_MAX_MS = 86400000 };
-
-int pdk__node_data_set(struct pdk__node_options *options, const void *data, size_t size)
-{
-    if ((data == NULL && size > 0) || size > DATA_MAX)
-        return PDK_EINVAL;
-    void *copy = pdk__memdup(data, size);
-    if (copy == NULL)
-        return PDK_ENOMEM;
-    pdk__free(options->data);
-    options->data = copy;
-    options->data_size = size;
-    return 0;
-}
-
-int pdk__node_idle_hold_set(struct pdk__node_options *options, int idle_ms)
-{
-    if (idle_ms < 0 || idle_ms > IDLE_HOLD_MAX_MS)
-        return PDK_EINVAL;
-    options->idle_hold_ms = idle_ms;
-    return 0;
-}
-
-static char *format(const struct pdk__node_options *options, const struct pdk_client *c)
+static char *format(const pdk_lock_options *options, unsigned limit, const struct pdk_client *c)
 {
     struct pdk__identity identity;
     pdk__identity_own(&identity, c->options.label);
     identity.confirmed = options->conditions.confirmed;
     identity.lock_delay_ms = options->conditions.lock_delay_ms;
-    identity.limit = options->limit;
+    identity.limit = limit;
     memcpy(identity.machine, c->options.machine, sizeof identity.machine);
     memcpy(identity.under, c->options.under, sizeof identity.under);
     return pdk__identity_format(&identity);
@@ -44,9 +20,9 @@ static char *format(const struct pdk__node_options *options, const struct pdk_cl
 /* --- the usual identity ------------------------------------------------------------------------------------------ */
 
 /* It says nothing of the object: only the thread's number differs from one request of a client to the next. */
-static bool usual(const struct pdk__node_options *options)
+static bool usual(const pdk_lock_options *options, unsigned limit)
 {
-    return !options->conditions.confirmed && options->conditions.lock_delay_ms == 0 && options->limit == 0;
+    return !options->conditions.confirmed && options->conditions.lock_delay_ms == 0 && limit == 0;
 }
 
 /* A quote inside a text is escaped, so that the first one of these is the member. */
@@ -73,22 +49,22 @@ static char *join(const struct pdk_client *c)
     return text;
 }
 
-static char *format_usual(const struct pdk__node_options *options, struct pdk_client *c)
+static char *format_usual(const pdk_lock_options *options, struct pdk_client *c)
 {
-    char *text = c->identity == NULL ? format(options, c) : NULL;
+    char *text = c->identity == NULL ? format(options, 0, c) : NULL;
     if (text != NULL)
         split(c, text);
     return c->identity != NULL ? join(c) : NULL;
 }
 
-char *pdk__node_data_make(const struct pdk__node_options *options, struct pdk_client *c, size_t *size)
+char *pdk__node_data_make(const pdk_lock_options *options, unsigned limit, struct pdk_client *c, size_t *size)
 {
     assert(pdk__client_locked(c));
     if (options->data != NULL) {
         *size = options->data_size;
         return pdk__memdup(options->data, options->data_size);
     }
-    char *text = usual(options) ? format_usual(options, c) : format(options, c);
+    char *text = usual(options, limit) ? format_usual(options, c) : format(options, limit, c);
     *size = text != NULL ? strlen(text) : 0;
     return text;
 }

@@ -5,7 +5,7 @@
 static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__holds, "make a read/write lock for"),
                                                       .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
                                            .name = "a read/write lock",
-                                           .options = PDK__HAS_EVERYWHERE | PDK__HAS_IDLE_HOLD | PDK__HAS_LOOK_AHEAD,
+                                           .kind = PDK__RWLOCK,
                                            .init = pdk__handover_init,
                                            .clear = pdk__holds_clear,
                                            .in_use = pdk__holds_in_use,
@@ -30,8 +30,8 @@ int pdk_rwlock_timedrdlock(pdk_rwlock *l, int64_t timeout_ms)
 
 int pdk_rwlock_rdlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), (struct pdk__wish){.rule = &pdk__rule_reader, .cb = cb, .arg = arg}, timeout_ms,
-                           g);
+    return pdk__lock_async(holds_of(l), (struct pdk__lock_call){.wish.rule = &pdk__rule_reader, .cb = cb, .arg = arg},
+                           timeout_ms, g);
 }
 
 int pdk_rwlock_wrlock(pdk_rwlock *l) { return pdk__lock(holds_of(l), &pdk__rule_writer, PDK_FOREVER); }
@@ -45,8 +45,8 @@ int pdk_rwlock_timedwrlock(pdk_rwlock *l, int64_t timeout_ms)
 
 int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(l), (struct pdk__wish){.rule = &pdk__rule_writer, .cb = cb, .arg = arg}, timeout_ms,
-                           g);
+    return pdk__lock_async(holds_of(l), (struct pdk__lock_call){.wish.rule = &pdk__rule_writer, .cb = cb, .arg = arg},
+                           timeout_ms, g);
 }
 
 int pdk_rwlock_rdunlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), &pdk__rule_reader); }

@@ -36,7 +36,6 @@ static int init(struct pdk_lock *l, const void *arg)
     const unsigned *limit = arg;
     pdk__holds_init(l);
     s->rule = pdk__rule_permit(*limit);
-    l->options.limit = *limit;
     s->gate = pdk__join(l->object.path, "locks");
     s->leases = pdk__join(l->object.path, "leases");
     s->holds.verbs = &verbs;
@@ -56,7 +55,7 @@ static void drop(struct pdk_lock *l)
 static const struct pdk__lock_kind kind = {
     .object = {PDK__LOCK_OBJECT(struct pdk__semaphore, "make a semaphore for"), .waiting = pdk__holds_waiting},
     .name = "a semaphore",
-    .options = PDK__HAS_EVERYWHERE,
+    .kind = PDK__SEMAPHORE,
     .init = init,
     .clear = clear,
     .in_use = pdk__holds_in_use,
@@ -90,7 +89,7 @@ static void judge_again(struct pdk__hold *hold, unsigned limit)
 static void set_limit(struct pdk__semaphore *s, unsigned limit)
 {
     assert(pdk__client_locked(s->holds.lock.object.client) && valid_limit(limit));
-    s->rule.admits = s->holds.lock.options.limit = limit;
+    s->rule.admits = limit;
     PDK__EACH_HOLDING (op, &s->holds)
         judge_again(&op->hold, limit);
 }
@@ -190,5 +189,6 @@ int pdk_semaphore_acquire_async(pdk_semaphore *s, unsigned n, int64_t timeout_ms
                                 pdk_grant **g)
 {
     struct pdk__holds *h = holds_for(s, n);
-    return pdk__lock_async(h, (struct pdk__wish){.rule = rule_of(h), .n = n, .cb = cb, .arg = arg}, timeout_ms, g);
+    return pdk__lock_async(h, (struct pdk__lock_call){.wish.rule = rule_of(h), .n = n, .cb = cb, .arg = arg},
+                           timeout_ms, g);
 }

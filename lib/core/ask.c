@@ -58,7 +58,7 @@ void pdk__ask_own(struct pdk__contender *c, struct pdk__actions *out)
 
 int64_t pdk__ask_own_unwatched_ms(const struct pdk__contender *c)
 {
-    int64_t unwatched_ms = c->conditions.long_held ? 0 : c->session.timeout_ms / PDK__UNWATCHED_PART;
+    int64_t unwatched_ms = c->wish->conditions->long_held ? 0 : c->session.timeout_ms / PDK__UNWATCHED_PART;
     return c->node.shown_ms + unwatched_ms;
 }
 
@@ -81,7 +81,7 @@ void pdk__ask_watch(struct pdk__contender *c, struct pdk__actions *out, const ch
     struct pdk__action *action = pdk__ask(c, out, PDK__ACT_WATCH, PDK__WATCHING);
     action->name = predecessor;
     action->by_exists = c->queue.by_exists = by_exists;
-    action->by_children = c->rule->by_children;
+    action->by_children = c->wish->rule->by_children;
     action->again = c->queue.watching;
     c->queue.watching = true;
 }
@@ -95,7 +95,7 @@ void pdk__ask_unwatch(struct pdk__contender *c, struct pdk__actions *out)
 
 void pdk__ask_confirm(struct pdk__contender *c, struct pdk__actions *out)
 {
-    assert(c->conditions.confirmed && c->node.verified);
+    assert(c->wish->conditions->confirmed && c->node.verified);
     struct pdk__action *action = pdk__ask(c, out, PDK__ACT_CONFIRM, PDK__CONFIRMING);
     action->version = c->node.version;
     action->revoked = c->node.revoked;
@@ -103,7 +103,7 @@ void pdk__ask_confirm(struct pdk__contender *c, struct pdk__actions *out)
 
 void pdk__ask_record(struct pdk__contender *c, struct pdk__actions *out, int32_t version)
 {
-    assert(c->conditions.lock_delay_ms > 0 && c->record.ours != PDK__RECORD_YES);
+    assert(c->wish->conditions->lock_delay_ms > 0 && c->record.ours != PDK__RECORD_YES);
     pdk__ask(c, out, PDK__ACT_RECORD, PDK__WRITING_HOLDER)->version = version;
     c->record.ours = PDK__RECORD_MAYBE;
 }

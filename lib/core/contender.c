@@ -9,19 +9,18 @@ static bool granted(const struct pdk__contender *c) { return pdk__phase_grants(c
 
 /* --- the caller and the clock ------------------------------------------------------------------------------------ */
 
-static void on_acquire(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
+static void on_acquire(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(c->phase == PDK__IDLE && !c->requested);
     assert(c->node.exists == PDK__NODE_NO && c->record.ours == PDK__RECORD_NO);
-    assert(c->conditions.min_token >= 0 && c->conditions.lock_delay_ms >= 0);
-    assert(c->conditions.lock_delay_ms == 0 || c->conditions.delay != NULL);
-    assert(c->conditions.base[0] == '\0' || (c->rule->under != 0 && c->conditions.base_token > 0));
+    const struct pdk__conditions *conditions = c->wish->conditions;
+    assert(conditions->min_token >= 0 && conditions->lock_delay_ms >= 0);
+    assert(conditions->lock_delay_ms == 0 || conditions->delay != NULL);
+    assert(c->wish->base == NULL || (c->wish->rule->under != 0 && c->wish->base_token > 0));
     c->requested = true;
-    c->try_only = ev->try_only;
-    c->deadline_ms = ev->deadline_ms;
-    c->queue.spent = c->conditions.spent > 0;
-    c->retry.failures = c->conditions.spent;
-    c->queue.looked = c->conditions.base[0] != '\0'; /* a try would see that one, and find the lock taken */
+    c->queue.spent = c->spent > 0;
+    c->retry.failures = c->spent;
+    c->queue.looked = c->wish->base != NULL; /* a try would see that one, and find the lock taken */
     if (c->queue.spent && c->session.connected)
         pdk__course_rest(c);
     else
@@ -85,7 +84,7 @@ static bool watch_doubtful(const struct pdk__contender *c) { return c->phase == 
 
 static void on_timer(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->requested && !granted(c) && c->now_ms >= c->deadline_ms)
+    if (c->requested && !granted(c) && c->now_ms >= c->wish->deadline_ms)
         pdk__course_fail(c, out, PDK_ETIMEDOUT);
     else if ((c->phase == PDK__BACKOFF || watch_doubtful(c)) && c->now_ms >= c->rest_ms)
         pdk__course_advance(c, out);
@@ -99,7 +98,7 @@ int64_t pdk__contender_wake_ms(const struct pdk__contender *c)
 {
     int64_t wake = PDK__NEVER;
     if (c->requested && !granted(c))
-        wake = c->deadline_ms;
+        wake = c->wish->deadline_ms;
     if ((c->phase == PDK__BACKOFF || watch_doubtful(c)) && c->rest_ms < wake)
         wake = c->rest_ms;
     if (own_missing(c) && pdk__ask_own_due_ms(c) < wake)
@@ -157,7 +156,7 @@ static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
     pdk__own_node_forget_watch(&c->node);
     pdk__rivals_forget(&c->rivals);
     c->session.connected = false;
-    if (c->try_only)
+    if (c->wish->try_only)
         end_request(c, PDK_EDISCONNECTED, out);
     if (c->phase == PDK__HELD)
         suspect(c, out);
@@ -208,7 +207,7 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
 {
     switch (ev->kind) {
     case PDK__EV_ACQUIRE:
-        on_acquire(c, ev, out);
+        on_acquire(c, out);
         break;
     case PDK__EV_RELEASE:
         on_release(c, out);
@@ -257,16 +256,16 @@ static void dispatch(struct pdk__contender *c, const struct pdk__event *ev, stru
     }
 }
 
-void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
+void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__wish *wish, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok)
 {
     *c = (struct pdk__contender){.ops = ops,
-                                 .rule = rule,
+                                 .wish = wish,
                                  .attempt = attempt,
                                  .session = {.id = session, .connected = connected, .lease_ok = lease_ok},
                                  .phase = PDK__IDLE};
     assert(ops != NULL && attempt != 0 && (!connected || session != 0));
-    assert(rule->admits == 1 || rule->by_children);
+    assert(wish->rule->admits == 1 || wish->rule->by_children);
     pdk__retry_init(&c->retry, seed);
 }
 

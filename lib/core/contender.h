@@ -97,41 +97,21 @@
 #include "lib/core/record.h"
 #include "lib/core/retry.h"
 #include "lib/core/rivals.h"
-#include "lib/core/rule.h"
-
-/* The conditions of a grant, beyond being the first. */
-struct pdk__conditions {
-    int64_t min_token; /* 0: none */
-    bool confirmed;    /* our node is written before it, and the token is that write's */
-    int lock_delay_ms; /* how much later it comes when the last holder did not release; 0: neither delay nor record */
-    struct pdk__delay *delay; /* borrowed */
-    size_t places;            /* a try writes only where so many are free, ours included; 0: one */
-    bool look_ahead;          /* behind two or more it watches the one before its predecessor (queue.c) */
-    bool long_held;           /* its node is watched from the first listing that shows it (own_node.h) */
-    bool bound;               /* to other contenders of ours, which keep their places: it must not come back alone */
-    unsigned spent; /* so often the numbers of its path were found used up, by its owner: if at all, it makes no
-                                 node before the path is renewed */
-
-    /* Another grant of this client, under whose number our node is made; "": none. The lock is ours while that node is
-     * there, and ours takes its place when it goes. The token stays. */
-    char base[PDK__NAME_MAX];
-    int64_t base_token;
-};
+#include "lib/core/wish.h"
 
 struct pdk__contender {
     /* identity */
     uint64_t *ops;                /* the client's source of op numbers; borrowed */
-    const struct pdk__rule *rule; /* borrowed */
+    const struct pdk__wish *wish; /* borrowed */
     uint32_t attempt;             /* unique within the session */
     uint32_t spare;               /* the next attempt, to be set, when 0, by the code that steps the machine */
     /* the request */
+    unsigned spent; /* so often its owner found the numbers of the path used up: if at all, it makes no node before the
+                       path is renewed. To be set before the first event */
     bool requested;
-    bool try_only;
     bool released; /* the caller released a grant: the node must exist at the first delete */
-    int64_t deadline_ms;
-    struct pdk__conditions conditions; /* to be set before the first event */
-    int error;                         /* why DONE may leave a node */
-    struct {                           /* by the last events of it */
+    int error;     /* why DONE may leave a node */
+    struct {       /* by the last events of it */
         int64_t id;
         bool connected;
         bool lease_ok; /* it is known to live for long enough */
@@ -150,11 +130,11 @@ struct pdk__contender {
     int64_t asked_ms; /* when the main question was sent */
 };
 
-/* OPS and RULE are borrowed for the contender's life; a limit in it may change, followed by the event for that. A rule
- * that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0
+/* OPS and WISH are borrowed for the contender's life; a limit in its rule may change, followed by the event for that. A
+ * rule that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0
  * while not connected. LEASE_OK: whether it is OK by the lease's last report. Where connected, session.timeout_ms is to
  * be set before the first event. */
-void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__rule *rule, uint32_t attempt,
+void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__wish *wish, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok);
 
 /* Take one event, fill ACTIONS, to be carried out in their order. Before it, `spare` must not be 0. */

@@ -38,7 +38,7 @@ static void continue_acquire(struct pdk__contender *c, struct pdk__actions *out)
         pdk__ask_delete(c, out);
     else if (c->node.exists == PDK__NODE_YES)
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LISTING);
-    else if (c->queue.spent || (c->try_only && !c->queue.looked))
+    else if (c->queue.spent || (c->wish->try_only && !c->queue.looked))
         pdk__ask(c, out, PDK__ACT_LIST, PDK__LOOKING);
     else
         pdk__ask_create(c, out);
@@ -116,15 +116,15 @@ void pdk__course_lose(struct pdk__contender *c, struct pdk__actions *out)
 
 static int64_t token_of(const struct pdk__contender *c)
 {
-    if (c->conditions.base[0] != '\0')
-        return c->conditions.base_token;
-    return c->conditions.confirmed ? c->node.confirmed : c->node.token;
+    if (c->wish->base != NULL)
+        return c->wish->base_token;
+    return c->wish->conditions->confirmed ? c->node.confirmed : c->node.token;
 }
 
 static void hold(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(c->requested && c->session.connected && c->node.verified);
-    assert(token_of(c) > 0 && token_of(c) >= c->conditions.min_token);
+    assert(token_of(c) > 0 && token_of(c) >= c->wish->conditions->min_token);
     c->phase = c->session.lease_ok ? PDK__HELD : PDK__AWAITING_LEASE;
     c->op = 0;
     pdk__retry_reset(&c->retry);
@@ -139,11 +139,11 @@ static void hold(struct pdk__contender *c, struct pdk__actions *out)
 void pdk__course_grant(struct pdk__contender *c, struct pdk__actions *out)
 {
     assert(c->requested && !granted(c));
-    if (c->conditions.lock_delay_ms > 0 && c->record.ours != PDK__RECORD_YES) {
+    if (c->wish->conditions->lock_delay_ms > 0 && c->record.ours != PDK__RECORD_YES) {
         pdk__ask(c, out, PDK__ACT_READ_RECORD, PDK__READING_HOLDER);
-    } else if (c->conditions.confirmed && c->node.confirmed == 0) {
+    } else if (c->wish->conditions->confirmed && c->node.confirmed == 0) {
         pdk__ask_confirm(c, out);
-    } else if (token_of(c) < c->conditions.min_token) {
+    } else if (token_of(c) < c->wish->conditions->min_token) {
         pdk__course_fail(c, out, PDK_ESTALE);
         return;
     } else {
@@ -193,8 +193,8 @@ static void renew_name(struct pdk__contender *c)
  * then, for it runs from the end of that holder. */
 static void forget_delay(struct pdk__contender *c)
 {
-    if (c->conditions.lock_delay_ms > 0)
-        *c->conditions.delay = (struct pdk__delay){0};
+    if (c->wish->conditions->lock_delay_ms > 0)
+        *c->wish->conditions->delay = (struct pdk__delay){0};
 }
 
 /* Another client deleted our node: a holder has lost, a waiter queues again. */
@@ -225,7 +225,7 @@ void pdk__course_expire(struct pdk__contender *c, bool confirmed, struct pdk__ac
     forget_delay(c);
     if (held)
         pdk__course_lose(c, out);
-    else if (c->requested && c->conditions.base[0] != '\0')
+    else if (c->requested && c->wish->base != NULL)
         pdk__course_fail(c, out, PDK_ELOST); /* the grant under which it was to be made has ended */
     else if (c->phase != PDK__IDLE && c->phase != PDK__DONE)
         pdk__course_advance(c, out);
@@ -295,7 +295,7 @@ void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__action
     forget_node(c);
     if (c->requested)
         renew_name(c);
-    if (c->requested && c->queue.spent && !c->try_only)
+    if (c->requested && c->queue.spent && !c->wish->try_only)
         pdk__course_rest(c); /* two that come back at once would each keep the other from renewing the path */
     else
         pdk__course_advance(c, out);

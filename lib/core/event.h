@@ -16,7 +16,7 @@ enum pdk__outcome { PDK__OK, PDK__NO_NODE, PDK__NO_AUTH, PDK__REFUSED, PDK__UNKN
 
 enum pdk__event_kind {
     /* from the caller */
-    PDK__EV_ACQUIRE, /* try_only, deadline_ms */
+    PDK__EV_ACQUIRE, /* of a barrier: try_only, deadline_ms */
     PDK__EV_RELEASE, /* unlock, cancel, give up: all the same to the machine */
     PDK__EV_RULE,    /* the rule has another limit from now on */
     PDK__EV_IDLE,    /* the lock is held, and not used: report other contenders */

@@ -94,7 +94,7 @@ static void check_parts(const struct pdk__contender *c)
     if (phase == PDK__VERIFYING_NODE)
         assert(c->node.watch == PDK__OWN_ASKED);
     if (phase == PDK__DELAYED)
-        assert(c->op == 0 && c->conditions.lock_delay_ms > 0);
+        assert(c->op == 0 && c->wish->conditions->lock_delay_ms > 0);
     if (phase == PDK__HELD || phase == PDK__SUSPECT || phase == PDK__DONE)
         assert(c->op == 0);
     if (c->node.revoked)
@@ -117,15 +117,15 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
         assert(c->session.connected && c->node.verified && !c->session.lease_ok);
     if (pdk__phase_grants(phase) || pdk__phase_first(phase) || phase == PDK__WATCHING || phase == PDK__WAITING)
         assert((c->requested || phase == PDK__WRITING_HOLDER) && c->node.exists == PDK__NODE_YES);
-    if ((pdk__phase_grants(phase) || phase == PDK__AWAITING_LEASE) && c->conditions.confirmed)
+    if ((pdk__phase_grants(phase) || phase == PDK__AWAITING_LEASE) && c->wish->conditions->confirmed)
         assert(c->node.confirmed != 0);
     if ((pdk__phase_grants(phase) || phase == PDK__AWAITING_LEASE || phase == PDK__CONFIRMING) &&
-        c->conditions.lock_delay_ms > 0)
+        c->wish->conditions->lock_delay_ms > 0)
         assert(c->record.ours == PDK__RECORD_YES);
     if (c->record.ours != PDK__RECORD_NO)
-        assert(c->node.exists == PDK__NODE_YES && c->conditions.lock_delay_ms > 0);
+        assert(c->node.exists == PDK__NODE_YES && c->wish->conditions->lock_delay_ms > 0);
     if (c->node.confirmed != 0)
-        assert(c->node.exists == PDK__NODE_YES && c->conditions.confirmed);
+        assert(c->node.exists == PDK__NODE_YES && c->wish->conditions->confirmed);
     if (phase == PDK__LOOKING)
         assert(c->requested && c->node.exists == PDK__NODE_NO);
     if (phase == PDK__CREATING)

@@ -7,12 +7,12 @@
 /* A path can be renewed only when it is vacant: by its last contender, else by us. Then it may never be vacant again. */
 static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
 {
-    size_t places = c->conditions.places > 0 ? c->conditions.places : 1;
+    size_t places = c->wish->places > 0 ? c->wish->places : 1;
     if (ev->outcome != PDK__OK) /* there is no path */
         return true;
     if (c->queue.spent)
-        return pdk__rule_renewed(c->rule, ev->children, ev->n_children);
-    return pdk__rule_free(c->rule, ev->children, ev->n_children, places);
+        return pdk__rule_renewed(c->wish->rule, ev->children, ev->n_children);
+    return pdk__rule_free(c->wish->rule, ev->children, ev->n_children, places);
 }
 
 void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
@@ -22,7 +22,7 @@ void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, st
         c->queue.looked = true;
         c->queue.spent = false;
         pdk__course_advance(c, out);
-    } else if (c->try_only) {
+    } else if (c->wish->try_only) {
         pdk__course_fail(c, out, PDK_EBUSY);
     } else {
         pdk__course_rest(c);
@@ -65,7 +65,7 @@ static bool of_our_client(const struct pdk__contender *c, const char *child)
 /* Looking ahead: the listing that shows who is left is made while the predecessor holds, so that its end admits us. */
 static bool looks_ahead(const struct pdk__contender *c, const struct pdk__place *place)
 {
-    return c->conditions.look_ahead && place->before != NULL && !of_our_client(c, place->predecessor);
+    return c->wish->conditions->look_ahead && place->before != NULL && !of_our_client(c, place->predecessor);
 }
 
 static void queue_up(struct pdk__contender *c, const struct pdk__place *place, struct pdk__actions *out)
@@ -102,7 +102,7 @@ static bool numberless(const struct pdk__contender *c)
 /* Can it give up its node and make another? */
 static bool may_come_back(const struct pdk__contender *c)
 {
-    return !c->conditions.bound && c->conditions.base[0] == '\0' && c->queue.returns < PDK__RETURNS_MAX;
+    return !c->wish->bound && c->wish->base == NULL && c->queue.returns < PDK__RETURNS_MAX;
 }
 
 static bool has_no_place(const struct pdk__contender *c, const struct pdk__place *place)
@@ -115,7 +115,7 @@ static int objection(const struct pdk__contender *c, const struct pdk__place *pl
 {
     if (place->baseless)
         return PDK_ELOST;
-    if (c->try_only && (numberless(c) ? !place->alone : !place->admitted))
+    if (c->wish->try_only && (numberless(c) ? !place->alone : !place->admitted))
         return PDK_EBUSY;
     return has_no_place(c, place) && !may_come_back(c) ? PDK_EEXHAUSTED : 0;
 }
@@ -147,7 +147,7 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
     assert(c->requested && c->node.name[0] != '\0');
     struct pdk__place place = {0};
     if (ev->outcome == PDK__OK)
-        place = pdk__rule_place(c->rule, ev->children, ev->n_children, c->node.name, c->conditions.base);
+        place = pdk__rule_place(c->wish->rule, ev->children, ev->n_children, c->node.name, c->wish->base);
     int error = place.present ? objection(c, &place) : 0;
     if (!place.present)
         pdk__course_node_deleted(c, out);
@@ -182,7 +182,7 @@ static void watched_children(struct pdk__contender *c, const struct pdk__event *
 void pdk__queue_watched(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     assert(c->queue.watching);
-    if (c->rule->by_children)
+    if (c->wish->rule->by_children)
         watched_children(c, ev, out);
     else if (ev->outcome == PDK__OK)
         wait(c);

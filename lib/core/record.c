@@ -39,7 +39,7 @@ static void note_ours(struct pdk__record *r, const struct pdk__event *ev)
 /* Another holder did not clear the record. */
 static void delay(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->try_only) {
+    if (c->wish->try_only) {
         pdk__course_fail(c, out, PDK_EBUSY);
         return;
     }
@@ -61,7 +61,7 @@ void pdk__record_read(struct pdk__contender *c, const struct pdk__event *ev, str
         pdk__course_check(c, out);
         return;
     }
-    r->delayed_ms = ev->name != NULL ? delay_end_ms(ev, &c->conditions) : 0;
+    r->delayed_ms = ev->name != NULL ? delay_end_ms(ev, c->wish->conditions) : 0;
     if (ev->now_ms < r->delayed_ms)
         delay(c, out);
     else

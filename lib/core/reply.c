@@ -209,13 +209,13 @@ static void on_confirmed(struct pdk__contender *c, const struct pdk__event *ev, 
 
 static void on_rivals(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
-    if (pdk__rivals_listed(&c->rivals, c->rule, ev, c->node.name) && pdk__phase_grants(c->phase))
+    if (pdk__rivals_listed(&c->rivals, c->wish->rule, ev, c->node.name) && pdk__phase_grants(c->phase))
         pdk__ask_push(out, PDK__ACT_CONTENDED);
 }
 
 static void on_rivals_fired(struct pdk__contender *c, struct pdk__actions *out)
 {
-    enum pdk__rivals_news news = pdk__rivals_fired(&c->rivals, c->rule);
+    enum pdk__rivals_news news = pdk__rivals_fired(&c->rivals, c->wish->rule);
     if (!pdk__phase_grants(c->phase))
         return;
     if (c->node.watch == PDK__OWN_UNWATCHED) /* the child that went may be our node */

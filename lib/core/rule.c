@@ -92,21 +92,21 @@ struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *cons
                                   const char *base)
 {
     struct pdk__place place = {0};
-    assert(rule->admits >= 1 && (*base == '\0' || rule->under != 0));
+    assert(rule->admits >= 1 && (base == NULL || rule->under != 0));
     own = find(children, n, own);
     if (own == NULL)
         return place;
     place.present = place.alone = true;
-    place.baseless = *base != '\0' && find(children, n, base) == NULL;
+    place.baseless = base != NULL && find(children, n, base) == NULL;
     struct pdk__name ours = pdk__name_glance(own);
     int64_t near[2] = {INT64_MIN, INT64_MIN}, passed = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         struct pdk__name name = pdk__name_glance(children[i]);
         int64_t at = pdk__rule_position(rule, &name);
-        if (children[i] == own || strcmp(children[i], base) == 0)
+        if (children[i] == own || (base != NULL && strcmp(children[i], base) == 0))
             continue;
         place.alone &= at == INT64_MAX;
-        place.tied |= at == ours.sequence && !(*base != '\0' && tagged(&name, rule->passes));
+        place.tied |= at == ours.sequence && !(base != NULL && tagged(&name, rule->passes));
         if (at >= ours.sequence)
             continue;
         if (pdk__rule_blocks(rule, &ours, &name))

@@ -59,7 +59,7 @@ struct pdk__place {
 
 /* The place of the node OWN among N children. OWN is an exact name: every client that may list the path can read
  * session and attempt, and could pass a node with a forged name off as ours. BASE is the exact name of the node under
- * whose number OWN was made, or "". */
+ * whose number OWN was made, or NULL. */
 struct pdk__place pdk__rule_place(const struct pdk__rule *rule, const char *const *children, size_t n, const char *own,
                                   const char *base);
 

@@ -24,7 +24,7 @@ static const char *noted_path(const struct pdk__claim *claim)
 {
     if (claim->machine.node.exists != PDK__NODE_YES || claim->own == NULL)
         return NULL;
-    return strcmp(claim->own + strlen(claim->spec.path) + 1, claim->machine.node.name) == 0 ? claim->own : NULL;
+    return strcmp(claim->own + strlen(claim->site.path) + 1, claim->machine.node.name) == 0 ? claim->own : NULL;
 }
 
 /* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
@@ -32,7 +32,7 @@ static const char *own_path(struct pdk__claim *claim)
 {
     if (claim->machine.node.exists != PDK__NODE_YES || noted_path(claim) != NULL)
         return noted_path(claim);
-    set_path(claim, &claim->own, &claim->own_entry, pdk__join(claim->spec.path, claim->machine.node.name));
+    set_path(claim, &claim->own, &claim->own_entry, pdk__join(claim->site.path, claim->machine.node.name));
     return claim->own;
 }
 
@@ -41,8 +41,8 @@ static const char *own_path(struct pdk__claim *claim)
 static char *asked_path(const struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
-    pdk__name_format(name, claim->machine.session.id, claim->machine.attempt, claim->spec.rule->tag);
-    return pdk__join(claim->spec.path, name);
+    pdk__name_format(name, claim->machine.session.id, claim->machine.attempt, claim->wish->rule->tag);
+    return pdk__join(claim->site.path, name);
 }
 
 /* The path of a create under the number of another node. */
@@ -50,14 +50,14 @@ static char *numbered_path(const struct pdk__claim *claim)
 {
     const struct pdk__contender *machine = &claim->machine;
     char name[PDK__NAME_MAX];
-    pdk__name_format_at(name, machine->session.id, machine->attempt, claim->spec.rule->tag,
-                        pdk__name_parse(machine->conditions.base).sequence);
-    return pdk__join(claim->spec.path, name);
+    pdk__name_format_at(name, machine->session.id, machine->attempt, claim->wish->rule->tag,
+                        pdk__name_parse(claim->wish->base).sequence);
+    return pdk__join(claim->site.path, name);
 }
 
 static struct pdk__node_data data_of(const struct pdk__claim *claim)
 {
-    return (struct pdk__node_data){claim->spec.data, claim->spec.data_size};
+    return (struct pdk__node_data){claim->wish->data, claim->wish->data_size};
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
@@ -67,8 +67,8 @@ static struct pdk__node_data data_of(const struct pdk__claim *claim)
 static void charge(struct pdk__claim *claim)
 {
     struct pdk_client *c = claim->client;
-    bool waits = !pdk__phase_grants(claim->machine.phase) || claim->spec.rule->by_children;
-    size_t node = pdk__member_node_cost(c, claim->spec.path), watch = waits ? node : 0;
+    bool waits = !pdk__phase_grants(claim->machine.phase) || claim->wish->rule->by_children;
+    size_t node = pdk__member_node_cost(c, claim->site.path), watch = waits ? node : 0;
     if (waits && claim->predecessor != NULL && pdk__member_watch_cost(c, claim->predecessor) > node)
         watch = pdk__member_watch_cost(c, claim->predecessor);
     pdk__member_charge(c, &claim->member, node + watch);
@@ -96,13 +96,13 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
 {
     char *path;
     if (action->by_children)
-        path = pdk__strdup(claim->spec.path);
+        path = pdk__strdup(claim->site.path);
     else if (action->name == NULL) /* the same again */
         path = claim->predecessor != NULL ? pdk__strdup(claim->predecessor) : NULL;
     else if (action->by_exists) /* requested again for the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
-        path = pdk__join(claim->spec.path, action->name);
+        path = pdk__join(claim->site.path, action->name);
     if (action->again)
         leave_predecessor(claim, path);
     set_path(claim, &claim->predecessor, &claim->predecessor_entry, path);
@@ -116,7 +116,7 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
 /* By a holder, who has room for it: it waits for no predecessor any more. */
 static bool watch_rivals(struct pdk__claim *claim, uint64_t op)
 {
-    const char *path = claim->spec.path;
+    const char *path = claim->site.path;
     struct pdk_client *c = claim->client;
     pdk__index_note(&c->index, &claim->rivals_entry, &claim->member, path);
     pdk__member_charge(c, &claim->member, pdk__member_node_cost(c, path) + pdk__member_watch_cost(c, path));
@@ -136,13 +136,13 @@ static bool ask_with_others(struct pdk__claim *claim, enum pdk__batch_wish wish,
 static bool create(struct pdk__claim *claim, uint64_t op)
 {
     if (claim->stray == NULL)
-        claim->stray = pdk__stray_reserve(claim->spec.path);
-    if (claim->stray != NULL && claim->spec.batch != NULL)
+        claim->stray = pdk__stray_reserve(claim->site.path);
+    if (claim->stray != NULL && claim->site.batch != NULL)
         return ask_with_others(claim, PDK__BATCH_CREATE, op, asked_path(claim));
-    bool sequential = claim->spec.conditions.base[0] == '\0';
+    bool sequential = claim->wish->base == NULL;
     char *path = claim->stray == NULL ? NULL : sequential ? asked_path(claim) : numbered_path(claim);
     bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim), sequential) == 0 &&
-                pdk__wire_list(&claim->wire, op, claim->spec.path) == 0;
+                pdk__wire_list(&claim->wire, op, claim->site.path) == 0;
     pdk__free(path);
     return sent;
 }
@@ -151,14 +151,14 @@ static bool barrier(struct pdk__claim *claim, uint64_t op)
 {
     char *path = asked_path(claim);
     bool sent = path != NULL && pdk__wire_barrier(&claim->wire, op, path) == 0 &&
-                pdk__wire_list(&claim->wire, op, claim->spec.path) == 0;
+                pdk__wire_list(&claim->wire, op, claim->site.path) == 0;
     pdk__free(path);
     return sent;
 }
 
 static bool identify(struct pdk__claim *claim, uint64_t op, const char *name)
 {
-    char *node = pdk__join(claim->spec.path, name);
+    char *node = pdk__join(claim->site.path, name);
     bool sent = node != NULL && pdk__wire_identify(&claim->wire, op, node) == 0;
     pdk__free(node);
     return sent;
@@ -175,7 +175,7 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
         return pdk__wire_own(wire, action->op, node, action->by_exists) == 0;
     if (action->kind == PDK__ACT_CONFIRM)
         return pdk__wire_confirm(wire, action->op, node, data_of(claim), action->version, action->revoked) == 0;
-    if (claim->spec.batch != NULL)
+    if (claim->site.batch != NULL)
         return ask_with_others(claim, PDK__BATCH_DELETE, action->op, pdk__strdup(node));
     return pdk__wire_delete(wire, action->op, node) == 0;
 }
@@ -184,18 +184,18 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
 static bool put(struct pdk__claim *claim, const struct pdk__action *action)
 {
     struct pdk__wire *wire = &claim->wire;
-    const char *path = claim->spec.path;
+    const char *path = claim->site.path;
     switch (action->kind) {
     case PDK__ACT_CREATE:
         return create(claim, action->op);
     case PDK__ACT_PARENTS: /* the path stays if it will have a record */
-        return pdk__wire_parents(wire, action->op, path, claim->spec.conditions.lock_delay_ms > 0, action->all) == 0;
+        return pdk__wire_parents(wire, action->op, path, claim->wish->conditions->lock_delay_ms > 0, action->all) == 0;
     case PDK__ACT_BARRIER:
         return barrier(claim, action->op);
     case PDK__ACT_IDENTIFY:
         return identify(claim, action->op, action->name);
     case PDK__ACT_LIST:
-        return (claim->spec.rule->by_children ? pdk__wire_list_shared : pdk__wire_list)(wire, action->op, path) == 0;
+        return (claim->wish->rule->by_children ? pdk__wire_list_shared : pdk__wire_list)(wire, action->op, path) == 0;
     case PDK__ACT_WATCH:
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:
@@ -249,7 +249,7 @@ static void finish(struct pdk__claim *claim, int rc)
     struct pdk_client *c = claim->client;
     assert(!claim->needs_lease && claim->machine.node.exists != PDK__NODE_YES);
     pdk__wire_end(&claim->wire);
-    if (claim->spec.batch != NULL)
+    if (claim->site.batch != NULL)
         pdk__batch_leave(&claim->seat);
     pdk__member_leave(c, &claim->member);
     set_path(claim, &claim->predecessor, &claim->predecessor_entry, NULL);
@@ -300,7 +300,7 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         claim->stray = NULL;
         break;
     case PDK__ACT_RENEW:
-        pdk__reset_path(claim->client, claim->spec.path);
+        pdk__reset_path(claim->client, claim->site.path);
         break;
     case PDK__ACT_DONE:
         finish(claim, action->error);
@@ -346,7 +346,7 @@ static void feed(struct pdk__claim *claim, struct pdk__event event)
     if (claim->client->unfit)
         note_link(claim);
     count_need(claim);
-    if (claim->spec.batch != NULL)
+    if (claim->site.batch != NULL)
         pdk__batch_stepped(&claim->seat);
     pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     if (!placed && claim->standing.known && pdk__claim_waits(claim))
@@ -372,7 +372,7 @@ static void answered(struct pdk__seat *seat, const struct pdk__event *event, con
     if (made == NULL)
         feed(claim, *event);
     else if (pdk__wire_made(&claim->wire, event->op, made->path, made->any) != 0 ||
-             pdk__wire_list(&claim->wire, event->op, claim->spec.path) != 0)
+             pdk__wire_list(&claim->wire, event->op, claim->site.path) != 0)
         feed(claim, unknown);
 }
 
@@ -388,8 +388,8 @@ static void join_batch(struct pdk__claim *claim)
     claim->seat = (struct pdk__seat){.machine = &claim->machine, .answered = answered};
     claim->seat.data = data_of(claim);
     pdk__list_init(&claim->seat.link);
-    if (claim->spec.batch != NULL)
-        pdk__batch_join(claim->spec.batch, &claim->seat);
+    if (claim->site.batch != NULL)
+        pdk__batch_join(claim->site.batch, &claim->seat);
 }
 
 /* --- as a wire's owner, and as a member -------------------------------------------------------------------------- */
@@ -400,8 +400,8 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
     struct pdk__event event = reply->event;
     assert(event.op != 0);
     if (event.children != NULL && event.outcome == PDK__OK) /* first, because the claim may end with its event */
-        pdk__stray_listed(claim->client, claim->spec.path, event.children, event.n_children);
-    if (event.kind == PDK__EV_CREATED && claim->spec.batch != NULL && !made_ours(claim, &event))
+        pdk__stray_listed(claim->client, claim->site.path, event.children, event.n_children);
+    if (event.kind == PDK__EV_CREATED && claim->site.batch != NULL && !made_ours(claim, &event))
         event.outcome = PDK__UNKNOWN;
     if (event.kind == PDK__EV_WATCHED && event.op == claim->machine.rivals.op)
         event.kind = PDK__EV_RIVALS;
@@ -409,7 +409,7 @@ static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
         pdk__standing_predecessor(&claim->standing, reply->who);
         event.name = claim->predecessor;
     }
-    const char *own = reply->bare && claim->spec.data_size > 0 ? own_path(claim) : NULL;
+    const char *own = reply->bare && claim->wish->data_size > 0 ? own_path(claim) : NULL;
     if (own != NULL)
         pdk__wire_restore(wire, own, data_of(claim), event.version);
     feed(claim, event);
@@ -448,7 +448,7 @@ static bool was_first(const struct pdk__member *m, const char *node)
         return false;
     const struct pdk__claim *claim = PDK__MEMBER(m, struct pdk__claim, member);
     const char *own = claim->machine.released ? noted_path(claim) : NULL;
-    return own != NULL && pdk__rule_admits_first(claim->spec.rule) && strcmp(own, node) == 0;
+    return own != NULL && pdk__rule_admits_first(claim->wish->rule) && strcmp(own, node) == 0;
 }
 
 /* A deleted predecessor that is another of this client's: a listing would show no more than we know. */
@@ -466,8 +466,8 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     struct pdk__claim *claim = claim_of(m);
     struct pdk__event event = {.deleted = change == PDK__NODE_DELETED};
     const char *own = noted_path(claim);
-    bool children = claim->spec.rule->by_children && strcmp(claim->spec.path, path) == 0;
-    if (change == PDK__NODE_OTHER && strcmp(claim->spec.path, path) == 0 && watches_rivals(claim)) {
+    bool children = claim->wish->rule->by_children && strcmp(claim->site.path, path) == 0;
+    if (change == PDK__NODE_OTHER && strcmp(claim->site.path, path) == 0 && watches_rivals(claim)) {
         event.kind = PDK__EV_RIVALS_FIRED;
         event.op = claim->machine.rivals.op;
         feed(claim, event);
@@ -540,26 +540,25 @@ static const struct pdk__member_calls calls = {.session = session,
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
 
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, pdk__claim_reported *reported,
-                     const struct pdk__claim_spec *spec)
+                     const struct pdk__wish *wish, const struct pdk__site *site)
 {
-    assert(spec->path[0] == '/' && (spec->data != NULL || spec->data_size == 0));
-    int rc = pdk__member_may_join(c, spec->path);
+    assert(site->path[0] == '/' && (wish->data != NULL || wish->data_size == 0));
+    int rc = pdk__member_may_join(c, site->path);
     if (rc != 0)
         return rc;
     pdk__claim_clear(claim);
-    *claim = (struct pdk__claim){.client = c, .reported = reported, .spec = *spec, .due_ms = PDK__NEVER};
+    *claim = (struct pdk__claim){.client = c, .reported = reported, .wish = wish, .site = *site, .due_ms = PDK__NEVER};
     claim->wire = (struct pdk__wire){.client = c, .reply = replied};
-    claim->standing = (struct pdk__standing){.client = c, .path = spec->path, .machine = &claim->machine};
-    pdk__member_join(c, &claim->member, &calls, spec->path);
+    claim->standing = (struct pdk__standing){.client = c, .path = site->path, .machine = &claim->machine};
+    pdk__member_join(c, &claim->member, &calls, site->path);
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = pdk__members_attempt(c);
-    pdk__contender_init(&claim->machine, &c->ops, spec->rule, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
+    pdk__contender_init(&claim->machine, &c->ops, wish, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
                         connected, !c->session.lease_low);
     claim->machine.session.timeout_ms = c->session.timeout_ms;
-    claim->machine.conditions = spec->conditions;
+    claim->machine.spent = site->spent;
     join_batch(claim);
-    feed(claim,
-         (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = spec->try_only, .deadline_ms = spec->deadline_ms});
+    feed(claim, (struct pdk__event){.kind = PDK__EV_ACQUIRE});
     return 0;
 }
 
@@ -574,13 +573,13 @@ void pdk__claim_release(struct pdk__claim *claim)
 /* Only a lock that can be shared needs to know when it is used. */
 void pdk__claim_idle(struct pdk__claim *claim)
 {
-    if (!watches_rivals(claim) || pdk__rule_shares(claim->spec.rule))
+    if (!watches_rivals(claim) || pdk__rule_shares(claim->wish->rule))
         feed(claim, (struct pdk__event){.kind = PDK__EV_IDLE});
 }
 
 void pdk__claim_used(struct pdk__claim *claim)
 {
-    if (pdk__rule_shares(claim->spec.rule))
+    if (pdk__rule_shares(claim->wish->rule))
         feed(claim, (struct pdk__event){.kind = PDK__EV_USED});
 }
 

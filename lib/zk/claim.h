@@ -43,16 +43,11 @@ struct pdk__report {
 /* Called with the client's lock held; must not call back into the claim. After DONE the claim is not touched again. */
 typedef void pdk__claim_reported(struct pdk__claim *claim, const struct pdk__report *report);
 
-/* The lock that is contended for, and how. PATH and DATA are borrowed until done. */
-struct pdk__claim_spec {
-    const char *path;
-    const struct pdk__rule *rule; /* borrowed, too */
-    const char *data;
-    size_t data_size;
-    bool try_only;
-    int64_t deadline_ms;
-    struct pdk__conditions conditions;
-    struct pdk__batch *batch; /* borrowed: makes the node with those of other claims; NULL: the claim makes it */
+/* The node of a wish that a claim contends with: what differs from one to the next. */
+struct pdk__site {
+    const char *path;         /* of the lock; borrowed until done */
+    struct pdk__batch *batch; /* makes the node with those of other claims; borrowed, too. NULL: the claim makes it */
+    unsigned spent;           /* as in the machine */
 };
 
 struct pdk__claim {
@@ -62,7 +57,8 @@ struct pdk__claim {
     struct pdk_client *client;
     pdk__claim_reported *reported;
     struct pdk__contender machine;
-    struct pdk__claim_spec spec;
+    const struct pdk__wish *wish; /* borrowed until done */
+    struct pdk__site site;
     struct pdk__release release; /* from the moment at which it is no longer wanted */
     bool needs_lease;            /* it holds, or is about to; counted in the client */
     int64_t stepped_ms;          /* when its machine took its last event */
@@ -80,7 +76,7 @@ struct pdk__claim {
  * from inside the call. PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an
  * error it is never called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, pdk__claim_reported *reported,
-                     const struct pdk__claim_spec *spec);
+                     const struct pdk__wish *wish, const struct pdk__site *site);
 
 /* It is not at work: free what it tells of its last request. */
 void pdk__claim_clear(struct pdk__claim *claim);

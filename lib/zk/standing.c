@@ -32,7 +32,7 @@ void pdk__standing_describe_misfit(const char *node, char *buf, size_t size)
 static void note_misfit(struct pdk__standing *s, const struct pdk__event *event)
 {
     char text[PDK__REASON_MAX];
-    const char *misfit = pdk__rule_misfit(s->machine->rule, event->children, event->n_children);
+    const char *misfit = pdk__rule_misfit(s->machine->wish->rule, event->children, event->n_children);
     s->parts = pdk__rule_has_parts(event->children, event->n_children);
     if (misfit == NULL)
         return;
@@ -66,7 +66,7 @@ static void note_listing(struct pdk__standing *s, const struct pdk__event *event
         struct pdk__name name = pdk__name_glance(child);
         if (name.kind == PDK__NAME_FOREIGN)
             note_stranger(s, child);
-        int64_t at = pdk__rule_position(s->machine->rule, &name);
+        int64_t at = pdk__rule_position(s->machine->wish->rule, &name);
         if (at >= own)
             continue;
         s->ahead++;

@@ -52,7 +52,7 @@ static void check_place(const struct listing *sorted, const char *name)
 {
     if (pdk__name_parse(name).kazoo)
         return;
-    struct pdk__place place = pdk__rule_place(&pdk__rule_mutex, sorted->names, sorted->n, name, "");
+    struct pdk__place place = pdk__rule_place(&pdk__rule_mutex, sorted->names, sorted->n, name, NULL);
     size_t own = 0, ahead = 0, same = 0;
     while (own < sorted->n && strcmp(sorted->names[own], name) != 0)
         own++;

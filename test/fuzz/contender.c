@@ -15,6 +15,8 @@ enum { CHILDREN_MAX = 8, ENOUGH_STEPS = 200 };
 struct play {
     struct bytes b;
     struct pdk__contender c;
+    struct pdk__wish wish;
+    struct pdk__conditions conditions;
     uint64_t ops;
     uint32_t attempts;
     int64_t now_ms;
@@ -77,9 +79,9 @@ static void hear(struct play *p, const struct pdk__action *a)
         MUST(p->outcomes++ == 0 && p->acquired && !p->released && p->connected && a->token != 0);
         MUST(p->proven);
         MUST(p->vouched == p->session);
-        MUST(a->token >= p->c.conditions.min_token);
-        MUST(!p->c.conditions.confirmed || a->token == p->written);
-        MUST(p->c.conditions.lock_delay_ms == 0 || p->recorded);
+        MUST(a->token >= p->conditions.min_token);
+        MUST(!p->conditions.confirmed || a->token == p->written);
+        MUST(p->conditions.lock_delay_ms == 0 || p->recorded);
         p->granted = true;
         break;
     case PDK__ACT_FAILED:
@@ -106,7 +108,7 @@ static void hear(struct play *p, const struct pdk__action *a)
         p->done = true;
         break;
     case PDK__ACT_CLEAR:
-        MUST(!p->lost && p->recorded && p->c.conditions.lock_delay_ms > 0);
+        MUST(!p->lost && p->recorded && p->conditions.lock_delay_ms > 0);
         break;
     case PDK__ACT_UNWATCH:
     case PDK__ACT_RENEW:
@@ -284,9 +286,9 @@ static void acquire(struct play *p)
     if (p->acquired || p->released || p->over)
         return;
     p->acquired = true;
-    step(p, (struct pdk__event){.kind = PDK__EV_ACQUIRE,
-                                .try_only = (how & 1) != 0,
-                                .deadline_ms = how >= 0x80 ? PDK__NEVER : p->now_ms + how * 20});
+    p->wish.try_only = (how & 1) != 0;
+    p->wish.deadline_ms = how >= 0x80 ? PDK__NEVER : p->now_ms + how * 20;
+    step(p, (struct pdk__event){.kind = PDK__EV_ACQUIRE});
 }
 
 static void release(struct play *p)
@@ -399,7 +401,7 @@ static void anything(struct play *p)
 static void answer_truly(struct play *p)
 {
     char name[PDK__NAME_MAX + 16];
-    pdk__name_format(name, p->session, p->c.attempt, p->c.rule->tag);
+    pdk__name_format(name, p->session, p->c.attempt, p->wish.rule->tag);
     strcat(name, "0000000005");
     const char *children[] = {name};
     struct pdk__event event = {.kind = answer_to(p->question, p->answers--),
@@ -465,7 +467,7 @@ static void mend(struct play *p, bool patient)
 /* In a quarter of the plays a grant can have further conditions than to be the first. */
 static void impose(struct play *p, uint8_t seed)
 {
-    struct pdk__conditions *conditions = &p->c.conditions;
+    struct pdk__conditions *conditions = &p->conditions;
     conditions->delay = &p->delay;
     if ((seed & 0xc0) != 0x80)
         return;
@@ -482,8 +484,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                     &pdk__rule_writer};
     uint8_t seed = take(&p.b);
     p.connected = (seed & 1) != 0;
-    pdk__contender_init(&p.c, &p.ops, rules[seed >> 4 & 3], ++p.attempts, seed, p.connected ? p.session : 0,
-                        p.connected, false);
+    p.wish = (struct pdk__wish){.rule = rules[seed >> 4 & 3], .conditions = &p.conditions};
+    pdk__contender_init(&p.c, &p.ops, &p.wish, ++p.attempts, seed, p.connected ? p.session : 0, p.connected, false);
     p.c.session.timeout_ms = p.timeout_ms = (seed & 64) != 0 ? 10000 : 0; /* 0: the own node is watched at once */
     impose(&p, seed);
     while (p.b.left > 0)

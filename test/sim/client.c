@@ -79,11 +79,11 @@ static struct claim *new_claim(struct client *c, const struct pdk__contender *ma
             continue;
         c->n_claims += i == c->n_claims;
         *claim = (struct claim){
-            .client = c, .used = true, .turned = true, .path = zookeeper_path(real->spec.path), .machine = machine};
+            .client = c, .used = true, .turned = true, .path = zookeeper_path(real->site.path), .machine = machine};
         claim->number = ++c->world->n_claims;
-        claim->confirmed = real->spec.conditions.confirmed;
-        claim->tag = real->spec.rule->tag;
-        claim->delays = real->spec.conditions.lock_delay_ms > 0;
+        claim->confirmed = real->wish->conditions->confirmed;
+        claim->tag = real->wish->rule->tag;
+        claim->delays = real->wish->conditions->lock_delay_ms > 0;
         STORY(c->world, "client %d claim %llu: asks for path %d", c->id, (unsigned long long)claim->number,
               claim->path);
         return claim;

@@ -52,7 +52,7 @@ static void hearing(struct world *w, const struct client *c, const struct answer
     for (int i = 0; i < c->n_claims; i++)
         if (waits_on(w, &c->claims[i], event)) {
             wakes = true;
-            waiter.looks_ahead |= c->claims[i].machine->conditions.look_ahead;
+            waiter.looks_ahead |= c->claims[i].machine->wish->conditions->look_ahead;
         }
     if (!wakes || event->event != EVENT_DELETED || n_woken == WOKEN_MAX)
         return;

@@ -20,14 +20,14 @@ static void granted(struct world *w, const struct claim *claim)
 {
     const struct dir *dir = &w->ensemble.truth.dirs[claim->path];
     const struct node *own = world_node(w, claim);
-    if (claim->machine->try_only && claim->has_predecessor)
+    if (claim->machine->wish->try_only && claim->has_predecessor)
         world_break(w, law_order.name, "%s was to try, and waited", claim->machine->node.name);
     if (own == NULL) {
         excuse(EXCUSE_LATE_GRANT);
         return;
     }
     for (int i = 0; i < dir->n; i++)
-        if (!laws_blocks(claim, dir->nodes[i].name) || claim->machine->conditions.base[0] != '\0')
+        if (!laws_blocks(claim, dir->nodes[i].name) || claim->machine->wish->base != NULL)
             continue;
         else if (dir->nodes[i].czxid < own->czxid && misplaced(&dir->nodes[i], own))
             excuse(EXCUSE_PLANTED);

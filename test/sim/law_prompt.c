@@ -66,8 +66,8 @@ static bool waits_outside(const struct world *w, const struct claim *claim)
 {
     const struct client *c = claim->client;
     bool outside = is_outside(w, claim);
-    for (int i = 0; i < c->n_claims && claim->machine->conditions.bound; i++)
-        outside |= c->claims[i].used && c->claims[i].machine->conditions.bound && is_outside(w, &c->claims[i]);
+    for (int i = 0; i < c->n_claims && claim->machine->wish->bound; i++)
+        outside |= c->claims[i].used && c->claims[i].machine->wish->bound && is_outside(w, &c->claims[i]);
     return outside;
 }
 

@@ -8,8 +8,8 @@ const struct law law_service = {.name = "service"};
 
 void law_service_judge(struct world *w, const struct claim *claim, int error)
 {
-    const struct pdk__conditions *conditions = &claim->machine->conditions;
-    if (error == PDK_EEXHAUSTED && !w->hostile && !conditions->bound)
+    const struct pdk__wish *wish = claim->machine->wish;
+    if (error == PDK_EEXHAUSTED && !w->hostile && !wish->bound)
         world_break(w, law_service.name, "client %d claim %llu is refused: the numbers are used up", claim->client->id,
                     (unsigned long long)claim->number);
 }

@@ -23,8 +23,8 @@ static void granted(struct world *w, const struct claim *claim)
         excuse(EXCUSE_LATE_GRANT);
         return;
     }
-    const char *base = claim->machine->conditions.base;
-    bool under = *base != '\0';
+    const char *base = claim->machine->wish->base;
+    bool under = base != NULL;
     if (laws_writer_replaced(w, claim)) {
         excuse(EXCUSE_REPLACED_WRITER);
         return;

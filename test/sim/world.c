@@ -34,13 +34,14 @@ bool laws_blocks(const struct claim *claim, const char *name)
     bool tagged = other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR;
     bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
     bool permits = claim->tag == PDK__TAG_LEASE; /* law_permits.c */
-    return !readers && !permits && strcmp(claim->machine->conditions.base, name) != 0;
+    const char *base = claim->machine->wish->base;
+    return !readers && !permits && (base == NULL || strcmp(base, name) != 0);
 }
 
 bool laws_writer_replaced(struct world *w, const struct claim *claim)
 {
-    const char *base = claim->machine->conditions.base;
-    return w->hostile && *base != '\0' && world_planted(w, claim->path, base);
+    const char *base = claim->machine->wish->base;
+    return w->hostile && base != NULL && world_planted(w, claim->path, base);
 }
 
 /* Its timer may be a trip late, after a pause, too; and its clock counts milliseconds. */
@@ -49,7 +50,8 @@ bool laws_unwatched(const struct claim *claim, instant *since)
     const struct world *w = claim->client->world;
     instant now = w->agenda.now;
     int64_t late_ms = world_trips_ms(w, 1) + 1;
-    int64_t ms = late_ms + (claim->machine->conditions.long_held ? 0 : client_session(claim->client)->timeout_ms / 20);
+    int64_t ms = late_ms +
+                 (claim->machine->wish->conditions->long_held ? 0 : client_session(claim->client)->timeout_ms / 20);
     *since = *since != 0 ? *since : now;
     bool soon = now - *since <= ms * 1000 || now - claim->client->resumed <= late_ms * 1000;
     return claim->machine->node.watch == PDK__OWN_UNWATCHED && soon;

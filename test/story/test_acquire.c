@@ -106,7 +106,7 @@ static void behind_the_first_no_listing_is_needed(void)
 static void acquire_looking_ahead(void)
 {
     trace_begin(&t, true);
-    t.c.conditions.look_ahead = true;
+    t.conditions.look_ahead = true;
     acquire(&t, -1);
     created(&t, OURS);
 }

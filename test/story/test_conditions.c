@@ -10,7 +10,7 @@ static struct trace t;
 static void ask_for(int64_t min_token)
 {
     trace_begin(&t, true);
-    t.c.conditions.min_token = min_token;
+    t.conditions.min_token = min_token;
     acquire(&t, -1);
     created(&t, OURS);
     trace_reset(&t);
@@ -52,7 +52,7 @@ static void a_waiter_hears_of_it_with_its_turn(void)
 static void ask_to_confirm(void)
 {
     trace_begin(&t, true);
-    t.c.conditions.confirmed = true;
+    t.conditions.confirmed = true;
     acquire(&t, -1);
     created(&t, OURS);
     trace_reset(&t);
@@ -223,7 +223,7 @@ static void in_doubt_the_write_is_made_once(void)
 static void the_least_token_is_compared_with_the_write(void)
 {
     ask_to_confirm();
-    t.c.conditions.min_token = 80;
+    t.conditions.min_token = 80;
     listed(&t, LIST(OURS));
     confirmed(&t, 80);
     CHECK_STR(t.text, "listed: confirm(version 0) own\n"
@@ -258,8 +258,8 @@ static struct pdk__delay delay;
 static void begin_with_delay(void)
 {
     trace_begin(&t, true);
-    t.c.conditions.lock_delay_ms = DELAY_MS;
-    t.c.conditions.delay = &delay;
+    t.conditions.lock_delay_ms = DELAY_MS;
+    t.conditions.delay = &delay;
 }
 
 /* First, and about to read the record. */
@@ -671,8 +671,8 @@ static void a_holder_who_was_away_still_clears_the_record(void)
 static void the_delay_comes_before_the_confirmation(void)
 {
     come_first();
-    t.c.conditions.confirmed = true;
-    t.c.conditions.min_token = 100;
+    t.conditions.confirmed = true;
+    t.conditions.min_token = 100;
     read_record(&t, NULL, 10, 4);
     recorded(&t);
     confirmed(&t, 99);

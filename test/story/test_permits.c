@@ -104,13 +104,13 @@ static void a_try_does_not_wait(void)
 static void a_try_for_several_writes_only_where_all_are_free(void)
 {
     begin(3);
-    t.c.conditions.places = 2;
+    t.wish.places = 2;
     try_acquire(&t);
     listed(&t, LIST(LEASE_4));
     CHECK_STR(t.text, "try: list\n"
                       "listed: create\n");
     begin(2);
-    t.c.conditions.places = 2;
+    t.wish.places = 2;
     try_acquire(&t);
     listed(&t, LIST(LEASE_4));
     CHECK_STR(t.text, "try: list\n"

@@ -143,8 +143,8 @@ static void a_mutex_after_a_writer_lists_again(void) { follow(&pdk__rule_mutex, 
 static void begin_under(bool connected)
 {
     trace_begin_as(&t, &pdk__rule_reader, connected);
-    strcpy(t.c.conditions.base, BASE);
-    t.c.conditions.base_token = 40;
+    t.wish.base = BASE;
+    t.wish.base_token = 40;
 }
 
 static void a_writer_reads_under_its_own_number(void)

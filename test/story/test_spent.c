@@ -17,8 +17,8 @@ static struct trace t;
 static void delay(void)
 {
     static struct pdk__delay record;
-    t.c.conditions.lock_delay_ms = 1000;
-    t.c.conditions.delay = &record;
+    t.conditions.lock_delay_ms = 1000;
+    t.conditions.delay = &record;
 }
 
 /* The path's last number is ours, among others or alone. */
@@ -130,7 +130,7 @@ static void a_path_that_cannot_be_renewed_is_exhausted(void)
 static void one_of_several_does_not_come_back_alone(void)
 {
     trace_begin(&t, true);
-    t.c.conditions.bound = true;
+    t.wish.bound = true;
     acquire(&t, -1);
     created(&t, LAST);
     listed(&t, LIST(LAST, OTHER_NEAR));
@@ -140,14 +140,14 @@ static void one_of_several_does_not_come_back_alone(void)
     CHECK(t.c.queue.spent);
     CHECK_EQ(t.c.queue.returns, 0);
     trace_begin(&t, true);
-    t.c.conditions.bound = true;
+    t.wish.bound = true;
     acquire(&t, -1);
     created(&t, LAST);
     listed(&t, LIST(LAST));
     CHECK_EQ(t.c.queue.returns, 1);
     trace_begin(&t, true); /* and it comes back in another */
-    t.c.conditions.bound = true;
-    t.c.conditions.spent = 5;
+    t.wish.bound = true;
+    t.c.spent = 5;
     acquire(&t, -1);
     CHECK_EQ(t.c.retry.failures, 6); /* each time it comes later */
     later(&t, 1100);

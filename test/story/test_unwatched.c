@@ -61,7 +61,7 @@ static void a_hold_that_lasts_is_watched(void)
 static void what_is_meant_to_be_held_for_long_is_watched_at_once(void)
 {
     begin();
-    t.c.conditions.long_held = true;
+    t.conditions.long_held = true;
     listed(&t, LIST(OURS));
     own(&t);
     own_fired(&t, true);
@@ -73,7 +73,7 @@ static void what_is_meant_to_be_held_for_long_is_watched_at_once(void)
 static void a_candidate_for_long_is_watched_while_it_waits(void)
 {
     begin();
-    t.c.conditions.long_held = true;
+    t.conditions.long_held = true;
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     own(&t);
@@ -316,7 +316,7 @@ static void a_confirming_write_shows_the_node(void)
 {
     trace_begin(&t, true);
     t.c.session.timeout_ms = TIMEOUT_MS;
-    t.c.conditions.confirmed = true;
+    t.conditions.confirmed = true;
     acquire(&t, -1);
     created(&t, OURS);
     trace_reset(&t);
@@ -336,7 +336,7 @@ static void a_confirming_write_shows_the_node(void)
 static void a_look_after_the_confirming_write_is_waited_for_too(void)
 {
     begin();
-    t.c.conditions.confirmed = true;
+    t.conditions.confirmed = true;
     listed(&t, LIST(OTHER_4, OURS));
     ok(&t, PDK__EV_WATCHED);
     later(&t, UNWATCHED_MS);

@@ -83,7 +83,8 @@ void trace_begin(struct trace *t, bool connected) { trace_begin_as(t, &pdk__rule
 void trace_begin_as(struct trace *t, const struct pdk__rule *rule, bool connected)
 {
     *t = (struct trace){.now_ms = 1000, .attempts = TRACE_ATTEMPT, .token = 77};
-    pdk__contender_init(&t->c, &t->ops, rule, TRACE_ATTEMPT, 7, connected ? TRACE_SESSION : 0, connected, true);
+    t->wish = (struct pdk__wish){.rule = rule, .conditions = &t->conditions};
+    pdk__contender_init(&t->c, &t->ops, &t->wish, TRACE_ATTEMPT, 7, connected ? TRACE_SESSION : 0, connected, true);
 }
 
 void trace_reset(struct trace *t)
@@ -94,13 +95,15 @@ void trace_reset(struct trace *t)
 
 void acquire(struct trace *t, int64_t deadline_ms)
 {
-    int64_t at = deadline_ms < 0 ? PDK__NEVER : t->now_ms + deadline_ms;
-    step(t, "acquire", (struct pdk__event){.kind = PDK__EV_ACQUIRE, .deadline_ms = at});
+    t->wish.deadline_ms = deadline_ms < 0 ? PDK__NEVER : t->now_ms + deadline_ms;
+    step(t, "acquire", (struct pdk__event){.kind = PDK__EV_ACQUIRE});
 }
 
 void try_acquire(struct trace *t)
 {
-    step(t, "try", (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = true, .deadline_ms = PDK__NEVER});
+    t->wish.try_only = true;
+    t->wish.deadline_ms = PDK__NEVER;
+    step(t, "try", (struct pdk__event){.kind = PDK__EV_ACQUIRE});
 }
 
 void release(struct trace *t) { step(t, "release", (struct pdk__event){.kind = PDK__EV_RELEASE}); }

@@ -29,6 +29,8 @@
 
 struct trace {
     struct pdk__contender c;
+    struct pdk__wish wish;
+    struct pdk__conditions conditions;
     struct pdk__session s;
     uint64_t ops;
     uint32_t attempts;

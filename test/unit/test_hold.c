@@ -56,9 +56,10 @@ static void end(void)
 
 static void start(void)
 {
-    CHECK_RC(pdk__hold_start(&hold,
-                             (struct pdk__claim_spec){.rule = &pdk__rule_mutex, .data = "", .deadline_ms = PDK__NEVER}),
-             0);
+    static const struct pdk__conditions none;
+    static const struct pdk__wish wish = {
+        .rule = &pdk__rule_mutex, .conditions = &none, .data = "", .deadline_ms = PDK__NEVER};
+    CHECK_RC(pdk__hold_start(&hold, &wish), 0);
     CHECK_EQ(hold.stage, PDK__HOLD_PENDING);
     CHECK(hold.n_at_work > 0);
 }

@@ -11,7 +11,7 @@ static const struct pdk__rule passing = {.tag = PDK__TAG_LOCK, .passes = 1U << P
 static const struct pdk__rule admitting_three = {.tag = PDK__TAG_LOCK, .admits = 3};
 
 #define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
-#define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS, "")
+#define PLACE(rule, ...) pdk__rule_place(&(rule), LIST(__VA_ARGS__), OURS, NULL)
 #define FREE(rule, ...) pdk__rule_free(&(rule), LIST(__VA_ARGS__), 1)
 
 static void the_lowest_is_not_blocked(void)
@@ -54,7 +54,7 @@ static void a_node_that_is_not_there_has_no_place(void)
     struct pdk__place p = PLACE(pdk__rule_mutex, "0000000000001000-0000002b-lock-0000000005",
                                 "0000000000001001-0000002a-lock-0000000006");
     CHECK(!p.present && !p.admitted);
-    CHECK(!pdk__rule_place(&pdk__rule_mutex, NULL, 0, OURS, "").present);
+    CHECK(!pdk__rule_place(&pdk__rule_mutex, NULL, 0, OURS, NULL).present);
     CHECK(pdk__rule_free(&pdk__rule_mutex, NULL, 0, 1));
 }
 
@@ -120,23 +120,23 @@ static void fewer_than_the_rule_admits_do_not_block(void)
 
 static void a_reader_waits_for_the_nearest_writer(void)
 {
-    struct pdk__place p = PLACE_OF(pdk__rule_reader, READER, "", "a__WRIT__0000000001", "b__WRIT__0000000003",
+    struct pdk__place p = PLACE_OF(pdk__rule_reader, READER, NULL, "a__WRIT__0000000001", "b__WRIT__0000000003",
                                    "c__READ__0000000004", READER, "d__WRIT__0000000006");
     CHECK_EQ(p.blocking, 2);
     CHECK_STR(p.predecessor, "b__WRIT__0000000003");
-    p = PLACE_OF(pdk__rule_reader, READER, "", "a__WRIT__0000000001", "c__READ__0000000004", READER);
+    p = PLACE_OF(pdk__rule_reader, READER, NULL, "a__WRIT__0000000001", "c__READ__0000000004", READER);
     CHECK(p.next && !p.replaceable);
-    CHECK(PLACE_OF(pdk__rule_reader, READER, "", "a__READ__0000000001", READER).admitted);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, NULL, "a__READ__0000000001", READER).admitted);
 }
 
 /* It may go on as a reader, which is there when it goes. */
 static void a_writer_does_not_follow_a_writer_unseen(void)
 {
-    struct pdk__place p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__WRIT__0000000001", WRITER);
+    struct pdk__place p = PLACE_OF(pdk__rule_writer, WRITER, NULL, "a__WRIT__0000000001", WRITER);
     CHECK(p.next && p.replaceable);
-    p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__READ__0000000001", WRITER);
+    p = PLACE_OF(pdk__rule_writer, WRITER, NULL, "a__READ__0000000001", WRITER);
     CHECK(p.next && !p.replaceable);
-    p = PLACE_OF(pdk__rule_writer, WRITER, "", "a__WRIT__0000000001", "b__READ__0000000001", WRITER);
+    p = PLACE_OF(pdk__rule_writer, WRITER, NULL, "a__WRIT__0000000001", "b__READ__0000000001", WRITER);
     CHECK(!p.next);
     CHECK_EQ(p.blocking, 2);
     CHECK(!PLACE(pdk__rule_mutex, "lock-0000000004", OURS).replaceable);
@@ -147,7 +147,7 @@ static void under_a_writers_number_a_reader_needs_the_writer(void)
     struct pdk__place p = PLACE_OF(pdk__rule_reader, READER, WRITER, READER, "d__WRIT__0000000006", WRITER);
     CHECK(p.present && p.admitted && !p.tied && !p.baseless);
     CHECK(PLACE_OF(pdk__rule_reader, READER, WRITER, READER, "d__WRIT__0000000006").baseless);
-    CHECK(PLACE_OF(pdk__rule_reader, READER, "", READER, WRITER).tied);
+    CHECK(PLACE_OF(pdk__rule_reader, READER, NULL, READER, WRITER).tied);
     CHECK(PLACE_OF(pdk__rule_reader, READER, WRITER, READER, WRITER, "e__WRIT__0000000005").tied);
     CHECK(!PLACE_OF(pdk__rule_reader, READER, WRITER, READER, WRITER, "e__WRIT__0000000004").admitted);
 }
