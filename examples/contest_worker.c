@@ -42,11 +42,11 @@ static int fail(const struct worker *w, const char *doing, int rc)
     return rc;
 }
 
-static void notice(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void notice(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     struct worker *w = arg;
-    (void)m, (void)token;
-    if (state == PDK_LOST)
+    (void)m;
+    if (event->state == PDK_LOST)
         atomic_store(&w->lost_at_ns, now_ns());
 }
 
@@ -75,7 +75,7 @@ static int prepare(struct worker *w)
         return rc;
     rc = pdk_mutex_new(&w->mutex, w->client, w->plan->path, NULL);
     if (rc == 0)
-        rc = pdk_lock_on_state(w->mutex, notice, w);
+        rc = pdk_lock_on_event(w->mutex, notice, w);
     return rc ? fail(w, w->plan->path, rc) : 0;
 }
 

@@ -45,36 +45,33 @@ static int oblige(pdk_leader *l, int64_t token)
     return rc == 0 || rc == PDK_EUNKNOWN ? pdk_leader_start(l) : rc;
 }
 
-static int take(pdk_leader *l, pdk_leader_change change, int64_t token)
+static int take(pdk_leader *l, const pdk_event *event)
 {
-    switch (change) {
-    case PDK_ELECTED:
-        say("leading", token);
+    switch (event->kind) {
+    case PDK_EVENT_ELECTED:
+        say("leading", event->token);
         return 0;
-    case PDK_SUSPENDED:
-        say("pausing", token);
+    case PDK_EVENT_STATE:
+        say(event->state == PDK_HELD ? "leading on" : "pausing", event->token);
         return 0;
-    case PDK_RESUMED:
-        say("leading on", token);
+    case PDK_EVENT_DEPOSED:
+        say("term over", event->token);
         return 0;
-    case PDK_DEPOSED:
-        say("term over", token);
-        return 0;
-    case PDK_WITHDRAWN:
+    case PDK_EVENT_WITHDRAWN:
         return pdk_leader_wait(l, 0); /* the reason */
-    case PDK_REVOKED:
-        return oblige(l, token);
+    case PDK_EVENT_REVOKED:
+        return oblige(l, event->token);
+    default:
+        return 0;
     }
-    return 0;
 }
 
 static int take_all(pdk_leader *l)
 {
-    pdk_leader_change change;
-    int64_t token;
+    pdk_event event;
     int rc = 0;
-    while (rc == 0 && pdk_leader_next_change(l, &change, &token) > 0)
-        rc = take(l, change, token);
+    while (rc == 0 && pdk_lock_next_event(l, &event) > 0)
+        rc = take(l, &event);
     return rc;
 }
 

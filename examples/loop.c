@@ -82,12 +82,14 @@ static void granted(int rc, void *arg)
 }
 
 /* Work pauses on SUSPECT, and ends on LOST. */
-static void changed(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void happened(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     struct program *p = arg;
     (void)m;
-    say(state == PDK_HELD ? "held again" : state == PDK_SUSPECT ? "in doubt" : "lost", token);
-    if (state == PDK_LOST && p->held)
+    if (event->kind != PDK_EVENT_STATE)
+        return;
+    say(event->state == PDK_HELD ? "held again" : event->state == PDK_SUSPECT ? "in doubt" : "lost", event->token);
+    if (event->state == PDK_LOST && p->held)
         release(p);
 }
 
@@ -127,7 +129,7 @@ static int make(struct program *p, const char *hosts, const char *path)
     pdk_client_options_free(o);
     if (rc == 0)
         rc = pdk_mutex_new(&p->mutex, p->client, path, NULL);
-    return rc != 0 ? rc : pdk_lock_on_state(p->mutex, changed, p);
+    return rc != 0 ? rc : pdk_lock_on_event(p->mutex, happened, p);
 }
 
 int main(int argc, char **argv)

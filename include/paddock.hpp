@@ -431,7 +431,7 @@ struct multilock_calls {
 template <class Calls> class lockable
 {
   public:
-    using state_function = std::function<void(pdk_state state, std::int64_t token)>;
+    using event_function = std::function<void(const pdk_event &event)>;
 
     /* Lock; returns only with a grant that is valid. */
     void lock() { check(Calls::lock(native())); }
@@ -462,12 +462,12 @@ template <class Calls> class lockable
     /* What unlock() does with an error. An empty function: a line on the standard error. Before the first lock. */
     void on_unlock_error(unlock_error_handler handler) { program_.functions()->unlock_error = std::move(handler); }
 
-    /* Called at each change that the program did not ask for. Before the first lock. */
-    void on_state(state_function function)
+    /* Called with each event that the program did not ask for. Before the first lock. */
+    void on_event(event_function function)
     {
         bool wanted = static_cast<bool>(function);
-        program_.functions()->state = std::move(function);
-        check(pdk_lock_on_state(native(), wanted ? changed : nullptr, program_.argument()));
+        program_.functions()->event = std::move(function);
+        check(pdk_lock_on_event(native(), wanted ? happened : nullptr, program_.argument()));
     }
 
     /* For what has no function here. Borrowed. */
@@ -498,7 +498,7 @@ template <class Calls> class lockable
 
   private:
     struct program {
-        state_function state;
+        event_function event;
         unlock_error_handler unlock_error;
     };
 
@@ -515,10 +515,10 @@ template <class Calls> class lockable
         }
     };
 
-    static void changed(pdk_lock *, pdk_state state, std::int64_t token, void *argument) noexcept
+    static void happened(pdk_lock *, const pdk_event *event, void *argument) noexcept
     {
         if (auto functions = registry<program>::find(argument))
-            functions->state(state, token);
+            functions->event(*event);
     }
 
     void tell(std::error_code error, const std::string &text) const noexcept
@@ -911,7 +911,7 @@ class semaphore
 class leader
 {
   public:
-    using change_function = std::function<void(pdk_leader_change change, std::int64_t token)>;
+    using event_function = std::function<void(const pdk_event &event)>;
 
     leader(client &c, const std::string &path, const std::string &id = {})
     {
@@ -925,12 +925,12 @@ class leader
         leader_.reset(made);
     }
 
-    /* Called at each change, on the client's callback thread. Before start(). */
-    void on_change(change_function function)
+    /* Called with each event, on the client's callback thread. Before start(). */
+    void on_event(event_function function)
     {
         bool wanted = static_cast<bool>(function);
         *function_.functions() = std::move(function);
-        check(pdk_leader_on_change(native(), wanted ? changed : nullptr, function_.argument()));
+        check(pdk_lock_on_event(native(), wanted ? happened : nullptr, function_.argument()));
     }
 
     void start() { check(pdk_leader_start(native())); }
@@ -971,10 +971,10 @@ class leader
         void operator()(pdk_leader *leader) const noexcept { pdk_lock_free(leader); }
     };
 
-    static void changed(pdk_leader *, pdk_leader_change change, std::int64_t token, void *argument) noexcept
+    static void happened(pdk_leader *, const pdk_event *event, void *argument) noexcept
     {
-        if (auto function = detail::registry<change_function>::find(argument))
-            (*function)(change, token);
+        if (auto function = detail::registry<event_function>::find(argument))
+            (*function)(*event);
     }
 
     void check(int rc) const
@@ -983,7 +983,7 @@ class leader
             detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
     }
 
-    detail::registry<change_function> function_;
+    detail::registry<event_function> function_;
     std::unique_ptr<pdk_leader, end> leader_;
 };
 

@@ -29,6 +29,7 @@ int pdk__lock_init(struct pdk__object *o, const void *options)
     pdk_lock *l = lock_of(o);
     if (making->options != NULL && !pdk__lock_options_suit(making->options, kind_of(l)->kind))
         return PDK_ENOTSUP;
+    pdk__events_init(&l->events, o, l);
     pdk__list_init(&l->grants);
     int rc = making->options != NULL ? pdk__lock_options_copy(&l->options, making->options) : 0;
     if (rc == 0 && (rc = kind_of(l)->init(l, making->arg)) != 0)
@@ -42,6 +43,7 @@ void pdk__lock_clear(struct pdk__object *o)
 {
     pdk_lock *l = lock_of(o);
     kind_of(l)->clear(l);
+    pdk__events_clear(&l->events);
     pdk__lock_options_clear(&l->options);
 }
 
@@ -77,6 +79,7 @@ int pdk_lock_free(pdk_lock *l)
         rc = pdk__object_explain(&l->object, "free", PDK_EBUSY, "a grant or a request of it remains");
     } else {
         drop_all(l);
+        pdk__events_end(&l->events);
         pdk__object_retire(&l->object);
     }
     return pdk__object_end(&l->object, "free", rc);
@@ -142,63 +145,36 @@ int pdk_lock_guard(pdk_lock *l, struct zoo_op *check)
 
 int pdk_lock_ahead(pdk_lock *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }
 
-/* --- changes and incidents --------------------------------------------------------------------------------------- */
+/* --- events and incidents ---------------------------------------------------------------------------------------- */
 
-void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
+int pdk_lock_on_event(pdk_lock *l, pdk_event_cb cb, void *arg)
 {
-    ((pdk_state_cb)cb)(lock_of(o), (pdk_state)change->what, change->token, arg);
-}
-
-void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    ((pdk_revoke_cb)cb)(lock_of(o), change->token, arg);
-}
-
-void pdk__lock_call_queued(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    ((pdk_queued_cb)cb)(lock_of(o), change->token, arg);
-}
-
-int pdk_lock_on_queued(pdk_lock *l, pdk_queued_cb cb, void *arg)
-{
-    return pdk__object_on_place(object_of(l), (pdk__change_cb *)cb, arg);
-}
-
-/* A leader's changes have callbacks of another type. */
-static int may_report(pdk_lock *l)
-{
-    if (l == NULL)
-        return PDK_EINVAL;
-    return kind_of(l)->has_terms ? refuse(l) : 0;
-}
-
-int pdk_lock_on_state(pdk_lock *l, pdk_state_cb cb, void *arg)
-{
-    int rc = may_report(l);
+    int rc = pdk__object_enter(object_of(l));
     if (rc != 0)
         return rc;
-    return pdk__object_on_change(object_of(l), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg)
-{
-    int rc = may_report(l);
-    if (rc != 0)
-        return rc;
-    return pdk__object_on_revoke(object_of(l), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_lock_fd(pdk_lock *l) { return pdk__object_fd(object_of(l)); }
-
-int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token)
-{
-    int what = PDK_FREE;
-    int rc = state != NULL ? may_report(l) : PDK_EINVAL;
-    if (rc == 0)
-        rc = pdk__object_next_change(&l->object, &what, token);
-    if (rc == 1)
-        *state = (pdk_state)what;
+    rc = pdk__events_call(&l->events, cb, arg);
+    pdk__object_leave(&l->object);
     return rc;
+}
+
+int pdk_lock_fd(pdk_lock *l)
+{
+    int rc = pdk__object_enter(object_of(l));
+    if (rc != 0)
+        return rc;
+    rc = pdk__events_fd(&l->events);
+    pdk__object_leave(&l->object);
+    return rc;
+}
+
+int pdk_lock_next_event(pdk_lock *l, pdk_event *event)
+{
+    int rc = event != NULL ? pdk__object_enter(object_of(l)) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    bool taken = pdk__events_read(&l->events, event);
+    pdk__object_leave(&l->object);
+    return taken;
 }
 
 size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size)

@@ -5,11 +5,12 @@
 #ifndef PDK__ANY_LOCK_H
 #define PDK__ANY_LOCK_H
 
+#include "recipes/events.h"
 #include "recipes/lock_options.h"
-#include "recipes/object.h"
 
 struct pdk_lock {
     struct pdk__object object;
+    struct pdk__events events;
     pdk_lock_options options;
     struct pdk__list grants; /* of pdk_grant: the handles that have not ended */
 };
@@ -29,20 +30,13 @@ struct pdk__lock_kind {
 
     int (*turn)(struct pdk_lock *l, uint64_t *turn); /* the whole verb; NULL: its nodes have no turns */
     bool is_several;                                 /* a grant has a node on each of several paths */
-    bool has_terms;                                  /* its changes are those of a leader */
 };
 
 /* The object's part of a kind. */
 #define PDK__LOCK_OBJECT(type, verb)                                                                                   \
-    .making = (verb), .size = sizeof(type), .init = pdk__lock_init, .clear = pdk__lock_clear,                          \
-    .changes = {pdk__lock_call_changed, pdk__object_ref, pdk__object_unref},                                           \
-    .revocations = {pdk__lock_call_revoked, pdk__object_ref, pdk__object_unref},                                       \
-    .places = {pdk__lock_call_queued, pdk__object_ref, pdk__object_unref}
+    .making = (verb), .size = sizeof(type), .init = pdk__lock_init, .clear = pdk__lock_clear
 int pdk__lock_init(struct pdk__object *o, const void *options);
 void pdk__lock_clear(struct pdk__object *o);
-void pdk__lock_call_changed(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
-void pdk__lock_call_revoked(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
-void pdk__lock_call_queued(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change);
 
 /* Create a lock, as pdk_mutex_new() does; ARG is for init(). PDK_ENOTSUP: OPTS has what the kind has not. */
 int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,

@@ -244,7 +244,7 @@ static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
     if (state == PDK__REPORT_LOST)
         pdk__hold_count_loss(hold);
     pdk_state now = state == PDK__REPORT_LOST ? PDK_LOST : state == PDK__REPORT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
-    pdk__changes_tell(&hold->object->changes, now, hold->token);
+    pdk__events_tell(&op->holds->lock.events, (pdk_event){.kind = PDK_EVENT_STATE, .state = now, .token = hold->token});
 }
 
 static void revoked(struct pdk__hold *hold)
@@ -252,16 +252,18 @@ static void revoked(struct pdk__hold *hold)
     struct pdk__holding *op = op_of(hold);
     op->revoked = true;
     pdk__holds_moved(op->holds);
-    if (!op->idle)
-        pdk__changes_tell(&hold->object->revocations, 0, hold->token);
+    if (op->idle)
+        return;
+    pdk_event event = {.kind = PDK_EVENT_REVOKED, .state = pdk__hold_state(hold), .token = hold->token};
+    pdk__events_tell(&op->holds->lock.events, event);
 }
 
 static void queued(struct pdk__hold *hold, int64_t ahead)
 {
     PDK__LIST_EACH (link, &op_of(hold)->holds->cohort->objects) {
-        struct pdk__object *o = &PDK__MEMBER(link, struct pdk__holds, companion)->lock.object;
-        if (contends_for(op_of(hold), o))
-            pdk__changes_tell(&o->places, 0, ahead);
+        pdk_lock *l = &PDK__MEMBER(link, struct pdk__holds, companion)->lock;
+        if (contends_for(op_of(hold), &l->object))
+            pdk__events_tell(&l->events, (pdk_event){.kind = PDK_EVENT_QUEUED, .ahead = ahead});
     }
 }
 

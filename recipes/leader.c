@@ -94,9 +94,9 @@ static bool in_term(const struct pdk__leader *l)
     return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
 }
 
-static void tell(struct pdk__leader *l, pdk_leader_change change, int64_t token)
+static void tell(struct pdk__leader *l, pdk_event_kind kind, pdk_state state, int64_t token)
 {
-    pdk__changes_tell(&l->lock.object.changes, (int)change, token);
+    pdk__events_tell(&l->lock.events, (pdk_event){.kind = kind, .state = state, .token = token});
 }
 
 /* It is no longer a candidate: because of RESULT. */
@@ -104,7 +104,7 @@ static void stand_down(struct pdk__leader *l, int result)
 {
     assert(result != 0);
     if (in_term(l))
-        tell(l, PDK_DEPOSED, l->hold.token);
+        tell(l, PDK_EVENT_DEPOSED, PDK_FREE, l->hold.token);
     l->result = result;
     move(l, PDK_LEADER_IDLE);
 }
@@ -112,7 +112,7 @@ static void stand_down(struct pdk__leader *l, int result)
 static void withdraw(struct pdk__leader *l, int rc)
 {
     stand_down(l, rc);
-    tell(l, PDK_WITHDRAWN, 0);
+    tell(l, PDK_EVENT_WITHDRAWN, PDK_FREE, 0);
 }
 
 /* --- the candidacy ----------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static struct pdk__leader *leader_of(struct pdk__hold *hold) { return PDK__MEMBE
 static void granted(struct pdk__hold *hold)
 {
     move(leader_of(hold), PDK_LEADER_LEADING);
-    tell(leader_of(hold), PDK_ELECTED, hold->token);
+    tell(leader_of(hold), PDK_EVENT_ELECTED, PDK_HELD, hold->token);
 }
 
 static void failed(struct pdk__hold *hold, int rc)
@@ -157,12 +157,12 @@ static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
     assert(in_term(l));
     if (state == PDK__REPORT_LOST) {
         pdk__hold_count_loss(hold);
-        tell(l, PDK_DEPOSED, hold->token);
+        tell(l, PDK_EVENT_DEPOSED, PDK_LOST, hold->token);
         move(l, PDK_LEADER_STANDING);
     } else {
         bool suspect = state == PDK__REPORT_SUSPECT;
         move(l, suspect ? PDK_LEADER_SUSPENDED : PDK_LEADER_LEADING);
-        tell(l, suspect ? PDK_SUSPENDED : PDK_RESUMED, hold->token);
+        tell(l, PDK_EVENT_STATE, suspect ? PDK_SUSPECT : PDK_HELD, hold->token);
     }
 }
 
@@ -192,10 +192,10 @@ static void reported(struct pdk__hold *hold, const struct pdk__report *report)
         changed(hold, report->kind);
         break;
     case PDK__REPORT_REVOKED:
-        tell(leader_of(hold), PDK_REVOKED, hold->token);
+        tell(leader_of(hold), PDK_EVENT_REVOKED, pdk__hold_state(hold), hold->token);
         break;
     case PDK__REPORT_QUEUED:
-        pdk__changes_tell(&hold->object->places, 0, report->ahead);
+        pdk__events_tell(&leader_of(hold)->lock.events, (pdk_event){.kind = PDK_EVENT_QUEUED, .ahead = report->ahead});
         break;
     case PDK__REPORT_DONE:
         done(hold);
@@ -269,27 +269,13 @@ static struct pdk__hold *waiting(struct pdk__object *o)
     return l->state == PDK_LEADER_STANDING && l->hold.n_at_work > 0 ? &l->hold : NULL;
 }
 
-static void call(struct pdk__object *o, pdk__change_cb *cb, void *arg, const struct pdk__change *change)
-{
-    struct pdk__leader *l = PDK__MEMBER(o, struct pdk__leader, lock.object);
-    ((pdk_leader_cb)cb)(&l->lock, (pdk_leader_change)change->what, change->token, arg);
-}
-
 static const struct pdk__lock_kind kind = {
-    .object = {.making = "make a leader for",
-               .size = sizeof(struct pdk__leader),
-               .init = pdk__lock_init,
-               .clear = pdk__lock_clear,
-               .asked = asked,
-               .waiting = waiting,
-               .changes = {call, pdk__object_ref, pdk__object_unref},
-               .places = {pdk__lock_call_queued, pdk__object_ref, pdk__object_unref}},
+    .object = {PDK__LOCK_OBJECT(struct pdk__leader, "make a leader for"), .asked = asked, .waiting = waiting},
     .name = "a leader",
     .init = init,
     .clear = clear,
     .in_use = in_use,
-    .drop = drop,
-    .has_terms = true};
+    .drop = drop};
 
 static struct pdk__leader *leader_at(pdk_leader *l)
 {
@@ -370,7 +356,7 @@ int pdk_leader_yield(pdk_leader *leader)
     if (rc != 0)
         return rc;
     if (in_term(l)) {
-        tell(l, PDK_DEPOSED, l->hold.token);
+        tell(l, PDK_EVENT_DEPOSED, PDK_FREE, l->hold.token);
         move(l, PDK_LEADER_STANDING);
         pdk__hold_release(&l->hold);
     } else {
@@ -452,20 +438,4 @@ bool pdk_leader_is_leader(pdk_leader *leader)
     bool leads = l->state == PDK_LEADER_LEADING && pdk__hold_valid_ms(&l->hold) > 0;
     pdk__object_leave(&l->lock.object);
     return leads;
-}
-
-/* --- changes ----------------------------------------------------------------------------------------------------- */
-
-int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg)
-{
-    return pdk__object_on_change(object_of(leader_at(l)), (pdk__change_cb *)cb, arg);
-}
-
-int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token)
-{
-    int what;
-    int rc = change != NULL ? pdk__object_next_change(object_of(leader_at(l)), &what, token) : PDK_EINVAL;
-    if (rc == 1)
-        *change = (pdk_leader_change)what;
-    return rc;
 }

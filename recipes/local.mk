@@ -2,11 +2,11 @@ simulated_sources += \
 	%D%/any_lock.c %D%/any_lock.h \
 	%D%/attendance.c %D%/attendance.h \
 	%D%/barrier.c \
-	%D%/changes.c %D%/changes.h \
 	%D%/cohort.c %D%/cohort.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
 	%D%/double_barrier.c \
+	%D%/events.c %D%/events.h \
 	%D%/grant.c %D%/grant.h \
 	%D%/held.c %D%/held.h \
 	%D%/handover.c %D%/handover.h \

@@ -15,9 +15,6 @@ static void destroy(struct pdk__object *o)
         pdk__free(lent->path);
         pdk__free(lent);
     }
-    pdk__changes_clear(&o->changes);
-    pdk__changes_clear(&o->revocations);
-    pdk__changes_clear(&o->places);
     pdk__text_set(&o->error, "");
     pdk__free(o->path);
     pdk__free(o);
@@ -31,9 +28,6 @@ static int make(struct pdk__object **out, struct pdk_client *c, const char *path
         return PDK_ENOMEM;
     o->kind = kind;
     o->client = c;
-    pdk__changes_init(&o->changes, c, o, &kind->changes);
-    pdk__changes_init(&o->revocations, c, o, &kind->revocations);
-    pdk__changes_init(&o->places, c, o, &kind->places);
     o->path = pdk__strdup(path);
     int rc = o->path != NULL ? kind->init(o, options) : PDK_ENOMEM;
     if (rc != 0) {
@@ -82,9 +76,6 @@ void pdk__object_unref(struct pdk__object *o)
 void pdk__object_retire(struct pdk__object *o)
 {
     assert(o->refs > 1); /* the user's, and the call's */
-    pdk__changes_end(&o->changes);
-    pdk__changes_end(&o->revocations);
-    pdk__changes_end(&o->places);
     pdk__object_unref(o);
 }
 
@@ -193,55 +184,4 @@ size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size)
     size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : pdk__text(&o->error));
     pdk__object_leave(o);
     return length;
-}
-
-static int set_callback(struct pdk__object *o, struct pdk__changes *changes, pdk__change_cb *cb, void *arg)
-{
-    int rc = pdk__object_enter(o);
-    if (rc != 0)
-        return rc;
-    rc = pdk__changes_call(changes, cb, arg);
-    pdk__object_leave(o);
-    return rc;
-}
-
-int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg)
-{
-    return o != NULL ? set_callback(o, &o->changes, cb, arg) : PDK_EINVAL;
-}
-
-int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg)
-{
-    return o != NULL ? set_callback(o, &o->revocations, cb, arg) : PDK_EINVAL;
-}
-
-int pdk__object_on_place(struct pdk__object *o, pdk__change_cb *cb, void *arg)
-{
-    return o != NULL ? set_callback(o, &o->places, cb, arg) : PDK_EINVAL;
-}
-
-int pdk__object_fd(struct pdk__object *o)
-{
-    int rc = pdk__object_enter(o);
-    if (rc != 0)
-        return rc;
-    rc = pdk__changes_fd(&o->changes);
-    pdk__object_leave(o);
-    return rc;
-}
-
-int pdk__object_next_change(struct pdk__object *o, int *what, int64_t *token)
-{
-    struct pdk__change change;
-    int rc = pdk__object_enter(o);
-    if (rc != 0)
-        return rc;
-    bool taken = pdk__changes_read(&o->changes, &change);
-    pdk__object_leave(o);
-    if (!taken)
-        return 0;
-    *what = change.what;
-    if (token != NULL)
-        *token = change.token;
-    return 1;
 }

@@ -1,6 +1,6 @@
 /*
  * An object of a recipe: what a mutex, a leader and every other recipe have in common. It has a client, a path, a
- * count, incidents, changes and revocations, and it brackets every public verb. An object is the first member of its
+ * count and incidents, and it brackets every public verb. An object is the first member of its
  * recipe's structure, so that one allocation serves both.
  *
  * It is counted. The user holds it until it is freed, each hold (hold.h) while it is in use, a queued callback until it
@@ -12,7 +12,6 @@
 #include "lib/incident.h"
 #include "lib/text.h"
 #include "lib/zk/client.h"
-#include "recipes/changes.h"
 
 struct pdk__object;
 struct pdk__hold;
@@ -30,8 +29,6 @@ struct pdk__object_kind {
      * held.h: a recipe that does not use it has neither. */
     struct pdk__hold *(*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
-
-    struct pdk__changes_owner changes, revocations, places;
 };
 
 /* A path that was lent with a check op. The program may use it long after the grant, and zoo_multi() frees a path
@@ -48,9 +45,6 @@ struct pdk__object {
     char *path;
     uint64_t number;        /* its number in incidents */
     struct pdk__text error; /* the last incident that came without a call, since the last grant */
-    struct pdk__changes changes;
-    struct pdk__changes revocations;
-    struct pdk__changes places;
     struct pdk__lent *lent;
     bool unmixed;       /* of a semaphore: what stands beside its permits was looked for, and nothing found */
     bool limit_follows; /* of a semaphore: its limit is in a node, and permits are of the one at their time */
@@ -87,14 +81,6 @@ static inline int pdk__object_begin(struct pdk__object *o)
 int pdk__object_end(struct pdk__object *o, const char *verb, int rc);
 
 size_t pdk__object_last_error(struct pdk__object *o, char *buf, size_t size);
-int pdk__object_on_change(struct pdk__object *o, pdk__change_cb *cb, void *arg);
-int pdk__object_on_revoke(struct pdk__object *o, pdk__change_cb *cb, void *arg);
-int pdk__object_on_place(struct pdk__object *o, pdk__change_cb *cb, void *arg);
-int pdk__object_fd(struct pdk__object *o);
-
-/* 1 when there was a change, 0 when there was none. TOKEN may be NULL. */
-int pdk__object_next_change(struct pdk__object *o, int *what, int64_t *token);
-
 /* --- with the lock ----------------------------------------------------------------------------------------------- */
 
 void pdk__object_ref(struct pdk__object *o);
@@ -102,7 +88,7 @@ void pdk__object_ref(struct pdk__object *o);
 /* With the lock of a client that the caller, too, holds by a reference. */
 void pdk__object_unref(struct pdk__object *o);
 
-/* The user frees the object, inside a verb: no change is reported any more, and the user's reference ends. */
+/* The user frees the object, inside a verb: the user's reference ends. */
 void pdk__object_retire(struct pdk__object *o);
 
 /* The path of the node NAME under PATH, which lives as long as the object; NULL when memory is out. */

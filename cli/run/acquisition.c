@@ -87,29 +87,23 @@ static void granted(int rc, void *arg)
     }
 }
 
-static void note_state(void *arg, pdk_state state)
+/* There is one grant in an acquisition's life. */
+static void happened(pdk_lock *l, const pdk_event *event, void *arg)
 {
     struct pdk__cli_acquisition *c = arg;
-    c->state = state;
-    c->lost |= state == PDK_LOST;
-}
-
-static void note_revoked(void *arg)
-{
-    struct pdk__cli_acquisition *c = arg;
-    c->revoked = true;
-}
-
-static int make_lock(struct pdk__cli_acquisition *c)
-{
-    c->watcher = (struct pdk__cli_watcher){.state = note_state, .revoked = note_revoked, .arg = c};
-    return pdk__cli_object_make(&c->lock, c->client, c->options, &c->watcher);
+    (void)l;
+    c->revoked |= event->kind == PDK_EVENT_REVOKED;
+    if (event->kind != PDK_EVENT_STATE)
+        return;
+    c->state = event->state;
+    c->lost |= event->state == PDK_LOST;
 }
 
 static void make_object(struct pdk__cli_acquisition *c)
 {
     assert(c->client != NULL && c->lock.lock == NULL && c->leader == NULL);
-    int rc = c->options->elect ? pdk__cli_candidacy_make(c) : make_lock(c);
+    int rc = c->options->elect ? pdk__cli_candidacy_make(c)
+                               : pdk__cli_object_make(&c->lock, c->client, c->options, happened, c);
     if (rc != 0)
         end(c, rc);
 }

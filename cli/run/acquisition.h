@@ -27,7 +27,6 @@ struct pdk__cli_acquisition {
     pdk_client *client;
     const struct pdk__cli_recipe *recipe;
     struct pdk__cli_object lock;
-    struct pdk__cli_watcher watcher;
     pdk_leader *leader;    /* instead of the lock */
     int64_t token;         /* of its term */
     int64_t revoked_token; /* of the last term with a revocation request */

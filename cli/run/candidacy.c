@@ -4,12 +4,12 @@
 #include "lib/assert.h"
 
 /* The acquisition checks the pause on every turn of its loop: it is enough that pdk_client_fd() was readable. */
-static void note_change(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+static void happened(pdk_leader *l, const pdk_event *event, void *arg)
 {
     struct pdk__cli_acquisition *c = arg;
     (void)l;
-    if (change == PDK_REVOKED)
-        c->revoked_token = token;
+    if (event->kind == PDK_EVENT_REVOKED)
+        c->revoked_token = event->token;
 }
 
 int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
@@ -26,7 +26,7 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
         rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
     pdk_leader_options_free(o);
     if (rc == 0)
-        rc = pdk_leader_on_change(c->leader, note_change, c);
+        rc = pdk_lock_on_event(c->leader, happened, c);
     return rc;
 }
 

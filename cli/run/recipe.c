@@ -23,33 +23,15 @@ static int set_options(pdk_lock_options *to, const struct pdk__cli_options *o)
     return rc;
 }
 
-static void changed(pdk_lock *l, pdk_state state, int64_t token, void *arg)
-{
-    const struct pdk__cli_watcher *watcher = arg;
-    (void)l;
-    (void)token; /* one grant in an acquisition's life */
-    watcher->state(watcher->arg, state);
-}
-
-static void revoked(pdk_lock *l, int64_t token, void *arg)
-{
-    const struct pdk__cli_watcher *watcher = arg;
-    (void)l;
-    (void)token;
-    watcher->revoked(watcher->arg);
-}
-
 int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o,
-                         struct pdk__cli_watcher *watcher)
+                         pdk_event_cb happened, void *arg)
 {
     pdk_lock_options *options = pdk_lock_options_new();
     int rc = options != NULL ? set_options(options, o) : PDK_ENOMEM;
     if (rc == 0)
         rc = pdk__cli_recipe(o)->make(&object->lock, c, o, options);
     if (rc == 0)
-        rc = pdk_lock_on_state(object->lock, changed, watcher);
-    if (rc == 0)
-        rc = pdk_lock_on_revoke(object->lock, revoked, watcher);
+        rc = pdk_lock_on_event(object->lock, happened, arg);
     pdk_lock_options_free(options);
     object->count = (unsigned)o->count;
     object->limit_from = o->limit_from;

@@ -11,13 +11,6 @@
 
 #include <paddock/semaphore.h>
 
-/* To be told of changes; ARG is passed to both. */
-struct pdk__cli_watcher {
-    void (*state)(void *arg, pdk_state state);
-    void (*revoked)(void *arg);
-    void *arg;
-};
-
 /* The lock, and what was requested of it. */
 struct pdk__cli_object {
     pdk_lock *lock;
@@ -31,9 +24,9 @@ struct pdk__cli_recipe {
     int (*request)(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg);
 };
 
-/* Make the lock that the options choose. WATCHER is borrowed until the object is freed. */
+/* Make the lock that the options choose. HAPPENED is its callback for events. */
 int pdk__cli_object_make(struct pdk__cli_object *object, pdk_client *c, const struct pdk__cli_options *o,
-                         struct pdk__cli_watcher *watcher);
+                         pdk_event_cb happened, void *arg);
 
 /* Release what was requested, as pdk_grant_release_async(). */
 int pdk__cli_object_release(struct pdk__cli_object *object, pdk_lock_cb cb, void *arg);

@@ -5,10 +5,10 @@
  * Caveats, first:
  *  - To lead is a belief, as holding a lock is (lock.h). Ask pdk_leader_is_leader() before each step that only a
  *    leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
- *  - PDK_SUSPENDED is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_RESUMED or
- *    PDK_DEPOSED.
- *  - PDK_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the queue,
- *    with a new node and a new token, until it resigns or is freed.
+ *  - PDK_SUSPECT is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_HELD or
+ *    PDK_EVENT_DEPOSED.
+ *  - PDK_EVENT_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the
+ *    queue, with a new node and a new token, until it resigns or is freed.
  *  - The object belongs to no thread: any thread may start it, ask it or make it resign.
  *  - Curator's LeaderLatch on the same path and a pdk_leader exclude each other, and each reads the other's id; its
  *    LeaderSelector and a pdk_leader in turns likewise. Locks of any kind need paths of their own.
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, fd, on_queued and
- * last_error. */
+/* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, on_event,
+ * fd, next_event and last_error. */
 typedef struct pdk_lock pdk_leader;
 typedef struct pdk_leader_options pdk_leader_options;
 
@@ -34,16 +34,6 @@ typedef enum pdk_leadership {
     PDK_LEADER_LEADING = 2,  /* leads, as far as this process can know */
     PDK_LEADER_SUSPENDED = 3 /* led until the connection was lost; it is still lost, or being checked again */
 } pdk_leadership;
-
-typedef enum pdk_leader_change {
-    PDK_ELECTED = 1,   /* a term has begun */
-    PDK_SUSPENDED = 2, /* the term is in doubt */
-    PDK_RESUMED = 3,   /* the same term goes on */
-    PDK_DEPOSED = 4,   /* the term is over: lost, or resigned */
-    PDK_WITHDRAWN = 5, /* the candidacy ended without a resignation: the client is closed, or the servers refuse it for
-                          good; pdk_leader_wait() with 0 tells why. Token 0 */
-    PDK_REVOKED = 6    /* a client asks the leader to resign, as in pdk_lock_on_revoke(); once per term */
-} pdk_leader_change;
 
 /* Create options with their defaults; NULL when memory is out. The caller frees them; the leader copies what it
  * needs. */
@@ -85,8 +75,8 @@ int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, const pdk_le
 int pdk_leader_start(pdk_leader *l);
 
 /*
- * End the candidacy, and the term if there is one. The term ends at once for every call on the object, and PDK_DEPOSED
- * is reported.
+ * End the candidacy, and the term if there is one. The term ends at once for every call on the object, and
+ * PDK_EVENT_DEPOSED is reported.
  *
  * The call returns when the node is deleted, or after one session timeout.
  *
@@ -101,7 +91,7 @@ int pdk_leader_start(pdk_leader *l);
 int pdk_leader_resign(pdk_leader *l);
 
 /*
- * End the term, and be a candidate again at the end of the queue, with a new node and a new token. PDK_DEPOSED is
+ * End the term, and be a candidate again at the end of the queue, with a new node and a new token. PDK_EVENT_DEPOSED is
  * reported. The call does not wait. Any thread, also from a callback.
  *
  * PDK_EPERM: the object does not lead; nothing happens. PDK_EINVAL, PDK_EFORKED.
@@ -141,19 +131,6 @@ pdk_leadership pdk_leader_state(pdk_leader *l);
 /* May the caller do the work of a leader? True in PDK_LEADER_LEADING alone, and only before the deadline of
  * pdk_lock_valid_ms(). No request; any thread. */
 bool pdk_leader_is_leader(pdk_leader *l);
-
-/* Called at each change, with the token of its term, in order. A program that lets more than 16 changes wait loses
- * those in the middle, never the last. A later change may have happened: pdk_leader_is_leader() has the present
- * state. */
-typedef void (*pdk_leader_cb)(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg);
-
-/* Set the callback for changes; NULL for none. Best before pdk_leader_start(): earlier changes are not reported.
- * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_leader_on_change(pdk_leader *l, pdk_leader_cb cb, void *arg);
-
-/* Take the oldest change that waits, without blocking; pdk_lock_fd() is readable while there is one. Returns 1 when there was one, 0 when there was none. TOKEN may
- * be NULL. Changes over 16 are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
-int pdk_leader_next_change(pdk_leader *l, pdk_leader_change *change, int64_t *token);
 
 /*
  * List the leader of PATH alone, for a program that is no candidate. The list is empty when there is no leader.

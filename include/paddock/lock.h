@@ -174,7 +174,7 @@ int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
  * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is
  * released, and the node for the next of them is created at the end of the servers' queue. So two processes with the
  * same budget that both want the lock all the time have about the same number of turns. A grant that is not HELD is
- * released rather than handed on. So is one that another client has asked for (pdk_lock_on_revoke()).
+ * released rather than handed on. So is one that another client has asked for (PDK_EVENT_REVOKED).
  *
  * All turns of one node have one token, which pdk_lock_token() returns. It rises from node to node, not from turn to
  * turn. A resource that refuses tokens lower than one it has seen is protected against other processes, as before. It
@@ -326,64 +326,70 @@ struct zoo_op; /* of <zookeeper/zookeeper.h> */
  */
 int pdk_lock_guard(pdk_lock *l, struct zoo_op *op);
 
-/* Called at each change that the program did not ask for: HELD to SUSPECT, SUSPECT to HELD, any to LOST. TOKEN
- * identifies the grant: what pdk_lock_token() or pdk_grant_token() has. Changes come in order. A
- * program that lets more than 16 of them wait loses those in the middle, never the last. */
-typedef void (*pdk_state_cb)(pdk_lock *l, pdk_state state, int64_t token, void *arg);
+/* The kinds of an event: a change, or a request, that the program did not ask for. */
+typedef enum pdk_event_kind {
+    /*
+     * A request has its place in the queue, and waits: its node is there, and `ahead` contenders, by the listing that
+     * showed it. From then on nobody can come before it. A request that is granted at once is not reported.
+     *
+     * Once for each node of a request; for a semaphore also when the request becomes the first, and waits for permits.
+     * pdk_lock_ahead() tells the place later on. Of several requests through one object the event does not tell which;
+     * pdk_grant_ahead() is about one.
+     */
+    PDK_EVENT_QUEUED = 1,
+    /* The state of a grant has changed: HELD to SUSPECT, SUSPECT to HELD, any to LOST. The loss of a leader's term is
+     * PDK_EVENT_DEPOSED instead. */
+    PDK_EVENT_STATE = 2,
+    /*
+     * A client asks the holder to release the lock. It is only a request: nothing changes unless the program unlocks,
+     * now or when its work allows.
+     *
+     * The request is the word "__REVOKE__" in the data of the holder's node. Curator's Revoker writes the word alone;
+     * pdk_contender_revoke() writes it before a space and the node's own data.
+     *
+     * A request is reported at most once per grant. A request that was written to a waiter's node is reported after the
+     * grant, possibly before a blocking lock call has returned. The library reads its node only once a wait or a hold has
+     * lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The grant may just have
+     * been released. Of a multi-lock and of permits it is reported once for each path and permit that is asked for. A
+     * node that its own session may not READ cannot carry a request.
+     */
+    PDK_EVENT_REVOKED = 3,
+    /* Of a leader (leader.h). */
+    PDK_EVENT_ELECTED = 4,  /* a term has begun */
+    PDK_EVENT_DEPOSED = 5,  /* the term is over. `state`: PDK_LOST, or PDK_FREE after a resignation or a yield */
+    PDK_EVENT_WITHDRAWN = 6 /* the candidacy ended without a resignation: the client is closed, or the servers refuse it
+                               for good; pdk_leader_wait() with 0 tells why */
+} pdk_event_kind;
 
-/* Set the callback for changes of state; NULL for none. Before the first lock, or from the thread that unlocks. One that
- * is about to run while another thread frees the lock still runs: ARG must last until pdk_client_close() has returned.
- * PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_lock_on_state(pdk_lock *l, pdk_state_cb cb, void *arg);
+typedef struct pdk_event {
+    pdk_event_kind kind;
+    pdk_state state; /* of the grant, which the event leaves; PDK_FREE: there is none */
+    int64_t token;   /* of the grant, as pdk_lock_token() and pdk_grant_token() have it; 0: there is none */
+    int64_t ahead;   /* of PDK_EVENT_QUEUED, as pdk_lock_ahead() has it; else 0 */
+} pdk_event;
+
+/* Called with each EVENT, which is borrowed for the call, in order. A program that lets more than 16 wait loses some in
+ * the middle. It never loses the last change of a grant, the last request for it, or the last place. */
+typedef void (*pdk_event_cb)(pdk_lock *l, const pdk_event *event, void *arg);
+
+/* Set the callback for events; NULL for none. Before the first lock, or from the thread that unlocks: an event that comes
+ * without a callback is not reported. One that is about to run while another thread frees the lock still runs: ARG must
+ * last until pdk_client_close() has returned. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
+int pdk_lock_on_event(pdk_lock *l, pdk_event_cb cb, void *arg);
 
 /*
- * A descriptor that is readable while changes wait for pdk_lock_next_change(). For poll(), in any thread.
+ * A descriptor that is readable while events wait for pdk_lock_next_event(). For poll(), in any thread.
  *
- * The changes are those that pdk_lock_on_state() reports, from this call on, with or without a callback. The library
- * owns the descriptor: the program neither reads nor closes it. The first call creates it, close-on-exec;
- * pdk_lock_free() closes it.
+ * The events are those from this call on, with or without a callback. The library owns the descriptor: the program
+ * neither reads nor closes it. The first call creates it, close-on-exec; pdk_lock_free() closes it.
  *
  * Returns the descriptor, or PDK_EINVAL, PDK_ESYSTEM, PDK_ENOMEM, PDK_EFORKED.
  */
 int pdk_lock_fd(pdk_lock *l);
 
-/* Take the oldest change that waits, without blocking. Returns 1 when there was one, 0 when there was none. TOKEN may
- * be NULL. A program that lets more than 16 changes wait loses those in the middle, never the last. PDK_EINVAL,
- * PDK_EFORKED. */
-int pdk_lock_next_change(pdk_lock *l, pdk_state *state, int64_t *token);
-
-/*
- * Called when a request has its place in the queue, and waits: its node is there, and AHEAD contenders, by the listing
- * that showed it. From then on nobody can come before it. A request that is granted at once is not reported.
- *
- * It is called again when the node was lost and another has its place, and for a semaphore when the request is the
- * first, and waits for permits. AHEAD is counted as by pdk_lock_ahead(), which tells the place later on. Of several
- * requests through one object the callback does not tell which; pdk_grant_ahead() is about one.
- */
-typedef void (*pdk_queued_cb)(pdk_lock *l, int64_t ahead, void *arg);
-
-/* Set the callback for places; NULL for none. More than 16 that wait are lost as with pdk_lock_on_state(). PDK_EINVAL,
- * PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_lock_on_queued(pdk_lock *l, pdk_queued_cb cb, void *arg);
-
-/*
- * Called when a client asks the holder to release the lock.
- *
- * The request is the word "__REVOKE__" in the data of the holder's node. Curator's Revoker writes the word alone;
- * pdk_contender_revoke() writes it before a space and the node's own data. It is only a request: nothing changes unless
- * the program unlocks, now or when its work allows.
- *
- * TOKEN identifies the grant. A request is reported at most once per grant. A request that was written to a waiter's
- * node is reported after the grant, possibly before a blocking lock call has returned. The library reads its node only
- * once a wait or a hold has lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The
- * callback may run when that grant has just been released. Of a multi-lock and of permits it is called once for each
- * path and permit that is asked for. A node that its own session may not READ cannot carry a request.
- */
-typedef void (*pdk_revoke_cb)(pdk_lock *l, int64_t token, void *arg);
-
-/* Set the callback for revocation requests; NULL for none. Set it before the first lock: a request that comes without a
- * callback is not reported. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
-int pdk_lock_on_revoke(pdk_lock *l, pdk_revoke_cb cb, void *arg);
+/* Take the oldest event that waits, without blocking. Returns 1 when there was one, 0 when there was none. Events over 16
+ * are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
+int pdk_lock_next_event(pdk_lock *l, pdk_event *event);
 
 /*
  * The incident: why the last call on this object failed, as "lock /locks/a: timed out after 2000 ms: held by db7 pid

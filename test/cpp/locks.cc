@@ -138,9 +138,9 @@ static void a_loss_is_told()
     paddock::mutex m(client, "/cpp/told");
     std::atomic<pdk_state> last{PDK_FREE};
     std::atomic<std::int64_t> of{0};
-    m.on_state([&](pdk_state state, std::int64_t token) {
-        of = token;
-        last = state;
+    m.on_event([&](const pdk_event &event) {
+        of = event.token;
+        last = event.state;
     });
     m.lock();
     std::int64_t token = m.token();
@@ -188,7 +188,7 @@ static void a_leader()
     paddock::client client(hosts), other(hosts);
     std::atomic<int> changes{0};
     paddock::leader one(client, "/cpp/leader", "one"), two(other, "/cpp/leader", "two");
-    one.on_change([&](pdk_leader_change, std::int64_t) { changes++; });
+    one.on_event([&](const pdk_event &event) { changes += event.kind != PDK_EVENT_QUEUED; });
     one.start();
     one.wait();
     two.start();

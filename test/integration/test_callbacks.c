@@ -74,10 +74,10 @@ static void refused_on_lock(void)
     end();
 }
 
-static void on_state(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+static void on_state(pdk_mutex *mutex, const pdk_event *event, void *arg)
 {
-    (void)mutex, (void)token, (void)arg;
-    if (state == PDK_LOST)
+    (void)mutex, (void)arg;
+    if (event->state == PDK_LOST)
         try_all();
 }
 
@@ -85,7 +85,7 @@ static void refused_on_state(void)
 {
     begin(NULL);
     n_refused = 0;
-    CHECK_RC(pdk_lock_on_state(m, on_state, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(m, on_state, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     fixture_delete_all(path);
     CHECK_WITHIN(LONG_MS, n_refused == N_BLOCKING);
@@ -392,10 +392,10 @@ static bool first_is_watched(void)
     return pdk__ask_watchers(fixture.e->server[0], node) == 2; /* its own, and the next one's */
 }
 
-static void note_time(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+static void note_time(pdk_mutex *mutex, const pdk_event *event, void *arg)
 {
-    (void)mutex, (void)token, (void)arg;
-    told_ms[state] = pdk__test_now_ms();
+    (void)mutex, (void)arg;
+    told_ms[event->state] = pdk__test_now_ms();
 }
 
 /* Granted by a notification, and from then on no packet passes. Whenever the silence is noticed, belief ends before the
@@ -406,7 +406,7 @@ static void lost_with_the_silence(void)
     begin(NULL);
     pdk_client *other = fixture_client(fixture_options(SESSION_MS));
     pdk_mutex *next = fixture_mutex(other, path);
-    CHECK_RC(pdk_lock_on_state(next, note_time, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(next, note_time, NULL), 0);
     last_rc = 1;
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_lock_async(next, PDK_FOREVER, count, NULL, &grant), 0);

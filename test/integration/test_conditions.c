@@ -171,10 +171,10 @@ static void lost_request(void)
 
 static atomic_int asked;
 
-static void note(pdk_mutex *m, int64_t token, void *arg)
+static void note(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    asked++;
+    (void)m, (void)arg;
+    asked += event->kind == PDK_EVENT_REVOKED;
 }
 
 /* The word for a revocation is written between the grant's turn and its confirmation. */
@@ -184,7 +184,7 @@ static void keeps_revocation(void)
     int length = sizeof text;
     struct locker l;
     pdk_mutex *m = confirmed_mutex();
-    CHECK_RC(pdk_lock_on_revoke(m, note, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(m, note, NULL), 0);
     int held = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_SET, .act = PDK__HOLD_REQUEST});
     locker_start(&l, m);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, held) == 1);

@@ -273,10 +273,10 @@ static struct {
     atomic_int n_lost;
 } many;
 
-static void note_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void note_lost(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    many.n_lost += state == PDK_LOST;
+    (void)m, (void)arg;
+    many.n_lost += event->state == PDK_LOST;
 }
 
 /* Locks on paths of LENGTH bytes, until one is refused. */
@@ -289,7 +289,7 @@ static int hold_many(pdk_client *c, size_t length)
         memset(path + n, 'x', length - (size_t)n);
         path[length] = '\0';
         pdk_mutex *m = many.mutexes[many.n] = fixture_mutex(c, path);
-        CHECK_RC(pdk_lock_on_state(m, note_lost, NULL), 0);
+        CHECK_RC(pdk_lock_on_event(m, note_lost, NULL), 0);
         int rc = pdk_mutex_lock(m);
         if (rc != 0)
             return rc;

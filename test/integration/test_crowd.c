@@ -16,10 +16,10 @@ static atomic_int n_changes;
 
 static void setup(void) { fixture_open(NULL); }
 
-static void note_change(pdk_mutex *mutex, pdk_state state, int64_t token, void *arg)
+static void note_change(pdk_mutex *mutex, const pdk_event *event, void *arg)
 {
-    (void)mutex, (void)state, (void)token, (void)arg;
-    n_changes++;
+    (void)mutex, (void)arg;
+    n_changes += event->kind == PDK_EVENT_STATE;
 }
 
 /* A client that holds a lock, and an empty path beside it. */
@@ -32,7 +32,7 @@ static void begin(void)
     c = fixture_client(NULL);
     m = fixture_mutex(c, lock);
     n_changes = 0;
-    CHECK_RC(pdk_lock_on_state(m, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(m, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
 }
 

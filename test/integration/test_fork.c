@@ -91,7 +91,7 @@ static void verbs_of_mutexes(void)
 {
     pdk_grant *other;
     int64_t token;
-    pdk_state state;
+    pdk_event event;
     zoo_op_t check;
     CHECK_RC(pdk_mutex_lock(m), PDK_EFORKED);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EFORKED);
@@ -108,10 +108,9 @@ static void verbs_of_mutexes(void)
     CHECK_EQ(pdk_grant_valid_ms(g), 0);
     CHECK_RC(pdk_lock_token(m, &token), PDK_EFORKED);
     CHECK_RC(pdk_lock_guard(m, &check), PDK_EFORKED);
-    CHECK_RC(pdk_lock_on_state(m, NULL, NULL), PDK_EFORKED);
-    CHECK_RC(pdk_lock_on_revoke(m, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_lock_on_event(m, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_lock_fd(m), PDK_EFORKED);
-    CHECK_RC(pdk_lock_next_change(m, &state, &token), PDK_EFORKED);
+    CHECK_RC(pdk_lock_next_event(m, &event), PDK_EFORKED);
     CHECK_EQ(pdk_lock_state(m), PDK_LOST);
     char text[8] = "x";
     CHECK_EQ(pdk_lock_node(m, text, sizeof text), 0);
@@ -124,7 +123,7 @@ static void verbs_of_mutexes(void)
 static void verbs_of_leaders(void)
 {
     int64_t token;
-    pdk_leader_change change;
+    pdk_event event;
     char text[8] = "x";
     CHECK_RC(pdk_leader_start(l), PDK_EFORKED);
     CHECK_RC(pdk_leader_wait(l, PDK_FOREVER), PDK_EFORKED);
@@ -134,9 +133,9 @@ static void verbs_of_leaders(void)
     CHECK(!pdk_leader_is_leader(l));
     CHECK_EQ(pdk_lock_valid_ms(l), 0);
     CHECK_RC(pdk_lock_token(l, &token), PDK_EFORKED);
-    CHECK_RC(pdk_leader_on_change(l, NULL, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_lock_on_event(l, NULL, NULL), PDK_EFORKED);
     CHECK_RC(pdk_lock_fd(l), PDK_EFORKED);
-    CHECK_RC(pdk_leader_next_change(l, &change, NULL), PDK_EFORKED);
+    CHECK_RC(pdk_lock_next_event(l, &event), PDK_EFORKED);
     CHECK_EQ(pdk_lock_node(l, text, sizeof text), 0);
     CHECK_EQ(pdk_lock_last_error(l, text, sizeof text), 0);
     CHECK_STR(text, "");

@@ -28,12 +28,12 @@ static void open_all(void)
 
 static void close_all(void) { pdk__ensemble_free(e); }
 
-static void count(pdk_mutex *of, pdk_state state, int64_t token, void *arg)
+static void count(pdk_mutex *of, const pdk_event *event, void *arg)
 {
     (void)of;
-    (void)token;
     (void)arg;
-    atomic_fetch_add(state == PDK_LOST ? &n_lost : &n_suspect, state == PDK_LOST || state == PDK_SUSPECT);
+    atomic_fetch_add(event->state == PDK_LOST ? &n_lost : &n_suspect,
+                     event->state == PDK_LOST || event->state == PDK_SUSPECT);
 }
 
 /* The server that the client is connected to, or -1. */
@@ -58,7 +58,7 @@ static void hold(const char *hosts)
     pdk_client_options_free(o);
     CHECK_RC(pdk_client_wait(c, PATIENCE_MS), 0);
     CHECK_RC(pdk_mutex_new(&m, c, "/locks/frozen", NULL), 0);
-    CHECK_RC(pdk_lock_on_state(m, count, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(m, count, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     atomic_store(&n_lost, 0);
     atomic_store(&n_suspect, 0);

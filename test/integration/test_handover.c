@@ -674,16 +674,13 @@ static void asked_for(void)
 
 static atomic_int n_states, n_others, n_asked;
 
-static void note_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void note_state(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)state, (void)token;
-    atomic_fetch_add(arg != NULL ? (atomic_int *)arg : &n_states, 1);
-}
-
-static void note_asked(pdk_mutex *m, int64_t token, void *arg)
-{
-    (void)m, (void)token, (void)arg;
-    atomic_fetch_add(&n_asked, 1);
+    (void)m;
+    if (event->kind == PDK_EVENT_STATE)
+        atomic_fetch_add(arg != NULL ? (atomic_int *)arg : &n_states, 1);
+    else if (event->kind == PDK_EVENT_REVOKED)
+        atomic_fetch_add(&n_asked, 1);
 }
 
 /* --- several objects of one path --------------------------------------------------------------------------------- */
@@ -792,8 +789,8 @@ static void lost_by_the_owner(void)
     struct peer c = another(BUDGET);
     atomic_store(&n_states, 0);
     atomic_store(&n_others, 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_state, NULL), 0);
-    CHECK_RC(pdk_lock_on_state(c.mutex, note_state, &n_others), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_state, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(c.mutex, note_state, &n_others), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     queue_locker(&l, c.mutex);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
@@ -938,8 +935,7 @@ static void begin_idle(int idle_ms, unsigned budget)
     atomic_store(&n_asked, 0);
     CHECK_RC(pdk_lock_free(a.mutex), 0);
     a.mutex = idle_mutex(a.client, idle_ms, budget);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_state, NULL), 0);
-    CHECK_RC(pdk_lock_on_revoke(a.mutex, note_asked, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_state, NULL), 0);
 }
 
 /* Returns the token of the hold that ended. */

@@ -88,7 +88,7 @@ static void check_refused(enum kind kind, int rc)
     pdk_lock_last_error(locks[kind], text, sizeof text);
     const char *is = strstr(text, "invalid argument: it is ");
     CHECK(is != NULL && strcmp(is + strlen("invalid argument: it is "), names[kind]) == 0);
-    CHECK_RC(pdk_lock_on_state(locks[kind], NULL, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(locks[kind], NULL, NULL), 0);
 }
 
 static void nothing(int rc, void *arg)
@@ -143,7 +143,7 @@ static void another_kind(void)
 static void no_lock(void)
 {
     struct zoo_op op;
-    pdk_state state;
+    pdk_event event;
     uint64_t turn;
     int64_t token;
     char text[8];
@@ -157,11 +157,9 @@ static void no_lock(void)
     CHECK_RC(pdk_lock_guard(NULL, &op), PDK_EINVAL);
     CHECK_EQ(pdk_lock_node(NULL, text, sizeof text), 0);
     CHECK_EQ(pdk_lock_last_error(NULL, text, sizeof text), 0);
-    CHECK_RC(pdk_lock_on_state(NULL, NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_on_revoke(NULL, NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_on_queued(NULL, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_on_event(NULL, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_fd(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_next_change(NULL, &state, &token), PDK_EINVAL);
+    CHECK_RC(pdk_lock_next_event(NULL, &event), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
     CHECK_RC(pdk_multilock_unlock(NULL), PDK_EINVAL);
     CHECK_EQ(pdk_multilock_count(NULL), 0);
@@ -295,10 +293,10 @@ static void held(void)
 
 enum { SHORT_MS = 2000 };
 
-static void note_state(pdk_lock *l, pdk_state state, int64_t token, void *n_lost)
+static void note_state(pdk_lock *l, const pdk_event *event, void *n_lost)
 {
-    (void)l, (void)token;
-    if (state == PDK_LOST)
+    (void)l;
+    if (event->state == PDK_LOST)
         atomic_fetch_add((atomic_int *)n_lost, 1);
 }
 
@@ -330,7 +328,7 @@ static void lost_unseen(void)
         pdk_grant *g;
         atomic_int n_lost = 0;
         CHECK_RC(outcome(kind, NULL, &lock, &g), 0);
-        CHECK_RC(pdk_lock_on_state(lock, note_state, &n_lost), 0);
+        CHECK_RC(pdk_lock_on_event(lock, note_state, &n_lost), 0);
         sleep_through_the_deadline();
         CHECK_RC(pdk_grant_release(g), PDK_ELOST);
         CHECK_WITHIN(LONG_MS, atomic_load(&n_lost) == 1);
@@ -393,10 +391,12 @@ static void handles(void)
 static _Atomic int64_t place;
 static atomic_int n_places;
 
-static void placed(pdk_lock *l, int64_t ahead, void *arg)
+static void placed(pdk_lock *l, const pdk_event *event, void *arg)
 {
     CHECK(arg == l);
-    atomic_store(&place, ahead);
+    if (event->kind != PDK_EVENT_QUEUED)
+        return;
+    atomic_store(&place, event->ahead);
     atomic_fetch_add(&n_places, 1);
 }
 
@@ -408,7 +408,7 @@ static void places(void)
         pdk_grant *g[3];
         atomic_int told[3];
         int64_t ahead;
-        CHECK_RC(pdk_lock_on_queued(locks[kind], placed, locks[kind]), 0);
+        CHECK_RC(pdk_lock_on_event(locks[kind], placed, locks[kind]), 0);
         atomic_store(&n_places, 0);
         CHECK_RC(request(kind, locks[kind], PDK_FOREVER, &told[0], &g[0]), 0);
         CHECK_WITHIN(LONG_MS, atomic_load(&told[0]) == 0);
@@ -429,7 +429,7 @@ static void places(void)
         CHECK_EQ(ahead, first);
         CHECK_RC(pdk_grant_ahead(g[2], &ahead), 0);
         CHECK_EQ(ahead, second);
-        CHECK_RC(pdk_lock_on_queued(locks[kind], NULL, NULL), 0);
+        CHECK_RC(pdk_lock_on_event(locks[kind], NULL, NULL), 0);
         for (int i = 2; i >= 0; i--)
             CHECK_RC(pdk_grant_release(g[i]), i == 0 ? 0 : PDK_EPERM);
     }

@@ -259,11 +259,11 @@ static void a_nested_unlock_without_waiting(void)
 
 static _Atomic int64_t lost_token;
 
-static void note_lost(pdk_multilock *m, pdk_state state, int64_t token, void *arg)
+static void note_lost(pdk_multilock *m, const pdk_event *event, void *arg)
 {
     (void)m, (void)arg;
-    if (state == PDK_LOST)
-        lost_token = token;
+    if (event->state == PDK_LOST)
+        lost_token = event->token;
 }
 
 static void one_path_lost_is_all_lost(void)
@@ -273,7 +273,7 @@ static void one_path_lost_is_all_lost(void)
     zoo_op_t check;
     begin();
     lost_token = 0;
-    CHECK_RC(pdk_lock_on_state(locks[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(locks[0], note_lost, NULL), 0);
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
     CHECK_RC(pdk_multilock_token(locks[0], 1, &token), 0);
     pdk_multilock_node(locks[0], 1, node, sizeof node);
@@ -621,10 +621,10 @@ static void one_path(void)
 
 static _Atomic int n_revoked;
 
-static void note_revoked(pdk_multilock *m, int64_t token, void *arg)
+static void note_revoked(pdk_multilock *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    n_revoked++;
+    (void)m, (void)arg;
+    n_revoked += event->kind == PDK_EVENT_REVOKED;
 }
 
 static void it_is_asked_back(void)
@@ -632,7 +632,7 @@ static void it_is_asked_back(void)
     pdk_contender_list *list;
     begin();
     n_revoked = 0;
-    CHECK_RC(pdk_lock_on_revoke(locks[0], note_revoked, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(locks[0], note_revoked, NULL), 0);
     CHECK_RC(pdk_multilock_lock(locks[0]), 0);
     CHECK_RC(pdk_contenders(clients[1], paths[1], LONG_MS, &list), 0);
     CHECK_RC(pdk_contender_revoke(clients[1], list, 0, LONG_MS), 0);

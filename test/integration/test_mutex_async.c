@@ -48,10 +48,10 @@ static void cancelled_too_late(void)
 
 static atomic_int n_lost;
 
-static void note_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void note_lost(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    atomic_fetch_add(&n_lost, state == PDK_LOST);
+    (void)m, (void)arg;
+    atomic_fetch_add(&n_lost, event->state == PDK_LOST);
 }
 
 /* Two grants of one object: the one that is lost was asked for later. Each is asked and released by its own handle, and
@@ -64,7 +64,7 @@ static void each_grant_has_its_handle(void)
     atomic_store(&n_lost, 0);
     struct peer a = peer_new(0), b = peer_new(0);
     CHECK_RC(pdk_mutex_lock(b.mutex), 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_lost, NULL), 0);
     request_queued(&held, &a, PDK_FOREVER, 2);
     request_queued(&lost, &a, PDK_FOREVER, 3);
     fixture_delete_below(fixture.path, fixture_find(fixture.path, "-lock-0000000001"));
@@ -243,11 +243,13 @@ static struct change {
 } changes[MAX_CHANGES];
 static atomic_int n_changes;
 
-static void note_change(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void note_change(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     (void)m, (void)arg;
+    if (event->kind != PDK_EVENT_STATE)
+        return;
     if (n_changes < MAX_CHANGES)
-        changes[n_changes] = (struct change){state, token};
+        changes[n_changes] = (struct change){event->state, event->token};
     atomic_fetch_add(&n_changes, 1);
 }
 
@@ -264,7 +266,7 @@ static void states_in_order(void)
     fixture_begin();
     struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     pdk__proxy_cut(a.proxy);
@@ -292,40 +294,40 @@ static void states_in_order(void)
 static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
 {
     struct pollfd p = {.fd = pdk_lock_fd(m), .events = POLLIN};
-    pdk_state told = PDK_FREE;
-    int64_t of = 0;
+    pdk_event event = {0};
     CHECK_EQ(poll(&p, 1, LONG_MS), 1);
-    CHECK_EQ(pdk_lock_next_change(m, &told, &of), 1);
-    CHECK_EQ(told, state);
-    CHECK_EQ(of, token);
+    CHECK_EQ(pdk_lock_next_event(m, &event), 1);
+    CHECK_EQ(event.kind, PDK_EVENT_STATE);
+    CHECK_EQ(event.state, state);
+    CHECK_EQ(event.token, token);
 }
 
 /* Through the descriptor, next to the callback; and without one. */
 static void states_polled(void)
 {
-    pdk_state state;
+    pdk_event event;
     fixture_begin();
     struct peer a = peer_proxied();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_change, NULL), 0);
     struct pollfd p = {.fd = pdk_lock_fd(a.mutex), .events = POLLIN};
     CHECK(p.fd >= 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_EQ(pdk_lock_next_change(a.mutex, &state, NULL), 0);
+    CHECK_EQ(pdk_lock_next_event(a.mutex, &event), 0);
     pdk__proxy_cut(a.proxy);
     check_polled(a.mutex, PDK_SUSPECT, token);
     check_polled(a.mutex, PDK_HELD, token);
     check_change(0, PDK_SUSPECT, token);
     check_change(1, PDK_HELD, token);
     CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, NULL, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, NULL, NULL), 0);
     CHECK_RC(pdk_client_close(a.client), 0);
     check_polled(a.mutex, PDK_LOST, token);
-    CHECK_EQ(pdk_lock_next_change(a.mutex, &state, NULL), 0);
+    CHECK_EQ(pdk_lock_next_event(a.mutex, &event), 0);
     CHECK_EQ(n_changes, 2);
-    CHECK_RC(pdk_lock_next_change(a.mutex, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_next_event(a.mutex, NULL), PDK_EINVAL);
     peer_free(&a);
 }
 
@@ -336,7 +338,7 @@ static void states_that_waited(void)
     pdk__proxy *proxy = fixture.e->proxy[0];
     struct peer a = dispatching_peer();
     atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_lock_on_state(a.mutex, note_change, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(a.mutex, note_change, NULL), 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     pdk__proxy_refuse(proxy, true);

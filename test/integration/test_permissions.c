@@ -238,11 +238,11 @@ static void count_lines(pdk_client *c, pdk_log_level level, int64_t at_ms, const
     n_leftovers += about && strstr(text, "so the node stays until the session ends") != NULL;
 }
 
-static void count_states(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void count_states(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    n_suspect += state == PDK_SUSPECT;
-    n_lost += state == PDK_LOST;
+    (void)m, (void)arg;
+    n_suspect += event->state == PDK_SUSPECT;
+    n_lost += event->state == PDK_LOST;
 }
 
 static pdk_client *counting_client(const char *path)
@@ -271,7 +271,7 @@ static void loss_without_delete(void)
     make_path(path, ZOO_PERM_READ | ZOO_PERM_CREATE);
     pdk_client *c = counting_client(path);
     pdk_mutex *m = fixture_mutex(c, path);
-    CHECK_RC(pdk_lock_on_state(m, count_states, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(m, count_states, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_WITHIN(LONG_MS, n_renewals == 1);
     CHECK(refused_while_held);

@@ -13,10 +13,12 @@ static struct {
     _Atomic int64_t token;
 } told;
 
-static void note(pdk_mutex *m, int64_t token, void *arg)
+static void note(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     (void)arg;
-    told.token = token;
+    if (event->kind != PDK_EVENT_REVOKED)
+        return;
+    told.token = event->token;
     told.n++;
     pdk_lock_state(m); /* may be called inside, and does not block */
 }
@@ -29,7 +31,7 @@ static void begin(void)
     holder = peer_new(0);
     told.n = 0;
     told.token = 0;
-    CHECK_RC(pdk_lock_on_revoke(holder.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_event(holder.mutex, note, NULL), PDK_OK);
 }
 
 static void write_to(const char *node, const char *data)
@@ -78,7 +80,7 @@ static void exactly_the_word(void)
     static const char *const others[] = {"", "__REVOKE", "__REVOKE__\n", "__revoke__", "{}"};
     begin();
     struct peer watched = peer_proxied();
-    CHECK_RC(pdk_lock_on_revoke(watched.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_event(watched.mutex, note, NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(watched.mutex), PDK_OK);
     int n = 1;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++, n++) {
@@ -161,7 +163,7 @@ static void before_the_watch(void)
     static struct request want;
     begin();
     struct peer late = peer_proxied();
-    CHECK_RC(pdk_lock_on_revoke(late.mutex, note, NULL), PDK_OK);
+    CHECK_RC(pdk_lock_on_event(late.mutex, note, NULL), PDK_OK);
     int rule = pdk__proxy_rule(late.proxy, &(struct pdk__proxy_rule){.op = PDK__OP_GET, .act = PDK__HOLD_REQUEST});
     request_queued(&want, &late, PDK_FOREVER, 1);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(late.proxy, rule) == 1);
@@ -177,21 +179,20 @@ static void before_the_watch(void)
 static void leader_is_asked(void)
 {
     pdk_leader *l;
-    pdk_leader_change change;
-    int64_t token, asked;
+    pdk_event elected, asked;
     char node[128];
     begin();
     CHECK_RC(pdk_leader_new(&l, holder.client, fixture.path, NULL), PDK_OK);
     CHECK(pdk_lock_fd(l) >= 0);
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), PDK_OK);
-    CHECK_EQ(pdk_leader_next_change(l, &change, &token), 1);
-    CHECK_EQ(change, PDK_ELECTED);
+    CHECK_EQ(pdk_lock_next_event(l, &elected), 1);
+    CHECK_EQ(elected.kind, PDK_EVENT_ELECTED);
     pdk_lock_node(l, node, sizeof node);
     write_to(node, "__REVOKE__");
-    CHECK_WITHIN(LONG_MS, pdk_leader_next_change(l, &change, &asked) == 1);
-    CHECK_EQ(change, PDK_REVOKED);
-    CHECK_EQ(asked, token);
+    CHECK_WITHIN(LONG_MS, pdk_lock_next_event(l, &asked) == 1);
+    CHECK_EQ(asked.kind, PDK_EVENT_REVOKED);
+    CHECK_EQ(asked.token, elected.token);
     CHECK(pdk_leader_is_leader(l));
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
     CHECK_RC(pdk_lock_free(l), PDK_OK);

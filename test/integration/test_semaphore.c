@@ -585,11 +585,11 @@ static void a_late_callback(void)
 
 static _Atomic int64_t lost_token;
 
-static void note_lost(pdk_semaphore *s, pdk_state state, int64_t token, void *arg)
+static void note_lost(pdk_semaphore *s, const pdk_event *event, void *arg)
 {
     (void)s, (void)arg;
-    if (state == PDK_LOST)
-        lost_token = token;
+    if (event->state == PDK_LOST)
+        lost_token = event->token;
 }
 
 static void one_node_deleted_is_all_lost(void)
@@ -599,7 +599,7 @@ static void one_node_deleted_is_all_lost(void)
     int64_t token;
     begin(3);
     lost_token = 0;
-    CHECK_RC(pdk_lock_on_state(semaphores[0], note_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(semaphores[0], note_lost, NULL), 0);
     CHECK_RC(pdk_semaphore_acquire(semaphores[0], 2, &held), 0);
     CHECK_RC(pdk_grant_token(held, &token), 0);
     pdk_grant_node(held, 1, node, sizeof node);

@@ -157,10 +157,10 @@ static void a_close(void)
 
 static atomic_int n_lost;
 
-static void count_lost(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void count_lost(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token, (void)arg;
-    n_lost += state == PDK_LOST;
+    (void)m, (void)arg;
+    n_lost += event->state == PDK_LOST;
 }
 
 /* Begin with a lock that is lost with the connection, for the handle's own thread asks for the names before each
@@ -170,7 +170,7 @@ static pdk_client *lose_session(pdk_mutex **m)
     pdk_client *c = fixture_client(fixture_options(1000));
     *m = fixture_mutex(c, fixture_path());
     n_lost = 0;
-    CHECK_RC(pdk_lock_on_state(*m, count_lost, NULL), 0);
+    CHECK_RC(pdk_lock_on_event(*m, count_lost, NULL), 0);
     CHECK_RC(pdk_mutex_lock(*m), 0);
     begin_to_hang();
     pdk__proxy_cut(fixture.proxy);

@@ -110,10 +110,10 @@ static void each_lists_the_contenders_of_the_other(void)
     CHECK_RC(pdk_client_free(second), PDK_OK);
 }
 
-static void note(pdk_mutex *m, int64_t token, void *arg)
+static void note(pdk_mutex *m, const pdk_event *event, void *arg)
 {
-    (void)m, (void)token;
-    ++*(_Atomic int *)arg;
+    (void)m;
+    *(_Atomic int *)arg += event->kind == PDK_EVENT_REVOKED;
 }
 
 static void curator_asks_ours(void)
@@ -121,7 +121,7 @@ static void curator_asks_ours(void)
     const char *path = "/interop/asked";
     static _Atomic int asked;
     pdk_mutex *m = new_mutex(ours, path);
-    CHECK_RC(pdk_lock_on_revoke(m, note, &asked), PDK_OK);
+    CHECK_RC(pdk_lock_on_event(m, note, &asked), PDK_OK);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
     program_say(&peer, "0 revoke");

@@ -5,6 +5,16 @@
 
 static told_cb tell;
 
+/* The end of a leader's term is a loss, too, and its beginning a state. */
+static void on_event(pdk_lock *l, const pdk_event *event, void *arg)
+{
+    (void)l, (void)arg;
+    if (event->kind == PDK_EVENT_DEPOSED)
+        tell(PDK_LOST, event->token);
+    else if (event->kind == PDK_EVENT_ELECTED || event->kind == PDK_EVENT_STATE)
+        tell(event->state, event->token);
+}
+
 static void put_part(struct record *part, enum lane lane, int64_t token)
 {
     part->rc = (int)lane;
@@ -14,12 +24,6 @@ static void put_part(struct record *part, enum lane lane, int64_t token)
 /* --- a read/write lock ------------------------------------------------------------------------------------------- */
 
 static pdk_rwlock *rwlock;
-
-static void on_rwlock(pdk_rwlock *l, pdk_state state, int64_t token, void *arg)
-{
-    (void)l, (void)arg;
-    tell(state, token);
-}
 
 static int make_rwlock(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
@@ -31,7 +35,7 @@ static int make_rwlock(pdk_client *c, told_cb cb, const struct craft_options *op
     if (rc == 0)
         rc = pdk_rwlock_new(&rwlock, c, lane_rules[LANE_RWLOCK].path, o);
     pdk_lock_options_free(o);
-    return rc != 0 ? rc : pdk_lock_on_state(rwlock, on_rwlock, NULL);
+    return rc != 0 ? rc : pdk_lock_on_event(rwlock, on_event, NULL);
 }
 
 static void choose_side(struct dice *dice, struct wish *wish)
@@ -90,18 +94,12 @@ int craft_give_back_write(void) { return pdk_rwlock_wrunlock(rwlock); }
 static pdk_semaphore *semaphore;
 static pdk_grant *permit;
 
-static void on_semaphore(pdk_semaphore *s, pdk_state state, int64_t token, void *arg)
-{
-    (void)s, (void)arg;
-    tell(state, token);
-}
-
 static int make_semaphore(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     (void)options;
     tell = cb;
     int rc = pdk_semaphore_new(&semaphore, c, "/chaos/permits", PERMITS_LIMIT, NULL);
-    return rc != 0 ? rc : pdk_lock_on_state(semaphore, on_semaphore, NULL);
+    return rc != 0 ? rc : pdk_lock_on_event(semaphore, on_event, NULL);
 }
 
 static void choose_permits(struct dice *dice, struct wish *wish)
@@ -159,12 +157,6 @@ enum { CHOICES = MULTI_PATHS };
 static pdk_multilock *multilocks[CHOICES];
 static int chosen;
 
-static void on_multilock(pdk_multilock *m, pdk_state state, int64_t token, void *arg)
-{
-    (void)m, (void)arg;
-    tell(state, token);
-}
-
 /* The I-th path of a choice: an object is made with them in this order. */
 static enum lane multi_lane(int choice, unsigned i) { return (enum lane)(LANE_A + (choice + i) % MULTI_PATHS); }
 
@@ -181,7 +173,7 @@ static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options
             paths[i] = lane_rules[multi_lane(choice, i)].path;
         rc = pdk_multilock_new(&multilocks[choice], c, paths, (unsigned)n_paths(choice), o);
         if (rc == 0)
-            rc = pdk_lock_on_state(multilocks[choice], on_multilock, NULL);
+            rc = pdk_lock_on_event(multilocks[choice], on_event, NULL);
     }
     pdk_lock_options_free(o);
     return rc;
@@ -255,17 +247,6 @@ static int64_t term; /* the token of the one that was granted; and its node */
 static char term_node[56];
 static bool stands; /* it is a candidate, as far as this client has asked for it */
 
-static void on_leader(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
-{
-    (void)l, (void)arg;
-    if (change == PDK_ELECTED || change == PDK_RESUMED)
-        tell(PDK_HELD, token);
-    else if (change == PDK_SUSPENDED)
-        tell(PDK_SUSPECT, token);
-    else if (change == PDK_DEPOSED)
-        tell(PDK_LOST, token);
-}
-
 static int make_leader(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     (void)options;
@@ -275,7 +256,7 @@ static int make_leader(pdk_client *c, told_cb cb, const struct craft_options *op
     if (rc == 0)
         rc = pdk_leader_new(&leader, c, lane_rules[LANE_TURNS].path, o);
     pdk_leader_options_free(o);
-    return rc != 0 ? rc : pdk_leader_on_change(leader, on_leader, NULL);
+    return rc != 0 ? rc : pdk_lock_on_event(leader, on_event, NULL);
 }
 
 static void choose_turn(struct dice *dice, struct wish *wish)

@@ -9,13 +9,13 @@
 
 /* --- recorders ------------------------------------------------------------------------------------------------------ */
 
-static void tell(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void tell(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     struct recorder *a = arg;
-    (void)m, (void)token;
+    (void)m;
     pthread_mutex_lock(&a->guard);
-    if (a->n_told < PDK__TOLD_MAX) {
-        a->told[a->n_told] = state;
+    if (event->kind == PDK_EVENT_STATE && a->n_told < PDK__TOLD_MAX) {
+        a->told[a->n_told] = event->state;
         a->told_ms[a->n_told++] = pdk__test_now_ms();
     }
     pthread_mutex_unlock(&a->guard);
@@ -33,7 +33,7 @@ void recorder_open(struct recorder *a, const char *hosts, int session_ms, const 
     CHECK_RC(rc, PDK_OK);
     CHECK_RC(pdk_client_wait(a->client, LONG_MS), PDK_OK);
     CHECK_RC(pdk_mutex_new(&a->mutex, a->client, path, NULL), PDK_OK);
-    CHECK_RC(pdk_lock_on_state(a->mutex, tell, a), PDK_OK);
+    CHECK_RC(pdk_lock_on_event(a->mutex, tell, a), PDK_OK);
 }
 
 void recorder_close(struct recorder *a)

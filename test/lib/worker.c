@@ -66,10 +66,11 @@ static void nap(int ms) { nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_
 
 static bool finishing(void) { return atomic_load(&history->finish) != 0; }
 
-static void on_state(pdk_mutex *m, pdk_state state, int64_t token, void *arg)
+static void on_state(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     (void)m, (void)arg;
-    say(TOLD, (int)state, token);
+    if (event->kind == PDK_EVENT_STATE)
+        say(TOLD, (int)event->state, event->token);
 }
 
 static void on_craft(pdk_state state, int64_t token) { say(TOLD, (int)state, token); }
@@ -470,7 +471,7 @@ static int make(const char *hosts, int tick_ms, const char *path)
     register_begin(history, client, mutex_guard);
     if (rc == 0 && craft != &mutex_craft)
         rc = craft->make(client, on_craft, &options);
-    return rc != 0 ? rc : pdk_lock_on_state(mutex, on_state, NULL);
+    return rc != 0 ? rc : pdk_lock_on_event(mutex, on_state, NULL);
 }
 
 static int fail(const char *what, const char *why)

@@ -107,25 +107,28 @@ static void ask_leader(struct client *c, pdk_leader *l)
 /* After a loss nothing is told of a grant; and nothing is told twice. */
 static void take_states(struct client *c)
 {
-    pdk_state state;
-    int64_t token;
-    while (pdk_lock_next_change(c->mutexes[0], &state, &token) == 1) {
+    pdk_event event;
+    while (pdk_lock_next_event(c->mutexes[0], &event) == 1) {
         see(SIGHT_POLLED);
-        if (token == c->polled_token && (state == c->polled || c->polled == PDK_LOST))
-            world_break(c->world, law, "client %d polls state %d of %llx after %d", c->id, (int)state,
-                        (unsigned long long)token, (int)c->polled);
-        c->polled = state;
-        c->polled_token = token;
+        if (event.kind != PDK_EVENT_STATE)
+            continue;
+        if (event.token == c->polled.token && (event.state == c->polled.state || c->polled.state == PDK_LOST))
+            world_break(c->world, law, "client %d polls state %d of %llx after %d", c->id, (int)event.state,
+                        (unsigned long long)event.token, (int)c->polled.state);
+        c->polled = event;
     }
 }
 
 static void take_terms(struct client *c)
 {
-    pdk_leader_change change;
-    while (c->candidate.leader != NULL && pdk_leader_next_change(c->candidate.leader, &change, NULL) == 1) {
-        if (change == c->polled_term && change != PDK_REVOKED && change != PDK_WITHDRAWN)
-            world_break(c->world, law, "client %d polls term %d twice", c->id, (int)change);
-        c->polled_term = change;
+    pdk_event event;
+    while (c->candidate.leader != NULL && pdk_lock_next_event(c->candidate.leader, &event) == 1) {
+        bool of_term = event.kind != PDK_EVENT_REVOKED && event.kind != PDK_EVENT_QUEUED;
+        if (of_term && event.kind != PDK_EVENT_WITHDRAWN && event.kind == c->polled_term.kind &&
+            event.state == c->polled_term.state)
+            world_break(c->world, law, "client %d polls event %d twice", c->id, (int)event.kind);
+        if (of_term)
+            c->polled_term = event;
     }
 }
 

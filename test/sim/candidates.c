@@ -11,18 +11,18 @@ static instant ms(int64_t n) { return n * 1000; }
 
 /* --- what is reported ---------------------------------------------------------------------------------------------- */
 
-/* Which changes can follow which; none before the first. */
-static bool may_follow(pdk_leader_change before, pdk_leader_change change)
+/* Which events can follow which; none before the first. */
+static bool may_follow(const pdk_event *before, const pdk_event *event)
 {
-    switch (change) {
-    case PDK_ELECTED:
-        return before == 0 || before == PDK_DEPOSED || before == PDK_WITHDRAWN;
-    case PDK_SUSPENDED:
-        return before == PDK_ELECTED || before == PDK_RESUMED;
-    case PDK_RESUMED:
-        return before == PDK_SUSPENDED;
-    case PDK_DEPOSED:
-        return before == PDK_ELECTED || before == PDK_SUSPENDED || before == PDK_RESUMED;
+    bool in_term = before->state == PDK_HELD || before->state == PDK_SUSPECT;
+    switch (event->kind) {
+    case PDK_EVENT_ELECTED:
+        return !in_term && event->state == PDK_HELD;
+    case PDK_EVENT_STATE:
+        return in_term && event->state != before->state && event->token == before->token &&
+               (event->state == PDK_HELD || event->state == PDK_SUSPECT);
+    case PDK_EVENT_DEPOSED:
+        return in_term && (event->state == PDK_LOST || event->state == PDK_FREE) && event->token == before->token;
     default:
         return true;
     }
@@ -42,29 +42,30 @@ static void judge_withdrawal(const struct client *c, int reason)
         excuse(EXCUSE_WITHDRAWN);
 }
 
-static void judge_change(struct candidate *k, pdk_leader_change change, int64_t token)
+static void judge_event(struct candidate *k, const pdk_event *event)
 {
     struct world *w = k->client->world;
-    if (!may_follow(k->change, change))
-        world_break(w, law, "change %d is reported after %d", (int)change, (int)k->change);
-    if (change == PDK_ELECTED && token <= k->token)
-        world_break(w, law, "a term has token %llx after %llx", (unsigned long long)token,
+    if (!may_follow(&k->told, event))
+        world_break(w, law, "event %d of state %d is reported after %d of state %d", (int)event->kind,
+                    (int)event->state, (int)k->told.kind, (int)k->told.state);
+    if (event->kind == PDK_EVENT_ELECTED && event->token <= k->token)
+        world_break(w, law, "a term has token %llx after %llx", (unsigned long long)event->token,
                     (unsigned long long)k->token);
-    if (change == PDK_WITHDRAWN && !k->client->closes)
+    if (event->kind == PDK_EVENT_WITHDRAWN && !k->client->closes)
         judge_withdrawal(k->client, pdk_leader_wait(k->leader, 0));
-    if (change == PDK_ELECTED)
-        k->token = token;
-    if (change != PDK_REVOKED)
-        k->change = change;
+    if (event->kind == PDK_EVENT_ELECTED)
+        k->token = event->token;
+    if (event->kind != PDK_EVENT_REVOKED && event->kind != PDK_EVENT_QUEUED)
+        k->told = *event;
 }
 
-/* Changes in the middle can be lost, where many wait: 16 at least are kept. */
-static void changed(pdk_leader *l, pdk_leader_change change, int64_t token, void *arg)
+/* Events in the middle can be lost, where many wait: 16 at least are kept. */
+static void happened(pdk_leader *l, const pdk_event *event, void *arg)
 {
     struct candidate *k = arg;
     (void)l;
-    STORY(k->client->world, "client %d candidate: change %d", k->client->id, (int)change);
-    judge_change(k, change, token);
+    STORY(k->client->world, "client %d candidate: event %d", k->client->id, (int)event->kind);
+    judge_event(k, event);
 }
 
 /* --- a term -------------------------------------------------------------------------------------------------------- */
@@ -153,7 +154,7 @@ int candidate_begin(struct candidate *k, struct client *c)
     if (rc == 0 && k->leader == NULL)
         rc = pdk_leader_new(&k->leader, c->library, "/2", o);
     if (rc == 0)
-        rc = pdk_leader_on_change(k->leader, changed, k);
+        rc = pdk_lock_on_event(k->leader, happened, k);
     pdk_leader_options_free(o);
     return rc;
 }

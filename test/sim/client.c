@@ -444,7 +444,7 @@ int client_make_mutex(struct client *c, int path, pdk_mutex **out)
         pdk_lock_options_set_lock_delay_ms(o, w->lock_delay_ms);
     if (rc == 0)
         rc = pdk_mutex_new(out, c->library, name, o);
-    if (rc == 0 && (rc = pdk_lock_on_revoke(*out, user_asked, c)) != 0) {
+    if (rc == 0 && (rc = pdk_lock_on_event(*out, user_asked, c)) != 0) {
         pdk_lock_free(*out);
         *out = NULL;
     }

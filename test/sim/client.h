@@ -170,7 +170,7 @@ struct candidate {
     struct client *client;
     pdk_leader *leader; /* NULL: none */
     int rounds;
-    pdk_leader_change change; /* the last that was reported; 0: none */
+    pdk_event told; /* the last of its terms that was reported; 0: none */
     int64_t token;
 };
 
@@ -252,12 +252,10 @@ struct client {
     pdk_log_level log_level;
     bool told; /* of its session */
     pdk_session_state told_state;
-    pdk_state polled; /* the last change of its first lock */
-    int64_t polled_token;
-    pdk_leader_change polled_term;
-    bool dispatching; /* that thread is at work */
-    bool dispatches;  /* its callbacks run on a thread of its own program */
-    bool oversized;   /* the requests for its lock on path 0 are over jute.maxbuffer */
+    pdk_event polled, polled_term; /* the last change of its first lock, and of its candidate's terms */
+    bool dispatching;              /* that thread is at work */
+    bool dispatches;               /* its callbacks run on a thread of its own program */
+    bool oversized;                /* the requests for its lock on path 0 are over jute.maxbuffer */
     bool refuses_mixed;
     bool looks_ahead; /* its waiters watch the contender before their predecessor */
     bool secretive;   /* its nodes are for itself alone, by its credentials */
@@ -348,7 +346,7 @@ void zookeeper_complete(struct client *c, const struct message *m);
 void *user_run(void *user);
 
 /* users.c: a holder is asked for its lock. */
-void user_asked(pdk_mutex *m, int64_t token, void *client);
+void user_asked(pdk_mutex *m, const pdk_event *event, void *client);
 
 /* The thread that dispatches callbacks. */
 void *client_dispatch(void *client);

@@ -283,9 +283,12 @@ static int hold_ms(const struct user *u)
 }
 
 /* At most once per grant, of a lock that it had. */
-void user_asked(pdk_mutex *m, int64_t token, void *arg)
+void user_asked(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     struct client *c = arg;
+    int64_t token = event->token;
+    if (event->kind != PDK_EVENT_REVOKED)
+        return;
     const struct claim *claim = claim_of(c, token);
     if (claim != NULL && !claim->revoked)
         world_break(c->world, law, "client %d is asked for its lock, and nobody wants it", c->id);

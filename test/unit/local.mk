@@ -1,9 +1,9 @@
 unit_programs = \
-	%D%/census %D%/changes %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
+	%D%/census %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/events %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
 	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
 	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
-%C%_changes_SOURCES = %D%/test_changes.c
+%C%_events_SOURCES = %D%/test_events.c
 %C%_check_SOURCES = %D%/test_check.c
 %C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/lease.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
