@@ -20,7 +20,7 @@ static void set_tls(pdk_client_options *o)
 {
     const char *ca = worker_text("ca");
     if (ca != NULL)
-        check(pdk_client_options_set_tls(o, ca, worker_text("cert"), worker_text("key"), NULL, NULL), "TLS");
+        check(pdk_client_options_set_tls(o, ca, worker_text("cert"), worker_text("key"), false, NULL, NULL), "TLS");
 }
 
 static void *connect_client(const char *where)
@@ -39,10 +39,8 @@ static void disconnect(void *client) { pdk_client_free(client); }
 
 static void set_options(pdk_lock_options *o)
 {
-    if (worker_option("handover", 0) > 0)
-        check(pdk_lock_options_set_local_handover(o, (unsigned)worker_option("handover", 0)), "handover");
-    if (worker_option("idle_hold_ms", 0) > 0)
-        check(pdk_lock_options_set_idle_hold_ms(o, (int)worker_option("idle_hold_ms", 0)), "idle_hold_ms");
+    unsigned turns = (unsigned)worker_option("handover", 0);
+    check(pdk_lock_options_set_keep(o, turns, (int)worker_option("idle_hold_ms", 0)), "handover, idle_hold_ms");
     if (worker_option("nowait", 0) > 0)
         check(pdk_lock_options_set_unlock_nowait(o, true), "nowait");
 }
@@ -55,14 +53,14 @@ static unsigned several(void)
 
 static pdk_lock *new_several(pdk_client *c, const char *path, const pdk_lock_options *o)
 {
-    pdk_multilock *m;
+    pdk_mutex *m;
     char names[SEVERAL_MAX][NAME_SIZE];
     const char *paths[SEVERAL_MAX];
     for (unsigned i = 0; i < several(); i++) {
         snprintf(names[i], sizeof names[i], "%s-%u", path, i);
         paths[i] = names[i];
     }
-    check(pdk_multilock_new(&m, c, paths, several(), o), "multi-lock");
+    check(pdk_mutex_new_several(&m, c, paths, several(), o), "multi-lock");
     return m;
 }
 
@@ -92,9 +90,9 @@ static void lock_free(void *lock)
         usleep(AGAIN_US);
 }
 
-static void lock(void *lock) { check(several() > 0 ? pdk_multilock_lock(lock) : pdk_mutex_lock(lock), "lock"); }
+static void lock(void *lock) { check(several() > 0 ? pdk_mutex_lock(lock) : pdk_mutex_lock(lock), "lock"); }
 
-static void unlock(void *lock) { check(several() > 0 ? pdk_multilock_unlock(lock) : pdk_mutex_unlock(lock), "unlock"); }
+static void unlock(void *lock) { check(several() > 0 ? pdk_mutex_unlock(lock) : pdk_mutex_unlock(lock), "unlock"); }
 
 struct waiter {
     pdk_grant *grant;
@@ -142,7 +140,7 @@ static double look(void *lock, const char *name, int n)
         if (strcmp(name, "state") == 0)
             sum += pdk_lock_state(lock);
         else if (strcmp(name, "token") == 0)
-            sum += pdk_lock_token(lock, &token);
+            sum += pdk_lock_token(lock, &token, NULL);
         else
             sum += pdk_lock_valid_ms(lock);
     return (worker_now() - from) * 1e9 / n;

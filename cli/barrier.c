@@ -40,7 +40,7 @@ struct barrier {
     /* at work */
     pdk_client *client;
     pdk_barrier *simple;
-    pdk_double_barrier *member;
+    pdk_barrier *member;
     struct pdk__cli_spawned companion;
     int signals;
     char why[256]; /* the last call has failed */
@@ -51,7 +51,7 @@ struct barrier {
 #define AT(member) .at = offsetof(struct barrier, member)
 
 static const struct pdk__cli_option own_options[] = {
-    {"members", 'N', KIND_NUMBER, AT(members), .low = 1, .high = PDK_DOUBLE_BARRIER_MAX, .value = "COUNT",
+    {"members", 'N', KIND_NUMBER, AT(members), .low = 1, .high = PDK_BARRIER_MEMBERS_MAX, .value = "COUNT",
      .help = "how many members enter together"},
     {"leave-wait", 0, KIND_SECONDS, AT(leave_ms), .help = "wait at most so long for the others to leave"},
     {"json", 0, KIND_FLAG, AT(json), .help = "of wait, set and remove: a JSON object"},
@@ -128,7 +128,7 @@ static int parse(struct barrier *b, int argc, char **argv)
 static int note(struct barrier *b, int rc)
 {
     if (b->member != NULL)
-        pdk_double_barrier_last_error(b->member, b->why, sizeof b->why);
+        pdk_barrier_last_error(b->member, b->why, sizeof b->why);
     else
         pdk_barrier_last_error(b->simple, b->why, sizeof b->why);
     return rc;
@@ -148,13 +148,13 @@ static int call_simple(void *arg)
 static int call_enter(void *arg)
 {
     struct barrier *b = arg;
-    return note(b, pdk_double_barrier_enter(b->member, b->options.wait_ms));
+    return note(b, pdk_barrier_enter(b->member, b->options.wait_ms));
 }
 
 static int call_leave(void *arg)
 {
     struct barrier *b = arg;
-    return note(b, pdk_double_barrier_leave(b->member, b->leave_ms));
+    return note(b, pdk_barrier_leave(b->member, b->leave_ms));
 }
 
 static void report(const struct barrier *b, const char *what)
@@ -253,7 +253,7 @@ static int stay(struct barrier *b)
 static int run_member(struct barrier *b)
 {
     int signal = 0;
-    int rc = pdk_double_barrier_new(&b->member, b->client, b->options.path, (unsigned)b->members);
+    int rc = pdk_barrier_new_double(&b->member, b->client, b->options.path, (unsigned)b->members);
     if (rc == 0)
         rc = pdk__cli_call_run(b->signals, call_enter, b, &signal);
     if (rc == 0 && signal == 0)
@@ -305,7 +305,7 @@ static int run(struct barrier *b)
     }
     if (b->client != NULL)
         pdk_client_close(b->client);
-    pdk_double_barrier_free(b->member);
+    pdk_barrier_free(b->member);
     pdk_client_free(b->client);
     return status;
 }

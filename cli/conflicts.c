@@ -30,8 +30,8 @@ static void add_recipe(struct pdk__cli_conflicts *m, const char *name)
 
 static void add(struct pdk__cli_conflicts *m, const pdk_contender_list *list, size_t i)
 {
-    pdk_dialect dialect = pdk_contender_dialect(list, i);
-    add_recipe(m, pdk_contender_name(list, i));
+    pdk_dialect dialect = (pdk_dialect)pdk_contender_number(list, i, PDK_CONTENDER_DIALECT);
+    add_recipe(m, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     m->kazoo = m->kazoo || pdk__cli_is_kazoo(list, i);
     int64_t limit = pdk_contender_number(list, i, PDK_CONTENDER_LIMIT);
     m->limits = m->limits || (limit > 0 && m->limit > 0 && limit != m->limit);

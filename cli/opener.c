@@ -23,10 +23,11 @@ struct pdk__cli_opener {
  * runs in the loop that renews the lease, so a line is left out when it would have to wait for a reader. */
 static void log_line(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
 {
+    static const char *const names[] = {"none", "error", "warning", "info", "debug"};
     struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
     (void)c, (void)at_ms, (void)arg;
     if (poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0)
-        pdk__cli_message("%s: %s", pdk_log_level_name(level), text);
+        pdk__cli_message("%s: %s", names[level], text);
 }
 
 static void set_log(const struct pdk__cli_options *o)

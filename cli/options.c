@@ -94,7 +94,7 @@ static int take_acl(struct pdk__cli_options *o, char *value)
 static int take_also(struct pdk__cli_options *o, char *value)
 {
     if (o->n_also == sizeof o->also / sizeof *o->also)
-        return pdk__cli_usage("%s: at most %d paths can be locked at once", o->command, PDK_MULTILOCK_MAX);
+        return pdk__cli_usage("%s: at most %d paths can be locked at once", o->command, PDK_MUTEX_PATHS_MAX);
     o->also[o->n_also++] = value;
     return pdk__cli_target_path(o->command, value);
 }

@@ -5,7 +5,7 @@
 #include "cli/security.h"
 
 #include <paddock/client.h>
-#include <paddock/multilock.h>
+#include <paddock/mutex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct pdk__cli_options {
     const char *command; /* the sub-command, for messages */
     const char *hosts;
     const char *path;
-    const char *also[PDK_MULTILOCK_MAX - 1]; /* the paths that are locked with it */
+    const char *also[PDK_MUTEX_PATHS_MAX - 1]; /* the paths that are locked with it */
     unsigned n_also;
     bool elect;             /* a leadership, not a lock */
     int mode;               /* of a lock: an enum pdk__cli_mode */

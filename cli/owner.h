@@ -11,6 +11,9 @@ void pdk__cli_owner(const pdk_contender_list *list, size_t i, char *text, size_t
 /* "paddock", "curator", "kazoo", "foreign", "junk". */
 const char *pdk__cli_library(const pdk_contender_list *list, size_t i);
 
+/* Could no lock library have created it? */
+bool pdk__cli_is_junk(const pdk_contender_list *list, size_t i);
+
 /* Is it one of go-zookeeper's? Its names are Curator's with a number of its own form. */
 bool pdk__cli_is_go(const pdk_contender_list *list, size_t i);
 

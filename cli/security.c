@@ -84,9 +84,7 @@ static int take_tls(struct pdk__cli_security *s, const char *command, pdk_client
 {
     if (s->ca == NULL || s->cert == NULL || s->key == NULL)
         return pdk__cli_usage("%s: TLS needs --tls-ca, --tls-cert and --tls-key", command);
-    int rc = pdk_client_options_set_tls(o, s->ca, s->cert, s->key, give_secret, s);
-    if (rc == 0)
-        rc = pdk_client_options_set_tls_any_name(o, s->any_name);
+    int rc = pdk_client_options_set_tls(o, s->ca, s->cert, s->key, s->any_name, give_secret, s);
     if (rc == PDK_EINVAL)
         return pdk__cli_usage("%s: the name of a file for TLS is empty, or has a comma in it", command);
     if (rc != 0)
@@ -138,7 +136,7 @@ void pdk__cli_security_silence(const struct pdk__cli_security *s)
 
 const char *pdk__cli_security_built(void)
 {
-    if (pdk_has_tls())
-        return pdk_has_sasl() ? "TLS, SASL" : "TLS, no SASL";
-    return pdk_has_sasl() ? "SASL, no TLS" : "no TLS, no SASL";
+    if (pdk_has(PDK_TLS))
+        return pdk_has(PDK_SASL) ? "TLS, SASL" : "TLS, no SASL";
+    return pdk_has(PDK_SASL) ? "SASL, no TLS" : "no TLS, no SASL";
 }

@@ -41,7 +41,7 @@ static int write_guarded(zhandle_t *zh, pdk_mutex *m, const char *result, const 
 {
     static zoo_op_t ops[2];
     static zoo_op_result_t results[2];
-    int rc = pdk_lock_guard(m, &ops[0]);
+    int rc = pdk_lock_guard(m, 0, &ops[0]);
     if (rc != 0)
         return rc;
     zoo_set_op_init(&ops[1], result, value, (int)strlen(value), -1, NULL);
@@ -60,7 +60,7 @@ static int work(zhandle_t *zh, pdk_client *c, const char *path)
     int rc = pdk_mutex_new(&m, c, path, NULL);
     if (rc == 0)
         rc = pdk_mutex_timedlock(m, LIMIT_MS);
-    if (rc == 0 && (rc = pdk_lock_token(m, &token)) == 0) {
+    if (rc == 0 && (rc = pdk_lock_token(m, &token, NULL)) == 0) {
         printf("held, token %" PRId64 "\n", token);
         snprintf(value, sizeof value, "%" PRId64, token);
         zoo_acreate(zh, result, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_made, NULL);

@@ -61,7 +61,7 @@ static int ask(struct job *j, pdk_client *c, const char *path, int i)
 static int do_work(const struct job *jobs, struct job *j)
 {
     int64_t token;
-    int rc = j->rc != 0 ? j->rc : pdk_grant_token(j->grant, &token);
+    int rc = j->rc != 0 ? j->rc : pdk_grant_token(j->grant, &token, NULL);
     if (rc == 0)
         printf("held %d, token %" PRId64 "\n", (int)(j - jobs), token);
     else

@@ -116,7 +116,7 @@ static int take_turn(struct worker *w, int round)
     if (rc)
         return fail(w, "lock", rc);
     atomic_store(&w->lost_at_ns, 0);
-    rc = pdk_lock_token(w->mutex, &token);
+    rc = pdk_lock_token(w->mutex, &token, NULL);
     if (rc)
         return fail(w, "token", rc);
     tell(w, (struct record){.at_ns = since,

@@ -134,8 +134,8 @@ static int open_writer(struct writer *w)
     if (rc == 0)
         rc = pdk_mutex_timedlock(w->mutex, PATIENCE_MS);
     if (rc == 0)
-        rc = pdk_lock_token(w->mutex, &w->token);
-    return rc ? rc : pdk_lock_guard(w->mutex, &w->check);
+        rc = pdk_lock_token(w->mutex, &w->token, NULL);
+    return rc ? rc : pdk_lock_guard(w->mutex, 0, &w->check);
 }
 
 static void close_writer(struct writer *w)

@@ -33,7 +33,7 @@ static void say(const char *what, int64_t token)
 static void work(pdk_leader *l)
 {
     int64_t token;
-    if (pdk_leader_is_leader(l) && pdk_lock_valid_ms(l) > WORK_MS && pdk_lock_token(l, &token) == 0)
+    if (pdk_lock_state(l) == PDK_HELD && pdk_lock_valid_ms(l) > WORK_MS && pdk_lock_token(l, &token, NULL) == 0)
         say("working", token);
 }
 
@@ -78,7 +78,7 @@ static int take_all(pdk_leader *l)
 static int end(pdk_leader *l)
 {
     int64_t token;
-    if (pdk_lock_token(l, &token) == 0)
+    if (pdk_lock_token(l, &token, NULL) == 0)
         say("standing down: asked to end", token);
     return pdk_leader_resign(l);
 }
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     }
     int rc = pdk_client_new(&client, argv[1], NULL);
     if (rc == 0)
-        rc = pdk_leader_new(&leader, client, argv[2], NULL); /* its id: this host, and this process */
+        rc = pdk_leader_new(&leader, client, argv[2], PDK_LATCH, NULL); /* its id: this host, and this process */
     if (rc == 0)
         rc = run(leader, signals);
     if (rc != 0)

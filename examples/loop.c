@@ -77,7 +77,7 @@ static void granted(int rc, void *arg)
         return;
     }
     p->held = true;
-    pdk_grant_token(p->grant, &token);
+    pdk_grant_token(p->grant, &token, NULL);
     say("held", token);
 }
 

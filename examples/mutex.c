@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     pdk_client *client = NULL;
     pdk_mutex *mutex = NULL;
     int64_t token = 0;
-    char why[300] = "";
+    char why[300];
 
     int rc = pdk_client_new(&client, argc > 1 ? argv[1] : "127.0.0.1:2181", NULL);
     if (rc == 0)
@@ -16,17 +16,15 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = pdk_mutex_timedlock(mutex, 10000); /* or pdk_mutex_lock(), or pdk_mutex_trylock() */
     if (rc == 0) {
-        rc = pdk_lock_token(mutex, &token);
-        if (rc == 0 && pdk_lock_state(mutex) == PDK_HELD)
-            printf("held, token %" PRId64 "\n", token); /* the work; give the token to what you write to */
-        int gone = pdk_mutex_unlock(mutex);             /* PDK_ELOST: it was not ours any more while we worked */
-        rc = rc ? rc : gone;
+        pdk_lock_token(mutex, &token, NULL);
+        printf("held, token %" PRId64 "\n", token); /* the work; give the token to what you write to */
+        rc = pdk_mutex_unlock(mutex);               /* PDK_ELOST: it was not ours any more while we worked */
     }
-    if (rc && mutex)
-        pdk_lock_last_error(mutex, why, sizeof why); /* which server or which holder; the code is the class alone */
-    if (rc)
-        fprintf(stderr, "mutex: %s\n", why[0] ? why : pdk_strerror(rc));
+    if (rc != 0) { /* the text names the server or the holder, where there is one */
+        bool told = pdk_lock_last_error(mutex, why, sizeof why) > 0;
+        fprintf(stderr, "mutex: %s\n", told ? why : pdk_strerror(rc));
+    }
     pdk_lock_free(mutex);
     pdk_client_free(client);
-    return rc ? 1 : 0;
+    return rc != 0;
 }

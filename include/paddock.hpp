@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -48,35 +49,23 @@ class error_category final : public std::error_category
 {
   public:
     const char *name() const noexcept override { return "paddock"; }
-
     std::string message(int code) const override { return pdk_strerror(code); }
 
     std::error_condition default_error_condition(int code) const noexcept override
     {
-        switch (code) {
-        case PDK_EINVAL:
-            return std::errc::invalid_argument;
-        case PDK_ENOMEM:
-            return std::errc::not_enough_memory;
-        case PDK_EBUSY:
-            return std::errc::device_or_resource_busy;
-        case PDK_ETIMEDOUT:
-            return std::errc::timed_out;
-        case PDK_EPERM:
-            return std::errc::operation_not_permitted;
-        case PDK_EDEADLK:
-            return std::errc::resource_deadlock_would_occur;
-        case PDK_ECANCELED:
-            return std::errc::operation_canceled;
-        case PDK_EACCES:
-            return std::errc::permission_denied;
-        case PDK_ENOENT:
-            return std::errc::no_such_file_or_directory;
-        case PDK_EDISCONNECTED:
-            return std::errc::not_connected;
-        default:
-            return {code, *this};
-        }
+        static constexpr struct {
+            int code;
+            std::errc condition;
+        } known[] = {
+            {PDK_EINVAL, std::errc::invalid_argument},          {PDK_ENOMEM, std::errc::not_enough_memory},
+            {PDK_EBUSY, std::errc::device_or_resource_busy},    {PDK_ETIMEDOUT, std::errc::timed_out},
+            {PDK_EPERM, std::errc::operation_not_permitted},    {PDK_EDEADLK, std::errc::resource_deadlock_would_occur},
+            {PDK_ECANCELED, std::errc::operation_canceled},     {PDK_EACCES, std::errc::permission_denied},
+            {PDK_ENOENT, std::errc::no_such_file_or_directory}, {PDK_EDISCONNECTED, std::errc::not_connected}};
+        for (const auto &each : known)
+            if (each.code == code)
+                return each.condition;
+        return {code, *this};
     }
 };
 
@@ -111,7 +100,6 @@ class incident_error final : public std::system_error
 {
   public:
     incident_error(int code, const std::string &text) : std::system_error(make_error(code)), text_(text) {}
-
     const char *what() const noexcept override { return text_.what(); }
 
   private:
@@ -159,61 +147,77 @@ inline int option_ms(std::chrono::milliseconds time)
     return fits ? static_cast<int>(time.count()) : -1;
 }
 
-/* The functions of objects, by number. The library may be about to call one while its object ends: then the number is
+/* The functions of an object, by number. The library may be about to call one while its object ends: then the number is
  * unknown, and nothing is called. */
 template <class Functions> class registry
 {
   public:
-    registry() : number_(add(std::make_shared<Functions>())) {}
-    ~registry() { remove(); }
-    registry(registry &&other) noexcept : number_(std::exchange(other.number_, 0)) {}
-
-    registry &operator=(registry &&other) noexcept
-    {
-        std::swap(number_, other.number_);
-        return *this;
-    }
+    registry() : functions_(std::make_shared<Functions>()), number_(add(functions_)) {}
 
     /* What the library gets as the argument of a callback. */
     void *argument() const noexcept { return reinterpret_cast<void *>(number_); }
-
-    std::shared_ptr<Functions> functions() const { return find(argument()); }
+    const std::shared_ptr<Functions> &functions() const { return functions_; }
 
     static std::shared_ptr<Functions> find(void *argument)
     {
-        std::lock_guard<std::mutex> held(mutex());
-        auto found = all().find(reinterpret_cast<std::uintptr_t>(argument));
-        return found != all().end() ? found->second : nullptr;
+        std::lock_guard<std::mutex> held(shared().mutex);
+        auto found = shared().all.find(reinterpret_cast<std::uintptr_t>(argument));
+        return found != shared().all.end() ? found->second.lock() : nullptr;
     }
 
   private:
-    static std::mutex &mutex()
+    struct table {
+        std::mutex mutex;
+        std::map<std::uintptr_t, std::weak_ptr<Functions>> all;
+        std::uintptr_t last = 0;
+    };
+
+    static table &shared()
     {
-        static std::mutex instance;
+        static table instance;
         return instance;
     }
 
-    static std::map<std::uintptr_t, std::shared_ptr<Functions>> &all()
+    static std::uintptr_t add(const std::shared_ptr<Functions> &functions)
     {
-        static std::map<std::uintptr_t, std::shared_ptr<Functions>> instance;
-        return instance;
+        std::lock_guard<std::mutex> held(shared().mutex);
+        for (auto each = shared().all.begin(); each != shared().all.end();)
+            each = each->second.expired() ? shared().all.erase(each) : std::next(each);
+        shared().all[++shared().last] = functions;
+        return shared().last;
     }
 
-    static std::uintptr_t add(std::shared_ptr<Functions> functions)
-    {
-        static std::uintptr_t last;
-        std::lock_guard<std::mutex> held(mutex());
-        all()[++last] = std::move(functions);
-        return last;
-    }
-
-    void remove() noexcept
-    {
-        std::lock_guard<std::mutex> held(mutex());
-        all().erase(number_);
-    }
-
+    std::shared_ptr<Functions> functions_;
     std::uintptr_t number_;
+};
+
+/* The end of what a unique_ptr has. */
+template <auto end> struct ends {
+    template <class Native> void operator()(Native *native) const noexcept { end(native); }
+};
+
+/* Options of the library, and the setters that a class derived from it has: SELF, of which a setter returns the object. */
+template <class Self, class Native, Native *(*make)(), void (*free)(Native *)> class options
+{
+  public:
+    options() : options_(make())
+    {
+        if (options_ == nullptr)
+            throw std::bad_alloc();
+    }
+
+    /* For what has no function here. Borrowed. */
+    Native *native() const noexcept { return options_.get(); }
+
+  protected:
+    template <class Setter, class... Args> Self &set(const char *what, Setter setter, Args... args)
+    {
+        check(setter(native(), args...), what);
+        return static_cast<Self &>(*this);
+    }
+
+  private:
+    std::unique_ptr<Native, ends<free>> options_;
 };
 
 } // namespace detail
@@ -222,47 +226,22 @@ template <class Functions> class registry
 
 /* As pdk_client_options; each setter throws the error of its namesake. */
 class client_options
+    : public detail::options<client_options, pdk_client_options, pdk_client_options_new, pdk_client_options_free>
 {
   public:
-    client_options() : options_(pdk_client_options_new())
-    {
-        if (options_ == nullptr)
-            throw std::bad_alloc();
-    }
-
     client_options &session_timeout(std::chrono::milliseconds timeout)
     {
-        detail::check(pdk_client_options_set_session_timeout_ms(native(), detail::option_ms(timeout)),
-                      "session timeout");
-        return *this;
+        return set("session timeout", pdk_client_options_set_session_timeout_ms, detail::option_ms(timeout));
     }
-
     client_options &auth(const std::string &scheme, const std::string &credentials)
     {
-        detail::check(pdk_client_options_add_auth(native(), scheme.c_str(), credentials.c_str()), "authentication");
-        return *this;
+        return set("authentication", pdk_client_options_add_auth, scheme.c_str(), credentials.c_str());
     }
-
     client_options &acl(const std::string &scheme, const std::string &id, int permissions)
     {
-        detail::check(pdk_client_options_add_acl(native(), scheme.c_str(), id.c_str(), permissions), "ACL");
-        return *this;
+        return set("ACL", pdk_client_options_add_acl, scheme.c_str(), id.c_str(), permissions);
     }
-
-    client_options &label(const std::string &text)
-    {
-        detail::check(pdk_client_options_set_label(native(), text.c_str()), "label");
-        return *this;
-    }
-
-    /* For what has no function here. Borrowed. */
-    pdk_client_options *native() const noexcept { return options_.get(); }
-
-  private:
-    struct end {
-        void operator()(pdk_client_options *options) const noexcept { pdk_client_options_free(options); }
-    };
-    std::unique_ptr<pdk_client_options, end> options_;
+    client_options &label(const std::string &text) { return set("label", pdk_client_options_set_label, text.c_str()); }
 };
 
 /* The buckets of a histogram, and the sum of all values. */
@@ -305,8 +284,10 @@ class client_stats
     paddock::histogram histogram(pdk_histogram which) const
     {
         paddock::histogram result;
-        for (std::size_t i = 0; i < pdk_stats_buckets(native(), which); i++)
-            result.buckets.push_back({pdk_stats_bound(native(), which, i), pdk_stats_bucket(native(), which, i)});
+        std::int64_t bound = 0;
+        std::uint64_t count = 0;
+        for (std::size_t i = 0; pdk_stats_bucket(native(), which, i, &bound, &count); i++)
+            result.buckets.push_back({bound, count});
         result.sum = pdk_stats_sum(native(), which);
         return result;
     }
@@ -346,35 +327,14 @@ class client
     }
 
     /* Wait until the session is connected. False: not in TIME. */
-    template <class Rep, class Period> bool wait_for(const std::chrono::duration<Rep, Period> &time)
-    {
-        int rc = pdk_client_wait(native(), detail::timeout_ms(time));
-        if (rc == PDK_ETIMEDOUT)
-            return false;
-        if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_client_last_error));
-        return true;
-    }
+    template <class Time> bool wait_for(const Time &time) { return wait(pdk_client_wait, detail::timeout_ms(time)); }
 
     /* End the session now, rather than in the destructor. */
-    void close()
-    {
-        int rc = pdk_client_close(native());
-        if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_client_last_error));
-    }
+    void close() { in_time(pdk_client_close(native())); }
 
     /* Wait until the releases that have begun are over. False: not in TIME. */
-    template <class Rep, class Period> bool flush_for(const std::chrono::duration<Rep, Period> &time)
-    {
-        int rc = pdk_client_flush(native(), detail::timeout_ms(time));
-        if (rc < 0 && rc != PDK_ETIMEDOUT)
-            detail::raise(rc, detail::incident(native(), pdk_client_last_error));
-        return rc == 0;
-    }
-
-    void flush() { flush_for(std::chrono::milliseconds::max()); }
-
+    template <class Time> bool flush_for(const Time &time) { return wait(pdk_client_flush, detail::timeout_ms(time)); }
+    void flush() { wait(pdk_client_flush, PDK_FOREVER); }
     pdk_session_state state() const noexcept { return pdk_client_state(native()); }
     std::int64_t session_id() const noexcept { return pdk_client_session_id(native()); }
 
@@ -385,84 +345,62 @@ class client
     pdk_client *native() const noexcept { return client_.get(); }
 
   private:
-    struct end {
-        void operator()(pdk_client *client) const noexcept { pdk_client_free(client); }
-    };
-    std::unique_ptr<pdk_client, end> client_;
+    bool wait(int (*verb)(pdk_client *, std::int64_t), std::int64_t ms) { return in_time(verb(native(), ms)); }
+
+    bool in_time(int rc) const
+    {
+        if (rc < 0 && rc != PDK_ETIMEDOUT)
+            detail::raise(rc, detail::incident(native(), pdk_client_last_error));
+        return rc == 0;
+    }
+
+    std::unique_ptr<pdk_client, detail::ends<pdk_client_free>> client_;
 };
 
 /* --- what the locks have in common --------------------------------------------------------------------------------- */
 
+/* As pdk_lock_options; each setter throws the error of its namesake. A lock for which one has no meaning throws
+ * PDK_ENOTSUP. A lock copies what it needs. */
+class lock_options : public detail::options<lock_options, pdk_lock_options, pdk_lock_options_new, pdk_lock_options_free>
+{
+  public:
+    lock_options &data(const std::string &bytes)
+    {
+        return set("data", pdk_lock_options_set_data, bytes.data(), bytes.size());
+    }
+    lock_options &min_token(std::int64_t token) { return set("token", pdk_lock_options_set_min_token, token); }
+    lock_options &confirmed(bool yes = true) { return set("confirmed", pdk_lock_options_set_confirmed, yes); }
+    lock_options &look_ahead(bool yes = true) { return set("look-ahead", pdk_lock_options_set_look_ahead, yes); }
+    lock_options &refuse_mixed(bool yes = true) { return set("mixed", pdk_lock_options_set_refuse_mixed, yes); }
+    lock_options &unlock_nowait(bool yes = true) { return set("nowait", pdk_lock_options_set_unlock_nowait, yes); }
+    lock_options &lock_delay(std::chrono::milliseconds time)
+    {
+        return set("lock delay", pdk_lock_options_set_lock_delay_ms, detail::option_ms(time));
+    }
+    lock_options &keep(unsigned turns, std::chrono::milliseconds idle = {})
+    {
+        return set("keep", pdk_lock_options_set_keep, turns, detail::option_ms(idle));
+    }
+};
+
 namespace detail
 {
 
-/* The C functions of one kind of lock. give_back() releases whatever the calling thread holds. */
-struct mutex_calls {
-    static constexpr auto lock = pdk_mutex_lock;
-    static constexpr auto trylock = pdk_mutex_trylock;
-    static constexpr auto timedlock = pdk_mutex_timedlock;
-    static constexpr auto unlock = pdk_mutex_unlock;
-    static constexpr auto give_back = pdk_mutex_unlock;
-};
-
-struct rwlock_calls {
-    static constexpr auto lock = pdk_rwlock_wrlock;
-    static constexpr auto trylock = pdk_rwlock_trywrlock;
-    static constexpr auto timedlock = pdk_rwlock_timedwrlock;
-    static constexpr auto unlock = pdk_rwlock_wrunlock;
-
-    /* A lock for reading may be under the one for writing. */
-    static int give_back(pdk_lock *held) noexcept
-    {
-        int rc = pdk_rwlock_rdunlock(held);
-        return rc == PDK_EPERM ? pdk_rwlock_wrunlock(held) : rc;
-    }
-};
-
-struct multilock_calls {
-    static constexpr auto lock = pdk_multilock_lock;
-    static constexpr auto trylock = pdk_multilock_trylock;
-    static constexpr auto timedlock = pdk_multilock_timedlock;
-    static constexpr auto unlock = pdk_multilock_unlock;
-    static constexpr auto give_back = pdk_multilock_unlock;
-};
-
-/* The object, and the program's functions. */
-template <class Calls> class lockable
+/* A pdk_lock of any kind. */
+class object
 {
   public:
     using event_function = std::function<void(const pdk_event &event)>;
-
-    /* Lock; returns only with a grant that is valid. */
-    void lock() { check(Calls::lock(native())); }
-
-    /* Lock if the lock is free. */
-    bool try_lock() { return granted(Calls::trylock(native())); }
-
-    template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
-    {
-        return granted(Calls::timedlock(native(), timeout_ms(time)));
-    }
-
-    template <class Clock, class Duration> bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
-    {
-        return granted(Calls::timedlock(native(), timeout_ms(time)));
-    }
-
-    /* Unlock; an error goes to the handler of on_unlock_error(). */
-    void unlock() noexcept { report(Calls::unlock(native())); }
-
-    /* Unlock, and throw when the lock was lost (PDK_ELOST), or when no server has confirmed (PDK_EUNKNOWN). */
-    void release() { check(Calls::unlock(native())); }
 
     /* The state of the calling thread's grant, and for how long it is certain to last. No request. */
     pdk_state state() const noexcept { return pdk_lock_state(native()); }
     std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(pdk_lock_valid_ms(native())); }
 
-    /* What unlock() does with an error. An empty function: a line on the standard error. Before the first lock. */
-    void on_unlock_error(unlock_error_handler handler) { program_.functions()->unlock_error = std::move(handler); }
+    /* The token of the calling thread's grant, and the number of its turn. The pair rises with every owner. */
+    std::int64_t token() const { return tokens().first; }
+    std::uint64_t turn() const { return tokens().second; }
 
-    /* Called with each event that the program did not ask for. Before the first lock. */
+    /* Called with each event, on the client's callback thread. Before the first lock, or the start of a leader. */
     void on_event(event_function function)
     {
         bool wanted = static_cast<bool>(function);
@@ -474,7 +412,18 @@ template <class Calls> class lockable
     pdk_lock *native() const noexcept { return object_.get(); }
 
   protected:
-    explicit lockable(pdk_lock *made) : object_(made) {}
+    struct program {
+        event_function event;
+        unlock_error_handler unlock_error;
+    };
+
+    /* By MAKE, a ..._new(), with its arguments after the client. */
+    template <class Make, class... Args> object(const char *what, Make make, client &c, Args... args)
+    {
+        pdk_lock *made = nullptr;
+        detail::check(make(&made, c.native(), args...), what);
+        object_.reset(made);
+    }
 
     void check(int rc) const
     {
@@ -490,28 +439,21 @@ template <class Calls> class lockable
         return true;
     }
 
-    void report(int rc) const noexcept
-    {
-        if (rc < 0)
-            tell(make_error(rc), incident(native(), pdk_lock_last_error));
-    }
+    registry<program> program_;
 
   private:
-    struct program {
-        event_function event;
-        unlock_error_handler unlock_error;
-    };
-
     /* What this thread holds is given back. A lock that another thread holds, or waits for, is a broken program's: it
      * ends, as it would with a std::mutex at best. */
     struct end {
         void operator()(pdk_lock *lock) const noexcept
         {
-            int rc = pdk_lock_free(lock);
-            while (rc == PDK_EBUSY && Calls::give_back(lock) != PDK_EPERM)
-                rc = pdk_lock_free(lock);
-            if (rc == PDK_EBUSY)
-                std::terminate();
+            while (pdk_lock_free(lock) == PDK_EBUSY) {
+                int rc = pdk_mutex_unlock(lock);
+                if (rc == PDK_EINVAL)
+                    rc = pdk_rwlock_unlock(lock);
+                if (rc == PDK_EPERM || rc == PDK_EINVAL)
+                    std::terminate();
+            }
         }
     };
 
@@ -521,6 +463,50 @@ template <class Calls> class lockable
             functions->event(*event);
     }
 
+    std::pair<std::int64_t, std::uint64_t> tokens() const
+    {
+        std::pair<std::int64_t, std::uint64_t> both{};
+        check(pdk_lock_token(native(), &both.first, &both.second));
+        return both;
+    }
+
+    std::unique_ptr<pdk_lock, end> object_;
+};
+
+/* A lock that is taken by TIMEDLOCK: with 0 it is a try. */
+template <auto timedlock, auto give_back> class lockable : public object
+{
+  public:
+    /* Lock; returns only with a grant that is valid. */
+    void lock() { check(timedlock(native(), PDK_FOREVER)); }
+
+    /* Lock if the lock is free. Throws PDK_EDISCONNECTED while no server is connected: client::wait_for(). */
+    bool try_lock() { return in_time(0); }
+
+    /* Likewise, and wait for a duration, or until a time point. */
+    template <class Time> bool try_lock_for(const Time &time) { return in_time(timeout_ms(time)); }
+    template <class Time> bool try_lock_until(const Time &time) { return in_time(timeout_ms(time)); }
+
+    /* Unlock; an error goes to the handler of on_unlock_error(). */
+    void unlock() noexcept
+    {
+        int rc = give_back(native());
+        if (rc < 0)
+            tell(make_error(rc), incident(native(), pdk_lock_last_error));
+    }
+
+    /* Unlock, and throw when the lock was lost (PDK_ELOST), or when no server has confirmed (PDK_EUNKNOWN). */
+    void release() { check(give_back(native())); }
+
+    /* What unlock() does with an error. An empty function: a line on the standard error. Before the first lock. */
+    void on_unlock_error(unlock_error_handler handler) { program_.functions()->unlock_error = std::move(handler); }
+
+  protected:
+    using object::object;
+
+  private:
+    bool in_time(std::int64_t ms) { return granted(timedlock(native(), ms)); }
+
     void tell(std::error_code error, const std::string &text) const noexcept
     {
         if (auto functions = program_.functions(); functions->unlock_error)
@@ -528,229 +514,74 @@ template <class Calls> class lockable
         else
             std::fprintf(stderr, "paddock: %s\n", text.empty() ? pdk_strerror(error.value()) : text.c_str());
     }
-
-    registry<program> program_;
-    std::unique_ptr<pdk_lock, end> object_;
 };
 
 } // namespace detail
 
-/* --- options of locks -------------------------------------------------------------------------------------------- */
-
-/* As pdk_lock_options; each setter throws the error of its namesake. A lock for which one has no meaning throws
- * PDK_ENOTSUP. */
-class lock_options
-{
-  public:
-    lock_options() : options_(pdk_lock_options_new())
-    {
-        if (options_ == nullptr)
-            throw std::bad_alloc();
-    }
-
-    lock_options &min_token(std::int64_t token)
-    {
-        detail::check(pdk_lock_options_set_min_token(native(), token), "least token");
-        return *this;
-    }
-
-    lock_options &confirmed(bool yes = true)
-    {
-        detail::check(pdk_lock_options_set_confirmed(native(), yes), "confirmed grants");
-        return *this;
-    }
-
-    lock_options &lock_delay(std::chrono::milliseconds time)
-    {
-        detail::check(pdk_lock_options_set_lock_delay_ms(native(), detail::option_ms(time)), "lock delay");
-        return *this;
-    }
-
-    lock_options &look_ahead(bool yes = true)
-    {
-        detail::check(pdk_lock_options_set_look_ahead(native(), yes), "look-ahead");
-        return *this;
-    }
-
-    lock_options &refuse_mixed(bool yes = true)
-    {
-        detail::check(pdk_lock_options_set_refuse_mixed(native(), yes), "refusal of mixed recipes");
-        return *this;
-    }
-
-    lock_options &unlock_nowait(bool yes = true)
-    {
-        detail::check(pdk_lock_options_set_unlock_nowait(native(), yes), "unlock without waiting");
-        return *this;
-    }
-
-    lock_options &local_handover(unsigned budget)
-    {
-        detail::check(pdk_lock_options_set_local_handover(native(), budget), "local hand-over");
-        return *this;
-    }
-
-    lock_options &idle_hold(std::chrono::milliseconds time)
-    {
-        detail::check(pdk_lock_options_set_idle_hold_ms(native(), detail::option_ms(time)), "idle hold");
-        return *this;
-    }
-
-    /* For what has no function here. Borrowed. */
-    pdk_lock_options *native() const noexcept { return options_.get(); }
-
-  private:
-    struct end {
-        void operator()(pdk_lock_options *options) const noexcept { pdk_lock_options_free(options); }
-    };
-    std::unique_ptr<pdk_lock_options, end> options_;
-};
-
-/* --- the mutex --------------------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------------------------- */
 
 /* As pdk_mutex. Meets Lockable and TimedLockable. An owner can lock again, as with a std::recursive_mutex. */
-class mutex : public detail::lockable<detail::mutex_calls>
+class mutex : public detail::lockable<pdk_mutex_timedlock, pdk_mutex_unlock>
 {
   public:
-    /* OPTIONS are copied. */
-    mutex(client &c, const std::string &path, const pdk_lock_options *options = nullptr)
-        : lockable(make(c, path, options))
+    mutex(client &c, const std::string &path, const lock_options &options = {})
+        : lockable(path.c_str(), pdk_mutex_new, c, path.c_str(), options.native())
     {
     }
 
-    mutex(client &c, const std::string &path, const lock_options &options) : mutex(c, path, options.native()) {}
+  protected:
+    using lockable::lockable;
+};
 
-    /* The token of the calling thread's grant. */
-    std::int64_t token() const
+/* Several paths as one lock, as pdk_mutex_new_several(). Where all locks are of one client it replaces std::scoped_lock
+ * over several, which tries one after another. */
+class multi_mutex : public mutex
+{
+  public:
+    multi_mutex(client &c, const std::vector<const char *> &paths, const lock_options &options = {})
+        : mutex("several paths", pdk_mutex_new_several, c, paths.data(), static_cast<unsigned>(paths.size()),
+                options.native())
     {
-        std::int64_t token = 0;
-        check(pdk_lock_token(native(), &token));
-        return token;
-    }
-
-    /* The number of its turn under its node. The pair of token and turn rises with every owner. */
-    std::uint64_t turn() const
-    {
-        std::uint64_t turn = 0;
-        check(pdk_lock_turn(native(), &turn));
-        return turn;
-    }
-
-  private:
-    static pdk_mutex *make(client &c, const std::string &path, const pdk_lock_options *options)
-    {
-        pdk_mutex *made = nullptr;
-        detail::check(pdk_mutex_new(&made, c.native(), path.c_str(), options), path.c_str());
-        return made;
     }
 };
 
-/* As pdk_rwlock. Meets Lockable and TimedLockable for writing, SharedLockable and SharedTimedLockable for reading. */
-class shared_mutex : public detail::lockable<detail::rwlock_calls>
+/* As pdk_rwlock. Meets Lockable and TimedLockable for writing, SharedLockable and SharedTimedLockable for reading.
+ * Each unlock gives back what the thread took last. */
+class shared_mutex : public detail::lockable<pdk_rwlock_timedwrlock, pdk_rwlock_unlock>
 {
   public:
-    /* OPTIONS are copied. */
-    shared_mutex(client &c, const std::string &path, const pdk_lock_options *options = nullptr)
-        : lockable(make(c, path, options))
-    {
-    }
-
-    shared_mutex(client &c, const std::string &path, const lock_options &options)
-        : shared_mutex(c, path, options.native())
+    shared_mutex(client &c, const std::string &path, const lock_options &options = {})
+        : lockable(path.c_str(), pdk_rwlock_new, c, path.c_str(), options.native())
     {
     }
 
     void lock_shared() { check(pdk_rwlock_rdlock(native())); }
-
-    bool try_lock_shared() { return granted(pdk_rwlock_tryrdlock(native())); }
-
-    template <class Rep, class Period> bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
+    bool try_lock_shared() { return shared_in_time(0); }
+    template <class Time> bool try_lock_shared_for(const Time &time)
     {
-        return granted(pdk_rwlock_timedrdlock(native(), detail::timeout_ms(time)));
+        return shared_in_time(detail::timeout_ms(time));
     }
+    template <class Time> bool try_lock_shared_until(const Time &time) { return try_lock_shared_for(time); }
+    void unlock_shared() noexcept { unlock(); }
 
-    template <class Clock, class Duration>
-    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time)
-    {
-        return granted(pdk_rwlock_timedrdlock(native(), detail::timeout_ms(time)));
-    }
-
-    /* As unlock() and release(), of a lock for reading. */
-    void unlock_shared() noexcept { report(pdk_rwlock_rdunlock(native())); }
-    void release_shared() { check(pdk_rwlock_rdunlock(native())); }
-
-    /* The token of the calling thread's grant. */
-    std::int64_t token() const
-    {
-        std::int64_t token = 0;
-        check(pdk_lock_token(native(), &token));
-        return token;
-    }
-
-    /* As that of a mutex. */
-    std::uint64_t turn() const
-    {
-        std::uint64_t turn = 0;
-        check(pdk_lock_turn(native(), &turn));
-        return turn;
-    }
+    /* The writer goes on as a reader, and no writer comes between. */
+    void downgrade() { check(pdk_rwlock_downgrade(native())); }
 
   private:
-    static pdk_rwlock *make(client &c, const std::string &path, const pdk_lock_options *options)
-    {
-        pdk_rwlock *made = nullptr;
-        detail::check(pdk_rwlock_new(&made, c.native(), path.c_str(), options), path.c_str());
-        return made;
-    }
-};
-
-/* Several paths as one lock, as pdk_multilock. Meets Lockable and TimedLockable. Where all locks are of one client it
- * replaces std::scoped_lock over several, which tries one after another. */
-class multi_mutex : public detail::lockable<detail::multilock_calls>
-{
-  public:
-    /* OPTIONS are copied. */
-    multi_mutex(client &c, const std::vector<std::string> &paths, const pdk_lock_options *options = nullptr)
-        : lockable(make(c, paths, options))
-    {
-    }
-
-    multi_mutex(client &c, const std::vector<std::string> &paths, const lock_options &options)
-        : multi_mutex(c, paths, options.native())
-    {
-    }
-
-    /* The token of the calling thread's grant on path I, from 0. */
-    std::int64_t token(unsigned i = 0) const
-    {
-        std::int64_t token = 0;
-        check(pdk_multilock_token(native(), i, &token));
-        return token;
-    }
-
-  private:
-    static pdk_multilock *make(client &c, const std::vector<std::string> &paths, const pdk_lock_options *options)
-    {
-        std::vector<const char *> texts;
-        for (const std::string &path : paths)
-            texts.push_back(path.c_str());
-        pdk_multilock *made = nullptr;
-        detail::check(pdk_multilock_new(&made, c.native(), texts.data(), static_cast<unsigned>(texts.size()), options),
-                      "multi-lock");
-        return made;
-    }
+    bool shared_in_time(std::int64_t ms) { return granted(pdk_rwlock_timedrdlock(native(), ms)); }
 };
 
 /* --- guards ------------------------------------------------------------------------------------------------------ */
 
-/* Holds LOCK for a scope, as std::lock_guard. At its end a loss throws; while another exception is on its way, the loss
- * goes to the handler of on_unlock_error(). */
-template <class Lock> class guard
+namespace detail
+{
+
+/* Holds LOCK for a scope. At its end a loss throws; while another exception is on its way, the loss goes to the handler
+ * of on_unlock_error(). */
+template <class Lock> class scope
 {
   public:
-    explicit guard(Lock &lock) : lock_(lock), exceptions_(std::uncaught_exceptions()) { lock_.lock(); }
-
-    ~guard() noexcept(false)
+    ~scope() noexcept(false)
     {
         if (std::uncaught_exceptions() > exceptions_)
             lock_.unlock();
@@ -758,45 +589,41 @@ template <class Lock> class guard
             lock_.release();
     }
 
-    guard(const guard &) = delete;
-    guard &operator=(const guard &) = delete;
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+
+  protected:
+    scope(Lock &lock, void (Lock::*take)()) : lock_(lock), exceptions_(std::uncaught_exceptions()) { (lock.*take)(); }
 
   private:
     Lock &lock_;
     int exceptions_;
 };
 
-/* The same for reading, as std::shared_lock. */
-template <class Lock> class shared_guard
+} // namespace detail
+
+/* As std::lock_guard, and for reading as std::shared_lock. */
+template <class Lock> class guard : public detail::scope<Lock>
 {
   public:
-    explicit shared_guard(Lock &lock) : lock_(lock), exceptions_(std::uncaught_exceptions()) { lock_.lock_shared(); }
+    explicit guard(Lock &lock) : detail::scope<Lock>(lock, &Lock::lock) {}
+};
 
-    ~shared_guard() noexcept(false)
-    {
-        if (std::uncaught_exceptions() > exceptions_)
-            lock_.unlock_shared();
-        else
-            lock_.release_shared();
-    }
-
-    shared_guard(const shared_guard &) = delete;
-    shared_guard &operator=(const shared_guard &) = delete;
-
-  private:
-    Lock &lock_;
-    int exceptions_;
+template <class Lock> class shared_guard : public detail::scope<Lock>
+{
+  public:
+    explicit shared_guard(Lock &lock) : detail::scope<Lock>(lock, &Lock::lock_shared) {}
 };
 
 /* --- the semaphore ----------------------------------------------------------------------------------------------- */
 
-/* One acquisition of permits, as pdk_grant. The destructor releases it; what that would throw is a line on the standard error. */
+/* One acquisition of permits, as pdk_grant. The destructor releases it; what that would throw is a line on the standard
+ * error. */
 class permit
 {
   public:
     permit() = default;
     explicit permit(pdk_grant *taken) : permit_(taken) {}
-
     explicit operator bool() const noexcept { return permit_ != nullptr; }
 
     /* Release the permits, and throw when they were lost. Nothing happens when there are none any more. */
@@ -817,7 +644,7 @@ class permit
     std::int64_t token() const
     {
         std::int64_t token = 0;
-        detail::check(pdk_grant_token(native(), &token), "token of a permit");
+        detail::check(pdk_grant_token(native(), &token, nullptr), "token of a permit");
         return token;
     }
 
@@ -839,19 +666,11 @@ class permit
 };
 
 /* As pdk_semaphore. Permits must be released before it ends. */
-class semaphore
+class semaphore : public detail::object
 {
   public:
-    /* OPTIONS are copied. */
-    semaphore(client &c, const std::string &path, unsigned limit, const pdk_lock_options *options = nullptr)
-    {
-        pdk_semaphore *made = nullptr;
-        detail::check(pdk_semaphore_new(&made, c.native(), path.c_str(), limit, options), path.c_str());
-        semaphore_.reset(made);
-    }
-
-    semaphore(client &c, const std::string &path, unsigned limit, const lock_options &options)
-        : semaphore(c, path, limit, options.native())
+    semaphore(client &c, const std::string &path, unsigned limit, const lock_options &options = {})
+        : object(path.c_str(), pdk_semaphore_new, c, path.c_str(), limit, options.native())
     {
     }
 
@@ -859,78 +678,31 @@ class semaphore
     permit acquire(unsigned n = 1)
     {
         pdk_grant *taken = nullptr;
-        int rc = pdk_semaphore_acquire(native(), n, &taken);
-        if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
+        check(pdk_semaphore_acquire(native(), n, &taken));
         return permit(taken);
     }
 
     /* Empty when fewer are free. */
-    std::optional<permit> try_acquire(unsigned n = 1)
+    std::optional<permit> try_acquire(unsigned n = 1) { return try_acquire_for(std::chrono::seconds(0), n); }
+
+    template <class Time> std::optional<permit> try_acquire_for(const Time &time, unsigned n = 1)
     {
         pdk_grant *taken = nullptr;
-        int rc = pdk_semaphore_tryacquire(native(), n, &taken);
-        return taken_or_not(rc, taken);
+        bool all = granted(pdk_semaphore_timedacquire(native(), n, detail::timeout_ms(time), &taken));
+        return all ? std::optional<permit>(taken) : std::nullopt;
     }
-
-    template <class Rep, class Period>
-    std::optional<permit> try_acquire_for(const std::chrono::duration<Rep, Period> &time, unsigned n = 1)
-    {
-        pdk_grant *taken = nullptr;
-        int rc = pdk_semaphore_timedacquire(native(), n, detail::timeout_ms(time), &taken);
-        return taken_or_not(rc, taken);
-    }
-
-    /* For what has no function here. Borrowed. */
-    pdk_semaphore *native() const noexcept { return semaphore_.get(); }
-
-  private:
-    std::optional<permit> taken_or_not(int rc, pdk_grant *taken) const
-    {
-        if (rc == PDK_EBUSY || rc == PDK_ETIMEDOUT)
-            return std::nullopt;
-        if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
-        return permit(taken);
-    }
-
-    struct end {
-        void operator()(pdk_semaphore *semaphore) const noexcept
-        {
-            if (pdk_lock_free(semaphore) == PDK_EBUSY)
-                std::terminate();
-        }
-    };
-    std::unique_ptr<pdk_semaphore, end> semaphore_;
 };
 
 /* --- the leader -------------------------------------------------------------------------------------------------- */
 
 /* A candidate, as pdk_leader. The destructor ends the candidacy; a caller that must know that the node is deleted
  * resigns before. */
-class leader
+class leader : public detail::object
 {
   public:
-    using event_function = std::function<void(const pdk_event &event)>;
-
-    leader(client &c, const std::string &path, const std::string &id = {})
+    leader(client &c, const std::string &path, const lock_options &options = {}, pdk_leader_mode mode = PDK_LATCH)
+        : object(path.c_str(), pdk_leader_new, c, path.c_str(), mode, options.native())
     {
-        std::unique_ptr<pdk_leader_options, options_end> options(pdk_leader_options_new());
-        if (options == nullptr)
-            throw std::bad_alloc();
-        if (!id.empty())
-            detail::check(pdk_leader_options_set_id(options.get(), id.c_str()), "id");
-        pdk_leader *made = nullptr;
-        detail::check(pdk_leader_new(&made, c.native(), path.c_str(), options.get()), path.c_str());
-        leader_.reset(made);
-    }
-
-    /* Called with each event, on the client's callback thread. Before start(). */
-    void on_event(event_function function)
-    {
-        bool wanted = static_cast<bool>(function);
-        *function_.functions() = std::move(function);
-        check(pdk_lock_on_event(native(), wanted ? happened : nullptr, function_.argument()));
     }
 
     void start() { check(pdk_leader_start(native())); }
@@ -938,53 +710,15 @@ class leader
     /* End the candidacy, and wait until the node is deleted. */
     void resign() { check(pdk_leader_resign(native())); }
 
+    /* End the term, and be a candidate again. */
+    void yield() { check(pdk_leader_yield(native())); }
+
     /* Does it lead, after TIME at most? */
-    template <class Rep, class Period> bool wait_for(const std::chrono::duration<Rep, Period> &time)
+    template <class Time> bool wait_for(const Time &time)
     {
-        int rc = pdk_leader_wait(native(), detail::timeout_ms(time));
-        if (rc != PDK_ETIMEDOUT)
-            check(rc);
-        return rc == 0;
+        return granted(pdk_leader_wait(native(), detail::timeout_ms(time)));
     }
-
     void wait() { check(pdk_leader_wait(native(), PDK_FOREVER)); }
-
-    bool is_leader() const noexcept { return pdk_leader_is_leader(native()); }
-    std::chrono::milliseconds valid() const noexcept { return std::chrono::milliseconds(pdk_lock_valid_ms(native())); }
-
-    std::int64_t token() const
-    {
-        std::int64_t token = 0;
-        check(pdk_lock_token(native(), &token));
-        return token;
-    }
-
-    /* For what has no function here. Borrowed. */
-    pdk_leader *native() const noexcept { return leader_.get(); }
-
-  private:
-    struct options_end {
-        void operator()(pdk_leader_options *options) const noexcept { pdk_leader_options_free(options); }
-    };
-
-    struct end {
-        void operator()(pdk_leader *leader) const noexcept { pdk_lock_free(leader); }
-    };
-
-    static void happened(pdk_leader *, const pdk_event *event, void *argument) noexcept
-    {
-        if (auto function = detail::registry<event_function>::find(argument))
-            (*function)(*event);
-    }
-
-    void check(int rc) const
-    {
-        if (rc < 0)
-            detail::raise(rc, detail::incident(native(), pdk_lock_last_error));
-    }
-
-    detail::registry<event_function> function_;
-    std::unique_ptr<pdk_leader, end> leader_;
 };
 
 } // namespace paddock

@@ -49,7 +49,7 @@ simulated_sources = \
 	%D%/zk/claim.c %D%/zk/claim.h \
 	%D%/zk/client.c %D%/zk/client.h \
 	%D%/zk/code.c %D%/zk/code.h \
-	%D%/zk/contenders.c %D%/zk/contenders.h \
+	%D%/zk/contenders.c \
 	%D%/zk/follower.c %D%/zk/follower.h \
 	%D%/zk/handle.c %D%/zk/handle.h \
 	%D%/zk/intervention.c \
@@ -116,7 +116,7 @@ CLEANFILES += %D%/libpaddock.map
 include_HEADERS = include/paddock.h include/paddock.hpp
 pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
-	include/paddock/leader.h include/paddock/lock.h include/paddock/log.h include/paddock/multilock.h include/paddock/mutex.h \
+	include/paddock/leader.h include/paddock/lock.h include/paddock/log.h include/paddock/mutex.h \
 	include/paddock/rwlock.h include/paddock/secure.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig

@@ -159,19 +159,22 @@ static void put_number(char text[32], bool seconds, uint64_t n)
 static void histogram(struct text *t, const pdk_stats *s, pdk_histogram which, const char *name, const char *help)
 {
     char number[32];
-    size_t n = pdk_stats_buckets(s, which);
+    int64_t bound;
+    uint64_t count = 0;
     bool seconds = which != PDK_HISTOGRAM_QUEUE;
     head(t, name, "histogram", seconds ? "seconds" : "", help);
-    for (size_t i = 0; i + 1 < n; i++) {
-        put_number(number, seconds, (uint64_t)pdk_stats_bound(s, which, i));
-        sample(t, name, "_bucket", "le", number, pdk_stats_bucket(s, which, i));
+    for (size_t i = 0; pdk_stats_bucket(s, which, i, &bound, &count); i++) {
+        if (bound == INT64_MAX)
+            snprintf(number, sizeof number, "+Inf");
+        else
+            put_number(number, seconds, (uint64_t)bound);
+        sample(t, name, "_bucket", "le", number, count);
     }
-    sample(t, name, "_bucket", "le", "+Inf", pdk_stats_bucket(s, which, n - 1));
     print(t, "paddock_%s_sum", name);
     put_labels(t, NULL, NULL);
     put_number(number, seconds, pdk_stats_sum(s, which));
     print(t, " %s\n", number);
-    sample(t, name, "_count", NULL, NULL, pdk_stats_bucket(s, which, n - 1));
+    sample(t, name, "_count", NULL, NULL, count);
 }
 
 /* --- the whole --------------------------------------------------------------------------------------------------- */

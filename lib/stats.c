@@ -185,33 +185,34 @@ uint64_t pdk_stats_losses(const pdk_stats *s, pdk_loss reason)
     return s != NULL && (unsigned)reason < PDK__STATS_LOSSES ? s->losses[reason] : 0;
 }
 
-size_t pdk_stats_buckets(const pdk_stats *s, pdk_histogram which)
+static size_t buckets_of(const pdk_stats *s, pdk_histogram which)
 {
     if (s == NULL || (unsigned)which >= PDK__STATS_HISTOGRAMS)
         return 0;
     return which == PDK_HISTOGRAM_QUEUE ? N_LENGTHS : PDK__STATS_BUCKETS;
 }
 
-int64_t pdk_stats_bound(const pdk_stats *s, pdk_histogram which, size_t i)
+/* A hold that stayed is taken up in no time. */
+static uint64_t count_to(const pdk_stats *s, pdk_histogram which, size_t i)
 {
-    if (i >= pdk_stats_buckets(s, which))
-        return INT64_MAX;
-    return which == PDK_HISTOGRAM_QUEUE ? lengths[i] : times_ms[i];
+    uint64_t instant = which == PDK_HISTOGRAM_WAIT ? s->grants[PDK__BY_IDLE_HOLD] : 0;
+    return instant + sum(s->histograms[which].n, i + 1);
 }
 
-/* A hold that stayed is taken up in no time. */
-uint64_t pdk_stats_bucket(const pdk_stats *s, pdk_histogram which, size_t i)
+bool pdk_stats_bucket(const pdk_stats *s, pdk_histogram which, size_t i, int64_t *bound, uint64_t *count)
 {
-    size_t n = pdk_stats_buckets(s, which);
-    if (n == 0)
-        return 0;
-    uint64_t instant = which == PDK_HISTOGRAM_WAIT ? s->grants[PDK__BY_IDLE_HOLD] : 0;
-    return instant + sum(s->histograms[which].n, i < n ? i + 1 : n);
+    if (i >= buckets_of(s, which))
+        return false;
+    if (bound != NULL)
+        *bound = which == PDK_HISTOGRAM_QUEUE ? lengths[i] : times_ms[i];
+    if (count != NULL)
+        *count = count_to(s, which, i);
+    return true;
 }
 
 uint64_t pdk_stats_sum(const pdk_stats *s, pdk_histogram which)
 {
-    return pdk_stats_buckets(s, which) > 0 ? s->histograms[which].sum : 0;
+    return buckets_of(s, which) > 0 ? s->histograms[which].sum : 0;
 }
 
 void pdk_stats_free(pdk_stats *s) { pdk__free(s); }

@@ -97,50 +97,59 @@ static int refuse(pdk_lock *l)
 
 pdk_lock *pdk__lock_as(pdk_lock *l, const struct pdk__lock_kind *kind)
 {
-    if (l == NULL || kind_of(l) == kind)
+    if (l == NULL || kind_of(l) == kind || kind_of(l)->as == kind)
         return l;
     refuse(l);
     return NULL;
 }
 
 /* May the object be asked about the grant of the calling thread? */
-static int may_ask(pdk_lock *l, bool one_node)
+static int may_ask(pdk_lock *l)
 {
     if (l == NULL)
         return PDK_EINVAL;
-    return kind_of(l)->object.asked == NULL || (one_node && kind_of(l)->is_several) ? refuse(l) : 0;
+    return kind_of(l)->object.asked == NULL ? refuse(l) : 0;
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
 
-const char *pdk_lock_path(pdk_lock *l) { return l != NULL ? l->object.path : NULL; }
+unsigned pdk_lock_count(pdk_lock *l)
+{
+    if (l == NULL)
+        return 0;
+    return kind_of(l)->several != NULL ? kind_of(l)->several(l)->n : 1;
+}
+
+const char *pdk_lock_path(pdk_lock *l, unsigned i)
+{
+    if (i >= pdk_lock_count(l))
+        return NULL;
+    const struct pdk__sites *several = kind_of(l)->several != NULL ? kind_of(l)->several(l) : NULL;
+    return several != NULL ? several->paths[several->numbers[i]] : l->object.path;
+}
 
 pdk_state pdk_lock_state(pdk_lock *l) { return pdk__asked_state(object_of(l)); }
 
 int64_t pdk_lock_valid_ms(pdk_lock *l) { return pdk__asked_valid_ms(object_of(l)); }
 
-int pdk_lock_token(pdk_lock *l, int64_t *token)
+int pdk_lock_token(pdk_lock *l, int64_t *token, uint64_t *turn)
 {
-    int rc = may_ask(l, false);
-    return rc == 0 ? pdk__asked_token(&l->object, token) : rc;
+    int rc = may_ask(l);
+    return rc == 0 ? pdk__asked_token(&l->object, token, turn) : rc;
 }
 
-int pdk_lock_turn(pdk_lock *l, uint64_t *turn)
+size_t pdk_lock_node(pdk_lock *l, unsigned i, char *buf, size_t size)
 {
-    if (l == NULL)
-        return PDK_EINVAL;
-    return kind_of(l)->turn != NULL ? kind_of(l)->turn(l, turn) : refuse(l);
+    bool asks = i < pdk_lock_count(l) && may_ask(l) == 0;
+    return asks ? pdk__asked_node(&l->object, i, buf, size) : pdk__incident_copy(buf, size, "");
 }
 
-size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size)
+int pdk_lock_guard(pdk_lock *l, unsigned i, struct zoo_op *check)
 {
-    return may_ask(l, true) == 0 ? pdk__asked_node(&l->object, 0, buf, size) : pdk__incident_copy(buf, size, "");
-}
-
-int pdk_lock_guard(pdk_lock *l, struct zoo_op *check)
-{
-    int rc = may_ask(l, true);
-    return rc == 0 ? pdk__asked_guard(&l->object, 0, check) : rc;
+    int rc = may_ask(l);
+    if (rc == 0 && i >= pdk_lock_count(l))
+        rc = PDK_EINVAL;
+    return rc == 0 ? pdk__asked_guard(&l->object, i, check) : rc;
 }
 
 int pdk_lock_ahead(pdk_lock *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }

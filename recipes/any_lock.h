@@ -8,6 +8,8 @@
 #include "recipes/events.h"
 #include "recipes/lock_options.h"
 
+struct pdk__sites;
+
 struct pdk_lock {
     struct pdk__object object;
     struct pdk__events events;
@@ -18,8 +20,9 @@ struct pdk_lock {
 /* The recipe; all with the client's lock. */
 struct pdk__lock_kind {
     struct pdk__object_kind object;
-    const char *name;          /* "a mutex" */
-    enum pdk__lock_kinds kind; /* whose options it has */
+    const char *name;                /* "a mutex" */
+    const struct pdk__lock_kind *as; /* the kind whose verbs it has, too; NULL: none */
+    enum pdk__lock_kinds kind;       /* whose options it has */
 
     /* Prepare the recipe's own members, which are zero, after the options. Where it fails, clear() is called. */
     int (*init)(struct pdk_lock *l, const void *arg);
@@ -28,8 +31,8 @@ struct pdk__lock_kind {
     bool (*in_use)(const struct pdk_lock *l); /* does a grant or a request without a handle remain? */
     void (*drop)(struct pdk_lock *l);         /* end all that remains, after the handles */
 
-    int (*turn)(struct pdk_lock *l, uint64_t *turn); /* the whole verb; NULL: its nodes have no turns */
-    bool is_several;                                 /* a grant has a node on each of several paths */
+    const struct pdk__sites *(*several)(
+        const struct pdk_lock *l); /* a node on each of several paths; NULL: it has one */
 };
 
 /* The object's part of a kind. */
@@ -42,7 +45,7 @@ void pdk__lock_clear(struct pdk__object *o);
 int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct pdk__lock_kind *kind,
                   const pdk_lock_options *opts, const void *arg);
 
-/* L, where it is of KIND; otherwise NULL, and an incident of L says of which it is. */
+/* L, where it is of KIND, or as one of it; otherwise NULL, and an incident of L says of which it is. */
 pdk_lock *pdk__lock_as(pdk_lock *l, const struct pdk__lock_kind *kind);
 
 #endif

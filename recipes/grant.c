@@ -241,28 +241,14 @@ int64_t pdk_grant_valid_ms(pdk_grant *g)
     return left_ms;
 }
 
-int pdk_grant_token(pdk_grant *g, int64_t *token)
+int pdk_grant_token(pdk_grant *g, int64_t *token, uint64_t *turn)
 {
-    int rc = token != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
+    int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc;
-    const struct pdk__hold *hold = held(g);
-    if (hold != NULL)
-        *token = hold->token;
+    rc = pdk__held_token(held(g), token, turn);
     pdk__object_leave(object_of(g));
-    return hold != NULL ? 0 : PDK_EPERM;
-}
-
-int pdk_grant_turn(pdk_grant *g, uint64_t *turn)
-{
-    int rc = turn != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
-    if (rc != 0)
-        return rc;
-    const struct pdk__holding *op = pdk__holds_handled(g->op);
-    if (op != NULL)
-        *turn = op->turn_number;
-    pdk__object_leave(object_of(g));
-    return op != NULL ? 0 : PDK_EPERM;
+    return rc;
 }
 
 /* A request for a turn waits in the object, behind its node. */

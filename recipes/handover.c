@@ -34,7 +34,7 @@ static void own(struct pdk__holding *op, uint64_t thread)
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->thread == PDK__NO_THREAD && op->count == 0);
     op->thread = thread;
     pdk__holds_deepen(op);
-    op->turn_number++;
+    op->hold.turn++;
     if (!op->idle)
         return;
     op->n_handed = 0; /* nobody else wanted it */
@@ -46,7 +46,7 @@ static void own(struct pdk__holding *op, uint64_t thread)
 static void count_turn(const struct pdk__holding *op, const struct pdk__turn *turn)
 {
     struct pdk__object *o = turn->object;
-    enum pdk__grant_source source = op->turn_number > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
+    enum pdk__grant_source source = op->hold.turn > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
     if (!turn->counted)
         pdk__stats_reuse(&o->client->stats, o->path);
     else

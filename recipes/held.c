@@ -6,6 +6,17 @@ pdk_state pdk__held_state(const struct pdk__hold *hold) { return hold != NULL ? 
 
 int64_t pdk__held_valid_ms(const struct pdk__hold *hold) { return hold != NULL ? pdk__hold_valid_ms(hold) : 0; }
 
+int pdk__held_token(const struct pdk__hold *hold, int64_t *token, uint64_t *turn)
+{
+    if (hold == NULL)
+        return PDK_EPERM;
+    if (token != NULL)
+        *token = hold->token;
+    if (turn != NULL)
+        *turn = hold->turn;
+    return 0;
+}
+
 size_t pdk__held_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size)
 {
     return pdk__incident_copy(buf, size, hold != NULL ? pdk__hold_part(hold, i)->node : "");
@@ -42,18 +53,14 @@ int64_t pdk__asked_valid_ms(struct pdk__object *o)
     return left_ms;
 }
 
-int pdk__asked_token(struct pdk__object *o, int64_t *token)
+int pdk__asked_token(struct pdk__object *o, int64_t *token, uint64_t *turn)
 {
-    if (token == NULL)
-        return PDK_EINVAL;
     int rc = pdk__object_ask(o);
     if (rc != 0)
         return rc;
-    const struct pdk__hold *hold = asked(o);
-    if (hold != NULL)
-        *token = hold->token;
+    rc = pdk__held_token(asked(o), token, turn);
     pdk__object_leave(o);
-    return hold != NULL ? 0 : PDK_EPERM;
+    return rc;
 }
 
 size_t pdk__asked_node(struct pdk__object *o, unsigned i, char *buf, size_t size)

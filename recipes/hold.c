@@ -251,6 +251,7 @@ static void grant(struct pdk__hold *hold)
 {
     struct pdk__part *gate = gate_of(hold);
     hold->token = 0;
+    hold->turn = 1;
     for (unsigned i = 0; i < hold->sites.n; i++)
         if (hold->parts[i].token > hold->token)
             hold->token = hold->parts[i].token;

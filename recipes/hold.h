@@ -78,6 +78,7 @@ struct pdk__hold {
     struct pdk__part
         *blamed;   /* has the reason of the failure, of the loss or of that outcome; NULL: the client has it */
     int64_t token; /* of the last grant */
+    uint64_t turn; /* the number of its owner under its node, from 1; 0: it has had none yet */
     int64_t began_ms, granted_ms;
     int64_t lost_ms;              /* PDK__NEVER once its owner was warned that it keeps others out */
     bool unmixed;                 /* it fails beside contenders of another recipe */

@@ -80,18 +80,6 @@ struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
     return pdk__turns_ask_for(&h->cohort->turns, o) ? granted : NULL;
 }
 
-int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn)
-{
-    int rc = turn != NULL ? pdk__object_ask(&l->object) : PDK_EINVAL;
-    if (rc != 0)
-        return rc;
-    const struct pdk__holding *op = find_asked(holds_of(l));
-    if (op != NULL)
-        *turn = op->turn_number;
-    pdk__object_leave(&l->object);
-    return op != NULL ? 0 : PDK_EPERM;
-}
-
 void pdk__holds_moved(struct pdk__holds *h)
 {
     if (h->cohort->settle.run != NULL)
@@ -178,6 +166,8 @@ struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op)
 static int final_result(const struct pdk__holding *op)
 {
     int rc = op->by_turn ? op->turn.rc : op->hold.result;
+    if (rc == PDK_ETIMEDOUT && op->wish.try_only)
+        return PDK_EDISCONNECTED; /* no server has answered */
     if (rc != 0)
         return rc;
     pdk__client_refresh(pdk__hold_client(&op->hold));
@@ -212,10 +202,12 @@ static void granted(struct pdk__hold *hold)
     struct pdk__holding *op = op_of(hold);
     assert(op->count == 0);
     pdk__hold_ref(hold); /* the owner's, until unlock */
-    if (op->thread != PDK__NO_THREAD) {
-        op->turn_number = op->base != NULL ? op_of(op->base)->turn_number : 1; /* with its token */
+    if (op->base != NULL)
+        hold->turn = op->base->turn; /* with its token */
+    if (op->thread == PDK__NO_THREAD)
+        hold->turn = 0;
+    else
         pdk__holds_deepen(op);
-    }
     settle(op);
     pdk__holds_moved(op->holds);
 }

@@ -33,7 +33,6 @@ struct pdk__holding {
     unsigned count;  /* of its levels; 0: it has no owner */
     uint64_t *levels, few_levels[4];
     unsigned n_levels_max;
-    uint64_t turn_number;
     unsigned n_handed; /* how often it was handed on */
     bool revoked;      /* a client has asked for the grant */
     bool contended;    /* another contender may wait for it; known only after it was idle */
@@ -56,9 +55,6 @@ void pdk__holds_init(struct pdk_lock *l);
 void pdk__holds_clear(struct pdk_lock *l);
 bool pdk__holds_in_use(const struct pdk_lock *l);
 void pdk__holds_drop_all(struct pdk_lock *l);
-
-/* Likewise, but without the lock: a whole verb, about the grant that a question of the calling thread is about. */
-int pdk__holds_turn(struct pdk_lock *l, uint64_t *turn);
 
 /* All with the client's lock held. */
 

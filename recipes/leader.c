@@ -4,7 +4,6 @@
  */
 
 #include "paddock/leader.h"
-#include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/identity.h"
@@ -14,74 +13,29 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ID_MAX = 65536 };
-
-struct pdk_leader_options {
-    char *id;
-    bool turns, unmixed;
-};
+/* A candidate, as pdk_leader_wait() finds it. */
+enum standing { IDLE, STANDING, LEADING, SUSPENDED };
 
 struct pdk__leader {
     struct pdk_lock lock;
     struct pdk__hold hold;
     struct pdk__wish wish;
-    char *id;
-    pdk_leadership state;
+    enum standing state;
     int result; /* why it is no candidate, or 0: it never was one */
 };
 
-/* --- options ----------------------------------------------------------------------------------------------------- */
-
-pdk_leader_options *pdk_leader_options_new(void) { return pdk__alloc(sizeof(pdk_leader_options)); }
-
-void pdk_leader_options_free(pdk_leader_options *o)
-{
-    if (o == NULL)
-        return;
-    pdk__free(o->id);
-    pdk__free(o);
-}
-
-int pdk_leader_options_set_id(pdk_leader_options *o, const char *id)
-{
-    if (o == NULL || id == NULL || strlen(id) > ID_MAX)
-        return PDK_EINVAL;
-    char *copy = pdk__strdup(id);
-    if (copy == NULL)
-        return PDK_ENOMEM;
-    pdk__free(o->id);
-    o->id = copy;
-    return 0;
-}
-
-int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->turns = turns;
-    return 0;
-}
-
-int pdk_leader_options_set_refuse_mixed(pdk_leader_options *o, bool refuse)
-{
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->unmixed = refuse;
-    return 0;
-}
-
 /* --- states ------------------------------------------------------------------------------------------------------ */
 
-#define TO(state) (UINT32_C(1) << PDK_LEADER_##state)
+#define TO(state) (UINT32_C(1) << (state))
 
 static const uint32_t moves[] = {
-    [PDK_LEADER_IDLE] = TO(STANDING),
-    [PDK_LEADER_STANDING] = TO(LEADING) | TO(IDLE),
-    [PDK_LEADER_LEADING] = TO(SUSPENDED) | TO(STANDING) | TO(IDLE),
-    [PDK_LEADER_SUSPENDED] = TO(LEADING) | TO(STANDING) | TO(IDLE),
+    [IDLE] = TO(STANDING),
+    [STANDING] = TO(LEADING) | TO(IDLE),
+    [LEADING] = TO(SUSPENDED) | TO(STANDING) | TO(IDLE),
+    [SUSPENDED] = TO(LEADING) | TO(STANDING) | TO(IDLE),
 };
 
-static void move(struct pdk__leader *l, pdk_leadership state)
+static void move(struct pdk__leader *l, enum standing state)
 {
     assert(pdk__client_locked(l->lock.object.client));
     assert((moves[l->state] & UINT32_C(1) << state) != 0);
@@ -89,10 +43,7 @@ static void move(struct pdk__leader *l, pdk_leadership state)
     pthread_cond_broadcast(&l->hold.moved);
 }
 
-static bool in_term(const struct pdk__leader *l)
-{
-    return l->state == PDK_LEADER_LEADING || l->state == PDK_LEADER_SUSPENDED;
-}
+static bool in_term(const struct pdk__leader *l) { return l->state == LEADING || l->state == SUSPENDED; }
 
 static void tell(struct pdk__leader *l, pdk_event_kind kind, pdk_state state, int64_t token)
 {
@@ -106,7 +57,7 @@ static void stand_down(struct pdk__leader *l, int result)
     if (in_term(l))
         tell(l, PDK_EVENT_DEPOSED, PDK_FREE, l->hold.token);
     l->result = result;
-    move(l, PDK_LEADER_IDLE);
+    move(l, IDLE);
 }
 
 static void withdraw(struct pdk__leader *l, int rc)
@@ -120,14 +71,14 @@ static void withdraw(struct pdk__leader *l, int rc)
 /* Become a candidate with a new node. */
 static int stand(struct pdk__leader *l)
 {
-    assert(l->state == PDK_LEADER_STANDING);
+    assert(l->state == STANDING);
     int rc = pdk__hold_start(&l->hold, &l->wish);
     return rc == 0 ? 0 : pdk__object_incident(&l->lock.object, "stand", rc);
 }
 
 static void end_candidacy(struct pdk__leader *l)
 {
-    if (l->state == PDK_LEADER_IDLE)
+    if (l->state == IDLE)
         return;
     stand_down(l, PDK_ECANCELED);
     pdk__hold_release(&l->hold);
@@ -140,7 +91,7 @@ static struct pdk__leader *leader_of(struct pdk__hold *hold) { return PDK__MEMBE
 
 static void granted(struct pdk__hold *hold)
 {
-    move(leader_of(hold), PDK_LEADER_LEADING);
+    move(leader_of(hold), LEADING);
     tell(leader_of(hold), PDK_EVENT_ELECTED, PDK_HELD, hold->token);
 }
 
@@ -158,10 +109,10 @@ static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
     if (state == PDK__REPORT_LOST) {
         pdk__hold_count_loss(hold);
         tell(l, PDK_EVENT_DEPOSED, PDK_LOST, hold->token);
-        move(l, PDK_LEADER_STANDING);
+        move(l, STANDING);
     } else {
         bool suspect = state == PDK__REPORT_SUSPECT;
-        move(l, suspect ? PDK_LEADER_SUSPENDED : PDK_LEADER_LEADING);
+        move(l, suspect ? SUSPENDED : LEADING);
         tell(l, PDK_EVENT_STATE, suspect ? PDK_SUSPECT : PDK_HELD, hold->token);
     }
 }
@@ -170,7 +121,7 @@ static void done(struct pdk__hold *hold)
 {
     struct pdk__leader *l = leader_of(hold);
     assert(!in_term(l));
-    int rc = l->state == PDK_LEADER_STANDING ? stand(l) : 0;
+    int rc = l->state == STANDING ? stand(l) : 0;
     if (rc != 0)
         withdraw(l, rc);
 }
@@ -211,40 +162,42 @@ static struct pdk__leader *at(const struct pdk_lock *l) { return PDK__MEMBER(l, 
 
 static struct pdk__object *object_of(struct pdk__leader *l) { return l != NULL ? &l->lock.object : NULL; }
 
-static char *default_id(void)
+/* The id without the option: the host and the process. */
+static int set_default_id(pdk_lock_options *options)
 {
     struct pdk__identity identity;
     char id[PDK__HOST_MAX + 32];
     pdk__identity_own(&identity, "");
     snprintf(id, sizeof id, "%s:%lld", identity.host, (long long)identity.pid);
-    return pdk__strdup(id);
+    return pdk_lock_options_set_data(options, id, strlen(id));
 }
 
-static int init(struct pdk_lock *lock, const void *options)
+static int init(struct pdk_lock *lock, const void *mode)
 {
     struct pdk__leader *l = at(lock);
-    const struct pdk_leader_options *opts = options;
+    pdk_lock_options *options = &lock->options;
     int rc = pdk__hold_init(&l->hold, &lock->object, reported, &verbs, NULL);
-    l->hold.unmixed = opts != NULL && opts->unmixed;
-    l->id = opts != NULL && opts->id != NULL ? pdk__strdup(opts->id) : default_id();
-    if (l->id == NULL)
-        return PDK_ENOMEM;
-    lock->options.conditions.long_held = true;
+    if (rc == 0 && options->data == NULL)
+        rc = set_default_id(options);
+    if (rc != 0)
+        return rc;
+    options->conditions.long_held = true;
+    l->hold.unmixed = options->unmixed;
     /* Curator's LeaderSelector is a mutex whose nodes carry an id. */
-    l->wish = (struct pdk__wish){.rule = opts != NULL && opts->turns ? &pdk__rule_mutex : &pdk__rule_leader,
-                                 .conditions = &lock->options.conditions,
-                                 .data = l->id,
-                                 .data_size = strlen(l->id),
+    l->wish = (struct pdk__wish){.rule = *(const pdk_leader_mode *)mode == PDK_IN_TURNS ? &pdk__rule_mutex
+                                                                                        : &pdk__rule_leader,
+                                 .conditions = &options->conditions,
+                                 .data = options->data,
+                                 .data_size = options->data_size,
                                  .deadline_ms = PDK__NEVER};
-    return rc;
+    return 0;
 }
 
 static void clear(struct pdk_lock *lock)
 {
     struct pdk__leader *l = at(lock);
-    assert(l->state == PDK_LEADER_IDLE);
+    assert(l->state == IDLE);
     pdk__hold_clear(&l->hold);
-    pdk__free(l->id);
 }
 
 /* A candidate is freed, too: no thread relies on its term after that. */
@@ -266,12 +219,13 @@ static struct pdk__hold *asked(struct pdk__object *o)
 static struct pdk__hold *waiting(struct pdk__object *o)
 {
     struct pdk__leader *l = PDK__MEMBER(o, struct pdk__leader, lock.object);
-    return l->state == PDK_LEADER_STANDING && l->hold.n_at_work > 0 ? &l->hold : NULL;
+    return l->state == STANDING && l->hold.n_at_work > 0 ? &l->hold : NULL;
 }
 
 static const struct pdk__lock_kind kind = {
     .object = {PDK__LOCK_OBJECT(struct pdk__leader, "make a leader for"), .asked = asked, .waiting = waiting},
     .name = "a leader",
+    .kind = PDK__LEADER,
     .init = init,
     .clear = clear,
     .in_use = in_use,
@@ -283,9 +237,10 @@ static struct pdk__leader *leader_at(pdk_leader *l)
     return l != NULL ? at(l) : NULL;
 }
 
-int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, const pdk_leader_options *opts)
+int pdk_leader_new(pdk_leader **out, pdk_client *c, const char *path, pdk_leader_mode mode,
+                   const pdk_lock_options *opts)
 {
-    return pdk__lock_new(out, c, path, &kind, NULL, opts);
+    return mode == PDK_LATCH || mode == PDK_IN_TURNS ? pdk__lock_new(out, c, path, &kind, opts, &mode) : PDK_EINVAL;
 }
 
 /* --- stand and resign -------------------------------------------------------------------------------------------- */
@@ -306,8 +261,8 @@ int pdk_leader_start(pdk_leader *leader)
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    if (l->state == PDK_LEADER_IDLE) {
-        move(l, PDK_LEADER_STANDING);
+    if (l->state == IDLE) {
+        move(l, STANDING);
         rc = l->hold.n_at_work > 0 ? 0 : stand(l); /* else when it is done */
     }
     if (rc != 0)
@@ -321,7 +276,7 @@ int pdk_leader_resign(pdk_leader *leader)
     int rc = pdk__object_begin(object_of(l));
     if (rc != 0)
         return rc;
-    if (l->hold.n_at_work > 0 || l->state != PDK_LEADER_IDLE)
+    if (l->hold.n_at_work > 0 || l->state != IDLE)
         rc = pdk__client_may_wait(l->lock.object.client);
     if (rc == 0 && l->hold.n_at_work > 0) {
         end_candidacy(l);
@@ -357,7 +312,7 @@ int pdk_leader_yield(pdk_leader *leader)
         return rc;
     if (in_term(l)) {
         tell(l, PDK_EVENT_DEPOSED, PDK_FREE, l->hold.token);
-        move(l, PDK_LEADER_STANDING);
+        move(l, STANDING);
         pdk__hold_release(&l->hold);
     } else {
         rc = pdk__object_explain(&l->lock.object, "yield", PDK_EPERM, "it does not lead");
@@ -374,9 +329,9 @@ static void cancelled(void *object) { pdk__object_leave(object); }
 static int outlook(struct pdk__leader *l)
 {
     pdk__client_refresh(l->lock.object.client);
-    if (l->state == PDK_LEADER_LEADING)
+    if (l->state == LEADING)
         return 0;
-    if (l->state != PDK_LEADER_IDLE)
+    if (l->state != IDLE)
         return 1;
     if (l->result != 0)
         return l->result;
@@ -416,26 +371,4 @@ int pdk_leader_wait(pdk_leader *leader, int64_t timeout_ms)
     if (rc == 0)
         rc = await(l, deadline_ms);
     return end(l, "wait", rc);
-}
-
-/* --- questions --------------------------------------------------------------------------------------------------- */
-
-pdk_leadership pdk_leader_state(pdk_leader *leader)
-{
-    struct pdk__leader *l = leader_at(leader);
-    if (pdk__object_ask(object_of(l)) != 0)
-        return PDK_LEADER_IDLE;
-    pdk_leadership state = l->state;
-    pdk__object_leave(&l->lock.object);
-    return state;
-}
-
-bool pdk_leader_is_leader(pdk_leader *leader)
-{
-    struct pdk__leader *l = leader_at(leader);
-    if (pdk__object_ask(object_of(l)) != 0)
-        return false;
-    bool leads = l->state == PDK_LEADER_LEADING && pdk__hold_valid_ms(&l->hold) > 0;
-    pdk__object_leave(&l->lock.object);
-    return leads;
 }

@@ -5,7 +5,6 @@ simulated_sources += \
 	%D%/cohort.c %D%/cohort.h \
 	%D%/contenders_observer.c \
 	%D%/count.c %D%/count.h \
-	%D%/double_barrier.c \
 	%D%/events.c %D%/events.h \
 	%D%/grant.c %D%/grant.h \
 	%D%/held.c %D%/held.h \
@@ -16,7 +15,6 @@ simulated_sources += \
 	%D%/leader.c \
 	%D%/lock.c %D%/lock.h \
 	%D%/lock_options.c %D%/lock_options.h \
-	%D%/multilock.c \
 	%D%/mutex.c \
 	%D%/node_data.c %D%/node_data.h \
 	%D%/object.c %D%/object.h \

@@ -166,11 +166,10 @@ static int prepare(struct pdk__holds *h, struct pdk__lock_call *call)
 /* For as long as it may take to look once. */
 static int64_t look_until_ms(const struct pdk_client *c)
 {
-    int timeout_ms = c->session.id != 0 ? c->session.timeout_ms : c->options.session_timeout_ms;
-    return pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    return pdk__deadline_ms(pdk__now_ms(), c->session.timeout_ms);
 }
 
-/* One look, over the connection that there is, or the first one, which is being made. */
+/* One look, over the connection that there is. */
 static int look(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__holding **out)
 {
     const struct pdk_client *c = h->lock.object.client;
@@ -178,7 +177,7 @@ static int look(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__h
     int rc = prepare(h, call);
     if (rc != 1)
         return rc;
-    if ((c->session.id != 0 || c->reached) && c->session.phase != PDK__SESSION_CONNECTED)
+    if (c->session.phase != PDK__SESSION_CONNECTED)
         return PDK_EDISCONNECTED;
     call->wish.deadline_ms = look_until_ms(c);
     rc = contend(h, call, out);
@@ -191,19 +190,11 @@ static int attempt(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk
     return rc == PDK_EDISCONNECTED ? pdk__object_blame(&h->lock.object, h->verbs->attempt, rc) : rc;
 }
 
-/* As a try, and without waiting for the first connection. */
-static int take_now(struct pdk__holds *h, struct pdk__lock_call *call, struct pdk__holding **out)
-{
-    bool unconnected = h->lock.object.client->session.id == 0;
-    int rc = unconnected ? prepare(h, call) : look(h, call, out);
-    return rc == 1 || rc == PDK_EBUSY || rc == PDK_EDISCONNECTED ? PDK_ETIMEDOUT : rc;
-}
-
 /* With a timeout of TIMEOUT_MS, from the call: the thread may have waited for the client's lock since. */
 static int take(struct pdk__holds *h, struct pdk__lock_call *call, int64_t timeout_ms, struct pdk__holding **out)
 {
     if (timeout_ms == 0)
-        return take_now(h, call, out);
+        return attempt(h, call, out);
     int rc = prepare(h, call);
     return rc == 1 ? contend(h, call, out) : rc;
 }
@@ -269,19 +260,43 @@ static int unwind(struct pdk__holding *op)
     return PDK_ELOST;
 }
 
+/* Release one level of OP, or say that there is none. An ended client's locks can be unlocked, too. */
+static int release(struct pdk__holds *h, struct pdk__holding *op)
+{
+    int rc = pdk__client_may_wait(h->lock.object.client);
+    if (rc != PDK_EDEADLK && op != NULL)
+        rc = unwind(op);
+    else if (rc == 0)
+        rc = refuse(h);
+    return rc == 1 ? pdk__grant_give_away(op) : rc;
+}
+
 int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
 {
     int rc = begin(h);
+    return rc == 0 ? end(h, h->verbs->release, release(h, find_unlockable(h, rule))) : rc;
+}
+
+/* RC is of the end of the grant under which that by RULE was made. That one may be over when the thread wakes. Where it is
+ * not, it takes nothing from it that another client had deleted the node of the other. */
+static int judge_change(struct pdk__holds *h, const struct pdk__rule *rule, int rc)
+{
+    pdk__client_refresh(h->lock.object.client);
+    const struct pdk__holding *held = pdk__holds_find_owned(h, rule);
+    if (held == NULL || !pdk__hold_valid(&held->hold))
+        return PDK_ELOST;
+    return rc == PDK_ELOST ? 0 : rc;
+}
+
+int pdk__change(struct pdk__holds *h, const struct pdk__rule *from, const struct pdk__rule *to)
+{
+    struct pdk__lock_call call = {.wish = {.rule = to, .deadline_ms = PDK__NEVER}, .thread = pdk__holds_thread()};
+    int rc = begin(h);
     if (rc != 0)
         return rc;
-    struct pdk__holding *op = find_unlockable(h, rule);
-    rc = pdk__client_may_wait(h->lock.object.client);
-    if (rc != PDK_EDEADLK && op != NULL)
-        rc = unwind(op); /* an ended client's locks can be unlocked, too */
-    else if (rc == 0)
-        rc = refuse(h);
-    if (rc == 1)
-        rc = pdk__grant_give_away(op);
+    rc = pdk__holds_find_owned(h, from) != NULL ? take(h, &call, PDK_FOREVER, NULL) : refuse(h);
+    if (rc == 0)
+        rc = judge_change(h, to, release(h, pdk__holds_find_owned(h, from)));
     return end(h, h->verbs->release, rc);
 }
 
@@ -361,9 +376,13 @@ int pdk__lock_async(struct pdk__holds *h, struct pdk__lock_call call, int64_t ti
         return rc;
     struct pdk_client *c = h->lock.object.client;
     pdk_grant *g = pdk__grant_new(&h->lock);
-    /* One look lasts until its answer has come; without a connection it is over at once. */
-    if (call.wish.try_only && c->session.phase == PDK__SESSION_CONNECTED)
+    if (call.wish.try_only) /* one look lasts until its answer has come */
         call.wish.deadline_ms = look_until_ms(c);
-    rc = g != NULL ? request(h, &call, &g->op) : PDK_ENOMEM;
+    if (g == NULL)
+        rc = PDK_ENOMEM;
+    else if (call.wish.try_only && !c->closing && c->over == 0 && c->session.phase != PDK__SESSION_CONNECTED)
+        rc = PDK_EDISCONNECTED;
+    else
+        rc = request(h, &call, &g->op);
     return end_grant(h, h->verbs->acquire, g, rc, out);
 }

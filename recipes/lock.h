@@ -18,6 +18,9 @@ struct pdk__holds *pdk__holds_of(struct pdk_lock *l, const struct pdk__lock_kind
 int pdk__lock(struct pdk__holds *h, const struct pdk__rule *rule, int64_t timeout_ms);
 int pdk__trylock(struct pdk__holds *h, const struct pdk__rule *rule);
 int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule);
+
+/* Lock by TO, under the grant by FROM, and unlock that. PDK_EPERM: there is no such grant. */
+int pdk__change(struct pdk__holds *h, const struct pdk__rule *from, const struct pdk__rule *to);
 int pdk__unlock_async(struct pdk__holds *h, const struct pdk__rule *rule, pdk_lock_cb cb, void *arg);
 
 /* For no thread: N nodes of one path. */

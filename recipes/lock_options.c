@@ -28,7 +28,7 @@ static const struct row rows[N_ROWS] = {
     [CONFIRMED] = {AT(conditions.confirmed), FLAG, true, ALL, true},
     [LOCK_DELAY] = {AT(conditions.lock_delay_ms), INT, DAY_MS, PDK__MUTEX, true},
     [LOOK_AHEAD] = {AT(conditions.look_ahead), FLAG, true, PDK__MUTEX | PDK__RWLOCK | PDK__MULTILOCK, true},
-    [REFUSE_MIXED] = {AT(unmixed), FLAG, true, ALL, true},
+    [REFUSE_MIXED] = {AT(unmixed), FLAG, true, ALL | PDK__LEADER, true},
     [UNLOCK_NOWAIT] = {AT(unlock_nowait), FLAG, true, ALL, false},
     [LOCAL_HANDOVER] = {AT(handover_budget), UNSIGNED, UINT_MAX, PDK__MUTEX, false},
     [IDLE_HOLD] = {AT(idle_hold_ms), INT, DAY_MS, PDK__MUTEX | PDK__RWLOCK, false},
@@ -107,9 +107,11 @@ int pdk_lock_options_set_refuse_mixed(pdk_lock_options *o, bool refuse) { return
 
 int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait) { return set(o, UNLOCK_NOWAIT, nowait); }
 
-int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget) { return set(o, LOCAL_HANDOVER, budget); }
-
-int pdk_lock_options_set_idle_hold_ms(pdk_lock_options *o, int idle_ms) { return set(o, IDLE_HOLD, idle_ms); }
+int pdk_lock_options_set_keep(pdk_lock_options *o, unsigned turns, int idle_ms)
+{
+    int rc = set(o, IDLE_HOLD, idle_ms); /* a number of turns is never out of range */
+    return rc == 0 ? set(o, LOCAL_HANDOVER, turns) : rc;
+}
 
 /* --- what a lock makes of them ----------------------------------------------------------------------------------- */
 

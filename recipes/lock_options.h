@@ -8,7 +8,7 @@
 #include "paddock/lock.h"
 
 /* The kinds of lock, as a set. */
-enum pdk__lock_kinds { PDK__MUTEX = 1, PDK__RWLOCK = 2, PDK__SEMAPHORE = 4, PDK__MULTILOCK = 8 };
+enum pdk__lock_kinds { PDK__MUTEX = 1, PDK__RWLOCK = 2, PDK__SEMAPHORE = 4, PDK__MULTILOCK = 8, PDK__LEADER = 16 };
 
 struct pdk_lock_options {
     void *data; /* owned; NULL: an identity */

@@ -1,17 +1,15 @@
 /*
- * The leader of a path, for a program that is not a candidate: at one moment, or by an observer at each change.
+ * The leader of a path, for a program that is not a candidate: an observer reports it at each change.
  *
- * An observer is a follower that lists the path, then reads the first contender's node and watches that alone: nothing
- * lower can appear while it is there. It watches the path itself only while there is no candidate.
+ * It is a follower that lists the path, then reads the first contender's node and watches that alone: nothing lower can
+ * appear while it is there. It watches the path itself only while there is no candidate.
  */
 #include "lib/alloc.h"
-#include "lib/clock.h"
 #include "lib/core/order.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
-#include "lib/zk/contenders.h"
 #include "lib/zk/follower.h"
 #include "paddock/leader.h"
 
@@ -171,13 +169,4 @@ int pdk_leader_observer_free(pdk_leader_observer *o)
     pdk__client_leave(c);
     pdk__client_unref(c);
     return 0;
-}
-
-/* --- at one moment ----------------------------------------------------------------------------------------------- */
-
-int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
-{
-    struct pdk__question q = {.path = path, .n_read = 1, .first_only = true};
-    q.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    return pdk__contenders_ask(c, q, list);
 }

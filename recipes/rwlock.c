@@ -9,8 +9,7 @@ static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pd
                                            .init = pdk__handover_init,
                                            .clear = pdk__holds_clear,
                                            .in_use = pdk__holds_in_use,
-                                           .drop = pdk__holds_drop_all,
-                                           .turn = pdk__holds_turn};
+                                           .drop = pdk__holds_drop_all};
 
 static struct pdk__holds *holds_of(pdk_rwlock *l) { return pdk__holds_of(l, &kind); }
 
@@ -49,11 +48,9 @@ int pdk_rwlock_wrlock_async(pdk_rwlock *l, int64_t timeout_ms, pdk_lock_cb cb, v
                            timeout_ms, g);
 }
 
-int pdk_rwlock_rdunlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), &pdk__rule_reader); }
-
-int pdk_rwlock_wrunlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), &pdk__rule_writer); }
-
 int pdk_rwlock_unlock(pdk_rwlock *l) { return pdk__unlock(holds_of(l), NULL); }
+
+int pdk_rwlock_downgrade(pdk_rwlock *l) { return pdk__change(holds_of(l), &pdk__rule_writer, &pdk__rule_reader); }
 
 int pdk_rwlock_unlock_async(pdk_rwlock *l, pdk_lock_cb cb, void *arg)
 {

@@ -94,11 +94,11 @@ static bool named(const struct words *w) { return w->node != NULL || w->chose !=
  * read/write lock can be many. Junk that takes a permit is left alone: nobody reads a request in it. */
 static bool chosen(const struct words *w, const pdk_contender_list *list, size_t i)
 {
-    if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
+    if (pdk__cli_is_junk(list, i))
         return false;
     if (!named(w))
         return pdk_contender_holds(list, i);
-    return (w->node == NULL || strcmp(pdk_contender_name(list, i), w->node) == 0) &&
+    return (w->node == NULL || strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), w->node) == 0) &&
            (w->chose == NULL || pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == w->session);
 }
 
@@ -161,7 +161,8 @@ static bool any_left(const struct words *w, const pdk_contender_list *list, cons
         for (size_t i = 0; i < pdk_contender_list_size(list); i++)
             if (pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) ==
                     pdk_contender_number(before, k, PDK_CONTENDER_TOKEN) &&
-                strcmp(pdk_contender_name(list, i), pdk_contender_name(before, k)) == 0)
+                strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME),
+                       pdk_contender_text(before, k, PDK_CONTENDER_NAME)) == 0)
                 return true;
     return false;
 }
@@ -174,7 +175,7 @@ static int await_end(struct words *w, pdk_client *c, const pdk_contender_list *b
     for (;;) {
         pdk_contender_list *list = NULL;
         int64_t left = deadline - pdk__cli_now_ms(), least = w->options.connect_ms;
-        int rc = pdk_contenders(c, w->options.path, left > least ? left : least, &list);
+        int rc = pdk_contenders(c, w->options.path, PDK_CONTENDERS_ALL, left > least ? left : least, &list);
         w->gone = rc == 0 && !any_left(w, list, before);
         pdk_contender_list_free(list);
         if (rc != 0 || w->gone || pdk__cli_now_ms() >= deadline)
@@ -298,7 +299,7 @@ static int run(struct words *w)
     pdk_contender_list *list = NULL;
     int rc = pdk__cli_connect(&w->options, &c);
     if (rc == 0)
-        rc = pdk_contenders(c, w->options.path, w->options.connect_ms, &list);
+        rc = pdk_contenders(c, w->options.path, PDK_CONTENDERS_ALL, w->options.connect_ms, &list);
     int status = rc == 0 ? conclude(w, c, list) : pdk__cli_report_failure(&w->options, c, rc);
     pdk_contender_list_free(list);
     pdk_client_free(c);

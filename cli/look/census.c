@@ -42,7 +42,8 @@ static bool is_in(const pdk_contender_list *list, const pdk_contender_list *othe
     size_t low = 0, high = pdk_contender_list_size(list);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = pdk__order_compare(pdk_contender_name(list, middle), pdk_contender_name(other, i));
+        int order = pdk__order_compare(pdk_contender_text(list, middle, PDK_CONTENDER_NAME),
+                                       pdk_contender_text(other, i, PDK_CONTENDER_NAME));
         if (order == 0)
             return pdk_contender_number(list, middle, PDK_CONTENDER_TOKEN) ==
                    pdk_contender_number(other, i, PDK_CONTENDER_TOKEN);
@@ -57,7 +58,7 @@ static bool is_in(const pdk_contender_list *list, const pdk_contender_list *othe
 static bool has_permits(const pdk_contender_list *list)
 {
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
+        if (pdk_contender_number(list, i, PDK_CONTENDER_MODE) == PDK_MODE_PERMIT)
             return true;
     return false;
 }
@@ -70,7 +71,7 @@ static bool add_nodes(struct pdk__cli_census *census, const struct pdk__cli_tree
         const pdk_contender_list *list = tree->places[p].list;
         bool permits = has_permits(list);
         for (size_t i = 0; i < pdk_contender_list_size(list); i++) {
-            bool counts = permits || pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK;
+            bool counts = permits || !pdk__cli_is_junk(list, i);
             counts = counts && (before == NULL || is_in(before->places[p].list, list, i));
             census->nodes[census->n_nodes++] = (struct pdk__cli_node){
                 .place = p, .i = i, .actor = counts ? 0 : PDK__CLI_NONE};
@@ -175,7 +176,7 @@ static bool add_wait(struct pdk__cli_census *census, struct pdk__cli_wait wait, 
 /* A contender that waits for all ahead of it: what is ahead of it need not be counted again. */
 static bool waits_for_all(const pdk_contender_list *list, size_t i)
 {
-    pdk_mode mode = pdk_contender_mode(list, i);
+    int64_t mode = pdk_contender_number(list, i, PDK_CONTENDER_MODE);
     return (mode == PDK_MODE_EXCLUSIVE || mode == PDK_MODE_WRITE) && !pdk__cli_is_kazoo(list, i);
 }
 
@@ -230,7 +231,7 @@ static bool add_node(struct pdk__cli_census *census, size_t node)
     struct blockers b;
     struct pdk__cli_node *own = &census->nodes[node];
     const pdk_contender_list *list = pdk__cli_node_list(census, node);
-    bool permit = pdk_contender_mode(list, own->i) == PDK_MODE_PERMIT;
+    bool permit = pdk_contender_number(list, own->i, PDK_CONTENDER_MODE) == PDK_MODE_PERMIT;
     int64_t limit = pdk_contender_number(list, own->i, PDK_CONTENDER_LIMIT);
     size_t pool = census->n_pool;
     if (permit && census->truncated)
@@ -242,7 +243,7 @@ static bool add_node(struct pdk__cli_census *census, size_t node)
         return census->truncated = true;
     }
     size_t excess = !permit ? b.n : limit > 0 && b.all >= (size_t)limit ? b.all - (size_t)limit + 1 : 0;
-    bool junk = pdk_contender_dialect(list, own->i) == PDK_DIALECT_JUNK;
+    bool junk = pdk__cli_is_junk(list, own->i);
     own->holds = junk ? pdk_contender_holds(list, own->i) : permit ? excess == 0 : b.all == 0;
     if (excess == 0) {
         census->n_pool = pool;
@@ -289,8 +290,8 @@ static bool add_commands(struct pdk__cli_census *census)
     bool whole = names != NULL;
     for (size_t node = 0; whole && node < census->n_nodes; node++)
         if (census->nodes[node].actor != PDK__CLI_NONE)
-            names[n++] = (struct name){pdk_contender_name(pdk__cli_node_list(census, node), census->nodes[node].i),
-                                       node};
+            names[n++] = (struct name){
+                pdk_contender_text(pdk__cli_node_list(census, node), census->nodes[node].i, PDK_CONTENDER_NAME), node};
     if (whole && n > 0)
         qsort(names, n, sizeof *names, compare_names);
     for (size_t actor = 0; whole && actor < census->waits.n_actors; actor++)

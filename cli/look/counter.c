@@ -45,8 +45,8 @@ static double rate(int64_t n, int64_t since_ms)
 
 struct pdk__cli_counter pdk__cli_counter(const pdk_contender_list *list)
 {
-    int64_t created = pdk_contender_list_created(list);
-    double average = rate(created, pdk_contender_list_since_ms(list)), recent = 0;
+    int64_t created = pdk_contender_list_number(list, PDK_LIST_CREATED);
+    double average = rate(created, pdk_contender_list_number(list, PDK_LIST_SINCE_MS)), recent = 0;
     bool any = pdk_contender_list_size(list) > 0 && pdk_contender_number(list, 0, PDK_CONTENDER_SEQUENCE) >= 0;
     if (any)
         recent = rate(created - pdk_contender_number(list, 0, PDK_CONTENDER_SEQUENCE),

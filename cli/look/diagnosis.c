@@ -21,7 +21,7 @@ static unsigned recipe_of(const pdk_contender_list *list, size_t i)
                                                   [PDK__TAG_READ] = RWLOCK,
                                                   [PDK__TAG_WRITE] = RWLOCK,
                                                   [PDK__TAG_LEASE] = PERMITS};
-    struct pdk__name name = pdk__name_parse(pdk_contender_name(list, i));
+    struct pdk__name name = pdk__name_parse(pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     if (name.kind == PDK__NAME_JUNK)
         return 0;
     return name.kind == PDK__NAME_FOREIGN ? OTHER : recipes[name.tag];
@@ -79,13 +79,13 @@ static void find_nodes(json_t *all, const pdk_contender_list *list, check is, co
             continue;
         if (finding == NULL)
             finding = pdk__cli_finding(all, code, advice, "%s", text);
-        pdk__cli_finding_node(finding, pdk_contender_name(list, i));
+        pdk__cli_finding_node(finding, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     }
 }
 
 static bool is_unknown(const pdk_contender_list *list, size_t i)
 {
-    return pdk_contender_dialect(list, i) == PDK_DIALECT_FOREIGN && !pdk__cli_is_kazoo(list, i);
+    return pdk_contender_number(list, i, PDK_CONTENDER_DIALECT) == PDK_DIALECT_FOREIGN && !pdk__cli_is_kazoo(list, i);
 }
 
 /* Of which there are contenders: this library's and Curator's, which go together, kazoo's, go-zookeeper's, others. */
@@ -93,7 +93,7 @@ static unsigned libraries_of(const pdk_contender_list *list)
 {
     unsigned libraries = 0;
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK)
+        if (!pdk__cli_is_junk(list, i))
             libraries |= pdk__cli_is_kazoo(list, i) ? 2 : pdk__cli_is_go(list, i) ? 4 : is_unknown(list, i) ? 8 : 1;
     return libraries;
 }
@@ -118,8 +118,8 @@ static void find_foreign(json_t *all, const pdk_contender_list *list)
 
 static bool is_junk(const pdk_contender_list *list, size_t i)
 {
-    bool part = pdk__cli_is_part(pdk_contender_name(list, i)) && pdk__cli_has_leases(list);
-    return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK && !part;
+    bool part = pdk__cli_is_part(pdk_contender_text(list, i, PDK_CONTENDER_NAME)) && pdk__cli_has_leases(list);
+    return pdk__cli_is_junk(list, i) && !part;
 }
 
 /* The members of a double barrier have no number, and nodes that stay can be the paths of other locks. */
@@ -139,8 +139,7 @@ static void find_junk(json_t *all, const pdk_contender_list *list)
 static bool is_persistent(const pdk_contender_list *list, size_t i)
 {
     bool seen = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
-    return pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK && seen &&
-           pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0;
+    return !pdk__cli_is_junk(list, i) && seen && pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0;
 }
 
 static void find_persistent(json_t *all, const pdk_contender_list *list)
@@ -166,8 +165,8 @@ static void find_unreadable(json_t *all, const pdk_contender_list *list)
  * semaphore's parts, nobody need delete. */
 static void find_acl(json_t *all, const pdk_contender_list *list)
 {
-    const char *who;
-    int lacks = pdk_contender_list_lacks(list, &who);
+    const char *who = pdk_contender_list_text(list, PDK_LIST_LACKING);
+    int64_t lacks = pdk_contender_list_number(list, PDK_LIST_LACKS);
     enum pdk__cli_site site = pdk__cli_site(list);
     if (site == SITE_DIRECTORY || site == SITE_SEMAPHORE)
         return;
@@ -202,7 +201,8 @@ static void find_orphans(json_t *all, const pdk_contender_list *list)
 /* A reader stands under its writer's number as long as both are there. */
 static bool is_tie(const pdk_contender_list *list, size_t i, size_t k)
 {
-    pdk_mode a = pdk_contender_mode(list, i), b = pdk_contender_mode(list, k);
+    int64_t a = pdk_contender_number(list, i, PDK_CONTENDER_MODE),
+            b = pdk_contender_number(list, k, PDK_CONTENDER_MODE);
     bool under = (a == PDK_MODE_READ && b == PDK_MODE_WRITE) || (a == PDK_MODE_WRITE && b == PDK_MODE_READ);
     bool one_session = pdk_contender_number(list, i, PDK_CONTENDER_SESSION) ==
                        pdk_contender_number(list, k, PDK_CONTENDER_SESSION);
@@ -219,16 +219,16 @@ static void find_ties(json_t *all, const pdk_contender_list *list)
         if (pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE) !=
             pdk_contender_number(list, i - 1, PDK_CONTENDER_SEQUENCE))
             finding = NULL;
-        if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK || !is_tie(list, i, i - 1))
+        if (pdk__cli_is_junk(list, i) || !is_tie(list, i, i - 1))
             continue;
         if (finding == NULL) {
             finding = pdk__cli_finding(all, TIE,
                                        "delete those whose owner is not known; look at the counter of the path",
                                        "contenders with the same number, %lld: there is no order among them",
                                        (long long)pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE));
-            pdk__cli_finding_node(finding, pdk_contender_name(list, i - 1));
+            pdk__cli_finding_node(finding, pdk_contender_text(list, i - 1, PDK_CONTENDER_NAME));
         }
-        pdk__cli_finding_node(finding, pdk_contender_name(list, i));
+        pdk__cli_finding_node(finding, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     }
 }
 

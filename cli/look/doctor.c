@@ -100,7 +100,8 @@ static void find_deadlocks(const struct pdk__cli_census *census, const char *pat
                                        "end one of the processes that 'paddock graph' shows in the circle, or take its "
                                        "lock away with 'paddock break'",
                                        "contenders in a deadlock, or that wait for one: they wait indefinitely");
-        pdk__cli_finding_node(finding, pdk_contender_name(pdk__cli_node_list(census, node), census->nodes[node].i));
+        pdk__cli_finding_node(
+            finding, pdk_contender_text(pdk__cli_node_list(census, node), census->nodes[node].i, PDK_CONTENDER_NAME));
     }
 }
 
@@ -121,7 +122,7 @@ static size_t excess_of(const pdk_contender_list *list, size_t i)
     size_t n = 0;
     for (size_t k = 0; k < pdk_contender_list_size(list); k++)
         n += pdk_contender_blocks(list, k, i);
-    if (pdk_contender_mode(list, i) != PDK_MODE_PERMIT)
+    if (pdk_contender_number(list, i, PDK_CONTENDER_MODE) != PDK_MODE_PERMIT)
         return n;
     int64_t limit = pdk_contender_number(list, i, PDK_CONTENDER_LIMIT);
     return limit > 0 && n >= (size_t)limit ? n - (size_t)limit + 1 : 0;
@@ -143,7 +144,7 @@ static void print_waiter(const pdk_contender_list *list, size_t i, const char *w
 {
     char whom[OWNER], age[32];
     bool known = pdk_contender_number(list, i, PDK_CONTENDER_SINCE_MS) > 0;
-    if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
+    if (pdk_contender_number(list, i, PDK_CONTENDER_MODE) == PDK_MODE_PERMIT)
         snprintf(whom, sizeof whom, "%zu of those before it", excess);
     else
         owner(list, predecessor_of(list, i), whom);
@@ -170,7 +171,7 @@ static void print_contender(const pdk_contender_list *list, size_t i)
 static size_t contenders_of(const pdk_contender_list *list)
 {
     size_t n = 0;
-    while (n < pdk_contender_list_size(list) && pdk_contender_dialect(list, n) != PDK_DIALECT_JUNK)
+    while (n < pdk_contender_list_size(list) && !pdk__cli_is_junk(list, n))
         n++;
     return n;
 }
@@ -207,7 +208,7 @@ static void print_report(const struct doctor *d, const pdk_contender_list *list,
 {
     char clean[OWNER];
     size_t n = contenders_of(list);
-    bool exists = pdk_contender_list_since_ms(list) > 0;
+    bool exists = pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0;
     pdk__cli_printable(clean, sizeof clean, 300, path);
     printf("%s: %s\n", clean,
            exists ? recipe_in_words(pdk__cli_diagnosis_recipe(list))
@@ -228,7 +229,8 @@ static json_t *contender_object(const pdk_contender_list *list, size_t i)
     json_t *object = pdk__cli_listing_object(list, i);
     size_t excess = excess_of(list, i);
     if (excess > 0)
-        pdk__cli_json_text(object, "predecessor", pdk_contender_name(list, predecessor_of(list, i)));
+        pdk__cli_json_text(object, "predecessor",
+                           pdk_contender_text(list, predecessor_of(list, i), PDK_CONTENDER_NAME));
     else
         json_object_set_new(object, "predecessor", json_null());
     json_object_set_new(object, "excess", json_integer((json_int_t)excess));
@@ -240,7 +242,7 @@ static json_t *report_object(const pdk_contender_list *list, const char *path, j
     json_t *report = json_object(), *contenders = json_array();
     struct pdk__cli_counter counter = pdk__cli_counter(list);
     pdk__cli_json_text(report, "path", path);
-    json_object_set_new(report, "exists", json_boolean(pdk_contender_list_since_ms(list) > 0));
+    json_object_set_new(report, "exists", json_boolean(pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0));
     pdk__cli_json_text(report, "recipe", pdk__cli_diagnosis_recipe(list));
     json_object_set_new(report, "counter", pdk__cli_counter_object(&counter));
     size_t n = contenders_of(list);
@@ -303,7 +305,7 @@ static int examine(struct doctor *d, pdk_client *c, const pdk_contender_list *li
 static int look(struct doctor *d, pdk_client *c, const char *path, bool *semaphore)
 {
     pdk_contender_list *list = NULL;
-    int rc = pdk_contenders(c, path, d->options.connect_ms, &list);
+    int rc = pdk_contenders(c, path, PDK_CONTENDERS_ALL, d->options.connect_ms, &list);
     if (rc == 0) {
         *semaphore = pdk__cli_has_leases(list);
         rc = examine(d, c, list, path);

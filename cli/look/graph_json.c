@@ -39,7 +39,9 @@ static json_t *actors(const struct pdk__cli_census *census)
             continue;
         json_t *hold = json_object();
         pdk__cli_json_text(hold, "path", pdk__cli_node_path(census, node));
-        pdk__cli_json_text(hold, "node", pdk_contender_name(pdk__cli_node_list(census, node), census->nodes[node].i));
+        pdk__cli_json_text(
+            hold, "node",
+            pdk_contender_text(pdk__cli_node_list(census, node), census->nodes[node].i, PDK_CONTENDER_NAME));
         json_t *holder = json_array_get(all, census->nodes[node].actor);
         json_array_append_new(json_object_get(holder, "holds"), hold);
     }
@@ -58,7 +60,7 @@ static json_t *wait_object(const struct pdk__cli_census *census, size_t i)
     json_object_set_new(object, "actor", number(wait->actor));
     pdk__cli_json_text(object, "kind", reason->command ? "command" : "lock");
     pdk__cli_json_text(object, "path", pdk__cli_node_path(census, reason->node));
-    pdk__cli_json_text(object, "node", pdk_contender_name(list, at));
+    pdk__cli_json_text(object, "node", pdk_contender_text(list, at, PDK_CONTENDER_NAME));
     json_object_set_new(object, "since_ms", json_integer(pdk_contender_number(list, at, PDK_CONTENDER_SINCE_MS)));
     json_object_set_new(object, "for", blockers);
     json_object_set_new(object, "needs", number(wait->excess));

@@ -24,15 +24,15 @@ static const char *const heading[N_COLUMNS] = {"POS", "STATE", "MODE",  "SESSION
 const char *pdk__cli_listing_state(const pdk_contender_list *list, size_t i)
 {
     if (!pdk_contender_holds(list, i))
-        return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "junk" : "waits";
+        return pdk__cli_is_junk(list, i) ? "junk" : "waits";
     return pdk_contender_number(list, i, PDK_CONTENDER_REVOKED) ? "asked" : "holds";
 }
 
 const char *pdk__cli_row_state(const struct pdk__cli_rows *rows, size_t i)
 {
-    bool junk = pdk_contender_dialect(rows->list, i) == PDK_DIALECT_JUNK;
+    bool junk = pdk__cli_is_junk(rows->list, i);
     if (rows->site == SITE_DOUBLE_BARRIER)
-        return strcmp(pdk_contender_name(rows->list, i), PDK__READY) == 0 ? "ready" : "member";
+        return strcmp(pdk_contender_text(rows->list, i, PDK_CONTENDER_NAME), PDK__READY) == 0 ? "ready" : "member";
     if (rows->site == SITE_DIRECTORY)
         return "path";
     if (rows->queues && !junk)
@@ -42,7 +42,7 @@ const char *pdk__cli_row_state(const struct pdk__cli_rows *rows, size_t i)
 
 const char *pdk__cli_listing_mode(const pdk_contender_list *list, size_t i)
 {
-    pdk_mode mode = pdk_contender_mode(list, i);
+    pdk_mode mode = (pdk_mode)pdk_contender_number(list, i, PDK_CONTENDER_MODE);
     static const char *const words[] = {[PDK_MODE_EXCLUSIVE] = "",
                                         [PDK_MODE_READ] = "read",
                                         [PDK_MODE_WRITE] = "write",
@@ -105,7 +105,7 @@ static void put_state(struct row *r, const struct pdk__cli_rows *rows, size_t i)
 {
     char text[64];
     const pdk_contender_list *list = rows->list;
-    pdk_dialect dialect = pdk_contender_dialect(list, i);
+    pdk_dialect dialect = (pdk_dialect)pdk_contender_number(list, i, PDK_CONTENDER_DIALECT);
     bool permit = dialect == PDK_DIALECT_JUNK && pdk_contender_holds(list, i);
     bool strange = dialect == PDK_DIALECT_CURATOR || dialect == PDK_DIALECT_FOREIGN || permit;
     bool asked = !pdk_contender_holds(list, i) &&
@@ -129,7 +129,7 @@ static void put_grant(struct row *r, const pdk_contender_list *list, size_t i)
 static void put_node(struct row *r, const struct pdk__cli_rows *rows, size_t i)
 {
     char text[CELL];
-    const char *name = pdk_contender_name(rows->list, i);
+    const char *name = pdk_contender_text(rows->list, i, PDK_CONTENDER_NAME);
     snprintf(text, sizeof text, "%s%s", rows->under, name);
     put(r, NODE, *rows->under != '\0' ? text : name);
 }
@@ -139,7 +139,7 @@ static void fill(struct row *r, const struct pdk__cli_rows *rows, size_t i)
     char text[64], buf[32];
     const pdk_contender_list *list = rows->list;
     snprintf(text, sizeof text, "%zu", i + 1);
-    put(r, POS, pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ? "" : text);
+    put(r, POS, pdk__cli_is_junk(list, i) ? "" : text);
     put_state(r, rows, i);
     put(r, MODE, pdk__cli_listing_mode(list, i));
     snprintf(text, sizeof text, "%016llx", (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));

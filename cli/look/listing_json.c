@@ -59,7 +59,7 @@ static void set_identity(json_t *object, const pdk_contender_list *list, size_t 
 json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
 {
     char session[24];
-    bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK;
+    bool junk = pdk__cli_is_junk(list, i);
     json_t *object = json_object();
     snprintf(session, sizeof session, "%016llx",
              (unsigned long long)pdk_contender_number(list, i, PDK_CONTENDER_SESSION));
@@ -67,7 +67,7 @@ json_t *pdk__cli_listing_object(const pdk_contender_list *list, size_t i)
     pdk__cli_json_text(object, "state", pdk__cli_listing_state(list, i));
     if (*pdk__cli_listing_mode(list, i) != '\0')
         pdk__cli_json_text(object, "mode", pdk__cli_listing_mode(list, i));
-    pdk__cli_json_text(object, "node", pdk_contender_name(list, i));
+    pdk__cli_json_text(object, "node", pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     pdk__cli_json_text(object, "dialect", pdk__cli_library(list, i));
     json_object_set_new(object, "sequence",
                         junk ? json_null() : json_integer(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE)));
@@ -98,7 +98,7 @@ json_t *pdk__cli_listing_report(const pdk_contender_list *list, const char *path
     struct pdk__cli_rows rows = pdk__cli_rows(list);
     struct pdk__cli_counter counter = pdk__cli_counter(list);
     pdk__cli_json_text(top, "path", path);
-    json_object_set_new(top, "exists", json_boolean(pdk_contender_list_since_ms(list) > 0));
+    json_object_set_new(top, "exists", json_boolean(pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0));
     pdk__cli_json_text(top, "kind", pdk__cli_site_word(rows.site));
     json_object_set_new(top, "contenders", pdk__cli_listing_array(&rows));
     json_object_set_new(top, "counter", pdk__cli_counter_object(&counter));

@@ -103,7 +103,7 @@ static void note(const struct ls *l, const pdk_contender_list *list)
 
 static int show_list(const struct ls *l, const pdk_contender_list *list)
 {
-    bool exists = pdk_contender_list_since_ms(list) > 0;
+    bool exists = pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0;
     if (l->json)
         return pdk__cli_json_print(pdk__cli_listing_report(list, l->options.path));
     if (!exists && !l->options.quiet)
@@ -214,7 +214,7 @@ static int look(struct ls *l, pdk_client *c, int *status)
     pdk_contender_list *list = NULL;
     if (l->recursive)
         return look_below(l, c, NULL, status);
-    int rc = pdk_contenders(c, l->options.path, l->options.connect_ms, &list);
+    int rc = pdk_contenders(c, l->options.path, PDK_CONTENDERS_ALL, l->options.connect_ms, &list);
     if (rc == 0)
         rc = show(l, c, list, status);
     pdk_contender_list_free(list);

@@ -13,10 +13,7 @@
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-static bool is_contender(const pdk_contender_list *list, size_t i)
-{
-    return pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK;
-}
+static bool is_contender(const pdk_contender_list *list, size_t i) { return !pdk__cli_is_junk(list, i); }
 
 static bool waits(const pdk_contender_list *list, size_t i)
 {
@@ -38,7 +35,7 @@ static size_t count(const pdk_contender_list *list, bool (*is)(const pdk_contend
 static int64_t served(const pdk_contender_list *list)
 {
     size_t first;
-    return pdk_contender_list_created(list) - (int64_t)count(list, waits, &first);
+    return pdk_contender_list_number(list, PDK_LIST_CREATED) - (int64_t)count(list, waits, &first);
 }
 
 static double rate(const struct pdk__cli_place *place, const struct pdk__cli_tree *before, int64_t ms)
@@ -47,7 +44,8 @@ static double rate(const struct pdk__cli_place *place, const struct pdk__cli_tre
         const pdk_contender_list *was = before->places[i].list;
         if (strcmp(before->places[i].path, place->path) != 0)
             continue;
-        if (pdk_contender_list_since_ms(was) != pdk_contender_list_since_ms(place->list))
+        if (pdk_contender_list_number(was, PDK_LIST_SINCE_MS) !=
+            pdk_contender_list_number(place->list, PDK_LIST_SINCE_MS))
             break; /* it was deleted and created again meanwhile */
         int64_t n = served(place->list) - served(was);
         return n > 0 ? (double)n * 1000 / (double)ms : 0;
@@ -208,7 +206,7 @@ static json_t *row_object(const struct pdk__cli_lock_row *row)
     json_t *object = report(row);
     json_object_set_new(object, "holders", json_integer((json_int_t)row->n_hold));
     json_object_set_new(object, "waiters", json_integer((json_int_t)row->n_wait));
-    json_object_set_new(object, "created", json_integer(pdk_contender_list_created(row->place->list)));
+    json_object_set_new(object, "created", json_integer(pdk_contender_list_number(row->place->list, PDK_LIST_CREATED)));
     json_object_set_new(object, "grants_per_second", row->rate >= 0 ? json_real(row->rate) : json_null());
     return object;
 }

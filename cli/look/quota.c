@@ -14,7 +14,7 @@ enum { BYTES = 256 };
 static const char *data_of(const pdk_contender_list *list, const char *name)
 {
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (strcmp(pdk_contender_name(list, i), name) == 0)
+        if (strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), name) == 0)
             return pdk_contender_data(list, i, NULL);
     return "";
 }
@@ -50,7 +50,7 @@ int pdk__cli_quota_diagnose(json_t *all, pdk_client *c, const char *path, int64_
         snprintf(at, sizeof at, "%.*s", (int)end, path);
         if (snprintf(quota, sizeof quota, "/zookeeper/quota%s", at) >= (int)sizeof quota)
             return 0;
-        int rc = pdk_contenders(c, quota, timeout_ms, &list);
+        int rc = pdk_contenders(c, quota, PDK_CONTENDERS_ALL, timeout_ms, &list);
         if (rc == 0)
             find(all, list, at);
         pdk_contender_list_free(list);

@@ -3,6 +3,7 @@
 #include "cli/json.h"
 #include "cli/look/counter.h"
 #include "cli/look/listing.h"
+#include "cli/owner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static int list_below(pdk_client *c, const char *path, const char *part, int64_t
     char *below = NULL;
     if (asprintf(&below, "%s/%s", path, part) < 0)
         return PDK_ENOMEM;
-    int rc = pdk_contenders(c, below, timeout_ms, list);
+    int rc = pdk_contenders(c, below, PDK_CONTENDERS_ALL, timeout_ms, list);
     free(below);
     return rc;
 }
@@ -29,7 +30,7 @@ static void count_permits(struct pdk__cli_semaphore *s)
 static void count_queue(struct pdk__cli_semaphore *s)
 {
     for (size_t i = 0; i < pdk_contender_list_size(s->queue); i++)
-        s->n_queue += pdk_contender_dialect(s->queue, i) != PDK_DIALECT_JUNK;
+        s->n_queue += !pdk__cli_is_junk(s->queue, i);
 }
 
 void pdk__cli_semaphore_count(struct pdk__cli_semaphore *s)

@@ -1,5 +1,6 @@
 #include "cli/look/site.h"
 
+#include "cli/owner.h"
 #include "lib/core/double_barrier.h"
 
 #include <ctype.h>
@@ -33,7 +34,7 @@ static bool is_member_name(const char *name)
 
 static bool takes_part(const pdk_contender_list *list, size_t i)
 {
-    const char *name = pdk_contender_name(list, i);
+    const char *name = pdk_contender_text(list, i, PDK_CONTENDER_NAME);
     return strcmp(name, PDK__READY) == 0 || (is_ephemeral(list, i) && is_member_name(name));
 }
 
@@ -54,7 +55,7 @@ bool pdk__cli_is_part(const char *name) { return strcmp(name, "locks") == 0 || s
 bool pdk__cli_has_leases(const pdk_contender_list *list)
 {
     for (size_t i = 0; i < pdk_contender_list_size(list); i++)
-        if (strcmp(pdk_contender_name(list, i), "leases") == 0)
+        if (strcmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), "leases") == 0)
             return true;
     return false;
 }
@@ -63,7 +64,7 @@ enum pdk__cli_site pdk__cli_site(const pdk_contender_list *list)
 {
     if (pdk_contender_list_size(list) == 0)
         return SITE_EMPTY;
-    if (pdk_contender_dialect(list, 0) != PDK_DIALECT_JUNK || pdk_contender_holds(list, 0)) /* junk that is a permit */
+    if (!pdk__cli_is_junk(list, 0) || pdk_contender_holds(list, 0)) /* junk that is a permit */
         return SITE_LOCK;
     if (pdk__cli_has_leases(list))
         return SITE_SEMAPHORE;

@@ -2,6 +2,7 @@
 
 #include "cli/look/site.h"
 #include "cli/message.h"
+#include "cli/owner.h"
 #include "lib/assert.h"
 
 #include <stdio.h>
@@ -58,8 +59,7 @@ static char *join(const char *path, const char *name)
 static bool may_have_children(const pdk_contender_list *list, size_t i)
 {
     bool seen = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN) != 0;
-    return pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK ||
-           (seen && pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0);
+    return pdk__cli_is_junk(list, i) || (seen && pdk_contender_number(list, i, PDK_CONTENDER_SESSION) == 0);
 }
 
 static int push_children(struct pdk__cli_tree *tree, struct queue *q, const struct item *item,
@@ -68,7 +68,7 @@ static int push_children(struct pdk__cli_tree *tree, struct queue *q, const stru
     int rc = 0;
     bool semaphore = pdk__cli_site(list) == SITE_SEMAPHORE;
     for (size_t i = 0; rc == 0 && i < pdk_contender_list_size(list); i++) {
-        const char *name = pdk_contender_name(list, i);
+        const char *name = pdk_contender_text(list, i, PDK_CONTENDER_NAME);
         bool own = strcmp(item->path, "/") == 0 && strcmp(name, "zookeeper") == 0;
         if (own || !may_have_children(list, i))
             continue;
@@ -102,14 +102,14 @@ static int add_place(struct pdk__cli_tree *tree, const char *path, pdk_contender
 
 static bool has_contender(const pdk_contender_list *list)
 {
-    return pdk_contender_list_size(list) > 0 && pdk_contender_dialect(list, 0) != PDK_DIALECT_JUNK;
+    return pdk_contender_list_size(list) > 0 && !pdk__cli_is_junk(list, 0);
 }
 
 /* Names alone cost one request, and most paths of a tree are no locks. */
 static int look(pdk_client *c, struct pdk__cli_tree *tree, struct queue *q, const struct item *item)
 {
     pdk_contender_list *names = NULL, *list = NULL;
-    int rc = pdk_contenders_first(c, item->path, 0, tree->timeout_ms, &names);
+    int rc = pdk_contenders(c, item->path, 0, tree->timeout_ms, &names);
     tree->n_paths += rc == 0;
     bool lock = rc == 0 && (has_contender(names) || (tree->parts && item->part));
     if (lock && tree->n_contenders + pdk_contender_list_size(names) > PDK__CLI_CONTENDERS_MAX) {
@@ -117,7 +117,7 @@ static int look(pdk_client *c, struct pdk__cli_tree *tree, struct queue *q, cons
         lock = false;
     }
     if (lock)
-        rc = pdk_contenders(c, item->path, tree->timeout_ms, &list);
+        rc = pdk_contenders(c, item->path, PDK_CONTENDERS_ALL, tree->timeout_ms, &list);
     if (rc == 0)
         rc = push_children(tree, q, item, list != NULL ? list : names);
     pdk_contender_list_free(names);
@@ -176,7 +176,7 @@ int pdk__cli_tree_again(pdk_client *c, const struct pdk__cli_tree *before, struc
     assert(tree->n == 0);
     for (size_t i = 0; rc == 0 && i < before->n; i++) {
         pdk_contender_list *list = NULL;
-        rc = pdk_contenders(c, before->places[i].path, before->timeout_ms, &list);
+        rc = pdk_contenders(c, before->places[i].path, PDK_CONTENDERS_ALL, before->timeout_ms, &list);
         if (rc == 0)
             rc = add_place(tree, before->places[i].path, list, before->places[i].semaphore != NULL);
     }

@@ -1,12 +1,13 @@
 #include "cli/look/view.h"
 
 #include "cli/look/listing.h"
+#include "cli/owner.h"
 
 #include <string.h>
 
 int pdk__cli_view_list(struct pdk__cli_view *v, pdk_client *c, const char *path, int64_t timeout_ms)
 {
-    int rc = pdk_contenders(c, path, timeout_ms, &v->list);
+    int rc = pdk_contenders(c, path, PDK_CONTENDERS_ALL, timeout_ms, &v->list);
     if (rc == 0 && pdk__cli_site(v->list) == SITE_SEMAPHORE)
         rc = pdk__cli_semaphore_list(&v->semaphore, c, path, timeout_ms);
     return rc;
@@ -34,7 +35,7 @@ static bool same_contender(const pdk_contender_list *a, const pdk_contender_list
 {
     size_t of_a, of_b;
     const char *in_a = pdk_contender_data(a, i, &of_a), *in_b = pdk_contender_data(b, i, &of_b);
-    return strcmp(pdk_contender_name(a, i), pdk_contender_name(b, i)) == 0 &&
+    return strcmp(pdk_contender_text(a, i, PDK_CONTENDER_NAME), pdk_contender_text(b, i, PDK_CONTENDER_NAME)) == 0 &&
            pdk_contender_number(a, i, PDK_CONTENDER_TOKEN) == pdk_contender_number(b, i, PDK_CONTENDER_TOKEN) &&
            pdk_contender_number(a, i, PDK_CONTENDER_REVOKED) == pdk_contender_number(b, i, PDK_CONTENDER_REVOKED) &&
            pdk_contender_number(a, i, PDK_CONTENDER_DATA_OMITTED) ==
@@ -67,7 +68,7 @@ static void count_contenders(const pdk_contender_list *list, char *text, size_t 
     size_t holders = 0, waiters = 0;
     for (size_t i = 0; i < pdk_contender_list_size(list); i++) {
         holders += pdk_contender_holds(list, i);
-        waiters += !pdk_contender_holds(list, i) && pdk_contender_dialect(list, i) != PDK_DIALECT_JUNK;
+        waiters += !pdk_contender_holds(list, i) && !pdk__cli_is_junk(list, i);
     }
     snprintf(text, size, "holders %zu, waiters %zu", holders, waiters);
 }

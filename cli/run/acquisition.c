@@ -207,9 +207,9 @@ void pdk__cli_acquisition_grant(const struct pdk__cli_acquisition *c, int64_t *t
     assert(c->phase == PHASE_HELD);
     if (c->leader != NULL) {
         *token = c->token;
-        pdk_lock_node(c->leader, node, size);
+        pdk_lock_node(c->leader, 0, node, size);
     } else {
-        pdk_grant_token(c->lock.grant, token);
+        pdk_grant_token(c->lock.grant, token, NULL);
         pdk_grant_node(c->lock.grant, 0, node, size);
     }
 }

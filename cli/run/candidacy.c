@@ -3,6 +3,8 @@
 #include "cli/number.h"
 #include "lib/assert.h"
 
+#include <string.h>
+
 /* The acquisition checks the pause on every turn of its loop: it is enough that pdk_client_fd() was readable. */
 static void happened(pdk_leader *l, const pdk_event *event, void *arg)
 {
@@ -14,20 +16,15 @@ static void happened(pdk_leader *l, const pdk_event *event, void *arg)
 
 int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
 {
-    pdk_leader_options *o = pdk_leader_options_new();
-    int rc = o != NULL ? 0 : PDK_ENOMEM;
-    if (rc == 0 && c->options->id != NULL)
-        rc = pdk_leader_options_set_id(o, c->options->id);
+    const char *id = c->options->id;
+    pdk_lock_options *o = pdk_lock_options_new();
+    int rc = o != NULL ? pdk_lock_options_set_refuse_mixed(o, !c->options->mixed_ok) : PDK_ENOMEM;
+    if (rc == 0 && id != NULL)
+        rc = pdk_lock_options_set_data(o, id, strlen(id));
     if (rc == 0)
-        rc = pdk_leader_options_set_turns(o, c->options->turns);
-    if (rc == 0)
-        rc = pdk_leader_options_set_refuse_mixed(o, !c->options->mixed_ok);
-    if (rc == 0)
-        rc = pdk_leader_new(&c->leader, c->client, c->options->path, o);
-    pdk_leader_options_free(o);
-    if (rc == 0)
-        rc = pdk_lock_on_event(c->leader, happened, c);
-    return rc;
+        rc = pdk_leader_new(&c->leader, c->client, c->options->path, c->options->turns ? PDK_IN_TURNS : PDK_LATCH, o);
+    pdk_lock_options_free(o);
+    return rc == 0 ? pdk_lock_on_event(c->leader, happened, c) : rc;
 }
 
 /* --- the term ---------------------------------------------------------------------------------------------------- */
@@ -35,7 +32,7 @@ int pdk__cli_candidacy_make(struct pdk__cli_acquisition *c)
 static bool in_this_term(const struct pdk__cli_acquisition *c)
 {
     int64_t token;
-    return pdk_lock_token(c->leader, &token) == 0 && token == c->token;
+    return pdk_lock_token(c->leader, &token, NULL) == 0 && token == c->token;
 }
 
 /* The library is a candidate again unasked, and may lead again, before the last term's work has ended. */
@@ -47,10 +44,10 @@ int64_t pdk__cli_candidacy_valid_ms(const struct pdk__cli_acquisition *c)
 
 static void await_term(struct pdk__cli_acquisition *c)
 {
-    pdk_leadership state = pdk_leader_state(c->leader);
-    if (state == PDK_LEADER_IDLE) {
-        c->end(c, pdk_leader_wait(c->leader, 0)); /* this returns the reason, and does not wait */
-    } else if (state == PDK_LEADER_LEADING && pdk_lock_token(c->leader, &c->token) == 0) {
+    int rc = pdk_leader_wait(c->leader, 0); /* it does not wait */
+    if (rc != 0 && rc != PDK_ETIMEDOUT) {
+        c->end(c, rc);
+    } else if (rc == 0 && pdk_lock_token(c->leader, &c->token, NULL) == 0) {
         c->move(c, PHASE_HELD);
         c->state = PDK_HELD;
     }
@@ -58,7 +55,7 @@ static void await_term(struct pdk__cli_acquisition *c)
 
 static void check_term(struct pdk__cli_acquisition *c)
 {
-    bool suspended = pdk_leader_state(c->leader) == PDK_LEADER_SUSPENDED;
+    bool suspended = pdk_lock_state(c->leader) == PDK_SUSPECT;
     c->lost = c->lost || !in_this_term(c);
     c->revoked = c->revoked_token == c->token;
     if (c->lost)

@@ -68,7 +68,7 @@ static void print_token(struct hold *h)
 {
     int64_t token = 0;
     assert(h->acquisition.phase == PHASE_HELD);
-    pdk_grant_token(h->acquisition.lock.grant, &token);
+    pdk_grant_token(h->acquisition.lock.grant, &token, NULL);
     printf("%lld\n", (long long)token);
     if (fflush(stdout) == 0)
         return;

@@ -52,9 +52,9 @@ static long place(const pdk_contender_list *list, int64_t session, long *n)
     snprintf(own, sizeof own, "%016llx-", (unsigned long long)session);
     *n = 0;
     for (size_t i = 0; i < pdk_contender_list_size(list); i++) {
-        if (pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK)
+        if (pdk__cli_is_junk(list, i))
             continue;
-        if (ours < 0 && session != 0 && strncmp(pdk_contender_name(list, i), own, strlen(own)) == 0)
+        if (ours < 0 && session != 0 && strncmp(pdk_contender_text(list, i, PDK_CONTENDER_NAME), own, strlen(own)) == 0)
             ours = *n;
         ++*n;
     }
@@ -96,7 +96,7 @@ static void describe(const struct standing *standing, const char *of, const pdk_
     if (standing->at > 0)
         snprintf(position, sizeof position, "place %ld of %ld, ", standing->at, standing->of);
     snprintf(text, size, "waiting for %s: %sheld by %s%s%s", path, position, holder,
-             pdk_contender_dialect(list, first) == PDK_DIALECT_JUNK ? " (junk)" : "",
+             pdk__cli_is_junk(list, first) ? " (junk)" : "",
              pdk_contender_number(list, first, PDK_CONTENDER_REVOKED) ? ", who was asked for it" : "");
 }
 
@@ -156,7 +156,7 @@ static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list 
         *path = pdk__cli_options_path_at(q->options, i);
         pdk_contender_list_free(*list);
         *list = NULL;
-        rc = pdk_contenders_first(q->client, *path, 1, PATIENCE_MS, list);
+        rc = pdk_contenders(q->client, *path, 1, PATIENCE_MS, list);
         if (rc == 0)
             *standing = in_queue(*list, pdk_client_session_id(q->client));
         if (rc == 0 && standing->at > 0)
@@ -170,7 +170,7 @@ static int list_below(struct pdk__cli_queue *q, const char *name, size_t n, pdk_
     char *path = NULL;
     int rc = asprintf(&path, "%s/%s", q->options->path, name) >= 0 ? 0 : PDK_ENOMEM;
     if (rc == 0) {
-        rc = pdk_contenders_first(q->client, path, n, PATIENCE_MS, list);
+        rc = pdk_contenders(q->client, path, n, PATIENCE_MS, list);
         free(path);
     }
     return rc;

@@ -103,15 +103,15 @@ static int permits_request(struct pdk__cli_object *object, int64_t timeout_ms, p
 static int several_make(pdk_lock **lock, pdk_client *c, const struct pdk__cli_options *o,
                         const pdk_lock_options *options)
 {
-    const char *paths[PDK_MULTILOCK_MAX];
+    const char *paths[PDK_MUTEX_PATHS_MAX];
     for (unsigned i = 0; i <= o->n_also; i++)
         paths[i] = pdk__cli_options_path_at(o, i);
-    return pdk_multilock_new(lock, c, paths, o->n_also + 1, options);
+    return pdk_mutex_new_several(lock, c, paths, o->n_also + 1, options);
 }
 
 static int several_request(struct pdk__cli_object *object, int64_t timeout_ms, pdk_lock_cb cb, void *arg)
 {
-    return pdk_multilock_lock_async(object->lock, timeout_ms, cb, arg, &object->grant);
+    return pdk_mutex_lock_async(object->lock, timeout_ms, cb, arg, &object->grant);
 }
 
 /* --- which ------------------------------------------------------------------------------------------------------- */

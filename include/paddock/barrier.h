@@ -30,9 +30,9 @@ extern "C" {
 #endif
 
 typedef struct pdk_barrier pdk_barrier;
-typedef struct pdk_double_barrier pdk_double_barrier;
 
-/* --- the barrier ------------------------------------------------------------------------------------------------- */
+/* The most members of a double barrier. */
+#define PDK_BARRIER_MEMBERS_MAX 10000
 
 /*
  * Create an object for the barrier at PATH; no request is sent. On success *B is the caller's, to be given to
@@ -43,9 +43,19 @@ typedef struct pdk_double_barrier pdk_double_barrier;
  */
 int pdk_barrier_new(pdk_barrier **b, pdk_client *c, const char *path);
 
-/* Free the object; its barrier stays as it is. NULL is allowed. PDK_EBUSY while a call of it is under way; then nothing
- * is freed. PDK_EFORKED. */
+/* Create one member of the double barrier at PATH, which lets COUNT members enter together. PDK_EINVAL: COUNT is 0 or
+ * above PDK_BARRIER_MEMBERS_MAX. Otherwise as pdk_barrier_new(). */
+int pdk_barrier_new_double(pdk_barrier **b, pdk_client *c, const char *path, unsigned count);
+
+/* Free the object; its barrier stays as it is. NULL is allowed. PDK_EBUSY: a call of it is under way; or the member is
+ * inside, which with a closed client is no obstacle. Then nothing is freed. PDK_EFORKED. */
 int pdk_barrier_free(pdk_barrier *b);
+
+/* As those of a lock. */
+const char *pdk_barrier_path(pdk_barrier *b);
+size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
+
+/* --- the barrier: PDK_EINVAL for a double one -------------------------------------------------------------------- */
 
 /*
  * Set the barrier: create its node, and missing ancestors as containers. A barrier that is set already is a success.
@@ -87,26 +97,7 @@ int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
  */
 int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms);
 
-/* As those of a lock. */
-const char *pdk_barrier_path(pdk_barrier *b);
-size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
-
-/* --- the double barrier ------------------------------------------------------------------------------------------ */
-
-/* The largest count of members. */
-#define PDK_DOUBLE_BARRIER_MAX 10000
-
-/*
- * Create one member of the double barrier at PATH, which lets COUNT members enter together; no request is sent. On
- * success *B is the caller's, to be given to pdk_double_barrier_free().
- *
- * PDK_EINVAL: COUNT is 0 or above PDK_DOUBLE_BARRIER_MAX. Otherwise as pdk_barrier_new().
- */
-int pdk_double_barrier_new(pdk_double_barrier **b, pdk_client *c, const char *path, unsigned count);
-
-/* Free the object. NULL is allowed. PDK_EBUSY: a call of it is under way; or it is inside, which with a closed client is
- * no obstacle. PDK_EFORKED. */
-int pdk_double_barrier_free(pdk_double_barrier *b);
+/* --- the double barrier: PDK_EINVAL for another one --------------------------------------------------------------- */
 
 /*
  * Enter: create the member's node, and wait until COUNT members are there.
@@ -125,7 +116,7 @@ int pdk_double_barrier_free(pdk_double_barrier *b);
  * PDK_EACCES, PDK_EACL, PDK_EPATH, PDK_ENOENT, PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_ELIMIT,
  * PDK_ENOMEM, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
-int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
+int pdk_barrier_enter(pdk_barrier *b, int64_t timeout_ms);
 
 /*
  * Leave: delete the member's node, and wait until the members of the round have left or died: those that came before
@@ -143,16 +134,11 @@ int pdk_double_barrier_enter(pdk_double_barrier *b, int64_t timeout_ms);
  * PDK_EACCES: the ACL of PATH does not permit to READ or to DELETE.
  * PDK_EREFUSED, PDK_EAUTH, PDK_EEXPIRED, PDK_ESHORT, PDK_EDEADLK, PDK_ECLOSED, PDK_EFORKED.
  */
-int pdk_double_barrier_leave(pdk_double_barrier *b, int64_t timeout_ms);
+int pdk_barrier_leave(pdk_barrier *b, int64_t timeout_ms);
 
-/* PDK_FREE: outside, or entering. PDK_HELD: inside, until leave is called. PDK_LOST: the session has ended since it
- * entered; or this is a child process of the one that created the object. */
-pdk_state pdk_double_barrier_state(pdk_double_barrier *b);
-
-/* As those of a lock. */
-const char *pdk_double_barrier_path(pdk_double_barrier *b);
-unsigned pdk_double_barrier_count(pdk_double_barrier *b);
-size_t pdk_double_barrier_last_error(pdk_double_barrier *b, char *buf, size_t size);
+/* PDK_FREE: outside, or entering; or no double barrier. PDK_HELD: inside, until leave is called. PDK_LOST: the session
+ * has ended since it entered; or this is a child process of the one that created the object. */
+pdk_state pdk_barrier_state(pdk_barrier *b);
 
 #ifdef __cplusplus
 }

@@ -99,46 +99,34 @@ int pdk_client_options_set_dispatch(pdk_client_options *o, bool by_caller);
 
 /*
  * The deadline of a held lock. While a lock is held or about to be granted, the client sends reads, syncs and writes
- * that change nothing. Only writes that a quorum has acknowledged renew the deadline. The session lives for a whole
- * timeout from the send time of an earlier request, which such a write proves. doc/guarantees.md has the argument and its assumptions. The defaults suit servers
- * that run with ZooKeeper's own limits.
+ * that change nothing: deletes of a node that does not exist. Only writes that a quorum has acknowledged renew the
+ * deadline, and a refused delete is such a write. The session lives for a whole timeout from the send time of an
+ * earlier request, which the write proves. An idle holder needs 2.1 to 3.3 logged writes in a session timeout, and six
+ * or seven requests that servers do not log. doc/guarantees.md has the argument and its assumptions. The defaults suit
+ * servers that run with ZooKeeper's own limits.
+ *
+ * A held lock is SUSPECT when less than a tenth of the session timeout remains to the deadline. A new grant needs up to
+ * a tenth more, so that it does not turn SUSPECT before its first renewal. A tenth of the timeout, the margin, 0.55
+ * ticks and 10 ms must together be less than the timeout that the servers grant. Otherwise the client is over with
+ * PDK_ESHORT, and pdk_client_last_error() has the numbers.
  */
 
 /*
- * The servers' tickTime, in milliseconds. Default: half the session timeout, which is the most it can be unless the
- * servers' minSessionTimeout was lowered.
+ * The servers' tickTime, and the margin of the deadline, in milliseconds. 0 is the default of either.
  *
- * A smaller value lets the client write less often: 2.1 times in a session timeout with a tick of a fifth of it, against
- * 3.3 times with the default, while a lock is held and nothing else is done. A value below the servers' tickTime makes the deadline unsafe. The
- * value also decides how slow a link may be. With the default, locks are granted and held up to a round trip of 0.12 of
- * the session timeout; with a tick of a fifth of the timeout, up to 0.2. PDK_EINVAL under 1 or over 86400000.
+ * TICK_MS: by default half the session timeout, which is the most it can be unless the servers' minSessionTimeout was
+ * lowered. With a tick of a fifth of the timeout an idle holder writes 2.1 times in it, with the default 3.3 times. The
+ * tick also decides up to which round trip locks are granted and held: 0.2 of the timeout with a tick of a fifth of it,
+ * 0.12 with the default.
+ *
+ * MARGIN_MS: the time between the deadline and the session's earliest possible end. It covers clocks that do not run at
+ * the same rate. By default a twentieth of the session timeout.
+ *
+ * PDK_EINVAL: either is under 0 or over 86400000.
+ *
+ * The trap: a TICK_MS below the servers' tickTime makes the deadline unsafe.
  */
-int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms);
-
-/* The margin in milliseconds between the deadline and the session's earliest possible end. It covers clocks that do not
- * run at the same rate. Default: a twentieth of the session timeout. PDK_EINVAL as above. */
-int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms);
-
-/*
- * The least time that must remain for a held lock not to be SUSPECT, in milliseconds. Default: a tenth of the session
- * timeout.
- *
- * A new grant needs up to a tenth of the session timeout more, so that it does not turn SUSPECT before its first
- * renewal. The least time itself, the margin, 0.55 ticks and 10 ms must together be less than the timeout that the
- * servers grant. Otherwise the client is over with PDK_ESHORT, and pdk_client_last_error() has the numbers. PDK_EINVAL
- * as above.
- */
-int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms);
-
-typedef enum pdk_renewal { PDK_RENEW_BY_WRITE = 0, PDK_RENEW_BY_SYNC = 1 } pdk_renewal;
-
-/* The request that renews the session while a lock is held. PDK_EINVAL.
- *
- * By write (the default): a delete that cannot succeed; a quorum agrees on its refusal. An idle holder needs 2.1 to 3.3
- * logged writes in a session timeout, and six or seven requests that servers do not log. By sync: the servers log
- * nothing. The trap of sync: a deposed leader that has not noticed answers it alone, and its clients
- * believe for as long as it does. */
-int pdk_client_options_set_renewal(pdk_client_options *o, pdk_renewal renewal);
+int pdk_client_options_set_clock(pdk_client_options *o, int tick_ms, int margin_ms);
 
 /* Called when the session has changed. A state that ended before the callback could run is not reported. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);

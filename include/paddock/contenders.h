@@ -26,6 +26,9 @@ typedef enum pdk_dialect {
 #define PDK_CONTENDER_DATA_MAX 65536
 #define PDK_CONTENDERS_DATA_MAX 16777216
 
+/* The number of contenders that means: all of them. */
+#define PDK_CONTENDERS_ALL SIZE_MAX
+
 /* How a contender holds the lock, by the tag of its name. */
 typedef enum pdk_mode {
     PDK_MODE_EXCLUSIVE = 0, /* alone: a mutex, a leader, a recipe that this library does not know */
@@ -37,11 +40,19 @@ typedef enum pdk_mode {
 
 /*
  * List the contenders of PATH in their order, junk last. A path that does not exist has none. PATH may be "/", which is
- * no lock's.
+ * no lock's. The nodes of the first N are read, or with PDK_CONTENDERS_ALL each node, and the path's ACL.
+ *
+ * Of a contender that is not read the list has the name, and what the name tells: PDK_CONTENDER_SEQUENCE,
+ * PDK_CONTENDER_DIALECT and PDK_CONTENDER_MODE. PDK_CONTENDER_READABLE is 1. Every other property is 0 or "".
+ *
+ * With an N of 1 contender 0 is the holder or the leader, unless it is junk: PDK_CONTENDER_TOKEN is the token of its
+ * grant or term, and pdk_contender_data() a leader's id. A waiter that shows the holder, and how many contenders are
+ * ahead, needs no more.
  *
  * The call returns when the servers have answered, on the calling thread. It asks for each node's size before its data,
  * and has at most 64 requests under way, for at most 256 KiB of data: locks that the same client holds are renewed
- * meanwhile. A list of N contenders costs up to 2 N + 2 requests.
+ * meanwhile. It costs a request for the list, one for the ACL, and up to two for each node that is read. When all of
+ * the first N nodes are deleted before they are read, it lists again.
  *
  * *LIST is the caller's, to be given to pdk_contender_list_free().
  *
@@ -52,12 +63,7 @@ typedef enum pdk_mode {
  *
  * The trap: data over the two limits above are left out; PDK_CONTENDER_DATA_OMITTED is their size.
  */
-int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
-
-/* As pdk_contenders(), but read only the first N nodes: up to 2 N + 1 requests. For the others the list has the name,
- * the dialect and the sequence number; every other property is 0 or "". For a waiter that shows the holder and how many
- * contenders are ahead. */
-int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list);
+int pdk_contenders(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list);
 
 /* An observer of the contenders of a path. */
 typedef struct pdk_contenders_observer pdk_contenders_observer;
@@ -94,31 +100,28 @@ void pdk_contender_list_free(pdk_contender_list *list);
  * until the list is freed. */
 size_t pdk_contender_list_size(const pdk_contender_list *list);
 
-/* How many nodes were created under the path since it exists: the sequence number that the servers give to the next
- * one. From 2147483647 on no number orders contenders: new ones wait until no other is there, and renew the path. 0
- * for a path that does not exist. */
-int64_t pdk_contender_list_created(const pdk_contender_list *list);
+/* The properties of the path that was listed. Those of one that does not exist are 0 or "". */
+typedef enum pdk_list_property {
+    /* Numbers. */
+    PDK_LIST_CREATED,  /* how many nodes were created under the path since it exists: the sequence number that the
+                          servers give to the next one. From 2147483647 on no number orders contenders: new ones wait
+                          until no other is there, and renew the path */
+    PDK_LIST_SINCE_MS, /* when the path was created, in milliseconds since 1970 by the servers' clock */
+    PDK_LIST_LACKS,    /* permissions that the path's ACL lacks for contenders: an OR of ZOO_PERM_READ, ZOO_PERM_CREATE
+                          and ZOO_PERM_DELETE, that somebody needs and does not have. 0: nothing, or this client may not
+                          read the ACL, or the list is not of PDK_CONTENDERS_ALL. READ or DELETE: PDK_LIST_LACKING may
+                          CREATE nodes there, and then cannot see its predecessor, or cannot release. CREATE: nobody may
+                          contend */
 
-/* The time at which the path was created, in milliseconds since 1970 by the servers' clock; 0 for one that does not
- * exist. */
-int64_t pdk_contender_list_since_ms(const pdk_contender_list *list);
+    /* Texts. */
+    PDK_LIST_LACKING /* "scheme:id", whose READ or DELETE PDK_LIST_LACKS names; otherwise "" */
+} pdk_list_property;
 
-/*
- * Permissions that the path's ACL lacks for contenders: an OR of ZOO_PERM_READ, ZOO_PERM_CREATE and
- * ZOO_PERM_DELETE, that somebody needs and does not have. 0: nothing, or this client may not read the ACL, or the list
- * is of pdk_contenders_first(). WHO may be NULL; otherwise *WHO is borrowed, until the list is freed.
- *
- * READ or DELETE: *WHO, "scheme:id", may CREATE nodes there, and then cannot see its predecessor, or cannot release.
- * CREATE: nobody may contend; *WHO is "".
- */
-int pdk_contender_list_lacks(const pdk_contender_list *list, const char **who);
+/* A number: 0 for a property that is a text. */
+int64_t pdk_contender_list_number(const pdk_contender_list *list, pdk_list_property property);
 
-/* The node's name under the path. */
-const char *pdk_contender_name(const pdk_contender_list *list, size_t i);
-pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i);
-
-/* How the contender holds the lock, or will hold it. */
-pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i);
+/* A text: "" for a property that is a number. */
+const char *pdk_contender_list_text(const pdk_contender_list *list, pdk_list_property property);
 
 /* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
  * reader that has only readers ahead, a writer beside the read lock that it took under its own, kazoo's first beside
@@ -140,14 +143,15 @@ const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t 
 typedef enum pdk_contender_property {
     /* Numbers. */
     PDK_CONTENDER_SEQUENCE, /* the sequence number; -1 for junk */
+    PDK_CONTENDER_DIALECT,  /* a pdk_dialect: whose name the node has */
+    PDK_CONTENDER_MODE,     /* a pdk_mode: how the contender holds the lock, or will hold it */
     PDK_CONTENDER_SESSION, /* the session that owns the node; 0: it is not ephemeral, or this client may not look at it */
     PDK_CONTENDER_TOKEN,   /* the node's czxid: the token of the grant that it has or will have, unless that is
                                confirmed. 0: this client may not look at it */
     PDK_CONTENDER_SINCE_MS, /* when the node was created, in milliseconds since 1970 by the servers' clock */
     PDK_CONTENDER_REVOKED,  /* 1: it carries a request for revocation, by pdk_contender_revoke() or Curator's Revoker */
     PDK_CONTENDER_READABLE, /* 1: the servers let this client look at the node, and read its data where there are any; or
-                               it was not read (pdk_contenders_first()). Contenders must be able to READ the nodes of
-                               each other */
+                               it was not read. Contenders must be able to READ the nodes of each other */
     PDK_CONTENDER_DATA_OMITTED, /* how many bytes of the node's data are missing from pdk_contender_data(): they are over
                                    PDK_CONTENDER_DATA_MAX, over PDK_CONTENDERS_DATA_MAX with those before them, or the ACL
                                    does not permit to READ them. Also 0 when this client may not look at the node: the
@@ -164,7 +168,8 @@ typedef enum pdk_contender_property {
                             expires. 0 also where that is not proven: another machine, another PID namespace, no
                             identity */
 
-    /* Texts, by its identity. */
+    /* Texts; the others than the name are by its identity. */
+    PDK_CONTENDER_NAME, /* of the node, under the path */
     PDK_CONTENDER_HOST,
     PDK_CONTENDER_LABEL,
     PDK_CONTENDER_MACHINE, /* where the number of the process counts: a text that two contenders share if they ran on one

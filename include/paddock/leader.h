@@ -3,8 +3,8 @@
  * dies or loses its session; then the next candidate does.
  *
  * Caveats, first:
- *  - To lead is a belief, as holding a lock is (lock.h). Ask pdk_leader_is_leader() before each step that only a
- *    leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
+ *  - To lead is a belief, as holding a lock is (lock.h). Check that pdk_lock_state() is PDK_HELD before each step that
+ *    only a leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
  *  - PDK_SUSPECT is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_HELD or
  *    PDK_EVENT_DEPOSED.
  *  - PDK_EVENT_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the
@@ -26,45 +26,31 @@ extern "C" {
 /* Of <paddock/lock.h> these verbs take it: free, path, state, valid_ms, token, node, guard, ahead, on_event,
  * fd, next_event and last_error. */
 typedef struct pdk_lock pdk_leader;
-typedef struct pdk_leader_options pdk_leader_options;
 
-typedef enum pdk_leadership {
-    PDK_LEADER_IDLE = 0,     /* is no candidate */
-    PDK_LEADER_STANDING = 1, /* is a candidate, and waits for its turn */
-    PDK_LEADER_LEADING = 2,  /* leads, as far as this process can know */
-    PDK_LEADER_SUSPENDED = 3 /* led until the connection was lost; it is still lost, or being checked again */
-} pdk_leadership;
-
-/* Create options with their defaults; NULL when memory is out. The caller frees them; the leader copies what it
- * needs. */
-pdk_leader_options *pdk_leader_options_new(void);
-void pdk_leader_options_free(pdk_leader_options *o);
-
-/* The id that other clients read: the bytes that the node carries, Curator's participant id. "" is allowed. Default:
- * the host's name and the process, as "db7:4711". PDK_EINVAL when it is longer than 65536 bytes, PDK_ENOMEM. */
-int pdk_leader_options_set_id(pdk_leader_options *o, const char *id);
-
-/* Refuse a path with contenders of another recipe, as pdk_lock_options_set_refuse_mixed(): the candidacy ends, and
- * pdk_leader_wait() answers PDK_EMIXED. PDK_EINVAL: O is NULL. */
-int pdk_leader_options_set_refuse_mixed(pdk_leader_options *o, bool refuse);
+/* The nodes of the candidates. */
+typedef enum pdk_leader_mode {
+    PDK_LATCH = 0,   /* those of Curator's LeaderLatch: a term ends when the leader resigns */
+    PDK_IN_TURNS = 1 /* those of Curator's LeaderSelector: pdk_leader_yield() ends a term, and the candidate is again at
+                        the end of the queue */
+} pdk_leader_mode;
 
 /*
- * Lead in turns: with the nodes of Curator's LeaderSelector, which excludes this object and shares the turns with it. A
- * term ends with pdk_leader_yield(), and the object is a candidate again at the end of the queue. Default: false, with
- * the nodes of a latch.
+ * Create a leader object for PATH, which is no candidate yet; no request is sent. PATH as in pdk_mutex_new().
  *
- * The trap: a path has candidates of one kind. A latch and a candidate in turns on one path wait for each other, but
- * Curator's LeaderLatch and LeaderSelector do not. PDK_EINVAL.
+ * OPTS may be NULL. Its data are the id that other clients read, Curator's participant id; without data the id is the
+ * host's name and the process, as "db7:4711". A leader has pdk_lock_options_set_refuse_mixed(), too: its candidacy then
+ * ends on a path with contenders of another recipe, and pdk_leader_wait() answers PDK_EMIXED. It has no other option.
+ *
+ * On success *L is the caller's, to be given to pdk_lock_free(), which refuses no leader: its candidacy ends, and its
+ * node is deleted in the background. A caller that must know that the node is deleted resigns before.
+ *
+ * PDK_ENOTSUP: OPTS has an option that leaders do not have. PDK_EPATH, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM,
+ * PDK_ECLOSED, PDK_EFORKED.
+ *
+ * The trap: a path has candidates of one mode. A latch and a candidate in turns on one path wait for each other, but
+ * Curator's LeaderLatch and LeaderSelector do not.
  */
-int pdk_leader_options_set_turns(pdk_leader_options *o, bool turns);
-
-/*
- * Create a leader object for PATH, which is no candidate yet; no request is sent. PATH as in pdk_mutex_new(). OPTS may
- * be NULL. On success *L is the caller's, to be given to pdk_lock_free(), which refuses no
- * leader: its candidacy ends, and its node is deleted in the background. A caller that must know that the node is
- * deleted resigns before. PDK_EPATH, PDK_EINVAL, PDK_ENOMEM, PDK_ESYSTEM, PDK_ECLOSED, PDK_EFORKED.
- */
-int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, const pdk_leader_options *opts);
+int pdk_leader_new(pdk_leader **l, pdk_client *c, const char *path, pdk_leader_mode mode, const pdk_lock_options *opts);
 
 /*
  * Become a candidate, without waiting for the outcome. Nothing happens when the object is a candidate already. From now
@@ -124,23 +110,6 @@ int pdk_leader_resign_async(pdk_leader *l, pdk_resign_cb cb, void *arg);
  * PDK_EFORKED.
  */
 int pdk_leader_wait(pdk_leader *l, int64_t timeout_ms);
-
-/* The state of the candidacy. No request; any thread. PDK_LEADER_IDLE after fork. */
-pdk_leadership pdk_leader_state(pdk_leader *l);
-
-/* May the caller do the work of a leader? True in PDK_LEADER_LEADING alone, and only before the deadline of
- * pdk_lock_valid_ms(). No request; any thread. */
-bool pdk_leader_is_leader(pdk_leader *l);
-
-/*
- * List the leader of PATH alone, for a program that is no candidate. The list is empty when there is no leader.
- *
- * pdk_contender_data() is the leader's id, PDK_CONTENDER_TOKEN the token of its term, pdk_contender_name() its node.
- * The answer is a snapshot. On a path of locks the list has the holder. pdk_contenders() lists all candidates.
- *
- * Errors as pdk_contenders().
- */
-int pdk_leader_current(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list);
 
 typedef struct pdk_leader_observer pdk_leader_observer;
 

@@ -1,5 +1,5 @@
 /*
- * Locks of every kind: a mutex, a read/write lock, a semaphore and a multi-lock are each a pdk_lock. The verbs here
+ * Locks of every kind: a mutex, a read/write lock, a semaphore and a leader are each a pdk_lock. The verbs here
  * take any of them. Each kind has a header of its own, with the verbs that lock and unlock.
  *
  * Caveats, first:
@@ -23,8 +23,7 @@
  *
  * A grant belongs to the thread that locked, which unlocks by the lock; or to no thread, when it was requested without
  * waiting or is of a semaphore: then it is asked and released by its handle, a pdk_grant, and by nothing else. So a
- * question about the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE. The token, node and guard of each path
- * of a multi-lock are asked by the number of the path (pdk_multilock_token()).
+ * question about the grant of a semaphore is PDK_EINVAL, and its state PDK_FREE.
  */
 #ifndef PADDOCK_LOCK_H
 #define PADDOCK_LOCK_H
@@ -40,8 +39,8 @@ typedef struct pdk_lock_options pdk_lock_options;
 typedef struct pdk_grant pdk_grant;
 
 typedef enum pdk_state {
-    PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object */
-    PDK_HELD = 1,    /* held, with at least the time of pdk_client_options_set_min_valid_ms() left */
+    PDK_FREE = 0,    /* not held by the caller's thread, nor by any other through this object; no term of a leader */
+    PDK_HELD = 1,    /* held, with at least a tenth of the session timeout left */
     PDK_SUSPECT = 2, /* held, but with less time left; or the connection is lost, or being checked after its return */
     PDK_LOST = 3     /* no longer held; stays until the owner has unlocked */
 } pdk_state;
@@ -123,8 +122,8 @@ int pdk_lock_options_set_lock_delay_ms(pdk_lock_options *o, int delay_ms);
  * round trip to the servers is long, the waiter gains one round trip for each hand-over.
  *
  * Each contender decides for itself, and contenders with and without the option queue together. A predecessor of the
- * same client is watched in any case. Objects take turns (pdk_lock_options_set_local_handover()) only with objects that
- * have the same setting.
+ * same client is watched in any case. Objects take turns (pdk_lock_options_set_keep()) only with objects that have the
+ * same setting.
  *
  * PDK_EINVAL: O is NULL. pdk_semaphore_new() answers PDK_ENOTSUP: a semaphore's waiter watches the path.
  */
@@ -162,73 +161,55 @@ int pdk_lock_options_set_refuse_mixed(pdk_lock_options *o, bool refuse);
 int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
 
 /*
- * Let the threads of this process that lock one path take turns under one node. An owner that unlocks hands the lock to
- * the next of them without a request, BUDGET times at most. For a mutex. Default 0: off, each lock has a node of its
- * own.
+ * Keep a grant in this process after the last unlock, without a request to the servers: for TURNS owners more that wait
+ * in this process, and for IDLE_MS milliseconds without an owner. Default: 0 and 0, the last unlock releases the lock.
+ * At most 24 hours. A mutex has both, a read/write lock an idle time alone, and the other kinds neither.
  *
- * They may lock through one object, or through several of one client: objects take turns with each other if they have
- * this option, and the same data, least token, confirmation, lock delay and look-ahead. The budget is that of the
- * object whose owner unlocks.
+ * With turns, the threads that lock one path through objects of one client wait in the process while the process holds
+ * the lock or waits for it, in the order of their calls; so do asynchronous locks. The objects are those with this
+ * option and the same data, least token, confirmation, lock delay and look-ahead. An unlock hands the lock to the next of
+ * them. After TURNS times it is released, and the node for the next of them is created at the end of the servers' queue:
+ * two processes that both want the lock all the time have about the same number of turns. While the lock is in the hands
+ * of this process, a try answers PDK_EBUSY without a request, and pdk_lock_ahead() tells the place of the process's node.
+ * A lost grant is its last owner's; those that wait contend again. A failure is told to all that wait. The identity of a
+ * node is that of the thread that created it, not that of the owner.
  *
- * A lock then waits in the process while the process holds the lock or waits for it. So do asynchronous locks, which are
- * owners without a thread. They are served in the order of the calls. When the budget is used up, the lock is
- * released, and the node for the next of them is created at the end of the servers' queue. So two processes with the
- * same budget that both want the lock all the time have about the same number of turns. A grant that is not HELD is
- * released rather than handed on. So is one that another client has asked for (PDK_EVENT_REVOKED).
+ * With an idle time, the node stays when nobody waits for a turn. The unlock returns 0 at once, and pdk_lock_state() is
+ * PDK_FREE. The next lock through the object, or through one that takes turns with it, takes the node over. The node goes
+ * when another contender appears, when the time ends, with pdk_lock_free() unless another such object keeps it, and with
+ * pdk_client_close(). To notice another contender, the client watches the children of PATH from the first idle moment of
+ * a node on: one request for each node, not for each unlock, and the contender is served at most one round trip later.
+ * The client renews its session as for a lock that is held. Of a read/write lock the next lock of the same mode takes the
+ * node over, and one of the other mode gives it up first; a read lock that was taken under a write lock is not kept. A
+ * kept read lock gives way to a writer, and not to readers. It cannot tell them apart without a listing, so the writer is
+ * served at most two round trips later, and after four listings that have shown no writer the node goes with the next
+ * change.
  *
- * All turns of one node have one token, which pdk_lock_token() returns. It rises from node to node, not from turn to
- * turn. A resource that refuses tokens lower than one it has seen is protected against other processes, as before. It
- * does not tell a thread that was slow to write from the next owner in the same process: pdk_lock_turn() does. The
- * pair of token and turn rises with every owner. pdk_lock_guard() checks the node, so it does not tell turns apart.
+ * A grant that is not HELD is never kept, nor one that a client has asked for (PDK_EVENT_REVOKED).
  *
- * While the lock is in the hands of this process, or requested by it, a try answers PDK_EBUSY without a request, and
- * pdk_lock_ahead() tells the place of the process's node. A lost grant is its last owner's; those that wait contend
- * again. A failure is told to all that wait. An object that is freed leaves the node to those that wait through others.
- * The identity of a node is that of the thread that created it, not that of the owner.
+ * All owners under one node have one token. It rises from node to node, not from turn to turn: a resource that refuses
+ * older tokens is protected against other processes, as before. It does not tell a thread that was slow to write from
+ * the next owner in the same process. The pair of token and turn, which pdk_lock_token() has, rises with every owner.
+ * pdk_lock_guard() checks the node, so it does not tell turns apart.
  *
- * PDK_EINVAL.
- */
-int pdk_lock_options_set_local_handover(pdk_lock_options *o, unsigned budget);
-
-/*
- * Keep the lock's node after the last unlock, without an owner, for IDLE_MS milliseconds at most. For a mutex and a
- * read/write lock. Default 0: off. At most 24 hours.
- *
- * The next lock through the object takes the node over without a request, if the grant is HELD then: its token is the
- * same, and its turn one more. So does the next lock through another object that takes turns with it
- * (pdk_lock_options_set_local_handover()). When this object is freed, one of those keeps the node. The unlock returns 0
- * at once, and pdk_lock_state() is PDK_FREE. The node goes when another contender appears, when the time ends, when the
- * connection is lost or the grant is SUSPECT, when a client asks for the lock (pdk_contender_revoke()), and with
- * pdk_lock_free() and pdk_client_close(). None of that is reported.
- *
- * A contender is served at most one round trip later than without this option. To notice it, the client watches the
- * children of PATH from the first idle moment of a node on. That costs one request for each node, not for each unlock.
- * The client renews its session as for a lock that is held.
- *
- * The trap: a try does not become a contender where it finds a node. So another client that only tries, or locks with
- * a timeout of 0, is answered PDK_EBUSY for as long as the node is idle. With a timeout it is served.
- *
- * A lock delay begins as after a holder that did not unlock, if the process dies while the node is idle.
- *
- * Of a read/write lock the node of either mode is kept, and the next lock of that mode takes it over. One node of an
- * object is kept at most: a lock of the other mode gives it up first. Nor does a kept write lock serve a reader: it
- * would keep other readers out. A read lock that a thread took under its own write lock is not kept. A kept read lock
- * gives way to a writer, and not to readers. It cannot tell them apart without a listing, so the writer is served at
- * most two round trips later. The client lists once for each change of PATH's children while the node is idle; when
- * four such listings in a row have shown no writer, the node goes with the next change. The first idle moment after a
- * change costs one listing.
+ * The traps: a try does not become a contender where it finds a node, so another client that only tries is answered
+ * PDK_EBUSY for as long as the node is idle. A lock delay begins as after a holder that did not unlock, if the process
+ * dies while the node is idle.
  *
  * PDK_EINVAL: IDLE_MS is negative or too large.
  */
-int pdk_lock_options_set_idle_hold_ms(pdk_lock_options *o, int idle_ms);
+int pdk_lock_options_set_keep(pdk_lock_options *o, unsigned turns, int idle_ms);
 
 /* Free the object. NULL is allowed. PDK_EBUSY while a grant or a request of the object remains and the client is open;
  * then nothing is freed. With a closed client what remains ends with the object. PDK_EFORKED. */
 int pdk_lock_free(pdk_lock *l);
 
-/* The path of the lock, of a multi-lock the first one; borrowed until pdk_lock_free() has returned 0. Any thread. NULL
- * for NULL. */
-const char *pdk_lock_path(pdk_lock *l);
+/* The number of its paths: 1, or those of pdk_mutex_new_several(). 0 for NULL. Any thread. */
+unsigned pdk_lock_count(pdk_lock *l);
+
+/* Path I, from 0, in the order in which they were given; borrowed until pdk_lock_free() has returned 0. NULL: there is
+ * none. Any thread. */
+const char *pdk_lock_path(pdk_lock *l, unsigned i);
 
 /* The state of the caller's grant. When the calling thread has none: of the object's grant. Of a read/write lock the
  * caller's grant is its own write lock, else its read lock; of a multi-lock PDK_SUSPECT when one path is, PDK_LOST when
@@ -236,31 +217,26 @@ const char *pdk_lock_path(pdk_lock *l);
 pdk_state pdk_lock_state(pdk_lock *l);
 
 /*
- * The fencing token of the caller's grant (by the rule of pdk_lock_state()). It is available while the grant is HELD,
- * SUSPECT or LOST.
+ * The fencing token of the caller's grant (by the rule of pdk_lock_state()), and the number of its turn. Both are there
+ * while the grant is HELD, SUSPECT or LOST. TOKEN and TURN may be NULL. No request; any thread.
  *
  * Later grants of a path have larger tokens, also after the path was deleted and created again. The token is the czxid
  * of the lock's node, or the number of the write that confirmed the grant (pdk_lock_options_set_confirmed()). Read it
- * as an opaque signed 64-bit number. Readers that hold at the same time have different tokens. A multi-lock has the
- * largest of its paths' tokens.
+ * as an opaque signed 64-bit number. Readers that hold at the same time have different tokens. A grant of several nodes
+ * has the largest of their numbers; it is larger than those of all earlier grants of each of its paths.
  *
- * PDK_EPERM: there is no grant. PDK_EFORKED.
+ * The turn is 1 for the first owner under the node of the grant, and one more for each owner after it. It is always 1
+ * without pdk_lock_options_set_keep().
+ *
+ * PDK_EPERM: there is no grant. PDK_EINVAL, PDK_EFORKED.
  */
-int pdk_lock_token(pdk_lock *l, int64_t *token);
-
-/*
- * The number of the caller's turn under the node of its grant (by the rule of pdk_lock_state()): 1 for the first
- * owner, and one more for each owner after it. It is always 1 without pdk_lock_options_set_local_handover() and
- * pdk_lock_options_set_idle_hold_ms(). Not of a multi-lock. No request; any thread. PDK_EPERM: there is no grant.
- * PDK_EINVAL, PDK_EFORKED.
- */
-int pdk_lock_turn(pdk_lock *l, uint64_t *turn);
+int pdk_lock_token(pdk_lock *l, int64_t *token, uint64_t *turn);
 
 /*
  * The milliseconds that the caller's grant (by the rule of pdk_lock_state()) is still certain to last.
  *
  * Before they have passed, the servers cannot give the lock to another contender, whatever the state of the network and
- * the servers. That requires clocks that run at the same rate (pdk_client_options_set_drift_margin_ms());
+ * the servers. That requires clocks that run at the same rate (pdk_client_options_set_clock());
  * doc/guarantees.md has the other assumptions. The client renews the time unasked while the servers answer. The call
  * reads the clock and sends no request; any thread.
  *
@@ -270,9 +246,9 @@ int pdk_lock_turn(pdk_lock *l, uint64_t *turn);
  */
 int64_t pdk_lock_valid_ms(pdk_lock *l);
 
-/* The name of the node of the caller's grant, under the lock's path. Copies as pdk_client_last_error(). "" without a
- * grant, and of a multi-lock. */
-size_t pdk_lock_node(pdk_lock *l, char *buf, size_t size);
+/* The name of the node of the caller's grant, under path I, from 0. Copies as pdk_client_last_error(). "" without a
+ * grant, and where there is no path I. */
+size_t pdk_lock_node(pdk_lock *l, unsigned i, char *buf, size_t size);
 
 /*
  * The number of contenders ahead of the first request that waits through the object: 0 when it is the first in the
@@ -293,8 +269,8 @@ int pdk_lock_ahead(pdk_lock *l, int64_t *ahead);
 struct zoo_op; /* of <zookeeper/zookeeper.h> */
 
 /*
- * Fill *OP with a check that the node of the caller's grant (by the rule of pdk_lock_state()) exists. In a transaction
- * of the caller's own, zoo_amulti() commits with it while the lock is held, or not at all.
+ * Fill *OP with a check that the node of the caller's grant (by the rule of pdk_lock_state()) exists, the one under path
+ * I, from 0. In a transaction of the caller's own, zoo_amulti() commits with it while the lock is held, or not at all.
  *
  * The servers decide, so neither a belief nor a clock is involved. No name is ever used twice, so a late transaction is
  * refused, too.
@@ -305,8 +281,8 @@ struct zoo_op; /* of <zookeeper/zookeeper.h> */
  * program that guards millions of grants through one object can fill an op itself instead, with pdk_lock_node() and
  * memory of its own.
  *
- * PDK_EPERM: there is no grant. PDK_ELOST: the grant was lost. PDK_EINVAL: also of a multi-lock, which has a check for
- * each path. PDK_ENOMEM, PDK_EFORKED.
+ * PDK_EPERM: there is no grant. PDK_ELOST: the grant was lost. PDK_EINVAL: also where there is no path I.
+ * PDK_ENOMEM, PDK_EFORKED.
  *
  * A refused check fails the whole transaction with ZNONODE. The result of the check says so, too: its `err` is ZNONODE.
  * The operations before it have 0, those after it ZRUNTIMEINCONSISTENCY; so put the check first. With ZCONNECTIONLOSS
@@ -324,7 +300,7 @@ struct zoo_op; /* of <zookeeper/zookeeper.h> */
  *    untouched when the connection is lost. zoo_amulti() does not wait; its results must stay until the completion,
  *    which zookeeper_close() may forget.
  */
-int pdk_lock_guard(pdk_lock *l, struct zoo_op *op);
+int pdk_lock_guard(pdk_lock *l, unsigned i, struct zoo_op *op);
 
 /* The kinds of an event: a change, or a request, that the program did not ask for. */
 typedef enum pdk_event_kind {
@@ -423,7 +399,7 @@ size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size);
 
 /* The outcome of a request, or of a release that does not wait. RC is 0, an error of the verb that waits, or
  * PDK_ECANCELED: it was cancelled, or released before the callback. PDK_ELOST: it was granted, and lost before the
- * callback could run. PDK_EBUSY: with a timeout of 0 a request is a try, and the lock was held. */
+ * callback could run. PDK_EBUSY, PDK_EDISCONNECTED: with a timeout of 0 a request is a try. */
 typedef void (*pdk_lock_cb)(int rc, void *arg);
 
 /* Ask a request that waits to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster.
@@ -456,13 +432,11 @@ pdk_state pdk_grant_state(pdk_grant *g);
 /* As pdk_lock_valid_ms(), of this grant: the time for which all of it is certain. */
 int64_t pdk_grant_valid_ms(pdk_grant *g);
 
-/* As pdk_lock_token() and pdk_lock_turn(), of this grant. Of permits the largest of their nodes' numbers. PDK_EPERM:
- * nothing is granted. PDK_EINVAL, PDK_EFORKED. */
-int pdk_grant_token(pdk_grant *g, int64_t *token);
-int pdk_grant_turn(pdk_grant *g, uint64_t *turn);
+/* As pdk_lock_token(), of this grant. PDK_EPERM: nothing is granted. PDK_EINVAL, PDK_EFORKED. */
+int pdk_grant_token(pdk_grant *g, int64_t *token, uint64_t *turn);
 
-/* As pdk_lock_ahead(), of this request. Where it waits for a turn in this process (pdk_lock_options_set_local_handover())
- * the number is that of the process's node. PDK_EPERM: it does not wait any more. PDK_EINVAL, PDK_EFORKED. */
+/* As pdk_lock_ahead(), of this request. Where it waits for a turn in this process (pdk_lock_options_set_keep()) the
+ * number is that of the process's node. PDK_EPERM: it does not wait any more. PDK_EINVAL, PDK_EFORKED. */
 int pdk_grant_ahead(pdk_grant *g, int64_t *ahead);
 
 /* The number of its nodes: of permits, or of paths; else 1. 0 for NULL. */

@@ -55,9 +55,6 @@ typedef void (*pdk_log_cb)(pdk_client *c, pdk_log_level level, int64_t at_ms, co
  */
 int pdk_client_options_set_log(pdk_client_options *o, pdk_log_level level, pdk_log_cb cb, void *arg);
 
-/* "none", "error", "warning", "info", "debug"; "?" for another number. Static text; any thread, also after fork. */
-const char *pdk_log_level_name(pdk_log_level level);
-
 /*
  * Set the level of ZooKeeper's client for the whole process. Its own default is PDK_LOG_INFO.
  *

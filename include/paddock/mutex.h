@@ -1,10 +1,23 @@
 /*
- * A mutex that the threads and processes of a fleet share, named by a path.
+ * A mutex that the threads and processes of a fleet share, named by a path, or by several that are held together: a
+ * multi-lock.
  *
  * Caveats, first:
  *  - Those of <paddock/lock.h> apply.
  *  - Curator's InterProcessMutex on the same path and a pdk_mutex exclude each other. A Curator read/write lock or
  *    latch on the same path does not: give every lock a path of its own.
+ *  - When one path of several is lost, all are: the state is PDK_LOST. The nodes on the other paths stay until the
+ *    program unlocks, because it may be at work under them still. So a program that overlooks the loss keeps others from
+ *    those paths, as long as its session lives; after a session timeout the log warns.
+ *  - Two multi-locks never wait for each other, whatever paths they share. One transaction makes the nodes on all
+ *    paths, so every queue has them in one order.
+ *  - A multi-lock and a program that locks the same paths one by one, in another order, can wait for each other, as
+ *    two such programs can. `paddock graph` shows who waits for whom. A deadline ends it.
+ *  - While it waits for one path, it may be first on the others: nobody else gets those meanwhile.
+ *  - Each path is a pdk_mutex to all others, of Paddock and of Curator. Curator's InterProcessMultiLock locks one path
+ *    after another, in the order that its program gives: sort them.
+ *  - It has no lock delay. On a path whose other users have one it does not wait for that after a holder that did not
+ *    unlock.
  */
 #ifndef PADDOCK_MUTEX_H
 #define PADDOCK_MUTEX_H
@@ -28,6 +41,20 @@ typedef struct pdk_lock pdk_mutex;
  */
 int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock_options *opts);
 
+/* The most paths of one mutex. */
+#define PDK_MUTEX_PATHS_MAX 64
+
+/*
+ * Create a mutex object for N paths, which it holds all or none. The paths are copied. Another client that deletes a
+ * node while a lock waits makes it queue again, on all paths. Otherwise as pdk_mutex_new().
+ *
+ * PDK_EINVAL: N is 0 or above PDK_MUTEX_PATHS_MAX, two paths are the same, or the request would have more than 512 KiB:
+ * for each path its length, the data of its node (4096 bytes where the program sets none), and 64 bytes.
+ * PDK_EPATH: one of them is no path. PDK_ENOMEM, PDK_ECLOSED, PDK_EFORKED.
+ */
+int pdk_mutex_new_several(pdk_mutex **m, pdk_client *c, const char *const *paths, unsigned n,
+                          const pdk_lock_options *opts);
+
 /*
  * Lock. The call waits indefinitely, through disconnections and new sessions.
  *
@@ -43,14 +70,13 @@ int pdk_mutex_new(pdk_mutex **m, pdk_client *c, const char *path, const pdk_lock
 int pdk_mutex_lock(pdk_mutex *m);
 
 /*
- * Lock if the lock is free. The call lists before it writes: when the lock is held, nothing is written. It waits for
- * the answers of a server. It does not wait for a connection that was lost. Where there never was one, it waits for the
- * first, for one session timeout at most.
+ * Lock if the lock is free; of several paths if all are. The call lists before it writes: when the lock is held, nothing
+ * is written. It waits for the answers of a server, and for no connection.
  *
  * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet; or its node is idle
- * (pdk_lock_options_set_idle_hold_ms()). Also: the lock was granted, and the grant was over when the call returned.
- * PDK_EDISCONNECTED: no server is connected, or the connection ended during the call, or no server answered within one
- * session timeout. No grant; a node that may have been made is deleted in the background.
+ * (pdk_lock_options_set_keep()). Also: the lock was granted, and the grant was over when the call returned.
+ * PDK_EDISCONNECTED: no server is connected, or none yet (pdk_client_wait()); or the connection ended during the call, or
+ * no server answered within one session timeout. No grant; a node that may have been made is deleted in the background.
  * Otherwise as pdk_mutex_lock().
  */
 int pdk_mutex_trylock(pdk_mutex *m);
@@ -59,8 +85,7 @@ int pdk_mutex_trylock(pdk_mutex *m);
  * Lock, and give up TIMEOUT_MS milliseconds from now, whether a server answers or not. The clock counts suspended time.
  *
  * After the deadline the node is deleted in the background. So is a node whose create the servers commit late. With 0
- * the call is pdk_mutex_trylock(), but waits for no connection at all, and answers PDK_ETIMEDOUT where that answers
- * PDK_EBUSY or PDK_EDISCONNECTED. With PDK_FOREVER it waits indefinitely.
+ * the call is pdk_mutex_trylock(), with PDK_FOREVER pdk_mutex_lock().
  *
  * PDK_ETIMEDOUT; otherwise as pdk_mutex_lock().
  */

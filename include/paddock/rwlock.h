@@ -9,8 +9,7 @@
  *    writer waits.
  *  - No thread can turn its read lock into a write lock: two readers that tried would wait for each other. The answer is
  *    PDK_EDEADLK, at once.
- *  - A writer can go on as a reader, and no writer comes between: it takes the read lock, then gives back the write
- *    lock (pdk_rwlock_wrunlock()). The token stays.
+ *  - A writer can go on as a reader, and no writer comes between (pdk_rwlock_downgrade()). The token stays.
  *  - Curator's InterProcessReadWriteLock on the same path and a pdk_rwlock exclude each other as their modes demand. A
  *    pdk_mutex on the path is one more writer. Locks of other libraries count as writers when they are ahead, and may
  *    not wait for a reader: give every lock a path of its own.
@@ -66,9 +65,16 @@ int pdk_rwlock_timedwrlock(pdk_rwlock *l, int64_t timeout_ms);
  */
 int pdk_rwlock_unlock(pdk_rwlock *l);
 
-/* Unlock one level of that mode, whichever was taken last. PDK_EPERM: the caller does not hold it in that mode. */
-int pdk_rwlock_rdunlock(pdk_rwlock *l);
-int pdk_rwlock_wrunlock(pdk_rwlock *l);
+/*
+ * Go on as a reader: lock for reading, under the write lock of the calling thread, and unlock one level of that. No writer
+ * comes between, and the token stays.
+ *
+ * 0: the thread reads. PDK_EUNKNOWN, PDK_EACCES: it reads, and the node of the write lock may be left, as after
+ * pdk_mutex_unlock().
+ * PDK_EPERM: the thread has not locked for writing. PDK_ELOST: the lock was lost; unlock it. Other errors are those of
+ * pdk_rwlock_rdlock(): the thread writes as before.
+ */
+int pdk_rwlock_downgrade(pdk_rwlock *l);
 
 /* Lock without waiting, as pdk_mutex_lock_async(). Such a grant belongs to no thread, and is never made under another.
  * */

@@ -3,7 +3,7 @@
  *
  * Caveats, first:
  *  - Debian's libzookeeper-mt2 has neither. Every setter here answers PDK_ENOTSUP then, so no program speaks in
- *    plain text unasked. pdk_has_tls() and pdk_has_sasl() tell what is there.
+ *    plain text unasked. pdk_has() tells what is there.
  *  - One client has TLS or SASL, not both: ZooKeeper's client has no call for both. With TLS, use
  *    pdk_client_options_add_auth(), or the certificate itself: the servers' scheme "x509".
  *  - ZooKeeper's client checks neither names nor which authority has signed: it takes a certificate of any authority of
@@ -27,9 +27,10 @@
 extern "C" {
 #endif
 
-/* Does this build have TLS? Does it have SASL? Any thread, also after fork. */
-bool pdk_has_tls(void);
-bool pdk_has_sasl(void);
+typedef enum pdk_feature { PDK_TLS = 1, PDK_SASL = 2 } pdk_feature;
+
+/* Does this build have FEATURE? False for another number. Any thread, also after fork. */
+bool pdk_has(pdk_feature feature);
 
 /*
  * Put a secret into BUF, of SIZE bytes. Returns its length, which is less than SIZE, or a negative number when there is
@@ -47,7 +48,8 @@ typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
  * when KEY has none.
  *
  * A server is accepted when one of the authorities in CA has signed its certificate, when that is valid now and made for
- * servers, and when it names one of the hosts of the list by which the client was created.
+ * servers, and when it names one of the hosts of the list by which the client was created. With ANY_NAME the name
+ * does not matter.
  *
  * The library copies the names of the files. They are read on a thread of the library, for the first time inside
  * pdk_client_new(). That answers PDK_ETLS when one of them cannot be read, or when key and certificate do not belong
@@ -60,19 +62,12 @@ typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
  * PDK_ENOTSUP: ZooKeeper's client has no TLS; O is not changed.
  * PDK_EINVAL: a file is not named, or its name has a comma in it (ZooKeeper's client takes a list); or O has SASL.
  * PDK_ENOMEM.
+ *
+ * The trap: with ANY_NAME, every holder of a server's certificate that CA has signed can pose as a server of the
+ * ensemble. Let CA sign for nothing but the ensemble.
  */
-int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char *cert, const char *key,
+int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char *cert, const char *key, bool any_name,
                                pdk_secret_cb password, void *arg);
-
-/*
- * Accept certificates for any name, or not. Default: false.
- *
- * The trap: with true, every holder of a server's certificate that CA has signed can pose as a server of the ensemble.
- * Let CA sign for nothing but the ensemble.
- *
- * PDK_ENOTSUP, PDK_EINVAL.
- */
-int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name);
 
 /*
  * Authenticate by SASL: by MECHANISM ("DIGEST-MD5", or another that the system's Cyrus SASL knows), as USER.

@@ -80,16 +80,16 @@ uint64_t pdk_stats_failures(const pdk_stats *s, int error);
 /* How many grants were lost for REASON. */
 uint64_t pdk_stats_losses(const pdk_stats *s, pdk_loss reason);
 
-/* How many buckets the histogram has; 0 for a number that is none. Index I below is less than it. */
-size_t pdk_stats_buckets(const pdk_stats *s, pdk_histogram which);
+/*
+ * Bucket I of the histogram, from 0. Returns false, and writes nothing, when it has no such bucket; a number that is no
+ * histogram has none.
+ *
+ * *BOUND is the largest value that is counted in the bucket; INT64_MAX in the last one. *COUNT is how many values are
+ * in buckets 0 to I together; in the last bucket it is the number of all values. Either pointer may be NULL.
+ */
+bool pdk_stats_bucket(const pdk_stats *s, pdk_histogram which, size_t i, int64_t *bound, uint64_t *count);
 
-/* The largest value that is counted in bucket I; INT64_MAX for the last bucket. */
-int64_t pdk_stats_bound(const pdk_stats *s, pdk_histogram which, size_t i);
-
-/* How many values are in buckets 0 to I together. That of the last bucket is the number of all values. */
-uint64_t pdk_stats_bucket(const pdk_stats *s, pdk_histogram which, size_t i);
-
-/* The sum of all values. */
+/* The sum of all values; 0 for a number that is no histogram. */
 uint64_t pdk_stats_sum(const pdk_stats *s, pdk_histogram which);
 
 typedef enum pdk_metrics {

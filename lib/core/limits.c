@@ -1,8 +1,8 @@
 #include "lib/core/limits.h"
 #include "lib/assert.h"
 
-/* The defaults, each as a part of the timeout. A tick is at most one TICK_PART of the timeout, and by default taken
- * as that. The margin is for clocks that run apart. */
+/* Parts of the timeout. A tick is at most one TICK_PART of it, and by default taken as that. The margin is for clocks
+ * that run apart; a MARGIN_PART is its default. */
 enum { MARGIN_PART = 20, MIN_VALID_PART = 10, TICK_PART = 2 };
 
 /* How late the leader's pings may be: beyond their interval of half a tick, the time it takes to send them. */
@@ -21,7 +21,7 @@ struct pdk__session_limits pdk__limits(const struct pdk__session_policy *policy,
                                         .gap_ms = tick_ms / 2 + late_ms(tick_ms),
                                         .late_ms = late_ms(tick_ms),
                                         .margin_ms = either(policy->margin_ms, timeout_ms / MARGIN_PART),
-                                        .min_valid_ms = either(policy->min_valid_ms, timeout_ms / MIN_VALID_PART)};
+                                        .min_valid_ms = timeout_ms / MIN_VALID_PART};
 }
 
 /* A proof is never younger than the gap. */

@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The program's statements about its servers, and its requirements. 0 is the default of each. */
+/* The program's statements about its servers and clocks. 0 is the default of each. */
 struct pdk__session_policy {
     int64_t tick_ms;   /* the servers' tickTime; default half the timeout, which is the most it can be */
     int64_t margin_ms; /* how long before the session's possible end belief ends; default a twentieth of the timeout */
     bool movable;      /* there are several servers, and we may move the handle between them */
-    int64_t min_valid_ms; /* least time left to hold without doubt; default a tenth of the timeout */
 };
 
 /* The parts that a timeout must have room for: it is too short unless it is longer than gap, margin and least
  * validity together. */
 struct pdk__session_limits {
-    int64_t timeout_ms, tick_ms, gap_ms, margin_ms, min_valid_ms;
-    int64_t late_ms; /* how late the leader's pings may be; a part of the gap */
+    int64_t timeout_ms, tick_ms, gap_ms, margin_ms;
+    int64_t late_ms;      /* how late the leader's pings may be; a part of the gap */
+    int64_t min_valid_ms; /* least time left to hold without doubt: a tenth of the timeout */
 };
 
 struct pdk__session_limits pdk__limits(const struct pdk__session_policy *policy, int64_t timeout_ms);

@@ -1,10 +1,11 @@
-#include "lib/zk/contenders.h"
+/* A snapshot of a lock's contenders: a survey (survey.h), repeated until it succeeds or its deadline has come. */
 #include "lib/clock.h"
 #include "lib/core/contender.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
 #include "lib/zk/listing.h"
+#include "lib/zk/survey.h"
 #include <string.h>
 
 static int connect_and_survey(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
@@ -47,12 +48,13 @@ static void parse(struct pdk_contender_list *list)
     }
 }
 
-int pdk__contenders_ask(struct pdk_client *c, struct pdk__question q, struct pdk_contender_list **list)
+int pdk_contenders(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list)
 {
+    struct pdk__question q = {.path = path, .n_read = n, .deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms)};
     int before;
-    if (c == NULL || q.path == NULL || list == NULL)
+    if (c == NULL || path == NULL || list == NULL)
         return PDK_EINVAL;
-    if (!pdk__path_valid(q.path) && strcmp(q.path, "/") != 0)
+    if (!pdk__path_valid(path) && strcmp(path, "/") != 0)
         return PDK_EPATH;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); /* no cancellation point, with the lock or without */
     int rc = ask_locked(c, &q, list);
@@ -60,16 +62,4 @@ int pdk__contenders_ask(struct pdk_client *c, struct pdk__question q, struct pdk
         parse(*list);
     pthread_setcancelstate(before, NULL);
     return rc;
-}
-
-int pdk_contenders(pdk_client *c, const char *path, int64_t timeout_ms, pdk_contender_list **list)
-{
-    return pdk_contenders_first(c, path, SIZE_MAX, timeout_ms, list);
-}
-
-int pdk_contenders_first(pdk_client *c, const char *path, size_t n, int64_t timeout_ms, pdk_contender_list **list)
-{
-    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
-    return pdk__contenders_ask(
-        c, (struct pdk__question){.path = path, .n_read = n, .acl = n == SIZE_MAX, .deadline_ms = deadline_ms}, list);
 }

@@ -215,7 +215,7 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
-    v.node = pdk__join(list->path, pdk_contender_name(list, i));
+    v.node = pdk__join(list->path, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     compose(&v, &list->items[i]);
     if (v.node == NULL || v.word == NULL)
         rc = PDK_ENOMEM;

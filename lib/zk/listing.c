@@ -56,43 +56,52 @@ bool pdk__listing_judge_acl(struct pdk_contender_list *list, const struct ACL_ve
     return true;
 }
 
-int pdk_contender_list_lacks(const pdk_contender_list *list, const char **who)
-{
-    if (who != NULL)
-        *who = list->lacking != NULL ? list->lacking : "";
-    return list->lacks;
-}
-
 /* --- the list ---------------------------------------------------------------------------------------------------- */
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 
 /* ZooKeeper shows twice the number of creates, less the nodes that are there, in 32 bits (DataNode.copyStat). The sum is
  * even, and less than 2^32 as the number of creates is less than 2^31. */
-int64_t pdk_contender_list_created(const pdk_contender_list *list)
+static uint32_t created_in(const struct Stat *stat)
 {
-    uint32_t twice = (uint32_t)list->stat.cversion + (uint32_t)list->stat.numChildren;
+    uint32_t twice = (uint32_t)stat->cversion + (uint32_t)stat->numChildren;
     return twice / 2;
 }
 
-int64_t pdk_contender_list_since_ms(const pdk_contender_list *list) { return list->stat.ctime; }
+int64_t pdk_contender_list_number(const pdk_contender_list *list, pdk_list_property property)
+{
+    switch (property) {
+    case PDK_LIST_CREATED:
+        return created_in(&list->stat);
+    case PDK_LIST_SINCE_MS:
+        return list->stat.ctime;
+    case PDK_LIST_LACKS:
+        return list->lacks;
+    default:
+        return 0;
+    }
+}
 
-const char *pdk_contender_name(const pdk_contender_list *list, size_t i) { return list->items[i].name; }
+const char *pdk_contender_list_text(const pdk_contender_list *list, pdk_list_property property)
+{
+    return property == PDK_LIST_LACKING && list->lacking != NULL ? list->lacking : "";
+}
 
-pdk_dialect pdk_contender_dialect(const pdk_contender_list *list, size_t i)
+/* --- a contender ------------------------------------------------------------------------------------------------- */
+
+static pdk_dialect dialect_of(const struct pdk__name *name)
 {
     static const pdk_dialect dialects[] = {[PDK__NAME_OURS] = PDK_DIALECT_PADDOCK,
                                            [PDK__NAME_CURATOR] = PDK_DIALECT_CURATOR,
                                            [PDK__NAME_FOREIGN] = PDK_DIALECT_FOREIGN,
                                            [PDK__NAME_JUNK] = PDK_DIALECT_JUNK};
-    return dialects[list->items[i].parsed.kind];
+    return dialects[name->kind];
 }
 
-pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
+static pdk_mode mode_of(const struct pdk__name *name)
 {
     static const pdk_mode modes[PDK__N_TAGS] = {
         [PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE, [PDK__TAG_LEASE] = PDK_MODE_PERMIT};
-    const struct pdk__name *name = &list->items[i].parsed;
     if (name->kind == PDK__NAME_JUNK)
         return PDK_MODE_NONE;
     return name->kind == PDK__NAME_FOREIGN ? PDK_MODE_EXCLUSIVE : modes[name->tag];
@@ -102,10 +111,10 @@ pdk_mode pdk_contender_mode(const pdk_contender_list *list, size_t i)
 static bool has_permits(const pdk_contender_list *list)
 {
     size_t length = strlen(list->path), tail = strlen("/leases");
-    for (size_t i = 0; i < list->n && pdk_contender_mode(list, i) != PDK_MODE_NONE; i++)
-        if (pdk_contender_mode(list, i) == PDK_MODE_PERMIT)
+    for (size_t i = 0; i < list->n && list->items[i].parsed.kind != PDK__NAME_JUNK; i++)
+        if (mode_of(&list->items[i].parsed) == PDK_MODE_PERMIT)
             return true;
-    return list->n > 0 && pdk_contender_mode(list, 0) == PDK_MODE_NONE && length > tail &&
+    return list->n > 0 && list->items[0].parsed.kind == PDK__NAME_JUNK && length > tail &&
            strcmp(list->path + length - tail, "/leases") == 0;
 }
 
@@ -164,6 +173,10 @@ int64_t pdk_contender_number(const pdk_contender_list *list, size_t i, pdk_conte
     switch (property) {
     case PDK_CONTENDER_SEQUENCE:
         return item->parsed.kind != PDK__NAME_JUNK ? item->parsed.sequence : -1;
+    case PDK_CONTENDER_DIALECT:
+        return dialect_of(&item->parsed);
+    case PDK_CONTENDER_MODE:
+        return mode_of(&item->parsed);
     case PDK_CONTENDER_SESSION:
         return session_of(item);
     case PDK_CONTENDER_TOKEN:
@@ -197,6 +210,8 @@ const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_con
 {
     const struct pdk__identity *identity = &list->items[i].identity;
     switch (property) {
+    case PDK_CONTENDER_NAME:
+        return list->items[i].name;
     case PDK_CONTENDER_HOST:
         return identity->host;
     case PDK_CONTENDER_LABEL:

@@ -29,7 +29,7 @@ struct pdk_contender_list {
     struct pdk__listing_item *items;
 };
 
-/* Judge the path's ACL: see pdk_contender_list_lacks(). False when memory is out. */
+/* Judge the path's ACL: see PDK_LIST_LACKS. False when memory is out. */
 bool pdk__listing_judge_acl(struct pdk_contender_list *list, const struct ACL_vector *acl);
 
 #endif

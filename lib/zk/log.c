@@ -362,12 +362,6 @@ int pdk_client_options_set_log(pdk_client_options *o, pdk_log_level level, pdk_l
     return 0;
 }
 
-const char *pdk_log_level_name(pdk_log_level level)
-{
-    static const char *const names[] = {"none", "error", "warning", "info", "debug"};
-    return valid(level) ? names[level] : "?";
-}
-
 int pdk_log_zookeeper(pdk_log_level level)
 {
     if (!valid(level))

@@ -60,34 +60,14 @@ int pdk_client_options_set_session_timeout_ms(pdk_client_options *o, int timeout
     return 0;
 }
 
-static int set_ms(int64_t *field, int ms)
+static bool valid_ms(int ms) { return ms >= 0 && ms <= TIMEOUT_MAX_MS; }
+
+int pdk_client_options_set_clock(pdk_client_options *o, int tick_ms, int margin_ms)
 {
-    if (ms < 1 || ms > TIMEOUT_MAX_MS)
+    if (o == NULL || !valid_ms(tick_ms) || !valid_ms(margin_ms))
         return PDK_EINVAL;
-    *field = ms;
-    return 0;
-}
-
-int pdk_client_options_set_server_tick_ms(pdk_client_options *o, int tick_ms)
-{
-    return o != NULL ? set_ms(&o->policy.tick_ms, tick_ms) : PDK_EINVAL;
-}
-
-int pdk_client_options_set_drift_margin_ms(pdk_client_options *o, int margin_ms)
-{
-    return o != NULL ? set_ms(&o->policy.margin_ms, margin_ms) : PDK_EINVAL;
-}
-
-int pdk_client_options_set_min_valid_ms(pdk_client_options *o, int min_valid_ms)
-{
-    return o != NULL ? set_ms(&o->policy.min_valid_ms, min_valid_ms) : PDK_EINVAL;
-}
-
-int pdk_client_options_set_renewal(pdk_client_options *o, pdk_renewal renewal)
-{
-    if (o == NULL || (renewal != PDK_RENEW_BY_WRITE && renewal != PDK_RENEW_BY_SYNC))
-        return PDK_EINVAL;
-    o->renewal = renewal;
+    o->policy.tick_ms = tick_ms;
+    o->policy.margin_ms = margin_ms;
     return 0;
 }
 

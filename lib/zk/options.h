@@ -19,7 +19,6 @@ struct pdk__auth {
 struct pdk_client_options {
     int session_timeout_ms;
     struct pdk__session_policy policy;
-    pdk_renewal renewal;
     bool dispatch_by_caller;
     char label[PDK__LABEL_MAX];
     char machine[PDK__MACHINE_MAX]; /* of the identity */

@@ -67,12 +67,8 @@ static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
 
 void pdk__renewal_write(struct pdk_client *c)
 {
-    bool sync = c->options.renewal == PDK_RENEW_BY_SYNC;
     struct pdk__request *r = begin(c, true);
-    int zrc = ZSYSTEMERROR;
-    if (r != NULL)
-        zrc = sync ? zoo_async(c->zh, "/", answered_string, r) : write(c, r);
-    settle(c, r, zrc);
+    settle(c, r, r != NULL ? write(c, r) : ZSYSTEMERROR);
 }
 
 void pdk__renewal_sync(struct pdk_client *c)

@@ -4,7 +4,7 @@
 
 #include "lib/zk/client.h"
 
-/* A write that changes nothing, or a sync in its place (PDK_RENEW_BY_SYNC); a sync; and a read. */
+/* A write that changes nothing; a sync; and a read. */
 void pdk__renewal_write(struct pdk_client *c);
 void pdk__renewal_sync(struct pdk_client *c);
 void pdk__renewal_read(struct pdk_client *c);

@@ -5,16 +5,18 @@
 #include <string.h>
 
 #ifdef PDK_WITH_TLS
-bool pdk_has_tls(void) { return true; }
+static const bool with_tls = true;
 #else
-bool pdk_has_tls(void) { return false; }
+static const bool with_tls = false;
 #endif
 
 #ifdef PDK_WITH_SASL
-bool pdk_has_sasl(void) { return true; }
+static const bool with_sasl = true;
 #else
-bool pdk_has_sasl(void) { return false; }
+static const bool with_sasl = false;
 #endif
+
+bool pdk_has(pdk_feature feature) { return (feature == PDK_TLS && with_tls) || (feature == PDK_SASL && with_sasl); }
 
 void pdk__security_clear(struct pdk__security *s)
 {
@@ -70,41 +72,29 @@ static int replace(struct pdk__security *s, const struct pdk__security *wanted)
 /* ZooKeeper's client takes the names in one text, with commas between them. */
 static bool is_file(const char *name) { return name != NULL && *name != '\0' && strchr(name, ',') == NULL; }
 
-int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char *cert, const char *key,
+int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char *cert, const char *key, bool any_name,
                                pdk_secret_cb password, void *arg)
 {
-    if (!pdk_has_tls())
+    if (!pdk_has(PDK_TLS))
         return PDK_ENOTSUP;
     if (o == NULL || !is_file(ca) || !is_file(cert) || !is_file(key) || o->security.mechanism != NULL)
         return PDK_EINVAL;
     return replace(&o->security, &(struct pdk__security){.ca = (char *)ca,
                                                          .cert = (char *)cert,
                                                          .key = (char *)key,
-                                                         .any_name = o->security.any_name,
+                                                         .any_name = any_name,
                                                          .secret = password,
                                                          .secret_arg = arg});
-}
-
-int pdk_client_options_set_tls_any_name(pdk_client_options *o, bool any_name)
-{
-    if (!pdk_has_tls())
-        return PDK_ENOTSUP;
-    if (o == NULL)
-        return PDK_EINVAL;
-    o->security.any_name = any_name;
-    return 0;
 }
 
 int pdk_client_options_set_sasl(pdk_client_options *o, const char *mechanism, const char *user, pdk_secret_cb password,
                                 void *arg)
 {
-    if (!pdk_has_sasl())
+    if (!pdk_has(PDK_SASL))
         return PDK_ENOTSUP;
     if (o == NULL || mechanism == NULL || *mechanism == '\0' || user == NULL || *user == '\0' || o->security.ca != NULL)
         return PDK_EINVAL;
-    return replace(&o->security, &(struct pdk__security){.mechanism = (char *)mechanism,
-                                                         .user = (char *)user,
-                                                         .any_name = o->security.any_name,
-                                                         .secret = password,
-                                                         .secret_arg = arg});
+    return replace(&o->security,
+                   &(struct pdk__security){
+                       .mechanism = (char *)mechanism, .user = (char *)user, .secret = password, .secret_arg = arg});
 }

@@ -318,13 +318,6 @@ static int compare(const void *a, const void *b)
     return pdk__order_compare(((const struct pdk__listing_item *)a)->name, ((const struct pdk__listing_item *)b)->name);
 }
 
-static void drop_tail(struct pdk_contender_list *list, size_t n)
-{
-    for (size_t i = n; i < list->n; i++)
-        pdk__free(list->items[i].name);
-    list->n = n;
-}
-
 /* Choose the nodes to be read, in order. Without the lock: nothing is in flight, and the list is the caller's alone. */
 static void choose(struct survey *s, const struct pdk__question *q)
 {
@@ -332,8 +325,6 @@ static void choose(struct survey *s, const struct pdk__question *q)
     pdk__client_leave(s->client);
     if (list->n > 0)
         qsort(list->items, list->n, sizeof *list->items, compare);
-    if (q->first_only && list->n > 0)
-        drop_tail(list, list->items[0].parsed.kind != PDK__NAME_JUNK);
     pdk__client_lock(s->client);
     s->n = list->n < q->n_read ? list->n : q->n_read;
 }
@@ -342,7 +333,7 @@ static int run(struct survey *s, const struct pdk__question *q)
 {
     s->path = q->path;
     ask_list(s);
-    if (q->acl)
+    if (q->n_read == PDK_CONTENDERS_ALL)
         ask_acl(s);
     int rc = settle(s, q->deadline_ms);
     const char *above = strcmp(q->path, "/") != 0 ? q->path : ""; /* of each node's name and its slash */
@@ -353,6 +344,15 @@ static int run(struct survey *s, const struct pdk__question *q)
     choose(s, q);
     proceed(s);
     return settle(s, q->deadline_ms);
+}
+
+/* Were all nodes that it should read deleted before that? Then it knows no token, and others may have come. */
+static bool is_stale(const struct survey *s, const struct pdk__question *q)
+{
+    size_t n = 0;
+    while (n < s->n && s->list->items[n].vanished)
+        n++;
+    return q->n_read != PDK_CONTENDERS_ALL && s->n > 0 && n == s->n;
 }
 
 static void tidy(struct pdk_contender_list *list)
@@ -379,7 +379,7 @@ int pdk__survey(struct pdk_client *c, const struct pdk__question *q, pdk_contend
     s->refs = 1;
     pdk__cond_init(&s->news);
     int rc = run(s, q);
-    if (rc == 0 && q->first_only && s->list->n == 1 && s->list->items[0].vanished) {
+    if (rc == 0 && is_stale(s, q)) {
         rc = PDK_EUNKNOWN; /* another look finds the present first one */
     } else if (rc == 0) {
         tidy(s->list);

@@ -187,9 +187,9 @@ static void bad_credentials(void)
     REFUSED(64, "TLS needs --tls-ca, --tls-cert and --tls-key", "lock", "--tls-ca", "a", "/a", "true");
     REFUSED(64, "either TLS or SASL", "ls", "--tls-ca", "a", "--sasl-user", "me", "/a");
     REFUSED(64, "/nonexistent", "lock", "--sasl-user", "me", "--password-file", "/nonexistent", "/a", "true");
-    if (!pdk_has_tls())
+    if (!pdk_has(PDK_TLS))
         REFUSED(64, "built without TLS", "ls", "--tls-ca", "a", "--tls-cert", "b", "--tls-key", "c", "/a");
-    if (!pdk_has_sasl())
+    if (!pdk_has(PDK_SASL))
         REFUSED(64, "built without SASL", "ls", "--sasl-user", "me", "/a");
 }
 

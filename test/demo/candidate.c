@@ -37,7 +37,7 @@ static void say(enum event event, int rc, int64_t ns)
 static bool leads(void)
 {
     int64_t ns = now_ns();
-    bool is_leader = pdk_leader_is_leader(leader);
+    bool is_leader = pdk_lock_state(leader) == PDK_HELD;
     say(QUESTION, is_leader ? PDK_HELD : PDK_LOST, ns);
     return is_leader;
 }
@@ -45,7 +45,7 @@ static bool leads(void)
 static void lead(int ms)
 {
     int64_t first = now_ns();
-    if (pdk_lock_token(leader, &token) != 0 || !pdk_leader_is_leader(leader))
+    if (pdk_lock_token(leader, &token, NULL) != 0 || pdk_lock_state(leader) != PDK_HELD)
         return;
     term++;
     say(ASKED, BY_LOCK, first);
@@ -60,14 +60,7 @@ static void lead(int ms)
 
 static int new_leader(const char *path)
 {
-    pdk_leader_options *o = pdk_leader_options_new();
-    if (o == NULL)
-        return PDK_ENOMEM;
-    int rc = pdk_leader_options_set_turns(o, turns);
-    if (rc == 0)
-        rc = pdk_leader_new(&leader, client, path, o);
-    pdk_leader_options_free(o);
-    return rc;
+    return pdk_leader_new(&leader, client, path, turns ? PDK_IN_TURNS : PDK_LATCH, NULL);
 }
 
 static int make(const char *hosts, int session_ms, const char *path)

@@ -121,8 +121,6 @@ void demo_start(struct demo_process *a, enum kind kind, const struct seat *seat)
         add(&w, program_built(kind == BARE ? "test/demo/bare" : "test/demo/holder"));
     add(&w, seat->hosts);
     add(&w, session);
-    if (seat->by_sync)
-        add(&w, "sync");
     program_start(&a->program, w.argv, PROGRAM_INPUT);
 }
 

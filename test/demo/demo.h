@@ -26,7 +26,6 @@ struct demo_process {
 struct seat {
     int place, session_ms;
     const char *hosts;
-    bool by_sync; /* a program on the library renews by sync, not by writes */
 };
 
 /* The number in the environment variable NAME; OTHERWISE when it is not set. */

@@ -10,7 +10,7 @@ enum { PATHS = 8, COUNTED_CYCLES = 50 };
 
 static pdk_client *client;
 static pdk_mutex *mutex;
-static pdk_multilock *multi;
+static pdk_mutex *multi;
 
 static void mutex_cycle(void)
 {
@@ -20,8 +20,8 @@ static void mutex_cycle(void)
 
 static void multi_cycle(void)
 {
-    CHECK_RC(pdk_multilock_lock(multi), PDK_OK);
-    CHECK_RC(pdk_multilock_unlock(multi), PDK_OK);
+    CHECK_RC(pdk_mutex_lock(multi), PDK_OK);
+    CHECK_RC(pdk_mutex_unlock(multi), PDK_OK);
 }
 
 static int64_t timed(void (*cycle)(void))
@@ -63,7 +63,7 @@ static void begin(void)
     }
     client = figures_client();
     CHECK_RC(pdk_mutex_new(&mutex, client, "/figures/one", NULL), PDK_OK);
-    CHECK_RC(pdk_multilock_new(&multi, client, paths, PATHS, NULL), PDK_OK);
+    CHECK_RC(pdk_mutex_new_several(&multi, client, paths, PATHS, NULL), PDK_OK);
     mutex_cycle(); /* the paths exist from now on */
     multi_cycle();
 }

@@ -1,7 +1,7 @@
 /*
  * A program that works under a lock of the library as its users do: it checks the lock before each step.
  *
- *     holder HOSTS SESSION_MS [sync]
+ *     holder HOSTS SESSION_MS
  *
  * Reads orders, one a line, until the end of its input:
  *     work FILE PATH STORE    lock PATH, work until the lock is lost or the driver asks for the end, unlock
@@ -105,7 +105,7 @@ static bool take_again(struct work *w, pdk_mutex *m)
     uint64_t turn = 0;
     if (pdk_mutex_unlock(m) != 0 || pdk_mutex_trylock(m) != 0)
         return false;
-    if (pdk_lock_token(m, &token) != 0 || token != atomic_load(&w->token) || pdk_lock_turn(m, &turn) != 0)
+    if (pdk_lock_token(m, &token, NULL) != 0 || token != atomic_load(&w->token) || pdk_lock_token(m, NULL, &turn) != 0)
         return false;
     atomic_store(&w->turn, (int64_t)turn);
     return true;
@@ -125,8 +125,8 @@ static void work(struct work *w, pdk_mutex *m, const char *path, const char *sto
 {
     int64_t token = 0;
     zoo_op_t check;
-    int rc = pdk_lock_guard(m, &check);
-    pdk_lock_token(m, &token);
+    int rc = pdk_lock_guard(m, 0, &check);
+    pdk_lock_token(m, &token, NULL);
     atomic_store(&w->token, token);
     atomic_store(&w->session, pdk_client_session_id(client));
     if (*store != '-')
@@ -144,7 +144,7 @@ static int make_mutex(pdk_mutex **m, const char *path)
     pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
-    int rc = is_idle_between() ? pdk_lock_options_set_idle_hold_ms(o, IDLE_MS) : 0;
+    int rc = is_idle_between() ? pdk_lock_options_set_keep(o, 0, IDLE_MS) : 0;
     if (rc == 0)
         rc = pdk_mutex_new(m, client, path, o);
     pdk_lock_options_free(o);
@@ -172,14 +172,12 @@ static int obey(const char *file, const char *path, const char *store)
     return rc;
 }
 
-static int make(int session_ms, bool by_sync)
+static int make(int session_ms)
 {
     pdk_client_options *o = pdk_client_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
     int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
-    if (rc == 0 && by_sync)
-        rc = pdk_client_options_set_renewal(o, PDK_RENEW_BY_SYNC);
     if (rc == 0)
         rc = pdk__speak_tls(o);
     if (rc == 0)
@@ -194,7 +192,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 64;
     hosts = argv[1];
-    int rc = make(atoi(argv[2]), argc > 3);
+    int rc = make(atoi(argv[2]));
     while (rc == 0 && fgets(line, sizeof line, stdin) != NULL)
         if (sscanf(line, "work %511s %255s %511s", file, path, store) == 3)
             rc = obey(file, path, store);

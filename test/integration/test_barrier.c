@@ -10,7 +10,7 @@ enum { N_PEERS = 3 };
 
 static pdk_client *clients[N_PEERS];
 static pdk_barrier *barriers[N_PEERS];
-static pdk_double_barrier *members[N_PEERS];
+static pdk_barrier *members[N_PEERS];
 
 static void begin_with(unsigned count, int session_ms)
 {
@@ -18,7 +18,7 @@ static void begin_with(unsigned count, int session_ms)
     for (int i = 0; i < N_PEERS; i++) {
         clients[i] = fixture_client(fixture_options(session_ms));
         CHECK_RC(pdk_barrier_new(&barriers[i], clients[i], fixture.path), 0);
-        CHECK_RC(pdk_double_barrier_new(&members[i], clients[i], fixture.path, count), 0);
+        CHECK_RC(pdk_barrier_new_double(&members[i], clients[i], fixture.path, count), 0);
     }
 }
 
@@ -28,7 +28,7 @@ static void end(void)
 {
     for (int i = 0; i < N_PEERS; i++) {
         CHECK_RC(pdk_barrier_free(barriers[i]), 0);
-        CHECK_RC(pdk_double_barrier_free(members[i]), 0);
+        CHECK_RC(pdk_barrier_free(members[i]), 0);
         CHECK_RC(pdk_client_close(clients[i]), 0);
         CHECK_RC(pdk_client_free(clients[i]), 0);
     }
@@ -65,8 +65,8 @@ struct caller {
 };
 
 static int wait(struct caller *c) { return pdk_barrier_wait(barriers[c->peer], c->timeout_ms); }
-static int enter(struct caller *c) { return pdk_double_barrier_enter(members[c->peer], c->timeout_ms); }
-static int leave(struct caller *c) { return pdk_double_barrier_leave(members[c->peer], c->timeout_ms); }
+static int enter(struct caller *c) { return pdk_barrier_enter(members[c->peer], c->timeout_ms); }
+static int leave(struct caller *c) { return pdk_barrier_leave(members[c->peer], c->timeout_ms); }
 
 static void *run(void *arg)
 {
@@ -278,24 +278,24 @@ static void enter_together_and_leave_together(void)
         start(&c[1], enter, 1, PDK_FOREVER);
         CHECK_WITHIN(LONG_MS, fixture_nodes() == 2 && fixture_watchers(ready_path()) == 2);
         CHECK(!atomic_load(&c[0].returned) && !atomic_load(&c[1].returned));
-        CHECK_RC(pdk_double_barrier_enter(members[2], LONG_MS), 0);
+        CHECK_RC(pdk_barrier_enter(members[2], LONG_MS), 0);
         finish(&c[0], 0);
         finish(&c[1], 0);
         CHECK_EQ(fixture_nodes(), N_PEERS + 1);
         for (int i = 0; i < N_PEERS; i++)
-            CHECK_EQ(pdk_double_barrier_state(members[i]), PDK_HELD);
-        CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_EBUSY);
-        CHECK_RC(pdk_double_barrier_free(members[0]), PDK_EBUSY);
+            CHECK_EQ(pdk_barrier_state(members[i]), PDK_HELD);
+        CHECK_RC(pdk_barrier_enter(members[0], 0), PDK_EBUSY);
+        CHECK_RC(pdk_barrier_free(members[0]), PDK_EBUSY);
         start(&c[0], leave, 0, PDK_FOREVER);
         start(&c[1], leave, 1, PDK_FOREVER);
         CHECK_WITHIN(LONG_MS, fixture_nodes() <= 3);
         CHECK(!atomic_load(&c[0].returned) && !atomic_load(&c[1].returned));
-        CHECK_RC(pdk_double_barrier_leave(members[2], LONG_MS), 0);
+        CHECK_RC(pdk_barrier_leave(members[2], LONG_MS), 0);
         finish(&c[0], 0);
         finish(&c[1], 0);
         CHECK_EQ(fixture_nodes(), 0);
-        CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_FREE);
-        CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_EPERM);
+        CHECK_EQ(pdk_barrier_state(members[0]), PDK_FREE);
+        CHECK_RC(pdk_barrier_leave(members[0], 0), PDK_EPERM);
     }
     CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 0);
     end();
@@ -308,28 +308,28 @@ static void one_too_many_is_refused(void)
     char text[400];
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     int listings = rule(PDK__OP_LIST2, PDK__COUNT), ages = rule(PDK__OP_EXISTS, PDK__COUNT);
-    CHECK_RC(pdk_double_barrier_enter(members[2], PDK_FOREVER), PDK_EBUSY);
+    CHECK_RC(pdk_barrier_enter(members[2], PDK_FOREVER), PDK_EBUSY);
     CHECK_EQ(hits(listings), 1);
     CHECK_EQ(hits(ages), 2);
-    pdk_double_barrier_last_error(members[2], text, sizeof text);
+    pdk_barrier_last_error(members[2], text, sizeof text);
     CHECK(strstr(text, "as many members as it has came before") != NULL);
-    CHECK_EQ(pdk_double_barrier_state(members[2]), PDK_FREE);
+    CHECK_EQ(pdk_barrier_state(members[2]), PDK_FREE);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
-    CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_leave(members[0], 0), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_double_barrier_enter(members[2], 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[2], 0), PDK_ETIMEDOUT);
     start(&c, enter, 2, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
     usleep(1000 * 1000);
     CHECK(!atomic_load(&c.returned));
-    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0); /* it waits for no member of the next round */
-    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[1], LONG_MS), 0); /* it waits for no member of the next round */
+    CHECK_RC(pdk_barrier_enter(members[0], LONG_MS), 0);
     finish(&c, 0);
     start(&c, leave, 2, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[0], LONG_MS), 0);
     finish(&c, 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
@@ -341,12 +341,12 @@ static void a_round_whose_members_died_is_closed(void)
     struct caller c;
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     CHECK_RC(pdk_client_close(clients[0]), 0);
     CHECK_RC(pdk_client_close(clients[1]), 0);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
-    CHECK_RC(pdk_double_barrier_enter(members[2], KNOWN_MS), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[2], KNOWN_MS), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     end();
 }
@@ -380,8 +380,8 @@ static void of_three_at_once_two_enter(void)
 static void a_late_entry_leaves_no_node(void)
 {
     begin(2);
-    CHECK_RC(pdk_double_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
     CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 0);
     end();
@@ -450,8 +450,8 @@ static void calls_return_in_time_during_an_outage(void)
     CHECK_RC(pdk_barrier_wait(barriers[0], 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_barrier_set(barriers[0], 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_barrier_remove(barriers[0], 50), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_double_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
     refuse_all(false);
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && fixture_watchers(fixture.path) == 0);
     CHECK(is_set());
@@ -483,10 +483,10 @@ static void enters_once(pdk__act act, const char *what)
 {
     begin(1);
     int r = rule_on(PDK__OP_CREATE2, what, act);
-    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[0], LONG_MS), 0);
     CHECK(hits(r) >= 1);
     CHECK_EQ(fixture_nodes(), 2);
-    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[0], LONG_MS), 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }
@@ -505,9 +505,9 @@ static void a_lost_delete_is_repeated(void)
     static const char *const paths[] = {"-member", "/ready"};
     for (int i = 0; i < 4; i++) {
         begin(1);
-        CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
+        CHECK_RC(pdk_barrier_enter(members[0], LONG_MS), 0);
         int r = rule_on(PDK__OP_DELETE, paths[i % 2], i < 2 ? PDK__CUT_BEFORE_REPLY : PDK__CUT_BEFORE);
-        CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+        CHECK_RC(pdk_barrier_leave(members[0], LONG_MS), 0);
         CHECK(hits(r) >= 1);
         CHECK_EQ(fixture_nodes(), 0);
         end();
@@ -520,7 +520,7 @@ static void a_late_entry_whose_create_is_under_way_leaves_no_node(void)
     begin(1);
     fixture_make(fixture.path, "", ZOO_PERSISTENT, NULL);
     int r = rule(PDK__OP_CREATE2, PDK__HOLD_REPLY);
-    CHECK_RC(pdk_double_barrier_enter(members[0], KNOWN_MS), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], KNOWN_MS), PDK_ETIMEDOUT);
     CHECK(hits(r) >= 1);
     release(r);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
@@ -533,7 +533,7 @@ static void a_member_that_dies_is_not_waited_for(void)
     begin(N_PEERS);
     start(&c[0], enter, 0, PDK_FOREVER);
     start(&c[1], enter, 1, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[2], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[2], LONG_MS), 0);
     finish(&c[0], 0);
     finish(&c[1], 0);
     start(&c[0], leave, 0, PDK_FOREVER);
@@ -544,9 +544,9 @@ static void a_member_that_dies_is_not_waited_for(void)
     finish(&c[0], 0);
     finish(&c[1], 0);
     CHECK_EQ(fixture_nodes(), 0);
-    CHECK_WITHIN(LONG_MS, pdk_double_barrier_state(members[2]) == PDK_LOST);
-    CHECK_RC(pdk_double_barrier_leave(members[2], LONG_MS), PDK_ELOST);
-    CHECK_EQ(pdk_double_barrier_state(members[2]), PDK_FREE);
+    CHECK_WITHIN(LONG_MS, pdk_barrier_state(members[2]) == PDK_LOST);
+    CHECK_RC(pdk_barrier_leave(members[2], LONG_MS), PDK_ELOST);
+    CHECK_EQ(pdk_barrier_state(members[2]), PDK_FREE);
     end();
 }
 
@@ -556,15 +556,14 @@ static void members_that_are_all_lost_close_the_barrier(void)
     struct caller c;
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     expire(0);
     expire(1);
-    CHECK_WITHIN(LONG_MS,
-                 pdk_double_barrier_state(members[0]) == PDK_LOST && pdk_double_barrier_state(members[1]) == PDK_LOST);
+    CHECK_WITHIN(LONG_MS, pdk_barrier_state(members[0]) == PDK_LOST && pdk_barrier_state(members[1]) == PDK_LOST);
     CHECK(exists(ready_path()));
-    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), PDK_ELOST);
-    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), PDK_ELOST);
+    CHECK_RC(pdk_barrier_leave(members[0], LONG_MS), PDK_ELOST);
+    CHECK_RC(pdk_barrier_leave(members[1], LONG_MS), PDK_ELOST);
     CHECK_WITHIN(LONG_MS, !exists(ready_path()));
     end();
 }
@@ -577,10 +576,10 @@ static void a_member_whose_session_ends_while_it_waits_enters_in_the_next(void)
     CHECK_WITHIN(LONG_MS, fixture_watchers(ready_path()) == 1);
     expire(0);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1 && fixture_watchers(ready_path()) == 1);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     start(&c, leave, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[1], LONG_MS), 0);
     finish(&c, 0);
     end();
 }
@@ -594,14 +593,14 @@ static void a_cancelled_member_leaves_nothing(void)
     cancel(&c);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0 && fixture_watchers(ready_path()) == 0);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     start(&c, leave, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_leave(members[2], 0), PDK_EPERM);
+    CHECK_RC(pdk_barrier_leave(members[2], 0), PDK_EPERM);
     cancel(&c);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_FREE);
-    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0);
+    CHECK_EQ(pdk_barrier_state(members[0]), PDK_FREE);
+    CHECK_RC(pdk_barrier_leave(members[1], LONG_MS), 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }
@@ -623,7 +622,7 @@ static void a_member_cancelled_as_it_enters_leaves_nothing(void)
     pdk__client_leave(clients[0]);
     CHECK_EQ(pthread_join(c.thread, NULL), 0);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_FREE);
+    CHECK_EQ(pdk_barrier_state(members[0]), PDK_FREE);
     end();
 }
 
@@ -632,11 +631,11 @@ static void a_leave_that_is_late_leaves_all_the_same(void)
     struct caller c;
     begin(2);
     start(&c, enter, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
-    CHECK_RC(pdk_double_barrier_leave(members[0], 50), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_leave(members[0], 50), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_double_barrier_leave(members[1], 0), 0);
+    CHECK_RC(pdk_barrier_leave(members[1], 0), 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }
@@ -645,7 +644,7 @@ static void a_leave_that_is_late_leaves_all_the_same(void)
 static void all_calls(const char *path)
 {
     pdk_barrier *b;
-    pdk_double_barrier *d;
+    pdk_barrier *d;
     struct Stat stat;
     CHECK_RC(pdk_barrier_new(&b, clients[0], path), 0);
     CHECK_RC(pdk_barrier_remove(b, LONG_MS), 0);
@@ -657,14 +656,14 @@ static void all_calls(const char *path)
     CHECK_RC(pdk_barrier_remove(b, LONG_MS), 0);
     CHECK(!exists(path));
     CHECK_RC(pdk_barrier_free(b), 0);
-    CHECK_RC(pdk_double_barrier_new(&d, clients[0], path, 1), 0);
-    CHECK_RC(pdk_double_barrier_enter(d, LONG_MS), 0);
+    CHECK_RC(pdk_barrier_new_double(&d, clients[0], path, 1), 0);
+    CHECK_RC(pdk_barrier_enter(d, LONG_MS), 0);
     catch_up();
     CHECK_EQ(fixture_children(path), 2);
-    CHECK_RC(pdk_double_barrier_leave(d, LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(d, LONG_MS), 0);
     catch_up();
     CHECK_EQ(fixture_children(path), 0);
-    CHECK_RC(pdk_double_barrier_free(d), 0);
+    CHECK_RC(pdk_barrier_free(d), 0);
 }
 
 /* A short session: after a cut, ZooKeeper's client rests for a sixtieth of it. */
@@ -701,17 +700,17 @@ static void children_of_any_name_count(void)
     name[sizeof name - 1] = '\0';
     fixture_make(fixture.path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(fixture.path, name, "\033[2J");
-    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
-    CHECK_RC(pdk_double_barrier_leave(members[0], 50), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_barrier_enter(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[0], 50), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
     start(&c, enter, 0, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 3);
     CHECK(!atomic_load(&c.returned)); /* it is of the round */
     fixture_delete_below(fixture.path, name);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), 0);
     finish(&c, 0);
     start(&c, leave, 0, PDK_FOREVER);
-    CHECK_RC(pdk_double_barrier_leave(members[1], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[1], LONG_MS), 0);
     finish(&c, 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
@@ -741,8 +740,8 @@ static void called_back(int rc, void *arg)
     CHECK_RC(rc, 0);
     CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_EDEADLK);
     CHECK_RC(pdk_barrier_set(barriers[0], 0), PDK_EDEADLK);
-    CHECK_RC(pdk_double_barrier_enter(members[0], 0), PDK_EDEADLK);
-    CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_EDEADLK);
+    CHECK_RC(pdk_barrier_enter(members[0], 0), PDK_EDEADLK);
+    CHECK_RC(pdk_barrier_leave(members[0], 0), PDK_EDEADLK);
     atomic_store(seen, 1);
 }
 
@@ -762,17 +761,17 @@ static void no_call_waits_on_a_callback_thread(void)
 static void a_forked_child_has_no_barrier(void)
 {
     begin(1);
-    CHECK_RC(pdk_double_barrier_enter(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_enter(members[0], LONG_MS), 0);
     pid_t pid = pdk__test_fork();
     if (pid == 0) {
         CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_EFORKED);
-        CHECK_RC(pdk_double_barrier_leave(members[0], 0), PDK_EFORKED);
-        CHECK_RC(pdk_double_barrier_free(members[0]), PDK_EFORKED);
-        CHECK_EQ(pdk_double_barrier_state(members[0]), PDK_LOST);
+        CHECK_RC(pdk_barrier_leave(members[0], 0), PDK_EFORKED);
+        CHECK_RC(pdk_barrier_free(members[0]), PDK_EFORKED);
+        CHECK_EQ(pdk_barrier_state(members[0]), PDK_LOST);
         _exit(0);
     }
     CHECK_EQ(pdk__test_wait(pid), 0);
-    CHECK_RC(pdk_double_barrier_leave(members[0], LONG_MS), 0);
+    CHECK_RC(pdk_barrier_leave(members[0], LONG_MS), 0);
     end();
 }
 
@@ -803,10 +802,10 @@ static void path_of_a_lock(void)
     begin(2);
     pdk_mutex *m = fixture_mutex(clients[0], fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_double_barrier_enter(members[1], LONG_MS), PDK_EINVAL);
-    pdk_double_barrier_last_error(members[1], text, sizeof text);
+    CHECK_RC(pdk_barrier_enter(members[1], LONG_MS), PDK_EINVAL);
+    pdk_barrier_last_error(members[1], text, sizeof text);
     CHECK(strstr(text, ": a lock's nodes are there") != NULL);
-    CHECK_EQ(pdk_double_barrier_state(members[1]), PDK_FREE);
+    CHECK_EQ(pdk_barrier_state(members[1]), PDK_FREE);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
     CHECK_EQ(pdk_lock_state(m), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -816,23 +815,27 @@ static void path_of_a_lock(void)
 
 static void arguments(void)
 {
+    char text[600];
     begin(7);
-    pdk_barrier *b = NULL;
-    pdk_double_barrier *d = NULL;
+    pdk_barrier *b = NULL, *d = NULL;
     CHECK_RC(pdk_barrier_new(&b, clients[0], "relative"), PDK_EPATH);
     CHECK_RC(pdk_barrier_new(NULL, clients[0], "/b"), PDK_EINVAL);
-    CHECK_RC(pdk_double_barrier_new(&d, clients[0], "/b", 0), PDK_EINVAL);
-    CHECK_RC(pdk_double_barrier_new(&d, clients[0], "/b", PDK_DOUBLE_BARRIER_MAX + 1), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_new_double(&d, clients[0], "/b", 0), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_new_double(&d, clients[0], "/b", PDK_BARRIER_MEMBERS_MAX + 1), PDK_EINVAL);
     CHECK(b == NULL && d == NULL);
     CHECK_RC(pdk_barrier_wait(NULL, 0), PDK_EINVAL);
-    CHECK_RC(pdk_double_barrier_enter(NULL, 0), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_enter(NULL, 0), PDK_EINVAL);
     CHECK_RC(pdk_barrier_free(NULL), 0);
-    CHECK_RC(pdk_double_barrier_free(NULL), 0);
+    CHECK_RC(pdk_barrier_enter(barriers[0], 0), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_leave(barriers[0], 0), PDK_EINVAL);
+    CHECK_EQ(pdk_barrier_state(barriers[0]), PDK_FREE);
+    CHECK_RC(pdk_barrier_set(members[0], 0), PDK_EINVAL);
+    CHECK_RC(pdk_barrier_wait(members[0], 0), PDK_EINVAL);
     CHECK_STR(pdk_barrier_path(barriers[0]), fixture.path);
-    CHECK_STR(pdk_double_barrier_path(members[0]), fixture.path);
-    CHECK(pdk_barrier_path(NULL) == NULL && pdk_double_barrier_path(NULL) == NULL);
-    CHECK_EQ(pdk_double_barrier_count(members[0]), 7);
-    CHECK_EQ(pdk_double_barrier_last_error(members[0], NULL, 0), 0);
+    CHECK_STR(pdk_barrier_path(members[0]), fixture.path);
+    CHECK(pdk_barrier_path(NULL) == NULL);
+    CHECK(pdk_barrier_last_error(members[0], text, sizeof text) < sizeof text);
+    CHECK(strstr(text, ": it is a double one") != NULL);
     end();
 }
 
@@ -846,14 +849,14 @@ static atomic_bool wrong;
 /* A member that returns from a call finds that all of them have begun it. */
 static void *rounds(void *arg)
 {
-    pdk_double_barrier *b = arg;
+    pdk_barrier *b = arg;
     for (int r = 0; r < N_ROUNDS; r++) {
         atomic_fetch_add(&entering[r], 1);
-        CHECK_RC(pdk_double_barrier_enter(b, PDK_FOREVER), 0);
+        CHECK_RC(pdk_barrier_enter(b, PDK_FOREVER), 0);
         if (atomic_load(&entering[r]) != N_PEERS)
             wrong = true;
         atomic_fetch_add(&leaving[r], 1);
-        CHECK_RC(pdk_double_barrier_leave(b, PDK_FOREVER), 0);
+        CHECK_RC(pdk_barrier_leave(b, PDK_FOREVER), 0);
         if (atomic_load(&leaving[r]) != N_PEERS)
             wrong = true;
     }

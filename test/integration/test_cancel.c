@@ -173,7 +173,7 @@ static void candidate(void)
     pthread_t thread;
     pdk_leader *l;
     begin();
-    CHECK_RC(pdk_leader_new(&l, c, path, NULL), 0);
+    CHECK_RC(pdk_leader_new(&l, c, path, PDK_LATCH, NULL), 0);
     CHECK_RC(pdk_mutex_lock(n), 0);
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
@@ -183,7 +183,7 @@ static void candidate(void)
         CHECK_EQ(pthread_cancel(thread), 0);
         join_cancelled(thread);
     }
-    CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+    CHECK_RC(pdk_leader_wait(l, 0), PDK_ETIMEDOUT);
     CHECK_EQ(fixture_children(path), 2);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
@@ -232,7 +232,7 @@ static void *all_pending(void *arg)
     CHECK_RC(pdk_client_new(&mine, fixture.hosts, NULL), 0);
     CHECK_RC(pdk_client_wait(mine, LONG_MS), 0);
     pdk_mutex *mutex = fixture_mutex(mine, path);
-    CHECK_RC(pdk_contenders(mine, path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(mine, path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
     CHECK_RC(pdk_client_close(mine), 0);
     CHECK_RC(pdk_lock_free(mutex), 0);

@@ -114,7 +114,7 @@ static void closed_before_it_ran(unsigned budget)
     fixture_begin();
     struct peer other = peer_new(0);
     pdk_client *c = fixture_client(NULL);
-    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, budget, 0), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     CHECK_RC(pdk_mutex_lock(other.mutex), 0);
@@ -191,7 +191,7 @@ static void used_afterwards(void)
     use(m);
     CHECK_RC(pdk_mutex_new(&n, c, path, NULL), PDK_ECLOSED);
     CHECK_RC(pdk_client_wait(c, PDK_FOREVER), PDK_ECLOSED);
-    CHECK_RC(pdk_contenders(c, path, PDK_FOREVER, &list), PDK_ECLOSED);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, PDK_FOREVER, &list), PDK_ECLOSED);
     CHECK_RC(pdk_client_close(c), 0);
     CHECK_EQ(n_told, 0);
     CHECK_EQ(pdk_client_session_id(c), 0);
@@ -235,7 +235,7 @@ static void freed_in_any_order(void)
     CHECK_RC(pdk_client_free(c), 0); /* closes it */
     CHECK_EQ(n_told, 2);
     CHECK_EQ(pdk_lock_state(held), PDK_LOST);
-    CHECK_RC(pdk_lock_token(held, &token), 0);
+    CHECK_RC(pdk_lock_token(held, &token, NULL), 0);
     CHECK_RC(pdk_grant_cancel(g), 0);
     CHECK_RC(pdk_lock_free(waiting), 0); /* and its handle ends */
     CHECK_RC(pdk_lock_free(held), 0);    /* without an unlock */

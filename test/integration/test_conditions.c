@@ -40,13 +40,13 @@ static void min_token(void)
     int64_t seen, token;
     pdk_mutex *m = fixture_mutex(c, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_token(m, &seen), 0);
+    CHECK_RC(pdk_lock_token(m, &seen, NULL), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
     CHECK_RC(pdk_lock_options_set_min_token(o, seen + 1), 0);
     m = mutex_with(o);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token, NULL), 0);
     CHECK_LAW(token > seen);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
@@ -88,14 +88,14 @@ static pdk_mutex *confirmed_mutex(void)
 static int64_t token_of(pdk_mutex *m)
 {
     int64_t token;
-    CHECK_RC(pdk_lock_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token, NULL), 0);
     return token;
 }
 
 static void node_stat(pdk_mutex *m, struct Stat *stat)
 {
     char node[128], whole[256];
-    CHECK(pdk_lock_node(m, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(m, 0, node, sizeof node) > 0);
     snprintf(whole, sizeof whole, "%s/%s", path, node);
     CHECK_EQ(zoo_exists(fixture.zh, whole, 0, stat), ZOK);
 }
@@ -250,7 +250,7 @@ static void check_recorded(const char *node)
 /* M holds, and loses its node; its name is in NODE. */
 static void rob(pdk_mutex *m, char node[128])
 {
-    CHECK(pdk_lock_node(m, node, 128) > 0);
+    CHECK(pdk_lock_node(m, 0, node, 128) > 0);
     fixture_delete_below(path, node);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
@@ -262,7 +262,7 @@ static void clean_release(void)
     pdk_mutex *m = begin_delayed(HOUR_MS);
     for (int i = 0; i < 3; i++) {
         CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
-        CHECK(pdk_lock_node(m, node, sizeof node) > 0);
+        CHECK(pdk_lock_node(m, 0, node, sizeof node) > 0);
         check_recorded(node);
         CHECK_RC(pdk_mutex_unlock(m), 0);
         CHECK_STR(record(), "free");

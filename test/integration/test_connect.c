@@ -44,11 +44,11 @@ static void no_server(void)
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
     CHECK_EQ(pdk_client_session_id(c), 0);
     CHECK_EQ(pdk_client_session_timeout_ms(c), 0);
-    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EDISCONNECTED);
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
     CHECK(pdk_lock_last_error(m, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
-    CHECK_RC(pdk_contenders(c, "/a", 20, &list), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_contenders(c, "/a", PDK_CONTENDERS_ALL, 20, &list), PDK_ETIMEDOUT);
     CHECK_RC(pdk_mutex_unlock(m), PDK_EPERM);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
@@ -90,7 +90,7 @@ static void tried_without_server(void)
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
     CHECK_RC(pdk_mutex_trylock(other), PDK_EDISCONNECTED);
     CHECK(pdk_lock_last_error(other, text, sizeof text) > 0 && strncmp(text, "trylock ", 8) == 0);
-    CHECK_RC(pdk_mutex_timedlock(other, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(other, 0), PDK_EDISCONNECTED);
     CHECK_EQ(pdk_lock_state(m), PDK_SUSPECT);
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -126,7 +126,7 @@ static void tried_over_a_cut(void)
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
     CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     pdk__proxy_rule(fixture.proxy, &rule);
-    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EDISCONNECTED);
     CHECK_RC(pdk_client_wait(c, LONG_MS), 0);
     CHECK_RC(pdk_mutex_trylock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
@@ -154,7 +154,7 @@ static void chroot_and_not(void)
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(inside, "/a/b", LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(inside, "/a/b", PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 1);
     CHECK_EQ(pdk_contender_number(list, 0, PDK_CONTENDER_SESSION), pdk_client_session_id(outside));
     pdk_contender_list_free(list);
@@ -174,7 +174,7 @@ static void bad_paths(void)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         CHECK_RC(pdk_mutex_new(&m, c, paths[i], NULL), PDK_EPATH);
         if (strcmp(paths[i], "/") != 0) /* which can be listed */
-            CHECK_RC(pdk_contenders(c, paths[i], 0, &list), PDK_EPATH);
+            CHECK_RC(pdk_contenders(c, paths[i], PDK_CONTENDERS_ALL, 0, &list), PDK_EPATH);
     }
     memset(longest, 'x', 4999);
     longest[0] = '/';
@@ -311,8 +311,8 @@ static void delete_every(int nth, int offset)
 {
     char node[PATH_LENGTH + 64];
     for (int i = offset; i < many.n; i += nth) {
-        int n = snprintf(node, sizeof node, "%s/", pdk_lock_path(many.mutexes[i]));
-        pdk_lock_node(many.mutexes[i], node + n, sizeof node - (size_t)n);
+        int n = snprintf(node, sizeof node, "%s/", pdk_lock_path(many.mutexes[i], 0));
+        pdk_lock_node(many.mutexes[i], 0, node + n, sizeof node - (size_t)n);
         CHECK_EQ(zoo_delete(fixture.zh, node, -1), ZOK);
     }
 }

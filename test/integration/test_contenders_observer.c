@@ -150,7 +150,7 @@ static void cut_off(void)
 static void settle(void)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 
@@ -280,7 +280,7 @@ static void freed_beside_an_idle_hold(void)
     pdk_mutex *m;
     pdk_lock_options *opts = pdk_lock_options_new();
     begin();
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(opts, LONG_MS), 0);
+    CHECK_RC(pdk_lock_options_set_keep(opts, 0, LONG_MS), 0);
     CHECK_RC(pdk_mutex_new(&m, c, path, opts), 0);
     pdk_lock_options_free(opts);
     int rule = pdk__proxy_rule(fixture.proxy,

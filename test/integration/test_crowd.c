@@ -84,7 +84,7 @@ struct lister {
 static void *list_crowd(void *arg)
 {
     struct lister *l = arg;
-    l->rc = pdk_contenders(c, crowded, PDK_FOREVER, &l->list);
+    l->rc = pdk_contenders(c, crowded, PDK_CONTENDERS_ALL, PDK_FOREVER, &l->list);
     return NULL;
 }
 
@@ -180,7 +180,7 @@ static void large_left_out(void)
     create_large(7, 1, PDK_CONTENDER_DATA_MAX);
     create_crowd(8, 1, "");
     int reads = count_reads();
-    CHECK_RC(pdk_contenders(c, crowded, PDK_FOREVER, &list), 0);
+    CHECK_RC(pdk_contenders(c, crowded, PDK_CONTENDERS_ALL, PDK_FOREVER, &list), 0);
     CHECK_EQ(pdk__proxy_hits(fixture.proxy, reads), 1);
     CHECK_EQ(pdk_contender_list_size(list), 9);
     for (size_t i = 0; i < 6; i++)
@@ -200,7 +200,7 @@ static void sum_bounded(void)
     begin();
     create_large(0, N + 2, SIZE);
     create_crowd(N + 2, 1, "data");
-    CHECK_RC(pdk_contenders(c, crowded, PDK_FOREVER, &list), 0);
+    CHECK_RC(pdk_contenders(c, crowded, PDK_CONTENDERS_ALL, PDK_FOREVER, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), N + 3);
     check_data(list, 0, SIZE, 0);
     check_data(list, N - 1, SIZE, 0);
@@ -218,7 +218,7 @@ static void stays_held(void)
     pdk_contender_list *list = NULL;
     begin();
     create_crowd(0, CROWD, "{\"host\":\"db7\",\"pid\":4711,\"thread\":4715,\"label\":\"nightly\"}");
-    CHECK_RC(pdk_contenders(c, crowded, PDK_FOREVER, &list), 0);
+    CHECK_RC(pdk_contenders(c, crowded, PDK_CONTENDERS_ALL, PDK_FOREVER, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), CROWD);
     for (size_t i = 0; i < CROWD; i++) {
         CHECK_EQ(pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE), i);
@@ -237,9 +237,9 @@ static void left_early(void)
     int hold = pdk__proxy_rule(fixture.proxy, &(struct pdk__proxy_rule){.path = "crowd-lock-", .act = PDK__HOLD_REPLY});
     struct pdk__proxy_rule count = {.path = "crowd-lock-", .act = PDK__COUNT, .every = true};
     int others = pdk__proxy_rule(fixture.proxy, &count);
-    CHECK_RC(pdk_contenders(c, crowded, 500, &list), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_contenders(c, crowded, PDK_CONTENDERS_ALL, 500, &list), PDK_ETIMEDOUT);
     pdk__proxy_release(fixture.proxy, hold);
-    CHECK_RC(pdk_leader_current(c, lock, PDK_FOREVER, &list), 0); /* answered after them */
+    CHECK_RC(pdk_contenders(c, lock, 1, PDK_FOREVER, &list), 0); /* answered after them */
     CHECK(1 + pdk__proxy_hits(fixture.proxy, others) <= PDK__SURVEY_REQUESTS);
     pdk_contender_list_free(list);
     finish();

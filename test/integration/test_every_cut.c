@@ -175,7 +175,7 @@ static void lock(const struct kind *k, const struct cut *cuts)
 static void settle(void)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(recorder.client, recorder.path, LONG_MS, &list), PDK_OK);
+    CHECK_RC(pdk_contenders(recorder.client, recorder.path, PDK_CONTENDERS_ALL, LONG_MS, &list), PDK_OK);
     pdk_contender_list_free(list);
 }
 

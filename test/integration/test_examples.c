@@ -14,7 +14,7 @@ enum { LIMIT_MS = 60000 };
 static size_t contenders(pdk_client *c, const char *path)
 {
     pdk_contender_list *l = NULL;
-    int rc = pdk_contenders(c, path, LIMIT_MS, &l);
+    int rc = pdk_contenders(c, path, PDK_CONTENDERS_ALL, LIMIT_MS, &l);
     size_t n = rc == PDK_OK ? pdk_contender_list_size(l) : 0;
     CHECK(rc == PDK_OK || rc == PDK_ENOENT);
     pdk_contender_list_free(l);
@@ -74,7 +74,7 @@ static void loop_waits(void)
     int64_t token = 0;
     CHECK_RC(pdk_mutex_new(&m, c, argv[2], NULL), PDK_OK);
     CHECK_RC(pdk_mutex_lock(m), PDK_OK);
-    CHECK_RC(pdk_lock_token(m, &token), PDK_OK);
+    CHECK_RC(pdk_lock_token(m, &token, NULL), PDK_OK);
     example_start(argv);
     CHECK_WITHIN(LIMIT_MS, contenders(c, argv[2]) == 2);
     CHECK_STR(example.out, "");

@@ -63,7 +63,7 @@ static void commits_while_held(void)
     zoo_op_t check;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     check_written(&check, "second");
     check_written(&check, "third");
     check_record("third");
@@ -76,7 +76,7 @@ static void refused_without_node(void)
     zoo_op_t check;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, true); /* the holder does not know */
     fixture_delete_below(lock, fixture_find(lock, "-lock-"));
     check_refused(&check);
@@ -85,7 +85,7 @@ static void refused_without_node(void)
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     check_refused(&check);
     check_record("first");
-    CHECK_RC(pdk_lock_guard(m, &(zoo_op_t){0}), PDK_ELOST);
+    CHECK_RC(pdk_lock_guard(m, 0, &(zoo_op_t){0}), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     check_refused(&check);
     finish();
@@ -96,12 +96,12 @@ static void refused_after_expiry(void)
     zoo_op_t check;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     fixture_expire(pdk__client_zh(c));
     check_refused(&check);
     check_record("first");
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
-    CHECK_RC(pdk_lock_guard(m, &check), PDK_ELOST);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     finish();
 }
@@ -112,10 +112,10 @@ static void none_past_deadline(void)
     zoo_op_t check;
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     pdk__proxy_hold(fixture.proxy, PDK__TO_CLIENT, true);
     pdk__proxy_hold(fixture.proxy, PDK__TO_SERVER, true);
-    CHECK_WITHIN(LONG_MS, pdk_lock_guard(m, &check) == PDK_ELOST);
+    CHECK_WITHIN(LONG_MS, pdk_lock_guard(m, 0, &check) == PDK_ELOST);
     CHECK_EQ(pdk_lock_valid_ms(m), 0);
     pdk__proxy_clear(fixture.proxy);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
@@ -130,7 +130,7 @@ static void each_grant_its_own(void)
     begin();
     for (int i = 0; i < 2; i++) {
         CHECK_RC(pdk_mutex_lock(m), 0);
-        CHECK_RC(pdk_lock_guard(m, &check), 0);
+        CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
         check_written(&check, "held");
         if (i == 0)
             snprintf(old, sizeof old, "%s", check.check_op.path);
@@ -154,13 +154,13 @@ static void refused_after_unlock(void)
     char path[256];
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &first), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &first), 0);
     snprintf(path, sizeof path, "%s", first.check_op.path);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     for (int i = 0; i < 3; i++) {
         check_refused(&first);
         CHECK_RC(pdk_mutex_lock(m), 0);
-        CHECK_RC(pdk_lock_guard(m, &later), 0);
+        CHECK_RC(pdk_lock_guard(m, 0, &later), 0);
         CHECK_STR(first.check_op.path, path);
         check_refused(&first); /* also while the next grant is held */
         check_written(&later, "later");
@@ -182,7 +182,7 @@ static void suspect(void)
     pdk__proxy_refuse(fixture.proxy, true);
     pdk__proxy_cut(fixture.proxy);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     check_written(&check, "second");
     pdk__proxy_refuse(fixture.proxy, false);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
@@ -202,7 +202,7 @@ static void same_chroot(void)
     CHECK_RC(pdk_client_new(&c, hosts, NULL), 0);
     CHECK_RC(pdk_mutex_new(&m, c, "/lock", NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), 0);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
     snprintf(hosts, sizeof hosts, "%s/rooted", fixture.direct);
     zhandle_t *zh = pdk__zk_open(hosts, 30000);
     CHECK_EQ(write_guarded(zh, "/record", &check, "second", &refusal), ZOK);
@@ -219,12 +219,12 @@ static void without_a_grant(void)
 {
     zoo_op_t check;
     begin();
-    CHECK_RC(pdk_lock_guard(m, &check), PDK_EPERM);
-    CHECK_RC(pdk_lock_guard(m, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_guard(NULL, &check), PDK_EINVAL);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_EPERM);
+    CHECK_RC(pdk_lock_guard(m, 0, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_guard(NULL, 0, &check), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, &check), PDK_EPERM);
+    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_EPERM);
     finish();
 }
 

@@ -124,7 +124,7 @@ static void failure_told_later(void)
     char text[256], node[128];
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     pdk__proxy_hold(a.proxy, PDK__TO_CLIENT, true);
     fixture_delete_below(fixture.path, node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
@@ -303,16 +303,16 @@ static void rwlock(void)
 
 static void multilock(void)
 {
-    pdk_multilock *m;
+    pdk_mutex *m;
     pdk_lock_options *o = pdk_lock_options_new();
     begin();
     const char *paths[] = {fixture.path, fixture_path()};
     CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0);
-    CHECK_RC(pdk_multilock_new(&m, a.client, paths, 2, o), 0);
+    CHECK_RC(pdk_mutex_new_several(&m, a.client, paths, 2, o), 0);
     pdk_lock_options_free(o);
-    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
     int held = rule(PDK__OP_MULTI, PDK__HOLD_REPLY);
-    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_client_flush(a.client, 0), PDK_ETIMEDOUT);
     pdk__proxy_release(a.proxy, held);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
@@ -330,7 +330,7 @@ static pdk_mutex *turns_mutex(pdk_client *c, unsigned budget)
 {
     pdk_mutex *m;
     pdk_lock_options *o = pdk_lock_options_new();
-    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, budget, 0), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     return m;
@@ -348,7 +348,7 @@ static void begin_turns(unsigned budget)
 static uint64_t turn_of(pdk_mutex *m)
 {
     uint64_t turn;
-    CHECK_RC(pdk_lock_turn(m, &turn), 0);
+    CHECK_RC(pdk_lock_token(m, NULL, &turn), 0);
     return turn;
 }
 
@@ -395,8 +395,7 @@ static void handed_on(void)
     struct locker l[3];
     uint64_t turn;
     begin_turns(BUDGET);
-    CHECK_RC(pdk_lock_turn(a.mutex, &turn), PDK_EPERM);
-    CHECK_RC(pdk_lock_turn(a.mutex, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_token(a.mutex, NULL, &turn), PDK_EPERM);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_EQ(turn_of(a.mutex), 1);
     int64_t token = peer_token(&a), ahead;
@@ -414,7 +413,7 @@ static void handed_on(void)
         CHECK_EQ(turn_of(a.mutex), i + 2);
         CHECK_EQ(peer_token(&a), token);
         CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);
-        CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), PDK_ETIMEDOUT);
+        CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), PDK_EBUSY);
         CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
         CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2) + pdk__proxy_requests(a.proxy, PDK__OP_LIST), 0);
         finish(&l[i]);
@@ -532,7 +531,7 @@ static void asynchronous(void)
     pdk__proxy_reset_counters(a.proxy);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), 0);
     request_told(&w[0], 0);
-    CHECK_RC(pdk_grant_turn(w[0].grant, &turn), 0);
+    CHECK_RC(pdk_grant_token(w[0].grant, NULL, &turn), 0);
     CHECK_EQ(turn, 2);
     CHECK_EQ(pdk_grant_state(w[0].grant), PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
@@ -582,7 +581,7 @@ static void lost_meanwhile(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     queue_locker(&l, a.mutex);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
     CHECK_EQ(pdk_lock_state(a.mutex), PDK_LOST); /* the caller's own */
@@ -659,7 +658,7 @@ static void asked_for(void)
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     int64_t token = peer_token(&a);
     queue_locker(&l, a.mutex);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     snprintf(path, sizeof path, "%s/%s", fixture.path, node);
     CHECK_EQ(zoo_set(fixture.zh, path, "__REVOKE__", 10, -1), ZOK);
     CHECK_WITHIN(LONG_MS, pdk__proxy_events(a.proxy, ZOO_CHANGED_EVENT, NULL) > 0);
@@ -712,7 +711,7 @@ static void across_objects(void)
     CHECK_EQ(peer_token(&c), token);
     CHECK_EQ(turn_of(c.mutex), 2);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
-    CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(a.mutex, 0), PDK_EBUSY);
     finish(&l);
     CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2), 1);
     CHECK_RC(pdk_lock_free(c.mutex), 0);
@@ -795,7 +794,7 @@ static void lost_by_the_owner(void)
     queue_locker(&l, c.mutex);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_WITHIN(LONG_MS, atomic_load(&l.settled));
-    pdk_lock_node(c.mutex, node, sizeof node);
+    pdk_lock_node(c.mutex, 0, node, sizeof node);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, atomic_load(&n_others) == 1);
     CHECK_EQ(pdk_lock_state(c.mutex), PDK_LOST);
@@ -815,7 +814,7 @@ static void unlike_objects(void)
     struct peer c;
     begin_turns(BUDGET);
     c = a;
-    CHECK_RC(pdk_lock_options_set_local_handover(o, BUDGET), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, BUDGET, 0), 0);
     CHECK_RC(pdk_lock_options_set_data(o, "another", 7), 0);
     CHECK_RC(pdk_mutex_new(&c.mutex, a.client, fixture.path, o), 0);
     pdk_lock_options_free(o);
@@ -851,7 +850,7 @@ struct worker {
 static int contenders(pdk_client *c)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(c, fixture.path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(c, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     int n = (int)pdk_contender_list_size(list);
     pdk_contender_list_free(list);
     return n;
@@ -920,9 +919,8 @@ static pdk_mutex *idle_mutex(pdk_client *c, int idle_ms, unsigned budget)
 {
     pdk_mutex *m;
     pdk_lock_options *o = pdk_lock_options_new();
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
-    CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, 0, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_keep(o, budget, idle_ms), 0);
     CHECK_RC(pdk_mutex_new(&m, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     return m;
@@ -1118,7 +1116,7 @@ static void node_deleted(void)
     char node[128];
     begin_idle(600000, 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, pdk_client_flush(a.client, 0) == 0 && pdk_mutex_trylock(b.mutex) == 0);
@@ -1133,7 +1131,7 @@ static void asked_while_idle(void)
     char path[256], node[128];
     begin_idle(600000, 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     snprintf(path, sizeof path, "%s/%s", fixture.path, node);
     CHECK_EQ(zoo_set(fixture.zh, path, "__REVOKE__", 10, -1), ZOK);

@@ -60,7 +60,7 @@ static void check_text(const char *text, const char *first, const char *part)
 static void check_mutex(pdk_mutex *mutex, const char *verb, const char *part)
 {
     char text[600], first[100];
-    snprintf(first, sizeof first, "%s %s: ", verb, pdk_lock_path(mutex));
+    snprintf(first, sizeof first, "%s %s: ", verb, pdk_lock_path(mutex, 0));
     size_t length = pdk_lock_last_error(mutex, text, sizeof text);
     CHECK_EQ(length, strlen(text));
     check_text(text, first, part);
@@ -95,8 +95,8 @@ static void never_reached(void)
     CHECK_RC(pdk_mutex_timedlock(m, 20), PDK_ETIMEDOUT);
     check_mutex(m, "lock", "timed out after ");
     check_mutex(m, "lock", refusal);
-    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_ETIMEDOUT);
-    check_mutex(m, "lock", refusal);
+    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EDISCONNECTED);
+    check_mutex(m, "trylock", refusal);
     fixture_end(c, m);
     close(fd);
 }
@@ -152,7 +152,7 @@ static void reached_before(void)
 /* The first request OP for the path is answered with CODE. */
 static void refuse(int op, int code)
 {
-    struct pdk__proxy_rule rule = {.op = op, .path = pdk_lock_path(m), .act = PDK__ANSWER, .error = code};
+    struct pdk__proxy_rule rule = {.op = op, .path = pdk_lock_path(m, 0), .act = PDK__ANSWER, .error = code};
     pdk__proxy_clear(fixture.proxy);
     pdk__proxy_rule(fixture.proxy, &rule);
 }
@@ -178,11 +178,11 @@ static void refused(void)
     check_mutex(m, "lock", "the servers refuse the request: create of its node: a quota is exceeded (-125)");
     CHECK_RC(pdk_mutex_lock(m), 0);
     refuse(PDK__OP_LIST2, -125);
-    CHECK_RC(pdk_contenders(c, pdk_lock_path(m), LONG_MS, &list), PDK_EREFUSED);
+    CHECK_RC(pdk_contenders(c, pdk_lock_path(m, 0), PDK_CONTENDERS_ALL, LONG_MS, &list), PDK_EREFUSED);
     pdk_client_last_error(c, text, sizeof text);
     check_text(text, "list ", "the servers refuse the request: a quota is exceeded (-125)");
     CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_barrier_new(&b, c, pdk_lock_path(m)), 0);
+    CHECK_RC(pdk_barrier_new(&b, c, pdk_lock_path(m, 0)), 0);
     refuse(0, -125);
     CHECK_RC(pdk_barrier_set(b, LONG_MS), PDK_EREFUSED);
     pdk_barrier_last_error(b, text, sizeof text);
@@ -384,14 +384,12 @@ static void too_short(void)
     char text[600];
     pdk_client_options *o = fixture_options(10000);
     pdk__proxy_clear(fixture.proxy);
-    CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2000), 0);
-    CHECK_RC(pdk_client_options_set_drift_margin_ms(o, 300), 0);
-    CHECK_RC(pdk_client_options_set_min_valid_ms(o, 9000), 0);
+    CHECK_RC(pdk_client_options_set_clock(o, 2000, 9000), 0);
     c = client_with(o);
     CHECK_RC(pdk_client_wait(c, LONG_MS), PDK_ESHORT);
     const char *numbers =
-        "the servers granted 10000 ms, which must be more than 1110 ms for half a tick of 2000 ms, 300 ms of "
-        "drift margin and 9000 ms of least validity";
+        "the servers granted 10000 ms, which must be more than 1110 ms for half a tick of 2000 ms, 9000 ms of "
+        "drift margin and 1000 ms of least validity";
     pdk_client_last_error(c, text, sizeof text);
     check_text(text, "wait for the session: ", numbers);
     CHECK(strstr(strstr(text, "too short") + 1, "too short") == NULL);
@@ -409,8 +407,8 @@ static void leader(void)
     char text[600];
     int64_t ahead;
     begin();
-    CHECK_RC(pdk_leader_new(&first, c, lock, NULL), 0);
-    CHECK_RC(pdk_leader_new(&second, d, lock, NULL), 0);
+    CHECK_RC(pdk_leader_new(&first, c, lock, PDK_LATCH, NULL), 0);
+    CHECK_RC(pdk_leader_new(&second, d, lock, PDK_LATCH, NULL), 0);
     CHECK_RC(pdk_leader_start(first), 0);
     CHECK_RC(pdk_leader_wait(first, LONG_MS), 0);
     CHECK_RC(pdk_leader_start(second), 0);
@@ -436,10 +434,10 @@ static void belongings(void)
 {
     pdk_leader *l;
     begin();
-    CHECK_RC(pdk_leader_new(&l, c, "/of/a/leader", NULL), 0);
-    CHECK_STR(pdk_lock_path(m), lock);
-    CHECK_STR(pdk_lock_path(l), "/of/a/leader");
-    CHECK(pdk_lock_path(NULL) == NULL && pdk_lock_path(NULL) == NULL);
+    CHECK_RC(pdk_leader_new(&l, c, "/of/a/leader", PDK_LATCH, NULL), 0);
+    CHECK_STR(pdk_lock_path(m, 0), lock);
+    CHECK_STR(pdk_lock_path(l, 0), "/of/a/leader");
+    CHECK(pdk_lock_path(NULL, 0) == NULL && pdk_lock_path(NULL, 0) == NULL);
     CHECK_RC(pdk_lock_free(l), 0);
     finish();
 }
@@ -514,7 +512,7 @@ static void reader_that_asks_to_write(void)
     check_upgrade(pdk_rwlock_wrlock(l), "lock /", l);
     check_upgrade(pdk_rwlock_timedwrlock(l, 1), "lock /", l);
     check_upgrade(pdk_rwlock_trywrlock(l), "trylock /", l);
-    CHECK_RC(pdk_rwlock_wrunlock(l), PDK_EPERM);
+    CHECK_RC(pdk_rwlock_downgrade(l), PDK_EPERM);
     pdk_lock_last_error(l, text, sizeof text);
     check_text(text, "unlock /", ": it is locked in the other mode");
     CHECK_RC(pdk_rwlock_unlock(l), 0);

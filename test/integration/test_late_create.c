@@ -134,7 +134,7 @@ static const char members[] = "/late-members";
 
 static void *enter(void *arg)
 {
-    CHECK_RC(pdk_double_barrier_enter(arg, PDK_FOREVER), 0);
+    CHECK_RC(pdk_barrier_enter(arg, PDK_FOREVER), 0);
     return NULL;
 }
 
@@ -142,14 +142,14 @@ static void *enter(void *arg)
 static void a_late_member_is_found_and_deleted(void)
 {
     pthread_t thread;
-    pdk_double_barrier *b;
+    pdk_barrier *b;
     struct Stat stat;
     recorder_close(&recorder);
     CHECK_EQ(zoo_create(zh, members, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZOK);
     attach_too_early();
     for (int i = 0; i < e->n; i++)
         pdk__proxy_reset_counters(e->proxy[i]);
-    CHECK_RC(pdk_double_barrier_new(&b, recorder.client, members, 1), 0);
+    CHECK_RC(pdk_barrier_new_double(&b, recorder.client, members, 1), 0);
     CHECK_EQ(pthread_create(&thread, NULL, enter, b), 0);
     CHECK_WITHIN(LONG_MS, pdk__proxy_requests(e->proxy[old], PDK__OP_CREATE2) == 1 &&
                               pdk__ask_number(e->server[old], "zk_outstanding_requests") >= 1);
@@ -159,13 +159,13 @@ static void a_late_member_is_found_and_deleted(void)
     CHECK_EQ(pdk__proxy_requests(e->proxy[other], PDK__OP_CREATE2), 2); /* the node again, and "ready" */
     pdk__observe_flush(zh, members);
     CHECK_EQ(pdk__observe_nodes(zh, members, 0), 2);
-    CHECK_RC(pdk_double_barrier_leave(b, PDK_FOREVER), 0);
+    CHECK_RC(pdk_barrier_leave(b, PDK_FOREVER), 0);
     pdk__observe_flush(zh, members);
     CHECK_EQ(pdk__observe_nodes(zh, members, 0), 0);
     hold(PDK__TO_SERVER, false);
     CHECK_WITHIN(LONG_MS, pdk__zk_stat(zh, members, &stat) == ZOK && SEEN(stat.cversion) == 6 &&
                               SEEN(stat.numChildren) == 0); /* created three times, and deleted as often */
-    CHECK_RC(pdk_double_barrier_free(b), 0);
+    CHECK_RC(pdk_barrier_free(b), 0);
 }
 
 int main(int argc, char **argv)

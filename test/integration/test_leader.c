@@ -34,9 +34,9 @@ static void delete_holder(const char *path)
     pdk_client *c = NULL;
     pdk_contender_list *l = NULL;
     CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
-    CHECK_RC(pdk_contenders(c, path, LIMIT_MS, &l), PDK_OK);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_list_size(l), 1);
-    snprintf(node, sizeof node, "%s/%s", path, pdk_contender_name(l, 0));
+    snprintf(node, sizeof node, "%s/%s", path, pdk_contender_text(l, 0, PDK_CONTENDER_NAME));
     pdk_contender_list_free(l);
     CHECK_RC(pdk_client_free(c), PDK_OK);
     zhandle_t *zh = zookeeper_init(hosts, NULL, 10000, NULL, NULL, 0);
@@ -66,7 +66,7 @@ static void a_leader_that_is_asked_makes_room(void)
     CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
     example_start(argv);
     int64_t token = program_await_number(&example, "leading, token ");
-    CHECK_RC(pdk_leader_current(c, argv[2], LIMIT_MS, &l), PDK_OK);
+    CHECK_RC(pdk_contenders(c, argv[2], 1, LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_number(l, 0, PDK_CONTENDER_TOKEN), token);
     CHECK_RC(pdk_contender_revoke(c, l, 0, LIMIT_MS), PDK_OK);
     pdk_contender_list_free(l);
@@ -84,18 +84,18 @@ static void a_leader_that_waits_can_be_ended(void)
     pdk_leader *first = NULL;
     pdk_contender_list *l = NULL;
     CHECK_RC(pdk_client_new(&c, hosts, NULL), PDK_OK);
-    CHECK_RC(pdk_leader_new(&first, c, argv[2], NULL), PDK_OK);
+    CHECK_RC(pdk_leader_new(&first, c, argv[2], PDK_LATCH, NULL), PDK_OK);
     CHECK_RC(pdk_leader_start(first), PDK_OK);
     CHECK_RC(pdk_leader_wait(first, LIMIT_MS), PDK_OK);
     example_start(argv);
     for (size_t n = 0; n < 2; pdk_contender_list_free(l)) { /* until it waits after us */
-        CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
+        CHECK_RC(pdk_contenders(c, argv[2], PDK_CONTENDERS_ALL, LIMIT_MS, &l), PDK_OK);
         n = pdk_contender_list_size(l);
     }
     kill(example.pid, SIGTERM);
     CHECK_EQ(program_wait(&example), 0);
     CHECK_STR(example.out, ""); /* it never led */
-    CHECK_RC(pdk_contenders(c, argv[2], LIMIT_MS, &l), PDK_OK);
+    CHECK_RC(pdk_contenders(c, argv[2], PDK_CONTENDERS_ALL, LIMIT_MS, &l), PDK_OK);
     CHECK_EQ(pdk_contender_list_size(l), 1);
     pdk_contender_list_free(l);
     CHECK_RC(pdk_lock_free(first), PDK_OK);

@@ -152,7 +152,7 @@ static void adopted(void)
     pdk_client *c;
     pdk_client_options *o = pdk_client_options_new();
     CHECK(o != NULL);
-    CHECK_RC(pdk_client_options_set_server_tick_ms(o, 2), 0); /* not true: it has not to wait for a proof that holds */
+    CHECK_RC(pdk_client_options_set_clock(o, 2, 0), 0); /* not true: it has not to wait for a proof that holds */
     CHECK_RC(pdk_client_adopt(&c, zh, o), 0);
     pdk_client_options_free(o);
     pdk_mutex *m = fixture_mutex(c, "/leftovers");

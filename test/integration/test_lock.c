@@ -23,7 +23,7 @@ static int make(enum kind kind, pdk_lock **lock, const pdk_lock_options *o)
     case SEMAPHORE:
         return pdk_semaphore_new(lock, c, paths[0], 2, o);
     default:
-        return pdk_multilock_new(lock, c, paths, 2, o);
+        return pdk_mutex_new_several(lock, c, paths, 2, o);
     }
 }
 
@@ -48,8 +48,8 @@ static void set_min_token(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_m
 static void set_confirmed(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_confirmed(o, true), 0); }
 static void set_lock_delay(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_lock_delay_ms(o, 1), 0); }
 static void set_nowait(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_unlock_nowait(o, true), 0); }
-static void set_handover(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_local_handover(o, 1), 0); }
-static void set_idle(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, 1), 0); }
+static void set_handover(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_keep(o, 1, 0), 0); }
+static void set_idle(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_keep(o, 0, 1), 0); }
 static void set_look_ahead(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_look_ahead(o, true), 0); }
 static void set_data(pdk_lock_options *o) { CHECK_RC(pdk_lock_options_set_data(o, "d", 1), 0); }
 
@@ -105,7 +105,7 @@ static void another_kind(void)
     uint64_t turn;
     begin();
     for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
-        if (kind != MUTEX) {
+        if (kind != MUTEX && kind != MULTILOCK) {
             check_refused(kind, pdk_mutex_lock(locks[kind]));
             check_refused(kind, pdk_mutex_trylock(locks[kind]));
             check_refused(kind, pdk_mutex_unlock(locks[kind]));
@@ -123,19 +123,15 @@ static void another_kind(void)
             check_refused(kind, pdk_semaphore_follow(locks[kind], "/limit"));
             CHECK_EQ(pdk_semaphore_limit(locks[kind]), 0);
         }
-        if (kind != MULTILOCK) {
-            check_refused(kind, pdk_multilock_lock(locks[kind]));
-            check_refused(kind, pdk_multilock_unlock(locks[kind]));
-            check_refused(kind, pdk_multilock_token(locks[kind], 0, &token));
-            check_refused(kind, pdk_multilock_guard(locks[kind], 0, &op));
-            CHECK_EQ(pdk_multilock_count(locks[kind]), 0);
-        }
+        unsigned n = kind == MULTILOCK ? 2 : 1;
+        CHECK_EQ(pdk_lock_count(locks[kind]), n);
+        CHECK(pdk_lock_path(locks[kind], n - 1) != NULL && pdk_lock_path(locks[kind], n) == NULL);
     }
-    check_refused(SEMAPHORE, pdk_lock_token(locks[SEMAPHORE], &token));
-    check_refused(SEMAPHORE, pdk_lock_turn(locks[SEMAPHORE], &turn));
-    check_refused(SEMAPHORE, pdk_lock_guard(locks[SEMAPHORE], &op));
-    check_refused(MULTILOCK, pdk_lock_turn(locks[MULTILOCK], &turn));
-    check_refused(MULTILOCK, pdk_lock_guard(locks[MULTILOCK], &op));
+    check_refused(SEMAPHORE, pdk_lock_token(locks[SEMAPHORE], &token, NULL));
+    check_refused(SEMAPHORE, pdk_lock_token(locks[SEMAPHORE], NULL, &turn));
+    check_refused(SEMAPHORE, pdk_lock_guard(locks[SEMAPHORE], 0, &op));
+    CHECK_RC(pdk_lock_guard(locks[MUTEX], 1, &op), PDK_EINVAL);
+    CHECK_RC(pdk_lock_guard(locks[MULTILOCK], 2, &op), PDK_EINVAL);
     CHECK(permit == NULL);
     end();
 }
@@ -148,21 +144,21 @@ static void no_lock(void)
     int64_t token;
     char text[8];
     CHECK_RC(pdk_lock_free(NULL), 0);
-    CHECK(pdk_lock_path(NULL) == NULL);
+    CHECK(pdk_lock_path(NULL, 0) == NULL);
     CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
     CHECK_EQ(pdk_lock_valid_ms(NULL), 0);
-    CHECK_RC(pdk_lock_token(NULL, &token), PDK_EINVAL);
-    CHECK_RC(pdk_lock_turn(NULL, &turn), PDK_EINVAL);
+    CHECK_RC(pdk_lock_token(NULL, &token, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_lock_token(NULL, NULL, &turn), PDK_EINVAL);
     CHECK_RC(pdk_lock_ahead(NULL, &token), PDK_EINVAL);
-    CHECK_RC(pdk_lock_guard(NULL, &op), PDK_EINVAL);
-    CHECK_EQ(pdk_lock_node(NULL, text, sizeof text), 0);
+    CHECK_RC(pdk_lock_guard(NULL, 0, &op), PDK_EINVAL);
+    CHECK_EQ(pdk_lock_node(NULL, 0, text, sizeof text), 0);
     CHECK_EQ(pdk_lock_last_error(NULL, text, sizeof text), 0);
     CHECK_RC(pdk_lock_on_event(NULL, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_fd(NULL), PDK_EINVAL);
     CHECK_RC(pdk_lock_next_event(NULL, &event), PDK_EINVAL);
     CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_multilock_unlock(NULL), PDK_EINVAL);
-    CHECK_EQ(pdk_multilock_count(NULL), 0);
+    CHECK_RC(pdk_mutex_unlock(NULL), PDK_EINVAL);
+    CHECK_EQ(pdk_lock_count(NULL), 0);
     CHECK_EQ(pdk_semaphore_limit(NULL), 0);
 }
 
@@ -181,7 +177,7 @@ static int request(enum kind kind, pdk_lock *lock, int64_t timeout_ms, atomic_in
     case SEMAPHORE:
         return pdk_semaphore_acquire_async(lock, 2, timeout_ms, note, told, g);
     default:
-        return pdk_multilock_lock_async(lock, timeout_ms, note, told, g);
+        return pdk_mutex_lock_async(lock, timeout_ms, note, told, g);
     }
 }
 
@@ -264,28 +260,26 @@ static void check_in_use(enum kind kind)
 static void held(void)
 {
     pdk_grant *permit;
-    int64_t token = 0, parts[2];
+    int64_t token = 0;
     begin();
     CHECK_RC(pdk_mutex_lock(locks[MUTEX]), 0);
     CHECK_RC(pdk_rwlock_rdlock(locks[RWLOCK]), 0);
     CHECK_RC(pdk_semaphore_acquire(locks[SEMAPHORE], 2, &permit), 0);
-    CHECK_RC(pdk_multilock_lock(locks[MULTILOCK]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[MULTILOCK]), 0);
     for (enum kind kind = MUTEX; kind < N_KINDS; kind++) {
         bool asked = kind != SEMAPHORE;
         check_in_use(kind);
         CHECK_EQ(pdk_lock_state(locks[kind]), asked ? PDK_HELD : PDK_FREE);
         CHECK((pdk_lock_valid_ms(locks[kind]) > 0) == asked);
-        CHECK_RC(pdk_lock_token(locks[kind], &token), asked ? 0 : PDK_EINVAL);
-        CHECK((pdk_lock_node(locks[kind], NULL, 0) > 0) == (kind == MUTEX || kind == RWLOCK));
+        CHECK_RC(pdk_lock_token(locks[kind], &token, NULL), asked ? 0 : PDK_EINVAL);
+        CHECK((pdk_lock_node(locks[kind], 0, NULL, 0) > 0) == asked);
+        CHECK((pdk_lock_node(locks[kind], 1, NULL, 0) > 0) == (kind == MULTILOCK));
     }
-    CHECK_RC(pdk_multilock_token(locks[MULTILOCK], 0, &parts[0]), 0);
-    CHECK_RC(pdk_multilock_token(locks[MULTILOCK], 1, &parts[1]), 0);
-    CHECK_EQ(token, parts[0] > parts[1] ? parts[0] : parts[1]);
     CHECK_RC(pdk_mutex_unlock(locks[MUTEX]), 0);
     CHECK_RC(pdk_rwlock_unlock(locks[RWLOCK]), 0);
     CHECK_RC(pdk_grant_release(permit), 0);
-    CHECK_RC(pdk_multilock_unlock(locks[MULTILOCK]), 0);
-    CHECK_RC(pdk_lock_token(locks[MULTILOCK], &token), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock(locks[MULTILOCK]), 0);
+    CHECK_RC(pdk_lock_token(locks[MULTILOCK], &token, NULL), PDK_EPERM);
     end();
 }
 
@@ -347,7 +341,7 @@ static void check_no_grant(enum kind kind, pdk_grant *g)
     int64_t token;
     CHECK_EQ(pdk_grant_state(g), PDK_FREE);
     CHECK_EQ(pdk_grant_valid_ms(g), 0);
-    CHECK_RC(pdk_grant_token(g, &token), PDK_EPERM);
+    CHECK_RC(pdk_grant_token(g, &token, NULL), PDK_EPERM);
     CHECK_RC(pdk_grant_guard(g, 0, &op), PDK_EPERM);
     CHECK_EQ(pdk_grant_node(g, 0, NULL, 0), 0);
     check_in_use(kind);
@@ -367,7 +361,7 @@ static void handles(void)
         CHECK_EQ(pdk_grant_state(held), PDK_HELD);
         CHECK_EQ(pdk_lock_state(locks[kind]), PDK_FREE);
         CHECK_EQ(pdk_grant_count(held), kind >= SEMAPHORE ? 2 : 1);
-        CHECK_RC(pdk_grant_turn(held, &turn), 0);
+        CHECK_RC(pdk_grant_token(held, NULL, &turn), 0);
         CHECK_EQ(turn, 1);
         CHECK_RC(request(kind, locks[kind], 0, &told[1], &failed), 0);
         CHECK_WITHIN(LONG_MS, atomic_load(&told[1]) == PDK_EBUSY);
@@ -444,8 +438,8 @@ static void no_handle(void)
     CHECK_RC(pdk_grant_release(NULL), PDK_EINVAL);
     CHECK_RC(pdk_grant_release_async(NULL, NULL, NULL), PDK_EINVAL);
     CHECK_RC(pdk_grant_cancel(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_grant_token(NULL, &token), PDK_EINVAL);
-    CHECK_RC(pdk_grant_turn(NULL, &turn), PDK_EINVAL);
+    CHECK_RC(pdk_grant_token(NULL, &token, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_grant_token(NULL, NULL, &turn), PDK_EINVAL);
     CHECK_RC(pdk_grant_ahead(NULL, &token), PDK_EINVAL);
     CHECK_RC(pdk_grant_guard(NULL, 0, &op), PDK_EINVAL);
     CHECK_EQ(pdk_grant_state(NULL), PDK_FREE);

@@ -28,6 +28,7 @@ static void setup(void)
 
 static void write_line(pdk_client *c, pdk_log_level level, int64_t at_ms, const char *text, void *arg)
 {
+    static const char *const names[] = {"none", "error", "warning", "info", "debug"};
     struct log *log = arg;
     log->entered = true;
     while (log->blocked)
@@ -35,7 +36,7 @@ static void write_line(pdk_client *c, pdk_log_level level, int64_t at_ms, const 
     pthread_mutex_lock(&log->lock);
     CHECK(c != NULL && at_ms > INT64_C(1500000000000));
     log->count[level]++;
-    int length = snprintf(log->text + log->n, sizeof log->text - log->n, "%s: %s\n", pdk_log_level_name(level), text);
+    int length = snprintf(log->text + log->n, sizeof log->text - log->n, "%s: %s\n", names[level], text);
     if (length > 0 && (size_t)length < sizeof log->text - log->n)
         log->n += (size_t)length;
     pthread_mutex_unlock(&log->lock);
@@ -87,7 +88,7 @@ static void a_life(void)
              (unsigned long long)pdk_client_session_id(c));
     CHECK_WITHIN(LONG_MS, contains(&log, part));
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token, NULL), 0);
     snprintf(part, sizeof part, "info: %s: granted, token %lld, node %s\n", path, (long long)token,
              fixture_find(path, "-lock-"));
     CHECK_WITHIN(LONG_MS, contains(&log, part));
@@ -366,9 +367,6 @@ static void options(void)
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_NONE, write_line, NULL), 0);
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_DEBUG, NULL, NULL), 0);
     pdk_client_options_free(o);
-    CHECK_STR(pdk_log_level_name(PDK_LOG_NONE), "none");
-    CHECK_STR(pdk_log_level_name(PDK_LOG_DEBUG), "debug");
-    CHECK_STR(pdk_log_level_name((pdk_log_level)7), "?");
 }
 
 int main(int argc, char **argv)

@@ -335,16 +335,16 @@ static void losses(void)
 static void make_leader(void)
 {
     pdk_leader *mine = NULL;
-    pdk_leader_options *o = pdk_leader_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return;
-    check_either(pdk_leader_options_set_id(o, "somebody"), 0);
-    check_either(pdk_leader_new(&mine, c, path, o), 0);
+    check_either(pdk_lock_options_set_data(o, "somebody", 8), 0);
+    check_either(pdk_leader_new(&mine, c, path, PDK_LATCH, o), 0);
     CHECK_RC(pdk_lock_free(mine), 0);
     mine = NULL;
-    check_either(pdk_leader_new(&mine, c, path, NULL), 0);
+    check_either(pdk_leader_new(&mine, c, path, PDK_LATCH, NULL), 0);
     CHECK_RC(pdk_lock_free(mine), 0);
-    pdk_leader_options_free(o);
+    pdk_lock_options_free(o);
 }
 
 static void leaders(void)
@@ -372,7 +372,7 @@ static void for_each_lead(void (*act)(void))
 {
     begin();
     shake = act;
-    CHECK_RC(pdk_leader_new(&candidate, c, path, NULL), 0);
+    CHECK_RC(pdk_leader_new(&candidate, c, path, PDK_LATCH, NULL), 0);
     for_each(lead_and_resign);
     CHECK_RC(pdk_lock_free(candidate), 0);
     sound();
@@ -384,9 +384,9 @@ static void terms(void) { for_each_lead(NULL); }
 static void depose(void)
 {
     int64_t before = 0, token = 0;
-    CHECK_RC(pdk_lock_token(candidate, &before), 0);
+    CHECK_RC(pdk_lock_token(candidate, &before, NULL), 0);
     fixture_delete_all(path);
-    CHECK_WITHIN(LONG_MS, pdk_lock_token(candidate, &token) == 0 && token > before);
+    CHECK_WITHIN(LONG_MS, pdk_lock_token(candidate, &token, NULL) == 0 && token > before);
 }
 
 static void terms_that_follow(void) { for_each_lead(depose); }
@@ -448,16 +448,16 @@ static void observers(void)
 /* --- barriers ---------------------------------------------------------------------------------------------------- */
 
 static pdk_barrier *barrier;
-static pdk_double_barrier *member;
+static pdk_barrier *member;
 
 static void make_barriers(void)
 {
     pdk_barrier *b = NULL;
-    pdk_double_barrier *d = NULL;
+    pdk_barrier *d = NULL;
     check_either(pdk_barrier_new(&b, c, path), 0);
-    check_either(pdk_double_barrier_new(&d, c, path, 2), 0);
+    check_either(pdk_barrier_new_double(&d, c, path, 2), 0);
     CHECK_RC(pdk_barrier_free(b), 0);
-    CHECK_RC(pdk_double_barrier_free(d), 0);
+    CHECK_RC(pdk_barrier_free(d), 0);
 }
 
 static void set_and_wait(void)
@@ -474,9 +474,9 @@ static void set_and_wait(void)
 /* Once it is inside, nothing that it does can fail for want of memory. */
 static void enter_and_leave(void)
 {
-    int rc = pdk_double_barrier_enter(member, LONG_MS);
+    int rc = pdk_barrier_enter(member, LONG_MS);
     check_either(rc, 0);
-    CHECK_RC(pdk_double_barrier_leave(member, LONG_MS), rc == 0 ? 0 : PDK_EPERM);
+    CHECK_RC(pdk_barrier_leave(member, LONG_MS), rc == 0 ? 0 : PDK_EPERM);
     CHECK_WITHIN(LONG_MS, fixture_children(path) <= 0);
 }
 
@@ -485,11 +485,11 @@ static void barriers(void)
     begin();
     for_each(make_barriers);
     CHECK_RC(pdk_barrier_new(&barrier, c, fixture_path()), 0);
-    CHECK_RC(pdk_double_barrier_new(&member, c, path, 1), 0);
+    CHECK_RC(pdk_barrier_new_double(&member, c, path, 1), 0);
     for_each(set_and_wait);
     for_each(enter_and_leave);
     CHECK_RC(pdk_barrier_free(barrier), 0);
-    CHECK_RC(pdk_double_barrier_free(member), 0);
+    CHECK_RC(pdk_barrier_free(member), 0);
     sound();
     end();
 }
@@ -499,7 +499,7 @@ static void barriers(void)
 static void ask(void)
 {
     pdk_contender_list *list = NULL;
-    int rc = pdk_contenders(c, busy, LONG_MS, &list);
+    int rc = pdk_contenders(c, busy, PDK_CONTENDERS_ALL, LONG_MS, &list);
     check_either(rc, 0);
     if (rc == 0)
         CHECK_EQ(pdk_contender_list_size(list), 3);

@@ -142,20 +142,20 @@ static void several_beside_permits(void)
 {
     pdk_grant *g;
     char other[160];
-    pdk_multilock *m;
+    pdk_mutex *m;
     begin();
     snprintf(other, sizeof other, "%s-0", fixture.path);
     const char *paths[] = {other, fixture.path};
     pdk_semaphore *s = semaphore_at(a, fixture.path, 2, false);
     CHECK_RC(pdk_semaphore_acquire(s, 1, &g), 0);
     pdk_lock_options *o = options(true);
-    CHECK_RC(pdk_multilock_new(&m, b, paths, 2, o), 0);
+    CHECK_RC(pdk_mutex_new_several(&m, b, paths, 2, o), 0);
     pdk_lock_options_free(o);
-    CHECK_RC(pdk_multilock_lock(m), PDK_EMIXED);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EMIXED);
     CHECK_WITHIN(LONG_MS, fixture_children(other) == 0);
     CHECK_RC(pdk_grant_release(g), 0);
-    CHECK_RC(pdk_multilock_lock(m), 0);
-    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
     CHECK_RC(pdk_lock_free(s), 0);
     end();
@@ -234,10 +234,10 @@ static void latch_beside_a_mutex(void)
     begin();
     pdk_mutex *m = mutex_at(a, fixture.path, true);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk_leader_options *o = pdk_leader_options_new();
-    CHECK_RC(pdk_leader_options_set_refuse_mixed(o, true), 0);
-    CHECK_RC(pdk_leader_new(&l, b, fixture.path, o), 0);
-    pdk_leader_options_free(o);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_refuse_mixed(o, true), 0);
+    CHECK_RC(pdk_leader_new(&l, b, fixture.path, PDK_LATCH, o), 0);
+    pdk_lock_options_free(o);
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), PDK_EMIXED);
     CHECK(tells(l, "-lock-"));
@@ -298,11 +298,7 @@ static void cut_while_it_asks(void)
     end();
 }
 
-static void arguments(void)
-{
-    CHECK_RC(pdk_lock_options_set_refuse_mixed(NULL, true), PDK_EINVAL);
-    CHECK_RC(pdk_leader_options_set_refuse_mixed(NULL, true), PDK_EINVAL);
-}
+static void arguments(void) { CHECK_RC(pdk_lock_options_set_refuse_mixed(NULL, true), PDK_EINVAL); }
 
 int main(int argc, char **argv)
 {

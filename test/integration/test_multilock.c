@@ -9,13 +9,13 @@
 enum { N_PEERS = 3, N_PATHS = 3, MULTI = 14 };
 
 static pdk_client *clients[N_PEERS];
-static pdk_multilock *locks[N_PEERS]; /* of all paths, each in another order */
+static pdk_mutex *locks[N_PEERS]; /* of all paths, each in another order */
 static char paths[N_PATHS][160];
 
-static pdk_multilock *make(pdk_client *c, const char *const *of, unsigned n)
+static pdk_mutex *make(pdk_client *c, const char *const *of, unsigned n)
 {
-    pdk_multilock *m = NULL;
-    CHECK_RC(pdk_multilock_new(&m, c, of, n, NULL), 0);
+    pdk_mutex *m = NULL;
+    CHECK_RC(pdk_mutex_new_several(&m, c, of, n, NULL), 0);
     return m;
 }
 
@@ -65,10 +65,10 @@ static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, 
 
 static bool is(const struct want *w, int rc) { return atomic_load(&w->told) == rc; }
 
-static void want(struct want *w, pdk_multilock *m)
+static void want(struct want *w, pdk_mutex *m)
 {
     atomic_store(&w->told, 1);
-    CHECK_RC(pdk_multilock_lock_async(m, PDK_FOREVER, told, w, &w->grant), 0);
+    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, told, w, &w->grant), 0);
 }
 
 /* --- all or nothing ---------------------------------------------------------------------------------------------- */
@@ -78,28 +78,28 @@ static void all_paths_are_held(void)
     int64_t token, other;
     char node[64];
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK(pdk_lock_valid_ms(locks[0]) > 0);
-    CHECK_EQ(pdk_multilock_count(locks[0]), N_PATHS);
-    CHECK_RC(pdk_multilock_token(locks[0], 0, &token), 0);
+    CHECK_EQ(pdk_lock_count(locks[0]), N_PATHS);
+    CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
     for (unsigned i = 0; i < N_PATHS; i++) {
         pdk_mutex *one = fixture_mutex(clients[1], paths[i]);
         CHECK_RC(pdk_mutex_trylock(one), PDK_EBUSY);
         CHECK_RC(pdk_lock_free(one), 0);
-        CHECK_RC(pdk_multilock_token(locks[0], i, &other), 0);
+        CHECK_RC(pdk_lock_token(locks[0], &other, NULL), 0);
         CHECK(other == token && token > 0);
-        CHECK(pdk_multilock_node(locks[0], i, node, sizeof node) > 0);
-        CHECK_STR(fixture_find(pdk_multilock_path(locks[0], i), "-lock-"), node);
+        CHECK(pdk_lock_node(locks[0], i, node, sizeof node) > 0);
+        CHECK_STR(fixture_find(pdk_lock_path(locks[0], i), "-lock-"), node);
     }
-    CHECK_STR(pdk_multilock_path(locks[1], 0), paths[1]);
-    CHECK_RC(pdk_multilock_trylock(locks[1]), PDK_EBUSY);
-    CHECK_RC(pdk_multilock_timedlock(locks[1], 0), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_STR(pdk_lock_path(locks[1], 0), paths[1]);
+    CHECK_RC(pdk_mutex_trylock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_timedlock(locks[1], 0), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_EPERM);
-    CHECK_WITHIN(LONG_MS, pdk_multilock_trylock(locks[1]) == 0); /* its server may lag */
-    CHECK_RC(pdk_multilock_unlock(locks[1]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_EPERM);
+    CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(locks[1]) == 0); /* its server may lag */
+    CHECK_RC(pdk_mutex_unlock(locks[1]), 0);
     end();
 }
 
@@ -110,8 +110,8 @@ static void one_path_keeps_it_waiting(void)
     begin();
     pdk_mutex *one = fixture_mutex(clients[1], paths[1]);
     CHECK_RC(pdk_mutex_lock(one), 0);
-    CHECK_RC(pdk_multilock_trylock(locks[0]), PDK_EBUSY);
-    CHECK_RC(pdk_multilock_timedlock(locks[0], 200), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_trylock(locks[0]), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_timedlock(locks[0], 200), PDK_ETIMEDOUT);
     CHECK_WITHIN(LONG_MS, fixture_children(paths[0]) <= 0 && fixture_children(paths[1]) == 1);
     want(&w, locks[0]);
     CHECK_WITHIN(LONG_MS, fixture_children(paths[0]) == 1 && fixture_children(paths[1]) == 2);
@@ -129,14 +129,14 @@ static _Atomic bool overlapped;
 
 static void *work(void *arg)
 {
-    pdk_multilock *m = arg;
+    pdk_mutex *m = arg;
     for (int i = 0; i < 15; i++) {
-        if (pdk_multilock_lock(m) != 0)
+        if (pdk_mutex_lock(m) != 0)
             return NULL;
         if (atomic_fetch_add(&inside, 1) != 0)
             overlapped = true;
         atomic_fetch_sub(&inside, 1);
-        if (pdk_multilock_unlock(m) != 0)
+        if (pdk_mutex_unlock(m) != 0)
             return NULL;
     }
     return m;
@@ -162,14 +162,14 @@ static void they_do_not_wait_for_each_other(void)
 static void a_thread_enters_again(void)
 {
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_trylock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_trylock(locks[0]), 0);
     CHECK(nodes_are(1));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     end();
 }
 
@@ -178,13 +178,13 @@ static void a_guard_for_each_path(void)
     zoo_op_t checks[N_PATHS];
     zoo_op_result_t results[N_PATHS];
     begin();
-    CHECK_RC(pdk_multilock_guard(locks[0], 0, &checks[0]), PDK_EPERM);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_lock_guard(locks[0], 0, &checks[0]), PDK_EPERM);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     for (unsigned i = 0; i < N_PATHS; i++)
-        CHECK_RC(pdk_multilock_guard(locks[0], i, &checks[i]), 0);
-    CHECK_RC(pdk_multilock_guard(locks[0], N_PATHS, &checks[0]), PDK_EINVAL);
+        CHECK_RC(pdk_lock_guard(locks[0], i, &checks[i]), 0);
+    CHECK_RC(pdk_lock_guard(locks[0], N_PATHS, &checks[0]), PDK_EINVAL);
     CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZOK);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZNONODE);
     end();
 }
@@ -192,7 +192,7 @@ static void a_guard_for_each_path(void)
 /* --- asynchronously ---------------------------------------------------------------------------------------------- */
 
 /* It knows each path, in the order given. */
-static void check_handle(const struct want *w, pdk_multilock *m)
+static void check_handle(const struct want *w, pdk_mutex *m)
 {
     struct zoo_op check;
     int64_t token = 0;
@@ -200,10 +200,10 @@ static void check_handle(const struct want *w, pdk_multilock *m)
     CHECK_EQ(pdk_grant_state(w->grant), PDK_HELD);
     CHECK_EQ(pdk_lock_state(m), PDK_FREE);
     CHECK_EQ(pdk_grant_count(w->grant), N_PATHS);
-    CHECK_RC(pdk_grant_token(w->grant, &token), 0);
+    CHECK_RC(pdk_grant_token(w->grant, &token, NULL), 0);
     CHECK(token > 0 && pdk_grant_valid_ms(w->grant) > 0);
     for (unsigned i = 0; i < N_PATHS; i++) {
-        const char *path = pdk_multilock_path(m, i);
+        const char *path = pdk_lock_path(m, i);
         CHECK(pdk_grant_node(w->grant, i, node, sizeof node) > 0);
         CHECK(strlen(node) > 0 && fixture_find(path, node)[0] != '\0');
         CHECK_RC(pdk_grant_guard(w->grant, i, &check), 0);
@@ -225,12 +225,12 @@ static void without_waiting(void)
     CHECK_WITHIN(LONG_MS, is(&second, PDK_ECANCELED) && nodes_are(2));
     CHECK(is(&third, 1));
     atomic_store(&try.told, 1);
-    CHECK_RC(pdk_multilock_lock_async(locks[2], 0, told, &try, &try.grant), 0);
+    CHECK_RC(pdk_mutex_lock_async(locks[2], 0, told, &try, &try.grant), 0);
     CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY));
     CHECK_RC(pdk_grant_release_async(try.grant, NULL, NULL), PDK_EPERM);
     CHECK_RC(pdk_grant_release(second.grant), PDK_EPERM);
     check_handle(&first, locks[0]);
-    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
     atomic_store(&gone.told, 1);
     CHECK_RC(pdk_grant_release_async(first.grant, told, &gone), 0);
     CHECK_WITHIN(LONG_MS, is(&gone, 0) && is(&third, 0));
@@ -243,15 +243,15 @@ static void a_nested_unlock_without_waiting(void)
 {
     struct want gone;
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     atomic_store(&gone.told, 1);
-    CHECK_RC(pdk_multilock_unlock_async(locks[0], told, &gone), 0);
+    CHECK_RC(pdk_mutex_unlock_async(locks[0], told, &gone), 0);
     CHECK_WITHIN(LONG_MS, is(&gone, 0));
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), 0);
+    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), 0);
     CHECK_WITHIN(LONG_MS, nodes_are(0));
-    CHECK_RC(pdk_multilock_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
     end();
 }
 
@@ -259,7 +259,7 @@ static void a_nested_unlock_without_waiting(void)
 
 static _Atomic int64_t lost_token;
 
-static void note_lost(pdk_multilock *m, const pdk_event *event, void *arg)
+static void note_lost(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     (void)m, (void)arg;
     if (event->state == PDK_LOST)
@@ -274,16 +274,16 @@ static void one_path_lost_is_all_lost(void)
     begin();
     lost_token = 0;
     CHECK_RC(pdk_lock_on_event(locks[0], note_lost, NULL), 0);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_token(locks[0], 1, &token), 0);
-    pdk_multilock_node(locks[0], 1, node, sizeof node);
-    fixture_delete_below(pdk_multilock_path(locks[0], 1), node);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
+    pdk_lock_node(locks[0], 1, node, sizeof node);
+    fixture_delete_below(pdk_lock_path(locks[0], 1), node);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, lost_token == token);
     CHECK_EQ(pdk_lock_valid_ms(locks[0]), 0);
-    CHECK_RC(pdk_multilock_guard(locks[0], 0, &check), PDK_ELOST);
-    CHECK_RC(pdk_multilock_lock(locks[0]), PDK_ELOST);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_lock_guard(locks[0], 0, &check), PDK_ELOST);
+    CHECK_RC(pdk_mutex_lock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
     end();
 }
 
@@ -307,9 +307,9 @@ static void what_is_lost_keeps_its_other_nodes(void)
     CHECK_RC(pdk_client_options_set_log(o, PDK_LOG_WARNING, note_warning, NULL), 0);
     pdk_client *c = fixture_client(o);
     const char *of[] = {paths[0], paths[1], paths[2]};
-    pdk_multilock *m = make(c, of, N_PATHS);
-    CHECK_RC(pdk_multilock_lock(m), 0);
-    pdk_multilock_node(m, 1, node, sizeof node);
+    pdk_mutex *m = make(c, of, N_PATHS);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    pdk_lock_node(m, 1, node, sizeof node);
     fixture_delete_below(paths[1], node);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_RC(pdk_client_flush(c, LONG_MS), 0);
@@ -317,8 +317,8 @@ static void what_is_lost_keeps_its_other_nodes(void)
     CHECK_EQ(fixture_children(paths[0]), 1);
     CHECK_EQ(fixture_children(paths[1]), 0);
     CHECK_EQ(fixture_children(paths[2]), 1);
-    CHECK_RC(pdk_multilock_trylock(locks[1]), PDK_EBUSY);
-    CHECK_RC(pdk_multilock_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_trylock(locks[1]), PDK_EBUSY);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_WITHIN(LONG_MS, nodes_are(0));
     CHECK_EQ(n_warned, 1);
     CHECK_RC(pdk_lock_free(m), 0);
@@ -333,7 +333,7 @@ static void one_node_deleted_while_it_waits(void)
     struct want second, third;
     char node[64];
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     want(&second, locks[1]);
     CHECK_WITHIN(LONG_MS, nodes_are(2));
     snprintf(node, sizeof node, "%016llx", (unsigned long long)pdk_client_session_id(clients[1]));
@@ -341,11 +341,12 @@ static void one_node_deleted_while_it_waits(void)
     want(&third, locks[2]);
     CHECK_WITHIN(LONG_MS, nodes_are(3));
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(clients[1], paths[2], LONG_MS, &list), 0); /* what it watches, it watches now */
+    CHECK_RC(pdk_contenders(clients[1], paths[2], PDK_CONTENDERS_ALL, LONG_MS, &list),
+             0); /* what it watches, it watches now */
     pdk_contender_list_free(list);
     fixture_delete_below(paths[2], node);
     CHECK_WITHIN(LONG_MS, nodes_are(3));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, is(&third, 0));
     CHECK(is(&second, 1));
     CHECK_RC(pdk_grant_release(third.grant), 0);
@@ -358,7 +359,7 @@ static void an_ended_session(void)
 {
     struct want second;
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     want(&second, locks[1]);
     CHECK_WITHIN(LONG_MS, nodes_are(2));
     fixture_expire(pdk__client_zh(clients[1]));
@@ -367,7 +368,7 @@ static void an_ended_session(void)
     fixture_expire(pdk__client_zh(clients[0]));
     CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, is(&second, 0));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
     CHECK_RC(pdk_grant_release(second.grant), 0);
     end();
 }
@@ -382,11 +383,11 @@ static void paths_that_are_missing(void)
     begin();
     for (int i = 0; i < 2; i++)
         snprintf(deep[i], sizeof deep[i], "%s/deep/%d", paths[i], i);
-    pdk_multilock *m = make(clients[0], of, 3);
-    CHECK_RC(pdk_multilock_lock(m), 0);
+    pdk_mutex *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_EQ(fixture_children(deep[0]), 1);
     CHECK_EQ(fixture_children(deep[1]), 1);
-    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
     for (int i = 0; i < 2; i++) {
         fixture_delete_all(deep[i]);
@@ -414,8 +415,8 @@ static void reset_counters(void)
 static void begin_again(void)
 {
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     reset_counters();
 }
 
@@ -424,11 +425,11 @@ static void one_transaction(void)
 {
     enum { DELETE = 2, EXISTS = 3, LIST = 8 };
     begin_again();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     CHECK_EQ(requests(MULTI), 1);
     CHECK_EQ(requests(EXISTS), 1);
     CHECK_EQ(requests(LIST), N_PATHS);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     CHECK_EQ(requests(MULTI), 2);
     CHECK_EQ(requests(DELETE), 0);
     CHECK_EQ(requests(LIST), N_PATHS);
@@ -458,11 +459,11 @@ static void lock_with_a_cut(pdk__act act)
     int rules[3];
     begin_again();
     cut(act, rules);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     check_cut(rules);
     CHECK(nodes_are(1));
     cut(act, rules);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     check_cut(rules);
     CHECK(nodes_are(0));
     end();
@@ -477,10 +478,10 @@ static void a_node_deleted_before_the_release(void)
 {
     char node[64];
     begin_again();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    pdk_multilock_node(locks[0], 1, node, sizeof node);
-    fixture_delete_below(pdk_multilock_path(locks[0], 1), node);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    pdk_lock_node(locks[0], 1, node, sizeof node);
+    fixture_delete_below(pdk_lock_path(locks[0], 1), node);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
     CHECK(nodes_are(0));
     end();
 }
@@ -495,9 +496,9 @@ static void a_node_that_cannot_be_deleted(void)
     snprintf(paths[1], sizeof paths[1], "%s", fixture_path());
     fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
     const char *of[] = {paths[0], paths[1], paths[2]};
-    pdk_multilock *m = make(clients[0], of, 3);
-    CHECK_RC(pdk_multilock_lock(m), 0);
-    CHECK_RC(pdk_multilock_unlock(m), PDK_EACCES);
+    pdk_mutex *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_EACCES);
     pdk_lock_last_error(m, text, sizeof text);
     CHECK(strstr(text, paths[1]) != NULL);
     CHECK(fixture_children(paths[0]) == 0 && fixture_children(paths[1]) == 1 && fixture_children(paths[2]) == 0);
@@ -516,11 +517,11 @@ static void a_refused_path(void)
     snprintf(paths[1], sizeof paths[1], "%s", fixture_path());
     fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
     const char *of[] = {paths[2], paths[0], paths[1]};
-    pdk_multilock *m = make(clients[0], of, 3);
-    CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
+    pdk_mutex *m = make(clients[0], of, 3);
+    CHECK_RC(pdk_mutex_lock(m), PDK_EACCES);
     pdk_lock_last_error(m, text, sizeof text);
     CHECK(strstr(text, paths[1]) != NULL);
-    CHECK_RC(pdk_multilock_trylock(m), PDK_EACCES);
+    CHECK_RC(pdk_mutex_trylock(m), PDK_EACCES);
     CHECK_WITHIN(LONG_MS, nodes_are(0));
     CHECK_RC(pdk_lock_free(m), 0);
     end();
@@ -539,9 +540,9 @@ static void refused_again_and_again(void)
     fixture_make(paths[1], "", ZOO_PERSISTENT, &acl);
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     const char *of[] = {path, paths[1]};
-    pdk_multilock *m = make(clients[0], of, 2);
+    pdk_mutex *m = make(clients[0], of, 2);
     for (int i = 0; i < ROUNDS; i++)
-        CHECK_RC(pdk_multilock_lock(m), PDK_EACCES);
+        CHECK_RC(pdk_mutex_lock(m), PDK_EACCES);
     CHECK_RC(pdk_lock_free(m), 0);
     fixture_delete_all(path);
     free(path);
@@ -568,16 +569,16 @@ static void sessions_that_end_all_the_time(void)
 
 static void wrong_requests(void)
 {
-    pdk_multilock *m = NULL;
+    pdk_mutex *m = NULL;
     begin();
     const char *twice[] = {paths[0], paths[1], paths[0]}, *bad[] = {paths[0], "no path"}, *many[65];
     for (int i = 0; i < 65; i++)
         many[i] = paths[0];
-    CHECK_RC(pdk_multilock_new(&m, clients[0], twice, 0, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_multilock_new(&m, clients[0], twice, 3, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_multilock_new(&m, clients[0], many, PDK_MULTILOCK_MAX + 1, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_multilock_new(&m, clients[0], bad, 2, NULL), PDK_EPATH);
-    CHECK_RC(pdk_multilock_new(NULL, clients[0], twice, 1, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], twice, 0, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], twice, 3, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], many, PDK_MUTEX_PATHS_MAX + 1, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], bad, 2, NULL), PDK_EPATH);
+    CHECK_RC(pdk_mutex_new_several(NULL, clients[0], twice, 1, NULL), PDK_EINVAL);
     pdk_lock_options *o = pdk_lock_options_new();
     char *data = calloc(1, 65536);
     CHECK_RC(pdk_lock_options_set_data(o, data, 65536), 0);
@@ -586,19 +587,19 @@ static void wrong_requests(void)
         snprintf(names[i], sizeof names[i], "%s-large-%d", fixture.path, i);
         many[i] = names[i];
     }
-    CHECK_RC(pdk_multilock_new(&m, clients[0], many, 9, o), PDK_EINVAL);
-    CHECK_RC(pdk_multilock_new(&m, clients[0], many, 7, o), 0);
-    CHECK_RC(pdk_multilock_lock(m), 0);
-    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], many, 9, o), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_new_several(&m, clients[0], many, 7, o), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
     for (int i = 0; i < 7; i++)
         fixture_delete_all(names[i]);
     free(data);
     pdk_lock_options_free(o);
-    CHECK_RC(pdk_multilock_lock(NULL), PDK_EINVAL);
+    CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
     CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
-    CHECK_RC(pdk_multilock_lock_async(locks[0], 0, told, NULL, NULL), PDK_EINVAL);
-    CHECK(pdk_multilock_path(locks[0], N_PATHS) == NULL);
+    CHECK_RC(pdk_mutex_lock_async(locks[0], 0, told, NULL, NULL), PDK_EINVAL);
+    CHECK(pdk_lock_path(locks[0], N_PATHS) == NULL);
     end();
 }
 
@@ -607,11 +608,11 @@ static void one_path(void)
 {
     begin();
     const char *of[] = {paths[0]};
-    pdk_multilock *m = make(clients[0], of, 1);
+    pdk_mutex *m = make(clients[0], of, 1);
     pdk_mutex *other = fixture_mutex(clients[1], paths[0]);
-    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
     CHECK_RC(pdk_mutex_trylock(other), PDK_EBUSY);
-    CHECK_RC(pdk_multilock_unlock(m), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(other) == 0);
     CHECK_RC(pdk_mutex_unlock(other), 0);
     CHECK_RC(pdk_lock_free(other), 0);
@@ -621,7 +622,7 @@ static void one_path(void)
 
 static _Atomic int n_revoked;
 
-static void note_revoked(pdk_multilock *m, const pdk_event *event, void *arg)
+static void note_revoked(pdk_mutex *m, const pdk_event *event, void *arg)
 {
     (void)m, (void)arg;
     n_revoked += event->kind == PDK_EVENT_REVOKED;
@@ -633,11 +634,11 @@ static void it_is_asked_back(void)
     begin();
     n_revoked = 0;
     CHECK_RC(pdk_lock_on_event(locks[0], note_revoked, NULL), 0);
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
-    CHECK_RC(pdk_contenders(clients[1], paths[1], LONG_MS, &list), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
+    CHECK_RC(pdk_contenders(clients[1], paths[1], PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     CHECK_RC(pdk_contender_revoke(clients[1], list, 0, LONG_MS), 0);
     CHECK_WITHIN(LONG_MS, n_revoked == 1);
-    CHECK_RC(pdk_multilock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
     pdk_contender_list_free(list);
     end();
 }
@@ -646,12 +647,12 @@ static void a_closed_client_ends_all(void)
 {
     struct want second;
     begin();
-    CHECK_RC(pdk_multilock_lock(locks[0]), 0);
+    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     want(&second, locks[0]);
     CHECK_WITHIN(LONG_MS, nodes_are(2));
     CHECK_RC(pdk_client_close(clients[0]), 0);
     CHECK(is(&second, PDK_ECLOSED));
-    CHECK_RC(pdk_multilock_unlock(locks[0]), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
     end();
 }
 

@@ -81,8 +81,8 @@ static void each_grant_has_its_handle(void)
     CHECK_EQ(pdk_grant_state(held.grant), PDK_HELD);
     CHECK_EQ(pdk_grant_state(lost.grant), PDK_LOST);
     CHECK(pdk_grant_valid_ms(held.grant) > 0 && pdk_grant_valid_ms(lost.grant) == 0);
-    CHECK_RC(pdk_grant_token(held.grant, &tokens[0]), 0);
-    CHECK_RC(pdk_grant_token(lost.grant, &tokens[1]), 0);
+    CHECK_RC(pdk_grant_token(held.grant, &tokens[0], NULL), 0);
+    CHECK_RC(pdk_grant_token(lost.grant, &tokens[1], NULL), 0);
     CHECK_LAW(tokens[0] > tokens[1]);
     CHECK_RC(pdk_grant_release(lost.grant), PDK_ELOST);
     CHECK_EQ(pdk_grant_state(held.grant), PDK_HELD);

@@ -122,11 +122,11 @@ static void nobody(void)
     begin();
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
     CHECK_RC(pdk_mutex_unlock_async(a.mutex, NULL, NULL), PDK_EPERM);
-    CHECK_RC(pdk_lock_token(a.mutex, &token), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(a.mutex, &token, NULL), PDK_EPERM);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_EPERM);
-    CHECK_RC(pdk_lock_token(a.mutex, &token), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(a.mutex, &token, NULL), PDK_EPERM);
     end();
 }
 
@@ -169,7 +169,7 @@ static int64_t token_of_a_round(struct peer *p, const char *sequence)
     char node[128];
     CHECK_RC(pdk_mutex_lock(p->mutex), 0);
     int64_t token = peer_token(p);
-    pdk_lock_node(p->mutex, node, sizeof node);
+    pdk_lock_node(p->mutex, 0, node, sizeof node);
     CHECK(strlen(node) > 10);
     CHECK_STR(node + strlen(node) - 10, sequence);
     CHECK_RC(pdk_mutex_unlock(p->mutex), 0);

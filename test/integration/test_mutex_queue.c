@@ -12,7 +12,7 @@ static void wait_for_nodes(int n) { CHECK_WITHIN(LONG_MS, fixture_nodes() == n);
 static void flush(struct peer *p)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(p->client, fixture.path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(p->client, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 
@@ -155,7 +155,7 @@ static void check_quiet(int first)
 static void release(int i)
 {
     char node[128];
-    pdk_lock_node(peers[i].mutex, node, sizeof node);
+    pdk_lock_node(peers[i].mutex, 0, node, sizeof node);
     for (int k = 0; k <= N_WAITERS; k++)
         pdk__proxy_reset_counters(peers[k].proxy);
     request_end(&wants[i], 0);
@@ -228,7 +228,7 @@ static bool each_watches_its_own_and_the_one_ahead(pdk_contender_list *list)
     bool right = fixture_watches_in_all() == 2 * (long)n - 1;
     for (size_t i = 0; i < n && right; i++) {
         char node[256];
-        snprintf(node, sizeof node, "%s/%s", fixture.path, pdk_contender_name(list, i));
+        snprintf(node, sizeof node, "%s/%s", fixture.path, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
         right = fixture_watchers(node) == (i + 1 < n ? 2 : 1);
         for (size_t watcher = i; right && watcher < n && watcher <= i + 1; watcher++)
             right = fixture_watches(client_of(pdk_contender_number(list, watcher, PDK_CONTENDER_SESSION)), node);
@@ -240,7 +240,7 @@ static void check_watches(int n_nodes)
 {
     pdk_contender_list *list;
     wait_for_nodes(n_nodes);
-    CHECK_RC(pdk_contenders(peers[N_WAITERS].client, fixture.path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(peers[N_WAITERS].client, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), n_nodes);
     CHECK_WITHIN(LONG_MS, each_watches_its_own_and_the_one_ahead(list));
     pdk_contender_list_free(list);

@@ -38,10 +38,10 @@ static void note(const char *id, int64_t token, void *arg)
 static pdk_leader *new_leader(pdk_client *client, const char *id)
 {
     pdk_leader *l;
-    pdk_leader_options *options = pdk_leader_options_new();
-    CHECK_RC(pdk_leader_options_set_id(options, id), 0);
-    CHECK_RC(pdk_leader_new(&l, client, path, options), 0);
-    pdk_leader_options_free(options);
+    pdk_lock_options *options = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_data(options, id, strlen(id)), 0);
+    CHECK_RC(pdk_leader_new(&l, client, path, PDK_LATCH, options), 0);
+    pdk_lock_options_free(options);
     return l;
 }
 
@@ -75,7 +75,7 @@ static int64_t lead(pdk_leader *l)
     int64_t token = 0;
     CHECK_RC(pdk_leader_start(l), 0);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), 0);
-    CHECK_RC(pdk_lock_token(l, &token), 0);
+    CHECK_RC(pdk_lock_token(l, &token, NULL), 0);
     return token;
 }
 

@@ -49,10 +49,10 @@ static void others_stand(void)
     pdk_mutex *m = large_mutex(c, path), *n = fixture_mutex(c, other);
     int64_t before, after;
     CHECK_RC(pdk_mutex_lock(n), 0);
-    CHECK_RC(pdk_lock_token(n, &before), 0);
+    CHECK_RC(pdk_lock_token(n, &before, NULL), 0);
     CHECK_RC(pdk_mutex_lock(m), PDK_EREFUSED);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(n) == PDK_HELD);
-    CHECK_RC(pdk_lock_token(n, &after), 0);
+    CHECK_RC(pdk_lock_token(n, &after, NULL), 0);
     CHECK_EQ(before, after);
     CHECK_RC(pdk_mutex_unlock(n), 0);
     CHECK_EQ(fixture_children(other), 0);

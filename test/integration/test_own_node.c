@@ -123,7 +123,7 @@ static void waiter_and_holder_at_once(void)
     CHECK_RC(recorder_outcome(robbed), PDK_OK);
     pdk__check_grant(robbed, fixture.zh);
     char node[128];
-    pdk_lock_node(robbed->mutex, node, sizeof node);
+    pdk_lock_node(robbed->mutex, 0, node, sizeof node);
     CHECK(strcmp(node, of_robbed) != 0);
     CHECK_WITHIN(LONG_MS, recorder_state(holder) == PDK_LOST);
     CHECK_RC(recorder_unlock(holder), PDK_ELOST);

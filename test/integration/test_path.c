@@ -21,7 +21,7 @@ static void deleted_under_all(void)
     int64_t first, second;
     int gets = pdk__proxy_requests(fixture.proxy, PDK__OP_GET);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_token(m, &first), 0);
+    CHECK_RC(pdk_lock_token(m, &first, NULL), 0);
     locker_start(&waiter, n);
     CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
     /* both watch their own nodes, and the waiter the holder's */
@@ -30,7 +30,7 @@ static void deleted_under_all(void)
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
     CHECK_WITHIN(LONG_MS, waiter.settled);
     CHECK_RC(waiter.rc, 0);
-    CHECK_RC(pdk_lock_token(n, &second), 0);
+    CHECK_RC(pdk_lock_token(n, &second, NULL), 0);
     CHECK_LAW(second > first);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EBUSY);
@@ -76,7 +76,7 @@ static void reaped(void)
     int64_t token, last = 0;
     for (int i = 0; i < 3; i++) {
         CHECK_RC(pdk_mutex_lock(m), 0);
-        CHECK_RC(pdk_lock_token(m, &token), 0);
+        CHECK_RC(pdk_lock_token(m, &token, NULL), 0);
         CHECK(token > last);
         last = token;
         CHECK_RC(pdk_mutex_unlock(m), 0);

@@ -83,7 +83,7 @@ static void no_read(void)
     make_path(path, ZOO_PERM_CREATE | ZOO_PERM_DELETE);
     pdk_client *c = fixture_client(NULL);
     refused(c, path, PDK_EACCES);
-    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), PDK_EACCES);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, LONG_MS, &list), PDK_EACCES);
     fixture_end(c, NULL);
 }
 
@@ -184,7 +184,8 @@ static void gate_without_delete_is_told_later(bool late)
     CHECK_RC(pdk_semaphore_acquire(s, 2, &held), 0);
     CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, number) == 1);
     if (!late) {
-        CHECK_RC(pdk_contenders(c, base, LONG_MS, &list), 0); /* its answer comes after the refusal */
+        CHECK_RC(pdk_contenders(c, base, PDK_CONTENDERS_ALL, LONG_MS, &list),
+                 0); /* its answer comes after the refusal */
         pdk_contender_list_free(list);
     }
     CHECK_RC(pdk_grant_release_async(held, tell, &o), 0);
@@ -325,7 +326,7 @@ static void carries_acl(void)
     pdk_client *c = tims_client("tim:secret"), *d = tims_client("tim:secret");
     pdk_mutex *m = fixture_mutex(c, path), *n = fixture_mutex(d, path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk_lock_node(m, node, sizeof node);
+    pdk_lock_node(m, 0, node, sizeof node);
     snprintf(whole, sizeof whole, "%s/%s", path, node);
     zhandle_t *tim = stranger("tim:secret");
     for (int i = 0; i < 2; i++) {

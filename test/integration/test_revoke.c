@@ -44,7 +44,7 @@ static void write_to(const char *node, const char *data)
 static void write_to_node_of(const struct peer *p, const char *data)
 {
     char node[128];
-    CHECK(pdk_lock_node(p->mutex, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(p->mutex, 0, node, sizeof node) > 0);
     write_to(node, data);
 }
 
@@ -99,7 +99,7 @@ static void exactly_the_word(void)
 static void read_node_of(const struct peer *p, char *text, int size)
 {
     char node[128], whole[256];
-    CHECK(pdk_lock_node(p->mutex, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(p->mutex, 0, node, sizeof node) > 0);
     snprintf(whole, sizeof whole, "%s/%s", fixture.path, node);
     size--;
     pdk__observe_flush(fixture.zh, fixture.path);
@@ -182,18 +182,18 @@ static void leader_is_asked(void)
     pdk_event elected, asked;
     char node[128];
     begin();
-    CHECK_RC(pdk_leader_new(&l, holder.client, fixture.path, NULL), PDK_OK);
+    CHECK_RC(pdk_leader_new(&l, holder.client, fixture.path, PDK_LATCH, NULL), PDK_OK);
     CHECK(pdk_lock_fd(l) >= 0);
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_RC(pdk_leader_wait(l, LONG_MS), PDK_OK);
     CHECK_EQ(pdk_lock_next_event(l, &elected), 1);
     CHECK_EQ(elected.kind, PDK_EVENT_ELECTED);
-    pdk_lock_node(l, node, sizeof node);
+    pdk_lock_node(l, 0, node, sizeof node);
     write_to(node, "__REVOKE__");
     CHECK_WITHIN(LONG_MS, pdk_lock_next_event(l, &asked) == 1);
     CHECK_EQ(asked.kind, PDK_EVENT_REVOKED);
     CHECK_EQ(asked.token, elected.token);
-    CHECK(pdk_leader_is_leader(l));
+    CHECK(pdk_lock_state(l) == PDK_HELD);
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
     CHECK_RC(pdk_lock_free(l), PDK_OK);
     peer_free(&holder);
@@ -207,7 +207,7 @@ static pdk_contender_list *list_by(const struct peer *p)
     pdk_contender_list *list = NULL;
     do {
         pdk_contender_list_free(list);
-        CHECK_RC(pdk_contenders(p->client, fixture.path, LONG_MS, &list), PDK_OK);
+        CHECK_RC(pdk_contenders(p->client, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), PDK_OK);
     } while (pdk_contender_list_size(list) == 0);
     return list;
 }

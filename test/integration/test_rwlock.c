@@ -59,7 +59,7 @@ static void settle(void)
 {
     for (int i = 0; i < N_PEERS; i++) {
         pdk_contender_list *list;
-        CHECK_RC(pdk_contenders(clients[i], fixture.path, LONG_MS, &list), 0);
+        CHECK_RC(pdk_contenders(clients[i], fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
         pdk_contender_list_free(list);
     }
 }
@@ -210,8 +210,9 @@ static void a_reader_cannot_become_a_writer(void)
     CHECK_RC(pdk_rwlock_trywrlock(locks[0]), PDK_EDEADLK);
     CHECK_RC(pdk_rwlock_timedwrlock(locks[0], 100), PDK_EDEADLK);
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), PDK_EPERM);
-    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_downgrade(locks[0]), PDK_EPERM);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_downgrade(locks[0]), PDK_EPERM);
     end();
 }
 
@@ -231,7 +232,7 @@ static void another_thread_does_not_read_under_it(void)
     want(&reader, locks[0], false, 2);
     settle();
     CHECK(!granted(&reader));
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     finish(&reader);
     end();
 }
@@ -291,25 +292,27 @@ static void the_read_lock_takes_the_writers_place(void)
     struct want other, next;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
-    CHECK_RC(pdk_lock_token(locks[0], &token), 0);
-    pdk_lock_node(locks[0], writer, sizeof writer);
+    CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
+    pdk_lock_node(locks[0], 0, writer, sizeof writer);
     want(&next, locks[1], true, 2);
     CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 3);
     want(&other, locks[2], false, 4);
     settle();
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
-    pdk_lock_node(locks[0], reader, sizeof reader);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
+    CHECK_EQ(fixture_nodes(), 3);
+    CHECK_RC(pdk_rwlock_downgrade(locks[0]), 0);
+    pdk_lock_node(locks[0], 0, reader, sizeof reader);
     CHECK(strstr(reader, "__READ__") != NULL);
     CHECK_STR(reader + strlen(reader) - 10, writer + strlen(writer) - 10);
-    CHECK_RC(pdk_lock_token(locks[0], &later), 0);
+    CHECK_RC(pdk_lock_token(locks[0], &later, NULL), 0);
     CHECK_EQ(later, token);
     settle();
     CHECK(!granted(&next) && !granted(&other));
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, granted(&next));
-    CHECK_RC(pdk_grant_token(next.grant, &later), 0);
+    CHECK_RC(pdk_grant_token(next.grant, &later, NULL), 0);
     CHECK_LAW(later > token);
     CHECK(!granted(&other));
     finish(&next);
@@ -326,7 +329,8 @@ static void readers_behind_the_writer_go_on(void)
     CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
     settle();
     CHECK(!granted(&other));
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_downgrade(locks[0]), 0); /* one level more of reading, and none of writing */
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     finish(&other);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     end();
@@ -339,7 +343,6 @@ static void unlock_gives_back_what_was_taken_last(void)
     CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 1);
-    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), PDK_EPERM);
     CHECK_RC(pdk_rwlock_tryrdlock(locks[1]), PDK_EBUSY);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     end();
@@ -353,16 +356,12 @@ static void levels_are_given_back_in_their_order(void)
     for (int i = 0; i < LEVELS; i++)
         CHECK_RC(i % 2 == 0 ? pdk_rwlock_wrlock(locks[0]) : pdk_rwlock_rdlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 2);
-    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);   /* the ninth, of a writer */
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0); /* the seventh */
-    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);   /* the eighth, of a reader */
-    for (int i = 6; i > 2; i--)
+    for (int i = LEVELS; i > 2; i--)
         CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 2);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0); /* the second: the last of the reader's */
     CHECK_EQ(fixture_nodes(), 1);
-    CHECK_RC(pdk_rwlock_rdunlock(locks[0]), PDK_EPERM);
-    CHECK_RC(pdk_rwlock_wrunlock(locks[0]), 0);
+    CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }
@@ -374,7 +373,7 @@ static void under_a_deleted_writer_there_is_no_read_lock(void)
     char writer[64];
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
-    pdk_lock_node(locks[0], writer, sizeof writer);
+    pdk_lock_node(locks[0], 0, writer, sizeof writer);
     want(&next, locks[1], true, 2);
     fixture_delete_below(fixture.path, writer);
     int rc = pdk_rwlock_rdlock(locks[0]);

@@ -14,10 +14,10 @@ static pdk_rwlock *idle_lock(pdk_client *c, int idle_ms)
 {
     pdk_rwlock *l;
     pdk_lock_options *o = pdk_lock_options_new();
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(NULL, 1), PDK_EINVAL);
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, -1), PDK_EINVAL);
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, 86400001), PDK_EINVAL);
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
+    CHECK_RC(pdk_lock_options_set_keep(NULL, 0, 1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_keep(o, 0, -1), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_keep(o, 0, 86400001), PDK_EINVAL);
+    CHECK_RC(pdk_lock_options_set_keep(o, 0, idle_ms), 0);
     CHECK_RC(pdk_rwlock_new(&l, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     return l;
@@ -53,14 +53,14 @@ static int try_lock(pdk_rwlock *l, enum mode mode)
 static int64_t token_of(pdk_rwlock *l)
 {
     int64_t token;
-    CHECK_RC(pdk_lock_token(l, &token), 0);
+    CHECK_RC(pdk_lock_token(l, &token, NULL), 0);
     return token;
 }
 
 static uint64_t turn_of(pdk_rwlock *l)
 {
     uint64_t turn;
-    CHECK_RC(pdk_lock_turn(l, &turn), 0);
+    CHECK_RC(pdk_lock_token(l, NULL, &turn), 0);
     return turn;
 }
 
@@ -72,7 +72,7 @@ static int64_t use_once(enum mode mode)
     int64_t token = token_of(la);
     CHECK_RC(pdk_rwlock_unlock(la), 0);
     CHECK_EQ(pdk_lock_state(la), PDK_FREE);
-    CHECK_RC(pdk_lock_turn(la, &turn), PDK_EPERM);
+    CHECK_RC(pdk_lock_token(la, NULL, &turn), PDK_EPERM);
     CHECK_RC(pdk_rwlock_unlock(la), PDK_EPERM);
     return token;
 }
@@ -122,7 +122,7 @@ static void resume_often(enum mode mode)
     }
     ask(la, mode);
     CHECK_WITHIN(LONG_MS, atomic_load(&told) == 0);
-    CHECK_RC(pdk_grant_token(asked, &again), 0);
+    CHECK_RC(pdk_grant_token(asked, &again, NULL), 0);
     CHECK_EQ(again, token);
     CHECK_RC(pdk_grant_release(asked), 0);
     CHECK_EQ(pdk__proxy_requests(a.proxy, PDK__OP_CREATE2) + pdk__proxy_requests(a.proxy, PDK__OP_LIST), 0);
@@ -195,7 +195,7 @@ static void readers_cost_no_more_than_a_lock(void)
 static void fence(void)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(a.client, fixture.path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(a.client, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 
@@ -318,13 +318,12 @@ static void no_writer_beside_a_reader(void)
     struct sharer s;
     begin(600000);
     CHECK_RC(pdk_rwlock_wrlock(la), 0);
-    CHECK_RC(pdk_rwlock_rdlock(la), 0);
-    CHECK_RC(pdk_rwlock_wrunlock(la), 0);
+    CHECK_RC(pdk_rwlock_downgrade(la), 0);
     CHECK_EQ(fixture_nodes(), 1);
     share_begin(&s, WRITE);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
     CHECK_EQ(atomic_load(&s.rc), 1);
-    CHECK_RC(pdk_rwlock_rdunlock(la), 0);
+    CHECK_RC(pdk_rwlock_unlock(la), 0);
     share_end(&s);
     end();
 }
@@ -337,11 +336,10 @@ static void reader_has_the_writers_turn(void)
     CHECK_RC(pdk_rwlock_wrlock(la), 0);
     int64_t token = token_of(la);
     CHECK_EQ(turn_of(la), 2);
-    CHECK_RC(pdk_rwlock_rdlock(la), 0);
-    CHECK_RC(pdk_rwlock_wrunlock(la), 0);
+    CHECK_RC(pdk_rwlock_downgrade(la), 0);
     CHECK_EQ(token_of(la), token);
     CHECK_EQ(turn_of(la), 2);
-    CHECK_RC(pdk_rwlock_rdunlock(la), 0);
+    CHECK_RC(pdk_rwlock_unlock(la), 0);
     end();
 }
 
@@ -351,11 +349,10 @@ static void under_is_not_kept(void)
     begin(600000);
     CHECK_RC(pdk_rwlock_wrlock(la), 0);
     CHECK_RC(pdk_rwlock_rdlock(la), 0);
-    CHECK_RC(pdk_rwlock_rdunlock(la), 0);
+    CHECK_RC(pdk_rwlock_unlock(la), 0);
     CHECK_EQ(fixture_nodes(), 1);
-    CHECK_RC(pdk_rwlock_rdlock(la), 0);
-    CHECK_RC(pdk_rwlock_wrunlock(la), 0);
-    CHECK_RC(pdk_rwlock_rdunlock(la), 0);
+    CHECK_RC(pdk_rwlock_downgrade(la), 0);
+    CHECK_RC(pdk_rwlock_unlock(la), 0);
     CHECK_EQ(fixture_nodes(), 0);
     end();
 }

@@ -87,7 +87,7 @@ static int give(char *buf, size_t size, void *secret)
 static pdk_client_options *options_of(const char *ca, const char *cert, const char *key, int session_ms)
 {
     pdk_client_options *o = fixture_options(session_ms);
-    CHECK_RC(pdk_client_options_set_tls(o, file(ca), file(cert), file(key), give, "secret"), 0);
+    CHECK_RC(pdk_client_options_set_tls(o, file(ca), file(cert), file(key), false, give, "secret"), 0);
     return o;
 }
 
@@ -135,29 +135,27 @@ static void check_refused(const char *at, pdk_client_options *o, const char *rea
 static void what_is_missing_is_refused_by_name(void)
 {
     pdk_client_options *o = fixture_options(SESSION_MS);
-    if (!pdk_has_tls()) {
-        CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", NULL, NULL), PDK_ENOTSUP);
-        CHECK_RC(pdk_client_options_set_tls_any_name(o, true), PDK_ENOTSUP);
-    }
-    if (!pdk_has_sasl())
+    if (!pdk_has(PDK_TLS))
+        CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", false, NULL, NULL), PDK_ENOTSUP);
+    if (!pdk_has(PDK_SASL))
         CHECK_RC(pdk_client_options_set_sasl(o, "DIGEST-MD5", "user", NULL, NULL), PDK_ENOTSUP);
+    CHECK(!pdk_has((pdk_feature)0) && !pdk_has((pdk_feature)3));
     CHECK(!pdk_err_retriable(PDK_ENOTSUP) && pdk_err_retriable(PDK_ETLS) && !pdk_err_fatal(PDK_ETLS));
     pdk_client_options_free(o);
 }
 
 static void wrong_arguments(void)
 {
-    if (!pdk_has_tls())
+    if (!pdk_has(PDK_TLS))
         SKIP("ZooKeeper's client has no TLS");
     pdk_client_options *o = fixture_options(SESSION_MS);
-    CHECK_RC(pdk_client_options_set_tls(NULL, "a", "b", "c", NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_client_options_set_tls(o, NULL, "b", "c", NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_client_options_set_tls(o, "a", "", "c", NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c,d", NULL, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", NULL, NULL), 0);
-    CHECK_RC(pdk_client_options_set_tls(o, "d", "e", "f", NULL, NULL), 0);
-    CHECK_RC(pdk_client_options_set_tls_any_name(NULL, true), PDK_EINVAL);
-    if (pdk_has_sasl())
+    CHECK_RC(pdk_client_options_set_tls(NULL, "a", "b", "c", false, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_tls(o, NULL, "b", "c", false, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_tls(o, "a", "", "c", false, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c,d", false, NULL, NULL), PDK_EINVAL);
+    CHECK_RC(pdk_client_options_set_tls(o, "a", "b", "c", false, NULL, NULL), 0);
+    CHECK_RC(pdk_client_options_set_tls(o, "d", "e", "f", false, NULL, NULL), 0);
+    if (pdk_has(PDK_SASL))
         CHECK_RC(pdk_client_options_set_sasl(o, "DIGEST-MD5", "user", NULL, NULL), PDK_EINVAL);
     pdk_client_options_free(o);
 }
@@ -169,7 +167,7 @@ static void check_files(const char *ca, const char *cert, const char *key, pdk_s
     pdk_client *c = NULL;
     char text[512];
     pdk_client_options *o = fixture_options(SESSION_MS);
-    CHECK_RC(pdk_client_options_set_tls(o, file(ca), file(cert), file(key), password, "wrong"), 0);
+    CHECK_RC(pdk_client_options_set_tls(o, file(ca), file(cert), file(key), false, password, "wrong"), 0);
     CHECK_RC(pdk_client_new(&c, "127.0.0.1:1", o), PDK_ETLS);
     pdk_client_options_free(o);
     pdk_client_last_error(NULL, text, sizeof text);
@@ -207,7 +205,7 @@ static int exit_with_a_client(char **files)
     pdk_client *c;
     pdk_client_options *o = pdk_client_options_new();
     bool ok = atexit(check_openssl) == 0 &&
-              pdk_client_options_set_tls(o, files[0], files[1], files[2], NULL, NULL) == 0 &&
+              pdk_client_options_set_tls(o, files[0], files[1], files[2], false, NULL, NULL) == 0 &&
               pdk_client_new(&c, "127.0.0.1:1", o) == 0;
     pdk_client_options_free(o);
     return ok ? 0 : 1;
@@ -235,7 +233,7 @@ static void a_lock_changes_hands(void)
     pdk_mutex *one = fixture_mutex(a, fixture.path), *two = fixture_mutex(b, fixture.path);
     struct locker waiter;
     CHECK_RC(pdk_mutex_lock(one), 0);
-    CHECK_RC(pdk_lock_token(one, &first), 0);
+    CHECK_RC(pdk_lock_token(one, &first, NULL), 0);
     CHECK_RC(pdk_mutex_trylock(two), PDK_EBUSY);
     locker_start(&waiter, two);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
@@ -247,7 +245,7 @@ static void a_lock_changes_hands(void)
     locker_finish(&waiter);
     CHECK_RC(waiter.unlock_rc, 0);
     CHECK_RC(pdk_mutex_lock(one), 0);
-    CHECK_RC(pdk_lock_token(one, &second), 0);
+    CHECK_RC(pdk_lock_token(one, &second, NULL), 0);
     CHECK(second > first);
     CHECK_RC(pdk_mutex_unlock(one), 0);
     fixture_end(a, one);
@@ -274,7 +272,7 @@ static void a_lost_connection_is_made_again(void)
     pdk_client *c = connected();
     pdk_mutex *m = fixture_mutex(c, fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_token(m, &before), 0);
+    CHECK_RC(pdk_lock_token(m, &before, NULL), 0);
     int64_t id = pdk_client_session_id(c);
     pdk__client_lock(c);
     uint64_t links = c->n_links;
@@ -282,7 +280,7 @@ static void a_lost_connection_is_made_again(void)
     pdk__proxy_cut(proxy);
     CHECK_WITHIN(LONG_MS, c->n_links > links && pdk_lock_state(m) == PDK_HELD);
     CHECK_EQ(pdk_client_session_id(c), id);
-    CHECK_RC(pdk_lock_token(m, &after), 0);
+    CHECK_RC(pdk_lock_token(m, &after, NULL), 0);
     CHECK_EQ(before, after);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
@@ -526,8 +524,10 @@ static void authorities_of_the_system_are_refused(void)
 static void any_name_is_accepted_on_request(void)
 {
     struct impostor i = impostor_with("other");
-    pdk_client_options *o = options_of("ours.crt", "client.crt", "client.key", SESSION_MS);
-    CHECK_RC(pdk_client_options_set_tls_any_name(o, true), 0);
+    pdk_client_options *o = fixture_options(SESSION_MS);
+    CHECK_RC(
+        pdk_client_options_set_tls(o, file("ours.crt"), file("client.crt"), file("client.key"), true, give, "secret"),
+        0);
     pdk_client *c = client_at(i.hosts, o);
     CHECK_WITHIN(LONG_MS, atomic_load(&c->tls_checked));
     close_client(c);
@@ -751,7 +751,7 @@ static void open_secure(void)
     static char users[PATH_MAX];
     static const char *properties[PDK__SECURE_PROPERTIES + 3];
     int n = PDK__SECURE_PROPERTIES;
-    if (!pdk_has_tls() || !pdk_has_sasl())
+    if (!pdk_has(PDK_TLS) || !pdk_has(PDK_SASL))
         SKIP("ZooKeeper's client has no TLS, or no SASL; see test/tls/run");
     make_certificates();
     write_users("secret");

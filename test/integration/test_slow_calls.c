@@ -103,7 +103,7 @@ static void check_deadlines(pdk_client *c, pdk_mutex *m)
     CHECK_RC(pdk_grant_release(g), PDK_EPERM);
     CHECK_RC(pdk_mutex_trylock(m), PDK_EDISCONNECTED);
     CHECK_RC(pdk_client_wait(c, 50), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_contenders(c, "/a", 50, &list), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_contenders(c, "/a", PDK_CONTENDERS_ALL, 50, &list), PDK_ETIMEDOUT);
     CHECK_EQ(pdk_client_state(c), PDK_SESSION_CONNECTING);
 }
 
@@ -239,7 +239,7 @@ static void an_intervention_meanwhile(void)
     pthread_t thread;
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(path, "a-lock-0000000000", "");
-    CHECK_RC(pdk_contenders(r.c, path, LONG_MS, &r.list), 0);
+    CHECK_RC(pdk_contenders(r.c, path, PDK_CONTENDERS_ALL, LONG_MS, &r.list), 0);
     stolen = NULL;
     robbed = r.c;
     CHECK_EQ(pthread_create(&thread, NULL, ask_for_lock, &r), 0);

@@ -59,13 +59,13 @@ static int64_t losses(pdk_client *c, pdk_loss reason)
 static int64_t values(pdk_client *c, pdk_histogram which, int64_t bound)
 {
     pdk_stats *s = take(c);
-    size_t i = 0;
-    while (pdk_stats_bound(s, which, i) < bound)
-        i++;
-    CHECK_EQ(pdk_stats_bound(s, which, i), bound);
-    int64_t n = (int64_t)pdk_stats_bucket(s, which, i);
+    int64_t at = -1;
+    uint64_t n = 0;
+    for (size_t i = 0; at < bound && pdk_stats_bucket(s, which, i, &at, &n); i++)
+        ;
+    CHECK_EQ(at, bound);
     pdk_stats_free(s);
-    return n;
+    return (int64_t)n;
 }
 
 static int64_t all(pdk_client *c, pdk_histogram which) { return values(c, which, INT64_MAX); }
@@ -120,7 +120,7 @@ static void refused(void)
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_ETIMEDOUT);
+    CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_EBUSY);
     CHECK_RC(pdk_mutex_timedlock(b.mutex, 20), PDK_ETIMEDOUT);
     check_tally(b.client, (struct tally){.acquires = 3, .failures = 3});
     CHECK_EQ(failures(b.client, PDK_ETIMEDOUT), 1);
@@ -222,10 +222,7 @@ static void begin_with(unsigned budget, int idle_ms)
     pdk_lock_options *o = pdk_lock_options_new();
     begin();
     CHECK_RC(pdk_lock_free(a.mutex), 0);
-    if (budget > 0)
-        CHECK_RC(pdk_lock_options_set_local_handover(o, budget), 0);
-    if (idle_ms > 0)
-        CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, idle_ms), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, budget, idle_ms), 0);
     CHECK_RC(pdk_mutex_new(&a.mutex, a.client, fixture.path, o), 0);
     pdk_lock_options_free(o);
 }
@@ -294,7 +291,7 @@ static void node_deleted(void)
     char node[128];
     begin();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(a.mutex) == PDK_LOST);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .losses = 1});
@@ -361,7 +358,7 @@ static void lost_without_an_owner(void)
     char node[128];
     begin_with(0, 60000);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    pdk_lock_node(a.mutex, node, sizeof node);
+    pdk_lock_node(a.mutex, 0, node, sizeof node);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     fixture_delete_below(fixture.path, node);
     CHECK_WITHIN(LONG_MS, count(a.client, PDK_STAT_HELD) == 0);
@@ -421,12 +418,12 @@ static void permits(void)
 
 static void several_at_once(void)
 {
-    pdk_multilock *m;
+    pdk_mutex *m;
     char node[128];
     begin();
     const char *paths[] = {fixture.path, fixture_path()};
-    CHECK_RC(pdk_multilock_new(&m, a.client, paths, 2, NULL), 0);
-    CHECK_RC(pdk_multilock_lock(m), 0);
+    CHECK_RC(pdk_mutex_new_several(&m, a.client, paths, 2, NULL), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .held = 1});
     snprintf(node, sizeof node, "%s", fixture_find(paths[1], "lock-"));
     fixture_delete_below(paths[1], node);
@@ -434,7 +431,7 @@ static void several_at_once(void)
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .losses = 1});
     CHECK_EQ(losses(a.client, PDK_LOSS_NODE), 1);
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
-    CHECK_RC(pdk_multilock_unlock(m), PDK_ELOST);
+    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     CHECK_EQ(all(a.client, PDK_HISTOGRAM_HOLD), 1);
     CHECK_RC(pdk_client_flush(a.client, LONG_MS), 0);
     CHECK_RC(pdk_lock_free(m), 0);
@@ -447,11 +444,11 @@ static void terms(void)
     char node[128];
     begin();
     const char *path = fixture_path();
-    CHECK_RC(pdk_leader_new(&l, a.client, path, NULL), 0);
+    CHECK_RC(pdk_leader_new(&l, a.client, path, PDK_LATCH, NULL), 0);
     CHECK_RC(pdk_leader_start(l), 0);
-    CHECK_WITHIN(LONG_MS, pdk_leader_state(l) == PDK_LEADER_LEADING);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(l) == PDK_HELD);
     check_tally(a.client, (struct tally){.acquires = 1, .servers = 1, .held = 1});
-    pdk_lock_node(l, node, sizeof node);
+    pdk_lock_node(l, 0, node, sizeof node);
     fixture_delete_below(path, node);
     CHECK_WITHIN(LONG_MS, count(a.client, PDK_STAT_SERVER_GRANTS) == 2);
     check_tally(a.client, (struct tally){.acquires = 2, .servers = 2, .losses = 1, .held = 1});

@@ -144,15 +144,15 @@ static void listed(void)
     fixture_make_below(path, "b__lock__0000000000", "");
     fixture_make_below(path, "a-lock-0000000001", NULL);
     fixture_make_below(path, "config", NULL);
-    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 3);
-    CHECK_EQ(pdk_contender_dialect(list, 0), PDK_DIALECT_FOREIGN);
-    CHECK_EQ(pdk_contender_dialect(list, 1), PDK_DIALECT_CURATOR);
+    CHECK_EQ(pdk_contender_number(list, 0, PDK_CONTENDER_DIALECT), PDK_DIALECT_FOREIGN);
+    CHECK_EQ(pdk_contender_number(list, 1, PDK_CONTENDER_DIALECT), PDK_DIALECT_CURATOR);
     CHECK_EQ(pdk_contender_number(list, 1, PDK_CONTENDER_SEQUENCE), 1);
     CHECK_STR(pdk_contender_data(list, 1, &size), "");
     CHECK_EQ(size, 0);
-    CHECK_EQ(pdk_contender_dialect(list, 2), PDK_DIALECT_JUNK);
-    CHECK_STR(pdk_contender_name(list, 2), "config");
+    CHECK_EQ(pdk_contender_number(list, 2, PDK_CONTENDER_DIALECT), PDK_DIALECT_JUNK);
+    CHECK_STR(pdk_contender_text(list, 2, PDK_CONTENDER_NAME), "config");
     pdk_contender_list_free(list);
     end();
 }

@@ -73,7 +73,7 @@ static void holder(void)
     begin();
     CHECK_RC(pdk_mutex_lock(m), 0);
     snprintf(node, sizeof node, "%s", below(""));
-    pdk_lock_node(m, node + strlen(node), sizeof node - strlen(node));
+    pdk_lock_node(m, 0, node + strlen(node), sizeof node - strlen(node));
     CHECK_WITHIN(LONG_MS, fixture_watchers(node) == 1);
     delete_unseen(node);
     CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
@@ -87,7 +87,7 @@ static void idle_lock(void)
     pdk_lock_options *o = pdk_lock_options_new();
     pdk_mutex *kept;
     begin();
-    CHECK_RC(pdk_lock_options_set_idle_hold_ms(o, LONG_MS), 0);
+    CHECK_RC(pdk_lock_options_set_keep(o, 0, LONG_MS), 0);
     CHECK_RC(pdk_mutex_new(&kept, c, fixture.path, o), 0);
     pdk_lock_options_free(o);
     CHECK_RC(pdk_mutex_lock(kept), 0);
@@ -174,7 +174,7 @@ static void followed_limit(void)
 struct call {
     pthread_t thread;
     pdk_barrier *barrier;
-    pdk_double_barrier *meeting;
+    pdk_barrier *meeting;
     atomic_bool returned;
     int rc;
 };
@@ -183,7 +183,7 @@ static void *run(void *arg)
 {
     struct call *call = arg;
     call->rc = call->barrier != NULL ? pdk_barrier_wait(call->barrier, PDK_FOREVER)
-                                     : pdk_double_barrier_enter(call->meeting, PDK_FOREVER);
+                                     : pdk_barrier_enter(call->meeting, PDK_FOREVER);
     atomic_store(&call->returned, true);
     return NULL;
 }
@@ -217,14 +217,14 @@ static void double_barrier(void)
     struct ACL_vector acl = {1, &unread};
     struct call call = {0};
     begin();
-    CHECK_RC(pdk_double_barrier_new(&call.meeting, c, fixture.path, 2), 0);
+    CHECK_RC(pdk_barrier_new_double(&call.meeting, c, fixture.path, 2), 0);
     CHECK_EQ(pthread_create(&call.thread, NULL, run, &call), 0);
     CHECK_WITHIN(LONG_MS, fixture_watchers(below("ready")) == 1);
     fixture_make(below("ready"), NULL, ZOO_PERSISTENT, &acl);
     permit(below("ready"), true);
     finish(&call);
-    CHECK_RC(pdk_double_barrier_leave(call.meeting, LONG_MS), 0);
-    CHECK_RC(pdk_double_barrier_free(call.meeting), 0);
+    CHECK_RC(pdk_barrier_leave(call.meeting, LONG_MS), 0);
+    CHECK_RC(pdk_barrier_free(call.meeting), 0);
     end();
 }
 
@@ -234,7 +234,7 @@ static void double_barriers_node(void)
     struct call call = {0};
     char first[256];
     begin();
-    CHECK_RC(pdk_double_barrier_new(&call.meeting, c, fixture.path, 2), 0);
+    CHECK_RC(pdk_barrier_new_double(&call.meeting, c, fixture.path, 2), 0);
     CHECK_EQ(pthread_create(&call.thread, NULL, run, &call), 0);
     CHECK_WITHIN(LONG_MS, fixture_watchers(below("ready")) == 1);
     snprintf(first, sizeof first, "%s", fixture_find(fixture.path, ""));
@@ -247,8 +247,8 @@ static void double_barriers_node(void)
     CHECK_EQ(pthread_join(call.thread, NULL), 0);
     CHECK_RC(call.rc, 0);
     fixture_delete_below(fixture.path, "another");
-    CHECK_RC(pdk_double_barrier_leave(call.meeting, LONG_MS), 0);
-    CHECK_RC(pdk_double_barrier_free(call.meeting), 0);
+    CHECK_RC(pdk_barrier_leave(call.meeting, LONG_MS), 0);
+    CHECK_RC(pdk_barrier_free(call.meeting), 0);
     end();
 }
 

@@ -37,7 +37,7 @@ static void lock_and_unlock(void)
     int64_t token;
     CHECK_RC(pdk_mutex_timedlock(m, LONG_MS), 0);
     CHECK_EQ(fixture_children(path), 1);
-    CHECK_RC(pdk_lock_token(m, &token), 0);
+    CHECK_RC(pdk_lock_token(m, &token, NULL), 0);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     CHECK_RC(pdk_lock_free(m), 0);
 }
@@ -87,7 +87,7 @@ static void intervene(void)
     pdk_contender_list *list;
     fixture_make(path, "", ZOO_PERSISTENT, NULL);
     fixture_make_below(path, "a-lock-0000000000", "");
-    CHECK_RC(pdk_contenders(c, path, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(c, path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
     CHECK_EQ(pdk_contender_list_size(list), 1);
     CHECK_RC(pdk_contender_revoke(c, list, 0, LONG_MS), 0);
     CHECK_RC(pdk_contender_remove(c, list, 0, LONG_MS), 0);

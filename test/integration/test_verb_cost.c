@@ -68,7 +68,7 @@ static const struct cost cost_of_fence = {1, 0, 2};
 static void fence(struct peer *p)
 {
     pdk_contender_list *list;
-    CHECK_RC(pdk_contenders_first(p->client, "/missing", 1, LONG_MS, &list), 0);
+    CHECK_RC(pdk_contenders(p->client, "/missing", 1, LONG_MS, &list), 0);
     pdk_contender_list_free(list);
 }
 
@@ -225,9 +225,9 @@ static void looked_at(void)
     fence(&a);
     pdk__proxy_reset_counters(a.proxy);
     CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
-    CHECK_RC(pdk_lock_token(a.mutex, &token), 0);
+    CHECK_RC(pdk_lock_token(a.mutex, &token, NULL), 0);
     CHECK(pdk_lock_valid_ms(a.mutex) > 0);
-    CHECK(pdk_lock_node(a.mutex, node, sizeof node) > 0);
+    CHECK(pdk_lock_node(a.mutex, 0, node, sizeof node) > 0);
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     check_cost(&a, "state, token, valid_ms, node, and the owner's lock and unlock", &costs.nothing);

@@ -49,43 +49,43 @@ void ours_waits_at_curators_barrier(void)
 /* Two of Curator's and one of ours, each of which is the last to come and to leave. */
 void members_of_both_enter_and_leave_together(void)
 {
-    pdk_double_barrier *b;
+    pdk_barrier *b;
     const char *path = "/interop/members";
-    CHECK_RC(pdk_double_barrier_new(&b, ours, path, 3), PDK_OK);
+    CHECK_RC(pdk_barrier_new_double(&b, ours, path, 3), PDK_OK);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     for (int round = 0; round < 3; round++) {
         program_say(&peer, "0 enter 3");
         CHECK_WITHIN(LIMIT_MS, count(path) == 1);
-        CHECK_RC(pdk_double_barrier_enter(b, 200), PDK_ETIMEDOUT);
+        CHECK_RC(pdk_barrier_enter(b, 200), PDK_ETIMEDOUT);
         CHECK_WITHIN(LIMIT_MS, count(path) == 1);
         program_say(&peer, "1 enter 3");
         CHECK_WITHIN(LIMIT_MS, count(path) == 2);
         CHECK(program_silent(&peer));
-        CHECK_RC(pdk_double_barrier_enter(b, LIMIT_MS), PDK_OK);
+        CHECK_RC(pdk_barrier_enter(b, LIMIT_MS), PDK_OK);
         peer_hear_both("0 inside", "1 inside");
         CHECK_EQ(count(path), 4);
         program_say(&peer, "0 exit");
         program_say(&peer, "1 exit");
         CHECK_WITHIN(LIMIT_MS, count(path) <= 3);
         CHECK(program_silent(&peer));
-        CHECK_RC(pdk_double_barrier_leave(b, LIMIT_MS), PDK_OK);
+        CHECK_RC(pdk_barrier_leave(b, LIMIT_MS), PDK_OK);
         peer_hear_both("0 outside", "1 outside");
         CHECK_EQ(count(path), 0);
     }
-    CHECK_RC(pdk_double_barrier_free(b), PDK_OK);
+    CHECK_RC(pdk_barrier_free(b), PDK_OK);
 }
 
 /* And Curator's is the one that opens, for ours waits already. */
 struct member {
     pthread_t thread;
-    pdk_double_barrier *barrier;
+    pdk_barrier *barrier;
     _Atomic int rc;
 };
 
 static void *enter(void *arg)
 {
     struct member *m = arg;
-    m->rc = pdk_double_barrier_enter(m->barrier, LIMIT_MS);
+    m->rc = pdk_barrier_enter(m->barrier, LIMIT_MS);
     return NULL;
 }
 
@@ -93,7 +93,7 @@ void a_killed_curator_member_is_not_waited_for(void)
 {
     static struct member m;
     const char *path = "/interop/killed-member";
-    CHECK_RC(pdk_double_barrier_new(&m.barrier, ours, path, 2), PDK_OK);
+    CHECK_RC(pdk_barrier_new_double(&m.barrier, ours, path, 2), PDK_OK);
     peer_start(pdk__server_port(server), path, SHORT_SESSION_MS);
     CHECK_EQ(pthread_create(&m.thread, NULL, enter, &m), 0);
     CHECK_WITHIN(LIMIT_MS, count(path) == 1);
@@ -102,7 +102,7 @@ void a_killed_curator_member_is_not_waited_for(void)
     CHECK_RC(m.rc, PDK_OK);
     CHECK_EQ(count(path), 3);
     program_kill(&peer);
-    CHECK_RC(pdk_double_barrier_leave(m.barrier, LIMIT_MS), PDK_OK);
+    CHECK_RC(pdk_barrier_leave(m.barrier, LIMIT_MS), PDK_OK);
     CHECK_EQ(count(path), 0);
-    CHECK_RC(pdk_double_barrier_free(m.barrier), PDK_OK);
+    CHECK_RC(pdk_barrier_free(m.barrier), PDK_OK);
 }

@@ -54,7 +54,7 @@ pdk_mutex *new_mutex(pdk_client *c, const char *path)
 pdk_contender_list *list(const char *path)
 {
     pdk_contender_list *l = NULL;
-    CHECK_RC(pdk_contenders(ours, path, LIMIT_MS, &l), PDK_OK);
+    CHECK_RC(pdk_contenders(ours, path, PDK_CONTENDERS_ALL, LIMIT_MS, &l), PDK_OK);
     return l;
 }
 
@@ -127,7 +127,7 @@ void across_the_end(const char *path, void (*start)(const char *path), const str
     CHECK_STR(program_hear(&peer), says->unlocked);
     waiter_finish(&w);
     pdk_contender_list *l = list(path);
-    CHECK(pdk_contender_list_created(l) < 10);
+    CHECK(pdk_contender_list_number(l, PDK_LIST_CREATED) < 10);
     pdk_contender_list_free(l);
     CHECK_RC(pdk_lock_free(m), PDK_OK);
 }

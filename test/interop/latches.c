@@ -8,10 +8,10 @@
 static pdk_leader *new_leader(const char *path, const char *id)
 {
     pdk_leader *l = NULL;
-    pdk_leader_options *o = pdk_leader_options_new();
-    CHECK_RC(pdk_leader_options_set_id(o, id), PDK_OK);
-    CHECK_RC(pdk_leader_new(&l, ours, path, o), PDK_OK);
-    pdk_leader_options_free(o);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_data(o, id, strlen(id)), PDK_OK);
+    CHECK_RC(pdk_leader_new(&l, ours, path, PDK_LATCH, o), PDK_OK);
+    pdk_lock_options_free(o);
     return l;
 }
 
@@ -25,9 +25,9 @@ static void check_current(const char *path, const char *id, pdk_dialect dialect)
 {
     size_t size;
     pdk_contender_list *l = NULL;
-    CHECK_RC(pdk_leader_current(ours, path, LIMIT_MS, &l), PDK_OK);
-    CHECK_EQ(pdk_contender_list_size(l), 1);
-    CHECK_EQ(pdk_contender_dialect(l, 0), dialect);
+    CHECK_RC(pdk_contenders(ours, path, 1, LIMIT_MS, &l), PDK_OK);
+    CHECK(pdk_contender_list_size(l) > 0);
+    CHECK_EQ(pdk_contender_number(l, 0, PDK_CONTENDER_DIALECT), dialect);
     CHECK_STR(pdk_contender_data(l, 0, &size), id);
     CHECK_EQ(size, strlen(id));
     pdk_contender_list_free(l);
@@ -42,7 +42,7 @@ void ours_stands_while_curator_leads(void)
     ask_peer("0 await", "0 leads");
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-    CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+    CHECK_RC(pdk_leader_wait(l, 0), PDK_ETIMEDOUT);
     check_current(path, "curator-0", PDK_DIALECT_CURATOR);
     ask_peer("0 participants", "0 participants curator-0* ours-1");
     ask_peer("0 leads", "0 yes");
@@ -71,7 +71,7 @@ void curator_stands_while_ours_leads(void)
     CHECK_RC(pdk_leader_resign(l), PDK_OK);
     ask_peer("0 await", "0 leads");
     ask_peer("0 leader", "0 leader curator-0");
-    CHECK_EQ(pdk_leader_state(last), PDK_LEADER_STANDING);
+    CHECK_RC(pdk_leader_wait(last, 0), PDK_ETIMEDOUT);
     ask_peer("0 resign", "0 resigned");
     CHECK_RC(pdk_leader_wait(last, LIMIT_MS), PDK_OK);
     CHECK_RC(pdk_leader_resign(last), PDK_OK);
@@ -99,11 +99,10 @@ void ours_and_curators_selector_take_turns(void)
 {
     const char *path = "/interop/turns";
     pdk_leader *l = NULL;
-    pdk_leader_options *o = pdk_leader_options_new();
-    CHECK_RC(pdk_leader_options_set_id(o, "ours"), PDK_OK);
-    CHECK_RC(pdk_leader_options_set_turns(o, true), PDK_OK);
-    CHECK_RC(pdk_leader_new(&l, ours, path, o), PDK_OK);
-    pdk_leader_options_free(o);
+    pdk_lock_options *o = pdk_lock_options_new();
+    CHECK_RC(pdk_lock_options_set_data(o, "ours", 4), PDK_OK);
+    CHECK_RC(pdk_leader_new(&l, ours, path, PDK_IN_TURNS, o), PDK_OK);
+    pdk_lock_options_free(o);
     peer_start(pdk__server_port(server), path, LONG_SESSION_MS);
     CHECK_RC(pdk_leader_start(l), PDK_OK);
     CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);
@@ -115,7 +114,7 @@ void ours_and_curators_selector_take_turns(void)
         CHECK_RC(pdk_leader_yield(l), PDK_OK);
         CHECK_STR(program_hear(&peer), "0 turn");
         CHECK_WITHIN(LIMIT_MS, count(path) == 2);
-        CHECK_EQ(pdk_leader_state(l), PDK_LEADER_STANDING);
+        CHECK_RC(pdk_leader_wait(l, 0), PDK_ETIMEDOUT);
         check_current(path, "curator", PDK_DIALECT_CURATOR);
         ask_peer("0 yield", "0 yields");
         CHECK_RC(pdk_leader_wait(l, LIMIT_MS), PDK_OK);

@@ -51,19 +51,19 @@ static int take_mutex(struct contender *c, const char *path, int64_t ms)
 
 static int drop_multilock(struct contender *c)
 {
-    pdk_multilock_unlock(c->object);
+    pdk_mutex_unlock(c->object);
     return pdk_lock_free(c->object);
 }
 
 /* Of PATH and one more. */
 static int take_multilock(struct contender *c, const char *path, int64_t ms)
 {
-    pdk_multilock *m;
+    pdk_mutex *m;
     char other[LINE];
     snprintf(other, sizeof other, "%s-other", path);
-    int rc = pdk_multilock_new(&m, c->client, (const char *const[]){path, other}, 2, NULL);
+    int rc = pdk_mutex_new_several(&m, c->client, (const char *const[]){path, other}, 2, NULL);
     c->object = rc == 0 ? m : NULL;
-    return rc == 0 ? pdk_multilock_timedlock(m, ms) : rc;
+    return rc == 0 ? pdk_mutex_timedlock(m, ms) : rc;
 }
 
 static int drop_rwlock(struct contender *c)
@@ -117,11 +117,7 @@ static int drop_leader(struct contender *c)
 static int take_leader(struct contender *c, const char *path, int64_t ms, bool turns)
 {
     pdk_leader *l;
-    pdk_leader_options *o = pdk_leader_options_new();
-    int rc = pdk_leader_options_set_turns(o, turns);
-    if (rc == 0)
-        rc = pdk_leader_new(&l, c->client, path, o);
-    pdk_leader_options_free(o);
+    int rc = pdk_leader_new(&l, c->client, path, turns ? PDK_IN_TURNS : PDK_LATCH, NULL);
     c->object = rc == 0 ? l : NULL;
     if (rc == 0)
         rc = pdk_leader_start(l);

@@ -91,7 +91,8 @@ void our_writer_that_reads_on_keeps_curators_writer_out(void)
     CHECK_WITHIN(LIMIT_MS, count(path) == 2);
     CHECK_RC(pdk_rwlock_rdlock(l), PDK_OK);
     CHECK_EQ(count(path), 3);
-    CHECK_RC(pdk_rwlock_wrunlock(l), PDK_OK);
+    CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);
+    CHECK_RC(pdk_rwlock_downgrade(l), PDK_OK);
     CHECK_EQ(count(path), 2);
     CHECK(program_silent(&peer));
     CHECK_RC(pdk_rwlock_unlock(l), PDK_OK);

@@ -70,11 +70,12 @@ static void check_list(const char *path, char nodes[1024], char sizes[256])
     for (size_t i = 0; i < 4; i++) {
         size_t size = 0;
         bool curators = i % 2 == 1;
-        CHECK_EQ(pdk_contender_dialect(l, i), curators ? PDK_DIALECT_CURATOR : PDK_DIALECT_PADDOCK);
+        CHECK_EQ(pdk_contender_number(l, i, PDK_CONTENDER_DIALECT),
+                 curators ? PDK_DIALECT_CURATOR : PDK_DIALECT_PADDOCK);
         CHECK(pdk_contender_data(l, i, &size) != NULL);
         CHECK(size > 0);
         CHECK_EQ(pdk_contender_number(l, i, PDK_CONTENDER_PID), curators ? 0 : getpid());
-        n += snprintf(nodes + n, 1024 - (size_t)n, " %s", pdk_contender_name(l, i));
+        n += snprintf(nodes + n, 1024 - (size_t)n, " %s", pdk_contender_text(l, i, PDK_CONTENDER_NAME));
         s += snprintf(sizes + s, 256 - (size_t)s, " %zu", size);
     }
     pdk_contender_list_free(l);

@@ -139,16 +139,16 @@ static void each_waits_at_the_others_barrier(void)
     CHECK_RC(pdk_barrier_free(b), PDK_OK);
 }
 
-static void *enter(void *b) { return (void *)(intptr_t)pdk_double_barrier_enter(b, LIMIT_MS); }
-static void *leave(void *b) { return (void *)(intptr_t)pdk_double_barrier_leave(b, LIMIT_MS); }
+static void *enter(void *b) { return (void *)(intptr_t)pdk_barrier_enter(b, LIMIT_MS); }
+static void *leave(void *b) { return (void *)(intptr_t)pdk_barrier_leave(b, LIMIT_MS); }
 
 /* Ours is the first to come and to leave in the even rounds, the last in the odd ones. kazoo deletes "ready" when it
  * begins to leave. */
 static void pairs_enter_and_leave_together(void)
 {
     const char *path = "/interop/kazoo-members";
-    pdk_double_barrier *b;
-    CHECK_RC(pdk_double_barrier_new(&b, ours, path, 2), PDK_OK);
+    pdk_barrier *b;
+    CHECK_RC(pdk_barrier_new_double(&b, ours, path, 2), PDK_OK);
     peer_start_kazoo(pdk__server_port(server), path);
     for (int round = 0; round < 4; round++) {
         bool first = round % 2 == 0;
@@ -168,17 +168,17 @@ static void pairs_enter_and_leave_together(void)
             CHECK_EQ(pthread_join(thread, &rc), 0);
             CHECK_RC((int)(intptr_t)rc, PDK_OK);
         } else {
-            CHECK_RC(pdk_double_barrier_enter(b, LIMIT_MS), PDK_OK);
+            CHECK_RC(pdk_barrier_enter(b, LIMIT_MS), PDK_OK);
             CHECK_STR(program_hear(&peer), "pair inside");
             program_say(&peer, "pair leave");
             CHECK_WITHIN(LIMIT_MS, count(path) <= 2);
             CHECK(program_silent(&peer));
-            CHECK_RC(pdk_double_barrier_leave(b, LIMIT_MS), PDK_OK);
+            CHECK_RC(pdk_barrier_leave(b, LIMIT_MS), PDK_OK);
             CHECK_STR(program_hear(&peer), "pair outside");
         }
         CHECK_WITHIN(LIMIT_MS, count(path) == 0);
     }
-    CHECK_RC(pdk_double_barrier_free(b), PDK_OK);
+    CHECK_RC(pdk_barrier_free(b), PDK_OK);
 }
 
 static void start(const char *path) { peer_start_kazoo(pdk__server_port(server), path); }

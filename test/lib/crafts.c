@@ -29,7 +29,7 @@ static int make_rwlock(pdk_client *c, told_cb cb, const struct craft_options *op
 {
     tell = cb;
     pdk_lock_options *o = pdk_lock_options_new();
-    int rc = o != NULL ? pdk_lock_options_set_idle_hold_ms(o, options->idle ? KEPT_MS : 0) : PDK_ENOMEM;
+    int rc = o != NULL ? pdk_lock_options_set_keep(o, 0, options->idle ? KEPT_MS : 0) : PDK_ENOMEM;
     if (rc == 0)
         rc = pdk_lock_options_set_unlock_nowait(o, options->nowait);
     if (rc == 0)
@@ -68,26 +68,25 @@ static int64_t rwlock_valid_ms(void) { return pdk_lock_valid_ms(rwlock); }
 static int64_t rwlock_token(void)
 {
     int64_t token;
-    return pdk_lock_token(rwlock, &token) == 0 ? token : 0;
+    return pdk_lock_token(rwlock, &token, NULL) == 0 ? token : 0;
 }
 
 static uint64_t rwlock_turn(void)
 {
     uint64_t turn;
-    return pdk_lock_turn(rwlock, &turn) == 0 ? turn : 0;
+    return pdk_lock_token(rwlock, NULL, &turn) == 0 ? turn : 0;
 }
 
 static int rwlock_parts(struct record parts[PARTS_MAX])
 {
     put_part(&parts[0], LANE_RWLOCK, rwlock_token());
-    pdk_lock_node(rwlock, parts[0].node, sizeof parts[0].node);
+    pdk_lock_node(rwlock, 0, parts[0].node, sizeof parts[0].node);
     return 1;
 }
 
 static int free_rwlock(void) { return pdk_lock_free(rwlock); }
 
-int craft_downgrade(void) { return pdk_rwlock_rdlock(rwlock); }
-int craft_give_back_write(void) { return pdk_rwlock_wrunlock(rwlock); }
+int craft_downgrade(void) { return pdk_rwlock_downgrade(rwlock); }
 
 /* --- a semaphore ------------------------------------------------------------------------------------------------- */
 
@@ -135,7 +134,7 @@ static int64_t permit_valid_ms(void) { return pdk_grant_valid_ms(permit); }
 static int64_t permit_token(void)
 {
     int64_t token;
-    return pdk_grant_token(permit, &token) == 0 ? token : 0;
+    return pdk_grant_token(permit, &token, NULL) == 0 ? token : 0;
 }
 
 static int permit_parts(struct record parts[PARTS_MAX])
@@ -154,7 +153,7 @@ static int free_semaphore(void) { return pdk_lock_free(semaphore); }
 
 enum { CHOICES = MULTI_PATHS };
 
-static pdk_multilock *multilocks[CHOICES];
+static pdk_mutex *multilocks[CHOICES];
 static int chosen;
 
 /* The I-th path of a choice: an object is made with them in this order. */
@@ -171,7 +170,7 @@ static int make_multilocks(pdk_client *c, told_cb cb, const struct craft_options
         const char *paths[MULTI_PATHS];
         for (unsigned i = 0; i < MULTI_PATHS; i++)
             paths[i] = lane_rules[multi_lane(choice, i)].path;
-        rc = pdk_multilock_new(&multilocks[choice], c, paths, (unsigned)n_paths(choice), o);
+        rc = pdk_mutex_new_several(&multilocks[choice], c, paths, (unsigned)n_paths(choice), o);
         if (rc == 0)
             rc = pdk_lock_on_event(multilocks[choice], on_event, NULL);
     }
@@ -190,44 +189,35 @@ static int lock_multi(const struct wish *wish)
 {
     switch (wish->way) {
     case BY_TIMEDLOCK:
-        return pdk_multilock_timedlock(multilocks[chosen], wish->timeout_ms);
+        return pdk_mutex_timedlock(multilocks[chosen], wish->timeout_ms);
     case BY_TRYLOCK:
-        return pdk_multilock_trylock(multilocks[chosen]);
+        return pdk_mutex_trylock(multilocks[chosen]);
     default:
-        return pdk_multilock_lock(multilocks[chosen]);
+        return pdk_mutex_lock(multilocks[chosen]);
     }
 }
 
 static int unlock_multi(bool yields)
 {
     (void)yields;
-    return pdk_multilock_unlock(multilocks[chosen]);
+    return pdk_mutex_unlock(multilocks[chosen]);
 }
 
 static pdk_state multi_state(void) { return pdk_lock_state(multilocks[chosen]); }
 static int64_t multi_valid_ms(void) { return pdk_lock_valid_ms(multilocks[chosen]); }
 
-static int64_t multi_part_token(unsigned i)
-{
-    int64_t token;
-    return pdk_multilock_token(multilocks[chosen], i, &token) == 0 ? token : 0;
-}
-
 static int64_t multi_token(void)
 {
-    int64_t token = 0;
-    for (unsigned i = 0; i < pdk_multilock_count(multilocks[chosen]); i++)
-        if (multi_part_token(i) > token)
-            token = multi_part_token(i);
-    return token;
+    int64_t token;
+    return pdk_lock_token(multilocks[chosen], &token, NULL) == 0 ? token : 0;
 }
 
 static int multi_parts(struct record parts[PARTS_MAX])
 {
-    unsigned n = pdk_multilock_count(multilocks[chosen]);
+    unsigned n = pdk_lock_count(multilocks[chosen]);
     for (unsigned i = 0; i < n; i++) {
-        put_part(&parts[i], multi_lane(chosen, i), multi_part_token(i));
-        pdk_multilock_node(multilocks[chosen], i, parts[i].node, sizeof parts[i].node);
+        put_part(&parts[i], multi_lane(chosen, i), multi_token());
+        pdk_lock_node(multilocks[chosen], i, parts[i].node, sizeof parts[i].node);
     }
     return (int)n;
 }
@@ -251,11 +241,7 @@ static int make_leader(pdk_client *c, told_cb cb, const struct craft_options *op
 {
     (void)options;
     tell = cb;
-    pdk_leader_options *o = pdk_leader_options_new();
-    int rc = o != NULL ? pdk_leader_options_set_turns(o, true) : PDK_ENOMEM;
-    if (rc == 0)
-        rc = pdk_leader_new(&leader, c, lane_rules[LANE_TURNS].path, o);
-    pdk_leader_options_free(o);
+    int rc = pdk_leader_new(&leader, c, lane_rules[LANE_TURNS].path, PDK_IN_TURNS, NULL);
     return rc != 0 ? rc : pdk_lock_on_event(leader, on_event, NULL);
 }
 
@@ -268,7 +254,7 @@ static void choose_turn(struct dice *dice, struct wish *wish)
 static int64_t leader_token(void)
 {
     int64_t token;
-    return pdk_lock_token(leader, &token) == 0 ? token : 0;
+    return pdk_lock_token(leader, &token, NULL) == 0 ? token : 0;
 }
 
 /* A term can be over when the wait for it returns. */
@@ -284,7 +270,7 @@ static int lead(const struct wish *wish)
             left_ms = until > now_ns() ? (until - now_ns()) / 1000000 : 0;
         rc = pdk_leader_wait(leader, left_ms);
         term = rc == 0 ? leader_token() : 0;
-        pdk_lock_node(leader, term_node, sizeof term_node);
+        pdk_lock_node(leader, 0, term_node, sizeof term_node);
         if (leader_token() != term)
             term = 0;
     }
@@ -303,10 +289,8 @@ static int end_term(bool yields)
 /* Of the term that was granted, and not of the next one. */
 static pdk_state leader_state(void)
 {
-    pdk_leadership s = pdk_leader_state(leader);
-    if (leader_token() != term || (s != PDK_LEADER_LEADING && s != PDK_LEADER_SUSPENDED))
-        return PDK_LOST;
-    return s == PDK_LEADER_LEADING ? PDK_HELD : PDK_SUSPECT;
+    pdk_state state = pdk_lock_state(leader);
+    return leader_token() == term && state != PDK_FREE ? state : PDK_LOST;
 }
 
 static int64_t leader_valid_ms(void)

@@ -52,8 +52,7 @@ bool craft_read(const char *text, char name[32], struct craft_options *options);
 /* Every one but the mutex's; ends with NULL. */
 extern const struct craft *const crafts[];
 
-/* A writer's grant: go on as a reader. First take the read lock; then, when that is 0, return the write lock. */
+/* A writer's grant: go on as a reader. */
 int craft_downgrade(void);
-int craft_give_back_write(void);
 
 #endif

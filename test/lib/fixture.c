@@ -381,7 +381,7 @@ void peer_free(struct peer *p)
 int64_t peer_token(const struct peer *p)
 {
     int64_t token;
-    CHECK_RC(pdk_lock_token(p->mutex, &token), 0);
+    CHECK_RC(pdk_lock_token(p->mutex, &token, NULL), 0);
     return token;
 }
 
@@ -411,7 +411,7 @@ void request_queued(struct request *w, struct peer *peer, int64_t timeout_ms, in
 int64_t request_token(const struct request *w)
 {
     int64_t token;
-    CHECK_RC(pdk_grant_token(w->grant, &token), 0);
+    CHECK_RC(pdk_grant_token(w->grant, &token, NULL), 0);
     return token;
 }
 

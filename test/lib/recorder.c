@@ -70,7 +70,8 @@ pdk_state recorder_state(const struct recorder *a)
 int64_t recorder_token(const struct recorder *a)
 {
     int64_t token;
-    CHECK_RC(a->grant != NULL ? pdk_grant_token(a->grant, &token) : pdk_lock_token(a->mutex, &token), PDK_OK);
+    CHECK_RC(a->grant != NULL ? pdk_grant_token(a->grant, &token, NULL) : pdk_lock_token(a->mutex, &token, NULL),
+             PDK_OK);
     return token;
 }
 
@@ -196,7 +197,7 @@ int64_t pdk__check_grant(struct recorder *a, zhandle_t *zh)
     if (a->grant != NULL)
         pdk_grant_node(a->grant, 0, node, sizeof node);
     else
-        pdk_lock_node(a->mutex, node, sizeof node);
+        pdk_lock_node(a->mutex, 0, node, sizeof node);
     pdk__observe_flush(zh, a->path);
     CHECK(pdk__observe_first(zh, a->path, first, &stat));
     CHECK_LAW(strcmp(first, node) == 0);

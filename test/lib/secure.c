@@ -17,7 +17,7 @@ int pdk__speak_tls(pdk_client_options *o)
         return 0;
     zoo_set_log_stream(fopen("/dev/null", "we"));
     return pdk_client_options_set_tls(o, getenv("PADDOCK_TLS_CA"), getenv("PADDOCK_TLS_CERT"),
-                                      getenv("PADDOCK_TLS_KEY"), NULL, NULL);
+                                      getenv("PADDOCK_TLS_KEY"), false, NULL, NULL);
 }
 
 static void set_file(const char *name, const char *dir, const char *file)

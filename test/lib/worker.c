@@ -173,14 +173,14 @@ static int64_t mutex_valid_ms(void) { return grant != NULL ? pdk_grant_valid_ms(
 static int64_t mutex_token(void)
 {
     int64_t token;
-    int rc = grant != NULL ? pdk_grant_token(grant, &token) : pdk_lock_token(mutex, &token);
+    int rc = grant != NULL ? pdk_grant_token(grant, &token, NULL) : pdk_lock_token(mutex, &token, NULL);
     return rc == 0 ? token : 0;
 }
 
 static uint64_t mutex_turn(void)
 {
     uint64_t turn;
-    int rc = grant != NULL ? pdk_grant_turn(grant, &turn) : pdk_lock_turn(mutex, &turn);
+    int rc = grant != NULL ? pdk_grant_token(grant, NULL, &turn) : pdk_lock_token(mutex, NULL, &turn);
     return rc == 0 ? turn : 0;
 }
 
@@ -190,13 +190,13 @@ static int mutex_parts(struct record parts[PARTS_MAX])
     if (grant != NULL)
         pdk_grant_node(grant, 0, parts[0].node, sizeof parts[0].node);
     else
-        pdk_lock_node(mutex, parts[0].node, sizeof parts[0].node);
+        pdk_lock_node(mutex, 0, parts[0].node, sizeof parts[0].node);
     return 1;
 }
 
 static int mutex_guard(struct zoo_op *op)
 {
-    return grant != NULL ? pdk_grant_guard(grant, 0, op) : pdk_lock_guard(mutex, op);
+    return grant != NULL ? pdk_grant_guard(grant, 0, op) : pdk_lock_guard(mutex, 0, op);
 }
 
 static int free_mutex(void) { return pdk_lock_free(mutex); }
@@ -313,21 +313,22 @@ static int64_t unlock(void)
     return token;
 }
 
-/* The writer goes on as a reader. The new grant is written down when the write lock is returned, for the object tells
- * of that one until then. False: nothing is held any more. */
+/* The writer goes on as a reader. False: nothing is held any more. */
 static bool downgrade(void)
 {
     int writer = request;
+    int64_t token = craft->token();
     wish = (struct wish){.recipe = RECIPE_DOWNGRADE, .way = BY_LOCK, .timeout_ms = PDK_FOREVER};
     say_asked(&wish);
+    say_unlocking(writer, false, token);
     int rc = craft_downgrade();
-    say_unlocking(writer, false, craft->token());
-    say_of(writer, UNLOCKED, craft_give_back_write(), craft->token());
-    if (rc == 0)
+    bool reads = rc == 0 || rc == PDK_EUNKNOWN;
+    say_of(writer, UNLOCKED, reads ? rc : craft->unlock(false), token);
+    if (reads)
         say_granted(now_ns());
     else
         say(FAILED, rc, 0);
-    return rc == 0;
+    return reads;
 }
 
 /* Half of the grants of the first thread write. A write touches the session, and the deadlines of the others shall be
@@ -439,9 +440,8 @@ static int act_by_orders(void)
 static int make_mutex(const char *path)
 {
     pdk_lock_options *o = pdk_lock_options_new();
-    int rc = o != NULL ? pdk_lock_options_set_local_handover(o, options.handover ? BUDGET : 0) : PDK_ENOMEM;
-    if (rc == 0)
-        rc = pdk_lock_options_set_idle_hold_ms(o, options.idle ? KEPT_MS : 0);
+    unsigned turns = options.handover ? BUDGET : 0;
+    int rc = o != NULL ? pdk_lock_options_set_keep(o, turns, options.idle ? KEPT_MS : 0) : PDK_ENOMEM;
     if (rc == 0)
         rc = pdk_lock_options_set_unlock_nowait(o, options.nowait);
     if (rc == 0)
@@ -457,8 +457,8 @@ static int make(const char *hosts, int tick_ms, const char *path)
     if (o == NULL)
         return PDK_ENOMEM;
     int rc = pdk_client_options_set_session_timeout_ms(o, session_ms);
-    if (rc == 0 && tick_ms > 0)
-        rc = pdk_client_options_set_server_tick_ms(o, tick_ms);
+    if (rc == 0)
+        rc = pdk_client_options_set_clock(o, tick_ms, 0);
     if (rc == 0)
         rc = pdk__speak_tls(o);
     if (rc == 0)

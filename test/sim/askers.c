@@ -27,11 +27,11 @@ static void ask_texts(struct client *c)
     judge_text(c, "last error", text, pdk_client_last_error(c->library, text, size), size);
     judge_text(c, "last error of nobody", text, pdk_client_last_error(NULL, text, size), size);
     judge_text(c, "last error of a lock", text, pdk_lock_last_error(c->mutexes[0], text, size), size);
-    judge_text(c, "node", text, pdk_lock_node(c->mutexes[0], text, size), size);
+    judge_text(c, "node", text, pdk_lock_node(c->mutexes[0], 0, text, size), size);
     if (c->candidate.leader == NULL)
         return;
     judge_text(c, "last error of a leader", text, pdk_lock_last_error(c->candidate.leader, text, size), size);
-    judge_text(c, "node of a leader", text, pdk_lock_node(c->candidate.leader, text, size), size);
+    judge_text(c, "node of a leader", text, pdk_lock_node(c->candidate.leader, 0, text, size), size);
 }
 
 void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client)
@@ -39,7 +39,7 @@ void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const c
     struct client *c = client;
     (void)library;
     if (level < PDK_LOG_ERROR || level > c->log_level || at_ms <= 0 || *text == '\0' || strchr(text, '\n') != NULL)
-        world_break(c->world, law, "client %d logs by level %s: %s", c->id, pdk_log_level_name(level), text);
+        world_break(c->world, law, "client %d logs by level %d: %s", c->id, (int)level, text);
     see(SIGHT_LOGGED);
 }
 
@@ -87,7 +87,7 @@ static void ask_mutex(struct client *c)
     pdk_mutex *m = c->mutexes[0];
     int64_t ahead = 0;
     judge_ahead(c, pdk_lock_ahead(m, &ahead), ahead);
-    if (strcmp(pdk_lock_path(m), "/0") != 0)
+    if (strcmp(pdk_lock_path(m, 0), "/0") != 0)
         world_break(c->world, law, "a lock of client %d is another's", c->id);
 }
 
@@ -95,10 +95,10 @@ static void ask_leader(struct client *c, pdk_leader *l)
 {
     int64_t ahead = 0;
     judge_ahead(c, pdk_lock_ahead(l, &ahead), ahead);
-    if (strcmp(pdk_lock_path(l), "/2") != 0)
+    if (strcmp(pdk_lock_path(l, 0), "/2") != 0)
         world_break(c->world, law, "the leader of client %d is another's", c->id);
-    pdk_leadership state = pdk_leader_state(l);
-    if (state < PDK_LEADER_IDLE || state > PDK_LEADER_SUSPENDED)
+    pdk_state state = pdk_lock_state(l);
+    if (state != PDK_FREE && state != PDK_HELD && state != PDK_SUSPECT)
         world_break(c->world, law, "client %d leads in state %d", c->id, (int)state);
 }
 
@@ -183,6 +183,6 @@ int client_ask_all(struct client *c, pdk_client_options *o)
     if (rc == 0)
         rc = pdk_client_options_set_dispatch(o, c->dispatches);
     if (rc == 0)
-        rc = pdk_client_options_set_renewal(o, c->world->renews_by_sync ? PDK_RENEW_BY_SYNC : PDK_RENEW_BY_WRITE);
+        rc = pdk_client_options_set_clock(o, (int)c->world->policy.tick_ms, (int)c->world->policy.margin_ms);
     return rc;
 }

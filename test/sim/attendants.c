@@ -36,7 +36,7 @@ static int end(struct attendant *a, int rc)
 static void judge_state(struct attendant *a, bool inside)
 {
     fiber_now->n_locks++;
-    pdk_state state = pdk_double_barrier_state(a->client->meeting);
+    pdk_state state = pdk_barrier_state(a->client->meeting);
     fiber_now->n_locks--;
     if (a->client->closes)
         return;
@@ -54,9 +54,9 @@ static void stay(struct attendant *a)
 /* No time passes between the answer and its judgement. */
 static void meet(struct attendant *a)
 {
-    pdk_double_barrier *b = a->client->meeting;
+    pdk_barrier *b = a->client->meeting;
     law_barriers_begin(a, TASK_ENTER);
-    int rc = end(a, pdk_double_barrier_enter(b, patience(a, LONG_MS)));
+    int rc = end(a, pdk_barrier_enter(b, patience(a, LONG_MS)));
     judge_state(a, rc == 0);
     if (rc == PDK_EBUSY)
         see(SIGHT_CROWDED);
@@ -65,7 +65,7 @@ static void meet(struct attendant *a)
     see(SIGHT_MET);
     stay(a);
     law_barriers_begin(a, TASK_LEAVE);
-    rc = end(a, pdk_double_barrier_leave(b, patience(a, PDK_FOREVER)));
+    rc = end(a, pdk_barrier_leave(b, patience(a, PDK_FOREVER)));
     judge_state(a, false);
     if (rc == 0)
         see(SIGHT_PARTED);
@@ -110,7 +110,7 @@ int attendants_begin(struct client *c)
     static const char barrier[] = {'/', '0' + BARRIER_PATH, '/', 's', 'e', 't', '\0'};
     int rc = 0;
     if (c->meeting == NULL)
-        rc = pdk_double_barrier_new(&c->meeting, c->library, meeting, (unsigned)c->world->members);
+        rc = pdk_barrier_new_double(&c->meeting, c->library, meeting, (unsigned)c->world->members);
     if (rc == 0 && c->barrier == NULL)
         rc = pdk_barrier_new(&c->barrier, c->library, barrier);
     return rc;
@@ -118,7 +118,7 @@ int attendants_begin(struct client *c)
 
 void attendants_end(struct client *c)
 {
-    if (c->meeting != NULL && pdk_double_barrier_free(c->meeting) != 0)
+    if (c->meeting != NULL && pdk_barrier_free(c->meeting) != 0)
         world_break(c->world, law, "client %d cannot free its double barrier", c->id);
     if (c->barrier != NULL && pdk_barrier_free(c->barrier) != 0)
         world_break(c->world, law, "client %d cannot free its barrier", c->id);

@@ -76,9 +76,9 @@ static void judge_term(struct candidate *k)
     struct world *w = k->client->world;
     int64_t token = 0;
     fiber_now->n_locks++;
-    bool leads = pdk_leader_is_leader(k->leader);
+    bool leads = pdk_lock_state(k->leader) == PDK_HELD;
     int64_t valid_ms = pdk_lock_valid_ms(k->leader);
-    int rc = pdk_lock_token(k->leader, &token);
+    int rc = pdk_lock_token(k->leader, &token, NULL);
     fiber_now->n_locks--;
     if (leads && (valid_ms <= 0 || rc != 0 || token <= 0))
         world_break(w, law, "client %d leads for %lld ms, by token %lld", k->client->id, (long long)valid_ms,
@@ -99,7 +99,7 @@ static void resign(struct candidate *k)
     int rc = pdk_leader_resign(k->leader);
     if (rc == PDK_EDEADLK || rc == PDK_EINVAL)
         world_break(w, law, "client %d cannot resign: %s", k->client->id, pdk_strerrorname(rc));
-    if (pdk_leader_is_leader(k->leader))
+    if (pdk_lock_state(k->leader) == PDK_HELD)
         world_break(w, law, "client %d has resigned, and leads", k->client->id);
 }
 
@@ -109,13 +109,13 @@ static void take_turns(struct candidate *k)
     struct world *w = k->client->world;
     for (int i = below(&w->random, 3); i > 0; i--) {
         int64_t before = 0, token = 0;
-        pdk_lock_token(k->leader, &before);
+        pdk_lock_token(k->leader, &before, NULL);
         int rc = pdk_leader_yield(k->leader);
         STORY(w, "client %d candidate: yields: %s", k->client->id, pdk_strerrorname(rc));
         if (rc != 0 || pdk_leader_wait(k->leader, between(&w->random, 10, 3000)) != 0)
             return;
         see(SIGHT_TURN);
-        if (pdk_lock_token(k->leader, &token) == 0 && token <= before)
+        if (pdk_lock_token(k->leader, &token, NULL) == 0 && token <= before)
             world_break(w, law, "client %d leads again, by the token of its last turn", k->client->id);
         lead(k);
     }
@@ -144,18 +144,16 @@ void *candidate_run(void *arg)
 
 int candidate_begin(struct candidate *k, struct client *c)
 {
-    pdk_leader_options *o = pdk_leader_options_new();
+    pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
     k->client = c;
-    int rc = pdk_leader_options_set_id(o, "sim");
-    if (rc == 0)
-        rc = pdk_leader_options_set_turns(o, c->world->turns);
+    int rc = pdk_lock_options_set_data(o, "sim", 3);
     if (rc == 0 && k->leader == NULL)
-        rc = pdk_leader_new(&k->leader, c->library, "/2", o);
+        rc = pdk_leader_new(&k->leader, c->library, "/2", c->world->turns ? PDK_IN_TURNS : PDK_LATCH, o);
     if (rc == 0)
         rc = pdk_lock_on_event(k->leader, happened, k);
-    pdk_leader_options_free(o);
+    pdk_lock_options_free(o);
     return rc;
 }
 

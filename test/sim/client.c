@@ -415,7 +415,6 @@ static int connect_library(struct client *c)
     o->session_timeout_ms = (int)w->session_ms;
     o->policy = w->policy;
     o->dispatch_by_caller = c->dispatches;
-    o->renewal = w->renews_by_sync ? PDK_RENEW_BY_SYNC : PDK_RENEW_BY_WRITE;
     int rc = c->secretive ? keep_secret(o) : 0;
     if (rc == 0 && c->curious)
         rc = client_ask_all(c, o);
@@ -435,9 +434,8 @@ int client_make_mutex(struct client *c, int path, pdk_mutex **out)
         return PDK_ENOMEM;
     int rc = c->curious ? 0 : pdk_lock_options_set_data(o, "sim", 3);
     pdk_lock_options_set_confirmed(o, w->confirmed);
-    pdk_lock_options_set_local_handover(o, w->budget);
+    pdk_lock_options_set_keep(o, w->budget, w->idle_ms);
     pdk_lock_options_set_unlock_nowait(o, w->nowait);
-    pdk_lock_options_set_idle_hold_ms(o, w->idle_ms);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
     pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
     if (w->lock_delay_ms > 0)

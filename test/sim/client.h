@@ -268,9 +268,9 @@ struct client {
     struct sharer sharers[SHARERS_MAX];
     pdk_semaphore *semaphore; /* NULL: none */
     struct taker takers[TAKERS_MAX];
-    pdk_multilock *multilock; /* NULL: none */
+    pdk_mutex *multilock; /* NULL: none */
     struct gatherer gatherers[GATHERERS_MAX];
-    pdk_double_barrier *meeting; /* NULL: none; and so is the other */
+    pdk_barrier *meeting; /* NULL: none; and so is the other */
     pdk_barrier *barrier;
     struct attendant attendants[ATTENDANTS];
     struct candidate candidate;

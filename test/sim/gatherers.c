@@ -29,12 +29,11 @@ static int64_t token_of(const struct gatherer *g, unsigned i)
 {
     const struct client *c = g->client;
     int64_t token = 0;
-    if (g->grant == NULL) {
-        pdk_multilock_token(c->multilock, i, &token);
-        return token;
-    }
     char name[PDK__NAME_MAX];
-    pdk_grant_node(g->grant, i, name, sizeof name);
+    if (g->grant != NULL)
+        pdk_grant_node(g->grant, i, name, sizeof name);
+    else
+        pdk_lock_node(c->multilock, i, name, sizeof name);
     for (int k = 0; k < c->n_claims; k++)
         if (c->claims[k].granted && c->claims[k].path == 1 - (int)i &&
             strcmp(c->claims[k].machine->node.name, name) == 0)
@@ -46,7 +45,7 @@ static int64_t token_of(const struct gatherer *g, unsigned i)
 static void judge_grant(struct gatherer *g)
 {
     struct client *c = g->client;
-    pdk_multilock *m = c->multilock;
+    pdk_mutex *m = c->multilock;
     fiber_now->n_locks++;
     pdk_state state = g->grant != NULL ? pdk_grant_state(g->grant) : pdk_lock_state(m);
     int64_t valid_ms = g->grant != NULL ? pdk_grant_valid_ms(g->grant) : pdk_lock_valid_ms(m);
@@ -88,7 +87,7 @@ static int unlock_now(struct gatherer *g)
 {
     pdk_grant *grant = g->grant;
     g->grant = NULL;
-    return grant != NULL ? pdk_grant_release(grant) : pdk_multilock_unlock(g->client->multilock);
+    return grant != NULL ? pdk_grant_release(grant) : pdk_mutex_unlock(g->client->multilock);
 }
 
 static int lock_later(struct gatherer *g)
@@ -96,7 +95,7 @@ static int lock_later(struct gatherer *g)
     struct world *w = g->client->world;
     g->answered = false;
     g->locks = true;
-    int rc = pdk_multilock_lock_async(g->client->multilock, w->healed ? PDK_FOREVER : 4000, answered, g, &g->grant);
+    int rc = pdk_mutex_lock_async(g->client->multilock, w->healed ? PDK_FOREVER : 4000, answered, g, &g->grant);
     if (rc != 0)
         return rc;
     if (chance(&w->random, 300) && !w->healed) {
@@ -120,15 +119,15 @@ static int judged(struct gatherer *g, int rc)
 static int lock(struct gatherer *g)
 {
     struct world *w = g->client->world;
-    pdk_multilock *m = g->client->multilock;
+    pdk_mutex *m = g->client->multilock;
     int kind = w->healed ? 0 : below(&w->random, 10), timeout_ms = between(&w->random, 20, 4000);
     if (kind == 9)
-        return judged(g, pdk_multilock_trylock(m));
+        return judged(g, pdk_mutex_trylock(m));
     if (kind >= 6)
-        return judged(g, pdk_multilock_timedlock(m, timeout_ms));
+        return judged(g, pdk_mutex_timedlock(m, timeout_ms));
     if (kind == 5)
         return lock_later(g);
-    return judged(g, pdk_multilock_lock(m));
+    return judged(g, pdk_mutex_lock(m));
 }
 
 static int unlock_later(struct gatherer *g)
@@ -138,7 +137,7 @@ static int unlock_later(struct gatherer *g)
     pdk_grant *grant = g->grant;
     g->grant = NULL;
     int rc = grant != NULL ? pdk_grant_release_async(grant, answered, g)
-                           : pdk_multilock_unlock_async(g->client->multilock, answered, g);
+                           : pdk_mutex_unlock_async(g->client->multilock, answered, g);
     return rc != 0 ? rc : await_answer(g);
 }
 
@@ -160,11 +159,11 @@ static void judge_unlock(struct gatherer *g, char names[][PDK__NAME_MAX])
 static void unlock(struct gatherer *g)
 {
     struct world *w = g->client->world;
-    pdk_multilock *m = g->client->multilock;
+    pdk_mutex *m = g->client->multilock;
     char names[PATHS_GATHERED][PDK__NAME_MAX];
     for (unsigned i = 0; i < PATHS_GATHERED; i++)
         g->grant != NULL ? pdk_grant_node(g->grant, i, names[i], sizeof names[i])
-                         : pdk_multilock_node(m, i, names[i], sizeof names[i]);
+                         : pdk_lock_node(m, i, names[i], sizeof names[i]);
     bool lost = (g->grant != NULL ? pdk_grant_state(g->grant) : pdk_lock_state(m)) == PDK_LOST;
     int rc = chance(&w->random, 300) ? unlock_later(g) : unlock_now(g);
     STORY(w, "client %d gatherer %d: unlock answers %s", g->client->id, g->index, pdk_strerrorname(rc));
@@ -211,7 +210,7 @@ int gatherers_begin(struct client *c)
     pdk_lock_options_set_confirmed(o, c->world->confirmed);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
     pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);
-    int rc = pdk_multilock_new(&c->multilock, c->library, paths, PATHS_GATHERED, o);
+    int rc = pdk_mutex_new_several(&c->multilock, c->library, paths, PATHS_GATHERED, o);
     pdk_lock_options_free(o);
     return rc;
 }

@@ -5,9 +5,8 @@
  *
  * Excused is what no client can know: an order ended the session, or deleted the node, or a hostile client replaced the
  * writer that goes on as a reader. Excused, too, are forbidden configurations: a client's clock that is slower than a
- * server's by more than the margin, renewal by sync where a deposed leader can answer it, and servers that grant unlike
- * timeouts: the leader can have ended the session by a shorter one whose answer has not reached the client. Such a belief
- * is too long by no more than the difference.
+ * server's by more than the margin, and servers that grant unlike timeouts: the leader can have ended the session by a
+ * shorter one whose answer has not reached the client. Such a belief is too long by no more than the difference.
  */
 #include "test/sim/laws.h"
 
@@ -48,8 +47,6 @@ static void judge(struct world *w, const struct client *c, const char *when)
         excuse(EXCUSE_ORDERED_END);
     else if (too_slow(w, c))
         excuse(EXCUSE_CLOCKS);
-    else if (w->renews_by_sync && w->ensemble.epoch > 1)
-        excuse(EXCUSE_SYNC);
     else if (granted_less(w, c))
         excuse(EXCUSE_GRANTED_LESS);
     else

@@ -42,7 +42,7 @@ static void changed(const char *id, int64_t token, void *arg)
     see(token != 0 ? SIGHT_OBSERVED : SIGHT_OBSERVED_NONE);
     k->reported = true;
     k->token = token;
-    if (chance(&w->random, 50) && pdk_leader_current(k->client->library, k->name, 0, &list) != PDK_EDEADLK)
+    if (chance(&w->random, 50) && pdk_contenders(k->client->library, k->name, 1, 0, &list) != PDK_EDEADLK)
         world_break(w, law, "a callback may wait");
     if (w->healed || !chance(&w->random, 20))
         return;
@@ -51,6 +51,20 @@ static void changed(const char *id, int64_t token, void *arg)
 }
 
 /* --- what is listed ------------------------------------------------------------------------------------------------ */
+
+static bool is_junk(const pdk_contender_list *list, size_t i)
+{
+    return pdk_contender_number(list, i, PDK_CONTENDER_DIALECT) == PDK_DIALECT_JUNK;
+}
+
+/* Junk comes last. */
+static bool is_led(const pdk_contender_list *list) { return pdk_contender_list_size(list) > 0 && !is_junk(list, 0); }
+
+/* The token of the leader, from a list whose first node was read; 0: there is none, or it may not be looked at. */
+static int64_t leader_in(const pdk_contender_list *list)
+{
+    return is_led(list) ? pdk_contender_number(list, 0, PDK_CONTENDER_TOKEN) : 0;
+}
 
 static const struct node *node_of(struct world *w, int path, int64_t token)
 {
@@ -74,7 +88,7 @@ static void judge_properties(struct world *w, const pdk_contender_list *list, si
                      pdk_contender_number(list, i, PDK_CONTENDER_LOCK_DELAY_MS) == 0;
     bool of_owner = pdk_contender_number(list, i, PDK_CONTENDER_SESSION) ==
                     (node->owner >= 0 ? world_session_id(node->owner) : 0);
-    bool junk = pdk_contender_dialect(list, i) == PDK_DIALECT_JUNK, wrapped = strstr(node->name, "--") != NULL;
+    bool junk = is_junk(list, i), wrapped = strstr(node->name, "--") != NULL;
     if (!anonymous || !of_owner || (junk || wrapped) != (pdk_contender_number(list, i, PDK_CONTENDER_SEQUENCE) < 0) ||
         (size > 0 && strcmp(data, "sim") != 0) ||
         (pdk_contender_number(list, i, PDK_CONTENDER_DATA_OMITTED) > 0 && !node->secret))
@@ -86,11 +100,21 @@ static void judge_item(struct onlooker *k, const pdk_contender_list *list, size_
 {
     struct world *w = k->client->world;
     int64_t token = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN);
-    if (token != 0 && !world_created(w, k->path, pdk_contender_name(list, i), token))
-        world_break(w, law, "%s is listed, which never was", pdk_contender_name(list, i));
+    if (token != 0 && !world_created(w, k->path, pdk_contender_text(list, i, PDK_CONTENDER_NAME), token))
+        world_break(w, law, "%s is listed, which never was", pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     const struct node *node = token != 0 ? node_of(w, k->path, token) : NULL;
     if (node != NULL)
         judge_properties(w, list, i, node);
+}
+
+/* One whose node may be looked at has a token. */
+static void judge_leader(struct onlooker *k, const pdk_contender_list *list)
+{
+    struct world *w = k->client->world;
+    int64_t token = leader_in(list);
+    law_observers_judge(w, k->path, token);
+    if (token == 0 && pdk_contender_number(list, 0, PDK_CONTENDER_READABLE))
+        world_break(w, law, "%s leads, and was not read", pdk_contender_text(list, 0, PDK_CONTENDER_NAME));
 }
 
 /* A look at a path has no other answers; nor the removal of a node, but where a hostile contender's has a child. */
@@ -104,23 +128,22 @@ static void judge_rc(struct onlooker *k, int rc)
 
 static int look(struct onlooker *k, pdk_contender_list **list)
 {
+    static const size_t n[] = {1, PDK_CONTENDERS_ALL, 2};
     struct world *w = k->client->world;
     pdk_client *library = k->client->library;
     int kind = below(&w->random, 3);
     instant since = w->agenda.now;
     int64_t timeout_ms = chance(&w->random, 300) ? PDK_FOREVER : between(&w->random, 1, 4000);
-    int rc = kind == 0   ? pdk_leader_current(library, k->name, timeout_ms, list)
-             : kind == 1 ? pdk_contenders(library, k->name, timeout_ms, list)
-                         : pdk_contenders_first(library, k->name, 2, timeout_ms, list);
+    int rc = pdk_contenders(library, k->name, n[kind], timeout_ms, list);
     STORY(w, "client %d onlooker: look of kind %d answers %s", k->client->id, kind, pdk_strerrorname(rc));
     judge_rc(k, rc);
     if (rc != 0)
         return rc;
     for (size_t i = 0; i < pdk_contender_list_size(*list); i++)
         judge_item(k, *list, i);
-    if (kind == 0 && pdk_contender_list_size(*list) > 0)
-        law_observers_judge(w, k->path, pdk_contender_number(*list, 0, PDK_CONTENDER_TOKEN));
-    if (kind == 0 && pdk_contender_list_size(*list) == 0)
+    if (kind == 0 && is_led(*list))
+        judge_leader(k, *list);
+    if (kind == 0 && !is_led(*list))
         law_observers_judge_none(w, since);
     see(SIGHT_SURVEYED);
     return 0;
@@ -157,13 +180,13 @@ static void intervene(struct onlooker *k, const pdk_contender_list *list)
     fiber_block(k, ms(chance(&w->random, 500) ? 0 : below(&w->random, 1000)));
     int64_t before_ms = client_now_ms(k->client);
     if (removes && token != 0)
-        world_order_removal(w, token, pdk_contender_name(list, i));
+        world_order_removal(w, token, pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     if (removes)
         rc = pdk_contender_remove(k->client->library, list, i, timeout_ms);
     else
         rc = pdk_contender_revoke(k->client->library, list, i, timeout_ms);
     STORY(w, "client %d onlooker: %s %s answers %s", k->client->id, removes ? "remove" : "revoke",
-          pdk_contender_name(list, i), pdk_strerrorname(rc));
+          pdk_contender_text(list, i, PDK_CONTENDER_NAME), pdk_strerrorname(rc));
     if (removes)
         judge_removal(k, token, rc);
     else
@@ -271,10 +294,9 @@ static void *look_last(void *arg)
     pdk_contender_list *list;
     int n_committed = w->ensemble.n_committed;
     bool level = caught_up(&w->ensemble);
-    int rc = pdk_leader_current(k->client->library, k->name, PDK_FOREVER, &list);
-    size_t n = rc == 0 ? pdk_contender_list_size(list) : 0;
-    int64_t token = n > 0 ? pdk_contender_number(list, 0, PDK_CONTENDER_TOKEN) : 0;
-    bool wrong = n > 1 || (token != law_observers_leader(w) && level && n_committed == w->ensemble.n_committed);
+    int rc = pdk_contenders(k->client->library, k->name, 1, PDK_FOREVER, &list);
+    int64_t token = rc == 0 ? leader_in(list) : 0;
+    bool wrong = token != law_observers_leader(w) && level && n_committed == w->ensemble.n_committed;
     bool over = (rc == PDK_ECLOSED && k->client->closes) || (rc == PDK_EAUTH && k->client->auth_failed);
     if (rc == 0 ? wrong : !over)
         world_break(w, law, "client %d is answered %s, leader %llx", k->client->id, pdk_strerrorname(rc),

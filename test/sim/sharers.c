@@ -36,8 +36,8 @@ static void judge_grant(struct sharer *s)
     fiber_now->n_locks++;
     pdk_state state = pdk_lock_state(s->client->shared);
     int64_t valid_ms = pdk_lock_valid_ms(s->client->shared);
-    pdk_lock_token(s->client->shared, &token);
-    pdk_lock_turn(s->client->shared, &s->turn);
+    pdk_lock_token(s->client->shared, &token, NULL);
+    pdk_lock_token(s->client->shared, NULL, &s->turn);
     fiber_now->n_locks--;
     s->token = token;
     s->holds = true;
@@ -109,8 +109,12 @@ static void write_on(struct sharer *s)
 {
     struct world *w = s->client->world;
     work(s);
-    int rc = chance(&w->random, 500) ? take(s, false) : PDK_EBUSY;
-    STORY(w, "client %d sharer %d: a writer's read lock answers %s", s->client->id, s->index, pdk_strerrorname(rc));
+    if (chance(&w->random, 250) && take(s, false) == 0)
+        give_back(s, pdk_rwlock_unlock, false);
+    int rc = chance(&w->random, 500) ? pdk_rwlock_downgrade(s->client->shared) : PDK_EBUSY;
+    STORY(w, "client %d sharer %d: a writer goes on as a reader: %s", s->client->id, s->index, pdk_strerrorname(rc));
+    if (rc == PDK_EUNKNOWN)
+        rc = 0;
     if (rc == 0) {
         int64_t token = s->token;
         judge_grant(s);
@@ -120,9 +124,10 @@ static void write_on(struct sharer *s)
     } else {
         judge_refusal(s, rc);
     }
-    give_back(s, rc == 0 ? pdk_rwlock_wrunlock : pdk_rwlock_unlock, rc != 0);
     if (rc == 0)
         read_on(s);
+    else
+        give_back(s, pdk_rwlock_unlock, true);
 }
 
 static void share(struct sharer *s)
@@ -161,7 +166,7 @@ int sharers_begin(struct client *c)
     pdk_lock_options *o = pdk_lock_options_new();
     if (o == NULL)
         return PDK_ENOMEM;
-    pdk_lock_options_set_idle_hold_ms(o, c->world->idle_ms);
+    pdk_lock_options_set_keep(o, 0, c->world->idle_ms);
     pdk_lock_options_set_confirmed(o, c->world->confirmed);
     pdk_lock_options_set_look_ahead(o, c->looks_ahead);
     pdk_lock_options_set_refuse_mixed(o, c->refuses_mixed);

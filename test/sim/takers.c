@@ -20,7 +20,7 @@ static void judge_grant(struct taker *t, pdk_grant *p, unsigned n)
     fiber_now->n_locks++;
     pdk_state state = pdk_grant_state(p);
     int64_t valid_ms = pdk_grant_valid_ms(p);
-    pdk_grant_token(p, &token);
+    pdk_grant_token(p, &token, NULL);
     size_t length = pdk_grant_node(p, n - 1, node, sizeof node);
     fiber_now->n_locks--;
     if (t->client->closes)

@@ -81,11 +81,11 @@ static void judge_grant(struct user *u, pdk_mutex *m)
     pdk_state state = ask(u, m);
     int64_t valid_ms = u->grant != NULL ? pdk_grant_valid_ms(u->grant) : pdk_lock_valid_ms(m), token = 0;
     if (u->grant != NULL) {
-        pdk_grant_token(u->grant, &token);
-        pdk_grant_turn(u->grant, &u->turn);
+        pdk_grant_token(u->grant, &token, NULL);
+        pdk_grant_token(u->grant, NULL, &u->turn);
     } else {
-        pdk_lock_token(m, &token);
-        pdk_lock_turn(m, &u->turn);
+        pdk_lock_token(m, &token, NULL);
+        pdk_lock_token(m, NULL, &u->turn);
     }
     fiber_now->n_locks--;
     u->token = token;
@@ -315,10 +315,11 @@ static void fork_child(struct user *u, pdk_mutex *m)
     c->child = fiber_now;
     if (pdk_lock_state(m) == PDK_HELD || pdk_lock_valid_ms(m) > 0)
         world_break(w, law, "the child of client %d holds", c->id);
-    if (pdk_lock_token(m, &token) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
-        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_lock_turn(m, &turn) != PDK_EFORKED ||
+    if (pdk_lock_token(m, &token, NULL) != PDK_EFORKED || pdk_mutex_trylock(m) != PDK_EFORKED ||
+        pdk_mutex_unlock(m) != PDK_EFORKED || pdk_lock_token(m, NULL, &turn) != PDK_EFORKED ||
         pdk_client_flush(c->library, 0) != PDK_EFORKED || pdk_lock_free(m) != PDK_EFORKED ||
-        pdk_contenders(c->library, "/0", 0, &list) != PDK_EFORKED || pdk_client_free(c->library) != PDK_EFORKED)
+        pdk_contenders(c->library, "/0", PDK_CONTENDERS_ALL, 0, &list) != PDK_EFORKED ||
+        pdk_client_free(c->library) != PDK_EFORKED)
         world_break(w, law, "the child of client %d may do something", c->id);
     c->child = NULL;
     see(SIGHT_FORKED);
@@ -328,7 +329,7 @@ static void fork_child(struct user *u, pdk_mutex *m)
 static void guard(struct user *u, pdk_mutex *m)
 {
     zoo_op_t op;
-    int rc = u->grant != NULL ? pdk_grant_guard(u->grant, 0, &op) : pdk_lock_guard(m, &op);
+    int rc = u->grant != NULL ? pdk_grant_guard(u->grant, 0, &op) : pdk_lock_guard(m, 0, &op);
     if (rc != 0 && rc != PDK_ELOST && rc != PDK_ENOMEM && !u->client->closes)
         world_break(u->client->world, law, "client %d cannot guard its grant: %s", u->client->id, pdk_strerrorname(rc));
     see(SIGHT_GUARDED);

@@ -305,7 +305,6 @@ static void draw_policy(struct world *w, int tick_ms)
 {
     struct random *r = &w->random;
     w->policy = (struct pdk__session_policy){.tick_ms = chance(r, 500) ? tick_ms : 0};
-    w->renews_by_sync = chance(r, 50);
 }
 
 void world_calm_down(struct world *w)
@@ -326,11 +325,9 @@ static void strain(struct world *w)
     struct random *r = &w->random;
     w->session_ms = (int64_t)e->tick_ms * between(r, 2, 3);
     w->policy.tick_ms = chance(r, 500) ? e->tick_ms : 0;
-    w->policy.min_valid_ms = between(r, 1, (int)w->session_ms / 10);
     w->sprints = chance(r, 500);
     w->hunt_proof_permille = chance(r, 600) ? between(r, 20, 300) : 0;
     w->hunt_write_permille = chance(r, 400) ? between(r, 5, 100) : 0;
-    w->renews_by_sync = chance(r, 100);
     e->rounds = false;
     e->sync_limit = between(r, 4, 8);
     e->link_delay = chance(r, 700) ? 2000 : e->tick_ms * between(r, 20, 200);

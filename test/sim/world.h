@@ -122,7 +122,6 @@ struct world {
     int hunt_late_permille;                       /* how often a late create follows a deletion */
     struct late_create late;
     struct pdk__session_policy policy;
-    bool renews_by_sync;
     int starved_permille;          /* how often a client has no memory for a request */
     int late_permille, late_delay; /* how often a thread that is woken runs late, and how late (us) */
     int preempt_permille;          /* how often a thread loses the processor before it takes a lock */
@@ -363,7 +362,6 @@ static inline void see(enum sight s) { sights[s]++; }
  * that was. An excuse that no seed needs is to be deleted. */
 #define EXCUSES(X)                                                                                                     \
     X(CLOCKS, "belief", "the clocks run apart by more than the margin")                                                \
-    X(SYNC, "belief", "renewal by sync, and a deposed leader may have answered")                                       \
     X(GRANTED_LESS, "belief", "a server granted a shorter timeout, and its answer has not come")                       \
     X(ORDERED_END, "belief", "an order ended the session")                                                             \
     X(ORDERED_DELETE, "belief", "an order deleted the node, and the holder's notification is late")                    \

@@ -557,14 +557,14 @@ static void a_tick_that_is_not_told_is_shorter_after_a_reconnect_that_shortens_t
 
 static void what_the_program_says_goes(void)
 {
-    struct pdk__session_policy policy = {.tick_ms = 200, .margin_ms = 500, .min_valid_ms = 2000};
+    struct pdk__session_policy policy = {.tick_ms = 200, .margin_ms = 500};
     session_begin(&t, true);
     pdk__session_init(&t.s, true, policy, 7, 4000, t.now_ms);
     session_connected(&t, 0xa, 4000);
     CHECK_EQ(t.s.chain.gap_ms, 100 + 10 + 10);
     CHECK_EQ(left_ms(), 3500);
     CHECK_EQ(pdk__session_wake_ms(&t.s), t.now_ms + 1000);
-    session_later(&t, 1099);
+    session_later(&t, 2699);
     session_later(&t, 1);
     CHECK_STR(t.text, "connected: up(a) proven\n"
                       "later: touch\n"

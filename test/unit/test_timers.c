@@ -140,7 +140,7 @@ static void counts_from_the_call(void)
 {
     CHECK_EQ(pdk_client_new(&client, "127.0.0.1:1", NULL), 0);
     CHECK_EQ(pdk_mutex_new(&mutex, client, "/lock", NULL), 0);
-    CHECK_EQ(pdk_leader_new(&leader, client, "/leader", NULL), 0);
+    CHECK_EQ(pdk_leader_new(&leader, client, "/leader", PDK_LATCH, NULL), 0);
     CHECK_EQ(pdk_leader_start(leader), 0);
     check_call(lock_sync);
     check_call(lock_async);
