@@ -43,6 +43,7 @@ simulated_sources = \
 	%D%/stats.c %D%/stats.h \
 	%D%/text.c %D%/text.h \
 	%D%/zk/account.c %D%/zk/account.h \
+	%D%/zk/agent.c %D%/zk/agent.h \
 	%D%/zk/attempt.c %D%/zk/attempt.h \
 	%D%/zk/batch.c %D%/zk/batch.h \
 	%D%/zk/callbacks.c %D%/zk/callbacks.h \

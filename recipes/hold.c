@@ -98,7 +98,7 @@ static void count_failure(const struct pdk__hold *hold, int rc)
 /* The claim of PART has taken the event by which the grant is over. */
 static void count_end(const struct pdk__hold *hold, const struct pdk__part *part)
 {
-    pdk__stats_held(stats_of(hold), hold->object->path, hold->token, part->claim.stepped_ms - hold->granted_ms);
+    pdk__stats_held(stats_of(hold), hold->object->path, hold->token, part->claim.agent.stepped_ms - hold->granted_ms);
 }
 
 void pdk__hold_count_loss(const struct pdk__hold *hold)
@@ -276,8 +276,7 @@ static pdk__claim_reported part_reported;
 static int start_part(struct pdk__part *part)
 {
     struct pdk__hold *hold = part->hold;
-    struct pdk__site site = {
-        .path = part->path, .batch = batched(hold) ? &hold->batch : NULL, .spent = part->spent ? hold->spent : 0};
+    struct pdk__site site = {.batch = batched(hold) ? &hold->batch : NULL, .spent = part->spent ? hold->spent : 0};
     part->began_ms = hold->began_ms;
     pdk__text_set(&part->why, "");
     part->stage = PDK__HOLD_PENDING;
@@ -286,7 +285,7 @@ static int start_part(struct pdk__part *part)
     hold->n_at_work++;
     pdk__hold_ref(hold); /* the claim's */
     const struct pdk__wish *wish = part == gate_of(hold) ? &hold->gate_wish : hold->wish;
-    int rc = pdk__claim_start(&part->claim, client_of(hold), part_reported, wish, &site);
+    int rc = pdk__claim_start(&part->claim, client_of(hold), part_reported, wish, part->path, &site);
     if (rc == 0)
         return 0;
     part->stage = PDK__HOLD_FAILED;
@@ -541,7 +540,7 @@ static void granted(struct pdk__claim *claim, int64_t token)
     part->suspect = part->revoked = false;
     assert(part->stage == PDK__HOLD_PENDING);
     part->stage = PDK__HOLD_GRANTED;
-    part->hold->granted_ms = claim->stepped_ms;
+    part->hold->granted_ms = claim->agent.stepped_ms;
     judge(part->hold);
     check(part->hold);
 }

@@ -7,24 +7,18 @@
 #include "lib/zk/stray.h"
 #include <string.h>
 
-static struct pdk__claim *claim_of(struct pdk__member *m) { return PDK__MEMBER(m, struct pdk__claim, member); }
+static struct pdk__claim *claim_of(struct pdk__member *m) { return PDK__MEMBER(m, struct pdk__claim, agent.member); }
+
+static struct pdk__claim *claim_at(struct pdk__agent *a) { return PDK__MEMBER(a, struct pdk__claim, agent); }
 
 /* --- paths ------------------------------------------------------------------------------------------------------- */
-
-/* Keep PATH, which is ours from now on, in place of another, and in the index. */
-static void set_path(struct pdk__claim *claim, char **kept, struct pdk__index_entry *entry, char *path)
-{
-    pdk__index_note(&claim->client->index, entry, &claim->member, path);
-    pdk__free(*kept);
-    *kept = path;
-}
 
 /* The path of our own node, if it has been made out: a watch on it was requested by that. */
 static const char *noted_path(const struct pdk__claim *claim)
 {
     if (claim->machine.node.exists != PDK__NODE_YES || claim->own == NULL)
         return NULL;
-    return strcmp(claim->own + strlen(claim->site.path) + 1, claim->machine.node.name) == 0 ? claim->own : NULL;
+    return strcmp(claim->own + strlen(claim->agent.path) + 1, claim->machine.node.name) == 0 ? claim->own : NULL;
 }
 
 /* The path of our own node, or NULL while it has none (or memory is out). Borrowed until the next event. */
@@ -32,7 +26,8 @@ static const char *own_path(struct pdk__claim *claim)
 {
     if (claim->machine.node.exists != PDK__NODE_YES || noted_path(claim) != NULL)
         return noted_path(claim);
-    set_path(claim, &claim->own, &claim->own_entry, pdk__join(claim->site.path, claim->machine.node.name));
+    pdk__agent_keep(&claim->agent, &claim->own, &claim->own_entry,
+                    pdk__join(claim->agent.path, claim->machine.node.name));
     return claim->own;
 }
 
@@ -42,7 +37,7 @@ static char *asked_path(const struct pdk__claim *claim)
 {
     char name[PDK__NAME_MAX];
     pdk__name_format(name, claim->machine.session.id, claim->machine.attempt, claim->wish->rule->tag);
-    return pdk__join(claim->site.path, name);
+    return pdk__join(claim->agent.path, name);
 }
 
 /* The path of a create under the number of another node. */
@@ -52,7 +47,7 @@ static char *numbered_path(const struct pdk__claim *claim)
     char name[PDK__NAME_MAX];
     pdk__name_format_at(name, machine->session.id, machine->attempt, claim->wish->rule->tag,
                         pdk__name_parse(claim->wish->base).sequence);
-    return pdk__join(claim->site.path, name);
+    return pdk__join(claim->agent.path, name);
 }
 
 static struct pdk__node_data data_of(const struct pdk__claim *claim)
@@ -66,22 +61,17 @@ static struct pdk__node_data data_of(const struct pdk__claim *claim)
  * path outlasts the wait. */
 static void charge(struct pdk__claim *claim)
 {
-    struct pdk_client *c = claim->client;
+    struct pdk_client *c = claim->agent.client;
     bool waits = !pdk__phase_grants(claim->machine.phase) || claim->wish->rule->by_children;
-    size_t node = pdk__member_node_cost(c, claim->site.path), watch = waits ? node : 0;
+    size_t node = pdk__member_node_cost(c, claim->agent.path), watch = waits ? node : 0;
     if (waits && claim->predecessor != NULL && pdk__member_watch_cost(c, claim->predecessor) > node)
         watch = pdk__member_watch_cost(c, claim->predecessor);
-    pdk__member_charge(c, &claim->member, node + watch);
+    pdk__member_charge(c, &claim->agent.member, node + watch);
 }
 
-/* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
- * removed. */
 static void unwatch_predecessor(struct pdk__claim *claim)
 {
-    struct pdk_client *c = claim->client;
-    const char *path = claim->predecessor;
-    if (path != NULL && !c->adopted && !pdk__members_watch(c, path, &claim->member))
-        pdk__request_unwatch(c, path);
+    pdk__agent_unwatch(&claim->agent, claim->predecessor);
     claim->unwatched = true;
 }
 
@@ -96,31 +86,31 @@ static bool watch_predecessor(struct pdk__claim *claim, const struct pdk__action
 {
     char *path;
     if (action->by_children)
-        path = pdk__strdup(claim->site.path);
+        path = pdk__strdup(claim->agent.path);
     else if (action->name == NULL) /* the same again */
         path = claim->predecessor != NULL ? pdk__strdup(claim->predecessor) : NULL;
     else if (action->by_exists) /* requested again for the same node, with its whole path */
         path = pdk__strdup(action->name);
     else
-        path = pdk__join(claim->site.path, action->name);
+        path = pdk__join(claim->agent.path, action->name);
     if (action->again)
         leave_predecessor(claim, path);
-    set_path(claim, &claim->predecessor, &claim->predecessor_entry, path);
+    pdk__agent_keep(&claim->agent, &claim->predecessor, &claim->predecessor_entry, path);
     claim->unwatched = false;
     charge(claim);
     if (path != NULL && action->by_children)
-        return pdk__wire_watch_children(&claim->wire, action->op, path) == 0;
-    return path != NULL && pdk__wire_watch(&claim->wire, action->op, path, action->by_exists) == 0;
+        return pdk__wire_watch_children(&claim->agent.wire, action->op, path) == 0;
+    return path != NULL && pdk__wire_watch(&claim->agent.wire, action->op, path, action->by_exists) == 0;
 }
 
 /* By a holder, who has room for it: it waits for no predecessor any more. */
 static bool watch_rivals(struct pdk__claim *claim, uint64_t op)
 {
-    const char *path = claim->site.path;
-    struct pdk_client *c = claim->client;
-    pdk__index_note(&c->index, &claim->rivals_entry, &claim->member, path);
-    pdk__member_charge(c, &claim->member, pdk__member_node_cost(c, path) + pdk__member_watch_cost(c, path));
-    return pdk__wire_watch_children(&claim->wire, op, path) == 0;
+    const char *path = claim->agent.path;
+    struct pdk_client *c = claim->agent.client;
+    pdk__index_note(&c->index, &claim->rivals_entry, &claim->agent.member, path);
+    pdk__member_charge(c, &claim->agent.member, pdk__member_node_cost(c, path) + pdk__member_watch_cost(c, path));
+    return pdk__wire_watch_children(&claim->agent.wire, op, path) == 0;
 }
 
 /* Together with the batch; false without memory for PATH. */
@@ -135,14 +125,14 @@ static bool ask_with_others(struct pdk__claim *claim, enum pdk__batch_wish wish,
  * session's requests in order, so the listing contains the node. */
 static bool create(struct pdk__claim *claim, uint64_t op)
 {
-    if (claim->stray == NULL)
-        claim->stray = pdk__stray_reserve(claim->site.path);
-    if (claim->stray != NULL && claim->site.batch != NULL)
+    if (!pdk__agent_reserve(&claim->agent))
+        return false;
+    if (claim->site.batch != NULL)
         return ask_with_others(claim, PDK__BATCH_CREATE, op, asked_path(claim));
     bool sequential = claim->wish->base == NULL;
-    char *path = claim->stray == NULL ? NULL : sequential ? asked_path(claim) : numbered_path(claim);
-    bool sent = path != NULL && pdk__wire_create(&claim->wire, op, path, data_of(claim), sequential) == 0 &&
-                pdk__wire_list(&claim->wire, op, claim->site.path) == 0;
+    char *path = sequential ? asked_path(claim) : numbered_path(claim);
+    bool sent = path != NULL && pdk__wire_create(&claim->agent.wire, op, path, data_of(claim), sequential) == 0 &&
+                pdk__wire_list(&claim->agent.wire, op, claim->agent.path) == 0;
     pdk__free(path);
     return sent;
 }
@@ -150,16 +140,16 @@ static bool create(struct pdk__claim *claim, uint64_t op)
 static bool barrier(struct pdk__claim *claim, uint64_t op)
 {
     char *path = asked_path(claim);
-    bool sent = path != NULL && pdk__wire_barrier(&claim->wire, op, path) == 0 &&
-                pdk__wire_list(&claim->wire, op, claim->site.path) == 0;
+    bool sent = path != NULL && pdk__wire_barrier(&claim->agent.wire, op, path) == 0 &&
+                pdk__wire_list(&claim->agent.wire, op, claim->agent.path) == 0;
     pdk__free(path);
     return sent;
 }
 
 static bool identify(struct pdk__claim *claim, uint64_t op, const char *name)
 {
-    char *node = pdk__join(claim->site.path, name);
-    bool sent = node != NULL && pdk__wire_identify(&claim->wire, op, node) == 0;
+    char *node = pdk__join(claim->agent.path, name);
+    bool sent = node != NULL && pdk__wire_identify(&claim->agent.wire, op, node) == 0;
     pdk__free(node);
     return sent;
 }
@@ -167,7 +157,7 @@ static bool identify(struct pdk__claim *claim, uint64_t op, const char *name)
 /* Send the request of an action about our own node. */
 static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
 {
-    struct pdk__wire *wire = &claim->wire;
+    struct pdk__wire *wire = &claim->agent.wire;
     const char *node = own_path(claim);
     if (node == NULL)
         return false;
@@ -181,10 +171,11 @@ static bool put_own(struct pdk__claim *claim, const struct pdk__action *action)
 }
 
 /* Send one action's request. False if nothing was sent, and no reply will come. */
-static bool put(struct pdk__claim *claim, const struct pdk__action *action)
+static bool put(struct pdk__agent *a, const struct pdk__action *action)
 {
-    struct pdk__wire *wire = &claim->wire;
-    const char *path = claim->site.path;
+    struct pdk__claim *claim = claim_at(a);
+    struct pdk__wire *wire = &claim->agent.wire;
+    const char *path = claim->agent.path;
     switch (action->kind) {
     case PDK__ACT_CREATE:
         return create(claim, action->op);
@@ -216,27 +207,6 @@ static bool put(struct pdk__claim *claim, const struct pdk__action *action)
     }
 }
 
-/* The event in place of the reply to a request that could not be sent. Part of it may have been sent, so the outcome
- * is unknown. */
-static struct pdk__event unsent(const struct pdk__action *action)
-{
-    static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED,
-        [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_BARRIER] = PDK__EV_BARRIER,
-        [PDK__ACT_LIST] = PDK__EV_LISTED,
-        [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,
-        [PDK__ACT_OWN] = PDK__EV_OWN,
-        [PDK__ACT_CONFIRM] = PDK__EV_CONFIRMED,
-        [PDK__ACT_READ_RECORD] = PDK__EV_RECORD_READ,
-        [PDK__ACT_RECORD] = PDK__EV_RECORDED,
-        [PDK__ACT_RIVALS] = PDK__EV_RIVALS,
-        [PDK__ACT_DELETE] = PDK__EV_DELETED,
-    };
-    return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
-}
-
 /* --- actions ----------------------------------------------------------------------------------------------------- */
 
 static void report(struct pdk__claim *claim, enum pdk__report_kind kind)
@@ -244,25 +214,22 @@ static void report(struct pdk__claim *claim, enum pdk__report_kind kind)
     claim->reported(claim, &(struct pdk__report){.kind = kind});
 }
 
-static void finish(struct pdk__claim *claim, int rc)
+static void done(struct pdk__agent *a, int error)
 {
-    struct pdk_client *c = claim->client;
+    struct pdk__claim *claim = claim_at(a);
     assert(!claim->needs_lease && claim->machine.node.exists != PDK__NODE_YES);
-    pdk__wire_end(&claim->wire);
     if (claim->site.batch != NULL)
         pdk__batch_leave(&claim->seat);
-    pdk__member_leave(c, &claim->member);
-    set_path(claim, &claim->predecessor, &claim->predecessor_entry, NULL);
-    set_path(claim, &claim->own, &claim->own_entry, NULL);
-    pdk__index_drop(&c->index, &claim->rivals_entry);
-    pdk__free(claim->stray);
-    claim->stray = NULL;
-    pdk__release_end(c, &claim->release);
-    claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_DONE, .rc = rc});
+    pdk__agent_keep(a, &claim->predecessor, &claim->predecessor_entry, NULL);
+    pdk__agent_keep(a, &claim->own, &claim->own_entry, NULL);
+    pdk__index_drop(&a->client->index, &claim->rivals_entry);
+    pdk__release_end(a->client, &claim->release);
+    claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_DONE, .rc = error});
 }
 
-static void tell(struct pdk__claim *claim, const struct pdk__action *action)
+static void tell(struct pdk__agent *a, const struct pdk__action *action)
 {
+    struct pdk__claim *claim = claim_at(a);
     switch (action->kind) {
     case PDK__ACT_GRANTED:
         assert(action->token > 0 && claim->machine.node.exists == PDK__NODE_YES && claim->needs_lease);
@@ -270,12 +237,11 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
         claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_GRANTED, .token = action->token});
         break;
     case PDK__ACT_FAILED:
-        assert(action->error != 0);
-        pdk__release_begin(claim->client, &claim->release);
+        pdk__release_begin(claim->agent.client, &claim->release);
         claim->reported(claim, &(struct pdk__report){.kind = PDK__REPORT_FAILED, .rc = action->error});
         break;
     case PDK__ACT_LOST:
-        pdk__release_begin(claim->client, &claim->release);
+        pdk__release_begin(claim->agent.client, &claim->release);
         report(claim, PDK__REPORT_LOST);
         break;
     case PDK__ACT_SUSPECT:
@@ -293,17 +259,8 @@ static void tell(struct pdk__claim *claim, const struct pdk__action *action)
     case PDK__ACT_UNWATCH:
         unwatch_predecessor(claim);
         break;
-    case PDK__ACT_STRAY:
-        assert(action->attempt != 0);
-        if (claim->stray != NULL) /* without memory for it no create was sent */
-            pdk__stray_keep(claim->client, claim->stray, action->attempt);
-        claim->stray = NULL;
-        break;
     case PDK__ACT_RENEW:
-        pdk__reset_path(claim->client, claim->site.path);
-        break;
-    case PDK__ACT_DONE:
-        finish(claim, action->error);
+        pdk__reset_path(claim->agent.client, claim->agent.path);
         break;
     default:
         break;
@@ -321,8 +278,8 @@ static void note_link(struct pdk__claim *claim)
 static void count_need(struct pdk__claim *claim)
 {
     bool wants = pdk__contender_needs_lease(&claim->machine);
-    assert(claim->client->n_needing_lease >= (unsigned)claim->needs_lease);
-    claim->client->n_needing_lease += (unsigned)wants - (unsigned)claim->needs_lease;
+    assert(claim->agent.client->n_needing_lease >= (unsigned)claim->needs_lease);
+    claim->agent.client->n_needing_lease += (unsigned)wants - (unsigned)claim->needs_lease;
     claim->needs_lease = wants;
 }
 
@@ -331,35 +288,30 @@ bool pdk__claim_waits(const struct pdk__claim *claim)
     return claim->machine.phase == PDK__WATCHING || claim->machine.phase == PDK__WAITING;
 }
 
-/* EVENT need not carry now_ms. */
-static void feed(struct pdk__claim *claim, struct pdk__event event)
+static void step(struct pdk__agent *a, const struct pdk__event *event, struct pdk__actions *actions)
 {
-    struct pdk__actions actions, failed = {0};
+    struct pdk__claim *claim = claim_at(a);
     enum pdk__phase before = claim->machine.phase;
     bool placed = claim->standing.known;
-    assert(pdk__client_locked(claim->client) && claim->member.calls != NULL); /* it is not done */
-    event.now_ms = claim->stepped_ms = pdk__now_ms();
     if (claim->machine.spare == 0)
-        claim->machine.spare = pdk__members_attempt(claim->client);
-    pdk__contender_step(&claim->machine, &event, &actions);
-    pdk__standing_step(&claim->standing, before, &event, &actions);
-    if (claim->client->unfit)
+        claim->machine.spare = pdk__members_attempt(a->client);
+    pdk__contender_step(&claim->machine, event, actions);
+    pdk__standing_step(&claim->standing, before, event, actions);
+    if (a->client->unfit)
         note_link(claim);
     count_need(claim);
     if (claim->site.batch != NULL)
         pdk__batch_stepped(&claim->seat);
-    pdk__client_arm(claim->client, pdk__contender_wake_ms(&claim->machine));
     if (!placed && claim->standing.known && pdk__claim_waits(claim))
         report(claim, PDK__REPORT_QUEUED);
-    for (size_t i = 0; i < actions.n; i++) {
-        struct pdk__action *action = &actions.list[i];
-        if (!put(claim, action))
-            failed.list[failed.n++] = *action;
-        tell(claim, action);
-    }
-    for (size_t i = 0; i < failed.n; i++) /* a machine that waits for a reply is not done, so the claim still exists */
-        feed(claim, unsent(&failed.list[i]));
 }
+
+static int64_t machine_wake_ms(const struct pdk__agent *a)
+{
+    return pdk__contender_wake_ms(&PDK__MEMBER(a, struct pdk__claim, agent)->machine);
+}
+
+static void feed(struct pdk__claim *claim, struct pdk__event event) { pdk__agent_feed(&claim->agent, event); }
 
 /* --- as one of a batch ------------------------------------------------------------------------------------------- */
 
@@ -371,8 +323,8 @@ static void answered(struct pdk__seat *seat, const struct pdk__event *event, con
     struct pdk__event unknown = {.kind = PDK__EV_CREATED, .op = event->op, .outcome = PDK__UNKNOWN};
     if (made == NULL)
         feed(claim, *event);
-    else if (pdk__wire_made(&claim->wire, event->op, made->path, made->any) != 0 ||
-             pdk__wire_list(&claim->wire, event->op, claim->site.path) != 0)
+    else if (pdk__wire_made(&claim->agent.wire, event->op, made->path, made->any) != 0 ||
+             pdk__wire_list(&claim->agent.wire, event->op, claim->agent.path) != 0)
         feed(claim, unknown);
 }
 
@@ -392,30 +344,26 @@ static void join_batch(struct pdk__claim *claim)
         pdk__batch_join(claim->site.batch, &claim->seat);
 }
 
-/* --- as a wire's owner, and as a member -------------------------------------------------------------------------- */
+/* --- as an agent's owner, and as a member -------------------------------------------------------------------------- */
 
-static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
+static void complete(struct pdk__agent *a, const struct pdk__wire_reply *reply, struct pdk__event *event)
 {
-    struct pdk__claim *claim = PDK__MEMBER(wire, struct pdk__claim, wire);
-    struct pdk__event event = reply->event;
-    assert(event.op != 0);
-    if (event.children != NULL && event.outcome == PDK__OK) /* first, because the claim may end with its event */
-        pdk__stray_listed(claim->client, claim->site.path, event.children, event.n_children);
-    if (event.kind == PDK__EV_CREATED && claim->site.batch != NULL && !made_ours(claim, &event))
-        event.outcome = PDK__UNKNOWN;
-    if (event.kind == PDK__EV_WATCHED && event.op == claim->machine.rivals.op)
-        event.kind = PDK__EV_RIVALS;
-    if (event.kind == PDK__EV_WATCHED) {
+    struct pdk__claim *claim = claim_at(a);
+    if (event->kind == PDK__EV_CREATED && claim->site.batch != NULL && !made_ours(claim, event))
+        event->outcome = PDK__UNKNOWN;
+    if (event->kind == PDK__EV_WATCHED && event->op == claim->machine.rivals.op)
+        event->kind = PDK__EV_RIVALS;
+    if (event->kind == PDK__EV_WATCHED) {
         pdk__standing_predecessor(&claim->standing, reply->who);
-        event.name = claim->predecessor;
+        event->name = claim->predecessor;
     }
     const char *own = reply->bare && claim->wish->data_size > 0 ? own_path(claim) : NULL;
     if (own != NULL)
-        pdk__wire_restore(wire, own, data_of(claim), event.version);
-    feed(claim, event);
+        pdk__wire_restore(&a->wire, own, data_of(claim), event->version);
 }
 
-static void session(struct pdk__member *m, const struct pdk__event *event) { feed(claim_of(m), *event); }
+static const struct pdk__agent_machine agent_machine = {
+    .step = step, .wake_ms = machine_wake_ms, .put = put, .tell = tell, .complete = complete, .done = done};
 
 static int64_t wake_ms(const struct pdk__claim *claim)
 {
@@ -430,7 +378,7 @@ static void tick(struct pdk__member *m)
     if (pdk__now_ms() >= wake_ms(claim))
         pdk__claim_tick(claim);
     else
-        pdk__client_arm(claim->client, wake_ms(claim));
+        pdk__client_arm(claim->agent.client, wake_ms(claim));
 }
 
 static bool watches_rivals(const struct pdk__claim *claim)
@@ -446,7 +394,7 @@ static bool was_first(const struct pdk__member *m, const char *node)
 {
     if (m->calls != &calls)
         return false;
-    const struct pdk__claim *claim = PDK__MEMBER(m, struct pdk__claim, member);
+    const struct pdk__claim *claim = PDK__MEMBER(m, struct pdk__claim, agent.member);
     const char *own = claim->machine.released ? noted_path(claim) : NULL;
     return own != NULL && pdk__rule_admits_first(claim->wish->rule) && strcmp(own, node) == 0;
 }
@@ -466,8 +414,8 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     struct pdk__claim *claim = claim_of(m);
     struct pdk__event event = {.deleted = change == PDK__NODE_DELETED};
     const char *own = noted_path(claim);
-    bool children = claim->wish->rule->by_children && strcmp(claim->site.path, path) == 0;
-    if (change == PDK__NODE_OTHER && strcmp(claim->site.path, path) == 0 && watches_rivals(claim)) {
+    bool children = claim->wish->rule->by_children && strcmp(claim->agent.path, path) == 0;
+    if (change == PDK__NODE_OTHER && strcmp(claim->agent.path, path) == 0 && watches_rivals(claim)) {
         event.kind = PDK__EV_RIVALS_FIRED;
         event.op = claim->machine.rivals.op;
         feed(claim, event);
@@ -481,7 +429,7 @@ static void fired(struct pdk__member *m, const char *path, enum pdk__node_change
     } else if (claim->predecessor != NULL && strcmp(claim->predecessor, path) == 0) {
         event.kind = PDK__EV_FIRED;
         event.deleted = event.deleted && !children; /* the path itself is deleted: a listing tells */
-        event.first = event.deleted && ours_was_first(claim->client, path);
+        event.first = event.deleted && ours_was_first(claim->agent.client, path);
         event.op = claim->machine.op;
     } else {
         return;
@@ -523,11 +471,11 @@ static char *vacant_path(struct pdk__member *m)
 
 static bool uses(const struct pdk__member *m, uint32_t attempt)
 {
-    const struct pdk__contender *machine = &PDK__MEMBER(m, struct pdk__claim, member)->machine;
+    const struct pdk__contender *machine = &PDK__MEMBER(m, struct pdk__claim, agent.member)->machine;
     return machine->attempt == attempt || machine->spare == attempt;
 }
 
-static const struct pdk__member_calls calls = {.session = session,
+static const struct pdk__member_calls calls = {.session = pdk__agent_session,
                                                .tick = tick,
                                                .fired = fired,
                                                .watches = watches,
@@ -540,17 +488,16 @@ static const struct pdk__member_calls calls = {.session = session,
 /* --- what the recipes call --------------------------------------------------------------------------------------- */
 
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *c, pdk__claim_reported *reported,
-                     const struct pdk__wish *wish, const struct pdk__site *site)
+                     const struct pdk__wish *wish, const char *path, const struct pdk__site *site)
 {
-    assert(site->path[0] == '/' && (wish->data != NULL || wish->data_size == 0));
-    int rc = pdk__member_may_join(c, site->path);
+    assert(wish->data != NULL || wish->data_size == 0);
+    int rc = pdk__agent_join(&claim->agent, c, &agent_machine, &calls, path);
     if (rc != 0)
         return rc;
     pdk__claim_clear(claim);
-    *claim = (struct pdk__claim){.client = c, .reported = reported, .wish = wish, .site = *site, .due_ms = PDK__NEVER};
-    claim->wire = (struct pdk__wire){.client = c, .reply = replied};
-    claim->standing = (struct pdk__standing){.client = c, .path = site->path, .machine = &claim->machine};
-    pdk__member_join(c, &claim->member, &calls, site->path);
+    *claim = (struct pdk__claim){
+        .agent = claim->agent, .reported = reported, .wish = wish, .site = *site, .due_ms = PDK__NEVER};
+    claim->standing = (struct pdk__standing){.client = c, .path = path, .machine = &claim->machine};
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     uint32_t attempt = pdk__members_attempt(c);
     pdk__contender_init(&claim->machine, &c->ops, wish, attempt, c->seed ^ (uint64_t)attempt << 32, c->session.id,
@@ -566,7 +513,7 @@ void pdk__claim_clear(struct pdk__claim *claim) { pdk__standing_clear(&claim->st
 
 void pdk__claim_release(struct pdk__claim *claim)
 {
-    pdk__release_begin(claim->client, &claim->release);
+    pdk__release_begin(claim->agent.client, &claim->release);
     feed(claim, (struct pdk__event){.kind = PDK__EV_RELEASE});
 }
 
@@ -586,7 +533,7 @@ void pdk__claim_used(struct pdk__claim *claim)
 void pdk__claim_expect(struct pdk__claim *claim, int64_t at_ms)
 {
     claim->due_ms = at_ms;
-    pdk__client_arm(claim->client, at_ms);
+    pdk__client_arm(claim->agent.client, at_ms);
 }
 
 void pdk__claim_judge_again(struct pdk__claim *claim) { feed(claim, (struct pdk__event){.kind = PDK__EV_RULE}); }
@@ -597,6 +544,6 @@ void pdk__claim_tick(struct pdk__claim *claim)
         claim->due_ms = PDK__NEVER;
         report(claim, PDK__REPORT_DUE);
     }
-    pdk__client_arm(claim->client, claim->due_ms);
+    pdk__client_arm(claim->agent.client, claim->due_ms);
     feed(claim, (struct pdk__event){.kind = PDK__EV_TIMER});
 }

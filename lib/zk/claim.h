@@ -1,20 +1,17 @@
 /*
- * A claim: a contender of the core at work for a client, as a member of it. It owns the machine, carries out its
- * actions over a wire, and reports to its owner. A recipe embeds one in each request for a lock.
+ * A claim: a contender of the core at work for a client, by an agent. It owns the machine, sends its requests, and
+ * reports to its owner. A recipe embeds one in each request for a lock.
  */
 #ifndef PDK__CLAIM_H
 #define PDK__CLAIM_H
 
 #include "lib/core/contender.h"
+#include "lib/zk/agent.h"
 #include "lib/zk/batch.h"
-#include "lib/zk/client.h"
-#include "lib/zk/member.h"
 #include "lib/zk/release.h"
 #include "lib/zk/standing.h"
-#include "lib/zk/wire.h"
 
 struct pdk__claim;
-struct pdk__stray_entry;
 
 /* The reports of a claim, and of the hold that it is a part of (recipes/hold.h). */
 enum pdk__report_kind {
@@ -45,30 +42,26 @@ typedef void pdk__claim_reported(struct pdk__claim *claim, const struct pdk__rep
 
 /* The node of a wish that a claim contends with: what differs from one to the next. */
 struct pdk__site {
-    const char *path;         /* of the lock; borrowed until done */
-    struct pdk__batch *batch; /* makes the node with those of other claims; borrowed, too. NULL: the claim makes it */
-    unsigned spent;           /* as in the machine */
+    struct pdk__batch
+        *batch;     /* makes the node with those of other claims; borrowed until done. NULL: the claim makes it */
+    unsigned spent; /* as in the machine */
 };
 
 struct pdk__claim {
-    struct pdk__member member;
-    struct pdk__wire wire;
+    struct pdk__agent agent;
     struct pdk__seat seat; /* in the batch, if it has one */
-    struct pdk_client *client;
     pdk__claim_reported *reported;
     struct pdk__contender machine;
     const struct pdk__wish *wish; /* borrowed until done */
     struct pdk__site site;
     struct pdk__release release; /* from the moment at which it is no longer wanted */
     bool needs_lease;            /* it holds, or is about to; counted in the client */
-    int64_t stepped_ms;          /* when its machine took its last event */
     int64_t due_ms;              /* when to report DUE; PDK__NEVER for never */
     char *predecessor;           /* the path that is watched, while queue.watching; or was */
     bool unwatched;              /* the watch is being removed; the request may be lost and repeated */
     char *own;                   /* the path of our own node, once it is known */
     struct pdk__index_entry predecessor_entry, own_entry; /* of those two, while they are not NULL */
     struct pdk__index_entry rivals_entry;                 /* of the lock path, once its children were watched */
-    struct pdk__stray_entry *stray;                       /* memory for a stray, while a create may become one */
     struct pdk__standing standing;
 };
 
@@ -76,7 +69,7 @@ struct pdk__claim {
  * from inside the call. PDK_ELIMIT when the session carries as many paths as ZooKeeper can bear; PDK_ECLOSED. On an
  * error it is never called. */
 int pdk__claim_start(struct pdk__claim *claim, struct pdk_client *client, pdk__claim_reported *reported,
-                     const struct pdk__wish *wish, const struct pdk__site *site);
+                     const struct pdk__wish *wish, const char *path, const struct pdk__site *site);
 
 /* It is not at work: free what it tells of its last request. */
 void pdk__claim_clear(struct pdk__claim *claim);

@@ -6,9 +6,14 @@
 #include "lib/zk/stray.h"
 #include <string.h>
 
+static struct pdk__participant *participant_at(struct pdk__agent *a)
+{
+    return PDK__MEMBER(a, struct pdk__participant, agent);
+}
+
 static struct pdk__participant *participant_of(struct pdk__member *m)
 {
-    return PDK__MEMBER(m, struct pdk__participant, member);
+    return PDK__MEMBER(m, struct pdk__participant, agent.member);
 }
 
 /* --- the two machines -------------------------------------------------------------------------------------------- */
@@ -31,7 +36,7 @@ static const struct pdk__participant_machine barrier = {step_barrier, wake_barri
 static void step_double(struct pdk__participant *p, const struct pdk__event *event, struct pdk__actions *actions)
 {
     if (p->machine.double_barrier.spare == 0)
-        p->machine.double_barrier.spare = pdk__members_attempt(p->client);
+        p->machine.double_barrier.spare = pdk__members_attempt(p->agent.client);
     pdk__double_barrier_step(&p->machine.double_barrier, event, actions);
 }
 
@@ -47,30 +52,28 @@ static const struct pdk__participant_machine double_barrier = {step_double, wake
 /* The path of NAME, NULL for the barrier's own node. NULL when memory is out; the caller frees. */
 static char *path_of(const struct pdk__participant *p, const char *name)
 {
-    return name != NULL ? pdk__join(p->path, name) : pdk__strdup(p->path);
+    return name != NULL ? pdk__join(p->agent.path, name) : pdk__strdup(p->agent.path);
 }
 
 /* A member's node is not created without memory for the stray that it may become. */
 static bool create(struct pdk__participant *p, const struct pdk__action *action, const char *path)
 {
     if (action->attempt == 0)
-        return pdk__wire_create_persistent(&p->wire, action->op, path, p->data) == 0;
-    if (p->stray == NULL)
-        p->stray = pdk__stray_reserve(p->path);
-    return p->stray != NULL && pdk__wire_create(&p->wire, action->op, path, p->data, false) == 0;
+        return pdk__wire_create_persistent(&p->agent.wire, action->op, path, p->data) == 0;
+    return pdk__agent_reserve(&p->agent) && pdk__wire_create(&p->agent.wire, action->op, path, p->data, false) == 0;
 }
 
 /* The ancestors of the node: the path itself is one of them where the node is under it. */
 static bool make_parents(struct pdk__participant *p, uint64_t op)
 {
-    char *path = pdk__strdup(p->path);
+    char *path = pdk__strdup(p->agent.path);
     if (path == NULL)
         return false;
     char *slash = strrchr(path, '/');
     assert(slash != NULL);
     if (p->kind->is_path)
         slash[slash == path] = '\0'; /* the root has no name before its slash */
-    bool sent = pdk__wire_parents(&p->wire, op, path, false, true) == 0;
+    bool sent = pdk__wire_parents(&p->agent.wire, op, path, false, true) == 0;
     pdk__free(path);
     return sent;
 }
@@ -104,9 +107,7 @@ static void keep_names(struct pdk__participant *p, const struct pdk__event *list
 /* Takes PATH. */
 static void set_watched(struct pdk__participant *p, char *path)
 {
-    pdk__index_note(&p->client->index, &p->entry, &p->member, path);
-    pdk__free(p->watched);
-    p->watched = path;
+    pdk__agent_keep(&p->agent, &p->watched, &p->entry, path);
 }
 
 static bool watch(struct pdk__participant *p, const struct pdk__action *action)
@@ -116,22 +117,13 @@ static bool watch(struct pdk__participant *p, const struct pdk__action *action)
         set_watched(p, path_of(p, action->name));
     }
     p->watching = p->watched != NULL;
-    return p->watching && pdk__wire_watch(&p->wire, action->op, p->watched, action->by_exists) == 0;
+    return p->watching && pdk__wire_watch(&p->agent.wire, action->op, p->watched, action->by_exists) == 0;
 }
 
 static bool identify(struct pdk__participant *p, const struct pdk__action *action)
 {
     set_watched(p, path_of(p, action->name));
-    return p->watched != NULL && pdk__wire_identify(&p->wire, action->op, p->watched) == 0;
-}
-
-/* An adopted handle may have watches of the application on the same node, and only all watches of a path can be
- * removed. */
-static void unwatch(struct pdk__participant *p)
-{
-    p->watching = false;
-    if (p->watched != NULL && !p->client->adopted && !pdk__members_watch(p->client, p->watched, &p->member))
-        pdk__request_unwatch(p->client, p->watched);
+    return p->watched != NULL && pdk__wire_identify(&p->agent.wire, action->op, p->watched) == 0;
 }
 
 /* Send the write of an action about one node. */
@@ -142,7 +134,7 @@ static bool put_node(struct pdk__participant *p, const struct pdk__action *actio
     if (path != NULL && action->kind == PDK__ACT_CREATE)
         sent = create(p, action, path);
     else if (path != NULL)
-        sent = pdk__wire_delete(&p->wire, action->op, path) == 0;
+        sent = pdk__wire_delete(&p->agent.wire, action->op, path) == 0;
     pdk__free(path);
     return sent;
 }
@@ -151,13 +143,20 @@ static bool put_node(struct pdk__participant *p, const struct pdk__action *actio
 static bool catch_up(struct pdk__participant *p, const struct pdk__action *action)
 {
     bool looks = action->kind == PDK__ACT_WATCH || action->kind == PDK__ACT_IDENTIFY;
-    return !looks || !p->kind->is_path || pdk__request_flush(p->client, p->path);
+    return !looks || !p->kind->is_path || pdk__request_flush(p->agent.client, p->agent.path);
+}
+
+/* The last listing will do. */
+static bool has_kept(const struct pdk__participant *p, const struct pdk__action *action)
+{
+    return action->kept && p->names != NULL;
 }
 
 /* Send one action's request. False if nothing was sent, and no reply will come. */
-static bool put(struct pdk__participant *p, const struct pdk__action *action)
+static bool put(struct pdk__agent *a, const struct pdk__action *action)
 {
-    if (!catch_up(p, action))
+    struct pdk__participant *p = participant_at(a);
+    if (!catch_up(p, action) || has_kept(p, action))
         return false;
     switch (action->kind) {
     case PDK__ACT_CREATE:
@@ -168,7 +167,7 @@ static bool put(struct pdk__participant *p, const struct pdk__action *action)
     case PDK__ACT_PARENTS:
         return make_parents(p, action->op);
     case PDK__ACT_LIST:
-        return pdk__wire_list_dated(&p->wire, action->op, p->path) == 0;
+        return pdk__wire_list_dated(&p->agent.wire, action->op, p->agent.path) == 0;
     case PDK__ACT_WATCH:
         return watch(p, action);
     default:
@@ -176,54 +175,44 @@ static bool put(struct pdk__participant *p, const struct pdk__action *action)
     }
 }
 
-/* The event in place of the reply to a request that could not be sent. */
-static struct pdk__event unsent(const struct pdk__action *action)
-{
-    static const enum pdk__event_kind reply[] = {
-        [PDK__ACT_CREATE] = PDK__EV_CREATED, [PDK__ACT_PARENTS] = PDK__EV_MADE_PARENTS,
-        [PDK__ACT_LIST] = PDK__EV_LISTED,    [PDK__ACT_IDENTIFY] = PDK__EV_IDENTIFIED,
-        [PDK__ACT_WATCH] = PDK__EV_WATCHED,  [PDK__ACT_DELETE] = PDK__EV_DELETED,
-    };
-    return (struct pdk__event){.kind = reply[action->kind], .op = action->op, .outcome = PDK__UNKNOWN};
-}
-
 /* The name of the node that was read last. */
 static const char *last_read(const struct pdk__participant *p)
 {
-    return p->watched != NULL && !p->kind->is_path ? p->watched + strlen(p->path) + 1 : NULL;
+    return p->watched != NULL && !p->kind->is_path ? p->watched + strlen(p->agent.path) + 1 : NULL;
 }
 
-static struct pdk__event kept_listing(const struct pdk__participant *p, uint64_t op)
+static bool known(struct pdk__agent *a, const struct pdk__action *action, struct pdk__event *event)
 {
-    return (struct pdk__event){.kind = PDK__EV_LISTED,
-                               .op = op,
-                               .children = (const char *const *)p->names,
-                               .n_children = p->n_names,
-                               .name = last_read(p)};
+    struct pdk__participant *p = participant_at(a);
+    if (!has_kept(p, action))
+        return false;
+    *event = (struct pdk__event){.kind = PDK__EV_LISTED,
+                                 .op = action->op,
+                                 .children = (const char *const *)p->names,
+                                 .n_children = p->n_names,
+                                 .name = last_read(p)};
+    return true;
 }
 
 /* --- actions ----------------------------------------------------------------------------------------------------- */
 
-static void finish(struct pdk__participant *p, int rc)
+static void done(struct pdk__agent *a, int error)
 {
-    pdk__wire_end(&p->wire);
-    pdk__member_leave(p->client, &p->member);
+    struct pdk__participant *p = participant_at(a);
     set_watched(p, NULL);
     forget_names(p);
-    pdk__free(p->stray);
-    p->stray = NULL;
-    p->listener->done(p, rc);
+    p->listener->done(p, error);
 }
 
-static void tell(struct pdk__participant *p, const struct pdk__action *action)
+static void tell(struct pdk__agent *a, const struct pdk__action *action)
 {
+    struct pdk__participant *p = participant_at(a);
     switch (action->kind) {
     case PDK__ACT_GRANTED:
         forget_names(p);
         p->listener->entered(p);
         break;
     case PDK__ACT_FAILED:
-        assert(action->error != 0);
         forget_names(p);
         p->listener->failed(p, action->error);
         break;
@@ -231,61 +220,42 @@ static void tell(struct pdk__participant *p, const struct pdk__action *action)
         p->listener->lost(p);
         break;
     case PDK__ACT_UNWATCH:
-        unwatch(p);
-        break;
-    case PDK__ACT_STRAY:
-        assert(action->attempt != 0);
-        if (p->stray != NULL) /* without memory for it no create was sent */
-            pdk__stray_keep(p->client, p->stray, action->attempt);
-        p->stray = NULL;
-        break;
-    case PDK__ACT_DONE:
-        finish(p, action->error);
+        p->watching = false;
+        pdk__agent_unwatch(a, p->watched);
         break;
     default:
         break;
     }
 }
 
-/* EVENT need not carry now_ms. */
-static void feed(struct pdk__participant *p, struct pdk__event event)
+static void step(struct pdk__agent *a, const struct pdk__event *event, struct pdk__actions *actions)
 {
-    struct pdk__actions actions;
-    struct pdk__event next = {0};
-    assert(pdk__client_locked(p->client) && p->member.calls != NULL); /* it is not done */
-    event.now_ms = pdk__now_ms();
-    p->kind->step(p, &event, &actions);
-    pdk__client_arm(p->client, p->kind->wake_ms(p));
-    for (size_t i = 0; i < actions.n; i++) {
-        struct pdk__action *action = &actions.list[i];
-        assert(next.op == 0 || action->op == 0); /* one request at a time */
-        if (action->kept && p->names != NULL)
-            next = kept_listing(p, action->op);
-        else if (!put(p, action))
-            next = unsent(action);
-        tell(p, action);
-    }
-    if (next.op != 0) /* a machine that waits for a reply is not done, so the participant still exists */
-        feed(p, next);
+    participant_at(a)->kind->step(participant_at(a), event, actions);
 }
 
-/* --- as a wire's owner, and as a member of the client ------------------------------------------------------------ */
-
-static void replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply)
+static int64_t wake_ms(const struct pdk__agent *a)
 {
-    struct pdk__participant *p = PDK__MEMBER(wire, struct pdk__participant, wire);
-    struct pdk__event event = reply->event;
-    if (event.kind == PDK__EV_LISTED) {
-        if (event.outcome == PDK__OK) /* first, because the participant may end with its event */
-            pdk__stray_listed(p->client, p->path, event.children, event.n_children);
-        if (event.outcome == PDK__OK)
-            keep_names(p, &event);
-        event.name = last_read(p);
-    }
-    feed(p, event);
+    const struct pdk__participant *p = PDK__MEMBER(a, struct pdk__participant, agent);
+    return p->kind->wake_ms(p);
 }
 
-static void session(struct pdk__member *m, const struct pdk__event *event) { feed(participant_of(m), *event); }
+/* --- as an agent's owner, and as a member of the client ----------------------------------------------------------- */
+
+static void complete(struct pdk__agent *a, const struct pdk__wire_reply *reply, struct pdk__event *event)
+{
+    struct pdk__participant *p = participant_at(a);
+    (void)reply;
+    if (event->kind != PDK__EV_LISTED)
+        return;
+    if (event->outcome == PDK__OK)
+        keep_names(p, event);
+    event->name = last_read(p);
+}
+
+static const struct pdk__agent_machine agent_machine = {
+    .step = step, .wake_ms = wake_ms, .put = put, .known = known, .tell = tell, .complete = complete, .done = done};
+
+static void feed(struct pdk__participant *p, struct pdk__event event) { pdk__agent_feed(&p->agent, event); }
 
 static void tick(struct pdk__member *m) { pdk__participant_tick(participant_of(m)); }
 
@@ -312,12 +282,12 @@ static bool look_again(struct pdk__member *m)
 
 static bool uses(const struct pdk__member *m, uint32_t attempt)
 {
-    const struct pdk__participant *p = PDK__MEMBER(m, struct pdk__participant, member);
+    const struct pdk__participant *p = PDK__MEMBER(m, struct pdk__participant, agent.member);
     const struct pdk__double_barrier *b = &p->machine.double_barrier;
     return p->kind == &double_barrier && (b->attempt == attempt || b->spare == attempt);
 }
 
-static const struct pdk__member_calls calls = {.session = session,
+static const struct pdk__member_calls calls = {.session = pdk__agent_session,
                                                .tick = tick,
                                                .fired = fired,
                                                .watches = watches,
@@ -330,12 +300,11 @@ static const struct pdk__member_calls calls = {.session = session,
 static int join(struct pdk__participant *p, struct pdk_client *c, const struct pdk__participant_listener *listener,
                 const char *path, struct pdk__node_data data, const struct pdk__participant_machine *kind)
 {
-    int rc = pdk__member_may_join(c, path);
+    int rc = pdk__agent_join(&p->agent, c, &agent_machine, &calls, path);
     if (rc != 0)
         return rc;
-    *p = (struct pdk__participant){.client = c, .listener = listener, .kind = kind, .path = path, .data = data};
-    p->wire = (struct pdk__wire){.client = c, .awaits_nodes = true, .reply = replied};
-    pdk__member_join(c, &p->member, &calls, path);
+    *p = (struct pdk__participant){.agent = p->agent, .listener = listener, .kind = kind, .data = data};
+    p->agent.wire.awaits_nodes = true;
     return 0;
 }
 

@@ -1,19 +1,16 @@
 /*
- * A participant of a barrier: a machine of lib/core/barrier.h or lib/core/double_barrier.h at work for a client, as a
- * member of it. It owns the machine, carries out its actions over a wire, and reports to a listener.
+ * A participant of a barrier: a machine of lib/core/barrier.h or lib/core/double_barrier.h at work for a client, by an
+ * agent. It owns the machine, sends its requests, and reports to a listener.
  */
 #ifndef PDK__PARTICIPANT_H
 #define PDK__PARTICIPANT_H
 
 #include "lib/core/barrier.h"
 #include "lib/core/double_barrier.h"
-#include "lib/zk/client.h"
-#include "lib/zk/member.h"
-#include "lib/zk/wire.h"
+#include "lib/zk/agent.h"
 
 struct pdk__participant;
 struct pdk__participant_machine;
-struct pdk__stray_entry;
 
 /* Called with the client's lock held; must not call back into the participant. After done() it is not touched again. */
 struct pdk__participant_listener {
@@ -24,23 +21,19 @@ struct pdk__participant_listener {
 };
 
 struct pdk__participant {
-    struct pdk__member member;
-    struct pdk__wire wire;
-    struct pdk_client *client;
+    struct pdk__agent agent;
     const struct pdk__participant_listener *listener;
     const struct pdk__participant_machine *kind;
     union {
         struct pdk__barrier barrier;
         struct pdk__double_barrier double_barrier;
     } machine;
-    const char *path;              /* of the barrier; borrowed until done */
-    struct pdk__node_data data;    /* of the nodes that it creates; borrowed, too */
+    struct pdk__node_data data;    /* of the nodes that it creates; borrowed until done */
     char *watched;                 /* the path of the node that was read last */
     struct pdk__index_entry entry; /* of it */
     bool watching;                 /* it was asked for, and its removal was not */
     char **names;                  /* of the last listing, while a member asks for the others' ages; or NULL */
     size_t n_names;
-    struct pdk__stray_entry *stray; /* memory for a stray, while a create may become one */
 };
 
 /* A request of the caller. */

@@ -79,7 +79,7 @@ static struct claim *new_claim(struct client *c, const struct pdk__contender *ma
             continue;
         c->n_claims += i == c->n_claims;
         *claim = (struct claim){
-            .client = c, .used = true, .turned = true, .path = zookeeper_path(real->site.path), .machine = machine};
+            .client = c, .used = true, .turned = true, .path = zookeeper_path(real->agent.path), .machine = machine};
         claim->number = ++c->world->n_claims;
         claim->confirmed = real->wish->conditions->confirmed;
         claim->tag = real->wish->rule->tag;
