@@ -2,19 +2,13 @@
 #include <iostream>
 #include <paddock.hpp>
 
-static void work(paddock::mutex &mutex)
-{
-    paddock::guard held(mutex); /* or std::unique_lock, std::lock_guard, std::scoped_lock */
-    std::cout << "held, token " << mutex.token() << std::endl;
-    /* The work: give the token to what you write to. A lock that was lost meanwhile throws at the end of the scope. */
-}
-
 int main(int argc, char **argv)
 {
     try {
         paddock::client client(argc > 1 ? argv[1] : "127.0.0.1:2181");
         paddock::mutex mutex(client, argc > 2 ? argv[2] : "/locks/orders");
-        work(mutex);
+        paddock::guard held(mutex); /* or a std::unique_lock; this one throws at its end if the lock was lost */
+        std::cout << "held, token " << mutex.token() << std::endl; /* the work: give the token to what you write to */
     } catch (const std::exception &error) {
         std::cerr << "mutex: " << error.what() << std::endl;
         return 1;

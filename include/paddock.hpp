@@ -25,7 +25,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -50,7 +49,6 @@ class error_category final : public std::error_category
   public:
     const char *name() const noexcept override { return "paddock"; }
     std::string message(int code) const override { return pdk_strerror(code); }
-
     std::error_condition default_error_condition(int code) const noexcept override
     {
         static constexpr struct {
@@ -140,13 +138,6 @@ template <class Clock, class Duration> std::int64_t timeout_ms(const std::chrono
     return timeout_ms(milliseconds(time.time_since_epoch()) - milliseconds(Clock::now().time_since_epoch()));
 }
 
-/* The value of an option, which is a day at most; -1, which every option refuses, where it is out of range. */
-inline int option_ms(std::chrono::milliseconds time)
-{
-    bool fits = time.count() >= 0 && time <= std::chrono::hours(24);
-    return fits ? static_cast<int>(time.count()) : -1;
-}
-
 /* The functions of an object, by number. The library may be about to call one while its object ends: then the number is
  * unknown, and nothing is called. */
 template <class Functions> class registry
@@ -182,7 +173,7 @@ template <class Functions> class registry
     {
         std::lock_guard<std::mutex> held(shared().mutex);
         for (auto each = shared().all.begin(); each != shared().all.end();)
-            each = each->second.expired() ? shared().all.erase(each) : std::next(each);
+            each->second.expired() ? each = shared().all.erase(each) : ++each;
         shared().all[++shared().last] = functions;
         return shared().last;
     }
@@ -210,13 +201,23 @@ template <class Self, class Native, Native *(*make)(), void (*free)(Native *)> c
     Native *native() const noexcept { return options_.get(); }
 
   protected:
-    template <class Setter, class... Args> Self &set(const char *what, Setter setter, Args... args)
+    template <class Setter, class... Args> Self &set(const char *what, Setter setter, const Args &...args)
     {
-        check(setter(native(), args...), what);
+        check(setter(native(), plain(args)...), what);
         return static_cast<Self &>(*this);
     }
 
   private:
+    template <class Value> static Value plain(Value value) { return value; }
+    static const char *plain(const std::string &text) { return text.c_str(); }
+
+    /* A day at most; -1, which every option refuses, where it is out of range. */
+    static int plain(std::chrono::milliseconds time)
+    {
+        bool fits = time.count() >= 0 && time <= std::chrono::hours(24);
+        return fits ? static_cast<int>(time.count()) : -1;
+    }
+
     std::unique_ptr<Native, ends<free>> options_;
 };
 
@@ -231,17 +232,17 @@ class client_options
   public:
     client_options &session_timeout(std::chrono::milliseconds timeout)
     {
-        return set("session timeout", pdk_client_options_set_session_timeout_ms, detail::option_ms(timeout));
+        return set("session timeout", pdk_client_options_set_session_timeout_ms, timeout);
     }
     client_options &auth(const std::string &scheme, const std::string &credentials)
     {
-        return set("authentication", pdk_client_options_add_auth, scheme.c_str(), credentials.c_str());
+        return set("authentication", pdk_client_options_add_auth, scheme, credentials);
     }
     client_options &acl(const std::string &scheme, const std::string &id, int permissions)
     {
-        return set("ACL", pdk_client_options_add_acl, scheme.c_str(), id.c_str(), permissions);
+        return set("ACL", pdk_client_options_add_acl, scheme, id, permissions);
     }
-    client_options &label(const std::string &text) { return set("label", pdk_client_options_set_label, text.c_str()); }
+    client_options &label(const std::string &text) { return set("label", pdk_client_options_set_label, text); }
 };
 
 /* The buckets of a histogram, and the sum of all values. */
@@ -320,9 +321,7 @@ class client
     explicit client(const std::string &hosts, const client_options &options = {})
     {
         pdk_client *made = nullptr;
-        int rc = pdk_client_new(&made, hosts.c_str(), options.native());
-        if (rc < 0)
-            detail::raise(rc, detail::incident<pdk_client>(nullptr, pdk_client_last_error));
+        in_time(pdk_client_new(&made, hosts.c_str(), options.native()));
         client_.reset(made);
     }
 
@@ -373,13 +372,13 @@ class lock_options : public detail::options<lock_options, pdk_lock_options, pdk_
     lock_options &look_ahead(bool yes = true) { return set("look-ahead", pdk_lock_options_set_look_ahead, yes); }
     lock_options &refuse_mixed(bool yes = true) { return set("mixed", pdk_lock_options_set_refuse_mixed, yes); }
     lock_options &unlock_nowait(bool yes = true) { return set("nowait", pdk_lock_options_set_unlock_nowait, yes); }
-    lock_options &lock_delay(std::chrono::milliseconds time)
+    lock_options &lock_delay(std::chrono::milliseconds d)
     {
-        return set("lock delay", pdk_lock_options_set_lock_delay_ms, detail::option_ms(time));
+        return set("delay", pdk_lock_options_set_lock_delay_ms, d);
     }
     lock_options &keep(unsigned turns, std::chrono::milliseconds idle = {})
     {
-        return set("keep", pdk_lock_options_set_keep, turns, detail::option_ms(idle));
+        return set("keep", pdk_lock_options_set_keep, turns, idle);
     }
 };
 
@@ -433,10 +432,9 @@ class object
 
     bool granted(int rc) const
     {
-        if (rc == PDK_EBUSY || rc == PDK_ETIMEDOUT)
-            return false;
-        check(rc);
-        return true;
+        bool not_yet = rc == PDK_EBUSY || rc == PDK_ETIMEDOUT;
+        check(not_yet ? 0 : rc);
+        return !not_yet;
     }
 
     registry<program> program_;
@@ -474,9 +472,14 @@ class object
 };
 
 /* A lock that is taken by TIMEDLOCK: with 0 it is a try. */
-template <auto timedlock, auto give_back> class lockable : public object
+template <auto make, auto timedlock, auto give_back> class lockable : public object
 {
   public:
+    lockable(client &c, const std::string &path, const lock_options &options = {})
+        : object(path.c_str(), make, c, path.c_str(), options.native())
+    {
+    }
+
     /* Lock; returns only with a grant that is valid. */
     void lock() { check(timedlock(native(), PDK_FOREVER)); }
 
@@ -521,15 +524,9 @@ template <auto timedlock, auto give_back> class lockable : public object
 /* --- locks ------------------------------------------------------------------------------------------------------- */
 
 /* As pdk_mutex. Meets Lockable and TimedLockable. An owner can lock again, as with a std::recursive_mutex. */
-class mutex : public detail::lockable<pdk_mutex_timedlock, pdk_mutex_unlock>
+class mutex : public detail::lockable<pdk_mutex_new, pdk_mutex_timedlock, pdk_mutex_unlock>
 {
   public:
-    mutex(client &c, const std::string &path, const lock_options &options = {})
-        : lockable(path.c_str(), pdk_mutex_new, c, path.c_str(), options.native())
-    {
-    }
-
-  protected:
     using lockable::lockable;
 };
 
@@ -547,20 +544,14 @@ class multi_mutex : public mutex
 
 /* As pdk_rwlock. Meets Lockable and TimedLockable for writing, SharedLockable and SharedTimedLockable for reading.
  * Each unlock gives back what the thread took last. */
-class shared_mutex : public detail::lockable<pdk_rwlock_timedwrlock, pdk_rwlock_unlock>
+class shared_mutex : public detail::lockable<pdk_rwlock_new, pdk_rwlock_timedwrlock, pdk_rwlock_unlock>
 {
   public:
-    shared_mutex(client &c, const std::string &path, const lock_options &options = {})
-        : lockable(path.c_str(), pdk_rwlock_new, c, path.c_str(), options.native())
-    {
-    }
+    using lockable::lockable;
 
     void lock_shared() { check(pdk_rwlock_rdlock(native())); }
-    bool try_lock_shared() { return shared_in_time(0); }
-    template <class Time> bool try_lock_shared_for(const Time &time)
-    {
-        return shared_in_time(detail::timeout_ms(time));
-    }
+    bool try_lock_shared() { return read(0); }
+    template <class Time> bool try_lock_shared_for(const Time &time) { return read(detail::timeout_ms(time)); }
     template <class Time> bool try_lock_shared_until(const Time &time) { return try_lock_shared_for(time); }
     void unlock_shared() noexcept { unlock(); }
 
@@ -568,7 +559,7 @@ class shared_mutex : public detail::lockable<pdk_rwlock_timedwrlock, pdk_rwlock_
     void downgrade() { check(pdk_rwlock_downgrade(native())); }
 
   private:
-    bool shared_in_time(std::int64_t ms) { return granted(pdk_rwlock_timedrdlock(native(), ms)); }
+    bool read(std::int64_t ms) { return granted(pdk_rwlock_timedrdlock(native(), ms)); }
 };
 
 /* --- guards ------------------------------------------------------------------------------------------------------ */
@@ -603,15 +594,11 @@ template <class Lock> class scope
 } // namespace detail
 
 /* As std::lock_guard, and for reading as std::shared_lock. */
-template <class Lock> class guard : public detail::scope<Lock>
-{
-  public:
+template <class Lock> struct guard : detail::scope<Lock> {
     explicit guard(Lock &lock) : detail::scope<Lock>(lock, &Lock::lock) {}
 };
 
-template <class Lock> class shared_guard : public detail::scope<Lock>
-{
-  public:
+template <class Lock> struct shared_guard : detail::scope<Lock> {
     explicit shared_guard(Lock &lock) : detail::scope<Lock>(lock, &Lock::lock_shared) {}
 };
 
@@ -675,20 +662,20 @@ class semaphore : public detail::object
     }
 
     /* Acquire N permits, all or none. */
-    permit acquire(unsigned n = 1)
-    {
-        pdk_grant *taken = nullptr;
-        check(pdk_semaphore_acquire(native(), n, &taken));
-        return permit(taken);
-    }
+    permit acquire(unsigned n = 1) { return *take(n, PDK_FOREVER); }
 
     /* Empty when fewer are free. */
-    std::optional<permit> try_acquire(unsigned n = 1) { return try_acquire_for(std::chrono::seconds(0), n); }
-
+    std::optional<permit> try_acquire(unsigned n = 1) { return take(n, 0); }
     template <class Time> std::optional<permit> try_acquire_for(const Time &time, unsigned n = 1)
     {
+        return take(n, detail::timeout_ms(time));
+    }
+
+  private:
+    std::optional<permit> take(unsigned n, std::int64_t ms)
+    {
         pdk_grant *taken = nullptr;
-        bool all = granted(pdk_semaphore_timedacquire(native(), n, detail::timeout_ms(time), &taken));
+        bool all = granted(pdk_semaphore_timedacquire(native(), n, ms, &taken));
         return all ? std::optional<permit>(taken) : std::nullopt;
     }
 };

@@ -28,8 +28,8 @@ typedef enum pdk_stat {
     PDK_STAT_ACQUIRES = 0,       /* requests */
     PDK_STAT_GRANTS = 1,         /* that were granted, in each of three ways: */
     PDK_STAT_SERVER_GRANTS = 2,  /* by the servers, for a node of their own */
-    PDK_STAT_HANDOVERS = 3,      /* by another owner in this process (pdk_lock_options_set_local_handover()) */
-    PDK_STAT_REUSES = 4,         /* by a node that stayed (pdk_lock_options_set_idle_hold_ms()) */
+    PDK_STAT_HANDOVERS = 3,      /* by another owner in this process (pdk_lock_options_set_keep()) */
+    PDK_STAT_REUSES = 4,         /* by a node that stayed (pdk_lock_options_set_keep()) */
     PDK_STAT_FAILURES = 5,       /* requests that were not granted; pdk_stats_failures() has them by error */
     PDK_STAT_LOSSES = 6,         /* grants that were LOST before they were released; pdk_stats_losses() by reason */
     PDK_STAT_WAITING = 7,        /* requests that wait now */

@@ -1,7 +1,7 @@
 /*
  * An agent: a machine of the core at work for a client, as a member of it. The agent feeds events to the machine, and
- * carries out what is alike for all machines: requests that cannot be sent, strays, watches that end, the end. What
- * differs is in the table of its owner: a claim, or a participant of a barrier.
+ * carries out what is alike for all machines: requests that cannot be sent, strays, watches that end, the end. The rest
+ * is in the table of its owner: a claim, or a participant of a barrier.
  *
  * All with the client's lock held.
  */
@@ -16,9 +16,9 @@
 struct pdk__agent;
 struct pdk__stray_entry;
 
-/* The machine, and what its owner makes of its actions. */
+/* The machine, and its actions in the hands of the owner. */
 struct pdk__agent_machine {
-    /* One step. What is to be known of it by its owner is noted here. */
+    /* One step. The owner notes here all that it must know of it. */
     void (*step)(struct pdk__agent *a, const struct pdk__event *event, struct pdk__actions *actions);
     int64_t (*wake_ms)(const struct pdk__agent *a);
 
