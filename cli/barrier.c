@@ -39,8 +39,7 @@ struct barrier {
     char **argv;
     /* at work */
     pdk_client *client;
-    pdk_barrier *simple;
-    pdk_barrier *member;
+    pdk_barrier *barrier;
     struct pdk__cli_spawned companion;
     int signals;
     char why[256]; /* the last call has failed */
@@ -127,10 +126,7 @@ static int parse(struct barrier *b, int argc, char **argv)
 /* The reason of a failure is the calling thread's. */
 static int note(struct barrier *b, int rc)
 {
-    if (b->member != NULL)
-        pdk_barrier_last_error(b->member, b->why, sizeof b->why);
-    else
-        pdk_barrier_last_error(b->simple, b->why, sizeof b->why);
+    pdk_barrier_last_error(b->barrier, b->why, sizeof b->why);
     return rc;
 }
 
@@ -139,22 +135,22 @@ static int call_simple(void *arg)
     struct barrier *b = arg;
     const struct pdk__cli_options *o = &b->options;
     if (b->task == WAIT)
-        return note(b, pdk_barrier_wait(b->simple, o->wait_ms));
+        return note(b, pdk_barrier_wait(b->barrier, o->wait_ms));
     int64_t patience_ms = o->wait_ms > 0 || o->wait_ms == PDK_FOREVER ? o->wait_ms : o->connect_ms;
-    return note(b,
-                b->task == SET ? pdk_barrier_set(b->simple, patience_ms) : pdk_barrier_remove(b->simple, patience_ms));
+    return note(b, b->task == SET ? pdk_barrier_set(b->barrier, patience_ms)
+                                  : pdk_barrier_remove(b->barrier, patience_ms));
 }
 
 static int call_enter(void *arg)
 {
     struct barrier *b = arg;
-    return note(b, pdk_barrier_enter(b->member, b->options.wait_ms));
+    return note(b, pdk_barrier_enter(b->barrier, b->options.wait_ms));
 }
 
 static int call_leave(void *arg)
 {
     struct barrier *b = arg;
-    return note(b, pdk_barrier_leave(b->member, b->leave_ms));
+    return note(b, pdk_barrier_leave(b->barrier, b->leave_ms));
 }
 
 static void report(const struct barrier *b, const char *what)
@@ -202,14 +198,13 @@ static int print_json(const struct barrier *b, bool set)
 static int run_simple(struct barrier *b)
 {
     int signal = 0;
-    int rc = pdk_barrier_new(&b->simple, b->client, b->options.path);
+    int rc = pdk_barrier_new(&b->barrier, b->client, b->options.path);
     if (rc == 0)
         rc = pdk__cli_call_run(b->signals, call_simple, b, &signal);
     int status = judge(b, rc, signal, b->task == WAIT ? "the barrier is set" : "no answer in time");
     bool late = b->task == WAIT && rc == PDK_ETIMEDOUT && signal == 0;
     if (b->json && (rc == 0 || late) && print_json(b, late || b->task == SET) != 0)
         status = STATUS_INTERNAL;
-    pdk_barrier_free(b->simple);
     return status;
 }
 
@@ -253,7 +248,7 @@ static int stay(struct barrier *b)
 static int run_member(struct barrier *b)
 {
     int signal = 0;
-    int rc = pdk_barrier_new_double(&b->member, b->client, b->options.path, (unsigned)b->members);
+    int rc = pdk_barrier_new_double(&b->barrier, b->client, b->options.path, (unsigned)b->members);
     if (rc == 0)
         rc = pdk__cli_call_run(b->signals, call_enter, b, &signal);
     if (rc == 0 && signal == 0)
@@ -305,7 +300,7 @@ static int run(struct barrier *b)
     }
     if (b->client != NULL)
         pdk_client_close(b->client);
-    pdk_barrier_free(b->member);
+    pdk_barrier_free(b->barrier);
     pdk_client_free(b->client);
     return status;
 }

@@ -5,11 +5,11 @@
  *  - Those of <paddock/lock.h> apply: a grant is a belief, LOST is final, a token has to go with what is written.
  *  - An error is a std::system_error whose code is of paddock::category(): a pdk_error. code() == std::errc::timed_out
  *    and the like work, too.
- *  - The standard's unlock() must not throw. A lock that was lost while it was held is not silent all the same: unlock()
- *    passes the error to the function that on_unlock_error() has set, and without one writes a line to the standard
- *    error. A paddock::guard throws it instead, at the end of its scope; release() throws it at once.
- *  - An object must outlive the calls that use it, and a client its locks. All classes but the guards can be moved, also
- *    while they are held, but not while a call of them is under way.
+ *  - The standard's unlock() must not throw. A lock that was lost while it was held is not silent all the same:
+ *    unlock() passes the error to the function that on_unlock_error() has set, and without one writes a line to the
+ *    standard error. A paddock::guard throws it instead, at the end of its scope; release() throws it at once.
+ *  - An object must outlive the calls that use it, and a client its locks. All classes but the guards can be moved,
+ *    also while they are held, but not while a call of them is under way.
  *  - Functions that are set as callbacks run on the client's callback thread. They must not throw, nor wait for a lock.
  *    One that runs while its object ends goes on in its own time.
  *
@@ -187,7 +187,8 @@ template <auto end> struct ends {
     template <class Native> void operator()(Native *native) const noexcept { end(native); }
 };
 
-/* Options of the library, and the setters that a class derived from it has: SELF, of which a setter returns the object. */
+/* Options of the library, and the setters that a class derived from it has: SELF, of which a setter returns the
+ * object. */
 template <class Self, class Native, Native *(*make)(), void (*free)(Native *)> class options
 {
   public:
@@ -356,7 +357,7 @@ class client
     std::unique_ptr<pdk_client, detail::ends<pdk_client_free>> client_;
 };
 
-/* --- what the locks have in common --------------------------------------------------------------------------------- */
+/* --- what the locks have in common ------------------------------------------------------------------------------- */
 
 /* As pdk_lock_options; each setter throws the error of its namesake. A lock for which one has no meaning throws
  * PDK_ENOTSUP. A lock copies what it needs. */

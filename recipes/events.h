@@ -1,10 +1,10 @@
 /*
- * Events of a lock on their way to the program: to its callback, and to a descriptor that it polls. Each of the two gets
- * all of them, in order. A program that lets more than 16 wait loses some in the middle, and never the last one of a
- * sort: a change of the grant, a request for it, a place in the queue.
+ * Events of a lock on their way to the program: to its callback, and to a descriptor that it polls. Each of the two
+ * gets all of them, in order. A program that lets more than 16 wait loses some in the middle, and never the last one of
+ * a sort: a change of the grant, a request for it, a place in the queue.
  *
- * Each has a queue of its own, allocated when the program asks for it and not when an event comes: a report cannot fail.
- * Most locks have neither.
+ * Each has a queue of its own, allocated when the program asks for it and not when an event comes: a report cannot
+ * fail. Most locks have neither.
  */
 #ifndef PDK__EVENTS_H
 #define PDK__EVENTS_H

@@ -277,8 +277,8 @@ int pdk__unlock(struct pdk__holds *h, const struct pdk__rule *rule)
     return rc == 0 ? end(h, h->verbs->release, release(h, find_unlockable(h, rule))) : rc;
 }
 
-/* RC is of the end of the grant under which that by RULE was made. That one may be over when the thread wakes. Where it is
- * not, it takes nothing from it that another client had deleted the node of the other. */
+/* RC is of the end of the grant under which that by RULE was made. That one may be over when the thread wakes. Where it
+ * is not, it takes nothing from it that another client had deleted the node of the other. */
 static int judge_change(struct pdk__holds *h, const struct pdk__rule *rule, int rc)
 {
     pdk__client_refresh(h->lock.object.client);

@@ -74,8 +74,8 @@ size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size);
  */
 int pdk_barrier_set(pdk_barrier *b, int64_t timeout_ms);
 
-/* Remove the barrier: delete its node. A barrier that is not set is a success. As pdk_barrier_set(). The trap: a repeated
- * request can remove a barrier that was set again meanwhile. */
+/* Remove the barrier: delete its node. A barrier that is not set is a success. As pdk_barrier_set(). The trap: a
+ * repeated request can remove a barrier that was set again meanwhile. */
 int pdk_barrier_remove(pdk_barrier *b, int64_t timeout_ms);
 
 /*

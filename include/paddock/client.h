@@ -131,7 +131,8 @@ int pdk_client_options_set_clock(pdk_client_options *o, int tick_ms, int margin_
 /* Called when the session has changed. A state that ended before the callback could run is not reported. */
 typedef void (*pdk_session_cb)(pdk_client *c, pdk_session_state state, void *arg);
 
-/* Set the callback for changes of the session; NULL, the default, for none. The client copies CB and ARG. PDK_EINVAL. */
+/* Set the callback for changes of the session; NULL, the default, for none. The client copies CB and ARG.
+ * PDK_EINVAL. */
 int pdk_client_options_set_on_session(pdk_client_options *o, pdk_session_cb cb, void *arg);
 
 /*

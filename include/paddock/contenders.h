@@ -191,8 +191,8 @@ const char *pdk_contender_text(const pdk_contender_list *list, size_t i, pdk_con
  *
  * The node of a Paddock contender keeps its own data after that word and a space, so that lists still show its
  * owner. When Curator's Revoker has overwritten the data, the contender writes them back in that form. The data of
- * other libraries' nodes are overwritten. A holder reports the request to the program
- * (PDK_EVENT_REVOKED), and so does a Curator lock that was made revocable. Other libraries ignore it.
+ * other libraries' nodes are overwritten. A holder reports the request to the program (PDK_EVENT_REVOKED), and so does
+ * a Curator lock that was made revocable. Other libraries ignore it.
  *
  * PDK_ENOENT: that node is deleted; a new node of its name was left alone.
  * PDK_EACCES: the ACL of the node does not permit this client to WRITE, or did not permit to READ when it was listed.

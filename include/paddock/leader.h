@@ -4,7 +4,8 @@
  *
  * Caveats, first:
  *  - To lead is a belief, as holding a lock is (lock.h). Check that pdk_lock_state() is PDK_HELD before each step that
- *    only a leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller tokens.
+ *    only a leader may take. Pass the term's token to every resource that is written to, and let it refuse smaller
+ *    tokens.
  *  - PDK_SUSPECT is not yet the end of a term, but no longer a licence to work: stop, and wait for PDK_HELD or
  *    PDK_EVENT_DEPOSED.
  *  - PDK_EVENT_DEPOSED ends a term, not the candidacy. The object becomes a candidate again unasked, at the end of the

@@ -10,9 +10,9 @@
  *    pdk_lock_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and
  *    lock again.
- *  - Another client may delete the lock's node, as `paddock break` does. The holder then becomes LOST within a twentieth
- *    of the session timeout and one round trip (a leader within the round trip). Until then another contender can hold
- *    the lock, too.
+ *  - Another client may delete the lock's node, as `paddock break` does. The holder then becomes LOST within a
+ *    twentieth of the session timeout and one round trip (a leader within the round trip). Until then another contender
+ *    can hold the lock, too.
  *  - Unlock, or close the client, before the process ends. Without either, the servers keep the node for one session
  *    timeout, and the next contender waits for that long.
  *  - Re-entry is counted per thread and per object: two objects on one path exclude each other, also in one thread.
@@ -167,23 +167,23 @@ int pdk_lock_options_set_unlock_nowait(pdk_lock_options *o, bool nowait);
  *
  * With turns, the threads that lock one path through objects of one client wait in the process while the process holds
  * the lock or waits for it, in the order of their calls; so do asynchronous locks. The objects are those with this
- * option and the same data, least token, confirmation, lock delay and look-ahead. An unlock hands the lock to the next of
- * them. After TURNS times it is released, and the node for the next of them is created at the end of the servers' queue:
- * two processes that both want the lock all the time have about the same number of turns. While the lock is in the hands
- * of this process, a try answers PDK_EBUSY without a request, and pdk_lock_ahead() tells the place of the process's node.
- * A lost grant is its last owner's; those that wait contend again. A failure is told to all that wait. The identity of a
- * node is that of the thread that created it, not that of the owner.
+ * option and the same data, least token, confirmation, lock delay and look-ahead. An unlock hands the lock to the next
+ * of them. After TURNS times it is released, and the node for the next of them is created at the end of the servers'
+ * queue: two processes that both want the lock all the time have about the same number of turns. While the lock is in
+ * the hands of this process, a try answers PDK_EBUSY without a request, and pdk_lock_ahead() tells the place of the
+ * process's node. A lost grant is its last owner's; those that wait contend again. A failure is told to all that wait.
+ * The identity of a node is that of the thread that created it, not that of the owner.
  *
  * With an idle time, the node stays when nobody waits for a turn. The unlock returns 0 at once, and pdk_lock_state() is
- * PDK_FREE. The next lock through the object, or through one that takes turns with it, takes the node over. The node goes
- * when another contender appears, when the time ends, with pdk_lock_free() unless another such object keeps it, and with
- * pdk_client_close(). To notice another contender, the client watches the children of PATH from the first idle moment of
- * a node on: one request for each node, not for each unlock, and the contender is served at most one round trip later.
- * The client renews its session as for a lock that is held. Of a read/write lock the next lock of the same mode takes the
- * node over, and one of the other mode gives it up first; a read lock that was taken under a write lock is not kept. A
- * kept read lock gives way to a writer, and not to readers. It cannot tell them apart without a listing, so the writer is
- * served at most two round trips later, and after four listings that have shown no writer the node goes with the next
- * change.
+ * PDK_FREE. The next lock through the object, or through one that takes turns with it, takes the node over. The node
+ * goes when another contender appears, when the time ends, with pdk_lock_free() unless another such object keeps it,
+ * and with pdk_client_close(). To notice another contender, the client watches the children of PATH from the first idle
+ * moment of a node on: one request for each node, not for each unlock, and the contender is served at most one round
+ * trip later. The client renews its session as for a lock that is held. Of a read/write lock the next lock of the same
+ * mode takes the node over, and one of the other mode gives it up first; a read lock that was taken under a write lock
+ * is not kept. A kept read lock gives way to a writer, and not to readers. It cannot tell them apart without a listing,
+ * so the writer is served at most two round trips later, and after four listings that have shown no writer the node
+ * goes with the next change.
  *
  * A grant that is not HELD is never kept, nor one that a client has asked for (PDK_EVENT_REVOKED).
  *
@@ -269,8 +269,9 @@ int pdk_lock_ahead(pdk_lock *l, int64_t *ahead);
 struct zoo_op; /* of <zookeeper/zookeeper.h> */
 
 /*
- * Fill *OP with a check that the node of the caller's grant (by the rule of pdk_lock_state()) exists, the one under path
- * I, from 0. In a transaction of the caller's own, zoo_amulti() commits with it while the lock is held, or not at all.
+ * Fill *OP with a check that the node of the caller's grant (by the rule of pdk_lock_state()) exists, the one under
+ * path I, from 0. In a transaction of the caller's own, zoo_amulti() commits with it while the lock is held, or not at
+ * all.
  *
  * The servers decide, so neither a belief nor a clock is involved. No name is ever used twice, so a late transaction is
  * refused, too.
@@ -324,10 +325,10 @@ typedef enum pdk_event_kind {
      * pdk_contender_revoke() writes it before a space and the node's own data.
      *
      * A request is reported at most once per grant. A request that was written to a waiter's node is reported after the
-     * grant, possibly before a blocking lock call has returned. The library reads its node only once a wait or a hold has
-     * lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The grant may just have
-     * been released. Of a multi-lock and of permits it is reported once for each path and permit that is asked for. A
-     * node that its own session may not READ cannot carry a request.
+     * grant, possibly before a blocking lock call has returned. The library reads its node only once a wait or a hold
+     * has lasted for a twentieth of the session timeout: a shorter hold is not told of a request. The grant may just
+     * have been released. Of a multi-lock and of permits it is reported once for each path and permit that is asked
+     * for. A node that its own session may not READ cannot carry a request.
      */
     PDK_EVENT_REVOKED = 3,
     /* Of a leader (leader.h). */
@@ -348,9 +349,9 @@ typedef struct pdk_event {
  * the middle. It never loses the last change of a grant, the last request for it, or the last place. */
 typedef void (*pdk_event_cb)(pdk_lock *l, const pdk_event *event, void *arg);
 
-/* Set the callback for events; NULL for none. Before the first lock, or from the thread that unlocks: an event that comes
- * without a callback is not reported. One that is about to run while another thread frees the lock still runs: ARG must
- * last until pdk_client_close() has returned. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
+/* Set the callback for events; NULL for none. Before the first lock, or from the thread that unlocks: an event that
+ * comes without a callback is not reported. One that is about to run while another thread frees the lock still runs:
+ * ARG must last until pdk_client_close() has returned. PDK_EINVAL, PDK_EFORKED, PDK_ENOMEM: all is as before. */
 int pdk_lock_on_event(pdk_lock *l, pdk_event_cb cb, void *arg);
 
 /*
@@ -363,8 +364,8 @@ int pdk_lock_on_event(pdk_lock *l, pdk_event_cb cb, void *arg);
  */
 int pdk_lock_fd(pdk_lock *l);
 
-/* Take the oldest event that waits, without blocking. Returns 1 when there was one, 0 when there was none. Events over 16
- * are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
+/* Take the oldest event that waits, without blocking. Returns 1 when there was one, 0 when there was none. Events over
+ * 16 are lost as with the callback. PDK_EINVAL, PDK_EFORKED. */
 int pdk_lock_next_event(pdk_lock *l, pdk_event *event);
 
 /*
@@ -373,8 +374,9 @@ int pdk_lock_next_event(pdk_lock *l, pdk_event *event);
  * 127.0.0.1:2181)", "unlock /locks/a: the lock was lost while it was held: its node is deleted".
  *
  * Any thread; the text is kept per thread. If the calling thread's last call on the object failed, the text describes
- * that call, unless that was refused for its arguments alone. Otherwise it describes the last failure since the last grant that came without a call: a loss, or the
- * outcome of an asynchronous call. It is "" when there was none. Queries such as pdk_lock_state() do not change it.
+ * that call, unless that was refused for its arguments alone. Otherwise it describes the last failure since the last
+ * grant that came without a call: a loss, or the outcome of an asynchronous call. It is "" when there was none. Queries
+ * such as pdk_lock_state() do not change it.
  *
  * A request may wait on a link that is too slow for the session timeout. Any other thread then reads "lock /locks/a:
  * not granted yet: connected, but the session cannot be confirmed in time: round trip 2.4 s, session timeout 6 s". A
@@ -402,8 +404,8 @@ size_t pdk_lock_last_error(pdk_lock *l, char *buf, size_t size);
  * callback could run. PDK_EBUSY, PDK_EDISCONNECTED: with a timeout of 0 a request is a try. */
 typedef void (*pdk_lock_cb)(int rc, void *arg);
 
-/* Ask a request that waits to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was faster.
- * Any number of times, also after the callback. PDK_EINVAL, PDK_EFORKED. */
+/* Ask a request that waits to give up. Its callback still comes, with PDK_ECANCELED, or with 0 when the grant was
+ * faster. Any number of times, also after the callback. PDK_EINVAL, PDK_EFORKED. */
 int pdk_grant_cancel(pdk_grant *g);
 
 /*
@@ -442,12 +444,13 @@ int pdk_grant_ahead(pdk_grant *g, int64_t *ahead);
 /* The number of its nodes: of permits, or of paths; else 1. 0 for NULL. */
 unsigned pdk_grant_count(pdk_grant *g);
 
-/* The name of its node I, from 0, as pdk_lock_node(); of a multi-lock on path I as given, of a semaphore under "leases".
- * "" without a grant. */
+/* The name of its node I, from 0, as pdk_lock_node(); of a multi-lock on path I as given, of a semaphore under
+ * "leases". "" without a grant. */
 size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size);
 
-/* Fill *OP for node I, from 0, as pdk_lock_guard(): the transaction commits only while that node is there. A transaction
- * of all of them has a check for each. PDK_EINVAL: there is no node I. PDK_EPERM, PDK_ELOST, PDK_ENOMEM, PDK_EFORKED. */
+/* Fill *OP for node I, from 0, as pdk_lock_guard(): the transaction commits only while that node is there. A
+ * transaction of all of them has a check for each. PDK_EINVAL: there is no node I. PDK_EPERM, PDK_ELOST, PDK_ENOMEM,
+ * PDK_EFORKED. */
 int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *op);
 
 #ifdef __cplusplus

@@ -7,8 +7,8 @@
  *  - Curator's InterProcessMutex on the same path and a pdk_mutex exclude each other. A Curator read/write lock or
  *    latch on the same path does not: give every lock a path of its own.
  *  - When one path of several is lost, all are: the state is PDK_LOST. The nodes on the other paths stay until the
- *    program unlocks, because it may be at work under them still. So a program that overlooks the loss keeps others from
- *    those paths, as long as its session lives; after a session timeout the log warns.
+ *    program unlocks, because it may be at work under them still. So a program that overlooks the loss keeps others
+ *    from those paths, as long as its session lives; after a session timeout the log warns.
  *  - Two multi-locks never wait for each other, whatever paths they share. One transaction makes the nodes on all
  *    paths, so every queue has them in one order.
  *  - A multi-lock and a program that locks the same paths one by one, in another order, can wait for each other, as
@@ -70,14 +70,14 @@ int pdk_mutex_new_several(pdk_mutex **m, pdk_client *c, const char *const *paths
 int pdk_mutex_lock(pdk_mutex *m);
 
 /*
- * Lock if the lock is free; of several paths if all are. The call lists before it writes: when the lock is held, nothing
- * is written. It waits for the answers of a server, and for no connection.
+ * Lock if the lock is free; of several paths if all are. The call lists before it writes: when the lock is held,
+ * nothing is written. It waits for the answers of a server, and for no connection.
  *
  * PDK_EBUSY: the lock is held, or was released so recently that the server does not know it yet; or its node is idle
  * (pdk_lock_options_set_keep()). Also: the lock was granted, and the grant was over when the call returned.
- * PDK_EDISCONNECTED: no server is connected, or none yet (pdk_client_wait()); or the connection ended during the call, or
- * no server answered within one session timeout. No grant; a node that may have been made is deleted in the background.
- * Otherwise as pdk_mutex_lock().
+ * PDK_EDISCONNECTED: no server is connected, or none yet (pdk_client_wait()); or the connection ended during the call,
+ * or no server answered within one session timeout. No grant; a node that may have been made is deleted in the
+ * background. Otherwise as pdk_mutex_lock().
  */
 int pdk_mutex_trylock(pdk_mutex *m);
 

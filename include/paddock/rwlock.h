@@ -7,8 +7,8 @@
  *  - Readers and writers queue in one order, that in which the servers created their nodes. A reader that comes after a
  *    waiting writer waits for it. A thread that holds the lock re-enters it in the same mode at once, also while a
  *    writer waits.
- *  - No thread can turn its read lock into a write lock: two readers that tried would wait for each other. The answer is
- *    PDK_EDEADLK, at once.
+ *  - No thread can turn its read lock into a write lock: two readers that tried would wait for each other. The answer
+ *    is PDK_EDEADLK, at once.
  *  - A writer can go on as a reader, and no writer comes between (pdk_rwlock_downgrade()). The token stays.
  *  - Curator's InterProcessReadWriteLock on the same path and a pdk_rwlock exclude each other as their modes demand. A
  *    pdk_mutex on the path is one more writer. Locks of other libraries count as writers when they are ahead, and may
@@ -66,8 +66,8 @@ int pdk_rwlock_timedwrlock(pdk_rwlock *l, int64_t timeout_ms);
 int pdk_rwlock_unlock(pdk_rwlock *l);
 
 /*
- * Go on as a reader: lock for reading, under the write lock of the calling thread, and unlock one level of that. No writer
- * comes between, and the token stays.
+ * Go on as a reader: lock for reading, under the write lock of the calling thread, and unlock one level of that. No
+ * writer comes between, and the token stays.
  *
  * 0: the thread reads. PDK_EUNKNOWN, PDK_EACCES: it reads, and the node of the write lock may be left, as after
  * pdk_mutex_unlock().

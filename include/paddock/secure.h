@@ -37,8 +37,8 @@ bool pdk_has(pdk_feature feature);
  * none.
  *
  * It is called for each connection that needs it, on a thread of the library or of ZooKeeper's client. It must not call
- * the library. BUF is overwritten after its use. ARG is borrowed until pdk_client_close() has returned. Close waits 500 ms for a call
- * that is under way; one that lasts longer has ARG until it returns.
+ * the library. BUF is overwritten after its use. ARG is borrowed until pdk_client_close() has returned. Close waits 500
+ * ms for a call that is under way; one that lasts longer has ARG until it returns.
  */
 typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
 
@@ -47,8 +47,8 @@ typedef int (*pdk_secret_cb)(char *buf, size_t size, void *arg);
  * the client's own certificate with its chain, and its private key. PASSWORD gives the password of KEY; it may be NULL
  * when KEY has none.
  *
- * A server is accepted when one of the authorities in CA has signed its certificate, when that is valid now and made for
- * servers, and when it names one of the hosts of the list by which the client was created. With ANY_NAME the name
+ * A server is accepted when one of the authorities in CA has signed its certificate, when that is valid now and made
+ * for servers, and when it names one of the hosts of the list by which the client was created. With ANY_NAME the name
  * does not matter.
  *
  * The library copies the names of the files. They are read on a thread of the library, for the first time inside
@@ -72,13 +72,13 @@ int pdk_client_options_set_tls(pdk_client_options *o, const char *ca, const char
 /*
  * Authenticate by SASL: by MECHANISM ("DIGEST-MD5", or another that the system's Cyrus SASL knows), as USER.
  *
- * PASSWORD gives the user's password; it may be NULL for a mechanism that needs none. Its bytes stay in memory until the
- * handle is closed, and are overwritten then. A server that refuses ends the client: PDK_EAUTH.
+ * PASSWORD gives the user's password; it may be NULL for a mechanism that needs none. Its bytes stay in memory until
+ * the handle is closed, and are overwritten then. A server that refuses ends the client: PDK_EAUTH.
  *
  * The trap: SASL hides the password of DIGEST-MD5 on the network, and nothing else. All that follows is plain text.
  *
- * Cyrus SASL has one state for the process, which the first client locks by sasl_set_mutex(). A program that itself calls
- * sasl_client_init() before must call sasl_set_mutex() before that.
+ * Cyrus SASL has one state for the process, which the first client locks by sasl_set_mutex(). A program that itself
+ * calls sasl_client_init() before must call sasl_set_mutex() before that.
  *
  * PDK_ENOTSUP: ZooKeeper's client has no SASL; O is not changed.
  * PDK_EINVAL: MECHANISM or USER is NULL or empty; or O has TLS.

@@ -6,8 +6,8 @@
  *  - Counters begin at 0 with each client, and only grow. PDK_STAT_WAITING and PDK_STAT_HELD are levels.
  *  - Times have a resolution of 1 ms. A histogram has fixed bounds.
  *  - A lock that its owner locks again is not counted. Nor is a call that is refused for its arguments or its thread. A
- *    try that finds the lock with another thread of the object is counted. A request that the library makes again, after
- *    a grant that was lost before its caller woke, counts again.
+ *    try that finds the lock with another thread of the object is counted. A request that the library makes again,
+ *    after a grant that was lost before its caller woke, counts again.
  *  - A multi-lock, or an acquisition of several permits, is one request and one grant. Each term of a leader is one.
  *
  * At any moment PDK_STAT_ACQUIRES is PDK_STAT_GRANTS, PDK_STAT_FAILURES and PDK_STAT_WAITING together.

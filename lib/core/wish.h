@@ -1,6 +1,6 @@
 /*
- * A wish: one request for a lock, described once. The recipe fills it. The hold, its claims and their machines borrow it,
- * until nothing of the request is left.
+ * A wish: one request for a lock, described once. The recipe fills it. The hold, its claims and their machines borrow
+ * it, until nothing of the request is left.
  */
 #ifndef PDK__WISH_H
 #define PDK__WISH_H

@@ -344,7 +344,7 @@ static void join_batch(struct pdk__claim *claim)
         pdk__batch_join(claim->site.batch, &claim->seat);
 }
 
-/* --- as an agent's owner, and as a member -------------------------------------------------------------------------- */
+/* --- as an agent's owner, and as a member ------------------------------------------------------------------------ */
 
 static void complete(struct pdk__agent *a, const struct pdk__wire_reply *reply, struct pdk__event *event)
 {

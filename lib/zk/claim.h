@@ -40,11 +40,11 @@ struct pdk__report {
 /* Called with the client's lock held; must not call back into the claim. After DONE the claim is not touched again. */
 typedef void pdk__claim_reported(struct pdk__claim *claim, const struct pdk__report *report);
 
-/* The node of a wish that a claim contends with: what differs from one to the next. */
+/* The node of a wish that a claim contends with: what differs from one to the next. The batch makes it together with
+ * the nodes of other claims, and is borrowed until done. */
 struct pdk__site {
-    struct pdk__batch
-        *batch;     /* makes the node with those of other claims; borrowed until done. NULL: the claim makes it */
-    unsigned spent; /* as in the machine */
+    struct pdk__batch *batch; /* NULL: the claim makes it alone */
+    unsigned spent;           /* as in the machine */
 };
 
 struct pdk__claim {

@@ -54,7 +54,8 @@ int pdk__participant_enter(struct pdk__participant *p, struct pdk_client *c,
                            const struct pdk__participant_listener *listener, const char *path,
                            struct pdk__node_data data, size_t count, const struct pdk__participant_wish *wish);
 
-/* It leaves; or, before it has entered, and while it leaves, the caller waits no more. WISH may be NULL for the latter. */
+/* It leaves; or, before it has entered, and while it leaves, the caller waits no more. WISH may be NULL for the
+ * latter. */
 void pdk__participant_release(struct pdk__participant *p, const struct pdk__participant_wish *wish);
 
 /* Time has passed; and when that is next of use, PDK__NEVER for never. */
