@@ -3,7 +3,6 @@
 #include "lib/assert.h"
 #include "lib/zk/account.h"
 #include "recipes/grant.h"
-#include "recipes/held.h"
 #include <stdio.h>
 
 /* --- from begin to end ------------------------------------------------------------------------------------------- */
@@ -128,31 +127,72 @@ const char *pdk_lock_path(pdk_lock *l, unsigned i)
     return several != NULL ? several->paths[several->numbers[i]] : l->object.path;
 }
 
-pdk_state pdk_lock_state(pdk_lock *l) { return pdk__asked_state(object_of(l)); }
+/* The grant that is asked about; NULL: none. With the client's lock. */
+static struct pdk__hold *asked(pdk_lock *l)
+{
+    const struct pdk__object_kind *kind = l->object.kind;
+    return kind->asked != NULL ? kind->asked(&l->object) : NULL;
+}
 
-int64_t pdk_lock_valid_ms(pdk_lock *l) { return pdk__asked_valid_ms(object_of(l)); }
+pdk_state pdk_lock_state(pdk_lock *l)
+{
+    int rc = pdk__object_ask(object_of(l));
+    if (rc != 0)
+        return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
+    pdk_state state = pdk__hold_state(asked(l));
+    pdk__object_leave(&l->object);
+    return state;
+}
+
+int64_t pdk_lock_valid_ms(pdk_lock *l)
+{
+    if (pdk__object_ask(object_of(l)) != 0)
+        return 0;
+    int64_t left_ms = pdk__hold_valid_ms(asked(l));
+    pdk__object_leave(&l->object);
+    return left_ms;
+}
 
 int pdk_lock_token(pdk_lock *l, int64_t *token, uint64_t *turn)
 {
     int rc = may_ask(l);
-    return rc == 0 ? pdk__asked_token(&l->object, token, turn) : rc;
+    if (rc != 0 || (rc = pdk__object_ask(&l->object)) != 0)
+        return rc;
+    rc = pdk__hold_token(asked(l), token, turn);
+    pdk__object_leave(&l->object);
+    return rc;
 }
 
 size_t pdk_lock_node(pdk_lock *l, unsigned i, char *buf, size_t size)
 {
-    bool asks = i < pdk_lock_count(l) && may_ask(l) == 0;
-    return asks ? pdk__asked_node(&l->object, i, buf, size) : pdk__incident_copy(buf, size, "");
+    if (i >= pdk_lock_count(l) || may_ask(l) != 0 || pdk__object_ask(&l->object) != 0)
+        return pdk__incident_copy(buf, size, "");
+    size_t length = pdk__hold_node(asked(l), i, buf, size);
+    pdk__object_leave(&l->object);
+    return length;
 }
 
 int pdk_lock_guard(pdk_lock *l, unsigned i, struct zoo_op *check)
 {
     int rc = may_ask(l);
-    if (rc == 0 && i >= pdk_lock_count(l))
+    if (rc == 0 && (check == NULL || i >= pdk_lock_count(l)))
         rc = PDK_EINVAL;
-    return rc == 0 ? pdk__asked_guard(&l->object, i, check) : rc;
+    if (rc != 0 || (rc = pdk__object_begin(&l->object)) != 0)
+        return rc;
+    return pdk__object_end(&l->object, "guard", pdk__hold_guard(asked(l), i, check));
 }
 
-int pdk_lock_ahead(pdk_lock *l, int64_t *ahead) { return pdk__asked_ahead(object_of(l), ahead); }
+int pdk_lock_ahead(pdk_lock *l, int64_t *ahead)
+{
+    int rc = ahead != NULL ? pdk__object_ask(object_of(l)) : PDK_EINVAL;
+    if (rc != 0)
+        return rc;
+    const struct pdk__hold *waiting = l->object.kind->waiting(&l->object);
+    if (waiting != NULL)
+        *ahead = pdk__hold_ahead(waiting);
+    pdk__object_leave(&l->object);
+    return waiting != NULL ? 0 : PDK_EPERM;
+}
 
 /* --- events and incidents ---------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include "lib/zk/callbacks.h"
 #include "lib/zk/session.h"
 #include "recipes/handover.h"
-#include "recipes/held.h"
 
 /* --- the end of a grant ------------------------------------------------------------------------------------------ */
 
@@ -165,7 +164,7 @@ static const char *release_verb(const pdk_grant *g) { return g->op->holds->verbs
 static int judge(const pdk_grant *g)
 {
     const struct pdk__hold *hold = held(g);
-    switch (pdk__held_state(hold)) {
+    switch (pdk__hold_state(hold)) {
     case PDK_FREE:
         return pdk__object_explain(object_of(g), release_verb(g), PDK_EPERM, "nothing was granted");
     case PDK_LOST:
@@ -227,7 +226,7 @@ pdk_state pdk_grant_state(pdk_grant *g)
     int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__held_state(held(g));
+    pdk_state state = pdk__hold_state(held(g));
     pdk__object_leave(object_of(g));
     return state;
 }
@@ -236,7 +235,7 @@ int64_t pdk_grant_valid_ms(pdk_grant *g)
 {
     if (pdk__object_ask(object_of(g)) != 0)
         return 0;
-    int64_t left_ms = pdk__held_valid_ms(held(g));
+    int64_t left_ms = pdk__hold_valid_ms(held(g));
     pdk__object_leave(object_of(g));
     return left_ms;
 }
@@ -246,7 +245,7 @@ int pdk_grant_token(pdk_grant *g, int64_t *token, uint64_t *turn)
     int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc;
-    rc = pdk__held_token(held(g), token, turn);
+    rc = pdk__hold_token(held(g), token, turn);
     pdk__object_leave(object_of(g));
     return rc;
 }
@@ -276,7 +275,7 @@ size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)
 {
     if (i >= pdk_grant_count(g) || pdk__object_ask(object_of(g)) != 0)
         return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__held_node(held(g), i, buf, size);
+    size_t length = pdk__hold_node(held(g), i, buf, size);
     pdk__object_leave(object_of(g));
     return length;
 }
@@ -286,5 +285,5 @@ int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *check)
     int rc = check != NULL && i < pdk_grant_count(g) ? pdk__object_begin(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    return pdk__object_end(object_of(g), "guard", pdk__held_guard(held(g), i, check));
+    return pdk__object_end(object_of(g), "guard", pdk__hold_guard(held(g), i, check));
 }

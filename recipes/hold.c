@@ -866,7 +866,7 @@ bool pdk__hold_valid(const struct pdk__hold *hold) { return hold->stage == PDK__
 
 pdk_state pdk__hold_state(const struct pdk__hold *hold)
 {
-    if (!pdk__hold_owned(hold))
+    if (hold == NULL || !pdk__hold_owned(hold))
         return PDK_FREE;
     if (pdk__hold_lost(hold))
         return PDK_LOST;
@@ -892,6 +892,8 @@ int64_t pdk__hold_ahead(const struct pdk__hold *hold)
 
 int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)
 {
+    if (hold == NULL)
+        return 0;
     struct pdk_client *c = client_of(hold);
     assert(pdk__client_locked(c));
     if (hold->stage != PDK__HOLD_GRANTED || pdk__hold_lost(hold))
@@ -900,8 +902,32 @@ int64_t pdk__hold_valid_ms(const struct pdk__hold *hold)
     return left_ms > 0 ? left_ms : 0;
 }
 
-struct pdk__part *pdk__hold_part(struct pdk__hold *hold, unsigned i)
+int pdk__hold_token(const struct pdk__hold *hold, int64_t *token, uint64_t *turn)
+{
+    if (hold == NULL)
+        return PDK_EPERM;
+    if (token != NULL)
+        *token = hold->token;
+    if (turn != NULL)
+        *turn = hold->turn;
+    return 0;
+}
+
+/* The part that the program numbers I, from 0. */
+static struct pdk__part *numbered(struct pdk__hold *hold, unsigned i)
 {
     assert(i < hold->sites.n);
     return &hold->parts[hold->sites.numbers != NULL ? hold->sites.numbers[i] : i];
+}
+
+size_t pdk__hold_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size)
+{
+    return pdk__incident_copy(buf, size, hold != NULL ? numbered(hold, i)->node : "");
+}
+
+int pdk__hold_guard(struct pdk__hold *hold, unsigned i, struct zoo_op *check)
+{
+    if (hold == NULL)
+        return PDK_EPERM;
+    return pdk__hold_lost(hold) ? pdk__hold_blame(hold, "guard", PDK_ELOST) : pdk__part_guard(numbered(hold, i), check);
 }

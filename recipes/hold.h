@@ -164,20 +164,23 @@ bool pdk__hold_lost(const struct pdk__hold *hold);
 /* Is there a grant, and neither lost nor released? */
 bool pdk__hold_valid(const struct pdk__hold *hold);
 
-/* PDK_FREE: there is none. */
+/* The answers to questions about a grant, as <paddock/lock.h> has them. NULL: there is none. */
 pdk_state pdk__hold_state(const struct pdk__hold *hold);
+
+int pdk__hold_token(const struct pdk__hold *hold, int64_t *token, uint64_t *turn);
+
+/* The milliseconds for which it is certain to be held, from the refresh that the caller has made. */
+int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
+
+/* Of the node that the program numbers I, from 0. */
+size_t pdk__hold_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size);
+int pdk__hold_guard(struct pdk__hold *hold, unsigned i, struct zoo_op *check);
 
 /* How many contenders are ahead of a hold that is pending, in the queue where most are: that of the gate, or of its
  * parts. -1: not known yet. 0 of one that is granted. */
 int64_t pdk__hold_ahead(const struct pdk__hold *hold);
 
-/* The milliseconds for which it is certain to be held, from the refresh that the caller has made. */
-int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
-
 /* OBJECT, whose nodes are the same, has it from now on. No callback of its release may be under way. */
 void pdk__hold_move(struct pdk__hold *hold, struct pdk__object *object);
-
-/* The part that the program numbers I, from 0. */
-struct pdk__part *pdk__hold_part(struct pdk__hold *hold, unsigned i);
 
 #endif

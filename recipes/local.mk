@@ -7,7 +7,6 @@ simulated_sources += \
 	%D%/count.c %D%/count.h \
 	%D%/events.c %D%/events.h \
 	%D%/grant.c %D%/grant.h \
-	%D%/held.c %D%/held.h \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/mixture.c %D%/mixture.h \

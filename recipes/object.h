@@ -26,7 +26,7 @@ struct pdk__object_kind {
     void (*clear)(struct pdk__object *o);
 
     /* With the lock: the grant that a question of the calling thread is about, and the request that waits, or NULL. For
-     * held.h: a recipe that does not use it has neither. */
+     * locks: other recipes have neither. */
     struct pdk__hold *(*asked)(struct pdk__object *o);
     struct pdk__hold *(*waiting)(struct pdk__object *o);
 };
