@@ -48,7 +48,7 @@ paddock_SOURCES = \
 	%D%/incident.c %D%/incident.h \
 	%D%/run/job.c %D%/run/job.h \
 	%D%/json.c %D%/json.h \
-	%D%/run/lease.c %D%/run/lease.h \
+	%D%/run/page.c %D%/run/page.h \
 	%D%/run/listen.c %D%/run/listen.h \
 	%D%/look/listing.c %D%/look/listing.h \
 	%D%/look/listing_json.c \
@@ -65,7 +65,7 @@ paddock_SOURCES = \
 	%D%/look/overview.c %D%/look/overview.h \
 	%D%/owner.c %D%/owner.h \
 	%D%/process_title.c %D%/process_title.h \
-	%D%/run/queue.c %D%/run/queue.h \
+	%D%/run/wait_line.c %D%/run/wait_line.h \
 	%D%/look/quota.c %D%/look/quota.h \
 	%D%/run/recipe.c %D%/run/recipe.h \
 	%D%/run/relay.c %D%/run/relay.h \
@@ -74,7 +74,7 @@ paddock_SOURCES = \
 	%D%/security.c %D%/security.h \
 	%D%/look/semaphore.c %D%/look/semaphore.h \
 	%D%/server.c \
-	%D%/run/session.c \
+	%D%/run/session_process.c \
 	%D%/run/shutdown.c %D%/run/shutdown.h \
 	%D%/signals.c %D%/signals.h \
 	%D%/look/site.c %D%/look/site.h \

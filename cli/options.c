@@ -276,7 +276,7 @@ static void add(struct grammar *g, const struct pdk__cli_option *table)
     }
 }
 
-static void begin(struct grammar *g, bool ends)
+static void start(struct grammar *g, bool ends)
 {
     *g = (struct grammar){.letters = ":"};
     if (ends)
@@ -330,7 +330,7 @@ int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_ver
 {
     struct grammar g;
     int option, status = 0;
-    begin(&g, verb->ends);
+    start(&g, verb->ends);
     for (int i = 0; verb->tables[i] != NULL; i++)
         add(&g, verb->tables[i]);
     while (status == 0 && !o->answered && (option = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
@@ -348,7 +348,7 @@ int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **
 {
     struct grammar g;
     int option, end = 1;
-    begin(&g, true);
+    start(&g, true);
     add(&g, table);
     while ((option = getopt_long(argc, argv, g.letters, g.longs, NULL)) != -1) {
         const struct pdk__cli_option *row = row_of(&g, option);

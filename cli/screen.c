@@ -76,7 +76,7 @@ static volatile int shown_status;
 static sigset_t ending;
 
 /* The modes first, and the text only where it does not have to wait for the terminal. */
-static void end(int signal)
+static void restore_and_exit(int signal)
 {
     struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
     if (shown->open) {
@@ -90,7 +90,7 @@ static void end(int signal)
 void pdk__cli_screen_begin(struct pdk__cli_screen *s, int status)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, 0}, resized[] = {SIGWINCH, 0};
-    struct sigaction action = {.sa_handler = end};
+    struct sigaction action = {.sa_handler = restore_and_exit};
     sigset_t all;
     pdk__cli_signals_not_ignored(&ending, signals);
     pdk__cli_signals_not_ignored(&all, resized);

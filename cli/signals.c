@@ -14,12 +14,12 @@ void pdk__cli_signals_not_ignored(sigset_t *set, const int *signals)
             sigaddset(set, *signals);
 }
 
-static void end(int signal) { _exit(STATUS_SIGNAL + signal); }
+static void exit_by(int signal) { _exit(STATUS_SIGNAL + signal); }
 
 void pdk__cli_signals_end_first(void)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, 0};
-    struct sigaction action = {.sa_handler = end};
+    struct sigaction action = {.sa_handler = exit_by};
     sigset_t set;
     pdk__cli_signals_not_ignored(&set, signals);
     for (const int *signal = signals; getpid() == 1 && *signal != 0; signal++)

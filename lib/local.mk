@@ -67,7 +67,7 @@ simulated_sources = \
 	%D%/zk/request.c %D%/zk/request.h \
 	%D%/zk/reset.c %D%/zk/reset.h \
 	%D%/zk/security.c %D%/zk/security.h \
-	%D%/zk/session.c %D%/zk/session.h \
+	%D%/zk/session_driver.c %D%/zk/session_driver.h \
 	%D%/zk/standing.c %D%/zk/standing.h \
 	%D%/zk/stray.c %D%/zk/stray.h \
 	%D%/zk/survey.c %D%/zk/survey.h \

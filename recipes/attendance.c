@@ -99,7 +99,7 @@ static struct pdk__node_data data_of(const struct pdk__attendance *a)
     return (struct pdk__node_data){a->data, a->data_size};
 }
 
-static void begin(struct pdk__attendance *a)
+static void start(struct pdk__attendance *a)
 {
     assert(!a->at_work && !a->answered);
     a->at_work = true;
@@ -120,7 +120,7 @@ int pdk__attendance_call(struct pdk__attendance *a, enum pdk__barrier_task task,
 {
     struct pdk__participant_wish wish = wish_of(a, timeout_ms);
     struct pdk__object *o = a->object;
-    begin(a);
+    start(a);
     return begun(a, pdk__participant_call(&a->participant, o->client, &listener, o->path, data_of(a), task, &wish));
 }
 
@@ -128,7 +128,7 @@ int pdk__attendance_enter(struct pdk__attendance *a, size_t count, int64_t timeo
 {
     struct pdk__participant_wish wish = wish_of(a, timeout_ms);
     struct pdk__object *o = a->object;
-    begin(a);
+    start(a);
     return begun(a, pdk__participant_enter(&a->participant, o->client, &listener, o->path, data_of(a), count, &wish));
 }
 

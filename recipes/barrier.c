@@ -80,7 +80,7 @@ size_t pdk_barrier_last_error(pdk_barrier *b, char *buf, size_t size)
 }
 
 /* Begin VERB, of a double barrier or of one that is none. */
-static int begin(pdk_barrier *b, const char *verb, bool of_double)
+static int begin_call(pdk_barrier *b, const char *verb, bool of_double)
 {
     int rc = pdk__object_begin(object_of(b));
     if (rc != 0 || is_double(b) == of_double)
@@ -117,7 +117,7 @@ static int attend(pdk_barrier *b, enum pdk__barrier_task task, int64_t timeout_m
 
 static int call(pdk_barrier *b, const char *verb, enum pdk__barrier_task task, int64_t timeout_ms)
 {
-    int rc = begin(b, verb, false);
+    int rc = begin_call(b, verb, false);
     if (rc != 0)
         return rc;
     rc = attend(b, task, timeout_ms);
@@ -187,7 +187,7 @@ static int enter(pdk_barrier *b, int64_t timeout_ms)
 
 int pdk_barrier_enter(pdk_barrier *b, int64_t timeout_ms)
 {
-    int rc = begin(b, "enter", true);
+    int rc = begin_call(b, "enter", true);
     return rc == 0 ? pdk__object_end(&b->object, "enter", enter(b, timeout_ms)) : rc;
 }
 
@@ -208,7 +208,7 @@ static int leave(pdk_barrier *b, int64_t timeout_ms)
 
 int pdk_barrier_leave(pdk_barrier *b, int64_t timeout_ms)
 {
-    int rc = begin(b, "leave", true);
+    int rc = begin_call(b, "leave", true);
     return rc == 0 ? pdk__object_end(&b->object, "leave", leave(b, timeout_ms)) : rc;
 }
 

@@ -2,28 +2,28 @@
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/zk/callbacks.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "recipes/handover.h"
 
 /* --- the end of a grant ------------------------------------------------------------------------------------------ */
 
-int pdk__grant_give_away(struct pdk__holding *op)
+int pdk__grant_give_away(struct pdk__acquisition *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->count == 0);
     if (pdk__handover_stays(op)) {
         pdk__handover_pass(op);
         return 0;
     }
-    if (op->holds->lock.options.unlock_nowait) {
+    if (op->lockable->lock.options.unlock_nowait) {
         pdk__hold_expect(&op->hold, NULL, NULL);
-        pdk__holds_drop(op);
+        pdk__lockable_drop(op);
         return 0;
     }
     pdk__hold_ref(&op->hold); /* while we wait */
-    pdk__holds_drop(op);
+    pdk__lockable_drop(op);
     int rc = pdk__hold_await_done(&op->hold);
     if (rc != 0 && op->hold.n_at_work == 0)
-        pdk__hold_blame(&op->hold, op->holds->verbs->release, rc);
+        pdk__hold_blame(&op->hold, op->lockable->verbs->release, rc);
     pdk__hold_unref(&op->hold);
     return rc;
 }
@@ -55,10 +55,10 @@ static int late_success(struct pdk_client *c, pdk_lock_cb cb, void *arg)
 }
 
 /* Nothing is waited for when the lock stays with this process. */
-int pdk__grant_give_away_later(struct pdk__holding *op, pdk_lock_cb cb, void *arg)
+int pdk__grant_give_away_later(struct pdk__acquisition *op, pdk_lock_cb cb, void *arg)
 {
     bool stays = op->count > 1 || pdk__handover_stays(op);
-    int rc = stays && cb != NULL ? late_success(op->holds->lock.object.client, cb, arg) : 0;
+    int rc = stays && cb != NULL ? late_success(op->lockable->lock.object.client, cb, arg) : 0;
     if (rc != 0 || --op->count > 0)
         return rc;
     if (!stays)
@@ -96,7 +96,7 @@ static struct pdk__object *object_of(const pdk_grant *g) { return g != NULL ? &g
 /* Its grant, until it is released; NULL: none. */
 static struct pdk__hold *held(const pdk_grant *g)
 {
-    struct pdk__holding *op = pdk__holds_handled(g->op);
+    struct pdk__acquisition *op = pdk__lockable_handled(g->op);
     return op != NULL ? &op->hold : NULL;
 }
 
@@ -104,11 +104,11 @@ static struct pdk__hold *held(const pdk_grant *g)
 
 static void cancel(pdk_grant *g)
 {
-    struct pdk__holding *op = g->op;
+    struct pdk__acquisition *op = g->op;
     pdk__hold_cancel(&op->hold);
-    if (op->by_turn && !op->turn.settled) {
-        pdk__turn_settle(&op->turn, PDK_ECANCELED, NULL);
-        pdk__holds_moved(op->holds);
+    if (op->by_turn && !op->turn.finished) {
+        pdk__turn_finish(&op->turn, PDK_ECANCELED, NULL);
+        pdk__lockable_moved(op->lockable);
     }
 }
 
@@ -123,7 +123,7 @@ static void forget(pdk_grant *g)
 /* It is no longer wanted, in whatever stage. */
 static void drop(pdk_grant *g)
 {
-    struct pdk__holding *op = pdk__holds_handled(g->op);
+    struct pdk__acquisition *op = pdk__lockable_handled(g->op);
     if (op != NULL)
         pdk__handover_give_back(op);
     else
@@ -139,7 +139,7 @@ void pdk__grant_drop(pdk_grant *g)
 
 static int release(pdk_grant *g)
 {
-    struct pdk__holding *op = pdk__holds_handled(g->op);
+    struct pdk__acquisition *op = pdk__lockable_handled(g->op);
     pdk__hold_ref(&op->hold);
     forget(g);
     op->count--;
@@ -150,7 +150,7 @@ static int release(pdk_grant *g)
 
 static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
 {
-    int rc = pdk__grant_give_away_later(pdk__holds_handled(g->op), cb, arg);
+    int rc = pdk__grant_give_away_later(pdk__lockable_handled(g->op), cb, arg);
     if (rc != 0)
         drop(g);
     else
@@ -158,7 +158,7 @@ static int release_later(pdk_grant *g, pdk_lock_cb cb, void *arg)
     return rc;
 }
 
-static const char *release_verb(const pdk_grant *g) { return g->op->holds->verbs->release; }
+static const char *release_verb(const pdk_grant *g) { return g->op->lockable->verbs->release; }
 
 /* 0 when there is something to release. */
 static int judge(const pdk_grant *g)
@@ -253,7 +253,7 @@ int pdk_grant_token(pdk_grant *g, int64_t *token, uint64_t *turn)
 /* A request for a turn waits in the object, behind its node. */
 static int64_t ahead_of(pdk_grant *g)
 {
-    const struct pdk__hold *waiting = g->op->by_turn ? pdk__holds_waiting(object_of(g)) : &g->op->hold;
+    const struct pdk__hold *waiting = g->op->by_turn ? pdk__lockable_waiting(object_of(g)) : &g->op->hold;
     return waiting != NULL ? pdk__hold_ahead(waiting) : 0;
 }
 
@@ -262,7 +262,7 @@ int pdk_grant_ahead(pdk_grant *g, int64_t *ahead)
     int rc = ahead != NULL ? pdk__object_ask(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    bool waits = g->op->by_turn ? !g->op->turn.settled : g->op->hold.stage == PDK__HOLD_PENDING;
+    bool waits = g->op->by_turn ? !g->op->turn.finished : g->op->hold.stage == PDK__HOLD_PENDING;
     if (waits)
         *ahead = ahead_of(g);
     pdk__object_leave(object_of(g));

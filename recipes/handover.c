@@ -3,37 +3,37 @@
 #include "lib/clock.h"
 #include "lib/incident.h"
 #include "lib/zk/member.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 
 /* The hold that contends or is granted, whoever owns it: one at most. */
-static struct pdk__holding *find_live(struct pdk__cohort *cohort)
+static struct pdk__acquisition *find_live(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &cohort->holdings) {
-        struct pdk__holding *op = pdk__holding_at(link);
+    PDK__LIST_EACH (link, &cohort->acquisitions) {
+        struct pdk__acquisition *op = pdk__acquisition_at(link);
         if (op->hold.stage == PDK__HOLD_PENDING || op->hold.stage == PDK__HOLD_GRANTED)
             return op;
     }
     return NULL;
 }
 
-bool pdk__handover_busy(struct pdk__holds *h)
+bool pdk__handover_busy(struct pdk__lockable *k)
 {
-    return find_live(h->cohort) != NULL || pdk__turns_first(&h->cohort->turns) != NULL;
+    return find_live(k->cohort) != NULL || pdk__turns_first(&k->cohort->turns) != NULL;
 }
 
 /* The object that TURN asks for. */
-static struct pdk__holds *asker(const struct pdk__turn *turn)
+static struct pdk__lockable *asker(const struct pdk__turn *turn)
 {
-    return PDK__MEMBER(turn->object, struct pdk__holds, lock.object);
+    return PDK__MEMBER(turn->object, struct pdk__lockable, lock.object);
 }
 
 /* --- the next owner ---------------------------------------------------------------------------------------------- */
 
-static void own(struct pdk__holding *op, uint64_t thread)
+static void own(struct pdk__acquisition *op, uint64_t thread)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED && op->thread == PDK__NO_THREAD && op->count == 0);
     op->thread = thread;
-    pdk__holds_deepen(op);
+    pdk__lockable_deepen(op);
     op->hold.turn++;
     if (!op->idle)
         return;
@@ -43,7 +43,7 @@ static void own(struct pdk__holding *op, uint64_t thread)
 }
 
 /* A request that found an idle grant was not counted: it never waited. */
-static void count_turn(const struct pdk__holding *op, const struct pdk__turn *turn)
+static void count_turn(const struct pdk__acquisition *op, const struct pdk__turn *turn)
 {
     struct pdk__object *o = turn->object;
     enum pdk__grant_source source = op->hold.turn > 0 ? PDK__BY_HANDOVER : PDK__BY_SERVERS;
@@ -53,108 +53,108 @@ static void count_turn(const struct pdk__holding *op, const struct pdk__turn *tu
         pdk__stats_grant(&o->client->stats, o->path, source, pdk__now_ms() - turn->began_ms);
 }
 
-static void give(struct pdk__holding *op, struct pdk__turn *turn)
+static void give(struct pdk__acquisition *op, struct pdk__turn *turn)
 {
     count_turn(op, turn);
-    pdk__holds_take(asker(turn), op);
+    pdk__lockable_take(asker(turn), op);
     own(op, turn->thread);
-    pdk__turn_settle(turn, 0, &op->hold);
+    pdk__turn_finish(turn, 0, &op->hold);
 }
 
-static void disown(struct pdk__holding *op)
+static void disown(struct pdk__acquisition *op)
 {
     op->thread = PDK__NO_THREAD;
     op->count = 0;
 }
 
 /* Only a grant without doubt, and only while no other client has asked for it. */
-static bool sound(const struct pdk__holding *op)
+static bool sound(const struct pdk__acquisition *op)
 {
     return op->hold.stage == PDK__HOLD_GRANTED && op->hold.parts->claim.machine.phase == PDK__HELD && !op->revoked;
 }
 
 /* Other contenders are known once the grant was idle. */
-static bool may_hand_on(const struct pdk__holding *op)
+static bool may_hand_on(const struct pdk__acquisition *op)
 {
     bool alone = op->hold.parts->claim.machine.rivals.state == PDK__RIVALS_NONE;
-    return alone || op->n_handed < op->holds->lock.options.handover_budget;
+    return alone || op->n_handed < op->lockable->lock.options.handover_budget;
 }
 
 /* A request of the same cohort may wait with a node of its own. A grant that OP does not pass is its writer's that goes
  * on as a reader: no thread may write beside it. */
-static bool keeps_from_rest(const struct pdk__holding *other, const struct pdk__holding *op)
+static bool keeps_from_rest(const struct pdk__acquisition *other, const struct pdk__acquisition *op)
 {
     bool blocked = other->hold.stage == PDK__HOLD_GRANTED && (op->wish.rule->passes & 1U << other->wish.rule->tag) == 0;
     return other != op && (blocked || other->idle || other->hold.stage == PDK__HOLD_PENDING);
 }
 
-static bool may_rest(const struct pdk__holding *op)
+static bool may_keep_idle(const struct pdk__acquisition *op)
 {
-    const struct pdk__holds *h = op->holds;
-    if (h->lock.options.idle_hold_ms == 0 || op->contended || op->base != NULL || h->lock.object.client->closing)
+    const struct pdk__lockable *k = op->lockable;
+    if (k->lock.options.idle_hold_ms == 0 || op->contended || op->base != NULL || k->lock.object.client->closing)
         return false;
-    PDK__LIST_EACH (link, &h->cohort->holdings)
-        if (keeps_from_rest(pdk__holding_at(link), op))
+    PDK__LIST_EACH (link, &k->cohort->acquisitions)
+        if (keeps_from_rest(pdk__acquisition_at(link), op))
             return false;
     return true;
 }
 
-bool pdk__handover_stays(const struct pdk__holding *op)
+bool pdk__handover_stays(const struct pdk__acquisition *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED);
-    const struct pdk__cohort *cohort = op->holds->cohort;
-    if (cohort->settle.run == NULL || !sound(op))
+    const struct pdk__cohort *cohort = op->lockable->cohort;
+    if (cohort->deferred.run == NULL || !sound(op))
         return false;
-    return pdk__turns_first(&cohort->turns) != NULL ? may_hand_on(op) : may_rest(op);
+    return pdk__turns_first(&cohort->turns) != NULL ? may_hand_on(op) : may_keep_idle(op);
 }
 
-static void rest(struct pdk__holding *op)
+static void keep_idle(struct pdk__acquisition *op)
 {
     op->idle = true;
-    op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->holds->lock.options.idle_hold_ms);
+    op->idle_until_ms = pdk__deadline_ms(pdk__now_ms(), op->lockable->lock.options.idle_hold_ms);
     pdk__hold_remind(&op->hold, op->idle_until_ms);
     pdk__claim_idle(&op->hold.parts->claim);
 }
 
-void pdk__handover_pass(struct pdk__holding *op)
+void pdk__handover_pass(struct pdk__acquisition *op)
 {
-    struct pdk__turn *next = pdk__turns_first(&op->holds->cohort->turns);
+    struct pdk__turn *next = pdk__turns_first(&op->lockable->cohort->turns);
     assert(pdk__handover_stays(op));
     disown(op);
     if (next == NULL) {
-        rest(op);
+        keep_idle(op);
         return;
     }
     op->n_handed++;
     give(op, next);
 }
 
-static bool resumable(const struct pdk__holding *op) { return op->idle && !op->contended && sound(op); }
+static bool resumable(const struct pdk__acquisition *op) { return op->idle && !op->contended && sound(op); }
 
-static struct pdk__holding *find_idle(struct pdk__cohort *cohort)
+static struct pdk__acquisition *find_idle(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &cohort->holdings)
-        if (pdk__holding_at(link)->idle)
-            return pdk__holding_at(link);
+    PDK__LIST_EACH (link, &cohort->acquisitions)
+        if (pdk__acquisition_at(link)->idle)
+            return pdk__acquisition_at(link);
     return NULL;
 }
 
-struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule)
+struct pdk__acquisition *pdk__handover_idle(struct pdk__lockable *k, const struct pdk__rule *rule)
 {
-    struct pdk__holding *op = find_idle(h->cohort);
+    struct pdk__acquisition *op = find_idle(k->cohort);
     if (op == NULL || (op->wish.rule == rule && resumable(op)))
         return op;
-    pdk__holds_drop(op);
+    pdk__lockable_drop(op);
     return NULL;
 }
 
-void pdk__handover_resume(struct pdk__holds *h, struct pdk__holding *op)
+void pdk__handover_resume(struct pdk__lockable *k, struct pdk__acquisition *op)
 {
-    struct pdk__object *o = &h->lock.object;
+    struct pdk__object *o = &k->lock.object;
     assert(resumable(op));
     pdk__stats_reuse(&o->client->stats, o->path);
-    pdk__holds_take(h, op);
-    own(op, pdk__holds_thread());
+    pdk__lockable_take(k, op);
+    own(op, pdk__lockable_thread());
 }
 
 /* --- what waits is served ---------------------------------------------------------------------------------------- */
@@ -163,8 +163,8 @@ static void contend(struct pdk__cohort *cohort)
 {
     struct pdk__lock_call call = {.wish = {.rule = &pdk__rule_mutex, .deadline_ms = PDK__NEVER},
                                   .thread = PDK__NO_THREAD};
-    struct pdk__holding *op;
-    int rc = pdk__holds_request(&op, asker(pdk__turns_first(&cohort->turns)), &call);
+    struct pdk__acquisition *op;
+    int rc = pdk__lockable_request(&op, asker(pdk__turns_first(&cohort->turns)), &call);
     if (rc == 0)
         pdk__hold_unref(&op->hold);
     else
@@ -174,7 +174,7 @@ static void contend(struct pdk__cohort *cohort)
 /* The hold that contended for all has failed. */
 static void tell_failure(struct pdk__cohort *cohort)
 {
-    struct pdk__holding *failed = cohort->failed;
+    struct pdk__acquisition *failed = cohort->failed;
     cohort->failed = NULL;
     pdk__turns_fail(&cohort->turns, failed->hold.result, &failed->hold);
     pdk__hold_unref(&failed->hold);
@@ -183,29 +183,29 @@ static void tell_failure(struct pdk__cohort *cohort)
 /* It is idle no longer than the option says, nor once it is wanted by others or lost. */
 static void end_idleness(struct pdk__cohort *cohort)
 {
-    PDK__LIST_EACH (link, &cohort->holdings) {
-        struct pdk__holding *op = pdk__holding_at(link);
+    PDK__LIST_EACH (link, &cohort->acquisitions) {
+        struct pdk__acquisition *op = pdk__acquisition_at(link);
         if (op->idle && (!resumable(op) || pdk__now_ms() >= op->idle_until_ms))
-            pdk__holds_drop(op);
+            pdk__lockable_drop(op);
     }
 }
 
 static void serve(struct pdk__cohort *cohort)
 {
     struct pdk__turn *first = pdk__turns_first(&cohort->turns);
-    struct pdk__holding *live = find_live(cohort);
+    struct pdk__acquisition *live = find_live(cohort);
     if (live == NULL && first != NULL)
         contend(cohort);
     else if (live == NULL || live->thread != PDK__NO_THREAD)
         return;
     else if (first == NULL && !live->idle)
-        pdk__holds_drop(live);
+        pdk__lockable_drop(live);
     else if (first != NULL && live->hold.stage == PDK__HOLD_GRANTED)
         give(live, first);
 }
 
 /* When its hold has to be looked at: for a request without a thread, or for the end of its idleness. */
-static int64_t next_due_ms(const struct pdk__cohort *cohort, const struct pdk__holding *live)
+static int64_t next_due_ms(const struct pdk__cohort *cohort, const struct pdk__acquisition *live)
 {
     bool idle = live->idle && live->idle_until_ms < cohort->turns.due_ms;
     return idle ? live->idle_until_ms : cohort->turns.due_ms;
@@ -214,7 +214,7 @@ static int64_t next_due_ms(const struct pdk__cohort *cohort, const struct pdk__h
 /* The deadlines of requests without a thread are watched by the hold that is at work for them. */
 static void keep_deadlines(struct pdk__cohort *cohort)
 {
-    struct pdk__holding *live = find_live(cohort);
+    struct pdk__acquisition *live = find_live(cohort);
     int64_t now_ms = cohort->turns.due_ms != PDK__NEVER ? pdk__now_ms() : 0;
     if (now_ms >= cohort->turns.due_ms)
         pdk__turns_expire(&cohort->turns, now_ms, live != NULL ? &live->hold : NULL);
@@ -223,9 +223,9 @@ static void keep_deadlines(struct pdk__cohort *cohort)
 }
 
 /* After every change of a hold or of the queue, outside of the steps of the claims. */
-static void settle(struct pdk__deferred *deferred)
+static void go_on(struct pdk__deferred *deferred)
 {
-    struct pdk__cohort *cohort = PDK__MEMBER(deferred, struct pdk__cohort, settle);
+    struct pdk__cohort *cohort = PDK__MEMBER(deferred, struct pdk__cohort, deferred);
     if (cohort->failed != NULL)
         tell_failure(cohort);
     keep_deadlines(cohort);
@@ -237,14 +237,14 @@ static void settle(struct pdk__deferred *deferred)
 
 int pdk__handover_init(struct pdk_lock *l, const void *none)
 {
-    struct pdk__holds *h = PDK__MEMBER(l, struct pdk__holds, lock);
+    struct pdk__lockable *k = PDK__MEMBER(l, struct pdk__lockable, lock);
     (void)none;
-    pdk__holds_init(l);
-    int rc = pdk__handover_on(h) ? pdk__cohort_join(h, settle) : 0;
-    if (rc == 0 && h->lock.options.idle_hold_ms > 0)
-        h->cohort->settle.run = settle;
-    h->sites.path = h->cohort->path;
-    l->options.conditions.delay = &h->cohort->delay;
+    pdk__lockable_init(l);
+    int rc = pdk__handover_on(k) ? pdk__cohort_join(k, go_on) : 0;
+    if (rc == 0 && k->lock.options.idle_hold_ms > 0)
+        k->cohort->deferred.run = go_on;
+    k->sites.path = k->cohort->path;
+    l->options.conditions.delay = &k->cohort->delay;
     return rc;
 }
 
@@ -252,36 +252,36 @@ int pdk__handover_init(struct pdk_lock *l, const void *none)
 
 struct sleeper {
     struct pdk__turn turn;
-    struct pdk__holds *holds;
+    struct pdk__lockable *lockable;
     pthread_cond_t told;
 };
 
 static void wake(struct pdk__turn *turn) { pthread_cond_signal(&PDK__MEMBER(turn, struct sleeper, turn)->told); }
 
-static struct pdk__holding *grant_of(const struct pdk__turn *turn)
+static struct pdk__acquisition *grant_of(const struct pdk__turn *turn)
 {
-    return PDK__MEMBER(turn->hold, struct pdk__holding, hold);
+    return PDK__MEMBER(turn->hold, struct pdk__acquisition, hold);
 }
 
-void pdk__handover_give_back(struct pdk__holding *op)
+void pdk__handover_give_back(struct pdk__acquisition *op)
 {
     if (op->hold.stage == PDK__HOLD_GRANTED && pdk__handover_stays(op))
         pdk__handover_pass(op);
     else
-        pdk__holds_drop(op);
+        pdk__lockable_drop(op);
 }
 
 static void cancelled(void *arg)
 {
     struct sleeper *s = arg;
     struct pdk__object *o = s->turn.object;
-    if (!s->turn.settled) {
+    if (!s->turn.finished) {
         pdk__list_remove(&s->turn.link);
         pdk__stats_failure(&o->client->stats, o->path, PDK_ECANCELED);
     } else if (s->turn.rc == 0) {
         pdk__handover_give_back(grant_of(&s->turn));
     }
-    pdk__holds_moved(s->holds);
+    pdk__lockable_moved(s->lockable);
     pdk__turn_clear(&s->turn);
     pthread_cond_destroy(&s->told);
     pdk__object_leave(o);
@@ -289,12 +289,12 @@ static void cancelled(void *arg)
 
 static void await_turn(struct sleeper *s)
 {
-    struct pdk_client *c = s->holds->lock.object.client;
+    struct pdk_client *c = s->lockable->lock.object.client;
     pthread_cleanup_push(cancelled, s);
-    while (!s->turn.settled) {
-        struct pdk__holding *live = find_live(s->holds->cohort);
+    while (!s->turn.finished) {
+        struct pdk__acquisition *live = find_live(s->lockable->cohort);
         if (pdk__now_ms() >= s->turn.deadline_ms)
-            pdk__turn_settle(&s->turn, PDK_ETIMEDOUT, live != NULL ? &live->hold : NULL);
+            pdk__turn_finish(&s->turn, PDK_ETIMEDOUT, live != NULL ? &live->hold : NULL);
         else
             pdk__client_await(c, &s->told, s->turn.deadline_ms, true);
     }
@@ -318,15 +318,15 @@ static int judge(const struct pdk__turn *turn)
     if (pdk__hold_valid(turn->hold))
         return 0;
     pdk__hold_blame(turn->hold, "lock", PDK_ELOST);
-    pdk__holds_drop(grant_of(turn));
+    pdk__lockable_drop(grant_of(turn));
     return PDK_ELOST;
 }
 
-int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
+int pdk__handover_wait(struct pdk__lockable *k, int64_t deadline_ms)
 {
-    struct sleeper s = {.holds = h,
-                        .turn = {.object = &h->lock.object,
-                                 .thread = pdk__holds_thread(),
+    struct sleeper s = {.lockable = k,
+                        .turn = {.object = &k->lock.object,
+                                 .thread = pdk__lockable_thread(),
                                  .began_ms = pdk__now_ms(),
                                  .deadline_ms = deadline_ms,
                                  .tell = wake}};
@@ -334,10 +334,10 @@ int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
     if (rc != 0)
         return rc;
     pdk__turn_begin(&s.turn);
-    pdk__turn_join(&h->cohort->turns, &s.turn);
-    pdk__holds_moved(h);
+    pdk__turn_join(&k->cohort->turns, &s.turn);
+    pdk__lockable_moved(k);
     await_turn(&s);
-    pdk__holds_moved(h); /* it may have been the last that waited */
+    pdk__lockable_moved(k); /* it may have been the last that waited */
     rc = judge(&s.turn);
     pdk__turn_clear(&s.turn);
     pthread_cond_destroy(&s.told);
@@ -347,36 +347,36 @@ int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms)
 /* --- no thread --------------------------------------------------------------------------------------------------- */
 
 /* Once the client ends, no callback may be left that would never run. */
-static int may_request(struct pdk__holds *h)
+static int may_request(struct pdk__lockable *k)
 {
-    const struct pdk_client *c = h->lock.object.client;
-    if (!pdk__handover_busy(h))
-        return pdk__member_may_join(c, h->lock.object.path);
+    const struct pdk_client *c = k->lock.object.client;
+    if (!pdk__handover_busy(k))
+        return pdk__member_may_join(c, k->lock.object.path);
     return c->closing ? PDK_ECLOSED : c->over;
 }
 
-int pdk__handover_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__lock_call *call)
+int pdk__handover_request(struct pdk__acquisition **out, struct pdk__lockable *k, const struct pdk__lock_call *call)
 {
-    struct pdk__holding *op;
-    int rc = may_request(h);
+    struct pdk__acquisition *op;
+    int rc = may_request(k);
     if (rc == 0)
-        rc = pdk__holds_make_turn(&op, h, call->cb, call->arg);
+        rc = pdk__lockable_make_turn(&op, k, call->cb, call->arg);
     if (rc != 0)
         return rc;
     op->turn.began_ms = pdk__now_ms();
     op->turn.deadline_ms = call->wish.deadline_ms;
-    struct pdk__holding *idle = pdk__handover_idle(h, call->wish.rule);
+    struct pdk__acquisition *idle = pdk__handover_idle(k, call->wish.rule);
     if (idle != NULL) {
         pdk__list_init(&op->turn.link);
         give(idle, &op->turn);
     } else if (call->wish.try_only) {
         pdk__turn_begin(&op->turn);
         pdk__list_init(&op->turn.link);
-        pdk__turn_settle(&op->turn, PDK_EBUSY, NULL);
+        pdk__turn_finish(&op->turn, PDK_EBUSY, NULL);
     } else {
         pdk__turn_begin(&op->turn);
-        pdk__turn_join(&h->cohort->turns, &op->turn);
-        pdk__holds_moved(h);
+        pdk__turn_join(&k->cohort->turns, &op->turn);
+        pdk__lockable_moved(k);
     }
     *out = op;
     return 0;

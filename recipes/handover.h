@@ -17,37 +17,37 @@
 #ifndef PDK__HANDOVER_H
 #define PDK__HANDOVER_H
 
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 
-/* For a kind with one node: pdk__holds_init(), the lock delay, and the hand-over where the options ask for it. */
+/* For a kind with one node: pdk__lockable_init(), the lock delay, and the hand-over where the options ask for it. */
 int pdk__handover_init(struct pdk_lock *l, const void *none);
 
 /* All below with the client's lock held. */
 
 /* Are requests to wait for turns? */
-static inline bool pdk__handover_on(const struct pdk__holds *h) { return h->lock.options.handover_budget > 0; }
+static inline bool pdk__handover_on(const struct pdk__lockable *k) { return k->lock.options.handover_budget > 0; }
 
 /* The grant that has no owner, if it can be had by RULE at once; NULL: none. One that cannot is released. */
-struct pdk__holding *pdk__handover_idle(struct pdk__holds *h, const struct pdk__rule *rule);
+struct pdk__acquisition *pdk__handover_idle(struct pdk__lockable *k, const struct pdk__rule *rule);
 
-/* The calling thread becomes its owner, through H. */
-void pdk__handover_resume(struct pdk__holds *h, struct pdk__holding *op);
+/* The calling thread becomes its owner, through K. */
+void pdk__handover_resume(struct pdk__lockable *k, struct pdk__acquisition *op);
 
 /* Is the lock in this process's hands, or asked for by it? A try need not ask the servers then. */
-bool pdk__handover_busy(struct pdk__holds *h);
+bool pdk__handover_busy(struct pdk__lockable *k);
 
 /* Wait for a turn of the calling thread, which is a cancellation point. Notes the reason of a failure. PDK_ELOST: the
  * grant was over when the thread woke. */
-int pdk__handover_wait(struct pdk__holds *h, int64_t deadline_ms);
+int pdk__handover_wait(struct pdk__lockable *k, int64_t deadline_ms);
 
 /* A request for a turn of no thread. The caller has a reference to *OP. PDK_ENOMEM, PDK_ESYSTEM. */
-int pdk__handover_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__lock_call *call);
+int pdk__handover_request(struct pdk__acquisition **op, struct pdk__lockable *k, const struct pdk__lock_call *call);
 
 /* The owner's last unlock: is the grant to stay with this process? Then pass it on. */
-bool pdk__handover_stays(const struct pdk__holding *op);
-void pdk__handover_pass(struct pdk__holding *op);
+bool pdk__handover_stays(const struct pdk__acquisition *op);
+void pdk__handover_pass(struct pdk__acquisition *op);
 
 /* The owner wants the grant no more, and waits for nothing: pass it on, or release it. */
-void pdk__handover_give_back(struct pdk__holding *op);
+void pdk__handover_give_back(struct pdk__acquisition *op);
 
 #endif

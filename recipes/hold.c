@@ -5,7 +5,7 @@
 #include "lib/core/queue.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/log.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -304,7 +304,7 @@ static int start_parts(struct pdk__hold *hold)
     return rc;
 }
 
-static int begin(struct pdk__hold *hold)
+static int contend(struct pdk__hold *hold)
 {
     struct pdk__part *gate = gate_of(hold);
     assert(hold->stage == PDK__HOLD_PENDING && hold->n_at_work == 0);
@@ -399,7 +399,7 @@ static int go_on_again(struct pdk__hold *hold)
         return PDK_EACCES;
     if (pdk__now_ms() >= hold->wish->deadline_ms)
         return PDK_ETIMEDOUT; /* what is left of the last attempt may take longer */
-    return hold->n_at_work > 0 ? 0 : begin(hold);
+    return hold->n_at_work > 0 ? 0 : contend(hold);
 }
 
 /* A part whose path has a contender of another recipe, if that is refused. */
@@ -779,7 +779,7 @@ int pdk__hold_start(struct pdk__hold *hold, const struct pdk__wish *wish)
     move(hold, PDK__HOLD_PENDING);
     if (!hold->for_turns)
         pdk__stats_request(stats_of(hold), hold->object->path);
-    int rc = begin(hold);
+    int rc = contend(hold);
     if (rc == 0)
         return 0;
     hold->result = rc;

@@ -7,7 +7,7 @@
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/identity.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "recipes/any_lock.h"
 #include "recipes/hold.h"
 #include <stdio.h>

@@ -10,9 +10,9 @@ simulated_sources += \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/mixture.c %D%/mixture.h \
-	%D%/holds.c %D%/holds.h \
+	%D%/lockable.c %D%/lockable.h \
 	%D%/leader.c \
-	%D%/lock.c %D%/lock.h \
+	%D%/verbs.c %D%/verbs.h \
 	%D%/lock_options.c %D%/lock_options.h \
 	%D%/mutex.c \
 	%D%/node_data.c %D%/node_data.h \

@@ -17,7 +17,7 @@ struct pdk__mixture {
     char misfit[PDK__REASON_MAX]; /* what was found, in words; "" */
 };
 
-static bool is_semaphore(const struct pdk__hold *hold) { return hold->wish->rule->tag == PDK__TAG_LEASE; }
+static bool is_semaphore(const struct pdk__hold *hold) { return hold->wish->rule->tag == PDK__TAG_PERMIT; }
 
 /* --- the questions ----------------------------------------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ static const char *other_permit(const struct pdk__mixture *m, const struct pdk__
 {
     for (size_t i = 0; i < ev->n_children; i++) {
         struct pdk__name name = pdk__name_parse(ev->children[i]);
-        if (name.kind == PDK__NAME_OURS && name.tag == PDK__TAG_LEASE && name.session != m->session)
+        if (name.kind == PDK__NAME_OURS && name.tag == PDK__TAG_PERMIT && name.session != m->session)
             return ev->children[i];
     }
     return NULL;
@@ -145,7 +145,7 @@ static struct pdk__mixture *make(struct pdk__hold *hold, void (*answered)(struct
 }
 
 /* Unless it is known, or a question is under way. */
-static int begin(struct pdk__mixture *m)
+static int start(struct pdk__mixture *m)
 {
     int64_t session = m->wire.client->session.id;
     if (m->known || (m->op != 0 && m->session == session))
@@ -166,7 +166,7 @@ int pdk__mixture_judge(struct pdk__hold *hold, void (*answered)(struct pdk__hold
     if (hold->mixture == NULL)
         hold->mixture = make(hold, answered);
     struct pdk__mixture *m = hold->mixture;
-    int rc = m != NULL ? begin(m) : PDK_ENOMEM;
+    int rc = m != NULL ? start(m) : PDK_ENOMEM;
     if (!hold->unmixed || rc != 0)
         return hold->unmixed ? rc : 0;
     if (m->misfit[0] == '\0')

@@ -2,19 +2,19 @@
 #include "lib/alloc.h"
 #include "lib/core/path.h"
 #include "recipes/handover.h"
-#include "recipes/lock.h"
+#include "recipes/verbs.h"
 #include <string.h>
 
 /* --- of one path ------------------------------------------------------------------------------------------------- */
 
-static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__holds, "make a mutex for"),
-                                                      .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
+static const struct pdk__lock_kind kind = {.object = {PDK__LOCK_OBJECT(struct pdk__lockable, "make a mutex for"),
+                                                      .asked = pdk__lockable_asked, .waiting = pdk__lockable_waiting},
                                            .name = "a mutex",
                                            .kind = PDK__MUTEX,
                                            .init = pdk__handover_init,
-                                           .clear = pdk__holds_clear,
-                                           .in_use = pdk__holds_in_use,
-                                           .drop = pdk__holds_drop_all};
+                                           .clear = pdk__lockable_clear,
+                                           .in_use = pdk__lockable_in_use,
+                                           .drop = pdk__lockable_drop_all};
 
 int pdk_mutex_new(pdk_mutex **out, pdk_client *c, const char *path, const pdk_lock_options *opts)
 {
@@ -27,12 +27,12 @@ int pdk_mutex_new(pdk_mutex **out, pdk_client *c, const char *path, const pdk_lo
 enum { IDENTITY_MAX = 4096 };
 
 struct several {
-    struct pdk__holds holds;
+    struct pdk__lockable lockable;
     char **paths;     /* sorted */
     unsigned *places; /* of each path, as given, among the sorted ones */
 };
 
-static struct several *at(const struct pdk_lock *l) { return PDK__MEMBER(l, struct several, holds.lock); }
+static struct several *at(const struct pdk_lock *l) { return PDK__MEMBER(l, struct several, lockable.lock); }
 
 /* The paths of a new object. */
 struct making {
@@ -43,8 +43,8 @@ struct making {
 static void clear_several(struct pdk_lock *l)
 {
     struct several *m = at(l);
-    pdk__holds_clear(l);
-    for (unsigned i = 0; i < m->holds.sites.n && m->paths != NULL; i++)
+    pdk__lockable_clear(l);
+    for (unsigned i = 0; i < m->lockable.sites.n && m->paths != NULL; i++)
         pdk__free(m->paths[i]);
     pdk__free(m->paths);
     pdk__free(m->places);
@@ -73,11 +73,12 @@ static int init_several(struct pdk_lock *l, const void *arg)
     struct several *m = at(l);
     const struct making *making = arg;
     int rc = 0;
-    pdk__holds_init(l);
+    pdk__lockable_init(l);
     m->paths = pdk__alloc(making->n * sizeof *m->paths);
     m->places = pdk__alloc(making->n * sizeof *m->places);
-    m->holds.verbs = &verbs;
-    m->holds.sites = (struct pdk__sites){.n = making->n, .paths = (const char *const *)m->paths, .numbers = m->places};
+    m->lockable.verbs = &verbs;
+    m->lockable.sites = (struct pdk__sites){
+        .n = making->n, .paths = (const char *const *)m->paths, .numbers = m->places};
     if (m->paths == NULL || m->places == NULL)
         rc = PDK_ENOMEM;
     for (unsigned i = 0; i < making->n && rc == 0; i++)
@@ -85,17 +86,18 @@ static int init_several(struct pdk_lock *l, const void *arg)
     return rc;
 }
 
-static const struct pdk__sites *several_sites(const struct pdk_lock *l) { return &at(l)->holds.sites; }
+static const struct pdk__sites *several_sites(const struct pdk_lock *l) { return &at(l)->lockable.sites; }
 
 static const struct pdk__lock_kind several_kind = {.object = {PDK__LOCK_OBJECT(struct several, "make a multi-lock for"),
-                                                              .asked = pdk__holds_asked, .waiting = pdk__holds_waiting},
+                                                              .asked = pdk__lockable_asked,
+                                                              .waiting = pdk__lockable_waiting},
                                                    .name = "a multi-lock",
                                                    .kind = PDK__MULTILOCK,
                                                    .as = &kind,
                                                    .init = init_several,
                                                    .clear = clear_several,
-                                                   .in_use = pdk__holds_in_use,
-                                                   .drop = pdk__holds_drop_all,
+                                                   .in_use = pdk__lockable_in_use,
+                                                   .drop = pdk__lockable_drop_all,
                                                    .several = several_sites};
 
 /* Can one transaction carry them? */
@@ -133,26 +135,26 @@ int pdk_mutex_new_several(pdk_mutex **out, pdk_client *c, const char *const *pat
 
 /* --- lock and unlock --------------------------------------------------------------------------------------------- */
 
-static struct pdk__holds *holds_of(pdk_mutex *m) { return pdk__holds_of(m, &kind); }
+static struct pdk__lockable *lockable_of(pdk_mutex *m) { return pdk__lockable_of(m, &kind); }
 
-int pdk_mutex_lock(pdk_mutex *m) { return pdk__lock(holds_of(m), &pdk__rule_mutex, PDK_FOREVER); }
+int pdk_mutex_lock(pdk_mutex *m) { return pdk__lock(lockable_of(m), &pdk__rule_mutex, PDK_FOREVER); }
 
-int pdk_mutex_trylock(pdk_mutex *m) { return pdk__trylock(holds_of(m), &pdk__rule_mutex); }
+int pdk_mutex_trylock(pdk_mutex *m) { return pdk__trylock(lockable_of(m), &pdk__rule_mutex); }
 
 int pdk_mutex_timedlock(pdk_mutex *m, int64_t timeout_ms)
 {
-    return pdk__lock(holds_of(m), &pdk__rule_mutex, timeout_ms);
+    return pdk__lock(lockable_of(m), &pdk__rule_mutex, timeout_ms);
 }
 
 int pdk_mutex_lock_async(pdk_mutex *m, int64_t timeout_ms, pdk_lock_cb cb, void *arg, pdk_grant **g)
 {
-    return pdk__lock_async(holds_of(m), (struct pdk__lock_call){.wish.rule = &pdk__rule_mutex, .cb = cb, .arg = arg},
+    return pdk__lock_async(lockable_of(m), (struct pdk__lock_call){.wish.rule = &pdk__rule_mutex, .cb = cb, .arg = arg},
                            timeout_ms, g);
 }
 
-int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(holds_of(m), &pdk__rule_mutex); }
+int pdk_mutex_unlock(pdk_mutex *m) { return pdk__unlock(lockable_of(m), &pdk__rule_mutex); }
 
 int pdk_mutex_unlock_async(pdk_mutex *m, pdk_lock_cb cb, void *arg)
 {
-    return pdk__unlock_async(holds_of(m), &pdk__rule_mutex, cb, arg);
+    return pdk__unlock_async(lockable_of(m), &pdk__rule_mutex, cb, arg);
 }

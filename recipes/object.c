@@ -3,7 +3,7 @@
 #include "lib/assert.h"
 #include "lib/core/path.h"
 #include "lib/zk/account.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 
 /* --- the object -------------------------------------------------------------------------------------------------- */
 
@@ -144,7 +144,7 @@ void pdk__object_leave(struct pdk__object *o)
 {
     struct pdk_client *c = o->client;
     assert(pdk__client_locked(c));
-    if (o->refs > 1 && pdk__client_settled(c)) { /* the object, and so the client, outlasts this call */
+    if (o->refs > 1 && pdk__client_quiet(c)) { /* the object, and so the client, outlasts this call */
         o->refs--;
         pdk__client_leave(c);
         return;

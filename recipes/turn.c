@@ -20,7 +20,7 @@ void pdk__turn_begin(struct pdk__turn *turn)
 
 void pdk__turn_join(struct pdk__turns *turns, struct pdk__turn *turn)
 {
-    assert(!turn->settled && turn->tell != NULL);
+    assert(!turn->finished && turn->tell != NULL);
     pdk__list_append(&turns->queue, &turn->link);
     if (turn->deadline_ms < turns->due_ms)
         turns->due_ms = turn->deadline_ms;
@@ -39,11 +39,11 @@ bool pdk__turns_ask_for(const struct pdk__turns *turns, const struct pdk__object
     return false;
 }
 
-void pdk__turn_settle(struct pdk__turn *turn, int rc, struct pdk__hold *hold)
+void pdk__turn_finish(struct pdk__turn *turn, int rc, struct pdk__hold *hold)
 {
-    assert(!turn->settled && turn->hold == NULL);
+    assert(!turn->finished && turn->hold == NULL);
     pdk__list_remove(&turn->link);
-    turn->settled = true;
+    turn->finished = true;
     turn->rc = rc;
     if (rc != 0 && turn->counted)
         pdk__stats_failure(&turn->object->client->stats, turn->object->path, rc);
@@ -56,7 +56,7 @@ void pdk__turns_fail(struct pdk__turns *turns, int rc, struct pdk__hold *hold)
 {
     assert(rc != 0);
     PDK__LIST_EACH (link, &turns->queue)
-        pdk__turn_settle(turn_at(link), rc, hold);
+        pdk__turn_finish(turn_at(link), rc, hold);
     turns->due_ms = PDK__NEVER;
 }
 
@@ -66,7 +66,7 @@ void pdk__turns_expire(struct pdk__turns *turns, int64_t now_ms, struct pdk__hol
     PDK__LIST_EACH (link, &turns->queue) {
         struct pdk__turn *turn = turn_at(link);
         if (turn->deadline_ms <= now_ms)
-            pdk__turn_settle(turn, PDK_ETIMEDOUT, hold);
+            pdk__turn_finish(turn, PDK_ETIMEDOUT, hold);
         else if (turn->deadline_ms < turns->due_ms)
             turns->due_ms = turn->deadline_ms;
     }

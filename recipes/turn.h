@@ -12,13 +12,13 @@
 
 /* A request for a turn, on the stack of its thread or in the handle of an asynchronous one. */
 struct pdk__turn {
-    struct pdk__list link;      /* in the queue, until it is settled */
+    struct pdk__list link;      /* in the queue, until it is finished */
     uint64_t thread;            /* that asks; 0: none */
     struct pdk__object *object; /* that is asked for */
     bool counted;               /* in the statistics: it waits, or waited */
     int64_t began_ms, deadline_ms;
-    void (*tell)(struct pdk__turn *turn); /* it was settled */
-    bool settled;
+    void (*tell)(struct pdk__turn *turn); /* it was finished */
+    bool finished;
     int rc;
     struct pdk__hold *hold; /* the grant; or the request that failed, or did not succeed in time. Counted; NULL: none */
 };
@@ -44,7 +44,7 @@ struct pdk__turn *pdk__turns_first(const struct pdk__turns *turns);
 bool pdk__turns_ask_for(const struct pdk__turns *turns, const struct pdk__object *object);
 
 /* It leaves the queue with RC, and is told. HOLD may be NULL. */
-void pdk__turn_settle(struct pdk__turn *turn, int rc, struct pdk__hold *hold);
+void pdk__turn_finish(struct pdk__turn *turn, int rc, struct pdk__hold *hold);
 
 /* Settle all that wait, or those whose deadline has passed at NOW_MS. */
 void pdk__turns_fail(struct pdk__turns *turns, int rc, struct pdk__hold *hold);

@@ -79,7 +79,7 @@ int pdk__server_dial(int port, int timeout_ms)
 }
 
 /* The server closes the connection after its answer. */
-static void end(int fd)
+static void hang_up(int fd)
 {
     unsigned char out[4 + 8], in[ANSWER_MAX];
     put32(out, 8);
@@ -99,7 +99,7 @@ bool pdk__server_grants_session(int port, int timeout_ms)
         return false;
     bool granted = pdk__handshake(fd, &id, no_password) == 0;
     if (granted)
-        end(fd);
+        hang_up(fd);
     close(fd);
     return granted;
 }

@@ -20,7 +20,7 @@ static unsigned recipe_of(const pdk_contender_list *list, size_t i)
                                                   [PDK__TAG_LATCH] = LEADER,
                                                   [PDK__TAG_READ] = RWLOCK,
                                                   [PDK__TAG_WRITE] = RWLOCK,
-                                                  [PDK__TAG_LEASE] = PERMITS};
+                                                  [PDK__TAG_PERMIT] = PERMITS};
     struct pdk__name name = pdk__name_parse(pdk_contender_text(list, i, PDK_CONTENDER_NAME));
     if (name.kind == PDK__NAME_JUNK)
         return 0;

@@ -101,7 +101,7 @@ static void draw(const struct top *t, const struct pdk__cli_overview *overview)
 
 /* True when the user wants no more: by the key, by a signal, or by an input that has ended. A changed size needs no
  * other look. */
-static bool rest(const struct top *t, int *status)
+static bool pause_between(const struct top *t, int *status)
 {
     int64_t until = pdk__cli_now_ms() + t->interval_ms;
     bool quits = false;
@@ -202,7 +202,7 @@ static int watch(struct top *t, int *status)
         pdk__cli_screen_open(&t->screen);
     do
         rc = look_again(t, status);
-    while (rc == 0 && *status == 0 && !t->once && !rest(t, status));
+    while (rc == 0 && *status == 0 && !t->once && !pause_between(t, status));
     pdk__cli_screen_close(&t->screen);
     return rc;
 }

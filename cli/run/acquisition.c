@@ -35,7 +35,7 @@ static void tell_limit(struct pdk__cli_acquisition *c)
         snprintf(c->why, sizeof c->why, "%d permits are more than the limit of %d", o->count, limit);
 }
 
-static void end(struct pdk__cli_acquisition *c, int rc)
+static void finish(struct pdk__cli_acquisition *c, int rc)
 {
     assert(rc != 0);
     move(c, PHASE_ENDED);
@@ -78,7 +78,7 @@ static void granted(int rc, void *arg)
     if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
         rc = PDK_EDISCONNECTED;
     if (rc != 0) {
-        end(c, rc);
+        finish(c, rc);
     } else if (c->phase == PHASE_LEAVING) {
         release(c); /* the grant came before the cancellation */
     } else {
@@ -105,7 +105,7 @@ static void make_object(struct pdk__cli_acquisition *c)
     int rc = c->options->elect ? pdk__cli_candidacy_make(c)
                                : pdk__cli_object_make(&c->lock, c->client, c->options, happened, c);
     if (rc != 0)
-        end(c, rc);
+        finish(c, rc);
 }
 
 /* The client has been created, or its creation has failed. */
@@ -121,7 +121,7 @@ static void take_client(struct pdk__cli_acquisition *c)
     }
     if (rc == PDK_EINVAL)
         snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", c->options->hosts);
-    end(c, rc);
+    finish(c, rc);
 }
 
 void pdk__cli_acquisition_begin(struct pdk__cli_acquisition *c, const struct pdk__cli_options *o)
@@ -131,12 +131,12 @@ void pdk__cli_acquisition_begin(struct pdk__cli_acquisition *c, const struct pdk
                                        .began_ms = pdk__cli_now_ms(),
                                        .state = PDK_FREE,
                                        .move = move,
-                                       .end = end};
+                                       .end = finish};
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
     c->opener = pdk__cli_opener_begin(o);
     if (c->opener == NULL)
-        end(c, PDK_ESYSTEM);
+        finish(c, PDK_ESYSTEM);
 }
 
 int pdk__cli_acquisition_fd(const struct pdk__cli_acquisition *c)
@@ -157,14 +157,14 @@ static void ask(struct pdk__cli_acquisition *c)
     c->deadline = -1;
     int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
     if (rc != 0)
-        end(c, rc);
+        finish(c, rc);
 }
 
 static void give_up_connecting(struct pdk__cli_acquisition *c)
 {
     int64_t ms = c->deadline - c->began_ms;
     bool secure = c->client != NULL && pdk_client_wait(c->client, 0) == PDK_ETLS; /* its incident has the reason */
-    end(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
+    finish(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
     if (!secure)
         pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
 }
@@ -176,7 +176,7 @@ static void check_connection(struct pdk__cli_acquisition *c)
         ask(c);
         break;
     case PDK_SESSION_OVER:
-        end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
+        finish(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)
@@ -229,7 +229,7 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
 {
     switch (c->phase) {
     case PHASE_CONNECTING:
-        end(c, PDK_ECANCELED);
+        finish(c, PDK_ECANCELED);
         break;
     case PHASE_WAITING:
         (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);

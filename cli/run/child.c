@@ -10,7 +10,7 @@ static int become(const void *arg)
 {
     const struct pdk__cli_order *order = arg;
     sigprocmask(SIG_SETMASK, order->mask, NULL);
-    if (!pdk__cli_lease_covers(order->lease, pdk__cli_now_ms(), order->signal))
+    if (!pdk__cli_page_covers(order->page, pdk__cli_now_ms(), order->signal))
         return PDK__CLI_CHILD_EXPIRED;
     execvp(order->argv[0], order->argv);
     return errno;

@@ -2,7 +2,7 @@
 #ifndef PDK_CLI_CHILD_H
 #define PDK_CLI_CHILD_H
 
-#include "cli/run/lease.h"
+#include "cli/run/page.h"
 #include "cli/spawn.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@ enum { PDK__CLI_CHILD_EXPIRED = -1 };
 struct pdk__cli_order {
     char *const *argv;
     const sigset_t *mask;
-    const struct pdk__cli_lease *lease;
+    const struct pdk__cli_page *page;
     int signal;
 };
 

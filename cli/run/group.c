@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stddef.h>
 
-void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_lease *lease, int signal)
+void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_page *page, int signal)
 {
-    assert(lease != NULL && signal >= 0);
-    *g = (struct pdk__cli_group){.lease = lease, .signal = signal, .kill_at = -1};
+    assert(page != NULL && signal >= 0);
+    *g = (struct pdk__cli_group){.page = page, .signal = signal, .kill_at = -1};
 }
 
 static void kill_if_due(struct pdk__cli_group *g)
@@ -21,12 +21,12 @@ static void kill_if_due(struct pdk__cli_group *g)
         kill(-g->leader, SIGKILL);
 }
 
-static void begin(struct pdk__cli_group *g, int64_t kill_at)
+static void start_ending(struct pdk__cli_group *g, int64_t kill_at)
 {
     assert(g->leader > 0 && g->signal != 0 && !g->stopping);
     g->stopping = true;
     g->kill_at = kill_at;
-    if (!atomic_exchange(&g->lease->stopping, true) && pdk__cli_now_ms() < kill_at) {
+    if (!atomic_exchange(&g->page->stopping, true) && pdk__cli_now_ms() < kill_at) {
         kill(-g->leader, g->signal);
         /* A stopped process acts on nothing but SIGKILL. */
         kill(-g->leader, SIGCONT);
@@ -41,13 +41,13 @@ void pdk__cli_group_stop(struct pdk__cli_group *g)
     int64_t now = pdk__cli_now_ms();
     if (!watched(g))
         return;
-    int64_t kill_at = g->signal == SIGKILL ? now : now + g->lease->grace_ms;
-    begin(g, pdk__cli_earlier(kill_at, pdk__cli_lease_kill_at(g->lease)));
+    int64_t kill_at = g->signal == SIGKILL ? now : now + g->page->grace_ms;
+    start_ending(g, pdk__cli_earlier(kill_at, pdk__cli_page_kill_at(g->page)));
 }
 
 static bool expiring(const struct pdk__cli_group *g)
 {
-    int64_t stop_at = pdk__cli_lease_stop_at(g->lease, g->signal);
+    int64_t stop_at = pdk__cli_page_stop_at(g->page, g->signal);
     return watched(g) && stop_at >= 0 && pdk__cli_now_ms() >= stop_at;
 }
 
@@ -55,8 +55,8 @@ bool pdk__cli_group_step(struct pdk__cli_group *g)
 {
     bool expires = expiring(g);
     if (expires)
-        begin(g, pdk__cli_lease_kill_at(g->lease));
-    else if (g->lease->stopping)
+        start_ending(g, pdk__cli_page_kill_at(g->page));
+    else if (g->page->stopping)
         pdk__cli_group_stop(g); /* another process has begun, and may have died since */
     kill_if_due(g);
     return expires;
@@ -64,5 +64,5 @@ bool pdk__cli_group_step(struct pdk__cli_group *g)
 
 int64_t pdk__cli_group_due(const struct pdk__cli_group *g)
 {
-    return watched(g) ? pdk__cli_lease_stop_at(g->lease, g->signal) : g->kill_at;
+    return watched(g) ? pdk__cli_page_stop_at(g->page, g->signal) : g->kill_at;
 }

@@ -8,21 +8,21 @@
 #ifndef PDK_CLI_GROUP_H
 #define PDK_CLI_GROUP_H
 
-#include "cli/run/lease.h"
+#include "cli/run/page.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct pdk__cli_group {
-    struct pdk__cli_lease *lease;
+    struct pdk__cli_page *page;
     int signal;      /* the polite one; 0: the group goes on, whatever happens */
     pid_t leader;    /* 0: none. While it is set, its owner must not be reaped: the number stays its own */
     int64_t kill_at; /* when SIGKILL is due; -1: not due */
     bool stopping;
 };
 
-void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_lease *lease, int signal);
+void pdk__cli_group_init(struct pdk__cli_group *g, struct pdk__cli_page *page, int signal);
 
 /* The lock is lost, or its state is unknown: begin to stop the group now. Does nothing the second time, or without a
  * leader. */

@@ -39,11 +39,11 @@ static void detach(int ends)
 /* The page, not the pipe, names the group: a guard that was stopped for long must not act on an old name. */
 static void follow_page(struct guard *g)
 {
-    struct pdk__cli_lease *lease = g->group.lease;
-    pid_t leader = lease->leader;
+    struct pdk__cli_page *page = g->group.page;
+    pid_t leader = page->leader;
     if (leader == g->group.leader)
         return;
-    pdk__cli_group_init(&g->group, lease, g->on_lost);
+    pdk__cli_group_init(&g->group, page, g->on_lost);
     g->group.leader = leader;
 }
 
@@ -70,7 +70,7 @@ static void turn(struct guard *g)
     pdk__cli_group_step(&g->group);
 }
 
-pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2], pid_t runner)
+pid_t pdk__cli_guard_start(struct pdk__cli_page *page, int on_lost, int ends[2], pid_t runner)
 {
     pid_t pid = fork();
     if (pid != 0) {
@@ -80,14 +80,14 @@ pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2
     pdk__cli_process_title_set("pdk-guard", runner);
     detach(ends[0]);
     struct guard g = {.on_lost = on_lost, .ends = STDERR_FILENO + 1, .timer = pdk__cli_timer_new()};
-    pdk__cli_group_init(&g.group, lease, on_lost);
+    pdk__cli_group_init(&g.group, page, on_lost);
     for (;;)
         turn(&g);
 }
 
-void pdk__cli_guard_set_group(struct pdk__cli_lease *lease, int wake, pid_t leader)
+void pdk__cli_guard_set_group(struct pdk__cli_page *page, int wake, pid_t leader)
 {
     assert(leader >= 0);
-    lease->leader = leader;
+    page->leader = leader;
     (void)!write(wake, "", 1); /* does not block: one unread byte is enough */
 }

@@ -11,15 +11,15 @@
 #ifndef PDK_CLI_GUARD_H
 #define PDK_CLI_GUARD_H
 
-#include "cli/run/lease.h"
+#include "cli/run/page.h"
 
 #include <sys/types.h>
 
 /* Fork it for process RUNNER. ON_LOST as in struct pdk__cli_lock. Call it after the other process was forked, with the
  * pipe's two ENDS; the caller loses ends[0]. Returns its process id, or -1 with errno. */
-pid_t pdk__cli_guard_start(struct pdk__cli_lease *lease, int on_lost, int ends[2], pid_t runner);
+pid_t pdk__cli_guard_start(struct pdk__cli_page *page, int on_lost, int ends[2], pid_t runner);
 
 /* Guard process group LEADER from now on; 0: none. WAKE is the writing end. */
-void pdk__cli_guard_set_group(struct pdk__cli_lease *lease, int wake, pid_t leader);
+void pdk__cli_guard_set_group(struct pdk__cli_page *page, int wake, pid_t leader);
 
 #endif

@@ -2,7 +2,7 @@
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/run/acquisition.h"
-#include "cli/run/queue.h"
+#include "cli/run/wait_line.h"
 #include "cli/signals.h"
 #include "lib/assert.h"
 
@@ -35,7 +35,7 @@ enum { LATE_MS = 1000 };
 struct hold {
     struct pdk__cli_options options;
     struct pdk__cli_acquisition acquisition;
-    struct pdk__cli_queue *queue;
+    struct pdk__cli_wait_line *queue;
     int signals;
     int gave_up;     /* the signal that came before the lock, or while the servers did not confirm its release */
     int64_t left_ms; /* when it began to leave; 0: not yet */
@@ -126,9 +126,9 @@ static void report_revoked(struct hold *h)
 static void watch_queue(struct hold *h, enum pdk__cli_phase before)
 {
     if (before == PHASE_CONNECTING && h->acquisition.phase == PHASE_WAITING && h->options.wait_ms != 0)
-        h->queue = pdk__cli_queue_watch(h->acquisition.client, &h->options, -1);
+        h->queue = pdk__cli_wait_line_watch(h->acquisition.client, &h->options, -1);
     if (before == PHASE_WAITING && h->acquisition.phase != before)
-        pdk__cli_queue_stop(h->queue);
+        pdk__cli_wait_line_stop(h->queue);
 }
 
 static void turn(struct hold *h)
@@ -195,9 +195,9 @@ static int run(struct hold *h)
         return STATUS_SIGNAL + h->gave_up; /* without a close, which would wait for the servers as well */
     int status = pdk__cli_acquisition_status(&h->acquisition, text);
     /* The close answers the queue's requests, so they end before the client is freed. */
-    pdk__cli_queue_stop(h->queue);
+    pdk__cli_wait_line_stop(h->queue);
     pdk_client_close(h->acquisition.client);
-    pdk__cli_queue_free(h->queue);
+    pdk__cli_wait_line_free(h->queue);
     pdk__cli_acquisition_close(&h->acquisition);
     close(h->signals);
     return outcome(h, text, status);

@@ -52,10 +52,10 @@ static void expired(struct pdk__cli_runner *r)
 static void announce(struct pdk__cli_runner *r)
 {
     struct pdk__cli_note note = {.kind = NOTE_CHILD, .pid = r->child};
-    pdk__cli_group_init(&r->group, r->lock->lease, r->lock->on_lost);
+    pdk__cli_group_init(&r->group, r->lock->page, r->lock->on_lost);
     assert(r->child > 0);
     r->group.leader = r->child;
-    pdk__cli_guard_set_group(r->lock->lease, r->wake, r->child);
+    pdk__cli_guard_set_group(r->lock->page, r->wake, r->child);
     pdk__cli_channel_send(r->channel, &note);
 }
 
@@ -89,7 +89,7 @@ static void start_command(struct pdk__cli_runner *r, struct pdk__cli_spawned *ch
 
 void pdk__cli_job_start(struct pdk__cli_runner *r, const struct pdk__cli_note *grant)
 {
-    struct pdk__cli_order order = {r->lock->argv, r->mask, r->lock->lease, r->lock->on_lost};
+    struct pdk__cli_order order = {r->lock->argv, r->mask, r->lock->page, r->lock->on_lost};
     struct pdk__cli_spawned child;
     assert(r->child == 0 && !r->dead && !r->leaving);
     pdk__cli_job_reap(r);
@@ -176,7 +176,7 @@ void pdk__cli_job_ended(struct pdk__cli_runner *r, const siginfo_t *info)
 {
     assert(r->child != 0 && !r->dead);
     r->dead = true;
-    r->lost = r->lost || r->lock->lease->stopping;
+    r->lost = r->lost || r->lock->page->stopping;
     take_back_terminal(r, info);
     if (pdk__cli_witness_end(r->witness)) /* after the last key that can reach it */
         r->quit = true;
@@ -189,7 +189,7 @@ void pdk__cli_job_ended(struct pdk__cli_runner *r, const siginfo_t *info)
         kill(-r->child, SIGKILL);
     r->group.leader = 0;
     r->relay = (struct pdk__cli_relay){0}; /* no signal is due for a dead command */
-    pdk__cli_guard_set_group(r->lock->lease, r->wake, 0);
+    pdk__cli_guard_set_group(r->lock->page, r->wake, 0);
     if (wants_next_term(r))
         request_next_term(r);
     else

@@ -79,7 +79,7 @@ static void changed(const char *id, int64_t token, void *arg)
 }
 
 /* Nothing is printed from here on. The end of the client would wait for a callback that prints. */
-static int end_by(struct listener *l, int signal)
+static int exit_by(struct listener *l, int signal)
 {
     l->status = STATUS_SIGNAL + signal;
     if (l->printing)
@@ -97,7 +97,7 @@ static int await_signal(const struct pdk__cli_options *o, pdk_client *c, struct 
         poll(fds, 3, LOOK_MS);
         int signal = fds[0].revents != 0 ? pdk__cli_call_read(signals, &by_terminal) : 0;
         if (signal != 0 && signal != SIGCHLD)
-            return end_by(l, signal);
+            return exit_by(l, signal);
         if (l->status != 0)
             return l->status;
         if (fds[2].revents != 0)

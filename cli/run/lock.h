@@ -19,7 +19,7 @@
 #define PDK_CLI_LOCK_H
 
 #include "cli/options.h"
-#include "cli/run/lease.h"
+#include "cli/run/page.h"
 
 #include <signal.h>
 
@@ -28,7 +28,7 @@ struct pdk__cli_lock {
     char *const *argv;
     char *script; /* for the shell, instead of words; NULL: none */
     char *shell[4];
-    struct pdk__cli_lease *lease;
+    struct pdk__cli_page *page;
     int on_lost;           /* the signal for a lost lock; 0: ignore it */
     int on_revoke;         /* the signal for a revocation request; 0: ignore it */
     int64_t kill_after_ms; /* the requested grace; -1: not given */

@@ -76,9 +76,9 @@ static void notify_state(const struct pdk__cli_runner *r, const char *state)
 static void report_grace(const struct pdk__cli_runner *r)
 {
     const struct pdk__cli_lock *l = r->lock;
-    if (l->kill_after_ms >= 0 && l->on_lost != 0 && l->lease->grace_ms < l->grace_ms && !l->common.quiet)
+    if (l->kill_after_ms >= 0 && l->on_lost != 0 && l->page->grace_ms < l->grace_ms && !l->common.quiet)
         pdk__cli_message("--kill-after is %.3g s, a fifth of the session timeout that the servers grant",
-                         (double)l->lease->grace_ms / 1000);
+                         (double)l->page->grace_ms / 1000);
 }
 
 static void take_grant(struct pdk__cli_runner *r, const struct pdk__cli_note *note)
@@ -309,7 +309,7 @@ int pdk__cli_runner_run(const struct pdk__cli_lock *l, const struct pdk__cli_pro
     sigaddset(&set, SIGCHLD);
     r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     r.timer = pdk__cli_timer_new();
-    pdk__cli_group_init(&r.group, l->lease, l->on_lost);
+    pdk__cli_group_init(&r.group, l->page, l->on_lost);
     pdk__cli_terminal_open(&r.terminal);
     notify_begin(&r);
     while (!finished(&r))

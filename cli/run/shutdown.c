@@ -74,7 +74,7 @@ static void report_abandoned(const struct pdk__cli_runner *r)
         pdk__cli_message(
             "%s: no server answers: the %s %sends with its session, %.3g s after the servers last heard of it", path,
             pdk__cli_runner_noun(r), alone ? "" : "is released in the background, or ",
-            (double)r->lock->lease->timeout_ms / 1000);
+            (double)r->lock->page->timeout_ms / 1000);
     else
         pdk__cli_message("%s: no server answers: %s", path,
                          alone ? "the place in the queue ends with its session"

@@ -86,7 +86,7 @@ static int start_processes(struct pdk__cli_lock *l, struct pdk__cli_processes *p
     processes->channel = channel[0];
     processes->wake = pipe[1];
     if (processes->session > 0)
-        processes->guard = pdk__cli_guard_start(l->lease, l->on_lost, pipe, runner);
+        processes->guard = pdk__cli_guard_start(l->page, l->on_lost, pipe, runner);
     return processes->session > 0 && processes->guard > 0 ? 0 : -1; /* a session whose runner exits ends on its own */
 }
 
@@ -96,8 +96,8 @@ static int run(struct pdk__cli_lock *l)
     sigset_t mask;
     l->live = isatty(STDERR_FILENO) && !l->common.quiet && l->common.wait_ms != 0;
     block_signals(&mask);
-    l->lease = pdk__cli_lease_new();
-    if (l->lease == NULL || start_processes(l, &processes) != 0) {
+    l->page = pdk__cli_page_new();
+    if (l->page == NULL || start_processes(l, &processes) != 0) {
         pdk__cli_message("cannot start a process: %s", strerror(errno));
         return STATUS_INTERNAL;
     }

@@ -25,7 +25,7 @@ static void ask(struct pdk__barrier *b, struct pdk__actions *out, enum pdk__acti
     put(out, (struct pdk__action){.kind = kind, .op = b->op, .by_exists = b->by_exists && kind == PDK__ACT_WATCH});
 }
 
-static void end(struct pdk__barrier *b, struct pdk__actions *out, int error)
+static void conclude(struct pdk__barrier *b, struct pdk__actions *out, int error)
 {
     assert(b->phase != PDK__BARRIER_OVER);
     if (b->watched)
@@ -36,27 +36,27 @@ static void end(struct pdk__barrier *b, struct pdk__actions *out, int error)
 }
 
 /* The node is not there any more, nor a watch of ours, but for one by exists, which waits for its creation. */
-static void end_free(struct pdk__barrier *b, struct pdk__actions *out)
+static void conclude_free(struct pdk__barrier *b, struct pdk__actions *out)
 {
     b->watched = b->watched && b->by_exists;
-    end(b, out, 0);
+    conclude(b, out, 0);
 }
 
 /* The call ends without its effect: the caller is told at once. A watch that the answer under way will set, or that the
  * handle will set again on the next connection, can be removed only afterwards. */
-static void end_unmet(struct pdk__barrier *b, struct pdk__actions *out, int error)
+static void conclude_unmet(struct pdk__barrier *b, struct pdk__actions *out, int error)
 {
     if (b->begun)
         error = PDK_EUNKNOWN;
     if (!b->watched || (b->connected && b->phase != PDK__BARRIER_ASKING)) {
-        end(b, out, error);
+        conclude(b, out, error);
         return;
     }
     b->phase = PDK__BARRIER_FADING;
     put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
 }
 
-static void begin(struct pdk__barrier *b, struct pdk__actions *out)
+static void start(struct pdk__barrier *b, struct pdk__actions *out)
 {
     assert(b->connected);
     b->overtaken = false;
@@ -72,16 +72,16 @@ static void begin(struct pdk__barrier *b, struct pdk__actions *out)
 static void go(struct pdk__barrier *b, struct pdk__actions *out)
 {
     if (b->connected)
-        begin(b, out);
+        start(b, out);
     else if (b->once)
-        end_unmet(b, out, PDK_ETIMEDOUT);
+        conclude_unmet(b, out, PDK_ETIMEDOUT);
     else
         b->phase = PDK__BARRIER_APART;
 }
 
-static void rest(struct pdk__barrier *b, int64_t now_ms)
+static void back_off(struct pdk__barrier *b, int64_t now_ms)
 {
-    b->phase = PDK__BARRIER_RESTING;
+    b->phase = PDK__BARRIER_BACKOFF;
     b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
 }
 
@@ -90,10 +90,10 @@ static void rest(struct pdk__barrier *b, int64_t now_ms)
 static void refuse(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN) {
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
         return;
     }
-    end(b, out, ev->error);
+    conclude(b, out, ev->error);
 }
 
 /* For a node with a name of its own, "exhausted" is the answer that it exists. */
@@ -103,7 +103,7 @@ static void on_created(struct pdk__barrier *b, const struct pdk__event *ev, stru
     if (exists)
         ask(b, out, PDK__ACT_IDENTIFY);
     else if (ev->outcome == PDK__OK)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
         ask(b, out, PDK__ACT_PARENTS);
     else
@@ -114,9 +114,9 @@ static void on_created(struct pdk__barrier *b, const struct pdk__event *ev, stru
 static void on_found(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK && ev->has_children)
-        end(b, out, PDK_EINVAL);
+        conclude(b, out, PDK_EINVAL);
     else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE || ev->outcome == PDK__NO_AUTH)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else
         refuse(b, ev, out);
 }
@@ -124,7 +124,7 @@ static void on_found(struct pdk__barrier *b, const struct pdk__event *ev, struct
 static void on_made_parents(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK)
-        begin(b, out);
+        start(b, out);
     else
         refuse(b, ev, out);
 }
@@ -132,7 +132,7 @@ static void on_made_parents(struct pdk__barrier *b, const struct pdk__event *ev,
 static void on_deleted(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else
         refuse(b, ev, out);
 }
@@ -140,18 +140,18 @@ static void on_deleted(struct pdk__barrier *b, const struct pdk__event *ev, stru
 static void on_seen(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__NO_NODE) {
-        end_free(b, out);
+        conclude_free(b, out);
     } else if (ev->outcome == PDK__NO_AUTH && !b->by_exists && !b->once) {
         b->by_exists = true;
-        begin(b, out);
+        start(b, out);
     } else if (ev->outcome != PDK__OK) {
         refuse(b, ev, out);
     } else if (ev->has_children) {
-        end(b, out, PDK_EINVAL);
+        conclude(b, out, PDK_EINVAL);
     } else if (b->once) {
-        end(b, out, PDK_ETIMEDOUT);
+        conclude(b, out, PDK_ETIMEDOUT);
     } else if (b->overtaken) {
-        begin(b, out);
+        start(b, out);
     } else {
         pdk__retry_reset(&b->retry);
         b->phase = PDK__BARRIER_WATCHING;
@@ -165,7 +165,7 @@ static void on_reply(struct pdk__barrier *b, const struct pdk__event *ev, struct
     if (ev->op != b->op || (!asking && b->phase != PDK__BARRIER_FADING))
         return;
     if (b->phase == PDK__BARRIER_FADING)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else if (ev->kind == PDK__EV_CREATED)
         on_created(b, ev, out);
     else if (ev->kind == PDK__EV_MADE_PARENTS)
@@ -187,9 +187,9 @@ static void on_fired(struct pdk__barrier *b, const struct pdk__event *ev, struct
         return;
     if (ev->deleted) {
         b->watched = b->by_exists = false;
-        end(b, out, 0);
+        conclude(b, out, 0);
     } else {
-        begin(b, out);
+        start(b, out);
     }
 }
 
@@ -198,7 +198,7 @@ static void on_fired(struct pdk__barrier *b, const struct pdk__event *ev, struct
 /* Is it to look again at a time? */
 static bool scheduled(const struct pdk__barrier *b)
 {
-    return b->phase == PDK__BARRIER_RESTING || b->phase == PDK__BARRIER_WATCHING;
+    return b->phase == PDK__BARRIER_BACKOFF || b->phase == PDK__BARRIER_WATCHING;
 }
 
 static void on_timer(struct pdk__barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
@@ -206,7 +206,7 @@ static void on_timer(struct pdk__barrier *b, const struct pdk__event *ev, struct
     if (b->phase == PDK__BARRIER_FADING)
         return;
     if (ev->now_ms >= b->deadline_ms)
-        end_unmet(b, out, PDK_ETIMEDOUT);
+        conclude_unmet(b, out, PDK_ETIMEDOUT);
     else if (scheduled(b) && ev->now_ms >= b->due_ms)
         go(b, out);
 }
@@ -222,9 +222,9 @@ static void on_session_up(struct pdk__barrier *b, struct pdk__actions *out)
 {
     b->connected = true;
     if (b->phase == PDK__BARRIER_FADING)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else if (b->phase == PDK__BARRIER_APART)
-        begin(b, out);
+        start(b, out);
 }
 
 /* The watch may be set again by the handle, or be the next session's: the node is read again in any case. */
@@ -235,7 +235,7 @@ static void on_session_down(struct pdk__barrier *b, bool ended, struct pdk__acti
     if (b->phase != PDK__BARRIER_FADING)
         go(b, out);
     else if (ended)
-        end(b, out, 0);
+        conclude(b, out, 0);
 }
 
 void pdk__barrier_init(struct pdk__barrier *b, uint64_t *ops, enum pdk__barrier_task task, uint64_t seed,
@@ -256,7 +256,7 @@ void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, stru
         break;
     case PDK__EV_RELEASE:
         if (b->phase != PDK__BARRIER_FADING)
-            end_unmet(b, out, PDK_ECANCELED);
+            conclude_unmet(b, out, PDK_ECANCELED);
         break;
     case PDK__EV_TIMER:
         on_timer(b, ev, out);
@@ -270,11 +270,11 @@ void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *ev, stru
         break;
     case PDK__EV_SESSION_OVER:
     case PDK__EV_SESSION_LEFT:
-        end(b, out, ev->error);
+        conclude(b, out, ev->error);
         break;
     case PDK__EV_LOOK_AGAIN:
         if (b->phase == PDK__BARRIER_WATCHING)
-            begin(b, out);
+            start(b, out);
         break;
     case PDK__EV_FIRED:
         on_fired(b, ev, out);

@@ -28,7 +28,7 @@ enum pdk__barrier_phase {
     PDK__BARRIER_ASKING,
     PDK__BARRIER_PARENTS,
     PDK__BARRIER_WATCHING,
-    PDK__BARRIER_RESTING,
+    PDK__BARRIER_BACKOFF,
     PDK__BARRIER_FADING, /* the caller was told, and a watch is still to be removed */
     PDK__BARRIER_OVER
 };

@@ -22,7 +22,7 @@ static void on_acquire(struct pdk__contender *c, struct pdk__actions *out)
     c->retry.failures = c->spent;
     c->queue.looked = c->wish->base != NULL; /* a try would see that one, and find the lock taken */
     if (c->queue.spent && c->session.connected)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else
         pdk__course_advance(c, out);
 }

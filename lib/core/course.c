@@ -74,7 +74,7 @@ int64_t pdk__course_again_ms(struct pdk__contender *c)
 
 void pdk__course_timer(struct pdk__contender *c) { c->rest_ms = pdk__course_again_ms(c); }
 
-void pdk__course_rest(struct pdk__contender *c)
+void pdk__course_back_off(struct pdk__contender *c)
 {
     c->op = 0;
     c->phase = PDK__BACKOFF;
@@ -247,7 +247,7 @@ static void make_path(struct pdk__contender *c, struct pdk__actions *out)
         pdk__course_fail(c, out, n->parents_error);
     } else if (n->parents_made == PDK__UNKNOWN) {
         n->parents_made = PDK__OK;
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     } else if (n->parent_tries < PARENT_TRIES_MAX) {
         pdk__ask_create_with_parents(c, out, n->parent_tries++ > 0);
     } else {
@@ -281,7 +281,7 @@ void pdk__course_absent(struct pdk__contender *c, struct pdk__actions *out)
     else if (c->node.lost_creates > LOST_CREATES_MAX)
         pdk__course_fail(c, out, PDK_EREFUSED);
     else
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
 }
 
 void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__actions *out)
@@ -296,7 +296,7 @@ void pdk__course_deleted(struct pdk__contender *c, int error, struct pdk__action
     if (c->requested)
         renew_name(c);
     if (c->requested && c->queue.spent && !c->wish->try_only)
-        pdk__course_rest(c); /* two that come back at once would each keep the other from renewing the path */
+        pdk__course_back_off(c); /* two that come back at once would each keep the other from renewing the path */
     else
         pdk__course_advance(c, out);
 }

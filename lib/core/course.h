@@ -10,7 +10,7 @@
 void pdk__course_advance(struct pdk__contender *c, struct pdk__actions *out);
 
 /* The same, after a rest. */
-void pdk__course_rest(struct pdk__contender *c);
+void pdk__course_back_off(struct pdk__contender *c);
 
 /* Only the timer of a rest: for a queue that is listed again. */
 void pdk__course_timer(struct pdk__contender *c);

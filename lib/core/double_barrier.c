@@ -40,7 +40,7 @@ static void unwatch(struct pdk__double_barrier *b, struct pdk__actions *out)
     b->watched = b->by_exists = false;
 }
 
-static void end(struct pdk__double_barrier *b, struct pdk__actions *out, int error)
+static void conclude(struct pdk__double_barrier *b, struct pdk__actions *out, int error)
 {
     unwatch(b, out);
     b->phase = PDK__MEMBER_OVER;
@@ -106,7 +106,7 @@ static void quit(struct pdk__double_barrier *b, struct pdk__actions *out)
     if (b->phase == PDK__MEMBER_FOLLOWING)
         return; /* the answer sets the watch that is to be removed */
     if (b->node == PDK__NODE_NO)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else
         remove_node(b, out);
 }
@@ -132,16 +132,16 @@ static void go(struct pdk__double_barrier *b, struct pdk__actions *out)
     if (b->connected)
         go_connected(b, out);
     else if (b->aim == PDK__AIM_QUIT && b->node == PDK__NODE_NO && !b->watched && !b->outlived)
-        end(b, out, 0);
+        conclude(b, out, 0);
     else if (b->once && !b->told && (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE))
         fail(b, out, PDK_ETIMEDOUT, PDK__AIM_QUIT);
     else
         b->phase = PDK__MEMBER_APART;
 }
 
-static void rest(struct pdk__double_barrier *b, int64_t now_ms)
+static void back_off(struct pdk__double_barrier *b, int64_t now_ms)
 {
-    b->phase = PDK__MEMBER_RESTING;
+    b->phase = PDK__MEMBER_BACKOFF;
     b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
 }
 
@@ -149,11 +149,11 @@ static void rest(struct pdk__double_barrier *b, int64_t now_ms)
 static void refuse(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN)
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
     else if (b->aim == PDK__AIM_ENTER || b->aim == PDK__AIM_LEAVE)
         fail(b, out, ev->error, PDK__AIM_QUIT);
     else
-        end(b, out, ev->error);
+        conclude(b, out, ev->error);
 }
 
 static void wait(struct pdk__double_barrier *b, int64_t now_ms, struct pdk__actions *out)
@@ -253,7 +253,7 @@ static void on_counted(struct pdk__double_barrier *b, const struct pdk__event *e
     if (ev->outcome == PDK__NO_NODE || (ev->outcome == PDK__OK && !contains(ev, b->name))) {
         forget_node(b, out); /* another client has deleted it */
         rename_node(b);
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
     } else if (ev->outcome != PDK__OK) {
         refuse(b, ev, out);
     } else if (is_a_lock(ev)) { /* its contenders would be counted */
@@ -341,7 +341,7 @@ static void be_closed(struct pdk__double_barrier *b, struct pdk__actions *out)
         b->outwaits = false;
         list(b, out);
     } else {
-        end(b, out, 0);
+        conclude(b, out, 0);
     }
 }
 
@@ -406,7 +406,7 @@ static void on_listed(struct pdk__double_barrier *b, const struct pdk__event *ev
         refuse(b, ev, out);
     } else if (b->aim == PDK__AIM_TIDY) {
         bool stale = ev->n_children == 1 && is_ready(ev->children[0]);
-        stale ? close_barrier(b, out) : end(b, out, 0);
+        stale ? close_barrier(b, out) : conclude(b, out, 0);
     } else if (missing(b, ev, out)) {
         fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
     } else {
@@ -432,7 +432,7 @@ static void on_created(struct pdk__double_barrier *b, const struct pdk__event *e
     }
     if (ev->outcome == PDK__UNKNOWN) {
         b->unsure = true;
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
         return;
     }
     got_node(b, ev->token);
@@ -464,7 +464,7 @@ static void on_identified(struct pdk__double_barrier *b, const struct pdk__event
     } else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) {
         forget_node(b, out);
         rename_node(b);
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
     } else {
         refuse(b, ev, out);
     }
@@ -515,7 +515,7 @@ static void on_watched(struct pdk__double_barrier *b, const struct pdk__event *e
 static void on_outlived_removed(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN) {
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
         return;
     }
     b->outlived = false;
@@ -530,7 +530,7 @@ static void on_removed(struct pdk__double_barrier *b, const struct pdk__event *e
     }
     if (ev->outcome == PDK__UNKNOWN) {
         b->node = PDK__NODE_MAYBE;
-        rest(b, ev->now_ms);
+        back_off(b, ev->now_ms);
         return;
     }
     bool lost = ev->outcome == PDK__NO_NODE && b->node == PDK__NODE_YES && b->aim == PDK__AIM_LEAVE;
@@ -571,7 +571,7 @@ static bool waits_for_caller(const struct pdk__double_barrier *b)
 /* Is it to go on at a time? */
 static bool scheduled(const struct pdk__double_barrier *b)
 {
-    return b->phase == PDK__MEMBER_RESTING || b->phase == PDK__MEMBER_WAITING;
+    return b->phase == PDK__MEMBER_BACKOFF || b->phase == PDK__MEMBER_WAITING;
 }
 
 static void on_timer(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
@@ -652,7 +652,7 @@ static void on_session_over(struct pdk__double_barrier *b, const struct pdk__eve
         put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = ev->error});
     b->watched = false;
     b->told = true;
-    end(b, out, 0);
+    conclude(b, out, 0);
 }
 
 /* The session goes on without us: the node must go. */
@@ -667,7 +667,7 @@ static void on_session_left(struct pdk__double_barrier *b, const struct pdk__eve
         go(b, out);
     } else if (b->aim == PDK__AIM_TIDY) {
         b->told = true;
-        end(b, out, 0);
+        conclude(b, out, 0);
     }
 }
 

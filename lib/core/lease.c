@@ -215,7 +215,7 @@ void pdk__lease_ask_if_due(struct pdk__session *s, int64_t now_ms, struct pdk__s
 }
 
 /* The request is no longer under way. A request of an earlier connection is not counted. */
-static void settle(struct pdk__session *s)
+static void uncount(struct pdk__session *s)
 {
     if (s->n_asked > 0)
         s->n_asked--;
@@ -254,7 +254,7 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
         return; /* the answer is of a connection that is known to be lost */
     assert(ev->sent_ms <= ev->now_ms);
     if (ev->asked)
-        settle(s);
+        uncount(s);
     note_answer(s, ev);
     measure(s, ev);
     if (ev->asked && ev->wrote && !ev->agreed)
@@ -269,7 +269,7 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
 
 void pdk__lease_unasked(struct pdk__session *s, const struct pdk__session_event *ev)
 {
-    settle(s);
+    uncount(s);
     s->plain = true;
     /* The link needs another request, and no server was asked. */
     s->renewed_ms = s->synced_ms = s->asked_ms = PDK__UNKNOWN_MS;

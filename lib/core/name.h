@@ -25,7 +25,7 @@ enum { PDK__NAME_MAX = 64 };
 enum { PDK__NAME_LENGTH_MAX = 16 + 1 + 8 + 1 + 8 + 11 };
 
 /* The tag right before the sequence number. */
-enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__TAG_LEASE, PDK__N_TAGS };
+enum pdk__tag { PDK__TAG_LOCK, PDK__TAG_LATCH, PDK__TAG_READ, PDK__TAG_WRITE, PDK__TAG_PERMIT, PDK__N_TAGS };
 
 enum pdk__name_kind {
     PDK__NAME_OURS,    /* exactly our form */

@@ -25,7 +25,7 @@ void pdk__queue_looked(struct pdk__contender *c, const struct pdk__event *ev, st
     } else if (c->wish->try_only) {
         pdk__course_fail(c, out, PDK_EBUSY);
     } else {
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     }
 }
 
@@ -172,7 +172,7 @@ static void move_up(struct pdk__contender *c, struct pdk__actions *out)
 static void watched_children(struct pdk__contender *c, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__UNKNOWN)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else if (ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED)
         pdk__course_fail(c, out, pdk__event_error(ev));
     else
@@ -193,7 +193,7 @@ void pdk__queue_watched(struct pdk__contender *c, const struct pdk__event *ev, s
     else if (ev->outcome == PDK__REFUSED)
         pdk__course_fail(c, out, pdk__event_error(ev));
     else /* nor by exists (servers from 3.8.4 on): list at intervals */
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
 }
 
 /* An event before the reply can be of an older watch, set again with the connection. The one that was asked for can be

@@ -25,7 +25,7 @@ static void not_recorded(struct pdk__contender *c, const struct pdk__event *ev, 
     if (ev->outcome != PDK__UNKNOWN)
         c->record.ours = PDK__RECORD_NO;
     if (ev->outcome == PDK__UNKNOWN || ev->outcome == PDK__CHANGED)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else
         pdk__course_fail(c, out, pdk__event_error(ev));
 }

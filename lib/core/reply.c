@@ -22,7 +22,7 @@ static void on_created(struct pdk__contender *c, const struct pdk__event *ev, st
     struct pdk__own_node *n = &c->node;
     bool nameless = ev->outcome == PDK__OK && (ev->name == NULL || ev->name[0] == '\0');
     if (ev->outcome == PDK__UNKNOWN || nameless) { /* a server may say anything: the node is looked for */
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
         return;
     }
     if (ev->outcome != PDK__OK) {
@@ -50,7 +50,7 @@ static void on_made_parents(struct pdk__contender *c, const struct pdk__event *e
 static void on_barrier(struct pdk__contender *c, const struct pdk__event *ev)
 {
     if (ev->outcome != PDK__OK)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
 }
 
 /* The search is refused. If the caller has given up, the removal still needs the node. */
@@ -58,7 +58,7 @@ static void search_later(struct pdk__contender *c, const struct pdk__event *ev, 
 {
     if (c->requested)
         pdk__course_fail(c, out, pdk__event_error(ev));
-    pdk__course_rest(c);
+    pdk__course_back_off(c);
 }
 
 /* The lowest candidate that was not looked at yet. Without one, the node does not exist. */
@@ -81,7 +81,7 @@ static void on_listed(struct pdk__contender *c, const struct pdk__event *ev, str
 {
     bool refused = ev->outcome == PDK__NO_AUTH || ev->outcome == PDK__REFUSED;
     if (ev->outcome == PDK__UNKNOWN)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else if (refused && c->phase == PDK__RECOVERING)
         search_later(c, ev, out);
     else if (refused)
@@ -104,7 +104,7 @@ static void on_identified(struct pdk__contender *c, const struct pdk__event *ev,
     } else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE) { /* another client's, or deleted */
         pdk__ask(c, out, PDK__ACT_LIST, PDK__RECOVERING);
     } else if (ev->outcome == PDK__UNKNOWN) {
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     } else {
         search_later(c, ev, out);
     }
@@ -116,7 +116,7 @@ static void on_deleted(struct pdk__contender *c, const struct pdk__event *ev, st
     /* Another client deleted the node of a grant, and its event did not come before the release. */
     bool lost = ev->outcome == PDK__NO_NODE && c->released && c->node.n_deletes == 1;
     if (ev->outcome == PDK__UNKNOWN)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
         pdk__course_deleted(c, lost ? PDK_ELOST : 0, out);
     else /* without DELETE on the path a session cannot remove its own node, and asking again will not help */
@@ -155,7 +155,7 @@ static void own_unread(struct pdk__contender *c, const struct pdk__event *ev, st
     if (c->phase != PDK__VERIFYING_NODE)
         c->node.again_ms = pdk__course_again_ms(c);
     else if (ev->outcome == PDK__UNKNOWN)
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     else
         pdk__course_fail(c, out, pdk__event_error(ev));
 }
@@ -199,7 +199,7 @@ static void on_confirmed(struct pdk__contender *c, const struct pdk__event *ev, 
         pdk__course_grant(c, out);
     } else if (ev->outcome == PDK__UNKNOWN || ev->outcome == PDK__CHANGED) {
         n->verified = false;
-        pdk__course_rest(c);
+        pdk__course_back_off(c);
     } else { /* a server may say anything: also OK, with an older token */
         pdk__course_fail(c, out, ev->outcome == PDK__OK ? PDK_EREFUSED : pdk__event_error(ev));
     }

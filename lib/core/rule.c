@@ -13,7 +13,7 @@ const struct pdk__rule pdk__rule_writer = {.tag = PDK__TAG_WRITE, .replaced = WR
 struct pdk__rule pdk__rule_permit(size_t limit)
 {
     assert(limit >= 1);
-    return (struct pdk__rule){.tag = PDK__TAG_LEASE, .admits = limit, .by_children = true, .counts_junk = true};
+    return (struct pdk__rule){.tag = PDK__TAG_PERMIT, .admits = limit, .by_children = true, .counts_junk = true};
 }
 
 struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit, bool among_permits)
@@ -26,7 +26,7 @@ struct pdk__rule pdk__rule_of(const struct pdk__name *name, int64_t limit, bool 
         return among_permits ? pdk__rule_permit(SIZE_MAX) : (struct pdk__rule){0};
     if (name->kind == PDK__NAME_FOREIGN)
         return pdk__rule_mutex;
-    return name->tag == PDK__TAG_LEASE ? pdk__rule_permit(limit > 0 ? (size_t)limit : SIZE_MAX) : *rules[name->tag];
+    return name->tag == PDK__TAG_PERMIT ? pdk__rule_permit(limit > 0 ? (size_t)limit : SIZE_MAX) : *rules[name->tag];
 }
 
 static const char *find(const char *const *children, size_t n, const char *name)

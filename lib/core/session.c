@@ -118,7 +118,7 @@ static void on_opened(struct pdk__session *s, const struct pdk__session_event *e
         seek(s, ev->now_ms);
 }
 
-static void rest(struct pdk__session *s, int64_t now_ms)
+static void back_off(struct pdk__session *s, int64_t now_ms)
 {
     s->phase = PDK__SESSION_BACKOFF;
     s->rest_ms = now_ms + pdk__retry_delay_ms(&s->retry, RENEW_FLOOR_MS, RENEW_CEILING_MS);
@@ -152,7 +152,7 @@ static void on_expired(struct pdk__session *s, const struct pdk__session_event *
         return;
     end_session(s);
     pdk__lease_push(out, PDK__SACT_EXPIRED)->error = ev->kind == PDK__SEV_EXPIRED ? 0 : PDK_EUNKNOWN;
-    rest(s, ev->now_ms);
+    back_off(s, ev->now_ms);
 }
 
 /* Earlier requests went to another server. A new connection starts its proof at once: it takes one write. If each
@@ -171,7 +171,7 @@ static void set_timeout(struct pdk__session *s, int64_t timeout_ms)
 }
 
 /* An adopted handle's session may be as old as the handle, or older. */
-static void begin(struct pdk__session *s, const struct pdk__session_event *ev)
+static void begin_session(struct pdk__session *s, const struct pdk__session_event *ev)
 {
     s->id = ev->session;
     set_timeout(s, ev->timeout_ms);
@@ -203,7 +203,7 @@ static void on_connected(struct pdk__session *s, const struct pdk__session_event
     if (s->id != 0)
         resume(s, ev);
     else
-        begin(s, ev);
+        begin_session(s, ev);
     s->phase = PDK__SESSION_CONNECTED;
     if (pdk__limits_too_short(&s->limits)) {
         finish(s, out, PDK_ESHORT);
@@ -222,9 +222,9 @@ static void on_timer(struct pdk__session *s, const struct pdk__session_event *ev
     if (suspended && away) {
         end_session(s);
         pdk__lease_push(out, PDK__SACT_EXPIRED)->error = PDK_EUNKNOWN;
-        rest(s, ev->now_ms);
+        back_off(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_OPENING && away) {
-        rest(s, ev->now_ms);
+        back_off(s, ev->now_ms);
     } else if (s->phase == PDK__SESSION_BACKOFF && ev->now_ms >= s->rest_ms) {
         open_handle(s);
         pdk__lease_push(out, PDK__SACT_OPEN);
@@ -250,7 +250,7 @@ static void dispatch(struct pdk__session *s, const struct pdk__session_event *ev
         on_opened(s, ev);
         break;
     case PDK__SEV_OPEN_FAILED:
-        rest(s, ev->now_ms);
+        back_off(s, ev->now_ms);
         break;
     case PDK__SEV_CLOSE:
         finish(s, out, PDK_ECLOSED);

@@ -33,7 +33,7 @@ static void await(struct pdk__stray *s, int64_t now_ms, int64_t gap_ms)
 
 static void look_later(struct pdk__stray *s, int64_t now_ms) { await(s, now_ms, now_ms - s->since_ms); }
 
-static void end(struct pdk__stray *s, struct pdk__actions *out)
+static void conclude(struct pdk__stray *s, struct pdk__actions *out)
 {
     assert(s->phase != PDK__STRAY_OVER);
     s->phase = PDK__STRAY_OVER;
@@ -50,7 +50,7 @@ static void on_timer(struct pdk__stray *s, const struct pdk__event *ev, struct p
 static void on_session_up(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->session != s->session) {
-        end(s, out); /* and its nodes go with it */
+        conclude(s, out); /* and its nodes go with it */
         return;
     }
     s->connected = true;
@@ -92,7 +92,7 @@ static void on_identified(struct pdk__stray *s, const struct pdk__event *ev, str
 static void on_deleted(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (ev->outcome == PDK__OK || ev->outcome == PDK__NO_NODE)
-        end(s, out);
+        conclude(s, out);
     else if (ev->outcome == PDK__UNKNOWN)
         await(s, ev->now_ms, GAP_FLOOR_MS);
     else
@@ -127,7 +127,7 @@ static void dispatch(struct pdk__stray *s, const struct pdk__event *ev, struct p
     case PDK__EV_SESSION_EXPIRED:
     case PDK__EV_SESSION_OVER:
     case PDK__EV_SESSION_LEFT:
-        end(s, out);
+        conclude(s, out);
         break;
     case PDK__EV_LISTED:
     case PDK__EV_IDENTIFIED:

@@ -30,9 +30,9 @@ static void note_server(struct pdk_client *c)
     socklen_t size = sizeof address;
     bool known = c->zh != NULL && zookeeper_get_connected_host(c->zh, (struct sockaddr *)&address, &size) != NULL;
     if (known)
-        describe_address(&address, c->server, sizeof c->server);
+        describe_address(&address, c->account.server, sizeof c->account.server);
     else
-        snprintf(c->server, sizeof c->server, "a server");
+        snprintf(c->account.server, sizeof c->account.server, "a server");
 }
 
 /* " (last: connection refused by 127.0.0.1:2181; unknown host 'h9')" */
@@ -47,11 +47,12 @@ static void describe_trouble(struct pdk_client *c, const char *unknown, char *bu
 void pdk__account_connection(struct pdk_client *c, char *buf, size_t size)
 {
     char trouble[376];
-    describe_trouble(c, c->unknown, trouble, sizeof trouble);
+    describe_trouble(c, c->handle.unknown, trouble, sizeof trouble);
     if (c->session.phase == PDK__SESSION_CONNECTED)
-        snprintf(buf, size, "connected to %s", c->server);
-    else if (c->reached)
-        snprintf(buf, size, "no server reached for %lld ms%s", (long long)(pdk__now_ms() - c->apart_ms), trouble);
+        snprintf(buf, size, "connected to %s", c->account.server);
+    else if (c->account.reached)
+        snprintf(buf, size, "no server reached for %lld ms%s", (long long)(pdk__now_ms() - c->account.apart_ms),
+                 trouble);
     else
         snprintf(buf, size, "no server reached%s", trouble);
 }
@@ -70,12 +71,12 @@ void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
     buf[0] = '\0';
     if (rc == PDK_ETIMEDOUT || rc == PDK_EUNKNOWN || rc == PDK_EDISCONNECTED || rc == PDK_ETLS)
         pdk__account_connection(c, buf, size);
-    else if (rc == PDK_EREFUSED && c->refusal != 0)
-        pdk__code_describe(c->refusal, buf, size);
+    else if (rc == PDK_EREFUSED && c->account.refusal != 0)
+        pdk__code_describe(c->account.refusal, buf, size);
     else if (rc == PDK_EHOST)
-        snprintf(buf, size, "%s", c->unknown);
+        snprintf(buf, size, "%s", c->handle.unknown);
     else if (rc != PDK_ECLOSED && rc == c->over)
-        snprintf(buf, size, "%s", pdk__account_beyond(c->reason, rc));
+        snprintf(buf, size, "%s", pdk__account_beyond(c->account.reason, rc));
 }
 
 /* --- the session ------------------------------------------------------------------------------------------------- */
@@ -83,13 +84,13 @@ void pdk__account_error(struct pdk_client *c, int rc, char *buf, size_t size)
 static void came_up(struct pdk_client *c)
 {
     note_server(c);
-    c->n_links++;
-    c->reached = true;
-    c->renewal = ZOK;
-    c->error[0] = '\0';
+    c->account.n_links++;
+    c->account.reached = true;
+    c->account.renewal = ZOK;
+    c->account.error[0] = '\0';
     pdk__log_forget_trouble(c);
-    snprintf(c->reason, sizeof c->reason, "connected to %s", c->server);
-    pdk__log(c, PDK_LOG_INFO, "session: connected to %s, session %016llx, timeout %lld ms", c->server,
+    snprintf(c->account.reason, sizeof c->account.reason, "connected to %s", c->account.server);
+    pdk__log(c, PDK_LOG_INFO, "session: connected to %s, session %016llx, timeout %lld ms", c->account.server,
              (long long)c->session.id, (long long)c->session.timeout_ms);
 }
 
@@ -97,9 +98,10 @@ static void went_down(struct pdk_client *c)
 {
     char trouble[216];
     describe_trouble(c, "", trouble, sizeof trouble);
-    c->apart_ms = pdk__now_ms();
-    snprintf(c->reason, sizeof c->reason, "the connection to %s was lost%.200s", c->server, trouble);
-    pdk__log(c, PDK_LOG_WARNING, "session: %s", c->reason);
+    c->account.apart_ms = pdk__now_ms();
+    snprintf(c->account.reason, sizeof c->account.reason, "the connection to %s was lost%.200s", c->account.server,
+             trouble);
+    pdk__log(c, PDK_LOG_WARNING, "session: %s", c->account.reason);
 }
 
 static void expired(struct pdk_client *c, const struct pdk__session_event *event)
@@ -107,28 +109,28 @@ static void expired(struct pdk_client *c, const struct pdk__session_event *event
     char connection[300];
     pdk__account_connection(c, connection, sizeof connection);
     if (event->kind == PDK__SEV_TIMER)
-        snprintf(c->reason, sizeof c->reason, "it was given up: %s", connection);
+        snprintf(c->account.reason, sizeof c->account.reason, "it was given up: %s", connection);
     else if (event->kind == PDK__SEV_CONNECTED)
-        snprintf(c->reason, sizeof c->reason, "the servers gave another session in its place");
+        snprintf(c->account.reason, sizeof c->account.reason, "the servers gave another session in its place");
     else
-        snprintf(c->reason, sizeof c->reason, "the servers ended the session");
-    pdk__log(c, PDK_LOG_WARNING, "session: expired: %s", c->reason);
+        snprintf(c->account.reason, sizeof c->account.reason, "the servers ended the session");
+    pdk__log(c, PDK_LOG_WARNING, "session: expired: %s", c->account.reason);
 }
 
 static void over(struct pdk_client *c, int error)
 {
     const struct pdk__session_limits *limits = &c->session.limits;
-    int n = snprintf(c->reason, sizeof c->reason, "%s", pdk_strerror(error));
+    int n = snprintf(c->account.reason, sizeof c->account.reason, "%s", pdk_strerror(error));
     if (error == PDK_ESHORT)
         snprintf(
-            c->reason + n, sizeof c->reason - (size_t)n,
+            c->account.reason + n, sizeof c->account.reason - (size_t)n,
             ": the servers granted %lld ms, which must be more than %lld ms for half a tick of %lld ms, %lld ms of "
             "drift margin and %lld ms of least validity",
             (long long)limits->timeout_ms, (long long)limits->gap_ms, (long long)limits->tick_ms,
             (long long)limits->margin_ms, (long long)limits->min_valid_ms);
     if (error != PDK_ECLOSED)
-        snprintf(c->error, sizeof c->error, "session: %s", c->reason);
-    pdk__log(c, error == PDK_ECLOSED ? PDK_LOG_INFO : PDK_LOG_ERROR, "session: over: %s", c->reason);
+        snprintf(c->account.error, sizeof c->account.error, "session: %s", c->account.reason);
+    pdk__log(c, error == PDK_ECLOSED ? PDK_LOG_INFO : PDK_LOG_ERROR, "session: over: %s", c->account.reason);
 }
 
 int64_t pdk__account_left_ms(const struct pdk_client *c, int64_t now_ms)
@@ -192,8 +194,8 @@ void pdk__account_renewal(struct pdk_client *c, const char *node, int zrc)
 {
     char why[PDK__REASON_MAX];
     assert(pdk__client_locked(c));
-    bool news = c->renewal != ZNOAUTH;
-    c->renewal = zrc;
+    bool news = c->account.renewal != ZNOAUTH;
+    c->account.renewal = zrc;
     if (zrc != ZNOAUTH || node == NULL)
         return;
     int length = (int)(strrchr(node, '/') - node);
@@ -201,7 +203,7 @@ void pdk__account_renewal(struct pdk_client *c, const char *node, int zrc)
              node);
     if (news)
         pdk__log(c, PDK_LOG_WARNING, "session: cannot be renewed: %.*s does not permit DELETE", length, node);
-    snprintf(c->error, sizeof c->error, "session: %s", why);
+    snprintf(c->account.error, sizeof c->account.error, "session: %s", why);
     pdk__members_hindered(c, PDK__NO_RENEWAL, why); /* every lock of the session depends on it */
 }
 
@@ -212,20 +214,20 @@ void pdk__client_incident(struct pdk_client *c, const char *verb, const char *su
     char why[PDK__REASON_MAX];
     assert(pdk__client_locked(c) && rc != 0);
     pdk__account_error(c, rc, why, sizeof why);
-    pdk__incident_format(c->error, verb, subject, rc, why);
-    pdk__log(c, PDK_LOG_WARNING, "%s", c->error);
+    pdk__incident_format(c->account.error, verb, subject, rc, why);
+    pdk__log(c, PDK_LOG_WARNING, "%s", c->account.error);
 }
 
 int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc)
 {
     char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
     assert(pdk__client_locked(c));
-    pdk__incident_clear(c->number);
+    pdk__incident_clear(c->account.number);
     if (rc == 0)
         return rc;
     pdk__account_error(c, rc, why, sizeof why);
     pdk__incident_format(text, verb, subject, rc, why);
-    pdk__incident_note(c->number, text);
+    pdk__incident_note(c->account.number, text);
     return rc;
 }
 
@@ -245,8 +247,8 @@ size_t pdk_client_last_error(pdk_client *c, char *buf, size_t size)
         return pdk__incident_copy(buf, size, pdk__incident_text(0));
     if (pdk__client_enter(c) != 0)
         return pdk__incident_copy(buf, size, "");
-    const char *own = pdk__incident_text(c->number);
-    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : c->error);
+    const char *own = pdk__incident_text(c->account.number);
+    size_t length = pdk__incident_copy(buf, size, own[0] != '\0' ? own : c->account.error);
     pdk__client_leave(c);
     return length;
 }

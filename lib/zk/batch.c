@@ -121,7 +121,7 @@ static void answer_refused(const struct pdk__transaction *t, int zrc)
         answer(refused, zrc, NULL);
 }
 
-static void settle(const struct pdk__transaction *t, int zrc)
+static void answer_result(const struct pdk__transaction *t, int zrc)
 {
     enum pdk__outcome outcome = pdk__outcome_of(zrc);
     bool pathless = outcome == PDK__NO_NODE && t->wish == PDK__BATCH_CREATE;
@@ -136,7 +136,7 @@ static void completed(int zrc, const void *data)
     struct pdk__transaction *t = (struct pdk__transaction *)data;
     struct pdk_client *c = pdk__request_arrive(&t->base, zrc);
     if (t->batch != NULL)
-        settle(t, zrc);
+        answer_result(t, zrc);
     if (t->batch != NULL)
         t->batch->stirred(t->batch);
     end(t);

@@ -278,8 +278,8 @@ static void note_link(struct pdk__claim *claim)
 static void count_need(struct pdk__claim *claim)
 {
     bool wants = pdk__contender_needs_lease(&claim->machine);
-    assert(claim->agent.client->n_needing_lease >= (unsigned)claim->needs_lease);
-    claim->agent.client->n_needing_lease += (unsigned)wants - (unsigned)claim->needs_lease;
+    assert(claim->agent.client->members.n_needing_lease >= (unsigned)claim->needs_lease);
+    claim->agent.client->members.n_needing_lease += (unsigned)wants - (unsigned)claim->needs_lease;
     claim->needs_lease = wants;
 }
 
@@ -297,7 +297,7 @@ static void step(struct pdk__agent *a, const struct pdk__event *event, struct pd
         claim->machine.spare = pdk__members_attempt(a->client);
     pdk__contender_step(&claim->machine, event, actions);
     pdk__standing_step(&claim->standing, before, event, actions);
-    if (a->client->unfit)
+    if (a->client->told.unfit)
         note_link(claim);
     count_need(claim);
     if (claim->site.batch != NULL)

@@ -31,8 +31,8 @@ static const pthread_t no_thread; /* 0 is the id of none */
  * never reads a value older than its own last write. So a thread that finds itself noted has the lock. */
 static void note_owner(struct pdk_client *c, pthread_t owner)
 {
-    atomic_store_explicit(&c->owner, owner, memory_order_relaxed);
-    c->turn++;
+    atomic_store_explicit(&c->guard.owner, owner, memory_order_relaxed);
+    c->guard.turn++;
 }
 
 static void take_lock(struct pdk_client *c, bool shielded)
@@ -41,7 +41,7 @@ static void take_lock(struct pdk_client *c, bool shielded)
     pthread_mutex_lock(&c->lock);
     note_owner(c, pthread_self());
     locked = c;
-    c->shielded = shielded;
+    c->guard.shielded = shielded;
 }
 
 /* ZooKeeper's client writes to a pipe inside its asynchronous calls: a cancellation point, with our lock held. */
@@ -50,15 +50,15 @@ void pdk__client_lock(struct pdk_client *c)
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     take_lock(c, true);
-    c->cancel_state = before;
+    c->guard.cancel_state = before;
 }
 
 void pdk__client_shield(struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    if (!c->shielded)
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &c->cancel_state);
-    c->shielded = true;
+    if (!c->guard.shielded)
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &c->guard.cancel_state);
+    c->guard.shielded = true;
 }
 
 /* A forked child must touch nothing: the lock may have been held in the parent. */
@@ -86,12 +86,15 @@ void pdk__client_session(struct pdk_client *c, const struct pdk__session_event *
     c->upper->session(c, event);
 }
 
-static bool need_is_reported(const struct pdk_client *c) { return c->session.lease_needed == (c->n_needing_lease > 0); }
+static bool need_is_reported(const struct pdk_client *c)
+{
+    return c->session.lease_needed == (c->members.n_needing_lease > 0);
+}
 
-bool pdk__client_settled(const struct pdk_client *c)
+bool pdk__client_quiet(const struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    return pdk__list_empty(&c->deferred) && need_is_reported(c);
+    return pdk__list_empty(&c->guard.deferred) && need_is_reported(c);
 }
 
 /* Report to the session whether any member needs the lease, once the effects of a call are complete. */
@@ -100,7 +103,7 @@ static void report_need(struct pdk_client *c)
     if (need_is_reported(c))
         return;
     struct pdk__session_event event = {.kind = PDK__SEV_LEASE_UNNEEDED, .now_ms = pdk__now_ms()};
-    if (c->n_needing_lease > 0)
+    if (c->members.n_needing_lease > 0)
         event.kind = PDK__SEV_LEASE_NEEDED;
     pdk__client_session(c, &event);
 }
@@ -109,30 +112,30 @@ void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred)
 {
     assert(pdk__client_locked(c) && deferred->run != NULL);
     if (pdk__list_empty(&deferred->link))
-        pdk__list_append(&c->deferred, &deferred->link);
+        pdk__list_append(&c->guard.deferred, &deferred->link);
 }
 
 /* All that follows from what happened under the lock. A report to the session can defer more. Was any work deferred? */
-static bool settle(struct pdk_client *c)
+static bool run_deferred(struct pdk_client *c)
 {
     bool worked = false;
     do {
-        for (; !pdk__list_empty(&c->deferred); worked = true) {
-            struct pdk__deferred *deferred = PDK__MEMBER(c->deferred.next, struct pdk__deferred, link);
+        for (; !pdk__list_empty(&c->guard.deferred); worked = true) {
+            struct pdk__deferred *deferred = PDK__MEMBER(c->guard.deferred.next, struct pdk__deferred, link);
             pdk__list_remove(&deferred->link);
             pdk__client_shield(c);
             deferred->run(deferred);
         }
         report_need(c);
-    } while (!pdk__list_empty(&c->deferred));
+    } while (!pdk__list_empty(&c->guard.deferred));
     return worked;
 }
 
 void pdk__client_leave(struct pdk_client *c)
 {
-    settle(c);
-    bool shielded = c->shielded;
-    int before = c->cancel_state;
+    run_deferred(c);
+    bool shielded = c->guard.shielded;
+    int before = c->guard.cancel_state;
     assert(pdk__client_locked(c) && locked == c);
     locked = NULL;
     note_owner(c, no_thread);
@@ -152,25 +155,25 @@ void pdk__client_serve(struct pdk_client *c) { serves = c->id; }
 int pdk__client_may_wait(struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    bool dispatches = c->calling && pthread_equal(pthread_self(), c->calling_thread);
+    bool dispatches = c->callbacks.calling && pthread_equal(pthread_self(), c->callbacks.calling_thread);
     return serves == c->id || dispatches ? PDK_EDEADLK : over(c);
 }
 
 /* --- the timer --------------------------------------------------------------------------------------------------- */
 
-void pdk__client_wake(struct pdk_client *c) { eventfd_write(c->wake_fd, 1); }
+void pdk__client_wake(struct pdk_client *c) { eventfd_write(c->timers.wake_fd, 1); }
 
 /* A timer of the kernel's, because it counts suspended time and a timed wait on a condition does not. */
 void pdk__client_arm(struct pdk_client *c, int64_t wake_ms)
 {
     assert(pdk__client_locked(c));
-    if (wake_ms >= c->armed_ms)
+    if (wake_ms >= c->timers.armed_ms)
         return;
-    c->armed_ms = wake_ms;
+    c->timers.armed_ms = wake_ms;
     if (wake_ms < 1)
         wake_ms = 1; /* 0 would disarm it */
     struct itimerspec at = {.it_value = pdk__timespec(wake_ms)};
-    timerfd_settime(c->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    timerfd_settime(c->timers.fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
@@ -190,7 +193,7 @@ static void own_again(void *client)
 {
     struct pdk_client *c = client;
     note_owner(c, pthread_self());
-    c->shielded = true;
+    c->guard.shielded = true;
 }
 
 /* At most until AT, unless it is NULL. The thread has the lock again also when it is cancelled. */
@@ -220,7 +223,7 @@ static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
     struct timespec at = pdk__timespec(left_ms < INT64_MAX - now_ms ? now_ms + left_ms : INT64_MAX);
     struct pdk__waiter waiter = {.cond = cond, .deadline_ms = deadline_ms};
-    pdk__list_append(&c->waiters, &waiter.link);
+    pdk__list_append(&c->timers.waiters, &waiter.link);
     pdk__client_arm(c, deadline_ms);
     pthread_cleanup_push(stop_waiting, &waiter);
     wait_on(c, cond, &at);
@@ -229,9 +232,9 @@ static void wait_until(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
 
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable)
 {
-    int state = c->cancel_state;
-    assert(pdk__client_locked(c) && c->shielded);
-    if (settle(c))
+    int state = c->guard.cancel_state;
+    assert(pdk__client_locked(c) && c->guard.shielded);
+    if (run_deferred(c))
         return; /* what the caller waits for may have happened */
     if (cancellable)
         pthread_setcancelstate(state, NULL);
@@ -241,7 +244,7 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
         wait_until(c, cond, deadline_ms);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     assert(pdk__client_locked(c));
-    c->cancel_state = state; /* other threads have had the lock since */
+    c->guard.cancel_state = state; /* other threads have had the lock since */
 }
 
 zhandle_t *pdk__client_zh(struct pdk_client *c) { return c->zh; }

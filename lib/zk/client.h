@@ -59,20 +59,127 @@ struct pdk__deferred {
     void (*run)(struct pdk__deferred *deferred);
 };
 
+/* The parts of a client. Each belongs to one file; others touch it at birth and at the end, or read it. */
+
+/* client.c: the lock, and what its release does. */
+struct pdk__guard {
+    _Atomic(pthread_t) owner;  /* the thread that has the lock; 0: none, or one that waits on a condition */
+    bool shielded;             /* from cancellation is the thread that has the lock */
+    int cancel_state;          /* of that thread, before it was */
+    uint64_t turn;             /* how often the lock was taken */
+    struct pdk__list deferred; /* of pdk__deferred */
+};
+
+/* handle.c, sasl.c, tls.c: the present handle. */
+struct pdk__handle {
+    char unknown[160]; /* the hosts that were unknown when it was opened */
+    zhandle_t *early;  /* a handle that spoke before it was handed over, with all authentication queued */
+    int early_state;   /* the last state that it reported */
+    watcher_fn app_watcher;
+    atomic_bool tls_checked; /* the certificate of a server */
+    atomic_bool tls_dropped; /* it is being closed: no handshake counts any more */
+    struct pdk__sasl *sasl;
+};
+
+/* wire.c: the last questions that others may join; or NULL. */
+struct pdk__joinable {
+    struct pdk__request *listing, *watching; /* about children */
+    struct pdk__request *looking;            /* about a node that a transaction has made */
+};
+
+/* session_driver.c: the last step of the session machine. */
+struct pdk__session_step {
+    int64_t wake_ms;      /* of the machine, since then */
+    int64_t refreshed_ms; /* the clock, when the state was brought up to date last */
+    uint64_t refreshed_turn;
+};
+
+/* session_driver.c: what the program was told of the session. */
+struct pdk__session_told {
+    struct pdk__callback callback;
+    pdk_session_state state; /* that the callback got last */
+    char reason[320];        /* why, for the callback that is running */
+    bool telling;            /* that callback is running */
+    bool unfit;              /* the link is too slow for the session, and an incident says so */
+};
+
+/* member.c. */
+struct pdk__members {
+    struct pdk__list list;
+    unsigned n_needing_lease;
+    size_t path_bytes;   /* of all: the budget */
+    size_t chroot_bytes; /* of each path, beyond what they know */
+};
+
+/* patrol.c: the members that can look again. */
+struct pdk__patrol {
+    unsigned n;
+    int64_t at_ms; /* when one of those does */
+};
+
+/* release.c. */
+struct pdk__releases {
+    struct pdk__list list; /* of pdk__release, in the order in which they began */
+    uint64_t n;            /* that have begun so far */
+    unsigned n_flushing;   /* threads that wait for their end */
+};
+
+/* timers.c. */
+struct pdk__timers {
+    pthread_t thread;
+    int fd;
+    int wake_fd;
+    int64_t armed_ms;
+    struct pdk__list waiters;
+    bool stopping;
+};
+
+/* opener.c. While one is wanted or under way, events of the present handle are ignored. */
+struct pdk__opener {
+    pthread_t thread;
+    bool made; /* and neither joined nor detached */
+    bool wanted;
+    bool opening;
+    int64_t opening_ms; /* when the last opener was started */
+    bool launching;     /* the client is being created, and its creator waits for the opener */
+    int rc;             /* of the last opener that ended */
+};
+
+/* callbacks.c. */
+struct pdk__callbacks {
+    pthread_t thread; /* unless the caller dispatches */
+    pthread_cond_t queued;
+    bool stopping;
+    int ready_fd; /* readable while callbacks wait, for a caller that dispatches */
+    struct pdk__list list;
+    bool calling;
+    pthread_t calling_thread;
+};
+
+/* account.c: reports for people. */
+struct pdk__account {
+    uint64_t number;  /* for incidents */
+    char error[512];  /* the last incident that came without a call */
+    char reason[320]; /* why the session is in its state */
+    char server[80];  /* to which the client was connected last */
+    bool reached;     /* a server was connected at least once */
+    int64_t apart_ms; /* since when none is connected */
+    int refusal;      /* the code of the last request that the servers refused */
+    int renewal;      /* the answer to the last request for the chain */
+    uint64_t n_links; /* connections so far */
+};
+
 struct pdk_client {
     atomic_int refs;
     struct pdk__process process; /* that created it */
-    pthread_mutex_t lock;
-    _Atomic(pthread_t) owner; /* the thread that has the lock; 0: none, or one that waits on a condition */
-    bool shielded;            /* from cancellation is the thread that has the lock */
-    int cancel_state;         /* of that thread, before it was */
     const struct pdk__upper *upper;
     struct pdk__list link; /* in the registry */
     uintptr_t id;          /* in the registry; what watchers are given */
+    pthread_mutex_t lock;
+    struct pdk__guard guard;
 
     /* settled at birth */
     char *hosts;
-    char unknown[160]; /* the hosts that were unknown when the handle was opened */
     struct pdk_client_options options;
     bool adopted;
 
@@ -80,91 +187,39 @@ struct pdk_client {
     char *identity;
     const char *identity_rest;
 
-    /* the handle */
-    zhandle_t *zh;    /* NULL while it is replaced */
-    zhandle_t *early; /* a handle that spoke before it was handed over, with all authentication queued */
-    int early_state;  /* the last state that it reported */
-    watcher_fn app_watcher;
-    atomic_bool tls_checked; /* the certificate of a server of the handle */
-    atomic_bool tls_dropped; /* the handle is being closed: no handshake counts any more */
-    struct pdk__sasl *sasl;  /* of the handle */
+    /* to the servers */
+    zhandle_t *zh; /* NULL while it is replaced */
+    struct pdk__handle handle;
+    struct pdk__opener opener;
     struct pdk__list requests;
-    struct pdk__request *listing, *watching; /* the last question about children that others may join; or NULL */
-    struct pdk__request *looking;            /* and about a node that a transaction has made */
-    uint64_t turn;                           /* how often the lock was taken */
+    struct pdk__joinable joinable;
+    uint64_t ops;
+    uint64_t seed;
 
     /* the session */
     struct pdk__session session;
-    struct pdk__callback session_callback;
-    pdk_session_state told;  /* the state that the session callback got last */
-    int64_t session_wake_ms; /* of the machine, since its last step */
-    int64_t refreshed_ms;    /* the clock, when the state was brought up to date last */
-    uint64_t refreshed_turn;
+    struct pdk__session_step step;
+    int over; /* why no session will ever follow, or 0 */
 
     /* the members */
-    int over; /* why no session will ever follow, or 0 */
-    uint64_t ops;
-    uint64_t seed;
-    struct pdk__list members;
-    unsigned n_patrolled;      /* of them, those that can look again (patrol.c) */
-    int64_t patrol_ms;         /* when one of those does */
-    struct pdk__index index;   /* by the paths that they watch */
-    struct pdk__list releases; /* of pdk__release, in the order in which they began */
-    uint64_t n_releases;       /* that have begun so far */
-    unsigned n_flushing;       /* threads that wait for their end */
-    struct pdk__list deferred; /* of pdk__deferred */
-    struct pdk__list cohorts;  /* of pdk__cohort, those of the recipes that other objects can join */
-    unsigned n_needing_lease;  /* of them, those that need the lease */
-    size_t path_bytes;         /* of all members: the budget (member.c) */
-    size_t chroot_bytes;       /* of each path, beyond what the members know */
+    struct pdk__members members;
+    struct pdk__patrol patrol;
+    struct pdk__index index; /* by the paths that they watch */
+    struct pdk__releases releases;
+    struct pdk__list cohorts; /* of pdk__cohort, those of the recipes that other objects can join */
     struct pdk__strays *strays;
 
-    /* timers */
-    pthread_t thread;
-    int timer_fd;
-    int wake_fd;
-    int64_t armed_ms;
-    struct pdk__list waiters;
-    bool stopping;
-
-    /* the opener; while one is wanted or under way, events of the present handle are ignored */
-    pthread_t opener;
-    bool opener_made; /* and neither joined nor detached */
-    bool open_wanted;
-    bool opening;
-    int64_t opening_ms; /* when the last opener was started */
-    bool launching;     /* the client is being created, and its creator waits for the opener */
-    int open_rc;        /* of the last opener that ended */
-
-    /* callbacks */
-    pthread_t callbacks_thread; /* unless the caller dispatches */
-    pthread_cond_t callback_queued;
-    bool callbacks_stopping;
-    int ready_fd; /* readable while callbacks wait, for a caller that dispatches */
-    struct pdk__list callbacks;
-    bool calling;
-    pthread_t calling_thread;
-
-    pthread_cond_t changed; /* the session, the end of members, `opening`, or `closed` */
-    bool closing;
-    bool closed;
-    bool unfit;       /* the link is too slow for the session, and an incident says so */
-    uint64_t n_links; /* connections so far */
-
+    /* to the program */
+    struct pdk__timers timers;
+    struct pdk__callbacks callbacks;
+    struct pdk__session_told told;
+    struct pdk__account account;
+    struct pdk__log *log;
     struct pdk_stats stats;
 
-    /* reports for people (account.c) */
-    struct pdk__log *log;
-    uint64_t number;       /* for incidents */
-    char error[512];       /* the last incident that came without a call */
-    char reason[320];      /* why the session is in its state */
-    char told_reason[320]; /* the same, for the session callback that is running */
-    bool telling;          /* that callback is running */
-    char server[80];       /* to which the client was connected last */
-    bool reached;          /* a server was connected at least once */
-    int64_t apart_ms;      /* since when none is connected */
-    int refusal;           /* the code of the last request that the servers refused */
-    int renewal;           /* the answer to the last request for the chain */
+    pthread_cond_t changed; /* the session, the end of members, `opener.opening`, or `closed` */
+    bool closing;
+    bool closed;
 };
 
 /* Every public call: enter, work, leave. Entering refuses in a forked child, and prevents a cancellation while the
@@ -182,7 +237,7 @@ void pdk__client_lock(struct pdk_client *c);
 /* Does the calling thread have the lock? For assertions; needs no lock. Inline, because many functions assert it. */
 static inline bool pdk__client_locked(const struct pdk_client *c)
 {
-    return pthread_equal(atomic_load_explicit(&c->owner, memory_order_relaxed), pthread_self());
+    return pthread_equal(atomic_load_explicit(&c->guard.owner, memory_order_relaxed), pthread_self());
 }
 
 void pdk__client_ref(struct pdk_client *c);
@@ -207,7 +262,7 @@ int pdk__cond_init(pthread_cond_t *cond);
 void pdk__client_defer(struct pdk_client *c, struct pdk__deferred *deferred);
 
 /* Will the release of the lock do nothing but that? */
-bool pdk__client_settled(const struct pdk_client *c);
+bool pdk__client_quiet(const struct pdk_client *c);
 
 /* Prevent a cancellation until the lock is released, if the thread that has the lock has not done so yet: a question
  * that finds more to do. */

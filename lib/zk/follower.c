@@ -62,19 +62,19 @@ static void end(struct look *look)
 }
 
 /* A new connection, or the time, will bring another look. */
-static void rest(struct pdk__follower *f, int64_t ms)
+static void back_off(struct pdk__follower *f, int64_t ms)
 {
     f->looking = f->asking = false;
     f->rest_ms = pdk__now_ms() + ms;
     pdk__client_arm(f->client, f->rest_ms);
 }
 
-void pdk__follower_rest(struct pdk__follower *f) { rest(f, REST_MS); }
+void pdk__follower_rest(struct pdk__follower *f) { back_off(f, REST_MS); }
 
 static void forget(struct pdk__request *base)
 {
     struct look *look = PDK__MEMBER(base, struct look, base);
-    rest(look->follower, REST_MS);
+    back_off(look->follower, REST_MS);
     end(look);
 }
 
@@ -83,7 +83,7 @@ static void sent(struct look *look, struct pdk__follower *f, int zrc)
 {
     if (look != NULL && zrc == ZOK)
         return;
-    rest(f, REST_MS);
+    back_off(f, REST_MS);
     if (look != NULL)
         end(look);
 }
@@ -184,7 +184,7 @@ static void on_failed(struct pdk__follower *f, int zrc)
     bool refused = pdk__outcome_of(zrc) != PDK__UNKNOWN;
     if (refused)
         pdk__client_incident(f->client, f->calls->verb, f->path, pdk__error_of(zrc));
-    rest(f, refused ? REFUSED_MS : REST_MS);
+    back_off(f, refused ? REFUSED_MS : REST_MS);
 }
 
 /* The look is over unless its owner has asked for more. Another follows if this one is out of date. */

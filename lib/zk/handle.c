@@ -48,10 +48,10 @@ static void hear_session(struct pdk_client *c, zhandle_t *zh, int state)
  * that. */
 static void hear_own(struct pdk_client *c, zhandle_t *zh, int state)
 {
-    if (c->opening) {
-        c->early = zh;
-        c->early_state = state;
-    } else if (c->zh == zh && !c->open_wanted) {
+    if (c->opener.opening) {
+        c->handle.early = zh;
+        c->handle.early_state = state;
+    } else if (c->zh == zh && !c->opener.wanted) {
         hear_session(c, zh, state);
     }
 }
@@ -90,7 +90,7 @@ static void watch_adopted(zhandle_t *zh, int type, int state, const char *path, 
         next = watcher_of(zh);
     } else {
         pdk__client_lock(c);
-        next = c->app_watcher;
+        next = c->handle.app_watcher;
         pdk__client_serve(c);
         if (type == ZOO_SESSION_EVENT)
             hear_session(c, zh, state);
@@ -179,7 +179,7 @@ static bool is_unknown(const struct pdk__host *host)
 /* ZooKeeper's client passes over such a host and does not name it. */
 static void look_for_unknown(struct pdk_client *c)
 {
-    char unknown[sizeof c->unknown] = "";
+    char unknown[sizeof c->handle.unknown] = "";
     struct pdk__host host;
     size_t n = 0;
     for (const char *at = c->hosts; pdk__host_next(&at, &host) && n < sizeof unknown;)
@@ -187,7 +187,7 @@ static void look_for_unknown(struct pdk_client *c)
             n += (size_t)snprintf(unknown + n, sizeof unknown - n, "%sunknown host '%.*s'", n > 0 ? ", " : "",
                                   host.n_name, host.name);
     pdk__client_lock(c);
-    memcpy(c->unknown, unknown, sizeof unknown);
+    memcpy(c->handle.unknown, unknown, sizeof unknown);
     pdk__client_leave(c);
     if (n > 0)
         pdk__log(c, PDK_LOG_WARNING, "session: %s", unknown);
@@ -221,7 +221,7 @@ bool pdk__handle_wanted(struct pdk_client *c)
 static void end_launch(struct pdk_client *c)
 {
     pdk__client_lock(c);
-    c->launching = false;
+    c->opener.launching = false;
     pthread_cond_broadcast(&c->changed);
     pdk__client_leave(c);
 }
@@ -278,17 +278,17 @@ void pdk__handle_take(struct pdk_client *c, zhandle_t *zh)
 {
     assert(pdk__client_locked(c) && c->zh == NULL && zh != NULL);
     c->zh = zh;
-    pdk__client_session(
-        c, &(struct pdk__session_event){.kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms(), .since_ms = c->opening_ms});
-    if (c->early == zh)
-        hear_session(c, zh, c->early_state);
-    c->early = NULL;
+    pdk__client_session(c, &(struct pdk__session_event){
+                               .kind = PDK__SEV_OPENED, .now_ms = pdk__now_ms(), .since_ms = c->opener.opening_ms});
+    if (c->handle.early == zh)
+        hear_session(c, zh, c->handle.early_state);
+    c->handle.early = NULL;
 }
 
 /* A refusal by SASL comes without an event. */
 bool pdk__handle_look(struct pdk_client *c)
 {
-    bool look = c->options.security.mechanism != NULL && c->zh != NULL && !c->open_wanted &&
+    bool look = c->options.security.mechanism != NULL && c->zh != NULL && !c->opener.wanted &&
                 c->session.phase != PDK__SESSION_CONNECTED && c->session.phase != PDK__SESSION_OVER;
     assert(pdk__client_locked(c));
     if (look && zoo_state(c->zh) == ZOO_AUTH_FAILED_STATE)
@@ -318,7 +318,7 @@ void pdk__handle_close(struct pdk_client *c)
         pdk__handle_end(c, zh);
     pdk__client_lock(c);
     assert(c->zh == NULL);
-    c->early = NULL; /* another handle may get the same address */
+    c->handle.early = NULL; /* another handle may get the same address */
     pdk__request_drop_all(c);
     pdk__client_leave(c);
 }
@@ -334,7 +334,7 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
     if (state == ZOO_AUTH_FAILED_STATE)
         return PDK_EAUTH;
     pdk__client_lock(c);
-    c->app_watcher = zoo_set_watcher(zh, watch_adopted);
+    c->handle.app_watcher = zoo_set_watcher(zh, watch_adopted);
     /* Read after the watcher is in place: a change in between is reported twice, not never. */
     state = zoo_state(zh);
     if (state == ZOO_CONNECTED_STATE || state == ZOO_EXPIRED_SESSION_STATE)
@@ -349,7 +349,7 @@ int pdk__handle_adopt(struct pdk_client *c, zhandle_t *zh)
 void pdk__handle_release(struct pdk_client *c)
 {
     assert(pdk__client_locked(c) && c->adopted);
-    watcher_fn ours = zoo_set_watcher(c->zh, c->app_watcher);
+    watcher_fn ours = zoo_set_watcher(c->zh, c->handle.app_watcher);
     if (ours != watch_adopted) /* the application has put another one there since */
         zoo_set_watcher(c->zh, ours);
     /* Events on their way to our watcher come before the answer to this, while it can still look up the client. */

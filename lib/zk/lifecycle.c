@@ -11,7 +11,7 @@
 #include "lib/zk/member.h"
 #include "lib/zk/opener.h"
 #include "lib/zk/registry.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "lib/zk/stray.h"
 #include "lib/zk/timers.h"
 #include <stdio.h>
@@ -22,7 +22,7 @@
 /* How long a close waits for the replies to requests in flight; then for the handle to be closed, which takes
  * ZooKeeper's client up to 4500 ms; or for a handle that is being opened. How long the client's creator waits for
  * its first handle. Host names that take longer are resolved in the background. */
-enum { SETTLE_MS = 2000, CLOSE_MS = 5000, CLOSE_OPENING_MS = 500, LAUNCH_MS = 2000 };
+enum { REPLIES_MS = 2000, CLOSE_MS = 5000, CLOSE_OPENING_MS = 500, LAUNCH_MS = 2000 };
 
 /* --- birth ------------------------------------------------------------------------------------------------------- */
 
@@ -38,15 +38,15 @@ static int forbid_cancel(void)
 /* A name that stands for several servers counts once. */
 static bool several(const char *hosts) { return hosts != NULL && strchr(hosts, ',') != NULL; }
 
-static void end(struct pdk_client *c)
+static void destroy(struct pdk_client *c)
 {
     assert(!pdk__client_locked(c) && c->refs == 0);
-    assert(pdk__list_empty(&c->link) && pdk__list_empty(&c->requests) && pdk__list_empty(&c->waiters));
-    assert(pdk__list_empty(&c->releases) && c->n_flushing == 0);
-    assert(c->n_needing_lease == 0 && c->path_bytes == 0);
+    assert(pdk__list_empty(&c->link) && pdk__list_empty(&c->requests) && pdk__list_empty(&c->timers.waiters));
+    assert(pdk__list_empty(&c->releases.list) && c->releases.n_flushing == 0);
+    assert(c->members.n_needing_lease == 0 && c->members.path_bytes == 0);
     pdk__strays_end(c);
     pdk__index_end(&c->index);
-    pthread_cond_destroy(&c->callback_queued);
+    pthread_cond_destroy(&c->callbacks.queued);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     pdk__log_end(c);
@@ -56,7 +56,7 @@ static void end(struct pdk_client *c)
     pdk__free(c);
 }
 
-static const struct pdk__upper upper = {.session = pdk__client_session_step, .end = end};
+static const struct pdk__upper upper = {.session = pdk__client_session_step, .end = destroy};
 
 static void init(struct pdk_client *c, bool adopted)
 {
@@ -64,20 +64,20 @@ static void init(struct pdk_client *c, bool adopted)
     c->process = pdk__process_self();
     c->upper = &upper;
     c->adopted = adopted;
-    c->number = pdk__incident_object();
-    c->apart_ms = pdk__now_ms();
-    snprintf(c->reason, sizeof c->reason, "no server reached yet");
+    c->account.number = pdk__incident_object();
+    c->account.apart_ms = pdk__now_ms();
+    snprintf(c->account.reason, sizeof c->account.reason, "no server reached yet");
     pthread_mutex_init(&c->lock, NULL);
     pdk__cond_init(&c->changed);
-    pdk__cond_init(&c->callback_queued);
+    pdk__cond_init(&c->callbacks.queued);
     pdk__list_init(&c->link);
-    pdk__list_init(&c->waiters);
+    pdk__list_init(&c->timers.waiters);
     pdk__list_init(&c->requests);
-    pdk__list_init(&c->members);
-    pdk__list_init(&c->releases);
-    pdk__list_init(&c->deferred);
+    pdk__list_init(&c->members.list);
+    pdk__list_init(&c->releases.list);
+    pdk__list_init(&c->guard.deferred);
     pdk__list_init(&c->cohorts);
-    pdk__list_init(&c->callbacks);
+    pdk__list_init(&c->callbacks.list);
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;
     pdk__index_init(&c->index, c->seed);
@@ -115,12 +115,12 @@ static int open_first(struct pdk_client *c)
 {
     int64_t deadline_ms = pdk__now_ms() + LAUNCH_MS;
     pdk__client_lock(c);
-    c->launching = true;
+    c->opener.launching = true;
     pdk__opener_start(c);
-    while (c->launching && c->opening && pdk__now_ms() < deadline_ms)
+    while (c->opener.launching && c->opener.opening && pdk__now_ms() < deadline_ms)
         pdk__client_await(c, &c->changed, deadline_ms, false);
-    int rc = c->launching && !c->opening ? c->open_rc : 0;
-    c->launching = false;
+    int rc = c->opener.launching && !c->opener.opening ? c->opener.rc : 0;
+    c->opener.launching = false;
     pdk__opener_join(c);
     c->closing = rc != 0;
     pdk__client_leave(c);
@@ -137,7 +137,8 @@ static void note_birth(struct pdk_client *c, int rc)
     if (c->adopted)
         pdk__incident_format(text, "adopt", "the handle", rc, trouble);
     else
-        pdk__incident_format(text, "connect to", c->hosts, rc, c->unknown[0] != '\0' ? c->unknown : trouble);
+        pdk__incident_format(text, "connect to", c->hosts, rc,
+                             c->handle.unknown[0] != '\0' ? c->handle.unknown : trouble);
     pdk__incident_note(0, text);
 }
 
@@ -181,7 +182,7 @@ static int new_client(pdk_client **out, const char *hosts, const pdk_client_opti
         pdk__client_unref(c);
         return PDK_ENOMEM;
     }
-    c->chroot_bytes = strlen(c->hosts + strcspn(c->hosts, "/"));
+    c->members.chroot_bytes = strlen(c->hosts + strcspn(c->hosts, "/"));
     int rc = launch(c, NULL);
     if (rc == 0)
         *out = c;
@@ -243,9 +244,9 @@ static int vacate(struct pdk_client *c)
  * answer. Once the replies to earlier requests have come, it is the answer: the nodes are deleted when the close
  * returns.
  */
-static void settle(struct pdk_client *c)
+static void await_replies(struct pdk_client *c)
 {
-    int64_t deadline_ms = pdk__now_ms() + SETTLE_MS;
+    int64_t deadline_ms = pdk__now_ms() + REPLIES_MS;
     /* The session machine can lag when a watcher of the application is slow. */
     bool connected = c->zh != NULL && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
     while (connected && !pdk__list_empty(&c->requests) && pdk__now_ms() < deadline_ms)
@@ -263,12 +264,13 @@ static int shut(struct pdk_client *c)
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_CLOSE, .now_ms = pdk__now_ms()});
     if (c->adopted)
         pdk__handle_release(c);
-    settle(c);
-    int64_t patience_ms = c->opening ? CLOSE_OPENING_MS : CLOSE_MS;
-    if (!c->adopted && !c->opening)
+    await_replies(c);
+    int64_t patience_ms = c->opener.opening ? CLOSE_OPENING_MS : CLOSE_MS;
+    if (!c->adopted && !c->opener.opening)
         pdk__opener_start(c);
     pdk__opener_await(c, patience_ms);
-    bool opening = c->opening; /* then it disposes of its new handle, and of the requests in flight on the old one */
+    bool opening =
+        c->opener.opening; /* then it disposes of its new handle, and of the requests in flight on the old one */
     pdk__client_leave(c);
     pdk__timers_stop(c);
     pdk__opener_leave(c);
@@ -278,10 +280,10 @@ static int shut(struct pdk_client *c)
     pdk__log_flush(c);
     pdk__callbacks_stop(c);
     pdk__client_lock(c);
-    while (c->calling) /* a program that dispatches is still running one */
+    while (c->callbacks.calling) /* a program that dispatches is still running one */
         pdk__client_await(c, &c->changed, PDK__NEVER, false);
     pdk__callbacks_run(c);
-    assert(!c->calling && c->session.phase == PDK__SESSION_OVER);
+    assert(!c->callbacks.calling && c->session.phase == PDK__SESSION_OVER);
     c->closed = true;
     pthread_cond_broadcast(&c->changed);
     return rc;
@@ -350,7 +352,7 @@ int pdk_client_fd(pdk_client *c)
 {
     if (c == NULL || pdk__client_enter(c) != 0)
         return -1;
-    int fd = c->ready_fd;
+    int fd = c->callbacks.ready_fd;
     pdk__client_leave(c);
     return fd;
 }
@@ -360,14 +362,14 @@ static int dispatch(struct pdk_client *c)
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
-    assert(!c->telling || c->calling);
+    assert(!c->told.telling || c->callbacks.calling);
     if (!c->options.dispatch_by_caller) {
         rc = PDK_EINVAL;
-    } else if (c->calling && pthread_equal(c->calling_thread, pthread_self())) {
+    } else if (c->callbacks.calling && pthread_equal(c->callbacks.calling_thread, pthread_self())) {
         rc = PDK_EDEADLK;
     } else {
         uint64_t count;
-        ssize_t size = c->ready_fd >= 0 ? read(c->ready_fd, &count, sizeof count) : 0;
+        ssize_t size = c->callbacks.ready_fd >= 0 ? read(c->callbacks.ready_fd, &count, sizeof count) : 0;
         (void)size; /* if nothing was due, a callback may be due by now */
         rc = pdk__callbacks_run(c);
     }

@@ -101,7 +101,7 @@ static pdk_dialect dialect_of(const struct pdk__name *name)
 static pdk_mode mode_of(const struct pdk__name *name)
 {
     static const pdk_mode modes[PDK__N_TAGS] = {
-        [PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE, [PDK__TAG_LEASE] = PDK_MODE_PERMIT};
+        [PDK__TAG_READ] = PDK_MODE_READ, [PDK__TAG_WRITE] = PDK_MODE_WRITE, [PDK__TAG_PERMIT] = PDK_MODE_PERMIT};
     if (name->kind == PDK__NAME_JUNK)
         return PDK_MODE_NONE;
     return name->kind == PDK__NAME_FOREIGN ? PDK_MODE_EXCLUSIVE : modes[name->tag];

@@ -19,7 +19,10 @@ enum { LENGTH_BYTES = 4 };
 
 static size_t budget(const struct pdk_client *c) { return c->adopted ? PATH_BUDGET_ADOPTED : PATH_BUDGET; }
 
-static size_t path_cost(const struct pdk_client *c, size_t length) { return LENGTH_BYTES + c->chroot_bytes + length; }
+static size_t path_cost(const struct pdk_client *c, size_t length)
+{
+    return LENGTH_BYTES + c->members.chroot_bytes + length;
+}
 
 size_t pdk__member_node_cost(const struct pdk_client *c, const char *path)
 {
@@ -43,7 +46,7 @@ int pdk__member_may_join(const struct pdk_client *c, const char *path)
         return PDK_ECLOSED;
     if (c->over != 0)
         return c->over;
-    return c->path_bytes + entrance(c, path) > budget(c) ? PDK_ELIMIT : 0;
+    return c->members.path_bytes + entrance(c, path) > budget(c) ? PDK_ELIMIT : 0;
 }
 
 void pdk__member_join(struct pdk_client *c, struct pdk__member *m, const struct pdk__member_calls *calls,
@@ -52,15 +55,15 @@ void pdk__member_join(struct pdk_client *c, struct pdk__member *m, const struct 
     assert(calls != NULL && m->cost == 0);
     m->calls = calls;
     pdk__member_charge(c, m, entrance(c, path));
-    pdk__list_append(&c->members, &m->link);
+    pdk__list_append(&c->members.list, &m->link);
     if (calls->look_again != NULL)
         pdk__patrol_join(c);
 }
 
 void pdk__member_charge(struct pdk_client *c, struct pdk__member *m, size_t cost)
 {
-    assert(c->path_bytes >= m->cost);
-    c->path_bytes += cost - m->cost;
+    assert(c->members.path_bytes >= m->cost);
+    c->members.path_bytes += cost - m->cost;
     m->cost = cost;
 }
 
@@ -69,7 +72,7 @@ void pdk__member_leave(struct pdk_client *c, struct pdk__member *m)
     assert(pdk__client_locked(c) && m->calls != NULL);
     bool awaited = m->calls->awaited;
     pdk__list_remove(&m->link);
-    c->n_patrolled -= m->calls->look_again != NULL;
+    c->patrol.n -= m->calls->look_again != NULL;
     m->calls = NULL;
     pdk__member_charge(c, m, 0);
     if (awaited && !pdk__members_awaited(c))
@@ -78,7 +81,7 @@ void pdk__member_leave(struct pdk_client *c, struct pdk__member *m)
 
 static bool in_use(const struct pdk_client *c, uint32_t attempt)
 {
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         const struct pdk__member *m = member_of(link);
         if (m->calls->uses != NULL && m->calls->uses(m, attempt))
             return true;
@@ -100,7 +103,7 @@ uint32_t pdk__members_attempt(const struct pdk_client *c)
 bool pdk__members_awaited(const struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    PDK__LIST_EACH (link, &c->members)
+    PDK__LIST_EACH (link, &c->members.list)
         if (member_of(link)->calls->awaited)
             return true;
     return false;
@@ -111,7 +114,7 @@ bool pdk__members_awaited(const struct pdk_client *c)
 void pdk__members_session(struct pdk_client *c, const struct pdk__event *event)
 {
     assert(pdk__client_locked(c));
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         struct pdk__member *m = member_of(link);
         if (m->calls->session != NULL)
             m->calls->session(m, event);
@@ -121,7 +124,7 @@ void pdk__members_session(struct pdk_client *c, const struct pdk__event *event)
 void pdk__members_changed(struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         struct pdk__member *m = member_of(link);
         if (m->calls->changed != NULL)
             m->calls->changed(m);
@@ -131,7 +134,7 @@ void pdk__members_changed(struct pdk_client *c)
 void pdk__members_tick(struct pdk_client *c)
 {
     assert(pdk__client_locked(c));
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         struct pdk__member *m = member_of(link);
         if (m->calls->tick != NULL)
             m->calls->tick(m);
@@ -151,7 +154,7 @@ void pdk__members_fired(struct pdk_client *c, const char *path, enum pdk__node_c
 void pdk__members_hindered(struct pdk_client *c, enum pdk__hindrance what, const char *why)
 {
     assert(pdk__client_locked(c));
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         struct pdk__member *m = member_of(link);
         if (m->calls->hindered != NULL)
             m->calls->hindered(m, what, why);
@@ -173,7 +176,7 @@ bool pdk__members_watch(struct pdk_client *c, const char *path, const struct pdk
 char *pdk__members_vacant_path(struct pdk_client *c)
 {
     char *path = NULL;
-    PDK__LIST_EACH (link, &c->members) {
+    PDK__LIST_EACH (link, &c->members.list) {
         struct pdk__member *m = member_of(link);
         if (m->calls->vacant_path != NULL && (path = m->calls->vacant_path(m)) != NULL)
             break;

@@ -16,7 +16,7 @@ struct pdk__member;
 enum pdk__node_change { PDK__NODE_CHANGED, PDK__NODE_DELETED, PDK__NODE_OTHER };
 
 enum pdk__hindrance {
-    PDK__LINK_SLOW, /* too slow for the session (c->unfit), at the moment this is found */
+    PDK__LINK_SLOW, /* too slow for the session (c->told.unfit), at the moment this is found */
     PDK__NO_RENEWAL /* the path of the renewals does not permit them */
 };
 

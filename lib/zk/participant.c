@@ -308,7 +308,7 @@ static int join(struct pdk__participant *p, struct pdk_client *c, const struct p
     return 0;
 }
 
-static void begin(struct pdk__participant *p, const struct pdk__participant_wish *wish)
+static void acquire(struct pdk__participant *p, const struct pdk__participant_wish *wish)
 {
     feed(p, (struct pdk__event){.kind = PDK__EV_ACQUIRE, .try_only = wish->once, .deadline_ms = wish->deadline_ms});
 }
@@ -324,7 +324,7 @@ int pdk__participant_call(struct pdk__participant *p, struct pdk_client *c,
     if (rc != 0)
         return rc;
     pdk__barrier_init(&p->machine.barrier, &c->ops, task, c->seed ^ c->ops << 32, connected(c));
-    begin(p, wish);
+    acquire(p, wish);
     return 0;
 }
 
@@ -338,7 +338,7 @@ int pdk__participant_enter(struct pdk__participant *p, struct pdk_client *c,
     uint32_t attempt = pdk__members_attempt(c);
     pdk__double_barrier_init(&p->machine.double_barrier, &c->ops, count, attempt, c->seed ^ (uint64_t)attempt << 32,
                              c->session.id, connected(c));
-    begin(p, wish);
+    acquire(p, wish);
     return 0;
 }
 

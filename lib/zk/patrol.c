@@ -5,7 +5,7 @@
 
 static int64_t pause_ms(const struct pdk_client *c)
 {
-    unsigned turns = c->n_patrolled < PDK__PATROL_MAX ? c->n_patrolled : PDK__PATROL_MAX;
+    unsigned turns = c->patrol.n < PDK__PATROL_MAX ? c->patrol.n : PDK__PATROL_MAX;
     return c->session.timeout_ms / (int64_t)turns;
 }
 
@@ -14,9 +14,9 @@ static bool connected(const struct pdk_client *c) { return c->session.phase == P
 /* Has it had its turn? It goes to the end of the line. */
 static bool next_looks(struct pdk_client *c, unsigned *n_asked)
 {
-    struct pdk__member *m = PDK__MEMBER(c->members.next, struct pdk__member, link);
+    struct pdk__member *m = PDK__MEMBER(c->members.list.next, struct pdk__member, link);
     pdk__list_remove(&m->link);
-    pdk__list_append(&c->members, &m->link);
+    pdk__list_append(&c->members.list, &m->link);
     if (m->calls->look_again == NULL)
         return false;
     ++*n_asked;
@@ -27,22 +27,22 @@ static bool next_looks(struct pdk_client *c, unsigned *n_asked)
 static void look(struct pdk_client *c)
 {
     unsigned n_asked = 0;
-    while (n_asked < c->n_patrolled && !next_looks(c, &n_asked))
+    while (n_asked < c->patrol.n && !next_looks(c, &n_asked))
         ;
 }
 
 void pdk__patrol_arm(struct pdk_client *c)
 {
-    if (c->n_patrolled > 0 && connected(c))
-        pdk__client_arm(c, c->patrol_ms);
+    if (c->patrol.n > 0 && connected(c))
+        pdk__client_arm(c, c->patrol.at_ms);
 }
 
 void pdk__patrol_join(struct pdk_client *c)
 {
-    c->n_patrolled++;
+    c->patrol.n++;
     int64_t first_ms = pdk__now_ms() + pause_ms(c);
-    if (c->n_patrolled == 1 || first_ms < c->patrol_ms)
-        c->patrol_ms = first_ms;
+    if (c->patrol.n == 1 || first_ms < c->patrol.at_ms)
+        c->patrol.at_ms = first_ms;
     pdk__patrol_arm(c);
 }
 
@@ -50,8 +50,8 @@ void pdk__patrol_tick(struct pdk_client *c)
 {
     int64_t now_ms = pdk__now_ms();
     assert(pdk__client_locked(c));
-    if (c->n_patrolled > 0 && now_ms >= c->patrol_ms && connected(c)) {
-        c->patrol_ms = now_ms + pause_ms(c);
+    if (c->patrol.n > 0 && now_ms >= c->patrol.at_ms && connected(c)) {
+        c->patrol.at_ms = now_ms + pause_ms(c);
         look(c);
     }
     pdk__patrol_arm(c);

@@ -55,7 +55,7 @@ static int write(struct pdk_client *c, struct pdk__request *r)
     return r->path != NULL ? zoo_adelete(c->zh, r->path, -1, answered, r) : ZSYSTEMERROR;
 }
 
-static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
+static void note_sent(struct pdk_client *c, struct pdk__request *r, int zrc)
 {
     assert(pdk__client_locked(c));
     if (zrc == ZOK)
@@ -68,7 +68,7 @@ static void settle(struct pdk_client *c, struct pdk__request *r, int zrc)
 void pdk__renewal_write(struct pdk_client *c)
 {
     struct pdk__request *r = begin(c, true);
-    settle(c, r, r != NULL ? write(c, r) : ZSYSTEMERROR);
+    note_sent(c, r, r != NULL ? write(c, r) : ZSYSTEMERROR);
 }
 
 void pdk__renewal_sync(struct pdk_client *c)
@@ -76,11 +76,11 @@ void pdk__renewal_sync(struct pdk_client *c)
     struct pdk__request *r = begin(c, false);
     if (r != NULL)
         r->syncs = true;
-    settle(c, r, r != NULL ? zoo_async(c->zh, "/", answered_string, r) : ZSYSTEMERROR);
+    note_sent(c, r, r != NULL ? zoo_async(c->zh, "/", answered_string, r) : ZSYSTEMERROR);
 }
 
 void pdk__renewal_read(struct pdk_client *c)
 {
     struct pdk__request *r = begin(c, false);
-    settle(c, r, r != NULL ? zoo_aexists(c->zh, "/", 0, answered_stat, r) : ZSYSTEMERROR);
+    note_sent(c, r, r != NULL ? zoo_aexists(c->zh, "/", 0, answered_stat, r) : ZSYSTEMERROR);
 }

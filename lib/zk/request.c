@@ -67,7 +67,7 @@ struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc)
     pdk__client_serve(c);
     tell_session(request, zrc);
     if (pdk__outcome_of(zrc) == PDK__REFUSED && pdk__error_of(zrc) == PDK_EREFUSED)
-        c->refusal = zrc;
+        c->account.refusal = zrc;
     return c;
 }
 

@@ -45,7 +45,7 @@ static int give_user(void *context, int id, const char **result, unsigned *lengt
 static int give_secret(sasl_conn_t *connection, void *context, int id, sasl_secret_t **result)
 {
     struct pdk_client *c = context;
-    sasl_secret_t *secret = &c->sasl->memory.secret;
+    sasl_secret_t *secret = &c->handle.sasl->memory.secret;
     (void)connection, (void)id;
     int n = pdk__security_secret(&c->options.security, (char *)secret->data, SECRET_MAX);
     if (n < 0)
@@ -102,14 +102,14 @@ static bool prepare(struct pdk_client *c)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, start_sasl);
-    if (c->sasl == NULL && (c->sasl = pdk__alloc(sizeof *c->sasl)) == NULL)
+    if (c->handle.sasl == NULL && (c->handle.sasl = pdk__alloc(sizeof *c->handle.sasl)) == NULL)
         return false;
     const sasl_callback_t callbacks[] = {{SASL_CB_USER, (callback_fn)(any_fn)give_user, c},
                                          {SASL_CB_AUTHNAME, (callback_fn)(any_fn)give_user, c},
                                          {SASL_CB_PASS, (callback_fn)(any_fn)give_secret, c},
                                          {SASL_CB_GETREALM, (callback_fn)(any_fn)give_realm, c},
                                          {SASL_CB_LIST_END, NULL, NULL}};
-    memcpy(c->sasl->callbacks, callbacks, sizeof callbacks);
+    memcpy(c->handle.sasl->callbacks, callbacks, sizeof callbacks);
     return true;
 }
 
@@ -123,18 +123,18 @@ zhandle_t *pdk__sasl_open(struct pdk_client *c, const char *hosts, watcher_fn wa
     /* The name that ZooKeeper's servers have for this mechanism, whatever they are called. */
     const char *host = strcmp(mechanism, "DIGEST-MD5") == 0 ? "zk-sasl-md5" : NULL;
     zoo_sasl_params_t params = {
-        .service = "zookeeper", .host = host, .mechlist = mechanism, .callbacks = c->sasl->callbacks};
+        .service = "zookeeper", .host = host, .mechlist = mechanism, .callbacks = c->handle.sasl->callbacks};
     return zookeeper_init_sasl(hosts, watcher, c->options.session_timeout_ms, NULL, (void *)c->id, ZOO_NO_LOG_CLIENTENV,
                                pdk__log_zookeeper(c), &params);
 }
 
 void pdk__sasl_closed(struct pdk_client *c)
 {
-    if (c->sasl == NULL)
+    if (c->handle.sasl == NULL)
         return;
-    explicit_bzero(&c->sasl->memory, sizeof c->sasl->memory);
-    pdk__free(c->sasl);
-    c->sasl = NULL;
+    explicit_bzero(&c->handle.sasl->memory, sizeof c->handle.sasl->memory);
+    pdk__free(c->handle.sasl);
+    c->handle.sasl = NULL;
 }
 
 #else

@@ -21,13 +21,13 @@ int pdk__secure_check(struct pdk_client *c)
 zhandle_t *pdk__secure_open(struct pdk_client *c, const char *hosts, watcher_fn watcher)
 {
     assert(wants_tls(c) != wants_sasl(c));
-    atomic_store(&c->tls_checked, false);
-    atomic_store(&c->tls_dropped, false);
+    atomic_store(&c->handle.tls_checked, false);
+    atomic_store(&c->handle.tls_dropped, false);
     return wants_tls(c) ? pdk__tls_open(c, hosts, watcher, pdk__log_zookeeper(c)) : pdk__sasl_open(c, hosts, watcher);
 }
 
-bool pdk__secure_checked(struct pdk_client *c) { return !wants_tls(c) || atomic_load(&c->tls_checked); }
+bool pdk__secure_checked(struct pdk_client *c) { return !wants_tls(c) || atomic_load(&c->handle.tls_checked); }
 
-void pdk__secure_closing(struct pdk_client *c) { atomic_store(&c->tls_dropped, true); }
+void pdk__secure_closing(struct pdk_client *c) { atomic_store(&c->handle.tls_dropped, true); }
 
 void pdk__secure_closed(struct pdk_client *c) { pdk__sasl_closed(c); }

@@ -148,7 +148,7 @@ static void describe_situation(struct pdk__standing *s, enum pdk__phase phase, c
         snprintf(buf, size, "first in the queue, while a lock delay runs");
     else if (phase == PDK__AWAITING_LEASE)
         snprintf(buf, size, "first in the queue, but the session is not proven to live for long enough (%s%s)", server,
-                 c->renewal == ZNOAUTH ? "; the path does not permit DELETE, by which it is renewed" : "");
+                 c->account.renewal == ZNOAUTH ? "; the path does not permit DELETE, by which it is renewed" : "");
     else if (s->known)
         describe_place(s, buf, size);
     else
@@ -215,16 +215,16 @@ static void why_lost(struct pdk__standing *s, const struct pdk__event *event, ch
     pdk__account_connection(c, connection, sizeof connection);
     switch (event->kind) {
     case PDK__EV_SESSION_EXPIRED:
-        snprintf(buf, size, "the session expired: %.250s", c->reason);
+        snprintf(buf, size, "the session expired: %.250s", c->account.reason);
         break;
     case PDK__EV_SESSION_OVER:
     case PDK__EV_SESSION_LEFT:
-        snprintf(buf, size, "%s", event->error == PDK_ECLOSED ? pdk_strerror(PDK_ECLOSED) : c->reason);
+        snprintf(buf, size, "%s", event->error == PDK_ECLOSED ? pdk_strerror(PDK_ECLOSED) : c->account.reason);
         break;
     case PDK__EV_LEASE_EXPIRED:
     case PDK__EV_LEASE_LOW:
     case PDK__EV_TIMER:
-        if (c->renewal == ZNOAUTH)
+        if (c->account.renewal == ZNOAUTH)
             snprintf(buf, size, "the session could not be renewed: the path does not permit DELETE");
         else
             snprintf(buf, size, "no server has confirmed in time that the session lives: %.200s", connection);
@@ -267,7 +267,7 @@ static void why_failed(struct pdk__standing *s, enum pdk__phase before, const st
     else if (error == PDK_EREFUSED && s->machine->node.lost_creates > 0)
         snprintf(buf, size, "each create of its node ended the connection, and made no node");
     else if (error != PDK_ECLOSED && event->kind == PDK__EV_SESSION_OVER)
-        snprintf(buf, size, "%s", pdk__account_beyond(s->client->reason, error));
+        snprintf(buf, size, "%s", pdk__account_beyond(s->client->account.reason, error));
 }
 
 /* The program closes the client, and the server that answers takes the node away with the session. */
@@ -380,10 +380,10 @@ bool pdk__standing_slow(struct pdk__standing *s, char why[PDK__REASON_MAX])
 {
     struct pdk_client *c = s->client;
     bool waits = s->machine->requested && !pdk__phase_grants(s->machine->phase);
-    if (!waits || s->slow_link == c->n_links || !pdk__client_unfit(c, why, PDK__REASON_MAX))
+    if (!waits || s->slow_link == c->account.n_links || !pdk__client_unfit(c, why, PDK__REASON_MAX))
         return false;
-    assert(s->slow_link < c->n_links);
-    s->slow_link = c->n_links;
+    assert(s->slow_link < c->account.n_links);
+    s->slow_link = c->account.n_links;
     pdk__log(c, PDK_LOG_WARNING, "%s: not granted yet: %s", s->path, why);
     return true;
 }

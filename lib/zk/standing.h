@@ -37,7 +37,7 @@ struct pdk__standing {
 void pdk__standing_step(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
                         const struct pdk__actions *actions);
 
-/* The link is too slow for the session (c->unfit): log it, once per connection, if the contender waits. True if it was
+/* The link is too slow for the session (c->told.unfit): log it, once per connection, if the contender waits. True if it was
  * logged; WHY gets the reason. */
 bool pdk__standing_slow(struct pdk__standing *s, char why[PDK__REASON_MAX]);
 

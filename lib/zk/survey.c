@@ -297,7 +297,7 @@ static void proceed(struct survey *s)
     assert(s->n_read <= s->n_sized && s->n_sized <= s->n_asked && s->n_asked <= s->n);
 }
 
-static int settle(struct survey *s, int64_t deadline_ms)
+static int await_answers(struct survey *s, int64_t deadline_ms)
 {
     while (s->in_flight > 0) {
         int rc = pdk__client_may_wait(s->client);
@@ -335,7 +335,7 @@ static int run(struct survey *s, const struct pdk__question *q)
     ask_list(s);
     if (q->n_read == PDK_CONTENDERS_ALL)
         ask_acl(s);
-    int rc = settle(s, q->deadline_ms);
+    int rc = await_answers(s, q->deadline_ms);
     const char *above = strcmp(q->path, "/") != 0 ? q->path : ""; /* of each node's name and its slash */
     if (rc == 0 && (s->list->path = pdk__strdup(above)) == NULL)
         rc = PDK_ENOMEM;
@@ -343,7 +343,7 @@ static int run(struct survey *s, const struct pdk__question *q)
         return rc;
     choose(s, q);
     proceed(s);
-    return settle(s, q->deadline_ms);
+    return await_answers(s, q->deadline_ms);
 }
 
 /* Were all nodes that it should read deleted before that? Then it knows no token, and others may have come. */

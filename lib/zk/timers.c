@@ -15,7 +15,7 @@
 /* A waiter whose deadline has come checks its own condition. */
 static void wake_waiters(struct pdk_client *c)
 {
-    PDK__LIST_EACH (link, &c->waiters) {
+    PDK__LIST_EACH (link, &c->timers.waiters) {
         struct pdk__waiter *waiter = PDK__MEMBER(link, struct pdk__waiter, link);
         assert(waiter->cond != NULL && waiter->deadline_ms != PDK__NEVER);
         if (pdk__now_ms() >= waiter->deadline_ms)
@@ -31,7 +31,7 @@ enum { LOOK_MS = 100 };
 static void tick(struct pdk_client *c)
 {
     assert(pdk__client_locked(c) && !c->closed);
-    c->armed_ms = PDK__NEVER;
+    c->timers.armed_ms = PDK__NEVER;
     wake_waiters(c);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = pdk__now_ms()});
     if (pdk__handle_look(c))
@@ -55,7 +55,7 @@ static void turn(struct pdk_client *c, bool time_has_come)
     if (time_has_come)
         tick(c);
     pdk__opener_join(c);
-    if (c->open_wanted && !c->opening && !c->launching && !c->closing)
+    if (c->opener.wanted && !c->opener.opening && !c->opener.launching && !c->closing)
         pdk__opener_start(c);
     pdk__log_turn(c);
 }
@@ -63,16 +63,16 @@ static void turn(struct pdk_client *c, bool time_has_come)
 static void *run(void *arg)
 {
     struct pdk_client *c = arg;
-    struct pollfd fds[] = {{.fd = c->wake_fd, .events = POLLIN}, {.fd = c->timer_fd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = c->timers.wake_fd, .events = POLLIN}, {.fd = c->timers.fd, .events = POLLIN}};
     bool stopping = false;
     pdk__client_serve(c);
     while (!stopping) {
         poll(fds, 2, -1);
-        drain(c->wake_fd);
-        bool time_has_come = drain(c->timer_fd); /* whatever poll saw: it can have fired since */
+        drain(c->timers.wake_fd);
+        bool time_has_come = drain(c->timers.fd); /* whatever poll saw: it can have fired since */
         pdk__client_lock(c);
         turn(c, time_has_come);
-        stopping = c->stopping;
+        stopping = c->timers.stopping;
         pdk__client_leave(c);
     }
     return NULL;
@@ -80,7 +80,7 @@ static void *run(void *arg)
 
 static void close_fds(struct pdk_client *c)
 {
-    int *fds[] = {&c->timer_fd, &c->wake_fd};
+    int *fds[] = {&c->timers.fd, &c->timers.wake_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (*fds[i] >= 0)
             close(*fds[i]);
@@ -90,10 +90,10 @@ static void close_fds(struct pdk_client *c)
 
 int pdk__timers_start(struct pdk_client *c)
 {
-    c->armed_ms = PDK__NEVER;
-    c->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = c->timer_fd >= 0 && c->wake_fd >= 0 ? pdk__thread_create(&c->thread, run, c) : PDK_ESYSTEM;
+    c->timers.armed_ms = PDK__NEVER;
+    c->timers.fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    c->timers.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = c->timers.fd >= 0 && c->timers.wake_fd >= 0 ? pdk__thread_create(&c->timers.thread, run, c) : PDK_ESYSTEM;
     if (rc == 0)
         pdk__log_wake(c, true);
     else
@@ -104,11 +104,11 @@ int pdk__timers_start(struct pdk_client *c)
 void pdk__timers_stop(struct pdk_client *c)
 {
     pdk__client_lock(c);
-    assert(!c->stopping);
-    c->stopping = true;
+    assert(!c->timers.stopping);
+    c->timers.stopping = true;
     pdk__client_wake(c);
     pdk__client_leave(c);
-    pthread_join(c->thread, NULL);
+    pthread_join(c->timers.thread, NULL);
     pdk__log_wake(c, false);
     pdk__client_lock(c);
     close_fds(c);

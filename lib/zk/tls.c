@@ -117,7 +117,7 @@ static int verify(X509_STORE_CTX *store, void *id)
     }
     bool ok = is_accepted(c, store);
     if (ok)
-        atomic_store(&c->tls_checked, true);
+        atomic_store(&c->handle.tls_checked, true);
     else
         snprintf(why, sizeof why, "%s", X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
     pdk__client_unref(c);
@@ -129,7 +129,7 @@ static int verify(X509_STORE_CTX *store, void *id)
 /* The client waits for it in a loop without an end, which close does not end either. */
 static bool is_over(struct pdk_client *c)
 {
-    if (c == NULL || atomic_load(&c->tls_dropped))
+    if (c == NULL || atomic_load(&c->handle.tls_dropped))
         return true;
     int64_t patience_ms = c->options.session_timeout_ms / 3 * (c->options.policy.movable ? 1 : 2);
     return pdk__now_ms() - began_ms >= patience_ms;

@@ -28,12 +28,12 @@ struct question {
 static void end(struct question *q)
 {
     struct pdk_client *c = q->base.client;
-    if (c->listing == &q->base)
-        c->listing = NULL;
-    if (c->watching == &q->base)
-        c->watching = NULL;
-    if (c->looking == &q->base)
-        c->looking = NULL;
+    if (c->joinable.listing == &q->base)
+        c->joinable.listing = NULL;
+    if (c->joinable.watching == &q->base)
+        c->joinable.watching = NULL;
+    if (c->joinable.looking == &q->base)
+        c->joinable.looking = NULL;
     pdk__request_untrack(&q->base);
     pdk__free(q->made);
     pdk__free(q->path);
@@ -141,7 +141,7 @@ static void complete_shared(struct question *q, enum pdk__event_kind kind, int z
 static bool join(struct question *q, struct pdk__request *last, const char *path)
 {
     struct question *first = last != NULL ? PDK__MEMBER(last, struct question, base) : NULL;
-    if (first == NULL || first->turn != q->base.client->turn || strcmp(first->path, path) != 0)
+    if (first == NULL || first->turn != q->base.client->guard.turn || strcmp(first->path, path) != 0)
         return false;
     q->joined = first->joined;
     first->joined = q;
@@ -151,7 +151,7 @@ static bool join(struct question *q, struct pdk__request *last, const char *path
 /* It was sent: others may join it in this turn. */
 static void offer(struct question *q, struct pdk__request **last)
 {
-    q->turn = q->base.client->turn;
+    q->turn = q->base.client->guard.turn;
     *last = &q->base;
 }
 
@@ -219,7 +219,7 @@ int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path, const 
     if (q != NULL)
         q->made = pdk__strdup(strrchr(path, '/') + 1);
     if (q == NULL || q->made != NULL)
-        return share(q, any, &wire->client->looking, ask_made);
+        return share(q, any, &wire->client->joinable.looking, ask_made);
     end(q);
     return PDK_ENOMEM;
 }
@@ -334,7 +334,7 @@ static int ask_list(zhandle_t *zh, struct question *q) { return zoo_aget_childre
 
 int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    return share(begin(wire, op, false), path, &wire->client->listing, ask_list);
+    return share(begin(wire, op, false), path, &wire->client->joinable.listing, ask_list);
 }
 
 static void listed_dated(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
@@ -462,7 +462,7 @@ static int ask_watch(zhandle_t *zh, struct question *q)
 
 int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    return share(begin(wire, op, false), path, &wire->client->watching, ask_watch);
+    return share(begin(wire, op, false), path, &wire->client->joinable.watching, ask_watch);
 }
 
 /* --- writes of our own node -------------------------------------------------------------------------------------- */

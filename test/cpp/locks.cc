@@ -36,6 +36,7 @@ template <class Call> static std::error_code thrown(Call call)
 static void standard_holders()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s)); /* a try before the first connection fails */
     paddock::mutex a(client, "/cpp/a"), b(client, "/cpp/b"), foreign(other, "/cpp/a");
     std::int64_t first = 0;
     {
@@ -60,6 +61,7 @@ static void standard_holders()
 static void readers_and_a_writer()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::shared_mutex a(client, "/cpp/rw"), b(other, "/cpp/rw");
     {
         std::shared_lock one(a), two(b);
@@ -77,6 +79,7 @@ static void readers_and_a_writer()
 static void several_paths()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::multi_mutex all(client, {"/cpp/m1", "/cpp/m2"});
     paddock::mutex one(other, "/cpp/m2");
     std::unique_lock held(all);
@@ -152,6 +155,7 @@ static void a_loss_is_told()
 static void it_moves_while_it_is_held()
 {
     paddock::client client(hosts), moved_client(std::move(client)), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::mutex m(moved_client, "/cpp/moved"), foreign(other, "/cpp/moved");
     m.lock();
     paddock::mutex n(std::move(m));
@@ -185,6 +189,7 @@ static void permits()
 static void a_leader()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s));
     std::atomic<int> changes{0};
     paddock::leader one(client, "/cpp/leader"), two(other, "/cpp/leader");
     one.on_event([&](const pdk_event &event) { changes += event.kind != PDK_EVENT_QUEUED; });
@@ -223,6 +228,7 @@ static void threads_exclude_each_other()
 static void the_end_gives_back_a_read_lock()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::shared_mutex foreign(other, "/cpp/end");
     {
         paddock::shared_mutex reader(client, "/cpp/end");
@@ -248,6 +254,7 @@ static void times_out_of_range()
     for (milliseconds bad : {milliseconds((INT64_C(1) << 32) + 5000), milliseconds::max(), milliseconds::min(), -1ms})
         CHECK(thrown([&] { o.session_timeout(bad); }) == PDK_EINVAL);
     paddock::client client(hosts, o.session_timeout(10s)), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::mutex m(client, "/cpp/range"), foreign(other, "/cpp/range");
     std::lock_guard held(m);
     CHECK(!foreign.try_lock_until(steady::time_point::min()));
@@ -283,6 +290,7 @@ static void an_error_says_it_once()
 static void options_of_locks()
 {
     paddock::client client(hosts), other(hosts);
+    CHECK(other.wait_for(10s));
     paddock::mutex m(client, "/cpp/idle", paddock::lock_options().keep(8, 10min).unlock_nowait().look_ahead());
     paddock::shared_mutex rw(client, "/cpp/idle-rw", paddock::lock_options().keep(0, 10min).unlock_nowait());
     paddock::multi_mutex all(client, {"/cpp/n1", "/cpp/n2"}, paddock::lock_options().unlock_nowait());
@@ -321,6 +329,7 @@ static void statistics()
     std::optional<paddock::client_stats> last;
     {
         paddock::client client(hosts), other(hosts);
+        CHECK(other.wait_for(10s));
         paddock::mutex m(client, "/cpp/stats"), busy(other, "/cpp/stats");
         const paddock::client_stats none = client.stats();
         std::unique_lock held(m);

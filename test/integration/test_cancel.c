@@ -93,7 +93,7 @@ static void *lock_in_time(void *arg)
 static bool anybody_waits(pdk_client *client)
 {
     pdk__client_lock(client);
-    bool any = !pdk__list_empty(&client->waiters);
+    bool any = !pdk__list_empty(&client->timers.waiters);
     pdk__client_leave(client);
     return any;
 }

@@ -1,6 +1,6 @@
 /* The end of a client: calls that wait return, later calls say that it has ended, in whatever order objects are
  * freed. */
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "test/lib/fixture.h"
 
 #include <dirent.h>
@@ -343,10 +343,10 @@ static void *wait_in_vain(void *arg) { return (void *)(intptr_t)pdk_mutex_lock(a
 static bool cancelled(pdk_client *c, pdk_mutex *m)
 {
     pdk__client_lock(c);
-    struct pdk__list *list = &PDK__MEMBER(m, struct pdk__holds, lock)->cohort->holdings;
+    struct pdk__list *list = &PDK__MEMBER(m, struct pdk__lockable, lock)->cohort->acquisitions;
     bool waits = !pdk__list_empty(list);
     if (waits)
-        pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk__holding, link)->hold);
+        pdk__hold_cancel(&PDK__MEMBER(list->next, struct pdk__acquisition, link)->hold);
     pdk__client_leave(c);
     return waits;
 }

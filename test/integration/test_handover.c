@@ -1,5 +1,5 @@
 /* Releases that are not waited for; and threads that take turns under one node. */
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "test/lib/fixture.h"
 
 #include <pthread.h>
@@ -195,7 +195,7 @@ static void abandoned(void)
 static bool flushes(void)
 {
     CHECK_RC(pdk__client_enter(a.client), 0);
-    bool yes = a.client->n_flushing > 0;
+    bool yes = a.client->releases.n_flushing > 0;
     pdk__client_leave(a.client);
     return yes;
 }
@@ -358,7 +358,7 @@ static int waiting(pdk_mutex *m)
     int n = 0;
     struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__holds, lock)->cohort->turns.queue)
+    PDK__LIST_EACH (link, &PDK__MEMBER(m, struct pdk__lockable, lock)->cohort->turns.queue)
         n++;
     pdk__object_leave(o);
     return n;
@@ -368,8 +368,9 @@ static bool revoked(pdk_mutex *m)
 {
     struct pdk__object *o = &m->object;
     CHECK_RC(pdk__object_enter(o), 0);
-    bool yes =
-        PDK__MEMBER(PDK__MEMBER(m, struct pdk__holds, lock)->cohort->holdings.next, struct pdk__holding, link)->revoked;
+    bool yes = PDK__MEMBER(PDK__MEMBER(m, struct pdk__lockable, lock)->cohort->acquisitions.next,
+                           struct pdk__acquisition, link)
+                   ->revoked;
     pdk__object_leave(o);
     return yes;
 }

@@ -1,6 +1,6 @@
 /* Locks of every kind: the common verbs, and the options that not every kind has. */
 #include "lib/clock.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "test/lib/fixture.h"
 
 #include <string.h>

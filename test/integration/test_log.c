@@ -277,7 +277,7 @@ static void make_more(pdk_client *c, pdk_log_level level, int64_t at_ms, const c
 static bool quiet(pdk_client *c)
 {
     pdk__client_lock(c);
-    bool far = c->armed_ms > pdk__now_ms() + 3600000;
+    bool far = c->timers.armed_ms > pdk__now_ms() + 3600000;
     pdk__client_leave(c);
     return far;
 }

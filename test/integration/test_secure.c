@@ -275,10 +275,10 @@ static void a_lost_connection_is_made_again(void)
     CHECK_RC(pdk_lock_token(m, &before, NULL), 0);
     int64_t id = pdk_client_session_id(c);
     pdk__client_lock(c);
-    uint64_t links = c->n_links;
+    uint64_t links = c->account.n_links;
     pdk__client_leave(c);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(LONG_MS, c->n_links > links && pdk_lock_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, c->account.n_links > links && pdk_lock_state(m) == PDK_HELD);
     CHECK_EQ(pdk_client_session_id(c), id);
     CHECK_RC(pdk_lock_token(m, &after, NULL), 0);
     CHECK_EQ(before, after);
@@ -529,7 +529,7 @@ static void any_name_is_accepted_on_request(void)
         pdk_client_options_set_tls(o, file("ours.crt"), file("client.crt"), file("client.key"), true, give, "secret"),
         0);
     pdk_client *c = client_at(i.hosts, o);
-    CHECK_WITHIN(LONG_MS, atomic_load(&c->tls_checked));
+    CHECK_WITHIN(LONG_MS, atomic_load(&c->handle.tls_checked));
     close_client(c);
     impostor_end(&i);
 }
@@ -657,8 +657,8 @@ static void a_user_of_sasl_locks(void)
     pdk_mutex *m = fixture_mutex(c, fixture.path);
     CHECK_RC(pdk_mutex_lock(m), 0);
     pdk__proxy_cut(proxy);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT || c->n_links > 1);
-    CHECK_WITHIN(LONG_MS, c->n_links > 1 && pdk_lock_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT || c->account.n_links > 1);
+    CHECK_WITHIN(LONG_MS, c->account.n_links > 1 && pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
 }
@@ -679,7 +679,7 @@ static void users_log_in_at_once(void)
         users[i] = client_of("jobs", "secret", 60000);
     for (uint64_t times = 1; times <= TIMES; times++) {
         for (int i = 0; i < USERS; i++)
-            CHECK_WITHIN(LONG_MS, users[i]->n_links >= times);
+            CHECK_WITHIN(LONG_MS, users[i]->account.n_links >= times);
         pdk__proxy_cut(proxy);
     }
     for (int i = 0; i < USERS; i++)
@@ -738,7 +738,7 @@ static void a_password_is_asked_for_with_each_connection(void)
     write_users("altered");
     strcpy(password, "altered");
     pdk__ensemble_restart(fixture.e, 0);
-    CHECK_WITHIN(LONG_MS, c->n_links > 1 && pdk_lock_state(m) == PDK_HELD);
+    CHECK_WITHIN(LONG_MS, c->account.n_links > 1 && pdk_lock_state(m) == PDK_HELD);
     CHECK_RC(pdk_mutex_unlock(m), 0);
     fixture_end(c, m);
     write_users("secret");

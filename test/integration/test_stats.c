@@ -1,5 +1,5 @@
 /* Statistics on real servers: each thing that happens is counted where it belongs, and nowhere else. */
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "test/lib/fixture.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "lib/process.h"
 #include "lib/zk/claim.h"
 #include "lib/zk/leave.h"
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "test/sim/laws.h"
 #include <stdlib.h>
 #include <string.h>

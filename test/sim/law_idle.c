@@ -4,7 +4,7 @@
  */
 #include "test/sim/laws.h"
 
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 
 static bool of_program(const struct client *c, const struct pdk__object *o)
 {
@@ -19,14 +19,14 @@ static bool of_program(const struct client *c, const struct pdk__object *o)
 
 /* The request of the program's mutex or read/write lock; NULL for one of another recipe, and for a claim that has
  * ended. */
-static const struct pdk__holding *op_of(const struct claim *claim)
+static const struct pdk__acquisition *op_of(const struct claim *claim)
 {
     bool fits = claim->tag == PDK__TAG_LOCK || claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_WRITE;
     if (!claim->used || !fits || claim->machine == &claim->ended)
         return NULL;
     const struct pdk__claim *real = PDK__MEMBER(claim->machine, struct pdk__claim, machine);
     const struct pdk__hold *hold = PDK__MEMBER(real, struct pdk__part, claim)->hold;
-    return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk__holding, hold) : NULL;
+    return of_program(claim->client, hold->object) ? PDK__MEMBER(hold, struct pdk__acquisition, hold) : NULL;
 }
 
 static bool in_its_way(const struct claim *claim, const char *name)
@@ -52,7 +52,7 @@ static int64_t wanted_by_another(const struct world *w, const struct claim *clai
 
 static void check(struct world *w, struct claim *claim)
 {
-    const struct pdk__holding *op = op_of(claim);
+    const struct pdk__acquisition *op = op_of(claim);
     bool keeps = op != NULL && op->idle && op->hold.stage == PDK__HOLD_GRANTED;
     const struct node *own = keeps ? world_node(w, claim) : NULL;
     int64_t bound_ms = world_trips_ms(w, claim->tag == PDK__TAG_READ ? 3 : 2);

@@ -34,7 +34,7 @@ static bool is_ahead(const struct node *node, const struct node *own)
 /* One that has a permit, or may have: among permits a node of another recipe counts wherever it stands. */
 static bool counts(const struct claim *claim, const struct node *node, const struct node *own)
 {
-    bool foreign = claim->tag == PDK__TAG_LEASE && pdk__name_parse(node->name).tag != PDK__TAG_LEASE;
+    bool foreign = claim->tag == PDK__TAG_PERMIT && pdk__name_parse(node->name).tag != PDK__TAG_PERMIT;
     return node != own && (foreign || is_ahead(node, own));
 }
 
@@ -50,7 +50,7 @@ static bool is_first(struct world *w, const struct claim *claim)
             return false;
         n_ahead += counts(claim, &dir->nodes[i], own);
     }
-    return own != NULL && !claim->delays && (claim->tag != PDK__TAG_LEASE || n_ahead < w->permits);
+    return own != NULL && !claim->delays && (claim->tag != PDK__TAG_PERMIT || n_ahead < w->permits);
 }
 
 /* Without a number it waits for the path to be vacant. */

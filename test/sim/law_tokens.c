@@ -35,7 +35,7 @@ static void granted(struct world *w, const struct claim *claim)
         world_break(w, law_tokens.name, "the token is not the node's czxid");
     if (!under && claim->confirmed && (claim->token <= node->czxid || claim->token > node->mzxid))
         world_break(w, law_tokens.name, "the token is of no write of the node");
-    bool reads = claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_LEASE;
+    bool reads = claim->tag == PDK__TAG_READ || claim->tag == PDK__TAG_PERMIT;
     int64_t before = reads ? last_alone[claim->path] - under : last[claim->path];
     if (claim->token <= before)
         world_break(w, law_tokens.name, "token %llx after %llx", (unsigned long long)claim->token,

@@ -33,7 +33,7 @@ bool laws_blocks(const struct claim *claim, const char *name)
     struct pdk__name other = pdk__name_parse(name);
     bool tagged = other.kind == PDK__NAME_OURS || other.kind == PDK__NAME_CURATOR;
     bool readers = claim->tag == PDK__TAG_READ && tagged && other.tag == PDK__TAG_READ;
-    bool permits = claim->tag == PDK__TAG_LEASE; /* law_permits.c */
+    bool permits = claim->tag == PDK__TAG_PERMIT; /* law_permits.c */
     const char *base = claim->machine->wish->base;
     return !readers && !permits && (base == NULL || strcmp(base, name) != 0);
 }

@@ -575,7 +575,7 @@ static void log_loss(const zhandle_t *zh)
 static bool is_replaced(const zhandle_t *zh)
 {
     const struct pdk_client *library = zh->client->library;
-    return library != NULL && library->open_wanted && (library->zh == zh || zh->closed);
+    return library != NULL && library->opener.wanted && (library->zh == zh || zh->closed);
 }
 
 void zookeeper_complete(struct client *c, const struct message *m)

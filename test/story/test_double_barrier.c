@@ -510,7 +510,7 @@ static void another_member_closes_the_round_before(void)
     come_late(false);
     from_here();
     LISTED(LOW, "ready");
-    CHECK_EQ(member.phase, PDK__MEMBER_RESTING);
+    CHECK_EQ(member.phase, PDK__MEMBER_BACKOFF);
     told("listed: -\n");
 }
 

@@ -5,7 +5,7 @@ unit_programs = \
 	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
 %C%_events_SOURCES = %D%/test_events.c
 %C%_check_SOURCES = %D%/test_check.c
-%C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/lease.c cli/spawn.c cli/number.c
+%C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/page.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
 %C%_contest_laws_SOURCES = %D%/test_contest_laws.c examples/contest.h examples/contest_laws.c
 %C%_error_SOURCES = %D%/test_error.c

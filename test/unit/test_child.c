@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static char *touch[] = {"sh", "-c", "exit 5", NULL};
-static struct pdk__cli_lease *lease;
+static struct pdk__cli_page *page;
 static struct pdk__cli_spawned child;
 
 /* The lease and the child as they are when the lock has just been granted. */
@@ -16,12 +16,12 @@ static void prepare(int signal)
 {
     static sigset_t mask;
     sigprocmask(SIG_SETMASK, NULL, &mask);
-    if (lease == NULL)
-        lease = pdk__cli_lease_new();
-    CHECK(lease != NULL);
-    pdk__cli_lease_begin(lease, 3600000, 1000);
-    pdk__cli_lease_renew(lease, pdk__cli_now_ms(), 3600000);
-    struct pdk__cli_order order = {touch, &mask, lease, signal};
+    if (page == NULL)
+        page = pdk__cli_page_new();
+    CHECK(page != NULL);
+    pdk__cli_page_begin(page, 3600000, 1000);
+    pdk__cli_page_renew(page, pdk__cli_now_ms(), 3600000);
+    struct pdk__cli_order order = {touch, &mask, page, signal};
     CHECK_EQ(pdk__cli_child_prepare(&child, &order), 0);
 }
 
@@ -35,7 +35,7 @@ static void in_time(void)
 static void too_late(void)
 {
     prepare(SIGTERM);
-    lease->deadline = pdk__cli_now_ms(); /* not long ago: the clock may have begun with the machine */
+    page->deadline = pdk__cli_now_ms(); /* not long ago: the clock may have begun with the machine */
     CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
@@ -44,7 +44,7 @@ static void too_late(void)
 static void in_the_grace(void)
 {
     prepare(SIGTERM);
-    lease->deadline = pdk__cli_now_ms() + lease->reserve_ms + lease->grace_ms - 1;
+    page->deadline = pdk__cli_now_ms() + page->reserve_ms + page->grace_ms - 1;
     CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
@@ -52,7 +52,7 @@ static void in_the_grace(void)
 static void lost(void)
 {
     prepare(SIGTERM);
-    lease->lost = true;
+    page->lost = true;
     CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
@@ -60,7 +60,7 @@ static void lost(void)
 static void lost_and_ignored(void)
 {
     prepare(0);
-    lease->lost = true;
+    page->lost = true;
     CHECK_EQ(pdk__cli_spawn_go(&child), PDK__CLI_CHILD_EXPIRED);
     CHECK(pdk__test_wait(child.pid) != 5);
 }
@@ -68,7 +68,7 @@ static void lost_and_ignored(void)
 static void late_and_ignored(void)
 {
     prepare(0);
-    lease->deadline = pdk__cli_now_ms();
+    page->deadline = pdk__cli_now_ms();
     CHECK_EQ(pdk__cli_spawn_go(&child), 0);
     CHECK_EQ(pdk__test_wait(child.pid), 5);
 }

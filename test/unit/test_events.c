@@ -18,7 +18,7 @@ static bool readable(void)
 
 static void init(void)
 {
-    atomic_store(&client.owner, pthread_self()); /* as if this thread had the lock */
+    atomic_store(&client.guard.owner, pthread_self()); /* as if this thread had the lock */
     pdk__events_init(&events, &object, NULL);
 }
 

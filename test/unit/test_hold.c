@@ -1,6 +1,6 @@
 /* A hold: its stages, its callback, and what aborts. There is no server: the reports of the claim are made here. */
 #include "recipes/hold.h"
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "test/lib/check.h"
 
 #include <fcntl.h>

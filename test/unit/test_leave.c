@@ -2,7 +2,7 @@
  * much of the protocol as a connection takes. */
 #include "lib/clock.h"
 #include "lib/zk/client.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "test/lib/check.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -8,8 +8,8 @@
  *                                |   grace       | reserve  |
  *                                polite signal   SIGKILL    another may hold it
  */
-#ifndef PDK_CLI_LEASE_H
-#define PDK_CLI_LEASE_H
+#ifndef PDK_CLI_PAGE_H
+#define PDK_CLI_PAGE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
  * timeout at any time; the remainder is for slow servers. */
 enum { PDK__CLI_GRACE_PART = 5 };
 
-struct pdk__cli_lease {
+struct pdk__cli_page {
     _Atomic int64_t deadline; /* on the clock of pdk__cli_now_ms(); 0: unknown, and nothing is due */
     _Atomic int64_t timeout_ms;
     _Atomic int64_t grace_ms;
@@ -31,24 +31,24 @@ struct pdk__cli_lease {
 };
 
 /* To be created before the fork. NULL with errno. */
-struct pdk__cli_lease *pdk__cli_lease_new(void);
+struct pdk__cli_page *pdk__cli_page_new(void);
 
 /* Set the limits that a session timeout of TIMEOUT_MS allows, of the requested GRACE_MS. No deadline is known yet,
  * and no process stops. */
-void pdk__cli_lease_begin(struct pdk__cli_lease *l, int64_t timeout_ms, int64_t grace_ms);
+void pdk__cli_page_begin(struct pdk__cli_page *l, int64_t timeout_ms, int64_t grace_ms);
 
 /* It may be believed in for VALID_MS from NOW; nothing happens when VALID_MS is 0. */
-void pdk__cli_lease_renew(struct pdk__cli_lease *l, int64_t now, int64_t valid_ms);
+void pdk__cli_page_renew(struct pdk__cli_page *l, int64_t now, int64_t valid_ms);
 
 /* How often the session is to renew the lease. */
-int64_t pdk__cli_lease_beat_ms(const struct pdk__cli_lease *l);
+int64_t pdk__cli_page_beat_ms(const struct pdk__cli_page *l);
 
 /* May a command be started at NOW, under a lock that is not lost, and with time left before the polite SIGNAL is
  * due? Signal 0 is never due. */
-bool pdk__cli_lease_covers(const struct pdk__cli_lease *l, int64_t now, int signal);
+bool pdk__cli_page_covers(const struct pdk__cli_page *l, int64_t now, int signal);
 
 /* When the polite SIGNAL is due, and when SIGKILL is; -1: not known. */
-int64_t pdk__cli_lease_stop_at(const struct pdk__cli_lease *l, int signal);
-int64_t pdk__cli_lease_kill_at(const struct pdk__cli_lease *l);
+int64_t pdk__cli_page_stop_at(const struct pdk__cli_page *l, int signal);
+int64_t pdk__cli_page_kill_at(const struct pdk__cli_page *l);
 
 #endif

@@ -1,25 +1,34 @@
-#include "recipes/holds.h"
+#include "recipes/lockable.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/zk/callbacks.h"
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "recipes/node_data.h"
 #include <limits.h>
 #include <string.h>
 
-static struct pdk__holding *op_of(struct pdk__hold *hold) { return PDK__MEMBER(hold, struct pdk__holding, hold); }
+static struct pdk__acquisition *op_of(struct pdk__hold *hold)
+{
+    return PDK__MEMBER(hold, struct pdk__acquisition, hold);
+}
 
-static struct pdk__holds *holds_of(const struct pdk_lock *l) { return PDK__MEMBER(l, struct pdk__holds, lock); }
+static struct pdk__lockable *lockable_of(const struct pdk_lock *l)
+{
+    return PDK__MEMBER(l, struct pdk__lockable, lock);
+}
 
-struct pdk__holding *pdk__holding_at(struct pdk__list *link) { return PDK__MEMBER(link, struct pdk__holding, link); }
+struct pdk__acquisition *pdk__acquisition_at(struct pdk__list *link)
+{
+    return PDK__MEMBER(link, struct pdk__acquisition, link);
+}
 
 /* --- whose ------------------------------------------------------------------------------------------------------- */
 
-static bool owned(const struct pdk__holding *op) { return pdk__hold_owned(&op->hold) && op->count > 0; }
+static bool owned(const struct pdk__acquisition *op) { return pdk__hold_owned(&op->hold) && op->count > 0; }
 
 /* The system can give a thread's id to a new one after its end, while a lock is still in its name. */
-uint64_t pdk__holds_thread(void)
+uint64_t pdk__lockable_thread(void)
 {
     static atomic_uint_least64_t last;
     static _Thread_local uint64_t number;
@@ -28,77 +37,77 @@ uint64_t pdk__holds_thread(void)
     return number;
 }
 
-struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule)
+struct pdk__acquisition *pdk__lockable_find_owned(struct pdk__lockable *k, const struct pdk__rule *rule)
 {
-    assert(pdk__client_locked(h->lock.object.client));
-    PDK__EACH_HOLDING (op, h) {
-        if (owned(op) && op->thread == pdk__holds_thread() && (rule == NULL || op->wish.rule == rule))
+    assert(pdk__client_locked(k->lock.object.client));
+    PDK__EACH_ACQUISITION (op, k) {
+        if (owned(op) && op->thread == pdk__lockable_thread() && (rule == NULL || op->wish.rule == rule))
             return op;
     }
     return NULL;
 }
 
-static struct pdk__holding *find_asked(struct pdk__holds *h)
+static struct pdk__acquisition *find_asked(struct pdk__lockable *k)
 {
-    struct pdk__holding *found = pdk__holds_find_owned(h, NULL);
+    struct pdk__acquisition *found = pdk__lockable_find_owned(k, NULL);
     if (found != NULL)
         return found;
-    PDK__EACH_HOLDING (op, h) {
+    PDK__EACH_ACQUISITION (op, k) {
         if (owned(op) && op->thread != 0 && (found == NULL || !pdk__hold_lost(&op->hold)))
             found = op;
     }
     return found;
 }
 
-struct pdk__hold *pdk__holds_asked(struct pdk__object *o)
+struct pdk__hold *pdk__lockable_asked(struct pdk__object *o)
 {
-    struct pdk__holding *op = find_asked(PDK__MEMBER(o, struct pdk__holds, lock.object));
+    struct pdk__acquisition *op = find_asked(PDK__MEMBER(o, struct pdk__lockable, lock.object));
     return op != NULL ? &op->hold : NULL;
 }
 
 /* A hold without an owner contends for all that wait for a turn. */
-static bool contends_for(const struct pdk__holding *op, const struct pdk__object *o)
+static bool contends_for(const struct pdk__acquisition *op, const struct pdk__object *o)
 {
     if (op->thread == PDK__NO_THREAD)
-        return pdk__turns_ask_for(&op->holds->cohort->turns, o);
-    return &op->holds->lock.object == o;
+        return pdk__turns_ask_for(&op->lockable->cohort->turns, o);
+    return &op->lockable->lock.object == o;
 }
 
 /* A thread that waits for a turn under a grant of this process is behind that. */
-struct pdk__hold *pdk__holds_waiting(struct pdk__object *o)
+struct pdk__hold *pdk__lockable_waiting(struct pdk__object *o)
 {
-    struct pdk__holds *h = PDK__MEMBER(o, struct pdk__holds, lock.object);
+    struct pdk__lockable *k = PDK__MEMBER(o, struct pdk__lockable, lock.object);
     struct pdk__hold *granted = NULL;
     assert(pdk__client_locked(o->client));
-    PDK__LIST_EACH (link, &h->cohort->holdings) {
-        struct pdk__holding *op = pdk__holding_at(link);
+    PDK__LIST_EACH (link, &k->cohort->acquisitions) {
+        struct pdk__acquisition *op = pdk__acquisition_at(link);
         if (op->hold.stage == PDK__HOLD_PENDING && contends_for(op, o))
             return &op->hold;
         if (op->hold.stage == PDK__HOLD_GRANTED)
             granted = &op->hold;
     }
-    return pdk__turns_ask_for(&h->cohort->turns, o) ? granted : NULL;
+    return pdk__turns_ask_for(&k->cohort->turns, o) ? granted : NULL;
 }
 
-void pdk__holds_moved(struct pdk__holds *h)
+void pdk__lockable_moved(struct pdk__lockable *k)
 {
-    if (h->cohort->settle.run != NULL)
-        pdk__client_defer(h->cohort->client, &h->cohort->settle);
+    if (k->cohort->deferred.run != NULL)
+        pdk__client_defer(k->cohort->client, &k->cohort->deferred);
 }
 
-void pdk__holds_take(struct pdk__holds *h, struct pdk__holding *op)
+void pdk__lockable_take(struct pdk__lockable *k, struct pdk__acquisition *op)
 {
-    assert(op->holds->cohort == h->cohort && op->count == 0);
-    if (op->holds == h)
+    assert(op->lockable->cohort == k->cohort && op->count == 0);
+    if (op->lockable == k)
         return;
-    op->holds = h;
-    op->wish.conditions = &h->lock.options.conditions;
-    pdk__hold_move(&op->hold, &h->lock.object);
+    op->lockable = k;
+    op->wish.conditions = &k->lock.options.conditions;
+    pdk__hold_move(&op->hold, &k->lock.object);
 }
 
 /* --- levels ------------------------------------------------------------------------------------------------------ */
 
-static int make_room(struct pdk__holding *op)
+static int make_room(struct pdk__acquisition *op)
 {
     unsigned n = op->n_levels_max * 2;
     if (n <= op->n_levels_max || n > INT_MAX / 2)
@@ -114,28 +123,28 @@ static int make_room(struct pdk__holding *op)
     return 0;
 }
 
-int pdk__holds_deepen(struct pdk__holding *op)
+int pdk__lockable_deepen(struct pdk__acquisition *op)
 {
     int rc = op->count == op->n_levels_max ? make_room(op) : 0;
     if (rc != 0)
         return rc;
-    op->levels[op->count++] = ++op->holds->last_level;
+    op->levels[op->count++] = ++op->lockable->last_level;
     return 0;
 }
 
-uint64_t pdk__holds_level(const struct pdk__holding *op)
+uint64_t pdk__lockable_level(const struct pdk__acquisition *op)
 {
     assert(op->count > 0);
     return op->levels[op->count - 1];
 }
 
-void pdk__holds_drop(struct pdk__holding *op)
+void pdk__lockable_drop(struct pdk__acquisition *op)
 {
     bool granted = pdk__hold_owned(&op->hold);
-    struct pdk__holds *h = op->holds;
-    assert(pdk__client_locked(h->lock.object.client) && op->hold.refs > 0);
+    struct pdk__lockable *k = op->lockable;
+    assert(pdk__client_locked(k->lock.object.client) && op->hold.refs > 0);
     pdk__list_remove(&op->link);
-    pdk__holds_moved(h);
+    pdk__lockable_moved(k);
     pdk__hold_release(&op->hold);
     if (granted)
         pdk__hold_unref(&op->hold); /* the owner's */
@@ -144,26 +153,26 @@ void pdk__holds_drop(struct pdk__holding *op)
 /* --- reports of a hold ------------------------------------------------------------------------------------------- */
 
 /* Until its handle ends, nobody else can release it. */
-static struct pdk__holding *find_turn(const struct pdk__holding *op)
+static struct pdk__acquisition *find_turn(const struct pdk__acquisition *op)
 {
-    if (!op->turn.settled || op->turn.rc != 0)
+    if (!op->turn.finished || op->turn.rc != 0)
         return NULL;
-    struct pdk__holding *grant = op_of(op->turn.hold);
+    struct pdk__acquisition *grant = op_of(op->turn.hold);
     assert(owned(grant) && grant->thread == 0);
     return grant;
 }
 
-struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op)
+struct pdk__acquisition *pdk__lockable_handled(const struct pdk__acquisition *op)
 {
     if (op->unwanted)
         return NULL;
     if (op->by_turn)
         return find_turn(op);
-    return owned(op) ? (struct pdk__holding *)op : NULL;
+    return owned(op) ? (struct pdk__acquisition *)op : NULL;
 }
 
 /* The callback may run long after the grant, and must not be told of one that is over. */
-static int final_result(const struct pdk__holding *op)
+static int final_result(const struct pdk__acquisition *op)
 {
     int rc = op->by_turn ? op->turn.rc : op->hold.result;
     if (rc == PDK_ETIMEDOUT && op->wish.try_only)
@@ -171,7 +180,7 @@ static int final_result(const struct pdk__holding *op)
     if (rc != 0)
         return rc;
     pdk__client_refresh(pdk__hold_client(&op->hold));
-    const struct pdk__holding *grant = pdk__holds_handled(op);
+    const struct pdk__acquisition *grant = pdk__lockable_handled(op);
     if (grant == NULL)
         return PDK_ECANCELED;
     return pdk__hold_lost(&grant->hold) ? PDK_ELOST : 0;
@@ -179,7 +188,7 @@ static int final_result(const struct pdk__holding *op)
 
 static void run_completed(struct pdk__callback *callback)
 {
-    struct pdk__holding *op = PDK__MEMBER(callback, struct pdk__holding, completed_callback);
+    struct pdk__acquisition *op = PDK__MEMBER(callback, struct pdk__acquisition, completed_callback);
     struct pdk_client *c = pdk__hold_client(&op->hold);
     pdk__client_lock(c);
     int rc = final_result(op);
@@ -188,7 +197,7 @@ static void run_completed(struct pdk__callback *callback)
     pdk__hold_finish_call(&op->hold);
 }
 
-static void settle(struct pdk__holding *op)
+static void complete(struct pdk__acquisition *op)
 {
     assert(op->hold.stage == PDK__HOLD_GRANTED || op->hold.stage == PDK__HOLD_FAILED);
     if (op->completed_cb == NULL)
@@ -199,7 +208,7 @@ static void settle(struct pdk__holding *op)
 
 static void granted(struct pdk__hold *hold)
 {
-    struct pdk__holding *op = op_of(hold);
+    struct pdk__acquisition *op = op_of(hold);
     assert(op->count == 0);
     pdk__hold_ref(hold); /* the owner's, until unlock */
     if (op->base != NULL)
@@ -207,28 +216,28 @@ static void granted(struct pdk__hold *hold)
     if (op->thread == PDK__NO_THREAD)
         hold->turn = 0;
     else
-        pdk__holds_deepen(op);
-    settle(op);
-    pdk__holds_moved(op->holds);
+        pdk__lockable_deepen(op);
+    complete(op);
+    pdk__lockable_moved(op->lockable);
 }
 
 static void failed(struct pdk__hold *hold, int rc)
 {
-    struct pdk__holding *op = op_of(hold);
+    struct pdk__acquisition *op = op_of(hold);
     assert(rc != 0 && op->count == 0);
     if (op->completed_cb != NULL && rc != PDK_ECANCELED)
-        pdk__hold_incident(hold, op->holds->verbs->acquire, rc);
+        pdk__hold_incident(hold, op->lockable->verbs->acquire, rc);
     pdk__list_remove(&op->link);
-    settle(op);
+    complete(op);
     if (op->thread == PDK__NO_THREAD)
-        pdk__hold_ref(&(op->holds->cohort->failed = op)->hold);
-    pdk__holds_moved(op->holds);
+        pdk__hold_ref(&(op->lockable->cohort->failed = op)->hold);
+    pdk__lockable_moved(op->lockable);
 }
 
 static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
 {
-    struct pdk__holding *op = op_of(hold);
-    pdk__holds_moved(op->holds);
+    struct pdk__acquisition *op = op_of(hold);
+    pdk__lockable_moved(op->lockable);
     if (op->idle) { /* no program relies on it */
         pdk__text_set(&hold->object->error, "");
         return;
@@ -236,24 +245,25 @@ static void changed(struct pdk__hold *hold, enum pdk__report_kind state)
     if (state == PDK__REPORT_LOST)
         pdk__hold_count_loss(hold);
     pdk_state now = state == PDK__REPORT_LOST ? PDK_LOST : state == PDK__REPORT_SUSPECT ? PDK_SUSPECT : PDK_HELD;
-    pdk__events_tell(&op->holds->lock.events, (pdk_event){.kind = PDK_EVENT_STATE, .state = now, .token = hold->token});
+    pdk__events_tell(&op->lockable->lock.events,
+                     (pdk_event){.kind = PDK_EVENT_STATE, .state = now, .token = hold->token});
 }
 
 static void revoked(struct pdk__hold *hold)
 {
-    struct pdk__holding *op = op_of(hold);
+    struct pdk__acquisition *op = op_of(hold);
     op->revoked = true;
-    pdk__holds_moved(op->holds);
+    pdk__lockable_moved(op->lockable);
     if (op->idle)
         return;
     pdk_event event = {.kind = PDK_EVENT_REVOKED, .state = pdk__hold_state(hold), .token = hold->token};
-    pdk__events_tell(&op->holds->lock.events, event);
+    pdk__events_tell(&op->lockable->lock.events, event);
 }
 
 static void queued(struct pdk__hold *hold, int64_t ahead)
 {
-    PDK__LIST_EACH (link, &op_of(hold)->holds->cohort->objects) {
-        pdk_lock *l = &PDK__MEMBER(link, struct pdk__holds, companion)->lock;
+    PDK__LIST_EACH (link, &op_of(hold)->lockable->cohort->objects) {
+        pdk_lock *l = &PDK__MEMBER(link, struct pdk__lockable, companion)->lock;
         if (contends_for(op_of(hold), &l->object))
             pdk__events_tell(&l->events, (pdk_event){.kind = PDK_EVENT_QUEUED, .ahead = ahead});
     }
@@ -262,12 +272,12 @@ static void queued(struct pdk__hold *hold, int64_t ahead)
 static void contended(struct pdk__hold *hold)
 {
     op_of(hold)->contended = true;
-    pdk__holds_moved(op_of(hold)->holds);
+    pdk__lockable_moved(op_of(hold)->lockable);
 }
 
 static void unused(struct pdk__hold *hold)
 {
-    struct pdk__holding *op = op_of(hold);
+    struct pdk__acquisition *op = op_of(hold);
     assert(pdk__list_empty(&op->link) && op->turn.hold == NULL);
     if (op->base != NULL)
         pdk__hold_unref(op->base);
@@ -302,7 +312,7 @@ static void reported(struct pdk__hold *hold, const struct pdk__report *report)
         queued(hold, report->ahead);
         break;
     case PDK__REPORT_DUE:
-        pdk__holds_moved(op_of(hold)->holds);
+        pdk__lockable_moved(op_of(hold)->lockable);
         break;
     case PDK__REPORT_UNUSED:
         unused(hold);
@@ -315,14 +325,14 @@ static void reported(struct pdk__hold *hold, const struct pdk__report *report)
 /* --- a request --------------------------------------------------------------------------------------------------- */
 
 /* SITES NULL: it never contends itself. */
-static struct pdk__holding *make(struct pdk__holds *h, const struct pdk__sites *sites)
+static struct pdk__acquisition *make(struct pdk__lockable *k, const struct pdk__sites *sites)
 {
-    struct pdk__holding *op = pdk__alloc(sizeof *op);
-    if (op == NULL || pdk__hold_init(&op->hold, &h->lock.object, reported, h->verbs, sites) != 0) {
+    struct pdk__acquisition *op = pdk__alloc(sizeof *op);
+    if (op == NULL || pdk__hold_init(&op->hold, &k->lock.object, reported, k->verbs, sites) != 0) {
         pdk__free(op);
         return NULL;
     }
-    op->holds = h;
+    op->lockable = k;
     op->levels = op->few_levels;
     op->n_levels_max = sizeof op->few_levels / sizeof *op->few_levels;
     op->completed_callback.run = run_completed;
@@ -333,18 +343,18 @@ static struct pdk__holding *make(struct pdk__holds *h, const struct pdk__sites *
 }
 
 /* With the data of its nodes. */
-static struct pdk__holding *make_with_data(struct pdk__holds *h, const struct pdk__lock_call *call)
+static struct pdk__acquisition *make_with_data(struct pdk__lockable *k, const struct pdk__lock_call *call)
 {
-    struct pdk__sites sites = h->sites;
+    struct pdk__sites sites = k->sites;
     const struct pdk__rule *rule = call->wish.rule;
-    unsigned limit = rule->tag == PDK__TAG_LEASE ? (unsigned)rule->admits : 0;
+    unsigned limit = rule->tag == PDK__TAG_PERMIT ? (unsigned)rule->admits : 0;
     if (call->n > 0)
         sites.n = call->n;
-    struct pdk__holding *op = make(h, &sites);
+    struct pdk__acquisition *op = make(k, &sites);
     if (op == NULL)
         return NULL;
     op->wish = call->wish;
-    op->wish.data = op->data = pdk__node_data_make(&h->lock.options, limit, h->lock.object.client, &op->wish.data_size);
+    op->wish.data = op->data = pdk__node_data_make(&k->lock.options, limit, k->lock.object.client, &op->wish.data_size);
     if (op->data != NULL)
         return op;
     pdk__hold_unref(&op->hold);
@@ -353,7 +363,7 @@ static struct pdk__holding *make_with_data(struct pdk__holds *h, const struct pd
 
 static void tell_turn(struct pdk__turn *turn)
 {
-    struct pdk__holding *op = PDK__MEMBER(turn, struct pdk__holding, turn);
+    struct pdk__acquisition *op = PDK__MEMBER(turn, struct pdk__acquisition, turn);
     char text[PDK__INCIDENT_MAX];
     if (turn->rc != 0 && turn->rc != PDK_ECANCELED) {
         pdk__turn_describe(turn, text);
@@ -362,14 +372,14 @@ static void tell_turn(struct pdk__turn *turn)
     pdk__client_queue_callback(turn->object->client, &op->completed_callback);
 }
 
-int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lock_cb cb, void *arg)
+int pdk__lockable_make_turn(struct pdk__acquisition **out, struct pdk__lockable *k, pdk_lock_cb cb, void *arg)
 {
-    struct pdk__holding *op = make(h, NULL);
+    struct pdk__acquisition *op = make(k, NULL);
     if (op == NULL)
         return PDK_ENOMEM;
     op->by_turn = true;
     op->turn.tell = tell_turn;
-    op->turn.object = &h->lock.object;
+    op->turn.object = &k->lock.object;
     op->completed_cb = cb;
     op->completed_arg = arg;
     pdk__hold_ref(&op->hold); /* the callback's */
@@ -378,11 +388,11 @@ int pdk__holds_make_turn(struct pdk__holding **out, struct pdk__holds *h, pdk_lo
 }
 
 /* The rest of the description: what the object has, and the grant under which it is made. */
-static void describe(struct pdk__holding *op, struct pdk__hold *base)
+static void describe(struct pdk__acquisition *op, struct pdk__hold *base)
 {
     const struct pdk__sites *sites = &op->hold.sites;
     struct pdk__wish *wish = &op->wish;
-    wish->conditions = &op->holds->lock.options.conditions;
+    wish->conditions = &op->lockable->lock.options.conditions;
     wish->places = sites->path != NULL ? sites->n : 0;
     wish->bound = sites->n > 1;
     if (base == NULL)
@@ -393,17 +403,17 @@ static void describe(struct pdk__holding *op, struct pdk__hold *base)
     wish->base_token = base->token;
 }
 
-int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const struct pdk__lock_call *call)
+int pdk__lockable_request(struct pdk__acquisition **out, struct pdk__lockable *k, const struct pdk__lock_call *call)
 {
     if (call->n > call->wish.rule->admits)
         return PDK_EINVAL; /* it would wait indefinitely, and all others with it */
-    struct pdk__holding *op = make_with_data(h, call);
+    struct pdk__acquisition *op = make_with_data(k, call);
     if (op == NULL)
         return PDK_ENOMEM;
-    pdk__list_append(&h->cohort->holdings, &op->link);
+    pdk__list_append(&k->cohort->acquisitions, &op->link);
     describe(op, call->base);
     op->thread = call->thread;
-    op->hold.unmixed = h->lock.options.unmixed;
+    op->hold.unmixed = k->lock.options.unmixed;
     op->hold.for_turns = call->thread == PDK__NO_THREAD;
     op->completed_cb = call->cb;
     op->completed_arg = call->arg;
@@ -419,35 +429,35 @@ int pdk__holds_request(struct pdk__holding **out, struct pdk__holds *h, const st
 
 /* --- for the lock's kind ----------------------------------------------------------------------------------------- */
 
-void pdk__holds_init(struct pdk_lock *l)
+void pdk__lockable_init(struct pdk_lock *l)
 {
     static const struct pdk__verbs verbs = {
         .acquire = "lock", .attempt = "trylock", .keep = "hold", .release = "unlock"};
-    struct pdk__holds *h = holds_of(l);
-    h->verbs = &verbs;
-    h->sites = (struct pdk__sites){.n = 1, .path = l->object.path};
-    pdk__cohort_init(h);
+    struct pdk__lockable *k = lockable_of(l);
+    k->verbs = &verbs;
+    k->sites = (struct pdk__sites){.n = 1, .path = l->object.path};
+    pdk__cohort_init(k);
 }
 
-void pdk__holds_clear(struct pdk_lock *l) { pdk__cohort_leave(holds_of(l)); }
+void pdk__lockable_clear(struct pdk_lock *l) { pdk__cohort_leave(lockable_of(l)); }
 
-bool pdk__holds_in_use(const struct pdk_lock *l)
+bool pdk__lockable_in_use(const struct pdk_lock *l)
 {
-    struct pdk__holds *h = holds_of(l);
-    PDK__EACH_HOLDING (op, h)
+    struct pdk__lockable *k = lockable_of(l);
+    PDK__EACH_ACQUISITION (op, k)
         if (op->thread != PDK__NO_THREAD)
             return true;
-    return pdk__turns_ask_for(&h->cohort->turns, &l->object);
+    return pdk__turns_ask_for(&k->cohort->turns, &l->object);
 }
 
 /* A hold without an owner is another object's from now on, if there is one. */
-void pdk__holds_drop_all(struct pdk_lock *l)
+void pdk__lockable_drop_all(struct pdk_lock *l)
 {
-    struct pdk__holds *h = holds_of(l), *next = pdk__cohort_retire(h);
-    PDK__EACH_HOLDING (op, h) {
+    struct pdk__lockable *k = lockable_of(l), *next = pdk__cohort_retire(k);
+    PDK__EACH_ACQUISITION (op, k) {
         if (next != NULL && op->thread == PDK__NO_THREAD)
-            pdk__holds_take(next, op);
+            pdk__lockable_take(next, op);
         else
-            pdk__holds_drop(op);
+            pdk__lockable_drop(op);
     }
 }

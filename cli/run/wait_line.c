@@ -1,4 +1,4 @@
-#include "cli/run/queue.h"
+#include "cli/run/wait_line.h"
 
 #include "cli/conflicts.h"
 #include "cli/message.h"
@@ -25,7 +25,7 @@ enum { FIRST_MS = 300, SECOND_MS = 2000, LAST_MS = 32000, PATIENCE_MS = 5000, LI
 
 enum order { WATCH, REST, END };
 
-struct pdk__cli_queue {
+struct pdk__cli_wait_line {
     pthread_t thread;
     pdk_client *client;
     const struct pdk__cli_options *options;
@@ -100,7 +100,7 @@ static void describe(const struct standing *standing, const char *of, const pdk_
              pdk_contender_number(list, first, PDK_CONTENDER_REVOKED) ? ", who was asked for it" : "");
 }
 
-static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender_list *list)
+static void warn(struct pdk__cli_wait_line *q, const char *path, const pdk_contender_list *list)
 {
     struct pdk__cli_conflicts conflicts = {0};
     pdk__cli_conflicts_add_own(&conflicts, q->options->confirmed, q->options->lock_delay_ms > 0);
@@ -110,7 +110,7 @@ static void warn(struct pdk__cli_queue *q, const char *path, const pdk_contender
 }
 
 /* Within MS, or without a limit when it is -1. */
-static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
+static bool stopped(const struct pdk__cli_wait_line *q, int64_t ms)
 {
     struct pollfd fd = {.fd = q->wake, .events = POLLIN};
     eventfd_t n;
@@ -119,14 +119,14 @@ static bool stopped(const struct pdk__cli_queue *q, int64_t ms)
     return q->order != WATCH;
 }
 
-static bool is_apart(const struct pdk__cli_queue *q)
+static bool is_apart(const struct pdk__cli_wait_line *q)
 {
     pdk_session_state state = pdk_client_state(q->client);
     return state == PDK_SESSION_CONNECTING || state == PDK_SESSION_SUSPENDED;
 }
 
 /* Let MS pass, less when the connection is lost or there again. False: the wait is over. */
-static bool rest(const struct pdk__cli_queue *q, int64_t ms)
+static bool pause_for(const struct pdk__cli_wait_line *q, int64_t ms)
 {
     int64_t until = pdk__cli_now_ms() + ms, left;
     bool tells = q->channel >= 0 || q->options->verbose > 0;
@@ -137,7 +137,7 @@ static bool rest(const struct pdk__cli_queue *q, int64_t ms)
 }
 
 /* On a terminal the line is drawn again; for -v without one, it is printed when the holder has changed. */
-static void report(struct pdk__cli_queue *q, const char *text, const char *holder)
+static void report(struct pdk__cli_wait_line *q, const char *text, const char *holder)
 {
     struct pdk__cli_note note = {.kind = NOTE_QUEUE};
     snprintf(note.text, sizeof note.text, "paddock: %s", text);
@@ -149,7 +149,7 @@ static void report(struct pdk__cli_queue *q, const char *text, const char *holde
 }
 
 /* Of several paths, the first on which another is before us. */
-static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list **list, struct standing *standing)
+static int find(struct pdk__cli_wait_line *q, const char **path, pdk_contender_list **list, struct standing *standing)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && pdk__cli_options_path_at(q->options, i) != NULL; i++) {
@@ -165,7 +165,7 @@ static int find(struct pdk__cli_queue *q, const char **path, pdk_contender_list 
     return rc;
 }
 
-static int list_below(struct pdk__cli_queue *q, const char *name, size_t n, pdk_contender_list **list)
+static int list_below(struct pdk__cli_wait_line *q, const char *name, size_t n, pdk_contender_list **list)
 {
     char *path = NULL;
     int rc = asprintf(&path, "%s/%s", q->options->path, name) >= 0 ? 0 : PDK_ENOMEM;
@@ -176,7 +176,7 @@ static int list_below(struct pdk__cli_queue *q, const char *name, size_t n, pdk_
     return rc;
 }
 
-static int find_permits(struct pdk__cli_queue *q, pdk_contender_list **list, struct standing *standing)
+static int find_permits(struct pdk__cli_wait_line *q, pdk_contender_list **list, struct standing *standing)
 {
     pdk_contender_list *gate = NULL;
     int rc = list_below(q, "leases", 1, list);
@@ -189,7 +189,7 @@ static int find_permits(struct pdk__cli_queue *q, pdk_contender_list **list, str
 }
 
 /* Nothing is printed once the wait is over. Returns whether to look again. */
-static bool look(struct pdk__cli_queue *q)
+static bool look(struct pdk__cli_wait_line *q)
 {
     char text[700], path[PDK__CLI_SHORT], holder[HOLDER];
     const char *of = q->options->path;
@@ -217,18 +217,18 @@ static bool look(struct pdk__cli_queue *q)
 }
 
 /* One wait, to its end. */
-static void watch(struct pdk__cli_queue *q, unsigned *seed)
+static void watch(struct pdk__cli_wait_line *q, unsigned *seed)
 {
     q->apart = is_apart(q);
     *q->reported_holder = '\0';
     bool again = !stopped(q, FIRST_MS) && look(q);
     for (int64_t ms = SECOND_MS; again; ms = ms < LAST_MS ? 2 * ms : LAST_MS)
-        again = rest(q, ms / 2 + rand_r(seed) % ms) && look(q); /* not all at the same time */
+        again = pause_for(q, ms / 2 + rand_r(seed) % ms) && look(q); /* not all at the same time */
 }
 
 static void *run(void *arg)
 {
-    struct pdk__cli_queue *q = arg;
+    struct pdk__cli_wait_line *q = arg;
     unsigned seed = (unsigned)(getpid() ^ time(NULL));
     while (q->order != END)
         if (!stopped(q, q->order == WATCH ? 0 : -1))
@@ -236,16 +236,16 @@ static void *run(void *arg)
     return NULL;
 }
 
-struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli_options *o, int channel)
+struct pdk__cli_wait_line *pdk__cli_wait_line_watch(pdk_client *c, const struct pdk__cli_options *o, int channel)
 {
-    struct pdk__cli_queue *q = calloc(1, sizeof *q);
+    struct pdk__cli_wait_line *q = calloc(1, sizeof *q);
     if (q == NULL)
         return NULL;
-    *q = (struct pdk__cli_queue){.client = c,
-                                 .options = o,
-                                 .channel = channel,
-                                 .reported = 1U << CONFLICT_RECIPES /* the library warns of it */,
-                                 .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    *q = (struct pdk__cli_wait_line){.client = c,
+                                     .options = o,
+                                     .channel = channel,
+                                     .reported = 1U << CONFLICT_RECIPES /* the library warns of it */,
+                                     .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     if (q->wake >= 0 && pthread_create(&q->thread, NULL, run, q) == 0)
         return q;
     if (q->wake >= 0)
@@ -254,7 +254,7 @@ struct pdk__cli_queue *pdk__cli_queue_watch(pdk_client *c, const struct pdk__cli
     return NULL;
 }
 
-static void give(struct pdk__cli_queue *q, enum order order)
+static void give(struct pdk__cli_wait_line *q, enum order order)
 {
     if (q == NULL)
         return;
@@ -262,11 +262,11 @@ static void give(struct pdk__cli_queue *q, enum order order)
     eventfd_write(q->wake, 1);
 }
 
-void pdk__cli_queue_stop(struct pdk__cli_queue *q) { give(q, REST); }
+void pdk__cli_wait_line_stop(struct pdk__cli_wait_line *q) { give(q, REST); }
 
-void pdk__cli_queue_again(struct pdk__cli_queue *q) { give(q, WATCH); }
+void pdk__cli_wait_line_again(struct pdk__cli_wait_line *q) { give(q, WATCH); }
 
-void pdk__cli_queue_free(struct pdk__cli_queue *q)
+void pdk__cli_wait_line_free(struct pdk__cli_wait_line *q)
 {
     if (q == NULL)
         return;

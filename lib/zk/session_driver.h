@@ -2,8 +2,8 @@
  * The session, driven: the steps of lib/core/session.h, the requests and handles that it asks for, and its reports to
  * the members and to the program.
  */
-#ifndef PDK__ZK_SESSION_H
-#define PDK__ZK_SESSION_H
+#ifndef PDK__SESSION_DRIVER_H
+#define PDK__SESSION_DRIVER_H
 
 #include "lib/zk/client.h"
 

@@ -6,8 +6,8 @@
 #include "cli/run/group.h"
 #include "cli/run/lock.h"
 #include "cli/run/metrics.h"
-#include "cli/run/queue.h"
 #include "cli/run/timer.h"
+#include "cli/run/wait_line.h"
 #include "cli/signals.h"
 #include "lib/assert.h"
 #include "server/descriptors.h"
@@ -27,7 +27,7 @@ struct session {
     const struct pdk__cli_lock *lock;
     struct pdk__cli_acquisition acquisition;
     struct pdk__cli_group group;
-    struct pdk__cli_queue *queue;
+    struct pdk__cli_wait_line *queue;
     struct pdk__cli_metrics metrics;
     enum pdk__cli_phase written; /* to them */
     pdk_state written_state;
@@ -42,7 +42,7 @@ struct session {
     int child; /* pidfd of the command; -1: none */
     pid_t runner;
     int64_t connecting_at; /* when to report that a server is still looked for; -1: no longer */
-    int64_t renew_at;      /* when to renew the lease; -1: not held */
+    int64_t renew_at;      /* when to renew the page; -1: not held */
 };
 
 static void report(const struct session *s, enum pdk__cli_note_kind kind)
@@ -80,7 +80,7 @@ static void report_connecting(struct session *s)
 
 /* --- the lease --------------------------------------------------------------------------------------------------- */
 
-static struct pdk__cli_lease *lease(const struct session *s) { return s->lock->lease; }
+static struct pdk__cli_page *page(const struct session *s) { return s->lock->page; }
 
 static void renew(struct session *s)
 {
@@ -88,14 +88,14 @@ static void renew(struct session *s)
     s->renew_at = -1;
     if (s->acquisition.phase != PHASE_HELD)
         return;
-    pdk__cli_lease_renew(lease(s), now, pdk__cli_acquisition_valid_ms(&s->acquisition));
-    s->renew_at = now + pdk__cli_lease_beat_ms(lease(s));
+    pdk__cli_page_renew(page(s), now, pdk__cli_acquisition_valid_ms(&s->acquisition));
+    s->renew_at = now + pdk__cli_page_beat_ms(page(s));
 }
 
 /* Is there time for a command, before it would have to be stopped? Right after the grant there need not be. */
 static bool worth_starting(const struct session *s)
 {
-    return pdk__cli_lease_covers(lease(s), pdk__cli_now_ms(), s->group.signal);
+    return pdk__cli_page_covers(page(s), pdk__cli_now_ms(), s->group.signal);
 }
 
 /* --- the command ------------------------------------------------------------------------------------------------- */
@@ -120,7 +120,7 @@ static void begin_next_term(struct session *s, int64_t pause_ms)
 {
     unguard(s);
     pdk__cli_acquisition_again(&s->acquisition, pause_ms);
-    pdk__cli_queue_again(s->queue);
+    pdk__cli_wait_line_again(s->queue);
     s->reported = PHASE_WAITING;
     s->reported_state = PDK_FREE;
     s->reported_lost = s->reported_revoked = false;
@@ -131,14 +131,14 @@ static void begin_next_term(struct session *s, int64_t pause_ms)
  * the page before it writes a note, and reaps after that. */
 static void check_group(struct session *s)
 {
-    if (s->group.leader != lease(s)->leader)
+    if (s->group.leader != page(s)->leader)
         s->group.leader = 0;
 }
 
 static void guard(struct session *s, pid_t child)
 {
     assert(child > 0 && s->child < 0);
-    pdk__cli_group_init(&s->group, lease(s), s->lock->on_lost);
+    pdk__cli_group_init(&s->group, page(s), s->lock->on_lost);
     s->group.leader = child;
     check_group(s);
     s->child = (int)syscall(SYS_pidfd_open, child, 0);
@@ -155,7 +155,7 @@ static void orphaned(struct session *s)
     if (s->group.leader != 0)
         kill(-s->group.leader, SIGKILL);
     s->group.leader = 0;
-    lease(s)->leader = 0; /* so that the guard does not kill later, when the number may be another group's */
+    page(s)->leader = 0; /* so that the guard does not kill later, when the number may be another group's */
     /* The release may go on after the runner has returned. A pipe ends for its reader when no process holds it. */
     dup2(STDOUT_FILENO, STDERR_FILENO);
     if (s->child < 0)
@@ -218,7 +218,7 @@ static enum pdk__cli_phase phase_to_report(struct session *s)
     if (phase != PHASE_HELD || s->reported == PHASE_HELD)
         return phase;
     if (s->renew_at < 0)
-        pdk__cli_lease_begin(lease(s), pdk_client_session_timeout_ms(s->acquisition.client), s->lock->grace_ms);
+        pdk__cli_page_begin(page(s), pdk_client_session_timeout_ms(s->acquisition.client), s->lock->grace_ms);
     renew(s);
     return worth_starting(s) ? PHASE_HELD : PHASE_WAITING;
 }
@@ -231,11 +231,12 @@ static void report_phase(struct session *s)
     if (s->reported == PHASE_CONNECTING && (phase == PHASE_WAITING || phase == PHASE_HELD)) {
         report(s, NOTE_CONNECTED);
         if (s->lock->common.wait_ms != 0)
-            s->queue = pdk__cli_queue_watch(s->acquisition.client, &s->lock->common, s->lock->live ? s->channel : -1);
+            s->queue = pdk__cli_wait_line_watch(s->acquisition.client, &s->lock->common,
+                                                s->lock->live ? s->channel : -1);
     }
     if (phase == PHASE_HELD) {
         assert(s->renew_at >= 0 && s->child < 0);
-        pdk__cli_queue_stop(s->queue);
+        pdk__cli_wait_line_stop(s->queue);
         pdk__cli_metrics_job_begin(&s->metrics);
         report(s, NOTE_GRANTED);
     }
@@ -251,7 +252,7 @@ static void report_state(struct session *s)
     }
     if (s->acquisition.lost && !s->reported_lost) {
         s->reported_lost = true;
-        lease(s)->lost = true;
+        page(s)->lost = true;
         if (unknown)
             pdk__cli_acquisition_leave(&s->acquisition);
         report(s, NOTE_LOST);
@@ -354,7 +355,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     pdk__cli_lock_signals(&set);
     s.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     s.timer = pdk__cli_timer_new();
-    pdk__cli_group_init(&s.group, l->lease, l->on_lost);
+    pdk__cli_group_init(&s.group, l->page, l->on_lost);
     s.connecting_at = l->live ? pdk__cli_now_ms() + CONNECTING_MS : -1;
     pdk__cli_metrics_begin(&s.metrics, &l->common, l->metrics);
     pdk__cli_acquisition_begin(&s.acquisition, &l->common);
@@ -367,10 +368,10 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     if (status != 0 && s.metrics.ended_s == 0)
         pdk__cli_metrics_job_end(&s.metrics, status, true);
     /* The close answers the queue's requests, so they end before the client is freed. */
-    pdk__cli_queue_stop(s.queue);
+    pdk__cli_wait_line_stop(s.queue);
     pdk_client_close(s.acquisition.client);
     pdk__cli_metrics_write(&s.metrics, s.acquisition.client);
-    pdk__cli_queue_free(s.queue);
+    pdk__cli_wait_line_free(s.queue);
     pdk__cli_acquisition_close(&s.acquisition);
     report_end(&s, status, text);
     exit(0);

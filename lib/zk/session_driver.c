@@ -1,4 +1,4 @@
-#include "lib/zk/session.h"
+#include "lib/zk/session_driver.h"
 #include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
@@ -84,7 +84,7 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
         break;
     case PDK__SACT_OPEN:
         assert(!c->adopted);
-        c->open_wanted = true;
+        c->opener.wanted = true;
         pdk__client_wake(c);
         break;
     case PDK__SACT_RENEW:
@@ -106,12 +106,12 @@ static void carry_out(struct pdk_client *c, const struct pdk__session_action *ac
 
 static void note_link(struct pdk_client *c)
 {
-    bool before = c->unfit;
-    c->unfit = pdk__session_unfit(&c->session);
-    if (before || !c->unfit)
+    bool before = c->told.unfit;
+    c->told.unfit = pdk__session_unfit(&c->session);
+    if (before || !c->told.unfit)
         return;
-    pdk__client_unfit(c, c->error, sizeof c->error);
-    pdk__members_hindered(c, PDK__LINK_SLOW, c->error);
+    pdk__client_unfit(c, c->account.error, sizeof c->account.error);
+    pdk__members_hindered(c, PDK__LINK_SLOW, c->account.error);
 }
 
 void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_event *event)
@@ -122,8 +122,8 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     pdk__session_step(&c->session, event, &actions);
     pdk__account_session(c, before, event, &actions);
     count_answer(c, event);
-    c->session_wake_ms = pdk__session_wake_ms(&c->session);
-    pdk__client_arm(c, c->session_wake_ms);
+    c->step.wake_ms = pdk__session_wake_ms(&c->session);
+    pdk__client_arm(c, c->step.wake_ms);
     note_link(c);
     for (size_t i = 0; i < actions.n; i++)
         carry_out(c, &actions.list[i]);
@@ -132,7 +132,7 @@ void pdk__client_session_step(struct pdk_client *c, const struct pdk__session_ev
     pdk__members_changed(c);
     pdk__patrol_arm(c);
     if (c->options.on_session != NULL)
-        pdk__client_queue_callback(c, &c->session_callback);
+        pdk__client_queue_callback(c, &c->told.callback);
     pthread_cond_broadcast(&c->changed);
 }
 
@@ -145,16 +145,16 @@ void pdk__client_refresh(struct pdk_client *c)
     bool connected = c->session.phase == PDK__SESSION_CONNECTED;
     if (connected && c->zh != NULL && zoo_state(c->zh) != ZOO_CONNECTED_STATE)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_DISCONNECTED, .now_ms = now_ms});
-    if (now_ms >= c->session_wake_ms)
+    if (now_ms >= c->step.wake_ms)
         pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_TIMER, .now_ms = now_ms});
-    c->refreshed_ms = now_ms;
-    c->refreshed_turn = c->turn;
+    c->step.refreshed_ms = now_ms;
+    c->step.refreshed_turn = c->guard.turn;
 }
 
 int64_t pdk__client_refreshed_ms(const struct pdk_client *c)
 {
-    assert(pdk__client_locked(c) && c->refreshed_turn == c->turn);
-    return c->refreshed_ms;
+    assert(pdk__client_locked(c) && c->step.refreshed_turn == c->guard.turn);
+    return c->step.refreshed_ms;
 }
 
 /* --- telling the program ----------------------------------------------------------------------------------------- */
@@ -162,31 +162,31 @@ int64_t pdk__client_refreshed_ms(const struct pdk_client *c)
 /* The callback gets the session's state at the time it runs. It does not get states that came and went before. */
 static void run_session_callback(struct pdk__callback *callback)
 {
-    struct pdk_client *c = PDK__MEMBER(callback, struct pdk_client, session_callback);
+    struct pdk_client *c = PDK__MEMBER(callback, struct pdk_client, told.callback);
     pdk__client_lock(c);
     pdk_session_state state = state_of(c);
-    bool news = state != c->told;
-    c->told = state;
-    memcpy(c->told_reason, c->reason, sizeof c->told_reason);
-    c->telling = news;
+    bool news = state != c->told.state;
+    c->told.state = state;
+    memcpy(c->told.reason, c->account.reason, sizeof c->told.reason);
+    c->told.telling = news;
     pdk__client_leave(c);
     if (!news)
         return;
     c->options.on_session(c, state, c->options.on_session_arg);
     pdk__client_lock(c);
-    assert(c->telling); /* callbacks run one at a time */
-    c->telling = false;
+    assert(c->told.telling); /* callbacks run one at a time */
+    c->told.telling = false;
     pdk__client_leave(c);
 }
 
 void pdk__client_session_init(struct pdk_client *c, bool movable)
 {
-    pdk__list_init(&c->session_callback.link);
-    c->session_callback.run = run_session_callback;
+    pdk__list_init(&c->told.callback.link);
+    c->told.callback.run = run_session_callback;
     c->options.policy.movable = movable;
     pdk__session_init(&c->session, !c->adopted, c->options.policy, c->seed, c->options.session_timeout_ms,
                       pdk__now_ms());
-    c->session_wake_ms = pdk__session_wake_ms(&c->session);
+    c->step.wake_ms = pdk__session_wake_ms(&c->session);
 }
 
 /* --- questions --------------------------------------------------------------------------------------------------- */
@@ -222,8 +222,8 @@ size_t pdk_client_session_reason(pdk_client *c, char *buf, size_t size)
 {
     if (c == NULL || pdk__client_enter(c) != 0)
         return pdk__incident_copy(buf, size, "");
-    bool told = c->telling && pthread_equal(pthread_self(), c->calling_thread);
-    size_t length = pdk__incident_copy(buf, size, told ? c->told_reason : c->reason);
+    bool told = c->told.telling && pthread_equal(pthread_self(), c->callbacks.calling_thread);
+    size_t length = pdk__incident_copy(buf, size, told ? c->told.reason : c->account.reason);
     pdk__client_leave(c);
     return length;
 }

@@ -1,14 +1,14 @@
 /*
- * The holds of one object, and whose they are: what every recipe with lock and unlock has in common. A hold belongs to
- * a thread, which can re-enter, or to no thread, when it was requested asynchronously.
+ * An object that can be locked, and its acquisitions: what every recipe with lock and unlock has in common. An
+ * acquisition belongs to a thread, which can re-enter, or to no thread, when it was requested asynchronously.
  */
-#ifndef PDK__HOLDS_H
-#define PDK__HOLDS_H
+#ifndef PDK__LOCKABLE_H
+#define PDK__LOCKABLE_H
 
 #include "recipes/any_lock.h"
 #include "recipes/cohort.h"
 
-struct pdk__holds {
+struct pdk__lockable {
     struct pdk_lock lock;
     const struct pdk__verbs *verbs;
     struct pdk__sites sites; /* of each hold, unless a request says how many */
@@ -18,12 +18,13 @@ struct pdk__holds {
     struct pdk__list companion;        /* in its objects */
 };
 
-/* A hold of a cohort, and of one of its objects: a request, and the grant that it becomes. It is counted as a hold is:
- * its caller holds it until the call ends, its owner until it is unlocked, the user's handle until that ends. */
-struct pdk__holding {
+/* An acquisition of a cohort, and of one of its objects: a hold (hold.h), and whose it is. It is a request, and then
+ * the grant that the request becomes. It is counted as a hold is: its caller holds it until the call ends, its owner
+ * until it is unlocked, the user's handle until that ends. */
+struct pdk__acquisition {
     struct pdk__hold hold;
     struct pdk__list link;
-    struct pdk__holds *holds; /* of its owner, or of the one that asked for it */
+    struct pdk__lockable *lockable; /* of its owner, or of the one that asked for it */
     struct pdk__wish wish;
     struct pdk__hold *base; /* the grant under which it was made; counted. NULL: none */
     char *data;             /* of its nodes */
@@ -51,40 +52,40 @@ struct pdk__holding {
 };
 
 /* For the lock's kind. As they are made, the holds of L have one node, of its path, and the verbs of a lock. */
-void pdk__holds_init(struct pdk_lock *l);
-void pdk__holds_clear(struct pdk_lock *l);
-bool pdk__holds_in_use(const struct pdk_lock *l);
-void pdk__holds_drop_all(struct pdk_lock *l);
+void pdk__lockable_init(struct pdk_lock *l);
+void pdk__lockable_clear(struct pdk_lock *l);
+bool pdk__lockable_in_use(const struct pdk_lock *l);
+void pdk__lockable_drop_all(struct pdk_lock *l);
 
 /* All with the client's lock held. */
 
-struct pdk__holding *pdk__holding_at(struct pdk__list *link);
+struct pdk__acquisition *pdk__acquisition_at(struct pdk__list *link);
 
-/* For each OP of its cohort that is of H. Only the current one may be removed. */
-#define PDK__EACH_HOLDING(op, h)                                                                                       \
-    PDK__LIST_EACH (op##_link, &(h)->cohort->holdings)                                                                 \
-        for (struct pdk__holding *op = pdk__holding_at(op##_link); op != NULL && op->holds == (h); op = NULL)
+/* For each OP of its cohort that is of K. Only the current one may be removed. */
+#define PDK__EACH_ACQUISITION(op, k)                                                                                   \
+    PDK__LIST_EACH (op##_link, &(k)->cohort->acquisitions)                                                             \
+        for (struct pdk__acquisition *op = pdk__acquisition_at(op##_link); op != NULL && op->lockable == (k); op = NULL)
 
 /* A number of the calling thread's own, never used by another. */
-uint64_t pdk__holds_thread(void);
+uint64_t pdk__lockable_thread(void);
 
 /* The grant of the calling thread by RULE, or by any rule where it is NULL. Several threads of one object can each have
  * a grant, when all but the last were lost. */
-struct pdk__holding *pdk__holds_find_owned(struct pdk__holds *h, const struct pdk__rule *rule);
+struct pdk__acquisition *pdk__lockable_find_owned(struct pdk__lockable *k, const struct pdk__rule *rule);
 
 /* The grant that the request OP became, until its handle ends; or NULL. */
-struct pdk__holding *pdk__holds_handled(const struct pdk__holding *op);
+struct pdk__acquisition *pdk__lockable_handled(const struct pdk__acquisition *op);
 
 /* For the object's kind. Asked about is the thread's own grant, else another thread's valid one, else a lost one. The
  * request that waits is the first one. */
-struct pdk__hold *pdk__holds_asked(struct pdk__object *o);
-struct pdk__hold *pdk__holds_waiting(struct pdk__object *o);
+struct pdk__hold *pdk__lockable_asked(struct pdk__object *o);
+struct pdk__hold *pdk__lockable_waiting(struct pdk__object *o);
 
 /* A call of the program that asks for the lock. */
 struct pdk__lock_call {
     struct pdk__wish wish;  /* rule, try_only and deadline_ms; the request adds what the object has */
     unsigned n;             /* nodes of one path; 0: as the object has them */
-    uint64_t thread;        /* as in pdk__holding */
+    uint64_t thread;        /* as in pdk__acquisition */
     struct pdk__hold *base; /* likewise */
     pdk_lock_cb cb;         /* NULL: a thread waits */
     void *arg;
@@ -92,25 +93,25 @@ struct pdk__lock_call {
 
 /* Contend. On success the caller has a reference to *OP, which may be settled already. PDK_EINVAL: its
  * rule never admits so many. PDK_ENOMEM, or as pdk__hold_start(). */
-int pdk__holds_request(struct pdk__holding **op, struct pdk__holds *h, const struct pdk__lock_call *call);
+int pdk__lockable_request(struct pdk__acquisition **op, struct pdk__lockable *k, const struct pdk__lock_call *call);
 
 /* A request for a turn, with a callback, that waits nowhere yet. The caller has a reference to *OP, and the callback
  * another. PDK_ENOMEM. */
-int pdk__holds_make_turn(struct pdk__holding **op, struct pdk__holds *h, pdk_lock_cb cb, void *arg);
+int pdk__lockable_make_turn(struct pdk__acquisition **op, struct pdk__lockable *k, pdk_lock_cb cb, void *arg);
 
-/* H, of the same cohort, has OP from now on. */
-void pdk__holds_take(struct pdk__holds *h, struct pdk__holding *op);
+/* K, of the same cohort, has OP from now on. */
+void pdk__lockable_take(struct pdk__lockable *k, struct pdk__acquisition *op);
 
 /* A hold or the queue of turns has changed: see to it, outside of every step. */
-void pdk__holds_moved(struct pdk__holds *h);
+void pdk__lockable_moved(struct pdk__lockable *k);
 
 /* Its owner takes one level more; the first needs no memory. PDK_EINVAL: they are too many. PDK_ENOMEM. */
-int pdk__holds_deepen(struct pdk__holding *op);
+int pdk__lockable_deepen(struct pdk__acquisition *op);
 
 /* The number of the level that its owner took last. */
-uint64_t pdk__holds_level(const struct pdk__holding *op);
+uint64_t pdk__lockable_level(const struct pdk__acquisition *op);
 
 /* The owner unlocks it, or its caller no longer waits for it: it is released, and the owner's reference ends. */
-void pdk__holds_drop(struct pdk__holding *op);
+void pdk__lockable_drop(struct pdk__acquisition *op);
 
 #endif
