@@ -1,12 +1,9 @@
 noinst_PROGRAMS += \
-	%D%/adopt %D%/async %D%/contest %D%/fenced_store %D%/leader %D%/loop %D%/mutex
+	%D%/adopt %D%/async %D%/fenced_store %D%/leader %D%/loop %D%/mutex
 %C%_adopt_CPPFLAGS = $(library_cppflags)
 %C%_adopt_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)
 %C%_async_LDADD = libpaddock.la
-%C%_contest_SOURCES = \
-	%D%/contest.c %D%/contest.h %D%/contest_json.c %D%/contest_laws.c \
-	%D%/contest_race.c %D%/contest_report.c %D%/contest_worker.c
-%C%_contest_LDADD = libpaddock.la libpaddock_server.la $(JANSSON_LIBS)
+EXTRA_DIST += %D%/contest
 %C%_fenced_store_CPPFLAGS = $(library_cppflags)
 %C%_fenced_store_SOURCES = %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c
 %C%_fenced_store_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)

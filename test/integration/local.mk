@@ -12,7 +12,7 @@ integration_programs = $(edge_programs) \
 
 # Those in which no test reads a message or acts on one: they run over TLS, too.
 secure_programs = \
-	%D%/attempts %D%/close %D%/contest %D%/guard %D%/leader %D%/mutex_async %D%/mutex_exclusion %D%/mutex_owner \
+	%D%/attempts %D%/close %D%/guard %D%/leader %D%/mutex_async %D%/mutex_exclusion %D%/mutex_owner \
 	%D%/oversize %D%/rwlock
 
 # Programs that tests start.

@@ -1,5 +1,5 @@
 unit_programs = \
-	%D%/census %D%/check %D%/child %D%/code %D%/contest_laws %D%/error %D%/events %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
+	%D%/census %D%/check %D%/child %D%/code %D%/error %D%/events %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
 	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
 	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
@@ -7,7 +7,6 @@ unit_programs = \
 %C%_check_SOURCES = %D%/test_check.c
 %C%_child_SOURCES = %D%/test_child.c cli/run/child.c cli/run/page.c cli/spawn.c cli/number.c
 %C%_code_SOURCES = %D%/test_code.c
-%C%_contest_laws_SOURCES = %D%/test_contest_laws.c examples/contest.h examples/contest_laws.c
 %C%_error_SOURCES = %D%/test_error.c
 %C%_frame_SOURCES = %D%/test_frame.c
 %C%_hold_SOURCES = %D%/test_hold.c
