@@ -305,6 +305,8 @@ static void guarded(void (*function)(void))
         function();
 }
 
+const char *pdk__test_name(void) { return current->name; }
+
 static void run_current(void) { guarded(current->function); }
 
 static bool named(int argc, char **argv, const char *name)

@@ -43,6 +43,9 @@ struct pdk__test_suite {
  */
 int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite);
 
+/* The name of the test that runs. */
+const char *pdk__test_name(void);
+
 /* fork(). The child gets SIGKILL when the parent's thread ends, its failing checks end it, and it inherits no alarm.
  * The parent's thread must therefore outlive the child. */
 pid_t pdk__test_fork(void);
