@@ -2,14 +2,14 @@
 dist_doc_DATA = README.md CHANGES CONTRIBUTING.md LICENSE SECURITY.md
 pagesdir = $(docdir)/%D%
 dist_pages_DATA = \
-	%D%/abi.md %D%/campaign.txt %D%/comparison.md %D%/curator.md %D%/design.md %D%/guarantees.md %D%/histories.txt \
-	%D%/install.md %D%/interop.md %D%/measures.md %D%/mutations.txt %D%/operators.md %D%/performance.md \
+	%D%/abi.md %D%/comparison.md %D%/curator.md %D%/design.md %D%/guarantees.md \
+	%D%/install.md %D%/interop.md %D%/measures.md %D%/operators.md %D%/performance.md \
 	%D%/graph.svg %D%/performance-clients.svg %D%/performance-threads.svg %D%/promises.md %D%/proof.md %D%/security.md \
 	%D%/testing.md %D%/tunnels.md %D%/tutorial.md
 if WITH_CLI
 dist_man_MANS = %D%/paddock.1
 endif
-EXTRA_DIST += %D%/paddock.1 %D%/man %D%/proof
+EXTRA_DIST += %D%/paddock.1 %D%/man
 
 # The manual's sections 3 and 7, made from the headers; `make html` makes pages for a browser of them. How many there are
 # is known only when they are made.
@@ -43,9 +43,3 @@ html-local: %D%/man.stamp
 CLEANDIRS += %D%/man3 %D%/man7 %D%/html
 CLEANFILES += %D%/man.stamp
 endif
-
-# The tables of doc/proof.md: `make proof TABLES=models`. Coverage has a tree of its own: `doc/proof --write coverage FILE`.
-TABLES = models model-mutants deadline deadline-mutants recipes recipe-mutants mutations counts
-proof: test/sim/sim
-	@$(AM_TESTS_ENVIRONMENT) for table in $(TABLES); do $(srcdir)/%D%/proof --write $$table || exit; done
-.PHONY: proof

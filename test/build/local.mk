@@ -15,8 +15,12 @@ EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
 	%D%/purity-allowed %D%/races %D%/unstable \
-	test/proof/affected test/proof/run test/proof/stages
-CLEANDIRS += unstable
+	test/proof/affected test/proof/result test/proof/run test/proof/stages test/proof/tables
+CLEANDIRS += results unstable
+
+# Tables of the results that the proof has left here: `make proof TABLES='models recipes'`.
+proof:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/test/proof/tables $(TABLES)
 
 dist-hook:
 	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/%D%/check-dist $(distdir) || [ $$? -eq 77 ]
@@ -77,4 +81,4 @@ check-core-coverage:
 
 .PHONY: assertions-cost check-analyzers check-core-coverage check-core-coverage-programs check-sanitized check-sanitized-again check-sanitized-programs \
 	check-sanitized-quick check-sanitized-quick-programs check-valgrind coverage \
-	portability
+	portability proof

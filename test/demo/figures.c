@@ -1,7 +1,7 @@
 /*
  * Figures of the recipes, on throwaway servers that this program starts. No Docker.
  *
- *     figures [--quick] [--json] [--write] [--OPTION N]... [WORD]...
+ *     figures [--quick] [--json] [--OPTION N]... [WORD]...
  *
  * --help tells what they mean. --quick is a part of make check: it shows that what is exact holds.
  *
@@ -34,18 +34,19 @@ struct figures_size size = {.servers = 3,
                             .rounds = 10000,
                             .curator = true};
 
-static const char usage[] = "usage: figures [--quick] [--json] [--write] [--OPTION N]... [WORD]...\n"
-                            "Measures the recipes on throwaway servers, and prints a line for each figure.\n"
-                            "  --quick        a few rounds, on one server\n"
-                            "  --json         one object on standard output, the rest on standard error\n"
-                            "  --write        put the whole table into doc/proof.md, when all went well\n"
-                            "  --servers N    (3)\n"
-                            "  --processes N, --terms N, --kills N    of the rotation (100, 10000, 200)\n"
-                            "  --batches N    of the read/write lock, 400 rounds each (10)\n"
-                            "  --cycles N     of the multi-lock (2000)\n"
-                            "  --rounds N     of the semaphores (10000)\n"
-                            "A WORD chooses the tests whose names contain it: rotate, read/write, multi-lock,\n"
-                            "semaphore, Curator.\n";
+static const char usage[] =
+    "usage: figures [--quick] [--json] [--OPTION N]... [WORD]...\n"
+    "Measures the recipes on throwaway servers, and prints a line for each figure.\n"
+    "  --quick        a few rounds, on one server\n"
+    "  --json         one object on standard output, the rest on standard error\n"
+    "  --servers N    (3)\n"
+    "  --processes N, --terms N, --kills N    of the rotation (100, 10000, 200)\n"
+    "  --batches N    of the read/write lock, 400 rounds each (10)\n"
+    "  --cycles N     of the multi-lock (2000)\n"
+    "  --rounds N     of the semaphores (10000)\n"
+    "A WORD chooses the tests whose names contain it: rotate, read/write, multi-lock,\n"
+    "semaphore, Curator. Without --quick and a WORD, and when all went well, the figures go to\n"
+    "results/figures.txt in the build tree, too.\n";
 
 static const struct figures_size quick = {.servers = 1,
                                           .processes = 6,
@@ -60,7 +61,7 @@ static struct {
     char key[32], value[32], unit[16], aim[16], what[200];
 } figures[FIGURES_MAX];
 static int n_figures;
-static bool writes, is_quick;
+static bool is_quick;
 static FILE *json;
 static pdk__ensemble *ensemble;
 static char hosts[PDK__SERVER_MAX * 32];
@@ -104,7 +105,7 @@ static void setup(void)
 
 /* --- figures ----------------------------------------------------------------------------------------------------- */
 
-/* One line, which doc/proof reads: "# rwlock.ratio: 3.61 times (aim: 4 or more) - ...". */
+/* One line, which test/proof/tables reads: "# rwlock.ratio: 3.61 times (aim: 4 or more) - ...". */
 static void print_figure(FILE *f, int i)
 {
     const char *unit = figures[i].unit, *aim = figures[i].aim;
@@ -147,19 +148,19 @@ static bool has(const char *key)
 }
 
 /* A test that failed has left out its last figure. Curator may be missing. */
-static void write_page(void)
+static void keep(void)
 {
     CHECK(has("rotation.late") && has("rwlock.order_ideal") && has("multilock.eight_requests") &&
           has("semaphore.speed"));
     char file[4096];
-    struct program proof;
+    struct program result;
     demo_file("figures", file, sizeof file);
     FILE *f = fopen(file, "we");
     CHECK(f != NULL);
     for (int i = 0; i < n_figures; i++)
         print_figure(f, i);
     fclose(f);
-    CHECK_EQ(program_run(&proof, ARGS(program_source("doc/proof"), "--write", "figures", file), 0), 0);
+    CHECK_EQ(program_run(&result, ARGS(program_source("test/proof/result"), "figures.txt", file), 0), 0);
 }
 
 static void teardown(void)
@@ -218,8 +219,6 @@ static bool read_option(int option)
     if (option == 'q') {
         is_quick = true;
         size = quick;
-    } else if (option == 'w') {
-        writes = true;
     } else if (option == 'j') {
         be_quiet();
     }
@@ -229,13 +228,17 @@ static bool read_option(int option)
 /* Words are what is left, from optind on. */
 static void read_options(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"quick", no_argument, NULL, 'q'},         {"json", no_argument, NULL, 'j'},
-        {"write", no_argument, NULL, 'w'},         {"help", no_argument, NULL, 'h'},
-        {"servers", required_argument, NULL, 's'}, {"processes", required_argument, NULL, 'p'},
-        {"terms", required_argument, NULL, 't'},   {"kills", required_argument, NULL, 'k'},
-        {"batches", required_argument, NULL, 'b'}, {"cycles", required_argument, NULL, 'c'},
-        {"rounds", required_argument, NULL, 'r'},  {0}};
+    static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"servers", required_argument, NULL, 's'},
+                                            {"processes", required_argument, NULL, 'p'},
+                                            {"terms", required_argument, NULL, 't'},
+                                            {"kills", required_argument, NULL, 'k'},
+                                            {"batches", required_argument, NULL, 'b'},
+                                            {"cycles", required_argument, NULL, 'c'},
+                                            {"rounds", required_argument, NULL, 'r'},
+                                            {0}};
     for (int c; (c = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         bool good = read_option(c);
         if (c == 'h' || !good) {
@@ -253,15 +256,11 @@ int main(int argc, char **argv)
         {"a multi-lock of eight paths beside a mutex", figure_multilock},
         {"a semaphore never deadlocks, and gives no permit too many", figure_semaphore},
         {"Curator's semaphore beside it", figure_curator},
-        {"the table is written", write_page},
+        {"the figures are kept", keep},
         {0},
     };
     read_options(argc, argv);
-    if (writes && (is_quick || optind < argc)) {
-        fputs("figures: --write is for all figures, and not for --quick\n", stderr);
-        return 64;
-    }
-    if (!writes)
+    if (is_quick || optind < argc)
         tests[5] = (struct pdk__test){0};
     argv[optind - 1] = argv[0];
     int rc = pdk__test_main(

@@ -27,7 +27,7 @@ demo_sources = \
 	%D%/figure_semaphore.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
 %C%_rotation_SOURCES = %D%/rotation.c %D%/rotate.c %D%/rotate.h $(judge_sources) $(demo_sources)
 
-# All of them: FIGURES='--json', FIGURES='--write', FIGURES='--servers 1 multi'.
+# All of them: FIGURES='--json', FIGURES='--servers 1 multi'.
 figures: $(figures_programs)
 	@$(AM_TESTS_ENVIRONMENT) %D%/figures $(FIGURES)
 .PHONY: figures

@@ -41,7 +41,7 @@ shipped_library = %D%/libshipped.a
 SEEDS = 100000
 sim: %D%/sim
 	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign
-# The same seeds in each regime, for their figures: into doc/campaign.txt.
+# The same seeds in each regime, for their figures: into results/campaign.txt, too.
 campaign: %D%/sim
 	@$(AM_TESTS_ENVIRONMENT) SEEDS='$(SEEDS)' $(srcdir)/%D%/campaign --figures
 sim-coverage:
