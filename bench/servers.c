@@ -1,6 +1,6 @@
 /*
- * The ZooKeeper servers of the bench: servers N DIRECTORY [NAME=VALUE]... They flush what they write, into the directory,
- * and have these properties of Java. Says "ready HOSTS", and ends with its input; the servers end with it.
+ * The ZooKeeper servers of the bench: servers N DIRECTORY [NAME=VALUE]... They flush what they write, into the
+ * directory, and have these properties of Java. Says "ready HOSTS", and ends with its input; the servers end with it.
  */
 #include "server/throwaway.h"
 

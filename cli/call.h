@@ -10,8 +10,8 @@ int pdk__cli_call_signals(void);
 /* Read one signal from FD. BY_TERMINAL: the whole process group got it. 0: there was none. */
 int pdk__cli_call_read(int fd, bool *by_terminal);
 
-/* Run CALL with ARG until it returns, or a signal comes on FD: then *SIGNAL is its number, and the call is over. Returns
- * the result of CALL. */
+/* Run CALL with ARG until it returns, or a signal comes on FD: then *SIGNAL is its number, and the call is over.
+ * Returns the result of CALL. */
 int pdk__cli_call_run(int fd, int (*call)(void *arg), void *arg, int *signal);
 
 #endif

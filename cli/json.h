@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* Put TEXT into OBJECT, or at the end of ARRAY; null when it is not UTF-8: a program can handle "unknown", but not half a
- * name. */
+/* Put TEXT into OBJECT, or at the end of ARRAY; null when it is not UTF-8: a program can handle "unknown", but not half
+ * a name. */
 void pdk__cli_json_text(json_t *object, const char *key, const char *text);
 void pdk__cli_json_append(json_t *array, const char *text);
 

@@ -80,9 +80,9 @@ static int run(int argc, char **argv)
     return dispatch(argc - first, argv + first);
 }
 
-/* If a socket took the number of a closed standard stream, writes to the stream would reach the socket. The
- * descriptors opened here are for reading alone, so that a write still fails. They close again at exec: the command finds
- * the stream as closed as we did. */
+/* If a socket took the number of a closed standard stream, writes to the stream would reach the socket. The descriptors
+ * opened here are for reading alone, so that a write still fails. They close again at exec: the command finds the
+ * stream as closed as we did. */
 static void fill_standard_streams(void)
 {
     int fd;

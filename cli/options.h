@@ -108,9 +108,9 @@ void pdk__cli_options_forget(struct pdk__cli_options *o);
  * status, already explained. */
 int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_verb *verb, int argc, char **argv);
 
-/* The index of the first word of ARGV after options of TABLE, which are not taken. A "--" that ends them is such a word.
- * ARGV[0] does not count. Negative, and already explained, when an option is not in TABLE. With --help or --version
- * among them *ASKED becomes "help" or "version", which are not freed. */
+/* The index of the first word of ARGV after options of TABLE, which are not taken. A "--" that ends them is such a
+ * word. ARGV[0] does not count. Negative, and already explained, when an option is not in TABLE. With --help or
+ * --version among them *ASKED becomes "help" or "version", which are not freed. */
 int pdk__cli_options_skip(const struct pdk__cli_option *table, int argc, char **argv, const char **asked);
 
 /* Path I of those that are locked: 0 is `path`; NULL after the last. */
@@ -119,8 +119,8 @@ const char *pdk__cli_options_path_at(const struct pdk__cli_options *o, unsigned 
 /* For "-V". Returns 0. */
 int pdk__cli_version(void);
 
-/* Take the PATH, check that an ensemble is given, and pass to `client` what the options say of the session. Returns 0 or
- * an exit status, already explained. */
+/* Take the PATH, check that an ensemble is given, and pass to `client` what the options say of the session. Returns 0
+ * or an exit status, already explained. */
 int pdk__cli_options_path(struct pdk__cli_options *o, const char *path);
 
 /* The same without a path. */

@@ -27,17 +27,18 @@ void pdk__cli_screen_draw(char *text);
 /* Put TEXT into the first line. */
 void pdk__cli_screen_note(const char *text);
 
-/* From here on a signal that ends a screen, and is not ignored, ends this process at once, with STATUS or, where that is
- * below 0, with 128 and its number, and gives the terminal back: the servers may not answer, and standard output may not
- * be read. But while pdk__cli_screen_wait() waits, it is returned. */
+/* From here on a signal that ends a screen, and is not ignored, ends this process at once, with STATUS or, where that
+ * is below 0, with 128 and its number, and gives the terminal back: the servers may not answer, and standard output may
+ * not be read. But while pdk__cli_screen_wait() waits, it is returned. */
 void pdk__cli_screen_begin(struct pdk__cli_screen *s, int status);
 
 /* Wait until a signal comes, NEWS (or -1) can be read, the user presses a key, or MS have passed. Returns the number of
- * the signal, which may be SIGWINCH, or 0; SIGPIPE: the reader of standard output has gone. *QUITS: the key was q, or the
- * input has ended. */
+ * the signal, which may be SIGWINCH, or 0; SIGPIPE: the reader of standard output has gone. *QUITS: the key was q, or
+ * the input has ended. */
 int pdk__cli_screen_wait(const struct pdk__cli_screen *s, int news, int ms, bool *quits);
 
-/* Standard output, where it can have a reader that goes, else -1: poll() reports it then, without any event asked for. */
+/* Standard output, where it can have a reader that goes, else -1: poll() reports it then, without any event asked
+ * for. */
 int pdk__cli_screen_reader(void);
 
 /* End as by a write for a reader that has gone: by SIGPIPE. Where that is ignored, returns the exit status, already

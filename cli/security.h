@@ -18,8 +18,8 @@ void pdk__cli_security_begin(struct pdk__cli_security *s);
 /* Pass them on to O, which borrows S. COMMAND is for messages. Returns 0 or an exit status, already explained. */
 int pdk__cli_security_take(struct pdk__cli_security *s, const char *command, pdk_client_options *o);
 
-/* ZooKeeper's client, where it uses TLS, says nothing of its own on standard error. To be called in the process that has
- * the client, which keeps the descriptor that this opens. */
+/* ZooKeeper's client, where it uses TLS, says nothing of its own on standard error. To be called in the process that
+ * has the client, which keeps the descriptor that this opens. */
 void pdk__cli_security_silence(const struct pdk__cli_security *s);
 
 /* For --version: what ZooKeeper's client was built with. */

@@ -8,8 +8,8 @@
 enum { PDK__CLI_SHORT = 160 };
 const char *pdk__cli_short(const char *text, char buf[PDK__CLI_SHORT]);
 
-/* Is PATH one of a lock, as far as the library sees that without servers? 0, or an exit status, explained in the name of
- * COMMAND. */
+/* Is PATH one of a lock, as far as the library sees that without servers? 0, or an exit status, explained in the name
+ * of COMMAND. */
 int pdk__cli_target_path(const char *command, const char *path);
 
 /* Is HOSTS a list of HOST:PORT, with a chroot that can be one? Likewise. */

@@ -26,7 +26,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Requests are "get", "read TOKEN" and "put TOKEN TEXT", answers "TOKEN TEXT", "stale TOKEN" and "failed": a packet each. */
+/* Requests are "get", "read TOKEN" and "put TOKEN TEXT", answers "TOKEN TEXT", "stale TOKEN" and "failed": a packet
+ * each. */
 enum { PACKET_SIZE = TEXT_SIZE + 64 };
 
 struct record {

@@ -1,6 +1,6 @@
 /*
- * The statistics of a client, as they are counted. The client has one such structure, and the program gets copies of it.
- * So each event costs a few additions, and nothing is shared that is not shared already.
+ * The statistics of a client, as they are counted. The client has one such structure, and the program gets copies of
+ * it. So each event costs a few additions, and nothing is shared that is not shared already.
  *
  * A *request* of the program ends by a grant or a failure. A *hold* lasts from the servers' grant to the release or the
  * loss of the node; hand-overs inside the process and times without an owner are within one hold.

@@ -3,16 +3,16 @@
  *
  * A grant is a hold with an owner, so another owner is a change that the core does not see. Where the option is set, a
  * request that finds a grant of its cohort (cohort.h), or a request under way, waits for a turn (turn.h). The hold that
- * contends then belongs to none of the waiting requests: the first of them gets it when it is granted, and its object has
- * the grant from then on. With none left it is released.
+ * contends then belongs to none of the waiting requests: the first of them gets it when it is granted, and its object
+ * has the grant from then on. With none left it is released.
  *
  * At its last unlock the owner hands the grant on, as often as the budget allows, while it is held without doubt and no
  * client has asked for it. Otherwise it is released, and the next hold contends at the end of the servers' queue. So
  * other processes get their share.
  *
- * With an idle hold, the grant stays when no request waits for a turn: without an owner, until a contender that it blocks
- * is seen or the time ends. The next lock of the cohort by the same rule takes it over. One by another rule releases it:
- * a reader under a kept write lock would keep other readers out. One grant of a cohort is idle at most.
+ * With an idle hold, the grant stays when no request waits for a turn: without an owner, until a contender that it
+ * blocks is seen or the time ends. The next lock of the cohort by the same rule takes it over. One by another rule
+ * releases it: a reader under a kept write lock would keep other readers out. One grant of a cohort is idle at most.
  */
 #ifndef PDK__HANDOVER_H
 #define PDK__HANDOVER_H

@@ -36,8 +36,8 @@
 
 struct pdk__hold;
 
-/* The recipe's reaction to each report, with the client's lock held. REVOKED and CONTENDED come while it is granted. After
- * DONE it may be started again. */
+/* The recipe's reaction to each report, with the client's lock held. REVOKED and CONTENDED come while it is granted.
+ * After DONE it may be started again. */
 typedef void pdk__hold_reported(struct pdk__hold *hold, const struct pdk__report *report);
 
 /* The nodes of a hold. All is borrowed, for as long as its object lives. */

@@ -50,7 +50,8 @@ static bool find_java(char *path, size_t size)
     return false;
 }
 
-/* Netty needs these, and Debian's manifest of ZooKeeper's jar leaves them out. Java passes over a jar that is missing. */
+/* Netty needs these, and Debian's manifest of ZooKeeper's jar leaves them out. Java passes over a jar that is
+ * missing. */
 #define NETTY SHARE "netty-codec.jar:" SHARE "netty-resolver.jar:" SHARE "netty-transport-native-unix-common.jar"
 
 /* The jar's manifest names everything else it needs, except a log. */

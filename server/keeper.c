@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-/* The child is not waited for before we request it: as a zombie it keeps its process id. A hangup comes to a group with a
- * stopped process whose last parent outside has died: to us, when we are killed while the server is paused. */
+/* The child is not waited for before we request it: as a zombie it keeps its process id. A hangup comes to a group with
+ * a stopped process whose last parent outside has died: to us, when we are killed while the server is paused. */
 static const char script[] = "unset CDPATH\n"
                              "trap '' HUP\n"
                              "dir=$(mktemp -d \"${TMPDIR:-/tmp}/paddock-server-XXXXXX\") && dir=$(cd \"$dir\" && pwd)\n"
@@ -88,9 +88,9 @@ static char **command(char *const argv[])
     return all;
 }
 
-/* A process group of its own: signals of a terminal or a job-control shell to ours are for us to act upon. No session of
- * its own: Linux shares the processors out among sessions, and on a busy machine a server in one could stand for seconds.
- * All descriptors but the three are closed: ZooKeeper's client has some that are not close-on-exec. */
+/* A process group of its own: signals of a terminal or a job-control shell to ours are for us to act upon. No session
+ * of its own: Linux shares the processors out among sessions, and on a busy machine a server in one could stand for
+ * seconds. All descriptors but the three are closed: ZooKeeper's client has some that are not close-on-exec. */
 static int launch(struct pdk__keeper *k, int end, char **argv)
 {
     posix_spawn_file_actions_t files;

@@ -10,8 +10,8 @@
 
 enum { ACTOR = 500, PATH = 400, DEPTH_MAX = 40 };
 
-/* The waits by the actor that is waited for: first[actor] is the first one, next[wait] the one after; PDK__CLI_NONE ends
- * them. */
+/* The waits by the actor that is waited for: first[actor] is the first one, next[wait] the one after; PDK__CLI_NONE
+ * ends them. */
 struct chains {
     const struct pdk__cli_census *census;
     size_t *first, *next;

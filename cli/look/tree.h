@@ -37,7 +37,8 @@ int pdk__cli_tree_walk(pdk_client *c, struct pdk__cli_tree *tree, char *const *r
 /* Look at the places of BEFORE again, and at no others. */
 int pdk__cli_tree_again(pdk_client *c, const struct pdk__cli_tree *before, struct pdk__cli_tree *tree);
 
-/* Say on standard error what of the tree was not looked at. WHERE: which command has the options that it names, or "". */
+/* Say on standard error what of the tree was not looked at. WHERE: which command has the options that it names, or
+ * "". */
 void pdk__cli_tree_warn(const struct pdk__cli_tree *tree, const char *where);
 
 void pdk__cli_tree_free(struct pdk__cli_tree *tree);

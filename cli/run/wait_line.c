@@ -70,8 +70,8 @@ static struct standing in_queue(const pdk_contender_list *list, int64_t session)
     return (struct standing){.at = ours > 0 ? ours : 0, .of = n - 1};
 }
 
-/* Of those who wait for permits the first holds the gate, and may have nodes among the permits. Junk holds permits, too,
- * and comes last. */
+/* Of those who wait for permits the first holds the gate, and may have nodes among the permits. Junk holds permits,
+ * too, and comes last. */
 static struct standing before_gate(const pdk_contender_list *permits, const pdk_contender_list *gate, int64_t session)
 {
     long n, waiting, size = (long)pdk_contender_list_size(permits);

@@ -16,7 +16,8 @@ struct pdk__cli_wait_line *pdk__cli_wait_line_watch(pdk_client *c, const struct 
 void pdk__cli_wait_line_stop(struct pdk__cli_wait_line *q);
 void pdk__cli_wait_line_again(struct pdk__cli_wait_line *q);
 
-/* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and in both above. */
+/* Wait for the thread's end: after pdk_client_close(), before pdk_client_free(). NULL is allowed, here and in both
+ * above. */
 void pdk__cli_wait_line_free(struct pdk__cli_wait_line *q);
 
 #endif

@@ -138,8 +138,8 @@ bool pdk_contender_blocks(const pdk_contender_list *list, size_t k, size_t i);
  * NULL. */
 const char *pdk_contender_data(const pdk_contender_list *list, size_t i, size_t *size);
 
-/* The other properties of contender I: 0 or "" where it has none. "By its identity" is by the data of its node, which any
- * client may have written. */
+/* The other properties of contender I: 0 or "" where it has none. "By its identity" is by the data of its node, which
+ * any client may have written. */
 typedef enum pdk_contender_property {
     /* Numbers. */
     PDK_CONTENDER_SEQUENCE, /* the sequence number; -1 for junk */

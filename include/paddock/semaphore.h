@@ -8,8 +8,8 @@
  *  - A request for several permits gets all of them or none. No two requests can block each other: one at a time
  *    collects permits, in the order in which they came, and the others wait for it. So a request for many permits is
  *    not passed by one for few.
- *  - An acquisition belongs to no thread. Any thread may release it, and no thread re-enters it: a thread that holds all
- *    permits and asks for one more waits for itself.
+ *  - An acquisition belongs to no thread. Any thread may release it, and no thread re-enters it: a thread that holds
+ *    all permits and asks for one more waits for itself.
  *  - When one node of an acquisition is lost, all of it is. Its other permits stay taken until it is released, because
  *    the program may be at work under them still. After a session timeout the log warns.
  *  - Wire: Curator's InterProcessSemaphoreV2; with one permit, its InterProcessSemaphoreMutex. A Curator client that

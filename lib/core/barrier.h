@@ -58,9 +58,8 @@ void pdk__barrier_init(struct pdk__barrier *b, uint64_t *ops, enum pdk__barrier_
  * Take one event, fill ACTIONS. It accepts ACQUIRE, the first, with deadline_ms and try_only; RELEASE, which ends it
  * with PDK_ECANCELED; TIMER; the events of the session; CREATED, MADE_PARENTS, IDENTIFIED, WATCHED, FIRED, DELETED. Its
  * actions have no name, for they are about the node itself: CREATE with attempt 0, PARENTS, IDENTIFY, WATCH, UNWATCH,
- * DELETE; FAILED with the error of a call that has ended before the last action; and DONE, the last one, with the error of
- * the call unless FAILED had it. A write that was sent and not answered in time:
- * PDK_EUNKNOWN.
+ * DELETE; FAILED with the error of a call that has ended before the last action; and DONE, the last one, with the error
+ * of the call unless FAILED had it. A write that was sent and not answered in time: PDK_EUNKNOWN.
  */
 void pdk__barrier_step(struct pdk__barrier *b, const struct pdk__event *event, struct pdk__actions *actions);
 

@@ -150,7 +150,8 @@ static void end_request(struct pdk__contender *c, int error, struct pdk__actions
     c->requested = c->requested && granted(c);
 }
 
-/* The client sets the watches again, but events until then may be missed. A try does not wait for another connection. */
+/* The client sets the watches again, but events until then may be missed. A try does not wait for another
+ * connection. */
 static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
 {
     pdk__own_node_forget_watch(&c->node);

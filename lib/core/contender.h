@@ -73,8 +73,8 @@
  *    the lock is ours, provided our own node still exists. Its watch, set before, would have reported otherwise, and
  *    earlier.
  *  - A number that another contender has, too, or that comes after the end of the path's counter, is no place in the
- *    queue. Such a node is never granted: it is deleted, and another is made. After the end of the counter the others are
- *    waited for, because only a path without children can be made anew, and no grant of the old one outlives that.
+ *    queue. Such a node is never granted: it is deleted, and another is made. After the end of the counter the others
+ *    are waited for, because only a path without children can be made anew, and no grant of the old one outlives that.
  *  - A writer that takes the read lock makes its node under the number of its own writer's, not a sequential one. A
  *    listing that shows both proves that the writer's still held when the reader's was there: from then on the reader's
  *    blocks every writer. A listing without the writer's proves nothing, and the request fails. A contender that waits
@@ -131,9 +131,9 @@ struct pdk__contender {
 };
 
 /* OPS and WISH are borrowed for the contender's life; a limit in its rule may change, followed by the event for that. A
- * rule that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is 0
- * while not connected. LEASE_OK: whether it is OK by the lease's last report. Where connected, session.timeout_ms is to
- * be set before the first event. */
+ * rule that admits several is BY_CHILDREN: a watch on the nearest contender that blocks ours is not enough. SESSION is
+ * 0 while not connected. LEASE_OK: whether it is OK by the lease's last report. Where connected, session.timeout_ms is
+ * to be set before the first event. */
 void pdk__contender_init(struct pdk__contender *c, uint64_t *ops, const struct pdk__wish *wish, uint32_t attempt,
                          uint64_t seed, int64_t session, bool connected, bool lease_ok);
 

@@ -48,7 +48,8 @@
  *    have deleted it, and the next round have created one: members of that round who have not seen it create it again.
  *  - A session that is given up without the servers' word may live on for a session timeout, and its node would count
  *    beside that of the next session. So the node is deleted first, by its name.
- *  - A member whose session ends inside has left against its will: LOST. If its own node is missing when it leaves, too.
+ *  - A member whose session ends inside has left against its will: LOST. If its own node is missing when it leaves,
+ *    too.
  */
 #ifndef PDK__DOUBLE_BARRIER_H
 #define PDK__DOUBLE_BARRIER_H

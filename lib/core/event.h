@@ -21,8 +21,8 @@ enum pdk__event_kind {
     PDK__EV_RULE,    /* the rule has another limit from now on */
     PDK__EV_IDLE,    /* the lock is held, and not used: report other contenders */
     PDK__EV_USED,    /* it is used again */
-    /* from the driver, once in a session timeout: a server may have swallowed the event of a watch. So all that is watched
-     * is read and watched once more */
+    /* from the driver, once in a session timeout: a server may have swallowed the event of a watch. So all that is
+     * watched is read and watched once more */
     PDK__EV_LOOK_AGAIN,
     /* from the clock */
     PDK__EV_TIMER,
@@ -113,10 +113,10 @@ enum pdk__action_kind {
                       * another client had deleted the node of the grant before the release */
 };
 
-/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `again`: a watch that
- * was asked for before may be left, on this predecessor or on another. `kept`: the last listing will do. `all`: the
- * ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path. `revoked`: the
- * node carries a revocation request, and must keep it. */
+/* `name` is borrowed from the event. `by_exists`: watch by exists, because reading is not allowed. `again`: a watch
+ * that was asked for before may be left, on this predecessor or on another. `kept`: the last listing will do. `all`:
+ * the ancestors up to the root, not only the nearest. `by_children`: list and watch the children of the path.
+ * `revoked`: the node carries a revocation request, and must keep it. */
 struct pdk__action {
     enum pdk__action_kind kind;
     uint64_t op;

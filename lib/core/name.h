@@ -56,7 +56,8 @@ struct pdk__library {
     const char *conduct; /* beside ours: "which ..."; "": it goes by the same rules */
 };
 
-/* The library that creates names like TEXT; ours also for junk. Static. Sources: doc/interop.md, which has it measured. */
+/* The library that creates names like TEXT; ours also for junk. Static. Sources: doc/interop.md, which has it
+ * measured. */
 const struct pdk__library *pdk__name_library(const char *text);
 
 /* Write the name to send in the create; the server appends the sequence number. */

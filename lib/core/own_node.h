@@ -1,11 +1,11 @@
 /*
  * A contender's own node: whether it exists, whether it is ours, and whether its deletion would be noticed.
  *
- * A watch on it costs three packets: the request, its reply, and the event at the release. So the watch is set only once
- * a fixed part of the session timeout has passed since the node was first listed, or was written. Until then a deletion
- * by another client goes unnoticed, for that long and no longer: later listings do not put the watch off. They show a
- * name, which another client may have given to a node of its own. A node that is meant to be held for long, as a leader's
- * is, is watched at once.
+ * A watch on it costs three packets: the request, its reply, and the event at the release. So the watch is set only
+ * once a fixed part of the session timeout has passed since the node was first listed, or was written. Until then a
+ * deletion by another client goes unnoticed, for that long and no longer: later listings do not put the watch off. They
+ * show a name, which another client may have given to a node of its own. A node that is meant to be held for long, as a
+ * leader's is, is watched at once.
  *
  * It is an exact name. Either the create's reply carried it, or it has our session and attempt and its owner was read
  * and is our session.

@@ -4,7 +4,8 @@
 #include "lib/core/course.h"
 #include "paddock/error.h"
 
-/* A path can be renewed only when it is vacant: by its last contender, else by us. Then it may never be vacant again. */
+/* A path can be renewed only when it is vacant: by its last contender, else by us. Then it may never be vacant
+ * again. */
 static bool open_to_us(const struct pdk__contender *c, const struct pdk__event *ev)
 {
     size_t places = c->wish->places > 0 ? c->wish->places : 1;

@@ -7,9 +7,9 @@
  * The report may be wrong, and never comes too late. With the connection the watch is forgotten. It needs no removal:
  * the deletion of the own node sets it off.
  *
- * Beside a reader other readers come and go. So after a change it lists again, if it has no user; otherwise when it next
- * has none. After PDK__RIVALS_LOOKS listings in vain since its last use it counts as contended for: keeping the node has
- * cost more than a lock would have.
+ * Beside a reader other readers come and go. So after a change it lists again, if it has no user; otherwise when it
+ * next has none. After PDK__RIVALS_LOOKS listings in vain since its last use it counts as contended for: keeping the
+ * node has cost more than a lock would have.
  */
 #ifndef PDK__RIVALS_H
 #define PDK__RIVALS_H

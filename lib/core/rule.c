@@ -59,8 +59,8 @@ bool pdk__rule_blocks(const struct pdk__rule *rule, const struct pdk__name *own,
 
 bool pdk__rule_admits_first(const struct pdk__rule *rule) { return rule->passes == 0 && rule->admits == 1; }
 
-/* Junk is no contender; where it counts, it is ahead of all, and so is a node of another recipe there: ten digits at the
- * end of a random name are no number. */
+/* Junk is no contender; where it counts, it is ahead of all, and so is a node of another recipe there: ten digits at
+ * the end of a random name are no number. */
 int64_t pdk__rule_position(const struct pdk__rule *rule, const struct pdk__name *name)
 {
     bool numbered = rule->counts_junk ? tagged(name, 1U << rule->tag) : name->kind != PDK__NAME_JUNK;

@@ -76,7 +76,8 @@ static inline bool pdk__rule_admits(const struct pdk__rule *rule, size_t blockin
 /* Can contenders with this rule hold beside each other? */
 static inline bool pdk__rule_shares(const struct pdk__rule *rule) { return (rule->passes & 1U << rule->tag) != 0; }
 
-/* Is a contender that was admitted by this rule the first of all? Then nothing is ahead of the one that waits for it. */
+/* Is a contender that was admitted by this rule the first of all? Then nothing is ahead of the one that waits for
+ * it. */
 bool pdk__rule_admits_first(const struct pdk__rule *rule);
 
 /* Where a node stands for a contender with this rule: by its number, or ahead of all, INT64_MIN, or, when it is in

@@ -34,8 +34,9 @@
  * as with writes alone, and no older. Writes alone are sent at that pace where a sync would not do: where too little
  * time is left, until the first write of a connection, on a slow link, and after a request of the connection that was
  * not answered as it should be. While no contender holds, it is a read in place of the pings of ZooKeeper's client,
- * which does not report their answers. A link is slow when proof would be too old at the pace of a fast one. The pace is quicker there, and
- * several requests are under way at a time. A slow link gets no grant before proofs have begun to arrive at that pace.
+ * which does not report their answers. A link is slow when proof would be too old at the pace of a fast one. The pace
+ * is quicker there, and several requests are under way at a time. A slow link gets no grant before proofs have begun to
+ * arrive at that pace.
  */
 #ifndef PDK__SESSION_H
 #define PDK__SESSION_H

@@ -5,8 +5,8 @@
 /*
  * Unique within a session, whichever threads and clients of the process share it, hence one counter for the process. It
  * begins at a random number, because a later process may attach to the same session while the first one's node still
- * exists. No lock: the child of a fork() might find it taken. Once the numbers have come round, a client leaves out those
- * that its own requests have.
+ * exists. No lock: the child of a fork() might find it taken. Once the numbers have come round, a client leaves out
+ * those that its own requests have.
  */
 atomic_uint_least64_t pdk__attempts_drawn;
 static uint32_t beginning;

@@ -1,7 +1,7 @@
 /*
- * The client, from below: its lock, its count, its timer, and the right to wait. Every other file of the driver stands on
- * it. The driver turns actions of the core into asynchronous ZooKeeper calls, and completions into events. It decides
- * nothing. doc/design.md has its floors.
+ * The client, from below: its lock, its count, its timer, and the right to wait. Every other file of the driver stands
+ * on it. The driver turns actions of the core into asynchronous ZooKeeper calls, and completions into events. It
+ * decides nothing. doc/design.md has its floors.
  *
  * Threads. ZooKeeper's completion thread brings completions and watch events; the callers' threads bring requests.
  * Three threads are our own: one for timers, which waits for nothing else (timers.c); one for the user's callbacks,

@@ -44,7 +44,8 @@ static const struct row rows[] = {
     /* PrepRequestProcessor.pRequest2Txn, UnimplementedRequestProcessor */
     FINAL_AS(ZUNIMPLEMENTED, PDK__REFUSED, PDK_EREFUSED, "they do not have this kind of request"),
     UNSURE(ZOPERATIONTIMEOUT), /* client: no reply in time; as unknown as a lost connection */
-    /* client: a path, and pdk__path_valid() lets none of those pass; PrepRequestProcessor.validatePath, .pRequest2Txn */
+    /* client: a path, and pdk__path_valid() lets none of those pass; PrepRequestProcessor.validatePath,
+     * .pRequest2Txn */
     FINAL_AS(ZBADARGUMENTS, PDK__REFUSED, PDK_EREFUSED,
              "bad arguments: a character of the path, or a kind of node that they do not have"),
     UNSURE(ZINVALIDSTATE),   /* client: the session is over */

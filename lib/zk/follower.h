@@ -1,11 +1,11 @@
 /*
- * A follower of a path: a member that looks at the path, or at one of its children, and looks again at each event of its
- * watches, at each new connection and, after a request that failed, after a rest.
+ * A follower of a path: a member that looks at the path, or at one of its children, and looks again at each event of
+ * its watches, at each new connection and, after a request that failed, after a rest.
  *
  * A look is one request after another, which its owner chooses; it ends when the owner asks for no more. One request is
- * under way at a time, so a watch is set again before the owner is told, and what a program reads then is what the watch
- * guards. While the path is missing the follower waits for its creation. The watches are removed at the end, after the
- * answer that is under way, which may set one.
+ * under way at a time, so a watch is set again before the owner is told, and what a program reads then is what the
+ * watch guards. While the path is missing the follower waits for its creation. The watches are removed at the end,
+ * after the answer that is under way, which may set one.
  */
 #ifndef PDK__FOLLOWER_H
 #define PDK__FOLLOWER_H

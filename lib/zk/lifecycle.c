@@ -1,4 +1,5 @@
-/* A client's life: created or adopted, waited for, dispatched, closed. It is the roof: no file of the driver calls it. */
+/* A client's life: created or adopted, waited for, dispatched, closed. It is the roof: no file of the driver calls
+ * it. */
 
 #include "lib/alloc.h"
 #include "lib/assert.h"

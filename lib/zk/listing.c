@@ -60,8 +60,8 @@ bool pdk__listing_judge_acl(struct pdk_contender_list *list, const struct ACL_ve
 
 size_t pdk_contender_list_size(const pdk_contender_list *list) { return list->n; }
 
-/* ZooKeeper shows twice the number of creates, less the nodes that are there, in 32 bits (DataNode.copyStat). The sum is
- * even, and less than 2^32 as the number of creates is less than 2^31. */
+/* ZooKeeper shows twice the number of creates, less the nodes that are there, in 32 bits (DataNode.copyStat). The sum
+ * is even, and less than 2^32 as the number of creates is less than 2^31. */
 static uint32_t created_in(const struct Stat *stat)
 {
     uint32_t twice = (uint32_t)stat->cversion + (uint32_t)stat->numChildren;
@@ -125,7 +125,8 @@ static struct pdk__rule rule_of(const pdk_contender_list *list, size_t i)
     return pdk__rule_of(own, list->items[i].identity.limit, permit);
 }
 
-/* The list is in the order of the contenders, with junk last; but what the rule has ahead of all is, wherever it stands. */
+/* The list is in the order of the contenders, with junk last; but what the rule has ahead of all is, wherever it
+ * stands. */
 static bool blocks(const pdk_contender_list *list, const struct pdk__rule *rule, size_t k, size_t i)
 {
     const struct pdk__name *other = &list->items[k].parsed;

@@ -77,7 +77,8 @@ void pdk__members_hindered(struct pdk_client *c, enum pdk__hindrance what, const
 /* Does any member but EXCEPT watch PATH? The servers know one watch per path and session, not one per member. */
 bool pdk__members_watch(struct pdk_client *c, const char *path, const struct pdk__member *except);
 
-/* The path of a node that cannot exist, by any member that needs the lease; the caller frees. NULL: none, or no memory. */
+/* The path of a node that cannot exist, by any member that needs the lease; the caller frees. NULL: none, or no
+ * memory. */
 char *pdk__members_vacant_path(struct pdk_client *c);
 
 /* A number of an attempt that no member of the client uses. Two nodes of one session with one number could be taken for

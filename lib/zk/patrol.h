@@ -3,8 +3,8 @@
  *
  * Servers from 3.8.4 and 3.9.2 on (and Debian's 3.8.0) send no event of a node that the session may not READ at that
  * moment (CVE-2024-23944), and the watch, which reports once, is spent. A client whose permission was taken and given
- * back would wait for good. So each member looks again once in a session timeout, also if its watch has not reported. Of
- * a client with more than PDK__PATROL_MAX members, so many do in that time, in turn.
+ * back would wait for good. So each member looks again once in a session timeout, also if its watch has not reported.
+ * Of a client with more than PDK__PATROL_MAX members, so many do in that time, in turn.
  */
 #ifndef PDK__PATROL_H
 #define PDK__PATROL_H

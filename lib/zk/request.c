@@ -137,8 +137,8 @@ bool pdk__request_flush(struct pdk_client *c, const char *path)
     return sent;
 }
 
-/* zoo_aremove_watches would remove them on our side only (ZOOKEEPER-1910). The header declares a pointer to a completion
- * where the code takes the completion. */
+/* zoo_aremove_watches would remove them on our side only (ZOOKEEPER-1910). The header declares a pointer to a
+ * completion where the code takes the completion. */
 static void remove_watches(struct pdk_client *c, const char *path, ZooWatcherType type)
 {
     void_completion_t *completion = (void_completion_t *)unheard;

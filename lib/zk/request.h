@@ -43,8 +43,8 @@ void pdk__request_drop_all(struct pdk_client *c);
 /* Send a no-op read as a fence: when it completes, every earlier request and event has been delivered. */
 void pdk__request_nothing(struct pdk_client *c);
 
-/* Have our server apply what was written before this call, by a write that changes nothing: reads after it see all of it.
- * A sync would not do: a leader answers the sync of its own client before it has applied what its followers have
+/* Have our server apply what was written before this call, by a write that changes nothing: reads after it see all of
+ * it. A sync would not do: a leader answers the sync of its own client before it has applied what its followers have
  * (CommitProcessor, which matches syncs on followers only). False: nothing was sent. */
 bool pdk__request_flush(struct pdk_client *c, const char *path);
 
@@ -52,8 +52,8 @@ bool pdk__request_flush(struct pdk_client *c, const char *path);
  * the node is deleted, and one on a deleted node until the session ends. */
 void pdk__request_unwatch(struct pdk_client *c, const char *path);
 
-/* The same for a member that has left PATH, unless another relies on one; and of the watch on its children as well, where
- * no other has noted PATH. Nothing on an adopted handle, and when the client is about to be closed. */
+/* The same for a member that has left PATH, unless another relies on one; and of the watch on its children as well,
+ * where no other has noted PATH. Nothing on an adopted handle, and when the client is about to be closed. */
 void pdk__request_forsake(struct pdk_client *c, const char *path);
 
 #endif

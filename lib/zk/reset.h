@@ -1,7 +1,7 @@
 /*
- * The reset of a path whose sequence numbers are near their end: one transaction deletes it and makes it again, with the
- * same permissions and data, and it counts from 0. No contender can be hurt. Where one has come, the servers refuse the
- * delete, and with it the whole.
+ * The reset of a path whose sequence numbers are near their end: one transaction deletes it and makes it again, with
+ * the same permissions and data, and it counts from 0. No contender can be hurt. Where one has come, the servers refuse
+ * the delete, and with it the whole.
  *
  * The data may be a holder record (record.h), whose versions begin again with the path. A late clear of an old record
  * must not meet the version of a new one: it would be cleared, and its successor not delayed. So a record that has been

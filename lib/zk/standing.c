@@ -117,8 +117,8 @@ void pdk__standing_clear(struct pdk__standing *s)
     pdk__text_set(&s->why, "");
 }
 
-/* Contenders of Curator go by the same rules. Those of other libraries may not: a program that waits for one, or for its
- * dead client's session, should know. */
+/* Contenders of Curator go by the same rules. Those of other libraries may not: a program that waits for one, or for
+ * its dead client's session, should know. */
 static void describe_place(const struct pdk__standing *s, char *buf, size_t size)
 {
     bool watches_first = s->ahead == (s->machine->queue.before ? 2 : 1);

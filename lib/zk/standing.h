@@ -12,8 +12,8 @@
 #include "lib/text.h"
 #include "lib/zk/account.h"
 
-/* The place of a claim in the queue, by its last listing, and what became of it. LIBRARY is that of the contender directly
- * ahead, by its name; NULL: none is ahead. */
+/* The place of a claim in the queue, by its last listing, and what became of it. LIBRARY is that of the contender
+ * directly ahead, by its name; NULL: none is ahead. */
 struct pdk__standing {
     struct pdk_client *client;
     const char *path; /* of the lock */
@@ -37,8 +37,8 @@ struct pdk__standing {
 void pdk__standing_step(struct pdk__standing *s, enum pdk__phase before, const struct pdk__event *event,
                         const struct pdk__actions *actions);
 
-/* The link is too slow for the session (c->told.unfit): log it, once per connection, if the contender waits. True if it was
- * logged; WHY gets the reason. */
+/* The link is too slow for the session (c->told.unfit): log it, once per connection, if the contender waits. True if it
+ * was logged; WHY gets the reason. */
 bool pdk__standing_slow(struct pdk__standing *s, char why[PDK__REASON_MAX]);
 
 /* The node directly ahead was read; OWNER is its owner. */

@@ -1,4 +1,5 @@
-/* The timers' thread: it wakes for timers, and waits for nothing else. It also starts the opener where one is wanted. */
+/* The timers' thread: it wakes for timers, and waits for nothing else. It also starts the opener where one is
+ * wanted. */
 #ifndef PDK__TIMERS_H
 #define PDK__TIMERS_H
 

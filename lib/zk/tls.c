@@ -260,8 +260,8 @@ int pdk__tls_check_files(const struct pdk__security *s, char *text, size_t size)
     return file != NULL ? PDK_ETLS : 0;
 }
 
-/* zookeeper_init_ssl() begins with strtok(), and goes on by resolving names. Two must not begin at once, and none should
- * wait for the other's names: one that has the lock for STRTOK_MS is past strtok(). */
+/* zookeeper_init_ssl() begins with strtok(), and goes on by resolving names. Two must not begin at once, and none
+ * should wait for the other's names: one that has the lock for STRTOK_MS is past strtok(). */
 enum { STRTOK_MS = 200 };
 static pthread_mutex_t beginning = PTHREAD_MUTEX_INITIALIZER;
 

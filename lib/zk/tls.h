@@ -3,8 +3,8 @@
  *
  * ZooKeeper's client (3.8, 3.9) makes a context of OpenSSL for each connection, on the thread of its own that has the
  * socket. It loads the authorities of the system beside the ones that it was given, checks no name, gives the server
- * unlimited time for the handshake, keeps the password of the key, and asks the terminal for one that is missing. It has
- * no call to change any of that. OpenSSL has: it calls back when a context is made anywhere in the process
+ * unlimited time for the handshake, keeps the password of the key, and asks the terminal for one that is missing. It
+ * has no call to change any of that. OpenSSL has: it calls back when a context is made anywhere in the process
  * (CRYPTO_get_ex_new_index(3)), and the context takes functions that verify certificates, give passwords, and are told
  * of the handshake's progress. The contexts of our handles are recognized by their thread: it inherits the name of the
  * one that opens the handle. Another system, or a client with an OpenSSL of its own, may break that: then

@@ -40,15 +40,15 @@ struct pdk__node_data {
 int pdk__wire_create(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data,
                      bool sequential);
 
-/* The node at PATH, which a transaction has made, with the owner and the token of the node ANY of the same one: CREATED.
- * One request for all wires that ask while the lock is kept. */
+/* The node at PATH, which a transaction has made, with the owner and the token of the node ANY of the same one:
+ * CREATED. One request for all wires that ask while the lock is kept. */
 int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path, const char *any);
 
 /* A node of no session, which stays until it is deleted: CREATED */
 int pdk__wire_create_persistent(struct pdk__wire *wire, uint64_t op, const char *path, struct pdk__node_data data);
 
-/* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. Without ALL, of the path and
- * its ancestors only the nearest, PDK__NEAREST_MAX at most. */
+/* The lock path and its ancestors: MADE_PARENTS. PERSISTENT: the lock path is no container. Without ALL, of the path
+ * and its ancestors only the nearest, PDK__NEAREST_MAX at most. */
 enum { PDK__NEAREST_MAX = 3 };
 int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent, bool all);
 

@@ -58,8 +58,8 @@ pid_t cli_session_of(pid_t runner);
 pid_t cli_guard_of(pid_t runner);
 bool cli_has_session(pid_t runner);
 
-/* The next one to be granted PATH, by VERB, finds processes A and B at their end, at the moment of its grant: gone, or a
- * zombie, or with SIGKILL pending, so that they execute nothing more. Otherwise a law is broken. */
+/* The next one to be granted PATH, by VERB, finds processes A and B at their end, at the moment of its grant: gone, or
+ * a zombie, or with SIGKILL pending, so that they execute nothing more. Otherwise a law is broken. */
 void cli_next_finds_ended(const char *verb, const char *path, pid_t a, pid_t b);
 
 /* Does process PID run (and is no zombie)? Is it stopped? */

@@ -1,5 +1,5 @@
-/* paddock doctor, by tables: paths on which nothing is wrong, as the libraries and tools of the field build them, and paths
- * with one fault. All are built by raw requests. */
+/* paddock doctor, by tables: paths on which nothing is wrong, as the libraries and tools of the field build them, and
+ * paths with one fault. All are built by raw requests. */
 #include "test/cli/cli.h"
 
 #include <jansson.h>

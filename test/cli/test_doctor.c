@@ -1,4 +1,5 @@
-/* paddock doctor: what is wrong with a lock's path. The situations are built by raw requests, as no lock builds them. */
+/* paddock doctor: what is wrong with a lock's path. The situations are built by raw requests, as no lock builds
+ * them. */
 #include "test/cli/cli.h"
 
 #include <jansson.h>

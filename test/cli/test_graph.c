@@ -362,7 +362,8 @@ static void five_philosophers(void)
     look(0);
 }
 
-/* Locks of several paths are made in one transaction, so two of them wait in one order, whatever the order of the words. */
+/* Locks of several paths are made in one transaction, so two of them wait in one order, whatever the order of the
+ * words. */
 static void several_paths(void)
 {
     char a[160], b[160];

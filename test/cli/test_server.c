@@ -102,8 +102,8 @@ static void interrupted(void)
     CHECK_EQ(entries(), 0);
 }
 
-/* JAVA_HOME, which tests of servers have, would lead to a java that is a server soon: before the signal, where this test
- * does not get a processor for a second. */
+/* JAVA_HOME, which tests of servers have, would lead to a java that is a server soon: before the signal, where this
+ * test does not get a processor for a second. */
 static void not_ready(int signal)
 {
     char path[8192]; /* a PATH that is cut may have lost mktemp */

@@ -44,8 +44,8 @@ struct dialogue {
     const char *lock, *locked, *unlock, *unlocked;
 };
 
-/* The peer, which START starts, has the last number of PATH, and holds by it; ours comes after that, and waits until the
- * path can be made anew. */
+/* The peer, which START starts, has the last number of PATH, and holds by it; ours comes after that, and waits until
+ * the path can be made anew. */
 void across_the_end(const char *path, void (*start)(const char *path), const struct dialogue *says);
 
 /* Every transaction has a number: as long as this one does not change, no client has written. */

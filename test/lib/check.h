@@ -37,8 +37,8 @@ struct pdk__test_suite {
 };
 
 /*
- * Runs the tests that ARGV chooses, or else all but those of the proof. PADDOCK_TEST_PROOF=yes adds those, =only runs no
- * others. Prints for each test "ok - NAME" or "not ok - NAME: WHY"; after it "# N s" where it took a second or more.
+ * Runs the tests that ARGV chooses, or else all but those of the proof. PADDOCK_TEST_PROOF=yes adds those, =only runs
+ * no others. Prints for each test "ok - NAME" or "not ok - NAME: WHY"; after it "# N s" where it took a second or more.
  * Returns the exit status: 0, 1 when a test failed, 77 when all were skipped, 99 when the harness broke.
  */
 int pdk__test_main(int argc, char **argv, const struct pdk__test_suite *suite);
@@ -59,8 +59,8 @@ int pdk__test_wait(pid_t pid);
             pdk__test_fail(__FILE__, __LINE__, "%s", #cond);                                                           \
     } while (0)
 
-/* For exclusion, order and tokens, which hold on the slowest machine, too. The failure begins with PDK__TEST_LAW, and the
- * gate never runs such a program again. */
+/* For exclusion, order and tokens, which hold on the slowest machine, too. The failure begins with PDK__TEST_LAW, and
+ * the gate never runs such a program again. */
 #define PDK__TEST_LAW "a broken law: "
 #define CHECK_LAW(cond)                                                                                                \
     do {                                                                                                               \
@@ -105,8 +105,8 @@ void pdk__test_note(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Skip this test, or from the setup all tests. Only on the test's own thread. */
 #define SKIP(reason) pdk__test_skip(reason)
 
-/* First in a test whose child of pdk__test_fork() is to start threads. ThreadSanitizer does not follow them. The locks of
- * AddressSanitizer's allocator may be held by a thread that is busy when the child is made: the child then waits for
+/* First in a test whose child of pdk__test_fork() is to start threads. ThreadSanitizer does not follow them. The locks
+ * of AddressSanitizer's allocator may be held by a thread that is busy when the child is made: the child then waits for
  * ever. */
 #ifdef __SANITIZE_THREAD__
 #define CHILD_HAS_THREADS() SKIP("ThreadSanitizer follows no threads of a process forked from one with threads")

@@ -248,8 +248,8 @@ long pdk__ask_number(const pdk__server *s, const char *name)
     return (long)pdk__test_saw(name, number);
 }
 
-/* The number of lines after the line TITLE that begin with a tab, as in the answers to "wchp" and "dump"; WANTED NULL: all
- * of them, else those that have just that behind it. */
+/* The number of lines after the line TITLE that begin with a tab, as in the answers to "wchp" and "dump"; WANTED NULL:
+ * all of them, else those that have just that behind it. */
 static int count_under(const pdk__server *s, const char *word, const char *title, const char *wanted)
 {
     char *text = ask(s, word), *rest = text, *line;

@@ -184,8 +184,8 @@ void fixture_delete_all(const char *path)
 
 static void caught_up(int rc, const void *arg) { (void)rc, (void)arg; }
 
-/* A write that changes nothing, for no node has that version: the server completes it before the read after it. A server
- * that lags would show what was. A sync would not do at the leader (lib/zk/request.h). */
+/* A write that changes nothing, for no node has that version: the server completes it before the read after it. A
+ * server that lags would show what was. A sync would not do at the leader (lib/zk/request.h). */
 static void catch_up(void) { zoo_adelete(fixture.zh, fixture.path, INT32_MIN, caught_up, NULL); }
 
 int fixture_children(const char *path)

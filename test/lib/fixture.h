@@ -1,6 +1,6 @@
 /*
- * The fixture of the library's tests on real servers: one or three with their proxies, a handle of the test's own around
- * the proxies, fresh paths, clients, and threads and requests that contend. A failure fails the test.
+ * The fixture of the library's tests on real servers: one or three with their proxies, a handle of the test's own
+ * around the proxies, fresh paths, clients, and threads and requests that contend. A failure fails the test.
  */
 #ifndef PDK__TEST_FIXTURE_H
 #define PDK__TEST_FIXTURE_H

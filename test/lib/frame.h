@@ -35,9 +35,9 @@ enum pdk__op {
     PDK__OP_SET_WATCHES = 101,
     PDK__OP_CONNECT = -10, /* the handshake, by the name the servers give it among themselves */
     PDK__OP_CLOSE = -11,
-    /* Of this harness: a delete that can change nothing, so it counts as no delete. Paddock's proof that its session lives
-     * names a node that cannot exist, a contender's without a number; when it comes is up to the clock. The write before
-     * a look names a version that no node has. */
+    /* Of this harness: a delete that can change nothing, so it counts as no delete. Paddock's proof that its session
+     * lives names a node that cannot exist, a contender's without a number; when it comes is up to the clock. The write
+     * before a look names a version that no node has. */
     PDK__OP_PROOF = 120
 };
 

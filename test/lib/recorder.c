@@ -138,8 +138,8 @@ static int flush_once(zhandle_t *zh, const char *path)
     return atomic_load(&rc);
 }
 
-/* A write, for the leader may answer the sync of its own client before it has applied what its followers have. One whose
- * answer was lost is sent again. */
+/* A write, for the leader may answer the sync of its own client before it has applied what its followers have. One
+ * whose answer was lost is sent again. */
 void pdk__observe_flush(zhandle_t *zh, const char *path)
 {
     int rc;

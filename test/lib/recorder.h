@@ -1,6 +1,6 @@
 /*
- * Recorders for stories about one lock. A recorder is a client with one mutex; it records the states it is notified of. The
- * observer reads the same path through ZooKeeper's own client, without proxies and without code of ours.
+ * Recorders for stories about one lock. A recorder is a client with one mutex; it records the states it is notified of.
+ * The observer reads the same path through ZooKeeper's own client, without proxies and without code of ours.
  */
 #ifndef PDK__TEST_RECORDER_H
 #define PDK__TEST_RECORDER_H
@@ -51,7 +51,8 @@ int64_t recorder_told_ms(struct recorder *a, pdk_state state);
 /* The states it was notified of, as "suspect lost"; in BUF. */
 const char *recorder_states(struct recorder *a, char *buf, size_t size);
 
-/* End the recorder's session on the servers now. The recorder, connected through PROXY, learns of it when it reconnects. */
+/* End the recorder's session on the servers now. The recorder, connected through PROXY, learns of it when it
+ * reconnects. */
 void recorder_kill_session(struct recorder *a, pdk__proxy *proxy, const pdk__server *server);
 
 /* --- the observer ------------------------------------------------------------------------------------------------ */

@@ -17,8 +17,8 @@ enum { PDK__SECURE_PROPERTIES = 7 };
 /* Those of this process and its children do from now on, by the certificates in DIR. */
 void pdk__speak_tls_by(const char *dir);
 
-/* Puts the properties of such servers, with the certificates in DIR, into LIST, and NULL behind them. The texts are good
- * until the next call. */
+/* Puts the properties of such servers, with the certificates in DIR, into LIST, and NULL behind them. The texts are
+ * good until the next call. */
 void pdk__secure_properties(const char *dir, const char *list[PDK__SECURE_PROPERTIES + 1]);
 
 #endif

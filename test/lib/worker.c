@@ -5,9 +5,9 @@
  *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS [CRAFT]
  *
  * With a seed, which chooses what it does, it locks, holds and unlocks repeatedly until its history tells it to finish;
- * half of these workers know the servers' tick. CRAFT is what it contends for (crafts.h) in place of a mutex of PATH, and
- * how: "mutex+handover+idle". With hand-over, two threads contend. It speaks TLS where the environment says so (secure.h).
- * Without a seed, it reads orders, one a line, until the end of its input:
+ * half of these workers know the servers' tick. CRAFT is what it contends for (crafts.h) in place of a mutex of PATH,
+ * and how: "mutex+handover+idle". With hand-over, two threads contend. It speaks TLS where the environment says so
+ * (secure.h). Without a seed, it reads orders, one a line, until the end of its input:
  *
  *     lock      lock; then ask for the state until the next order comes, or the lock is lost
  *     unlock
@@ -480,7 +480,8 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
-/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the session. */
+/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the
+ * session. */
 static int leave(void)
 {
     int rc = pdk_client_close(client);

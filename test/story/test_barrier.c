@@ -150,8 +150,8 @@ static const struct story stories[] = {
      "down: -\n"
      "due: failed(PDK_ETIMEDOUT)\n"
      "expired: done\n"},
-    /* It is of an earlier call's watch, and the barrier was set again since. Or it is of our own watch, and has overtaken
-     * the answer. */
+    /* It is of an earlier call's watch, and the barrier was set again since. Or it is of our own watch, and has
+     * overtaken the answer. */
     {"an event before the answer makes it look again", wait,
      "gone: -\n"
      "watched: watch\n"

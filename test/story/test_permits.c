@@ -1,4 +1,5 @@
-/* Stories of a permit of a semaphore: counted, not first alone; and a watch on the children in place of a predecessor. */
+/* Stories of a permit of a semaphore: counted, not first alone; and a watch on the children in place of a
+ * predecessor. */
 #include "test/lib/check.h"
 #include "test/story/trace.h"
 

@@ -301,7 +301,8 @@ static void the_rest_runs(void)
     says("# inside: 4 run, 3 failed, 1 skipped\n");
 }
 
-/* Of two tests, one for the proof, those are run that PADDOCK_TEST_PROOF and the argument TEST choose. Returns the output. */
+/* Of two tests, one for the proof, those are run that PADDOCK_TEST_PROOF and the argument TEST choose. Returns the
+ * output. */
 static const char *chooses(const char *suite, const char *proof, const char *test)
 {
     const char *outer = getenv("PADDOCK_TEST_PROOF");

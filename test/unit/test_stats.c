@@ -201,8 +201,8 @@ static void samples(void)
     CHECK_EQ(value("paddock_queue_ahead_bucket{le=\"20.0\"}"), 1);
 }
 
-/* Each line is a comment or a sample of the family before it, no family comes twice, and no bucket has less than the one
- * before it. */
+/* Each line is a comment or a sample of the family before it, no family comes twice, and no bucket has less than the
+ * one before it. */
 static void check_lines(bool open)
 {
     char family[64] = "", seen[4096] = ",", word[80];
