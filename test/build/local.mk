@@ -61,8 +61,8 @@ check-sanitized: check-sanitized-programs
 # The part of it that the gate runs: of the tests of servers one for each recipe. Seeds come first: the recipe ends where a
 # test fails, and that one may be run again. Then, for the gate too, TESTS again.
 quick_programs = $(unit_programs) $(story_programs) $(fuzz_programs) \
-	test/integration/barrier test/integration/latch test/integration/multilock test/integration/mutex_exclusion \
-	test/integration/rwlock test/integration/semaphore
+	test/integration/barrier test/integration/latch test/integration/lock test/integration/multilock \
+	test/integration/mutex_exclusion test/integration/rwlock test/integration/semaphore
 check-sanitized-quick-programs: $(quick_programs) test/sim/sim
 check-sanitized-quick: check-sanitized-quick-programs
 	test/sim/sim --seeds 1000

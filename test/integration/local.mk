@@ -6,17 +6,17 @@ edge_programs = \
 integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mixture %D%/mutex_async \
-	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_owner %D%/mutex_queue %D%/mutex_wire \
+	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_queue %D%/mutex_wire \
 	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/swallowed %D%/validity %D%/verb_cost
 
 # Those in which no test reads a message or acts on one: they run over TLS, too.
 secure_programs = \
-	%D%/attempts %D%/close %D%/guard %D%/leader %D%/mutex_async %D%/mutex_exclusion %D%/mutex_owner \
+	%D%/attempts %D%/close %D%/guard %D%/leader %D%/lock %D%/mutex_async %D%/mutex_exclusion \
 	%D%/oversize %D%/rwlock
 
 # Programs that tests start.
-libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h
+libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h %D%/kinds.c %D%/kinds.h
 
 %C%_adopt_SOURCES = %D%/test_adopt.c
 %C%_attempts_SOURCES = %D%/test_attempts.c
@@ -56,7 +56,6 @@ libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h
 %C%_mutex_deadline_SOURCES = %D%/test_mutex_deadline.c
 %C%_mutex_exclusion_SOURCES = %D%/test_mutex_exclusion.c
 %C%_mutex_growth_SOURCES = %D%/test_mutex_growth.c
-%C%_mutex_owner_SOURCES = %D%/test_mutex_owner.c
 %C%_mutex_queue_SOURCES = %D%/test_mutex_queue.c
 %C%_mutex_wire_SOURCES = %D%/test_mutex_wire.c
 %C%_observer_SOURCES = %D%/test_observer.c

@@ -68,8 +68,6 @@ static void close_handle(void)
     zh = NULL;
 }
 
-static void setup(void) { fixture_open(NULL); }
-
 static void begin(void)
 {
     path = fixture_path();
@@ -490,7 +488,5 @@ int main(int argc, char **argv)
         {"a handle with a chroot can be adopted", in_a_chroot},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "adopt", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "adopt", tests, ON_ONE);
 }

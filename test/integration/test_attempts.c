@@ -16,8 +16,6 @@ ssize_t getrandom(void *to, size_t size, unsigned flags)
     return sizeof near_the_end;
 }
 
-static void setup(void) { fixture_open(NULL); }
-
 static bool comes_round(const char *path)
 {
     bool high = *fixture_find(path, "-ffffffff-lock-") != '\0';
@@ -45,7 +43,5 @@ int main(int argc, char **argv)
         {"locks go on when their numbers come round", come_round},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "attempts", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "attempts", tests, ON_ONE);
 }

@@ -398,8 +398,7 @@ static void a_wait_goes_on_through_connections_and_sessions(void)
     CHECK_RC(pdk_barrier_set(barriers[1], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
-    for (int i = 0; i < fixture.e->n; i++)
-        pdk__proxy_cut(fixture.e->proxy[i]);
+    fixture_each_proxy(pdk__proxy_cut);
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && fixture_watchers(fixture.path) == 1);
     int64_t session = pdk_client_session_id(clients[0]);
     expire(0);
@@ -410,15 +409,6 @@ static void a_wait_goes_on_through_connections_and_sessions(void)
     end();
 }
 
-static void refuse_all(bool refuse)
-{
-    for (int i = 0; i < fixture.e->n; i++) {
-        pdk__proxy_refuse(fixture.e->proxy[i], refuse);
-        if (refuse)
-            pdk__proxy_cut(fixture.e->proxy[i]);
-    }
-}
-
 static void a_removal_during_an_outage_is_seen_afterwards(void)
 {
     struct caller c;
@@ -426,10 +416,10 @@ static void a_removal_during_an_outage_is_seen_afterwards(void)
     CHECK_RC(pdk_barrier_set(barriers[1], LONG_MS), 0);
     start(&c, wait, 0, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
-    refuse_all(true);
+    fixture_cut_off(true);
     CHECK_EQ(zoo_delete(fixture.zh, fixture.path, -1), ZOK);
     CHECK(!atomic_load(&c.returned));
-    refuse_all(false);
+    fixture_cut_off(false);
     finish(&c, 0);
     end();
 }
@@ -443,7 +433,7 @@ static void calls_return_in_time_during_an_outage(void)
     struct caller c;
     start(&c, wait, 0, 4000);
     CHECK_WITHIN(LONG_MS, fixture_watchers(fixture.path) == 1);
-    refuse_all(true);
+    fixture_cut_off(true);
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) != PDK_SESSION_CONNECTED);
     finish(&c, PDK_ETIMEDOUT);
     CHECK_RC(pdk_barrier_wait(barriers[0], 0), PDK_ETIMEDOUT);
@@ -452,7 +442,7 @@ static void calls_return_in_time_during_an_outage(void)
     CHECK_RC(pdk_barrier_remove(barriers[0], 50), PDK_ETIMEDOUT);
     CHECK_RC(pdk_barrier_enter(members[0], 0), PDK_ETIMEDOUT);
     CHECK_RC(pdk_barrier_enter(members[0], 50), PDK_ETIMEDOUT);
-    refuse_all(false);
+    fixture_cut_off(false);
     CHECK_WITHIN(LONG_MS, pdk_client_state(clients[0]) == PDK_SESSION_CONNECTED && fixture_watchers(fixture.path) == 0);
     CHECK(is_set());
     CHECK_RC(pdk_barrier_remove(barriers[0], LONG_MS), 0);

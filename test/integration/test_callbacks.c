@@ -14,8 +14,6 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *path;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void begin(pdk_client_options *o)
 {
     path = fixture_path();
@@ -230,45 +228,6 @@ static void session_story(void)
 }
 
 /* --- a program's own loop ---------------------------------------------------------------------------------------- */
-
-static bool readable(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, 0) == 1;
-}
-
-static pthread_t told_on;
-
-static void note_thread(int rc, void *arg)
-{
-    told_on = pthread_self();
-    n_refused = pdk_client_dispatch(c) == PDK_EDEADLK;
-    count(rc, arg);
-}
-
-static void dispatched(void)
-{
-    pdk_client_options *o = fixture_options(10000);
-    CHECK_RC(pdk_client_options_set_dispatch(o, true), 0);
-    begin(o);
-    n_told = 0;
-    int fd = pdk_client_fd(c);
-    CHECK(fd >= 0);
-    CHECK_EQ(pdk_client_dispatch(c), 0);
-    CHECK(!readable(fd));
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, note_thread, NULL, &grant), 0);
-    CHECK_WITHIN(LONG_MS, readable(fd));
-    CHECK_EQ(n_told, 0);
-    CHECK_EQ(pdk_client_dispatch(c), 1);
-    CHECK_EQ(n_told, 1);
-    CHECK_RC(last_rc, 0);
-    CHECK_EQ(n_refused, 1);
-    CHECK(pthread_equal(told_on, pthread_self()));
-    CHECK(!readable(fd));
-    CHECK_RC(pdk_mutex_timedlock(m, 0), PDK_EBUSY); /* outside of a callback, all may wait */
-    CHECK_RC(pdk_grant_release(grant), 0);
-    end();
-}
 
 static void refused_while_dispatching(void)
 {
@@ -487,14 +446,6 @@ static void closed_while_dispatching(void)
     end();
 }
 
-static void not_ours_to_run(void)
-{
-    begin(NULL);
-    CHECK_EQ(pdk_client_fd(c), -1);
-    CHECK_RC(pdk_client_dispatch(c), PDK_EINVAL);
-    end();
-}
-
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -505,17 +456,13 @@ int main(int argc, char **argv)
         {"while a callback runs other threads lock and unlock", holds_nothing},
         {"a callback that works for longer than a session lasts costs no lock", works_long},
         {"the session's callback tells of each change in order, and of the end", session_story},
-        {"a program that dispatches gets its callbacks on its thread, and when it asks", dispatched},
         {"while it dispatches whatever waits is refused", refused_while_dispatching},
         {"a lock that is lost by the clock is lost for every call, though the thread is late", lost_by_the_clock},
         {"a notification was the last packet: lost when the silence is noticed", lost_with_the_silence},
         {"a handle that was given up has no more say, though the thread is late", last_word_of_a_handle},
         {"what was not dispatched is called by close", closed_undispatched},
         {"a close waits for a callback that is being dispatched, and for those behind it", closed_while_dispatching},
-        {"a program that does not dispatch cannot", not_ours_to_run},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "callbacks", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "callbacks", tests, ON_ONE);
 }

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void setup(void) { fixture_open(NULL); }
-
 static atomic_int n_told, last_rc;
 
 static void count(int rc, void *arg)
@@ -245,23 +243,6 @@ static void freed_in_any_order(void)
     CHECK_EQ(fixture_children(path), 1);
 }
 
-static void holders_have_lost(void)
-{
-    const char *path = fixture_path();
-    pdk_client *c = fixture_client(NULL);
-    pdk_mutex *m = fixture_mutex(c, path);
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_client_close(c), 0);
-    CHECK_EQ(fixture_children(path), 0);
-    CHECK_EQ(pdk_lock_state(m), PDK_LOST);
-    CHECK_RC(pdk_mutex_lock(m), PDK_ECLOSED);
-    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(m), PDK_ECLOSED);
-    fixture_end(c, m);
-}
-
 /* No server answers. The close ends all the same, by the limits of ZooKeeper's client. */
 static void closed_in_the_dark(void)
 {
@@ -384,12 +365,9 @@ int main(int argc, char **argv)
         {"a closed client mistakes no thread for one of its own", used_by_later_threads},
         {"clients, locks and pending locks are freed in any order", freed_in_any_order},
         {"a lock can be freed as soon as nobody waits, although a thread is on its way out", freed_under_a_leaver},
-        {"a lock held when its client is closed is lost", holders_have_lost},
         {"a client closes although no server answers", closed_in_the_dark},
         {"signals of the program do not reach the library's threads", signals_pass_by},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "close", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "close", tests, ON_ONE);
 }

@@ -8,8 +8,6 @@
 static pdk_client *c;
 static const char *path;
 
-static void setup(void) { fixture_open(NULL); }
-
 static pdk_lock_options *begin_with(pdk_client_options *client)
 {
     pdk__proxy_clear(fixture.proxy);
@@ -419,7 +417,5 @@ int main(int argc, char **argv)
         {"what no delay can be is refused, and without one nothing is written", no_delays},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "conditions", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "conditions", tests, ON_ONE);
 }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void setup(void) { fixture_open(NULL); }
-
 static void bad_hosts(void)
 {
     pdk_client *c = NULL;
@@ -373,7 +371,5 @@ int main(int argc, char **argv)
         {"the chroot is a part of what it carries", chroot_counts},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "connect", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "connect", tests, ON_ONE);
 }

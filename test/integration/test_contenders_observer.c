@@ -14,8 +14,6 @@ static atomic_int n_told;
 /* Long: an event that is missed is not found by the look that comes once in a session timeout. */
 enum { SESSION_MS = 600000 };
 
-static void setup(void) { fixture_open(NULL); }
-
 static void note(void *arg)
 {
     (void)arg;
@@ -342,8 +340,5 @@ int main(int argc, char **argv)
         {"nonsense is refused", arguments},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){
-            .name = "contenders_observer", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "contenders_observer", tests, ON_ONE);
 }

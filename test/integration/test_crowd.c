@@ -14,8 +14,6 @@ static pdk_mutex *m;
 static const char *crowded, *lock;
 static atomic_int n_changes;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void note_change(pdk_mutex *mutex, const pdk_event *event, void *arg)
 {
     (void)mutex, (void)arg;
@@ -275,7 +273,5 @@ int main(int argc, char **argv)
         {"an observer is told at most 65,536 bytes of an id", observed_id_cut},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "crowd", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "crowd", tests, ON_ONE);
 }

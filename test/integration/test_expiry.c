@@ -105,20 +105,6 @@ static void starts_afresh(int64_t token, int64_t session)
     CHECK_EQ(nodes_of(0), 0);
 }
 
-static void while_holding(void)
-{
-    begin(SESSION_MS);
-    int64_t session = pdk_client_session_id(victim.client);
-    CHECK_RC(pdk_mutex_lock(victim.mutex), PDK_OK);
-    int64_t token = pdk__check_grant(&victim, fixture.zh);
-    queue(&first, 2);
-    kill_session();
-    CHECK_WITHIN(LONG_MS, recorder_told_ms(&victim, PDK_LOST) >= 0);
-    int64_t next = serve(&first);
-    CHECK_LAW(next > token);
-    starts_afresh(next, session);
-}
-
 /* The create is held where ACT says when its session ends; the next session makes a node of its own. */
 static void during_create(pdk__act act)
 {
@@ -256,7 +242,6 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a waiter whose session expires queues anew at the tail, and is served in the end", while_waiting},
         {"a waiter whose session expires three times is served in the end", again_and_again},
-        {"a holder whose session expires is told LOST, and starts afresh with a larger token", while_holding},
         {"a create that never arrived before its session expired is made once", before_create},
         {"a create whose reply was on its way when its session expired is made anew, once", after_create},
         {"a create whose reply was lost before its session expired is made anew, once", adrift},

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void setup(void) { fixture_open(NULL); }
-
 /* The name of the waiter's node, with the sequence number that comes before all. */
 static void forge(const char *path, const char *victim)
 {
@@ -98,7 +96,5 @@ int main(int argc, char **argv)
         {"a forged name makes no second believer, and leaves no node", two_believers},
         {"a node of the name that renewals ask for ends no lease", name_of_the_renewals},
         {0}};
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "forged", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "forged", tests, ON_ONE);
 }

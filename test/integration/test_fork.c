@@ -20,8 +20,6 @@ static pdk_leader_observer *o;
 static const char *path, *busy;
 static atomic_int told;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void tell(int rc, void *arg)
 {
     (void)rc, (void)arg;
@@ -307,7 +305,5 @@ int main(int argc, char **argv)
         {"a child that was made without fork() has no client", unlike_its_parent},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "fork", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "fork", tests, ON_ONE);
 }

@@ -10,8 +10,6 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *lock, *record; /* what the lock protects */
 
-static void setup(void) { fixture_open(NULL); }
-
 static void begin(void)
 {
     pdk__proxy_clear(fixture.proxy);
@@ -58,19 +56,6 @@ static void check_record(const char *word)
     CHECK_STR(text, word);
 }
 
-static void commits_while_held(void)
-{
-    zoo_op_t check;
-    begin();
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
-    check_written(&check, "second");
-    check_written(&check, "third");
-    check_record("third");
-    CHECK_RC(pdk_mutex_unlock(m), 0);
-    finish();
-}
-
 static void refused_without_node(void)
 {
     zoo_op_t check;
@@ -88,21 +73,6 @@ static void refused_without_node(void)
     CHECK_RC(pdk_lock_guard(m, 0, &(zoo_op_t){0}), PDK_ELOST);
     CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     check_refused(&check);
-    finish();
-}
-
-static void refused_after_expiry(void)
-{
-    zoo_op_t check;
-    begin();
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
-    fixture_expire(pdk__client_zh(c));
-    check_refused(&check);
-    check_record("first");
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_LOST);
-    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(m), PDK_ELOST);
     finish();
 }
 
@@ -147,49 +117,6 @@ static void each_grant_its_own(void)
     finish();
 }
 
-/* Its memory is not used again while the object lives, whatever is guarded after it. */
-static void refused_after_unlock(void)
-{
-    zoo_op_t first, later;
-    char path[256];
-    begin();
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, 0, &first), 0);
-    snprintf(path, sizeof path, "%s", first.check_op.path);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
-    for (int i = 0; i < 3; i++) {
-        check_refused(&first);
-        CHECK_RC(pdk_mutex_lock(m), 0);
-        CHECK_RC(pdk_lock_guard(m, 0, &later), 0);
-        CHECK_STR(first.check_op.path, path);
-        check_refused(&first); /* also while the next grant is held */
-        check_written(&later, "later");
-        CHECK_RC(pdk_mutex_unlock(m), 0);
-    }
-    CHECK_RC(pdk_client_close(c), 0);
-    check_refused(&first);
-    check_refused(&later);
-    check_record("later");
-    finish();
-}
-
-/* Doubtful to the holder; the servers know. */
-static void suspect(void)
-{
-    zoo_op_t check;
-    begin();
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    pdk__proxy_refuse(fixture.proxy, true);
-    pdk__proxy_cut(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_SUSPECT);
-    CHECK_RC(pdk_lock_guard(m, 0, &check), 0);
-    check_written(&check, "second");
-    pdk__proxy_refuse(fixture.proxy, false);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(m) == PDK_HELD);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
-    finish();
-}
-
 /* Paths are relative to the chroot, of the client as of the handle. */
 static void same_chroot(void)
 {
@@ -215,34 +142,14 @@ static void same_chroot(void)
     finish();
 }
 
-static void without_a_grant(void)
-{
-    zoo_op_t check;
-    begin();
-    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_EPERM);
-    CHECK_RC(pdk_lock_guard(m, 0, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_guard(NULL, 0, &check), PDK_EINVAL);
-    CHECK_RC(pdk_mutex_lock(m), 0);
-    CHECK_RC(pdk_mutex_unlock(m), 0);
-    CHECK_RC(pdk_lock_guard(m, 0, &check), PDK_EPERM);
-    finish();
-}
-
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"a guarded write commits while the lock is held", commits_while_held},
         {"it is refused once the node is gone, whether the holder knows or not", refused_without_node},
-        {"it is refused once the session has expired", refused_after_expiry},
         {"a holder whose deadline has passed gets no guard", none_past_deadline},
-        {"it is refused after the unlock, and while the next grant stands", refused_after_unlock},
         {"the guard of one grant is none for the next", each_grant_its_own},
-        {"a suspect holder can write behind his guard", suspect},
         {"under a chroot it works with a handle of the same chroot", same_chroot},
-        {"without a grant there is no guard", without_a_grant},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "guard", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "guard", tests, ON_ONE);
 }

@@ -24,8 +24,6 @@ enum { LONG_SESSION_MS = 600000, SOON_MS = 20000 };
 static const char *path;
 static struct candidate a, b, c;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void note(pdk_leader *l, const pdk_event *event, void *arg)
 {
     struct candidate *who = arg;
@@ -258,52 +256,6 @@ static void killed(void)
     close_it(&a);
 }
 
-static void session_lost(void)
-{
-    begin();
-    open_direct(&b, "b");
-    stand(&a, 1);
-    stand(&b, 2);
-    int64_t first = check_leads(&a), session = pdk_client_session_id(a.client);
-    fixture_expire(pdk__client_zh(a.client));
-    int64_t second = check_leads(&b);
-    check_told(&a, 0, PDK_EVENT_ELECTED, PDK_HELD, first);
-    check_told(&a, 1, PDK_EVENT_STATE, PDK_SUSPECT, first);
-    check_told(&a, 2, PDK_EVENT_DEPOSED, PDK_LOST, first);
-    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
-    check_stands(&a);
-    CHECK(pdk_client_session_id(a.client) != session);
-    CHECK_RC(pdk_leader_resign(b.leader), 0);
-    int64_t third = check_leads(&a);
-    CHECK(first < second && second < third);
-    check_told(&a, 3, PDK_EVENT_ELECTED, PDK_HELD, third);
-    CHECK_EQ(fixture_children(path), 1);
-    close_it(&b);
-    close_it(&a);
-}
-
-static void node_deleted(void)
-{
-    char name[PDK__NAME_MAX];
-    begin();
-    open_direct(&b, "b");
-    stand(&a, 1);
-    stand(&b, 2);
-    int64_t first = check_leads(&a);
-    pdk_lock_node(a.leader, 0, name, sizeof name);
-    fixture_delete_below(path, name);
-    check_told(&a, 1, PDK_EVENT_DEPOSED, PDK_LOST, first);
-    CHECK_WITHIN(LONG_MS, fixture_children(path) == 2);
-    int64_t second = check_leads(&b);
-    check_stands(&a);
-    close_it(&b);
-    int64_t third = check_leads(&a);
-    CHECK(third > second);
-    check_told(&a, 2, PDK_EVENT_ELECTED, PDK_HELD, third);
-    CHECK_EQ(a.n_told, 3);
-    close_it(&a);
-}
-
 /* A term is watched from its grant: no other leads beside it until a watch is due. */
 static void deleted_in_a_young_term(void)
 {
@@ -331,27 +283,6 @@ static void all_deleted(void)
         check_told(&a, 2 * i - 1, PDK_EVENT_DEPOSED, PDK_LOST, token);
         CHECK_LAW(check_leads(&a) > token);
     }
-    close_it(&a);
-}
-
-static void cut(void)
-{
-    begin();
-    stand(&a, 1);
-    int64_t token = check_leads(&a), asked = 0;
-    pdk__proxy_refuse(fixture.proxy, true);
-    pdk__proxy_cut(fixture.proxy);
-    check_told(&a, 1, PDK_EVENT_STATE, PDK_SUSPECT, token);
-    CHECK_EQ(pdk_lock_state(a.leader), PDK_SUSPECT);
-    CHECK(pdk_lock_state(a.leader) != PDK_HELD);
-    CHECK(pdk_lock_valid_ms(a.leader) > 0);
-    CHECK_RC(pdk_leader_wait(a.leader, 1), PDK_ETIMEDOUT);
-    CHECK_RC(pdk_lock_token(a.leader, &asked, NULL), 0);
-    CHECK_EQ(asked, token);
-    pdk__proxy_refuse(fixture.proxy, false);
-    CHECK_EQ(check_leads(&a), token);
-    check_told(&a, 2, PDK_EVENT_STATE, PDK_HELD, token);
-    CHECK_EQ(a.n_told, 3);
     close_it(&a);
 }
 
@@ -484,23 +415,6 @@ static void turns_have_nodes_of_locks(void)
     close_it(&a);
 }
 
-static void resigned_in_vain(void)
-{
-    begin();
-    close_it(&a);
-    open_at(&a, fixture.hosts, 2000, "a");
-    stand(&a, 1);
-    check_leads(&a);
-    pdk__proxy_rule(fixture.proxy,
-                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
-    CHECK_RC(pdk_leader_resign(a.leader), PDK_EUNKNOWN);
-    CHECK_RC(pdk_leader_wait(a.leader, 0), PDK_ECANCELED);
-    pdk__proxy_clear(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
-    CHECK_RC(pdk_leader_resign(a.leader), 0);
-    close_it(&a);
-}
-
 /* While the node of the last candidacy is still being deleted. */
 static void start_behind_a_resignation(void)
 {
@@ -547,25 +461,6 @@ static void resigned_async(void)
     CHECK_WITHIN(LONG_MS, n_resigned == 2);
     CHECK_RC(resign_rc, 0);
     CHECK_EQ(fixture_children(path), 0);
-    close_it(&a);
-}
-
-static void resigned_async_in_vain(void)
-{
-    begin();
-    close_it(&a);
-    open_at(&a, fixture.hosts, 2000, "a");
-    n_resigned = 0;
-    stand(&a, 1);
-    check_leads(&a);
-    pdk__proxy_rule(fixture.proxy,
-                    &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__CUT_BEFORE, .every = true});
-    CHECK_RC(pdk_leader_resign_async(a.leader, count_resigned, NULL), 0);
-    CHECK_WITHIN(LONG_MS, n_resigned == 1);
-    CHECK_RC(resign_rc, PDK_EUNKNOWN);
-    pdk__proxy_clear(fixture.proxy);
-    CHECK_WITHIN(LONG_MS, fixture_children(path) == 0);
-    CHECK_EQ(n_resigned, 1);
     close_it(&a);
 }
 
@@ -674,15 +569,11 @@ static void polled(void)
     CHECK_EQ(poll(&p, 1, 0), 0);
     stand(&a, 1);
     int64_t first = check_leads(&a);
-    pdk__proxy_cut(fixture.proxy);
     check_polled(a.leader, PDK_EVENT_ELECTED, PDK_HELD, first);
-    check_polled(a.leader, PDK_EVENT_STATE, PDK_SUSPECT, first);
-    check_polled(a.leader, PDK_EVENT_STATE, PDK_HELD, first);
     CHECK_RC(pdk_leader_resign(a.leader), 0);
     check_polled(a.leader, PDK_EVENT_DEPOSED, PDK_FREE, first);
     CHECK_EQ(poll(&p, 1, 0), 0);
     CHECK_EQ(pdk_lock_next_event(a.leader, &event), 0);
-    CHECK_RC(pdk_lock_next_event(a.leader, NULL), PDK_EINVAL);
     close_it(&a);
 }
 
@@ -829,50 +720,8 @@ static void arguments(void)
 {
     begin();
     pdk_leader *l = NULL;
-    int64_t token;
-    CHECK_RC(pdk_leader_new(NULL, a.client, path, PDK_LATCH, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_new(&l, NULL, path, PDK_LATCH, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_new(&l, a.client, NULL, PDK_LATCH, NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_new(&l, a.client, "relative", PDK_LATCH, NULL), PDK_EPATH);
-    CHECK_RC(pdk_leader_start(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_leader_resign(NULL), PDK_EINVAL);
-    CHECK_RC(pdk_lock_token(a.leader, &token, NULL), PDK_EPERM);
     CHECK_RC(pdk_leader_new(&l, a.client, path, (pdk_leader_mode)2, NULL), PDK_EINVAL);
     CHECK_RC(pdk_leader_wait(NULL, 0), PDK_EINVAL);
-    CHECK_RC(pdk_client_close(a.client), 0);
-    CHECK_RC(pdk_leader_new(&l, a.client, path, PDK_LATCH, NULL), PDK_ECLOSED);
-    close_it(&a);
-}
-
-/* A check of the term's node commits while it lasts. */
-static int commit_in_term(zoo_op_t *check)
-{
-    zoo_op_result_t result;
-    return zoo_multi(fixture.zh, 1, check, &result);
-}
-
-static void as_a_lock(void)
-{
-    begin();
-    zoo_op_t check;
-    char text[256];
-    stand(&a, 1);
-    int64_t token = check_leads(&a), same;
-    CHECK_EQ(pdk_lock_state(a.leader), PDK_HELD);
-    CHECK_RC(pdk_lock_token(a.leader, &same, NULL), 0);
-    CHECK_EQ(same, token);
-    CHECK_RC(pdk_lock_guard(a.leader, 0, &check), 0);
-    CHECK_EQ(commit_in_term(&check), ZOK);
-    CHECK_RC(pdk_leader_resign(a.leader), 0);
-    CHECK_EQ(commit_in_term(&check), ZNONODE);
-    CHECK_RC(pdk_lock_guard(a.leader, 0, &check), PDK_EPERM);
-    CHECK_EQ(pdk_lock_state(a.leader), PDK_FREE);
-    CHECK_RC(pdk_mutex_lock(a.leader), PDK_EINVAL);
-    pdk_lock_last_error(a.leader, text, sizeof text);
-    CHECK(strstr(text, ": it is a leader") != NULL);
-    pdk_mutex *m = fixture_mutex(a.client, path);
-    CHECK_RC(pdk_leader_start(m), PDK_EINVAL);
-    CHECK_RC(pdk_lock_free(m), 0);
     close_it(&a);
 }
 
@@ -920,16 +769,12 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"of three one leads, and the next when it resigns or closes", one_leads},
-        {"a leader is asked as a lock is, and is no mutex", as_a_lock},
         {"the node is called latch- and carries host and pid", wire},
         {"the id may be empty, and not too long", of_ids},
         {"a mutex and a latch on one path wait for each other", with_a_mutex},
         {"a killed leader is followed by the next", killed},
-        {"a leader whose session ends is deposed, and stands again at the end", session_lost},
-        {"a leader whose node is deleted is deposed, and stands again at the end", node_deleted},
         {"a leader whose node is deleted right after its election is deposed at once", deleted_in_a_young_term},
         {"a path deleted under its leader is made anew, with larger tokens", all_deleted},
-        {"a leader whose connection is cut is suspended, and leads on", cut},
         {"a candidate that starts without a server is elected once there is one, and reported once",
          no_server_at_the_start},
         {"without servers it is deposed by its clock, before another leads", no_server},
@@ -937,14 +782,12 @@ int main(int argc, char **argv)
         {"resigned: deposed, its node gone, and it can stand again", resigned},
         {"a leader that yields comes last, and leads again in its turn", yields},
         {"candidates in turns have the nodes of locks", turns_have_nodes_of_locks},
-        {"a resignation that nobody confirms is unknown, and goes on", resigned_in_vain},
         {"who stands again at once has one node at a time", start_behind_a_resignation},
         {"resigning without waiting", resigned_async},
-        {"resigning without waiting is unknown in time", resigned_async_in_vain},
         {"resigned by two threads at once: each accepted call is answered once", resigned_by_threads},
         {"in the callback whatever waits is refused, all else works", in_a_callback},
         {"it can be freed in its callback", freed_in_a_callback},
-        {"changes can be polled for", polled},
+        {"terms can be polled for", polled},
         {"a wait ends with the election, the time, or the resignation", waits},
         {"closed while it leads: deposed and withdrawn", closed_while_leading},
         {"closed while it stands: withdrawn", closed_while_standing},
@@ -954,7 +797,5 @@ int main(int argc, char **argv)
         {"who leads can be asked by anybody, with one read", current},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "latch", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "latch", tests, ON_ONE);
 }

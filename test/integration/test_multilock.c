@@ -1,7 +1,7 @@
 /* The multi-lock: all paths or none, one order everywhere, and what becomes of a grant. */
 #include "lib/zk/client.h"
-#include "test/lib/fixture.h"
-#include <stdatomic.h>
+#include "test/integration/kinds.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,57 +56,33 @@ static void end(void)
         fixture_delete_all(paths[i]);
 }
 
-struct want {
-    pdk_grant *grant;
-    atomic_int told; /* 1 until the callback, then its code */
-};
+static bool is(struct hold *w, int rc) { return hold_told(w) == rc; }
 
-static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, rc); }
-
-static bool is(const struct want *w, int rc) { return atomic_load(&w->told) == rc; }
-
-static void want(struct want *w, pdk_mutex *m)
-{
-    atomic_store(&w->told, 1);
-    CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, told, w, &w->grant), 0);
-}
+static void want(struct hold *w, pdk_mutex *m) { hold_ask(w, &kinds[MULTILOCK], m, PDK_FOREVER); }
 
 /* --- all or nothing ---------------------------------------------------------------------------------------------- */
 
 static void all_paths_are_held(void)
 {
-    int64_t token, other;
     char node[64];
     begin();
     CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK(pdk_lock_valid_ms(locks[0]) > 0);
-    CHECK_EQ(pdk_lock_count(locks[0]), N_PATHS);
-    CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
     for (unsigned i = 0; i < N_PATHS; i++) {
         pdk_mutex *one = fixture_mutex(clients[1], paths[i]);
         CHECK_RC(pdk_mutex_trylock(one), PDK_EBUSY);
         CHECK_RC(pdk_lock_free(one), 0);
-        CHECK_RC(pdk_lock_token(locks[0], &other, NULL), 0);
-        CHECK(other == token && token > 0);
         CHECK(pdk_lock_node(locks[0], i, node, sizeof node) > 0);
         CHECK_STR(fixture_find(pdk_lock_path(locks[0], i), "-lock-"), node);
     }
     CHECK_STR(pdk_lock_path(locks[1], 0), paths[1]);
-    CHECK_RC(pdk_mutex_trylock(locks[1]), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_timedlock(locks[1], 0), PDK_EBUSY);
     CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    CHECK_EQ(pdk_lock_state(locks[0]), PDK_FREE);
-    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_EPERM);
-    CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(locks[1]) == 0); /* its server may lag */
-    CHECK_RC(pdk_mutex_unlock(locks[1]), 0);
     end();
 }
 
 /* A mutex on one path is enough to keep all others waiting; they are queued everywhere. */
 static void one_path_keeps_it_waiting(void)
 {
-    struct want w;
+    struct hold w;
     begin();
     pdk_mutex *one = fixture_mutex(clients[1], paths[1]);
     CHECK_RC(pdk_mutex_lock(one), 0);
@@ -159,133 +135,30 @@ static void they_do_not_wait_for_each_other(void)
     end();
 }
 
-static void a_thread_enters_again(void)
+/* --- a handle ----------------------------------------------------------------------------------------------------- */
+
+static void a_handle_knows_each_path(void)
 {
+    struct hold h;
+    zoo_op_t check;
     begin();
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_RC(pdk_mutex_trylock(locks[0]), 0);
-    CHECK(nodes_are(1));
-    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    end();
-}
-
-static void a_guard_for_each_path(void)
-{
-    zoo_op_t checks[N_PATHS];
-    zoo_op_result_t results[N_PATHS];
-    begin();
-    CHECK_RC(pdk_lock_guard(locks[0], 0, &checks[0]), PDK_EPERM);
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    for (unsigned i = 0; i < N_PATHS; i++)
-        CHECK_RC(pdk_lock_guard(locks[0], i, &checks[i]), 0);
-    CHECK_RC(pdk_lock_guard(locks[0], N_PATHS, &checks[0]), PDK_EINVAL);
-    CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZOK);
-    CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    CHECK_EQ(zoo_multi(fixture.zh, N_PATHS, checks, results), ZNONODE);
-    end();
-}
-
-/* --- asynchronously ---------------------------------------------------------------------------------------------- */
-
-/* It knows each path, in the order given. */
-static void check_handle(const struct want *w, pdk_mutex *m)
-{
-    struct zoo_op check;
-    int64_t token = 0;
-    char node[64];
-    CHECK_EQ(pdk_grant_state(w->grant), PDK_HELD);
-    CHECK_EQ(pdk_lock_state(m), PDK_FREE);
-    CHECK_EQ(pdk_grant_count(w->grant), N_PATHS);
-    CHECK_RC(pdk_grant_token(w->grant, &token, NULL), 0);
-    CHECK(token > 0 && pdk_grant_valid_ms(w->grant) > 0);
-    for (unsigned i = 0; i < N_PATHS; i++) {
-        const char *path = pdk_lock_path(m, i);
-        CHECK(pdk_grant_node(w->grant, i, node, sizeof node) > 0);
-        CHECK(strlen(node) > 0 && fixture_find(path, node)[0] != '\0');
-        CHECK_RC(pdk_grant_guard(w->grant, i, &check), 0);
+    for (int i = 0; i < 2; i++) { /* the paths of the second are not sorted */
+        want(&h, locks[i]);
+        CHECK_WITHIN(LONG_MS, is(&h, 0));
+        CHECK(nodes_are(1));
+        CHECK_EQ(pdk_grant_count(h.grant), N_PATHS);
+        for (unsigned k = 0; k < N_PATHS; k++) {
+            CHECK_EQ(zoo_exists(fixture.zh, hold_node(&h, k), 0, NULL), ZOK);
+            CHECK_RC(hold_guard(&h, k, &check), 0);
+            CHECK_STR(check.check_op.path, hold_node(&h, k));
+        }
+        CHECK_RC(hold_guard(&h, N_PATHS, &check), PDK_EINVAL);
+        CHECK_RC(hold_release(&h), 0);
     }
-    CHECK_RC(pdk_grant_guard(w->grant, N_PATHS, &check), PDK_EINVAL);
-}
-
-static void without_waiting(void)
-{
-    struct want first, second, third, try, gone;
-    begin();
-    want(&first, locks[0]);
-    CHECK_WITHIN(LONG_MS, is(&first, 0));
-    want(&second, locks[0]);
-    want(&third, locks[1]);
-    CHECK_WITHIN(LONG_MS, nodes_are(3));
-    CHECK_RC(pdk_lock_free(locks[0]), PDK_EBUSY);
-    CHECK_RC(pdk_grant_cancel(second.grant), 0);
-    CHECK_WITHIN(LONG_MS, is(&second, PDK_ECANCELED) && nodes_are(2));
-    CHECK(is(&third, 1));
-    atomic_store(&try.told, 1);
-    CHECK_RC(pdk_mutex_lock_async(locks[2], 0, told, &try, &try.grant), 0);
-    CHECK_WITHIN(LONG_MS, is(&try, PDK_EBUSY));
-    CHECK_RC(pdk_grant_release_async(try.grant, NULL, NULL), PDK_EPERM);
-    CHECK_RC(pdk_grant_release(second.grant), PDK_EPERM);
-    check_handle(&first, locks[0]);
-    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
-    atomic_store(&gone.told, 1);
-    CHECK_RC(pdk_grant_release_async(first.grant, told, &gone), 0);
-    CHECK_WITHIN(LONG_MS, is(&gone, 0) && is(&third, 0));
-    check_handle(&third, locks[1]); /* its paths are not sorted */
-    CHECK_RC(pdk_grant_release(third.grant), 0);
-    end();
-}
-
-static void a_nested_unlock_without_waiting(void)
-{
-    struct want gone;
-    begin();
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    atomic_store(&gone.told, 1);
-    CHECK_RC(pdk_mutex_unlock_async(locks[0], told, &gone), 0);
-    CHECK_WITHIN(LONG_MS, is(&gone, 0));
-    CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
-    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), 0);
-    CHECK_WITHIN(LONG_MS, nodes_are(0));
-    CHECK_RC(pdk_mutex_unlock_async(locks[0], NULL, NULL), PDK_EPERM);
     end();
 }
 
 /* --- loss -------------------------------------------------------------------------------------------------------- */
-
-static _Atomic int64_t lost_token;
-
-static void note_lost(pdk_mutex *m, const pdk_event *event, void *arg)
-{
-    (void)m, (void)arg;
-    if (event->state == PDK_LOST)
-        lost_token = event->token;
-}
-
-static void one_path_lost_is_all_lost(void)
-{
-    int64_t token;
-    char node[64];
-    zoo_op_t check;
-    begin();
-    lost_token = 0;
-    CHECK_RC(pdk_lock_on_event(locks[0], note_lost, NULL), 0);
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
-    pdk_lock_node(locks[0], 1, node, sizeof node);
-    fixture_delete_below(pdk_lock_path(locks[0], 1), node);
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
-    CHECK_WITHIN(LONG_MS, lost_token == token);
-    CHECK_EQ(pdk_lock_valid_ms(locks[0]), 0);
-    CHECK_RC(pdk_lock_guard(locks[0], 0, &check), PDK_ELOST);
-    CHECK_RC(pdk_mutex_lock(locks[0]), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
-    end();
-}
 
 static atomic_int n_warned;
 
@@ -330,7 +203,7 @@ static void what_is_lost_keeps_its_other_nodes(void)
 /* The node that is made anew would stand behind others that stand behind its companions: so all are made anew. */
 static void one_node_deleted_while_it_waits(void)
 {
-    struct want second, third;
+    struct hold second, third;
     char node[64];
     begin();
     CHECK_RC(pdk_mutex_lock(locks[0]), 0);
@@ -351,24 +224,6 @@ static void one_node_deleted_while_it_waits(void)
     CHECK(is(&second, 1));
     CHECK_RC(pdk_grant_release(third.grant), 0);
     CHECK_WITHIN(LONG_MS, is(&second, 0));
-    CHECK_RC(pdk_grant_release(second.grant), 0);
-    end();
-}
-
-static void an_ended_session(void)
-{
-    struct want second;
-    begin();
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    want(&second, locks[1]);
-    CHECK_WITHIN(LONG_MS, nodes_are(2));
-    fixture_expire(pdk__client_zh(clients[1]));
-    CHECK_WITHIN(LONG_MS, pdk_client_state(clients[1]) == PDK_SESSION_CONNECTED && nodes_are(2));
-    CHECK(is(&second, 1));
-    fixture_expire(pdk__client_zh(clients[0]));
-    CHECK_WITHIN(LONG_MS, pdk_lock_state(locks[0]) == PDK_LOST);
-    CHECK_WITHIN(LONG_MS, is(&second, 0));
-    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
     CHECK_RC(pdk_grant_release(second.grant), 0);
     end();
 }
@@ -397,27 +252,13 @@ static void paths_that_are_missing(void)
     end();
 }
 
-static int requests(int op)
-{
-    int n = 0;
-    for (int i = 0; i < fixture.e->n; i++)
-        n += pdk__proxy_requests(fixture.e->proxy[i], op);
-    return n;
-}
-
-static void reset_counters(void)
-{
-    for (int i = 0; i < fixture.e->n; i++)
-        pdk__proxy_reset_counters(fixture.e->proxy[i]);
-}
-
 /* The paths are there from then on. */
 static void begin_again(void)
 {
     begin();
     CHECK_RC(pdk_mutex_lock(locks[0]), 0);
     CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    reset_counters();
+    fixture_each_proxy(pdk__proxy_reset_counters);
 }
 
 /* The requests of one lock, and of its release: each is one write. */
@@ -426,13 +267,13 @@ static void one_transaction(void)
     enum { DELETE = 2, EXISTS = 3, LIST = 8 };
     begin_again();
     CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    CHECK_EQ(requests(MULTI), 1);
-    CHECK_EQ(requests(EXISTS), 1);
-    CHECK_EQ(requests(LIST), N_PATHS);
+    CHECK_EQ(fixture_requests(MULTI), 1);
+    CHECK_EQ(fixture_requests(EXISTS), 1);
+    CHECK_EQ(fixture_requests(LIST), N_PATHS);
     CHECK_RC(pdk_mutex_unlock(locks[0]), 0);
-    CHECK_EQ(requests(MULTI), 2);
-    CHECK_EQ(requests(DELETE), 0);
-    CHECK_EQ(requests(LIST), N_PATHS);
+    CHECK_EQ(fixture_requests(MULTI), 2);
+    CHECK_EQ(fixture_requests(DELETE), 0);
+    CHECK_EQ(fixture_requests(LIST), N_PATHS);
     end();
 }
 
@@ -552,7 +393,7 @@ static void refused_again_and_again(void)
 /* ZooKeeper's client frees its caller's memory when its session has ended before the call. */
 static void sessions_that_end_all_the_time(void)
 {
-    struct want w;
+    struct hold w;
     begin();
     for (int i = 0; i < 10; i++) {
         want(&w, locks[0]);
@@ -567,7 +408,7 @@ static void sessions_that_end_all_the_time(void)
 
 /* --- requests that are wrong ------------------------------------------------------------------------------------- */
 
-static void wrong_requests(void)
+static void wrong_paths(void)
 {
     pdk_mutex *m = NULL;
     begin();
@@ -578,7 +419,6 @@ static void wrong_requests(void)
     CHECK_RC(pdk_mutex_new_several(&m, clients[0], twice, 3, NULL), PDK_EINVAL);
     CHECK_RC(pdk_mutex_new_several(&m, clients[0], many, PDK_MUTEX_PATHS_MAX + 1, NULL), PDK_EINVAL);
     CHECK_RC(pdk_mutex_new_several(&m, clients[0], bad, 2, NULL), PDK_EPATH);
-    CHECK_RC(pdk_mutex_new_several(NULL, clients[0], twice, 1, NULL), PDK_EINVAL);
     pdk_lock_options *o = pdk_lock_options_new();
     char *data = calloc(1, 65536);
     CHECK_RC(pdk_lock_options_set_data(o, data, 65536), 0);
@@ -596,10 +436,6 @@ static void wrong_requests(void)
         fixture_delete_all(names[i]);
     free(data);
     pdk_lock_options_free(o);
-    CHECK_RC(pdk_mutex_lock(NULL), PDK_EINVAL);
-    CHECK_EQ(pdk_lock_state(NULL), PDK_FREE);
-    CHECK_RC(pdk_mutex_lock_async(locks[0], 0, told, NULL, NULL), PDK_EINVAL);
-    CHECK(pdk_lock_path(locks[0], N_PATHS) == NULL);
     end();
 }
 
@@ -643,34 +479,16 @@ static void it_is_asked_back(void)
     end();
 }
 
-static void a_closed_client_ends_all(void)
-{
-    struct want second;
-    begin();
-    CHECK_RC(pdk_mutex_lock(locks[0]), 0);
-    want(&second, locks[0]);
-    CHECK_WITHIN(LONG_MS, nodes_are(2));
-    CHECK_RC(pdk_client_close(clients[0]), 0);
-    CHECK(is(&second, PDK_ECLOSED));
-    CHECK_RC(pdk_mutex_unlock(locks[0]), PDK_ELOST);
-    end();
-}
-
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"all paths are held, and one token names them", all_paths_are_held},
+        {"all paths are held, in whatever order they were given", all_paths_are_held},
         {"one path keeps it waiting, and a try leaves nothing", one_path_keeps_it_waiting},
         {"they do not wait for each other, in whatever order they name the paths", they_do_not_wait_for_each_other},
-        {"a thread enters again", a_thread_enters_again},
-        {"there is a guard for each path", a_guard_for_each_path},
-        {"lock, cancel and unlock without waiting", without_waiting},
-        {"a nested unlock without waiting", a_nested_unlock_without_waiting},
-        {"one path lost, and all are lost", one_path_lost_is_all_lost},
+        {"a handle knows each path, in the order given", a_handle_knows_each_path},
         {"a lost multi-lock keeps its other nodes until it is unlocked, and the log warns",
          what_is_lost_keeps_its_other_nodes},
         {"one node deleted while it waits, and it queues again everywhere", one_node_deleted_while_it_waits},
-        {"an ended session loses it, and who waits begins again", an_ended_session},
         {"paths that are missing are made, as containers", paths_that_are_missing},
         {"one transaction, and no search", one_transaction},
         {"a transaction whose answer is lost is found", a_lost_answer},
@@ -680,10 +498,9 @@ int main(int argc, char **argv)
         {"a path that is refused is named", a_refused_path},
         {"refused again and again, it leaves nothing behind", refused_again_and_again},
         {"sessions that end all the time", sessions_that_end_all_the_time},
-        {"wrong requests are refused", wrong_requests},
+        {"wrong paths are refused", wrong_paths},
         {"one path is a mutex", one_path},
         {"it is asked back", it_is_asked_back},
-        {"a closed client ends all", a_closed_client_ends_all},
         {0}};
     return fixture_main(argc, argv, "multilock", tests, ON_ONE | ON_THREE);
 }

@@ -7,45 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- cancel ------------------------------------------------------------------------------------------------------ */
-
-static void cancelled_in_queue(void)
-{
-    struct request middle, last;
-    fixture_begin();
-    struct peer a = peer_new(0), b = peer_new(0), c = peer_new(0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    request_queued(&middle, &b, PDK_FOREVER, 2);
-    request_queued(&last, &c, PDK_FOREVER, 3);
-    for (int i = 0; i < 3; i++)
-        CHECK_RC(pdk_grant_cancel(middle.grant), 0);
-    request_told(&middle, PDK_ECANCELED);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 2);
-    CHECK_RC(pdk_grant_cancel(middle.grant), 0);
-    CHECK_EQ(last.n_told, 0);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    request_end(&last, 0);
-    request_end(&middle, PDK_ECANCELED);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    peer_free(&a);
-    peer_free(&b);
-    peer_free(&c);
-}
-
-static void cancelled_too_late(void)
-{
-    struct request w;
-    fixture_begin();
-    struct peer a = peer_new(0);
-    request_queued(&w, &a, PDK_FOREVER, 1);
-    request_told(&w, 0);
-    CHECK_RC(pdk_grant_cancel(w.grant), 0);
-    CHECK_EQ(pdk_grant_state(w.grant), PDK_HELD);
-    CHECK_EQ(fixture_nodes(), 1);
-    request_end(&w, 0);
-    peer_free(&a);
-}
-
 static atomic_int n_lost;
 
 static void note_lost(pdk_mutex *m, const pdk_event *event, void *arg)
@@ -89,40 +50,6 @@ static void each_grant_has_its_handle(void)
     CHECK_EQ(fixture_nodes(), 1);
     CHECK_RC(pdk_grant_release(held.grant), 0);
     CHECK_EQ(fixture_nodes(), 0);
-    peer_free(&a);
-    peer_free(&b);
-}
-
-/* As fast as it was asked for: it may have been granted, or not; what counts is one answer and no node. */
-static void cancelled_at_once(void)
-{
-    static struct request wants[50];
-    fixture_begin();
-    struct peer a = peer_new(0);
-    for (int i = 0; i < 50; i++) {
-        struct request *w = &wants[i];
-        request_now(w, &a, PDK_FOREVER);
-        CHECK_RC(pdk_grant_cancel(w->grant), 0);
-        CHECK_WITHIN(LONG_MS, w->n_told > 0);
-        CHECK(w->rc == 0 || w->rc == PDK_ECANCELED);
-        request_end(w, w->rc);
-    }
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    for (int i = 0; i < 50; i++)
-        CHECK_EQ(wants[i].n_told, 1);
-    peer_free(&a);
-}
-
-static void times_out(void)
-{
-    struct request w;
-    fixture_begin();
-    struct peer a = peer_new(0), b = peer_new(0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    request_now(&w, &b, 200);
-    request_end(&w, PDK_ETIMEDOUT);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 1);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     peer_free(&a);
     peer_free(&b);
 }
@@ -180,6 +107,8 @@ static void dispatched(void)
     struct peer a = dispatching_peer();
     int fd = pdk_client_fd(a.client);
     CHECK(fd >= 0);
+    CHECK_EQ(pdk_client_dispatch(a.client), 0);
+    CHECK(!readable(fd, 0));
     n_calls = 0;
     CHECK_RC(pdk_mutex_lock_async(a.mutex, PDK_FOREVER, note_call, &a, &grant), 0);
     CHECK(readable(fd, LONG_MS));
@@ -260,77 +189,6 @@ static void check_change(int i, pdk_state state, int64_t token)
     CHECK_EQ(changes[i].token, token);
 }
 
-/* Its connection ends, then its session: SUSPECT, HELD, SUSPECT, LOST. */
-static void states_in_order(void)
-{
-    fixture_begin();
-    struct peer a = peer_proxied();
-    atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_lock_on_event(a.mutex, note_change, NULL), 0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = peer_token(&a);
-    pdk__proxy_cut(a.proxy);
-    check_change(0, PDK_SUSPECT, token);
-    check_change(1, PDK_HELD, token);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
-    clientid_t id = *zoo_client_id(pdk__client_zh(a.client));
-    pdk__proxy_refuse(a.proxy, true);
-    pdk__proxy_cut(a.proxy);
-    check_change(2, PDK_SUSPECT, token);
-    pdk__zk_end_session(pdk__server_port(fixture.e->server[0]), &id);
-    pdk__proxy_refuse(a.proxy, false);
-    check_change(3, PDK_LOST, token);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_LOST);
-    CHECK_EQ(peer_token(&a), token);
-    CHECK_RC(pdk_mutex_lock(a.mutex), PDK_ELOST);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), PDK_ELOST);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK_EQ(n_changes, 4); /* a grant and an unlock are not reported as changes to the caller that asked */
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    peer_free(&a);
-}
-
-static void check_polled(pdk_mutex *m, pdk_state state, int64_t token)
-{
-    struct pollfd p = {.fd = pdk_lock_fd(m), .events = POLLIN};
-    pdk_event event = {0};
-    CHECK_EQ(poll(&p, 1, LONG_MS), 1);
-    CHECK_EQ(pdk_lock_next_event(m, &event), 1);
-    CHECK_EQ(event.kind, PDK_EVENT_STATE);
-    CHECK_EQ(event.state, state);
-    CHECK_EQ(event.token, token);
-}
-
-/* Through the descriptor, next to the callback; and without one. */
-static void states_polled(void)
-{
-    pdk_event event;
-    fixture_begin();
-    struct peer a = peer_proxied();
-    atomic_store(&n_changes, 0);
-    CHECK_RC(pdk_lock_on_event(a.mutex, note_change, NULL), 0);
-    struct pollfd p = {.fd = pdk_lock_fd(a.mutex), .events = POLLIN};
-    CHECK(p.fd >= 0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t token = peer_token(&a);
-    CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_EQ(pdk_lock_next_event(a.mutex, &event), 0);
-    pdk__proxy_cut(a.proxy);
-    check_polled(a.mutex, PDK_SUSPECT, token);
-    check_polled(a.mutex, PDK_HELD, token);
-    check_change(0, PDK_SUSPECT, token);
-    check_change(1, PDK_HELD, token);
-    CHECK_EQ(poll(&p, 1, 0), 0);
-    CHECK_RC(pdk_lock_on_event(a.mutex, NULL, NULL), 0);
-    CHECK_RC(pdk_client_close(a.client), 0);
-    check_polled(a.mutex, PDK_LOST, token);
-    CHECK_EQ(pdk_lock_next_event(a.mutex, &event), 0);
-    CHECK_EQ(n_changes, 2);
-    CHECK_RC(pdk_lock_next_event(a.mutex, NULL), PDK_EINVAL);
-    peer_free(&a);
-}
-
 /* Both have happened when the first is reported. */
 static void states_that_waited(void)
 {
@@ -359,15 +217,9 @@ int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
         {"of two grants of one object each has its handle", each_grant_has_its_handle},
-        {"a lock cancelled in the queue is told so once, and its node goes", cancelled_in_queue},
-        {"a cancel after the grant changes nothing", cancelled_too_late},
-        {"a cancel at once ends in one answer and no node", cancelled_at_once},
-        {"an asynchronous lock times out, and its node goes", times_out},
         {"callbacks run when the caller dispatches, and only then", dispatched},
         {"callbacks run on the library's thread otherwise", library_thread},
-        {"changes of state are told in order", states_in_order},
         {"changes of state that waited are told in order, too", states_that_waited},
-        {"changes can be polled for, in order, in an open client and a closed one", states_polled},
         {0},
     };
     return fixture_main(argc, argv, "mutex async", tests, ON_ONE);

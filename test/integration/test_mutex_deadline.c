@@ -162,32 +162,6 @@ static void paused_in_queue(void) { while_away(true, pause_server, resume_server
 
 static void paused_before(void) { while_away(false, pause_server, resume_server); }
 
-static void note(int rc, void *arg) { atomic_store((_Atomic int *)arg, rc); }
-
-/* Both ways to unlock have an end: one session timeout. The node goes when the server goes on. */
-static void paused_at_unlock(void)
-{
-    static _Atomic int told;
-    fixture_begin();
-    for (int later = 0; later < 2; later++) {
-        waiter = peer_new(5000); /* another one: what the first pause has done to its session is not the question */
-        CHECK_RC(pdk_mutex_lock(waiter.mutex), 0);
-        pause_server();
-        if (later) {
-            atomic_store(&told, 1);
-            CHECK_RC(pdk_mutex_unlock_async(waiter.mutex, note, (void *)&told), 0);
-            CHECK_WITHIN(LONG_MS, atomic_load(&told) != 1);
-            CHECK_RC(atomic_load(&told), PDK_EUNKNOWN);
-        } else {
-            CHECK_RC(pdk_mutex_unlock(waiter.mutex), PDK_EUNKNOWN);
-        }
-        CHECK_EQ(pdk_lock_state(waiter.mutex), PDK_FREE);
-        resume_server();
-        wait_for_nodes(0);
-        peer_free(&waiter);
-    }
-}
-
 /* The lock is free: the create that the paused server has received is done when it goes on, and undone. */
 static void paused_uncontended(void)
 {
@@ -233,7 +207,6 @@ int main(int argc, char **argv)
         {"a timed lock is back in time though those ahead leave one by one", queue_moves},
         {"a timed lock is back in time when the server stopped while it waited", stopped_in_queue},
         {"a timed lock is back in time when the server stopped before", stopped_before},
-        {"an unlock that no server confirms ends all the same, now or later", paused_at_unlock},
         {"a timed lock that gave up on a paused server leaves no node", paused_uncontended},
         {"a timed lock is back in time when no server ever answered", nobody_answers},
         {0},

@@ -6,46 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* --- two sessions ------------------------------------------------------------------------------------------------ */
-
-static void two_sessions(void)
-{
-    fixture_begin();
-    struct peer a = peer_new(0), b = peer_new(0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    CHECK_RC(pdk_mutex_trylock(b.mutex), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_timedlock(b.mutex, 0), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_timedlock(b.mutex, 300), PDK_ETIMEDOUT);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_HELD);
-    CHECK_EQ(pdk_lock_state(b.mutex), PDK_FREE);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    CHECK_EQ(pdk_lock_state(a.mutex), PDK_FREE);
-    /* Within: the server of B may not have heard yet. */
-    CHECK_WITHIN(LONG_MS, pdk_mutex_trylock(b.mutex) == 0);
-    CHECK_RC(pdk_mutex_trylock(a.mutex), PDK_EBUSY);
-    CHECK_RC(pdk_mutex_unlock(b.mutex), 0);
-    CHECK_WITHIN(LONG_MS, fixture_nodes() == 0);
-    peer_free(&a);
-    peer_free(&b);
-}
-
-static void hands_over(void)
-{
-    struct request w;
-    fixture_begin();
-    struct peer a = peer_new(0), b = peer_new(0);
-    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    int64_t first = peer_token(&a);
-    request_queued(&w, &b, PDK_FOREVER, 2);
-    CHECK_EQ(w.n_told, 0);
-    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
-    request_told(&w, 0);
-    CHECK_LAW(request_token(&w) > first);
-    request_end(&w, 0);
-    peer_free(&a);
-    peer_free(&b);
-}
-
 enum { N_WAITERS = 6 };
 
 static void in_order(void)
@@ -168,8 +128,6 @@ static void ten_processes(void)
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
-        {"two sessions never hold at once", two_sessions},
-        {"a release hands over", hands_over},
         {"waiters are served in order", in_order},
         {"ten threads of one object hold one at a time, with rising tokens", ten_threads},
         {"ten processes hold one at a time for a thousand rounds, with rising tokens", ten_processes},

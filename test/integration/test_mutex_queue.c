@@ -8,14 +8,6 @@ enum { EVENT_DELETED = 2, CHILD_SESSION_MS = 3000, N_WAITERS = 6 };
 
 static void wait_for_nodes(int n) { CHECK_WITHIN(LONG_MS, fixture_nodes() == n); }
 
-/* All that the servers had to tell P when this is called has arrived, at its proxy at least. */
-static void flush(struct peer *p)
-{
-    pdk_contender_list *list;
-    CHECK_RC(pdk_contenders(p->client, fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
-    pdk_contender_list_free(list);
-}
-
 /* --- processes that are killed ----------------------------------------------------------------------------------- */
 
 /* In a process of its own: ask for the lock, and hold on to it for good. */
@@ -124,7 +116,7 @@ static void middle_gone_before_watched(void)
     pdk__proxy_release(c.proxy, held);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_LIST) > lists &&
                               pdk__proxy_replies(c.proxy, PDK__OP_GET) >= gets + 3);
-    flush(&c);
+    fixture_settle(&c.client, 1);
     CHECK_EQ(last.n_told, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
     request_end(&last, 0);
@@ -139,15 +131,15 @@ static void middle_gone_before_watched(void)
 static struct peer peers[N_WAITERS + 1];
 static struct request wants[N_WAITERS + 1];
 
-/* The peers from FIRST on got no event, and sent no request but the flush. */
+/* The peers from FIRST on got no event, and sent no request but the listing that settles. */
 static void check_quiet(int first)
 {
     for (int i = first; i <= N_WAITERS; i++) {
-        flush(&peers[i]);
+        fixture_settle(&peers[i].client, 1);
         CHECK_EQ(pdk__proxy_events(peers[i].proxy, 0, NULL), 0);
         CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_CREATE2), 0);
         CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_LIST), 0);
-        CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_LIST2), 1); /* the flush */
+        CHECK_EQ(pdk__proxy_requests(peers[i].proxy, PDK__OP_LIST2), 1); /* which settles */
     }
 }
 
@@ -162,7 +154,7 @@ static void release(int i)
     if (i == N_WAITERS)
         return;
     request_told(&wants[i + 1], 0);
-    flush(&peers[i + 1]);
+    fixture_settle(&peers[i + 1].client, 1);
     CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, EVENT_DELETED, node), 1);
     CHECK_EQ(pdk__proxy_events(peers[i + 1].proxy, 0, NULL), 1);
     check_quiet(i + 2);
@@ -201,7 +193,7 @@ static void quiet_departure(void)
     CHECK_WITHIN(LONG_MS, pdk__proxy_events(peers[3].proxy, 0, NULL) == 1);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(peers[3].proxy, PDK__OP_GET) == 1);
     check_quiet(4);
-    flush(&peers[1]);
+    fixture_settle(&peers[1].client, 1);
     CHECK_EQ(pdk__proxy_events(peers[1].proxy, 0, NULL), 0);
     for (int i = 0; i <= N_WAITERS; i++)
         if (i != 2)

@@ -22,8 +22,6 @@ static struct told {
 } told[32];
 static atomic_int n_told;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void note(const char *id, int64_t token, void *arg)
 {
     int n = n_told;
@@ -420,7 +418,5 @@ int main(int argc, char **argv)
         {"nonsense is refused", arguments},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "observer", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "observer", tests, ON_ONE);
 }

@@ -1,6 +1,6 @@
 /* The read/write lock: who holds at once, in which order, what a thread may take beside what it has. */
+#include "test/integration/kinds.h"
 #include "test/lib/dice.h"
-#include "test/lib/fixture.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,40 +34,19 @@ static void end(void)
 
 /* --- requests that wait ------------------------------------------------------------------------------------------ */
 
-struct want {
-    pdk_grant *grant;
-    atomic_int told; /* 1 until the callback, then its code */
-};
-
-static void told(int rc, void *arg) { atomic_store(&((struct want *)arg)->told, rc); }
-
-static bool granted(const struct want *w) { return atomic_load(&w->told) == 0; }
+static bool granted(struct hold *w) { return hold_told(w) == 0; }
 
 /* Behind N nodes, one of which may be the waiting one. */
-static void want(struct want *w, pdk_rwlock *l, bool write, int n_nodes)
+static void want(struct hold *w, pdk_rwlock *l, bool write, int n_nodes)
 {
-    atomic_store(&w->told, 1);
-    if (write)
-        CHECK_RC(pdk_rwlock_wrlock_async(l, PDK_FOREVER, told, w, &w->grant), 0);
-    else
-        CHECK_RC(pdk_rwlock_rdlock_async(l, PDK_FOREVER, told, w, &w->grant), 0);
+    hold_ask(w, &kinds[write ? WRITER : READER], l, PDK_FOREVER);
     CHECK_WITHIN(LONG_MS, fixture_nodes() == n_nodes);
 }
 
-/* All that the requests so far could cause has happened: a list that the same sessions ask for later is answered. */
-static void settle(void)
-{
-    for (int i = 0; i < N_PEERS; i++) {
-        pdk_contender_list *list;
-        CHECK_RC(pdk_contenders(clients[i], fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
-        pdk_contender_list_free(list);
-    }
-}
-
-static void finish(struct want *w)
+static void finish(struct hold *w)
 {
     CHECK_WITHIN(LONG_MS, granted(w));
-    CHECK_RC(pdk_grant_release(w->grant), 0);
+    CHECK_RC(hold_release(w), 0);
 }
 
 /* --- modes ------------------------------------------------------------------------------------------------------- */
@@ -106,14 +85,14 @@ static void a_writer_is_alone(void)
 /* Two threads' requests through one object contend as those of two processes do. */
 static void readers_of_one_object_share(void)
 {
-    struct want second, writer;
+    struct hold second, writer;
     begin();
     want(&second, locks[0], false, 1);
     CHECK_WITHIN(LONG_MS, granted(&second));
     CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 2);
     want(&writer, locks[0], true, 3);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&writer));
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), PDK_EPERM); /* the other is no thread's */
@@ -126,17 +105,17 @@ static void readers_of_one_object_share(void)
 
 static void a_reader_waits_for_a_waiting_writer(void)
 {
-    struct want writer, reader;
+    struct hold writer, reader;
     begin();
     CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
     want(&writer, locks[1], true, 2);
     want(&reader, locks[2], false, 3);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&writer) && !granted(&reader));
     CHECK_RC(pdk_rwlock_tryrdlock(locks[3]), PDK_EBUSY);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, granted(&writer));
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&reader));
     finish(&writer);
     finish(&reader);
@@ -146,13 +125,13 @@ static void a_reader_waits_for_a_waiting_writer(void)
 /* The writer waits for the nearest reader, and then for the one before it. */
 static void a_writer_waits_for_all_readers(void)
 {
-    struct want writer;
+    struct hold writer;
     begin();
     for (int i = 0; i < 3; i++)
         CHECK_RC(pdk_rwlock_rdlock(locks[i]), 0);
     want(&writer, locks[3], true, 4);
     for (int i = 2; i >= 0; i--) {
-        settle();
+        fixture_settle(clients, N_PEERS);
         CHECK(!granted(&writer));
         CHECK_RC(pdk_rwlock_unlock(locks[i]), 0);
     }
@@ -162,7 +141,7 @@ static void a_writer_waits_for_all_readers(void)
 
 static void a_writer_lets_all_readers_go_on(void)
 {
-    struct want readers[2], writer;
+    struct hold readers[2], writer;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
     want(&readers[0], locks[1], false, 2);
@@ -170,7 +149,7 @@ static void a_writer_lets_all_readers_go_on(void)
     want(&writer, locks[3], true, 4);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_WITHIN(LONG_MS, granted(&readers[0]) && granted(&readers[1]));
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&writer));
     finish(&readers[0]);
     finish(&readers[1]);
@@ -182,7 +161,7 @@ static void a_writer_lets_all_readers_go_on(void)
 
 static void a_thread_re_enters_while_a_writer_waits(void)
 {
-    struct want writer;
+    struct hold writer;
     begin();
     CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
     want(&writer, locks[1], true, 2);
@@ -223,14 +202,14 @@ static void another_thread_does_not_read_under_it(void)
 {
     pthread_t thread;
     void *rc;
-    struct want reader;
+    struct hold reader;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
     CHECK_EQ(pthread_create(&thread, NULL, try_to_read, locks[0]), 0);
     pthread_join(thread, &rc);
     CHECK_RC((int)(intptr_t)rc, PDK_EBUSY);
     want(&reader, locks[0], false, 2);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&reader));
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     finish(&reader);
@@ -289,7 +268,7 @@ static void the_read_lock_takes_the_writers_place(void)
 {
     char writer[64], reader[64];
     int64_t token, later;
-    struct want other, next;
+    struct hold other, next;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
     CHECK_RC(pdk_lock_token(locks[0], &token, NULL), 0);
@@ -298,7 +277,7 @@ static void the_read_lock_takes_the_writers_place(void)
     CHECK_RC(pdk_rwlock_tryrdlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 3);
     want(&other, locks[2], false, 4);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
     CHECK_EQ(fixture_nodes(), 3);
     CHECK_RC(pdk_rwlock_downgrade(locks[0]), 0);
@@ -307,7 +286,7 @@ static void the_read_lock_takes_the_writers_place(void)
     CHECK_STR(reader + strlen(reader) - 10, writer + strlen(writer) - 10);
     CHECK_RC(pdk_lock_token(locks[0], &later, NULL), 0);
     CHECK_EQ(later, token);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&next) && !granted(&other));
     CHECK_EQ(pdk_lock_state(locks[0]), PDK_HELD);
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
@@ -322,12 +301,12 @@ static void the_read_lock_takes_the_writers_place(void)
 
 static void readers_behind_the_writer_go_on(void)
 {
-    struct want other;
+    struct hold other;
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);
     want(&other, locks[1], false, 2);
     CHECK_RC(pdk_rwlock_rdlock(locks[0]), 0);
-    settle();
+    fixture_settle(clients, N_PEERS);
     CHECK(!granted(&other));
     CHECK_RC(pdk_rwlock_downgrade(locks[0]), 0); /* one level more of reading, and none of writing */
     CHECK_RC(pdk_rwlock_unlock(locks[0]), 0);
@@ -369,7 +348,7 @@ static void levels_are_given_back_in_their_order(void)
 /* The writer's node is deleted by another client, and that is not known yet: nothing shows that it held until then. */
 static void under_a_deleted_writer_there_is_no_read_lock(void)
 {
-    struct want next;
+    struct hold next;
     char writer[64];
     begin();
     CHECK_RC(pdk_rwlock_wrlock(locks[0]), 0);

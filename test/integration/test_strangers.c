@@ -10,8 +10,6 @@ static pdk_client *c;
 static pdk_mutex *m;
 static const char *path;
 
-static void setup(void) { fixture_open(NULL); }
-
 static void begin(void)
 {
     path = fixture_path();
@@ -236,7 +234,5 @@ int main(int argc, char **argv)
         {"a predecessor that may not even be watched is looked for at intervals", unwatchable},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "strangers", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "strangers", tests, ON_ONE);
 }

@@ -2,8 +2,6 @@
 #include "test/lib/fixture.h"
 #include <zookeeper/zookeeper.h>
 
-static void setup(void) { fixture_open(NULL); }
-
 static pdk_client *c;
 static const char *path;
 
@@ -131,7 +129,5 @@ int main(int argc, char **argv)
         {"an observer sees what happens", an_observer},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){.name = "throttled", .tests = tests, .setup = setup, .teardown = fixture_close});
+    return fixture_main(argc, argv, "throttled", tests, ON_ONE);
 }

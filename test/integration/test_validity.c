@@ -340,8 +340,6 @@ static void nonsense_is_refused(void)
     pdk_client_options_free(o);
 }
 
-static void open_fixture(void) { fixture_open(NULL); }
-
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -363,8 +361,6 @@ int main(int argc, char **argv)
          too_slow_is_told_without_a_deadline},
         {0},
     };
-    return pdk__test_main(
-        argc, argv,
-        &(struct pdk__test_suite){
-            .name = "validity", .setup = open_fixture, .teardown = fixture_close, .tests = tests, .proof = proof});
+    return fixture_run(argc, argv, &(struct pdk__test_suite){.name = "validity", .tests = tests, .proof = proof},
+                       ON_ONE);
 }

@@ -307,6 +307,42 @@ void fixture_expire(zhandle_t *zh)
     pdk__proxy_refuse(fixture.proxy, false);
 }
 
+void fixture_settle(pdk_client *const *clients, int n)
+{
+    for (int i = 0; i < n; i++) {
+        pdk_contender_list *list;
+        CHECK_RC(pdk_contenders(clients[i], fixture.path, PDK_CONTENDERS_ALL, LONG_MS, &list), 0);
+        pdk_contender_list_free(list);
+    }
+}
+
+/* --- all proxies ------------------------------------------------------------------------------------------------- */
+
+void fixture_each_proxy(void (*act)(pdk__proxy *p))
+{
+    for (int i = 0; i < fixture.e->n; i++)
+        act(fixture.e->proxy[i]);
+}
+
+int fixture_requests(int op)
+{
+    int n = 0;
+    for (int i = 0; i < fixture.e->n; i++)
+        n += pdk__proxy_requests(fixture.e->proxy[i], op);
+    return n;
+}
+
+static void refuse(pdk__proxy *p) { pdk__proxy_refuse(p, true); }
+static void admit(pdk__proxy *p) { pdk__proxy_refuse(p, false); }
+
+/* All refuse first: a client that is cut off tries the next. */
+void fixture_cut_off(bool cut)
+{
+    fixture_each_proxy(cut ? refuse : admit);
+    if (cut)
+        fixture_each_proxy(pdk__proxy_cut);
+}
+
 /* --- lockers ----------------------------------------------------------------------------------------------------- */
 
 static void *lock_and_unlock(void *arg)

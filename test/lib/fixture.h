@@ -90,6 +90,19 @@ void fixture_end(pdk_client *c, pdk_mutex *m);
 /* End the session of the handle, which does not know it yet and will be notified. */
 void fixture_expire(zhandle_t *zh);
 
+/* All that the requests of these clients so far could cause has happened: a list that each asks for later is answered. */
+void fixture_settle(pdk_client *const *clients, int n);
+
+/* --- all proxies ------------------------------------------------------------------------------------------------- */
+
+void fixture_each_proxy(void (*act)(pdk__proxy *p));
+
+/* The requests of OP since the counters were reset. */
+int fixture_requests(int op);
+
+/* Clients are cut off, and can reach no server; or can again. */
+void fixture_cut_off(bool cut);
+
 /* --- a thread that locks, and unlocks on request ----------------------------------------------------------------- */
 
 struct locker {
