@@ -102,8 +102,8 @@ int pdk_barrier_wait(pdk_barrier *b, int64_t timeout_ms);
 /*
  * Enter: create the member's node, and wait until COUNT members are there.
  *
- * The call returns 0 when COUNT members were there, or when a member that counted them has left word since this one
- * came: the node "ready".
+ * The call returns 0 when COUNT members were there, or once another member has created the node "ready" after this
+ * one came.
  * It waits TIMEOUT_MS milliseconds at most. PDK_FOREVER: no limit. 0: enter if this member makes them enough. The call
  * goes on through lost connections and new sessions, with a new node in a new session. When another client deletes the
  * node, the call finds that within a session timeout, and creates a new one. It is a cancellation point. A call that

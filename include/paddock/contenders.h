@@ -123,10 +123,10 @@ int64_t pdk_contender_list_number(const pdk_contender_list *list, pdk_list_prope
 /* A text: "" for a property that is a number. */
 const char *pdk_contender_list_text(const pdk_contender_list *list, pdk_list_property property);
 
-/* Does no contender ahead in LIST block this one? Then it holds the lock, or is about to: the first contender, each
- * reader that has only readers ahead, a writer beside the read lock that it took under its own, kazoo's first beside
- * all others, which it does not see, and a permit with fewer nodes ahead than PDK_CONTENDER_LIMIT, or where that is not
- * known. Junk among permits counts as one, ahead of all of them, and holds; elsewhere it is false for junk. */
+/* True if no contender ahead in LIST blocks this one: it holds the lock, or is about to. True for the first contender,
+ * each reader that has only readers ahead, a writer beside the read lock that it took under its own, kazoo's first
+ * beside all others, which it does not see, and a permit with fewer nodes ahead than PDK_CONTENDER_LIMIT, or where that
+ * is not known. Junk among permits counts as one, ahead of all of them, and holds; elsewhere it is false for junk. */
 bool pdk_contender_holds(const pdk_contender_list *list, size_t i);
 
 /* Does contender K block contender I? A mutex, a writer or a candidate waits for each contender ahead. A reader waits
@@ -145,35 +145,35 @@ typedef enum pdk_contender_property {
     PDK_CONTENDER_SEQUENCE, /* the sequence number; -1 for junk */
     PDK_CONTENDER_DIALECT,  /* a pdk_dialect: whose name the node has */
     PDK_CONTENDER_MODE,     /* a pdk_mode: how the contender holds the lock, or will hold it */
-    PDK_CONTENDER_SESSION, /* the session that owns the node; 0: it is not ephemeral, or this client may not look at it */
-    PDK_CONTENDER_TOKEN,   /* the node's czxid: the token of the grant that it has or will have, unless that is
+    PDK_CONTENDER_SESSION,  /* the session that owns the node; 0: it is not ephemeral, or may not be looked at */
+    PDK_CONTENDER_TOKEN,    /* the node's czxid: the token of the grant that it has or will have, unless that is
                                confirmed. 0: this client may not look at it */
     PDK_CONTENDER_SINCE_MS, /* when the node was created, in milliseconds since 1970 by the servers' clock */
     PDK_CONTENDER_REVOKED,  /* 1: it carries a request for revocation, by pdk_contender_revoke() or Curator's Revoker */
-    PDK_CONTENDER_READABLE, /* 1: the servers let this client look at the node, and read its data where there are any; or
-                               it was not read. Contenders must be able to READ the nodes of each other */
-    PDK_CONTENDER_DATA_OMITTED, /* how many bytes of the node's data are missing from pdk_contender_data(): they are over
+    PDK_CONTENDER_READABLE, /* 1: the servers let this client look at the node, and read its data if there are any;
+                               or it was not read. Contenders must be able to READ the nodes of each other */
+    PDK_CONTENDER_DATA_OMITTED,  /* how many bytes of the node's data pdk_contender_data() leaves out: they are over
                                    PDK_CONTENDER_DATA_MAX, over PDK_CONTENDERS_DATA_MAX with those before them, or the ACL
                                    does not permit to READ them. Also 0 when this client may not look at the node: the
                                    token is 0 then */
-    PDK_CONTENDER_PID,          /* by its identity; 0: unknown */
-    PDK_CONTENDER_THREAD,       /* likewise */
-    PDK_CONTENDER_CONFIRMED,    /* 1: its grants are confirmed (pdk_lock_options_set_confirmed()), by its identity.
+    PDK_CONTENDER_PID,           /* by its identity; 0: unknown */
+    PDK_CONTENDER_THREAD,        /* likewise */
+    PDK_CONTENDER_CONFIRMED,     /* 1: its grants are confirmed (pdk_lock_options_set_confirmed()), by its identity.
                                     Either all contenders of a path should confirm their grants, or none */
     PDK_CONTENDER_LOCK_DELAY_MS, /* its lock delay (pdk_lock_options_set_lock_delay_ms()), by its identity. Either all
                                     contenders of a path should have one, or none */
     PDK_CONTENDER_LIMIT, /* how many permits the semaphore has, by its identity; 0: not known, or it is none. All
                             contenders of a semaphore should have one limit */
-    PDK_CONTENDER_DEAD, /* 1: its process ran on this machine, and has ended; the servers keep the node until the session
-                            expires. 0 also where that is not proven: another machine, another PID namespace, no
+    PDK_CONTENDER_DEAD,  /* 1: its process ran on this machine, and has ended; the servers keep the node until the
+                            session expires. 0 also where that is not proven: another machine, another PID namespace, no
                             identity */
 
     /* Texts; the others than the name are by its identity. */
     PDK_CONTENDER_NAME, /* of the node, under the path */
     PDK_CONTENDER_HOST,
     PDK_CONTENDER_LABEL,
-    PDK_CONTENDER_MACHINE, /* where the number of the process counts: a text that two contenders share if they ran on one
-                              machine since it was started, in one PID namespace */
+    PDK_CONTENDER_MACHINE, /* where the number of the process counts: a text that two contenders share if they ran on
+                              one machine since it was started, in one PID namespace */
     PDK_CONTENDER_UNDER    /* the name of the node that paddock(1) held while it ran the contender's process, or an
                               ancestor of that. The holder of that node releases it when the process has ended */
 } pdk_contender_property;

@@ -3,9 +3,9 @@
  * take any of them. Each kind has a header of its own, with the verbs that lock and unlock.
  *
  * Caveats, first:
- *  - A lock in a network is a belief. It ends on this process's clock before the servers can give the lock to another,
- *    but a process that is stopped between its last look and its write, or a write on its way, can still land after
- *    that. Ask pdk_lock_valid_ms() before work that takes time, and pass pdk_lock_token() to a resource that refuses
+ *  - A lock in a network is a belief. It ends on this process's clock before the servers can give the lock to another.
+ *    Two writes can still arrive later: one that was sent before, and one of a process that was stopped after its
+ *    check. Ask pdk_lock_valid_ms() before work that takes time, and pass pdk_lock_token() to a resource that refuses
  *    tokens lower than one it has seen. Data in ZooKeeper itself are written safely in a transaction with
  *    pdk_lock_guard().
  *  - LOST is final for a grant: whatever the lock protected may be in other hands. Unlock (it answers PDK_ELOST), and

@@ -15,9 +15,9 @@
  *    not wait for a reader: give every lock a path of its own.
  *
  * Tokens: each grant has the number of its node's creation, so a later writer's token is larger than those of all who
- * held before it. Readers that hold at the same time have different tokens. A store that is to be safe remembers the
- * largest token of a writer that it has seen, and refuses what carries a smaller one, reads as well as writes. It does
- * not remember readers' tokens: a reader's may be larger than that of a writer that now goes on as a reader.
+ * held before it. Readers that hold at the same time have different tokens. A store keeps the largest writer's token
+ * that it has seen, and refuses reads and writes with a smaller one. It does not keep readers' tokens: a reader's may
+ * be larger than that of a writer that now goes on as a reader.
  */
 #ifndef PADDOCK_RWLOCK_H
 #define PADDOCK_RWLOCK_H

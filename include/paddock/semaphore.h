@@ -16,9 +16,9 @@
  *    asks for several permits collects them one by one. While it waits with a part of them, it can block all others.
  *
  * Tokens: each acquisition has one, which tells it from all others. Several acquisitions are valid at once, so a
- * resource cannot refuse a token because it is smaller than another; it can refuse a token that it was told is over.
- * With a limit of 1 the token is a fencing token as that of a mutex. With a larger one it does not even tell which
- * acquisition came first: a try can be granted before an older request hears of its last permit.
+ * resource cannot refuse a token because it is smaller than another; it can refuse the token of an acquisition whose
+ * end it was told. With a limit of 1 the token is a fencing token as that of a mutex. With a larger one it does not
+ * even tell which acquisition came first: a try can be granted before an older request hears of its last permit.
  */
 #ifndef PADDOCK_SEMAPHORE_H
 #define PADDOCK_SEMAPHORE_H

@@ -100,7 +100,7 @@ enum pdk__action_kind {
     PDK__ACT_DELETE,      /* delete our node: DELETED */
     /* to the client */
     PDK__ACT_STRAY, /* the create of `attempt` has left no node so far, and may still take effect: keep a stray */
-    PDK__ACT_RENEW, /* before a DELETE: the numbers of the path are near their end; delete it, too, if it is empty then */
+    PDK__ACT_RENEW, /* before a DELETE: the path's numbers are near their end; delete it, too, if it is empty then */
     /* to the caller */
     PDK__ACT_GRANTED, /* token */
     PDK__ACT_FAILED,  /* error; instead of GRANTED */

@@ -516,7 +516,7 @@ int pdk__wire_confirm(struct pdk__wire *wire, uint64_t op, const char *node, str
     return rc;
 }
 
-/* --- the record of a lock delay ------------------------------------------------------------------------------------ */
+/* --- the record of a lock delay ---------------------------------------------------------------------------------- */
 
 /* Any other data there are no client's record. */
 static const char *record_of(const char *value, int length, char name[PDK__NAME_MAX])

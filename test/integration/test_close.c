@@ -289,7 +289,8 @@ static bool takes_signals(const char *thread)
     return (mask & SIGNALS) != SIGNALS;
 }
 
-/* Threads that are not known, and would take a signal that a program may handle. With KNOW, they all are from now on. */
+/* Threads that are not known, and would take a signal that a program may handle. With KNOW, they all are from now
+ * on. */
 static int strangers(bool know)
 {
     DIR *dir = opendir("/proc/self/task");

@@ -261,8 +261,8 @@ static void limit(void)
 
 /* --- how many locks that is -------------------------------------------------------------------------------------- */
 
-/* Each held lock costs its path, a slash, the longest name and four bytes. The last one to be granted needed as much for
- * a predecessor. */
+/* Each held lock costs its path, a slash, the longest name and four bytes. The last one to be granted needed as much
+ * for a predecessor. */
 enum { BUDGET = 1000000, COST = 4000, HELD_MAX = BUDGET / COST - 1, PATH_LENGTH = COST - 50 };
 
 static struct {

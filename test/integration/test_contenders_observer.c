@@ -1,4 +1,5 @@
-/* Observers of contenders: they are notified of each that joins or leaves, whatever happens to the path or the session. */
+/* Observers of contenders: they are notified of each that joins or leaves, whatever happens to the path or the
+ * session. */
 #include "lib/zk/client.h"
 #include "test/lib/fixture.h"
 

@@ -257,8 +257,8 @@ static void singly(const struct kind *k)
 }
 
 /* Not every second cut can be made: the round may be over by then, or its request be lost with the first. The first
- * round of a path is long, and so is a recorded one: a third of its pairs is tried, in which every two requests and every
- * two acts occur. */
+ * round of a path is long, and so is a recorded one: a third of its pairs is tried, in which every two requests and
+ * every two acts occur. */
 static void in_pairs(const struct kind *k)
 {
     int n = measure(k), n_both = 0, n_runs = 0, step = k->fresh || k->recorded ? 3 : 1;

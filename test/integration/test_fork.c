@@ -58,8 +58,8 @@ static void begin(void)
     pdk__proxy_reset_counters(fixture.proxy);
 }
 
-/* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. The parent renews its
- * hold meanwhile, by reads and syncs of the root and deletes of a node that is not there. */
+/* Whatever a child did: nothing went over its parent's connection, and the parent has what it had. The parent renews
+ * its hold meanwhile, by reads and syncs of the root and deletes of a node that is not there. */
 static void end(void)
 {
     int renewal = pdk__proxy_requests(fixture.proxy, PDK__OP_EXISTS) +

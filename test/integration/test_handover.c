@@ -1070,8 +1070,8 @@ static void time_ends(void)
     end_idle();
 }
 
-/* The deadline of a request that was served says nothing of the time after it. The thread that lost the lock unlocks when
- * the lock is idle again. */
+/* The deadline of a request that was served says nothing of the time after it. The thread that lost the lock unlocks
+ * when the lock is idle again. */
 static void time_ends_after_a_deadline(void)
 {
     struct locker l;

@@ -82,8 +82,8 @@ static void idle(void)
     CHECK_RC(pdk_client_free(c), 0);
 }
 
-/* ROUND, often, leaves nothing; but the first makes the path, and all others leave no more than it. The server cleans up
- * after ended connections a little later. */
+/* ROUND, often, leaves nothing; but the first makes the path, and all others leave no more than it. The server cleans
+ * up after ended connections a little later. */
 static void leaves_nothing(void (*round)(void))
 {
     struct threads others = threads();

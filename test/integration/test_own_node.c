@@ -100,8 +100,8 @@ static void delete_both(const struct recorder *holder, const struct recorder *ro
     CHECK_EQ(zoo_multi(fixture.zh, 2, ops, results), ZOK);
 }
 
-/* The next in the queue, whose node is deleted in the same moment as the holder's: once both watch their nodes, there is
- * no grant on a deleted node. */
+/* The next in the queue, whose node is deleted in the same moment as the holder's: once both watch their nodes, there
+ * is no grant on a deleted node. */
 static void waiter_and_holder_at_once(void)
 {
     begin(2);

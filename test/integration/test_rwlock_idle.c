@@ -191,7 +191,8 @@ static void readers_cost_no_more_than_a_lock(void)
     end();
 }
 
-/* A listing of the client's own: its answer comes after every earlier event, and after every request that those caused. */
+/* A listing of the client's own: its answer comes after every earlier event, and after every request that those
+ * caused. */
 static void fence(void)
 {
     pdk_contender_list *list;

@@ -1,5 +1,5 @@
-/* TLS and SASL. Where ZooKeeper's client has neither, every setter refuses, and only that is tested. The server speaks TLS
- * and plain text on one port; the proxy before it carries bytes. Servers with bad certificates are openssl's. */
+/* TLS and SASL. Where ZooKeeper's client has neither, every setter refuses, and only that is tested. The server speaks
+ * TLS and plain text on one port; the proxy before it carries bytes. Servers with bad certificates are openssl's. */
 #include "lib/zk/client.h"
 #include "test/lib/fixture.h"
 #include "test/lib/program.h"

@@ -1,6 +1,7 @@
 /*
- * Servers send no event of a node that the session may not READ at that moment, and its watch is spent (CVE-2024-23944).
- * Whatever watches looks again within a session timeout, so it learns of the change once READ is given back.
+ * Servers send no event of a node that the session may not READ at that moment, and its watch is spent
+ * (CVE-2024-23944). Whatever watches looks again within a session timeout, so it learns of the change once READ is
+ * given back.
  */
 #include "test/lib/fixture.h"
 

@@ -44,7 +44,8 @@ static void hold_for_longer_than_a_session(void)
     }
 }
 
-/* Three requests in little more than half a tick, by default a quarter of the timeout: at most a dozen in one timeout. */
+/* Three requests in little more than half a tick, by default a quarter of the timeout: at most a dozen in one
+ * timeout. */
 static void renewed(void)
 {
     begin(fixture_options(LASTING_MS));

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A hold or a wait of less than a twentieth of LONG_SESSION_MS has no watch on its node: however slow this machine is. */
+/* A hold or a wait of less than a twentieth of LONG_SESSION_MS has no watch on its node: however slow this machine
+ * is. */
 enum { LONG_SESSION_MS = 600000, IDLE_SESSION_MS = 6000, IDLE_SESSIONS = 1 };
 
 /* Requests, those of them that a quorum logs, and packets: requests, replies and events of watches. No pings. */

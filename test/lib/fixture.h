@@ -90,7 +90,8 @@ void fixture_end(pdk_client *c, pdk_mutex *m);
 /* End the session of the handle, which does not know it yet and will be notified. */
 void fixture_expire(zhandle_t *zh);
 
-/* All that the requests of these clients so far could cause has happened: a list that each asks for later is answered. */
+/* All that the requests of these clients so far could cause has happened: a list that each asks for later is
+ * answered. */
 void fixture_settle(pdk_client *const *clients, int n);
 
 /* --- all proxies ------------------------------------------------------------------------------------------------- */

@@ -18,9 +18,9 @@ enum event {
     /* to lock; RC is the way (enum way), TOKEN the timeout in ms, -1 without; NODE is the recipe (lanes.h), "" a mutex;
      * SESSION how many nodes a grant has */
     ASKED,
-    GRANTED, /* TOKEN, SESSION, NODE, VALID_MS */
-    FAILED,  /* with RC */
-    QUESTION, /* pdk_lock_state() answered RC, then pdk_lock_valid_ms() VALID_MS; TOKEN is the grant's, SESSION its own */
+    GRANTED,  /* TOKEN, SESSION, NODE, VALID_MS */
+    FAILED,   /* with RC */
+    QUESTION, /* pdk_lock_state() answered RC, then pdk_lock_valid_ms() VALID_MS; TOKEN and SESSION are its */
     TOLD,     /* the state callback said RC, of the grant TOKEN */
     /* about to call unlock; RC 1: a leader yields, and stays a candidate; SESSION 1: the node may be there when it
      * returns, by the options of the lock */
@@ -44,8 +44,8 @@ enum event {
      * number in its process. */
     WRITING, /* about to send it */
     WROTE,   /* answered with RC (ZooKeeper's); VALID_MS is the version that it made */
-    PART, /* before GRANTED, of a grant with several nodes: NODE, in the lane RC; TOKEN is its own, 0 where it has none */
-    TURN, /* before GRANTED, where a node can have several owners: TOKEN is the number of the grant's turn */
+    PART,    /* before GRANTED, of a grant with several nodes: NODE, in the lane RC; TOKEN is its own, or 0 */
+    TURN,    /* before GRANTED, where a node can have several owners: TOKEN is the number of the grant's turn */
     N_EVENTS
 };
 

@@ -139,7 +139,7 @@ static void who_holds_is_proven_by_writes_at_a_steady_pace(void)
     CHECK(!t.s.lease_low);
 }
 
-/* --- a read, a sync and a write ------------------------------------------------------------------------------------ */
+/* --- a read, a sync and a write ---------------------------------------------------------------------------------- */
 
 static void syncs_prove_nothing(void)
 {

@@ -17,8 +17,8 @@
  *     by other              the node's owner is another session; by anew: the session after ours; by us: ours
  *     token 80, version 4   of the node, or of the record
  *     with-children         the node has children
- *     of watch              the answer is to the last watch. Otherwise it is to the last request. Of watch before: to the
- *                           watch before that; of another: to a request of another trace
+ *     of watch              the answer is to the last watch. Otherwise it is to the last request. Of watch before: to
+ *                           the watch before that; of another: to a request of another trace
  *
  * "pass 100" lets time pass and feeds nothing. "version 1" changes the version of the own node. A question is answered
  * behind its colon: "wakes" (in how many milliseconds, or never), "now", "believed" (for how many milliseconds the
