@@ -74,8 +74,7 @@ static void end(struct pdk__transaction *t)
     pdk__free(t->changes);
     pdk__free(t->ops);
     pdk__free(t->results);
-    pdk__request_untrack(&t->base);
-    pdk__free(t);
+    pdk__request_end(&t->base);
 }
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct pdk__transaction, base)); }
@@ -156,10 +155,9 @@ static bool fill(struct pdk__transaction *t, struct pdk__seat *seat)
 
 static struct pdk__transaction *begin(struct pdk__batch *batch, enum pdk__batch_wish wish)
 {
-    struct pdk__transaction *t = batch->client->zh != NULL ? pdk__alloc(sizeof *t) : NULL;
+    struct pdk__transaction *t = pdk__request_begin(batch->client, sizeof *t, forget);
     if (t == NULL)
         return NULL;
-    pdk__request_track(&t->base, batch->client, forget);
     t->base.writes = true;
     t->wish = wish;
     t->changes = pdk__alloc(batch->n * sizeof *t->changes);

@@ -43,21 +43,19 @@ static void forget(struct pdk__request *base);
 
 static struct look *begin(struct pdk__follower *f)
 {
-    struct look *look = f->client->zh != NULL ? pdk__alloc(sizeof *look) : NULL;
+    struct look *look = pdk__request_begin(f->client, sizeof *look, forget);
     if (look == NULL)
         return NULL;
     look->follower = f;
     f->asking = true;
     pdk__follower_ref(f);
-    pdk__request_track(&look->base, f->client, forget);
     return look;
 }
 
 static void end(struct look *look)
 {
     struct pdk__follower *f = look->follower;
-    pdk__request_untrack(&look->base);
-    pdk__free(look);
+    pdk__request_end(&look->base);
     pdk__follower_unref(f);
 }
 

@@ -51,8 +51,7 @@ static void end(struct question *q, int zrc)
     x->answered = true;
     x->zrc = zrc;
     pthread_cond_broadcast(&x->news);
-    pdk__request_untrack(&q->base);
-    pdk__free(q);
+    pdk__request_end(&q->base);
     unref(x);
 }
 
@@ -76,16 +75,16 @@ static int begin(struct pdk_client *c, struct question **out)
     if (c->zh == NULL)
         return PDK_EUNKNOWN;
     struct exchange *x = pdk__alloc(sizeof *x);
-    struct question *q = x != NULL ? pdk__alloc(sizeof *q) : NULL;
+    struct question *q = x != NULL ? pdk__request_begin(c, sizeof *q, forget) : NULL;
     if (q == NULL || pdk__cond_init(&x->news) != 0) {
-        pdk__free(q);
+        if (q != NULL)
+            pdk__request_end(&q->base);
         pdk__free(x);
         return PDK_ENOMEM;
     }
     x->client = c;
     x->refs = 2;
     q->exchange = x;
-    pdk__request_track(&q->base, c, forget);
     *out = q;
     return 0;
 }

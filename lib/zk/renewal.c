@@ -5,20 +5,12 @@
 #include "lib/zk/member.h"
 #include "lib/zk/request.h"
 
-static void end(struct pdk__request *r)
-{
-    pdk__request_untrack(r);
-    pdk__free(r->path);
-    pdk__free(r);
-}
-
 static struct pdk__request *begin(struct pdk_client *c, bool writes)
 {
-    struct pdk__request *r = c->zh != NULL ? pdk__alloc(sizeof *r) : NULL;
+    struct pdk__request *r = pdk__request_begin(c, sizeof *r, pdk__request_end);
     if (r == NULL)
         return NULL;
     assert(c->session.phase == PDK__SESSION_CONNECTED);
-    pdk__request_track(r, c, end);
     r->writes = writes;
     r->asked = true;
     return r;
@@ -28,7 +20,7 @@ static void answered(int zrc, const void *data)
 {
     struct pdk__request *r = (struct pdk__request *)data;
     struct pdk_client *c = pdk__request_arrive(r, zrc);
-    end(r);
+    pdk__request_end(r);
     pdk__request_depart(c);
 }
 
@@ -61,7 +53,7 @@ static void note_sent(struct pdk_client *c, struct pdk__request *r, int zrc)
     if (zrc == ZOK)
         return;
     if (r != NULL)
-        end(r);
+        pdk__request_end(r);
     pdk__client_session(c, &(struct pdk__session_event){.kind = PDK__SEV_UNASKED, .now_ms = pdk__now_ms()});
 }
 

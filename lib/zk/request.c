@@ -5,23 +5,30 @@
 #include "lib/zk/account.h"
 #include "lib/zk/member.h"
 
-void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *))
+void *pdk__request_begin(struct pdk_client *c, size_t size, void (*forget)(struct pdk__request *))
 {
-    assert(pdk__client_locked(c) && request->client == NULL);
+    assert(pdk__client_locked(c) && size >= sizeof(struct pdk__request));
+    struct pdk__request *request = c->zh != NULL ? pdk__alloc(size) : NULL;
+    if (request == NULL)
+        return NULL;
     request->client = c;
     request->forget = forget;
     request->sent_ms = pdk__now_ms();
     pdk__client_ref(c);
     pdk__list_append(&c->requests, &request->link);
+    return request;
 }
 
-void pdk__request_untrack(struct pdk__request *request)
+void pdk__request_end(struct pdk__request *request)
 {
-    assert(pdk__client_locked(request->client) && !pdk__list_empty(&request->link));
+    struct pdk_client *c = request->client;
+    assert(pdk__client_locked(c) && !pdk__list_empty(&request->link));
     pdk__list_remove(&request->link);
-    if (request->client->closing && pdk__list_empty(&request->client->requests))
-        pthread_cond_broadcast(&request->client->changed);
-    pdk__client_unref(request->client);
+    if (c->closing && pdk__list_empty(&c->requests))
+        pthread_cond_broadcast(&c->changed);
+    pdk__free(request->path);
+    pdk__free(request);
+    pdk__client_unref(c);
 }
 
 /* The codes that only a leader answers, once a quorum has agreed. Not "no auth": with enableEagerACLCheck the server
@@ -89,25 +96,16 @@ void pdk__request_drop_all(struct pdk_client *c)
 
 /* --- requests whose answers nobody waits for --------------------------------------------------------------------- */
 
-static void end(struct pdk__request *request)
-{
-    pdk__request_untrack(request);
-    pdk__free(request);
-}
-
 static struct pdk__request *begin(struct pdk_client *c)
 {
-    struct pdk__request *request = c->zh != NULL ? pdk__alloc(sizeof *request) : NULL;
-    if (request != NULL)
-        pdk__request_track(request, c, end);
-    return request;
+    return pdk__request_begin(c, sizeof(struct pdk__request), pdk__request_end);
 }
 
 static void unheard(int zrc, const void *data)
 {
     struct pdk__request *request = (struct pdk__request *)data;
     struct pdk_client *c = pdk__request_arrive(request, zrc);
-    end(request);
+    pdk__request_end(request);
     pdk__request_depart(c);
 }
 
@@ -121,7 +119,7 @@ void pdk__request_nothing(struct pdk_client *c)
 {
     struct pdk__request *request = begin(c);
     if (request != NULL && zoo_aexists(c->zh, "/", 0, nothing, request) != ZOK)
-        end(request);
+        pdk__request_end(request);
 }
 
 /* No node has this version: the delete is refused, by a quorum, once all writes before it are in our server's tree. */
@@ -133,7 +131,7 @@ bool pdk__request_flush(struct pdk_client *c, const char *path)
     request->writes = true;
     bool sent = zoo_adelete(c->zh, path, INT32_MIN, unheard, request) == ZOK;
     if (!sent)
-        end(request);
+        pdk__request_end(request);
     return sent;
 }
 
@@ -145,7 +143,7 @@ static void remove_watches(struct pdk_client *c, const char *path, ZooWatcherTyp
     assert(!c->adopted); /* the application may have watches on the same node */
     struct pdk__request *request = begin(c);
     if (request != NULL && zoo_aremove_all_watches(c->zh, path, type, 0, completion, request) != ZOK)
-        end(request);
+        pdk__request_end(request);
 }
 
 void pdk__request_unwatch(struct pdk_client *c, const char *path) { remove_watches(c, path, ZWATCHTYPE_DATA); }

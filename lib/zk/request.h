@@ -24,17 +24,18 @@ struct pdk__request {
     char *path;      /* the path of a delete; NULL: another request */
 };
 
-/* A request goes out: it holds its client from now on. */
-void pdk__request_track(struct pdk__request *request, struct pdk_client *c, void (*forget)(struct pdk__request *));
+/* A request that is to be sent: the head of a structure of SIZE bytes, which are zero. It holds its client. NULL: there
+ * is no handle, or no memory. */
+void *pdk__request_begin(struct pdk_client *c, size_t size, void (*forget)(struct pdk__request *request));
 
-/* It was not sent after all, or is being forgotten. */
-void pdk__request_untrack(struct pdk__request *request);
+/* It was not sent after all, is being forgotten, or its completion has done its work: it is freed, with its path. */
+void pdk__request_end(struct pdk__request *request);
 
 /* Its completion has come, with ZRC: lock, note the thread, and inform the session. Returns the client, to be passed
  * to pdk__request_depart. */
 struct pdk_client *pdk__request_arrive(struct pdk__request *request, int zrc);
 
-/* The completion has done its work: untrack, and unlock. The caller frees REQUEST, before. */
+/* The completion has done its work, and has ended the request: unlock. */
 void pdk__request_depart(struct pdk_client *c);
 
 /* The handle is closed, and its threads have ended: drop every request in flight. */

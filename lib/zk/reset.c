@@ -40,18 +40,16 @@ static void unref(struct reset *r)
 static void end(struct question *q)
 {
     unref(q->reset);
-    pdk__request_untrack(&q->base);
-    pdk__free(q);
+    pdk__request_end(&q->base);
 }
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct question, base)); }
 
 static struct question *begin(struct pdk_client *c, struct reset *r, bool writes)
 {
-    struct question *q = c->zh != NULL ? pdk__alloc(sizeof *q) : NULL;
+    struct question *q = pdk__request_begin(c, sizeof *q, forget);
     if (q == NULL)
         return NULL;
-    pdk__request_track(&q->base, c, forget);
     q->base.writes = writes;
     q->reset = r;
     r->refs++;

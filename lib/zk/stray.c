@@ -43,8 +43,7 @@ static void end(struct request *r)
     assert(r->entry == NULL || r->entry->asked == r);
     if (r->entry != NULL)
         r->entry->asked = NULL;
-    pdk__request_untrack(&r->base);
-    pdk__free(r);
+    pdk__request_end(&r->base);
 }
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct request, base)); }
@@ -52,13 +51,12 @@ static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct req
 static struct request *begin(struct pdk__stray_entry *entry, const struct pdk__action *action,
                              enum pdk__event_kind reply)
 {
-    struct request *r = entry->client->zh != NULL ? pdk__alloc(sizeof *r) : NULL;
+    struct request *r = pdk__request_begin(entry->client, sizeof *r, forget);
     if (r == NULL)
         return NULL;
     r->entry = entry;
     r->reply = reply;
     r->op = action->op;
-    pdk__request_track(&r->base, entry->client, forget);
     r->base.writes = action->kind == PDK__ACT_DELETE;
     if (entry->asked != NULL) /* a request from before a reconnect, still without an answer: do not wait for it */
         entry->asked->entry = NULL;

@@ -57,8 +57,7 @@ static void end(struct read *read)
     proceed(s);
     if (s->in_flight == 0)
         pthread_cond_broadcast(&s->news);
-    pdk__request_untrack(&read->base);
-    pdk__free(read);
+    pdk__request_end(&read->base);
     unref(s);
 }
 
@@ -78,7 +77,7 @@ static void forget(struct pdk__request *base)
 /* NULL when it cannot be sent; then the survey has the reason. */
 static struct read *begin(struct survey *s, struct pdk__listing_item *item, size_t bytes)
 {
-    struct read *read = s->client->zh != NULL ? pdk__alloc(sizeof *read) : NULL;
+    struct read *read = pdk__request_begin(s->client, sizeof *read, forget);
     if (read == NULL) {
         spoil(s, s->client->zh == NULL ? ZCONNECTIONLOSS : ZSYSTEMERROR);
         return NULL;
@@ -90,7 +89,6 @@ static struct read *begin(struct survey *s, struct pdk__listing_item *item, size
     s->refs++;
     s->in_flight++;
     s->bytes_in_flight += bytes;
-    pdk__request_track(&read->base, s->client, forget);
     return read;
 }
 

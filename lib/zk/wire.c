@@ -34,23 +34,21 @@ static void end(struct question *q)
         c->joinable.watching = NULL;
     if (c->joinable.looking == &q->base)
         c->joinable.looking = NULL;
-    pdk__request_untrack(&q->base);
     pdk__free(q->made);
     pdk__free(q->path);
-    pdk__free(q);
+    pdk__request_end(&q->base);
 }
 
 static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct question, base)); }
 
 static struct question *begin(struct pdk__wire *wire, uint64_t op, bool writes)
 {
-    struct question *q = wire->client->zh != NULL ? pdk__alloc(sizeof *q) : NULL;
+    struct question *q = pdk__request_begin(wire->client, sizeof *q, forget);
     if (q == NULL)
         return NULL;
     assert(wire->reply != NULL);
     q->wire = wire;
     q->op = op;
-    pdk__request_track(&q->base, wire->client, forget);
     q->base.writes = writes;
     return q;
 }
