@@ -62,8 +62,6 @@ static const struct pdk__cli_option own_options[] = {
             pdk__cli_label_options, pdk__cli_node_options                                                              \
     }
 
-/* Before the path, where a command may follow; and after the word for the task. */
-static const struct pdk__cli_verb verb = {"barrier", usage, notes, TABLES, .ends = true};
 static const struct pdk__cli_verb verb_of_task = {"barrier", usage, notes, TABLES, .ends = false};
 
 static bool find_task(const char *word, enum task *task)
@@ -104,13 +102,11 @@ static int check(struct barrier *b, bool named)
     return *words != NULL && *b->argv == NULL ? pdk__cli_usage("barrier: no command given") : 0;
 }
 
-static int parse(struct barrier *b, int argc, char **argv)
+static int check_words(struct pdk__cli_options *o)
 {
-    struct pdk__cli_options *o = &b->options;
-    int status = pdk__cli_options_parse(o, &verb, argc, argv);
-    bool named = status == 0 && !o->answered && find_task(*o->words, &b->task);
-    if (named)
-        status = pdk__cli_options_parse(o, &verb_of_task, count_words(o->words), o->words);
+    struct barrier *b = PDK__MEMBER(o, struct barrier, options);
+    bool named = find_task(*o->words, &b->task);
+    int status = named ? pdk__cli_options_parse(o, &verb_of_task, count_words(o->words), o->words) : 0;
     if (status != 0 || o->answered)
         return status;
     if (o->words[0] == NULL)
@@ -283,8 +279,9 @@ static int prepare(struct barrier *b)
 }
 
 /* Until there is a session, signals end us as they end any program. ZooKeeper's threads and the library's take none. */
-static int run(struct barrier *b)
+static int run(struct pdk__cli_options *o)
 {
+    struct barrier *b = PDK__MEMBER(o, struct barrier, options);
     int status = prepare(b);
     if (status != 0)
         return status;
@@ -305,14 +302,13 @@ static int run(struct barrier *b)
     return status;
 }
 
+/* Before the path, where a command may follow; and after the word for the task. */
+static const struct pdk__cli_verb verb = {
+    "barrier", usage, notes, TABLES, .ends = true, .check = check_words, .run = run,
+};
+
 int pdk__cli_barrier_main(int argc, char **argv)
 {
     struct barrier b = {.leave_ms = PDK_FOREVER};
-    int status = pdk__cli_options_begin(&b.options, verb.name);
-    if (status == 0)
-        status = parse(&b, argc, argv);
-    if (status == 0 && !b.options.answered)
-        status = run(&b);
-    pdk__cli_options_end(&b.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &b.options, argc, argv);
 }

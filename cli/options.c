@@ -59,8 +59,6 @@ void pdk__cli_options_forget(struct pdk__cli_options *o)
     o->client = NULL;
 }
 
-void pdk__cli_options_end(struct pdk__cli_options *o) { pdk__cli_options_forget(o); }
-
 /* --- the shared options ------------------------------------------------------------------------------------------ */
 
 static int take_auth(struct pdk__cli_options *o, char *value)
@@ -341,6 +339,21 @@ int pdk__cli_options_parse(struct pdk__cli_options *o, const struct pdk__cli_ver
     }
     o->at_once = o->wait_ms == 0;
     o->words = argv + optind;
+    return status;
+}
+
+int pdk__cli_verb_main(const struct pdk__cli_verb *verb, struct pdk__cli_options *o, int argc, char **argv)
+{
+    int status = pdk__cli_options_begin(o, verb->name);
+    if (verb->begin != NULL)
+        verb->begin(o);
+    if (status == 0)
+        status = pdk__cli_options_parse(o, verb, argc, argv);
+    if (status == 0 && !o->answered)
+        status = verb->check(o);
+    if (status == 0 && !o->answered)
+        status = verb->run(o);
+    pdk__cli_options_forget(o);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define PDK_CLI_OPTIONS_H
 
 #include "cli/security.h"
+#include "lib/list.h"
 
 #include <paddock/client.h>
 #include <paddock/mutex.h>
@@ -80,6 +81,12 @@ struct pdk__cli_verb {
     const char *usage, *notes;                                     /* the beginning of its help, and the end */
     const struct pdk__cli_option *tables[PDK__CLI_TABLES_MAX + 1]; /* up to NULL; --help and --version need no row */
     bool ends;                                                     /* the options end at the first other word */
+
+    /* The defaults that differ, or NULL; the options, and the words after them, as a whole; and the work. The last two
+     * return an exit status, already explained. */
+    void (*begin)(struct pdk__cli_options *o);
+    int (*check)(struct pdk__cli_options *o);
+    int (*run)(struct pdk__cli_options *o);
 };
 
 /* Does a value follow it? */
@@ -97,9 +104,11 @@ extern const struct pdk__cli_option pdk__cli_label_options[];
 extern const struct pdk__cli_option pdk__cli_grant_options[]; /* the rules by which a lock is granted */
 extern const struct pdk__cli_option pdk__cli_mode_options[];  /* -s and -x, -N and --limit, -l */
 
-/* Defaults, with the environment. Returns 0 or an exit status, already explained. */
+/* A sub-command, from its words to its exit status. O is in a struct of its own, and otherwise zero. */
+int pdk__cli_verb_main(const struct pdk__cli_verb *verb, struct pdk__cli_options *o, int argc, char **argv);
+
+/* Its parts: the defaults, with the environment, which returns 0 or an exit status, already explained; and below. */
 int pdk__cli_options_begin(struct pdk__cli_options *o, const char *command);
-void pdk__cli_options_end(struct pdk__cli_options *o);
 
 /* This process makes no client: it needs no secret. */
 void pdk__cli_options_forget(struct pdk__cli_options *o);

@@ -1,16 +1,16 @@
 /* The contenders of a path, for a program that wants to know when they change: a follower that lists their names. */
 #include "lib/alloc.h"
-#include "lib/core/path.h"
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/follower.h"
+#include "recipes/object.h"
 #include "paddock/contenders.h"
 
 struct pdk_contenders_observer {
     struct pdk__follower follower;
     struct pdk__callback callback;
-    int64_t known;        /* the last change of the listing that was told; 0: there was no path; -1: nothing yet */
-    pdk_contenders_cb cb; /* NULL: the user has freed it */
+    int64_t known; /* the last change of the listing that was told; 0: there was no path; -1: nothing yet */
+    pdk_contenders_cb cb;
     void *arg;
 };
 
@@ -29,7 +29,7 @@ static void run(struct pdk__callback *callback)
     pdk__client_lock(c);
     pdk_contenders_cb cb = o->cb;
     void *arg = o->arg;
-    if (cb != NULL) {
+    if (!o->follower.freed) {
         pdk__client_leave(c);
         cb(arg);
         pdk__client_lock(c);
@@ -92,11 +92,7 @@ static int observe(struct pdk_contenders_observer **out, struct pdk_client *c, c
 int pdk_contenders_observe(pdk_contenders_observer **out, pdk_client *c, const char *path, pdk_contenders_cb cb,
                            void *arg)
 {
-    if (out == NULL || c == NULL || path == NULL || cb == NULL)
-        return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
+    int rc = out != NULL && cb != NULL ? pdk__path_enter(c, path) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     rc = observe(out, c, path, cb, arg);
@@ -107,16 +103,5 @@ int pdk_contenders_observe(pdk_contenders_observer **out, pdk_client *c, const c
 
 int pdk_contenders_observer_free(pdk_contenders_observer *o)
 {
-    if (o == NULL)
-        return 0;
-    struct pdk_client *c = o->follower.client;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    pdk__client_ref(c);
-    o->cb = NULL;
-    pdk__follower_free(&o->follower);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
-    return 0;
+    return o != NULL ? pdk__follower_close(&o->follower) : 0;
 }

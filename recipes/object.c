@@ -41,14 +41,17 @@ static int make(struct pdk__object **out, struct pdk_client *c, const char *path
     return 0;
 }
 
-int pdk__object_new(struct pdk__object **out, struct pdk_client *c, const char *path,
-                    const struct pdk__object_kind *kind, const void *options)
+int pdk__path_enter(struct pdk_client *c, const char *path)
 {
     if (c == NULL || path == NULL)
         return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
+    return pdk__path_valid(path) ? pdk__client_enter(c) : PDK_EPATH;
+}
+
+int pdk__object_new(struct pdk__object **out, struct pdk_client *c, const char *path,
+                    const struct pdk__object_kind *kind, const void *options)
+{
+    int rc = pdk__path_enter(c, path);
     if (rc != 0)
         return rc;
     rc = c->closing ? PDK_ECLOSED : make(out, c, path, kind, options);

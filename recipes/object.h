@@ -50,6 +50,9 @@ struct pdk__object {
     bool limit_follows; /* of a semaphore: its limit is in a node, and permits are of the one at their time */
 };
 
+/* A program's call about PATH: enter C, unless one of the two is wrong. */
+int pdk__path_enter(struct pdk_client *c, const char *path);
+
 /* Create an object, as pdk_mutex_new() does. */
 int pdk__object_new(struct pdk__object **out, struct pdk_client *c, const char *path,
                     const struct pdk__object_kind *kind, const void *options);

@@ -6,11 +6,11 @@
  */
 #include "lib/alloc.h"
 #include "lib/core/order.h"
-#include "lib/core/path.h"
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/follower.h"
+#include "recipes/object.h"
 #include "paddock/leader.h"
 
 struct pdk_leader_observer {
@@ -23,7 +23,7 @@ struct pdk_leader_observer {
     int64_t token;
     bool told;
     int64_t told_token;
-    pdk_observer_cb cb; /* NULL: the user has closed it */
+    pdk_observer_cb cb;
     void *arg;
 };
 
@@ -36,7 +36,7 @@ static struct pdk_leader_observer *observer_of(struct pdk__follower *f)
 
 static bool news(const struct pdk_leader_observer *o)
 {
-    return o->cb != NULL && (!o->told || o->token != o->told_token);
+    return !o->follower.freed && (!o->told || o->token != o->told_token);
 }
 
 static void run(struct pdk__callback *callback)
@@ -142,11 +142,7 @@ static int observe(struct pdk_leader_observer **out, struct pdk_client *c, const
 
 int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *path, pdk_observer_cb cb, void *arg)
 {
-    if (out == NULL || c == NULL || path == NULL || cb == NULL)
-        return PDK_EINVAL;
-    if (!pdk__path_valid(path))
-        return PDK_EPATH;
-    int rc = pdk__client_enter(c);
+    int rc = out != NULL && cb != NULL ? pdk__path_enter(c, path) : PDK_EINVAL;
     if (rc != 0)
         return rc;
     rc = observe(out, c, path, cb, arg);
@@ -155,18 +151,4 @@ int pdk_leader_observe(pdk_leader_observer **out, pdk_client *c, const char *pat
     return rc;
 }
 
-int pdk_leader_observer_free(pdk_leader_observer *o)
-{
-    if (o == NULL)
-        return 0;
-    struct pdk_client *c = o->follower.client;
-    int rc = pdk__client_enter(c);
-    if (rc != 0)
-        return rc;
-    pdk__client_ref(c);
-    o->cb = NULL;
-    pdk__follower_free(&o->follower);
-    pdk__client_leave(c);
-    pdk__client_unref(c);
-    return 0;
-}
+int pdk_leader_observer_free(pdk_leader_observer *o) { return o != NULL ? pdk__follower_close(&o->follower) : 0; }

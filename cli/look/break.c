@@ -50,9 +50,6 @@ static const struct pdk__cli_option own_options[] = {
     {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs"},
     {0}};
 
-static const struct pdk__cli_verb verb = {
-    "break", usage, notes, {pdk__cli_wait_options, own_options, pdk__cli_ensemble_options}, .ends = false};
-
 /* As ls shows it; 0 is none. */
 static bool read_session(struct words *w)
 {
@@ -63,14 +60,13 @@ static bool read_session(struct words *w)
     return *end == '\0' && strlen(w->chose) <= 18 && w->session != 0;
 }
 
-static int parse(struct words *w, int argc, char **argv)
+static void begin(struct pdk__cli_options *o) { o->wait_ms = 0; }
+
+static int check(struct pdk__cli_options *o)
 {
-    w->options.wait_ms = 0;
-    int status = pdk__cli_options_parse(&w->options, &verb, argc, argv);
-    if (status != 0 || w->options.answered)
-        return status;
+    struct words *w = PDK__MEMBER(o, struct words, options);
     w->options.at_once = false; /* -w limits the wait for the holder here */
-    status = pdk__cli_options_path(&w->options, w->options.words[0]);
+    int status = pdk__cli_options_path(&w->options, w->options.words[0]);
     if (status == 0 && w->options.words[1] != NULL)
         return pdk__cli_usage("break: one path at a time: '%s'", w->options.words[1]);
     if (status == 0 && !read_session(w))
@@ -293,8 +289,9 @@ static int conclude(struct words *w, pdk_client *c, const pdk_contender_list *li
     return w->json && print_json(w, list) != 0 ? STATUS_INTERNAL : status;
 }
 
-static int run(struct words *w)
+static int run(struct pdk__cli_options *o)
 {
+    struct words *w = PDK__MEMBER(o, struct words, options);
     pdk_client *c = NULL;
     pdk_contender_list *list = NULL;
     int rc = pdk__cli_connect(&w->options, &c);
@@ -306,14 +303,13 @@ static int run(struct words *w)
     return status;
 }
 
+static const struct pdk__cli_verb verb = {
+    "break",       usage,          notes,          {pdk__cli_wait_options, own_options, pdk__cli_ensemble_options},
+    .ends = false, .begin = begin, .check = check, .run = run,
+};
+
 int pdk__cli_break_main(int argc, char **argv)
 {
     struct words w = {0};
-    int status = pdk__cli_options_begin(&w.options, verb.name);
-    if (status == 0)
-        status = parse(&w, argc, argv);
-    if (status == 0 && !w.options.answered)
-        status = run(&w);
-    pdk__cli_options_end(&w.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &w.options, argc, argv);
 }

@@ -43,17 +43,12 @@ struct doctor {
 static const struct pdk__cli_option own_options[] = {
     {"json", 0, KIND_FLAG, AT(json), .help = "a JSON object, for programs"}, {0}};
 
-static const struct pdk__cli_verb verb = {
-    "doctor", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
-
-static int parse(struct doctor *d, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    int status = pdk__cli_options_parse(&d->options, &verb, argc, argv);
-    if (status != 0 || d->options.answered)
-        return status;
-    status = pdk__cli_options_path(&d->options, d->options.words[0]);
+    struct doctor *d = PDK__MEMBER(o, struct doctor, options);
+    int status = pdk__cli_options_path(&d->options, d->options.words[0]);
     for (char **word = d->options.words; status == 0 && *word != NULL; word++)
-        status = pdk__cli_target_path(verb.name, *word);
+        status = pdk__cli_target_path(o->command, *word);
     return status;
 }
 
@@ -358,8 +353,9 @@ static int print_json(const struct doctor *d)
     return pdk__cli_json_print(top);
 }
 
-static int run(struct doctor *d)
+static int run(struct pdk__cli_options *o)
 {
+    struct doctor *d = PDK__MEMBER(o, struct doctor, options);
     pdk_client *c = NULL;
     int rc = pdk__cli_connect(&d->options, &c), printed = 0;
     d->reports = json_array();
@@ -376,14 +372,12 @@ static int run(struct doctor *d)
     return status;
 }
 
+static const struct pdk__cli_verb verb = {
+    "doctor", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false, .check = check, .run = run,
+};
+
 int pdk__cli_doctor_main(int argc, char **argv)
 {
     struct doctor d = {0};
-    int status = pdk__cli_options_begin(&d.options, verb.name);
-    if (status == 0)
-        status = parse(&d, argc, argv);
-    if (status == 0 && !d.options.answered)
-        status = run(&d);
-    pdk__cli_options_end(&d.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &d.options, argc, argv);
 }

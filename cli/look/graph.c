@@ -37,19 +37,15 @@ static const struct pdk__cli_option own_options[] = {
     {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX, .help = "look at so many paths (%)"},
     {0}};
 
-static const struct pdk__cli_verb verb = {
-    "graph", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
-
-static int parse(struct graph *g, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    int status = pdk__cli_options_parse(&g->options, &verb, argc, argv);
-    if (status != 0 || g->options.answered)
-        return status;
+    struct graph *g = PDK__MEMBER(o, struct graph, options);
     if (g->json && g->dot)
         return pdk__cli_usage("graph: --json or --dot, not both");
+    int status = 0;
     for (char **word = g->options.words; status == 0 && *word != NULL; word++)
         if (strcmp(*word, "/") != 0)
-            status = pdk__cli_target_path(verb.name, *word);
+            status = pdk__cli_target_path(o->command, *word);
     return status == 0 ? pdk__cli_options_ensemble(&g->options) : status;
 }
 
@@ -76,8 +72,9 @@ static int print(const struct graph *g, const struct pdk__cli_census *census)
     return status != 0 ? status : census->verdict.n_deadlocks > 0 ? STATUS_BUSY : 0;
 }
 
-static int run(struct graph *g)
+static int run(struct pdk__cli_options *o)
 {
+    struct graph *g = PDK__MEMBER(o, struct graph, options);
     static char root[] = "/";
     char *everything[] = {root, NULL};
     char *const *roots = g->options.words[0] != NULL ? g->options.words : everything;
@@ -98,14 +95,12 @@ static int run(struct graph *g)
     return status;
 }
 
+static const struct pdk__cli_verb verb = {
+    "graph", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false, .check = check, .run = run,
+};
+
 int pdk__cli_graph_main(int argc, char **argv)
 {
     struct graph g = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS};
-    int status = pdk__cli_options_begin(&g.options, verb.name);
-    if (status == 0)
-        status = parse(&g, argc, argv);
-    if (status == 0 && !g.options.answered)
-        status = run(&g);
-    pdk__cli_options_end(&g.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &g.options, argc, argv);
 }

@@ -42,9 +42,6 @@ static const struct pdk__cli_option own_options[] = {
     {"recursive", 'R', KIND_FLAG, AT(recursive), .help = ""},
     {0}};
 
-/* Options may follow the path here: there is no command to which they could belong. */
-static const struct pdk__cli_verb verb = {"ls", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
-
 /* The root is no lock, and has locks below it. */
 static int check_path(struct ls *l)
 {
@@ -55,18 +52,16 @@ static int check_path(struct ls *l)
     return pdk__cli_options_ensemble(&l->options);
 }
 
-static int parse(struct ls *l, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    int status = pdk__cli_options_parse(&l->options, &verb, argc, argv);
-    if (status != 0 || l->options.answered)
-        return status;
+    struct ls *l = PDK__MEMBER(o, struct ls, options);
     if (l->recursive && l->watch)
         return pdk__cli_usage("ls: one of -r and --watch; 'paddock top' shows the locks of a tree again and again");
-    status = check_path(l);
+    int status = check_path(l);
     if (status == 0 && l->options.words[1] != NULL && !l->watch)
         return pdk__cli_usage("ls: one path at a time, but for --watch: '%s'", l->options.words[1]);
     for (char **word = l->options.words; status == 0 && *word != NULL && !l->recursive; word++)
-        status = pdk__cli_target_path(verb.name, *word);
+        status = pdk__cli_target_path(o->command, *word);
     return status;
 }
 
@@ -221,10 +216,13 @@ static int look(struct ls *l, pdk_client *c, int *status)
     return rc;
 }
 
-static int run(struct ls *l)
+static int run(struct pdk__cli_options *o)
 {
+    struct ls *l = PDK__MEMBER(o, struct ls, options);
     pdk_client *c = NULL;
     int status = 0;
+    if (l->watch)
+        return pdk__cli_watch(o, o->words, l->json);
     int rc = pdk__cli_connect(&l->options, &c);
     if (rc == 0)
         rc = look(l, c, &status);
@@ -234,14 +232,13 @@ static int run(struct ls *l)
     return status;
 }
 
+/* Options may follow the path here: there is no command to which they could belong. */
+static const struct pdk__cli_verb verb = {
+    "ls", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false, .check = check, .run = run,
+};
+
 int pdk__cli_ls_main(int argc, char **argv)
 {
     struct ls l = {0};
-    int status = pdk__cli_options_begin(&l.options, verb.name);
-    if (status == 0)
-        status = parse(&l, argc, argv);
-    if (status == 0 && !l.options.answered)
-        status = l.watch ? pdk__cli_watch(&l.options, l.options.words, l.json) : run(&l);
-    pdk__cli_options_end(&l.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &l.options, argc, argv);
 }

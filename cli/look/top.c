@@ -48,16 +48,13 @@ static const struct pdk__cli_option own_options[] = {
     {"max-paths", 0, KIND_NUMBER, AT(max_paths), .low = 1, .high = PATHS_MAX, .help = "look at so many paths (%)"},
     {0}};
 
-static const struct pdk__cli_verb verb = {"top", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false};
-
-static int parse(struct top *t, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    int status = pdk__cli_options_parse(&t->options, &verb, argc, argv);
-    if (status != 0 || t->options.answered)
-        return status;
+    struct top *t = PDK__MEMBER(o, struct top, options);
+    int status = 0;
     for (char **word = t->options.words; status == 0 && *word != NULL; word++)
         if (strcmp(*word, "/") != 0)
-            status = pdk__cli_target_path(verb.name, *word);
+            status = pdk__cli_target_path(o->command, *word);
     return status == 0 ? pdk__cli_options_ensemble(&t->options) : status;
 }
 
@@ -207,8 +204,9 @@ static int watch(struct top *t, int *status)
     return rc;
 }
 
-static int run(struct top *t)
+static int run(struct pdk__cli_options *o)
 {
+    struct top *t = PDK__MEMBER(o, struct top, options);
     int status = 0;
     t->options.path = "/";
     int rc = pdk__cli_connect(&t->options, &t->client);
@@ -224,14 +222,12 @@ static int run(struct top *t)
     return status;
 }
 
+static const struct pdk__cli_verb verb = {
+    "top", usage, notes, {own_options, pdk__cli_ensemble_options}, .ends = false, .check = check, .run = run,
+};
+
 int pdk__cli_top_main(int argc, char **argv)
 {
     struct top t = {.depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .interval_ms = INTERVAL_MS};
-    int status = pdk__cli_options_begin(&t.options, verb.name);
-    if (status == 0)
-        status = parse(&t, argc, argv);
-    if (status == 0 && !t.options.answered)
-        status = run(&t);
-    pdk__cli_options_end(&t.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &t.options, argc, argv);
 }

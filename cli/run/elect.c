@@ -24,13 +24,6 @@ static const struct pdk__cli_option own_options[] = {
     {"turns", 0, KIND_FLAG, AT(common.turns), .help = "the same, in turns with all other candidates"},
     {0}};
 
-static const struct pdk__cli_verb verb = {
-    "elect",
-    usage,
-    notes,
-    {own_options, pdk__cli_command_options, pdk__cli_ensemble_options, pdk__cli_node_options},
-    .ends = true};
-
 static int parse_listen(struct pdk__cli_lock *l)
 {
     if (l->keep || l->once || l->common.turns || l->common.id != NULL)
@@ -40,12 +33,9 @@ static int parse_listen(struct pdk__cli_lock *l)
     return pdk__cli_options_path(&l->common, l->common.words[0]);
 }
 
-static int parse(struct pdk__cli_lock *l, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    struct pdk__cli_options *o = &l->common;
-    int status = pdk__cli_options_parse(o, &verb, argc, argv);
-    if (status != 0 || o->answered)
-        return status;
+    struct pdk__cli_lock *l = PDK__MEMBER(o, struct pdk__cli_lock, common);
     if (l->listen)
         return parse_listen(l);
     if (l->json)
@@ -53,19 +43,31 @@ static int parse(struct pdk__cli_lock *l, int argc, char **argv)
     l->keep = l->keep || o->turns;
     if (l->keep && l->once)
         return pdk__cli_usage("elect: --keep or --turns, or --once, not both");
-    status = pdk__cli_options_path(o, o->words[0]);
+    int status = pdk__cli_options_path(o, o->words[0]);
     return status == 0 ? pdk__cli_command_take(l, o->words + 1) : status;
 }
+
+static void begin(struct pdk__cli_options *o)
+{
+    pdk__cli_lock_begin(o);
+    o->elect = true;
+}
+
+static int run(struct pdk__cli_options *o)
+{
+    struct pdk__cli_lock *l = PDK__MEMBER(o, struct pdk__cli_lock, common);
+    return l->listen ? pdk__cli_listen(o, l->json) : pdk__cli_lock_run(l);
+}
+
+static const struct pdk__cli_verb verb = {
+    "elect",        usage,
+    notes,          {own_options, pdk__cli_command_options, pdk__cli_ensemble_options, pdk__cli_node_options},
+    .ends = true,   .begin = begin,
+    .check = check, .run = run,
+};
 
 int pdk__cli_elect_main(int argc, char **argv)
 {
     struct pdk__cli_lock l = {0};
-    int status = pdk__cli_lock_begin(&l, verb.name);
-    l.common.elect = true;
-    if (status == 0)
-        status = parse(&l, argc, argv);
-    if (status == 0 && !l.common.answered)
-        status = l.listen ? pdk__cli_listen(&l.common, l.json) : pdk__cli_lock_run(&l);
-    pdk__cli_options_end(&l.common);
-    return status;
+    return pdk__cli_verb_main(&verb, &l.common, argc, argv);
 }

@@ -22,14 +22,6 @@ static const char usage[] = "Usage: paddock hold [OPTION]... PATH\n"
 static const char notes[] = "Exit: 0 released, 64 usage, 69 no ensemble, 70 internal, 76 lock lost,\n"
                             "77 not permitted, 78 mixed recipes, 128+signal when one came before the lock.\n";
 
-static const struct pdk__cli_verb verb = {"hold",
-                                          usage,
-                                          notes,
-                                          {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options,
-                                           pdk__cli_ensemble_options, pdk__cli_grant_options, pdk__cli_label_options,
-                                           pdk__cli_node_options},
-                                          .ends = true};
-
 enum { LATE_MS = 1000 };
 
 struct hold {
@@ -46,12 +38,10 @@ struct hold {
     bool reported_revoked;
 };
 
-static int parse(struct hold *h, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    int status = pdk__cli_options_parse(&h->options, &verb, argc, argv);
-    if (status != 0 || h->options.answered)
-        return status;
-    status = pdk__cli_options_path(&h->options, h->options.words[0]);
+    struct hold *h = PDK__MEMBER(o, struct hold, options);
+    int status = pdk__cli_options_path(&h->options, h->options.words[0]);
     if (status == 0 && h->options.words[1] != NULL)
         return pdk__cli_usage("hold: one path, and no command: '%s'", h->options.words[1]);
     return status;
@@ -179,8 +169,9 @@ static int outcome(struct hold *h, const char *text, int status)
     return status;
 }
 
-static int run(struct hold *h)
+static int run(struct pdk__cli_options *o)
 {
+    struct hold *h = PDK__MEMBER(o, struct hold, options);
     char text[PDK__CLI_INCIDENT];
     sigset_t set;
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM, 0};
@@ -203,14 +194,19 @@ static int run(struct hold *h)
     return outcome(h, text, status);
 }
 
+static const struct pdk__cli_verb verb = {
+    "hold",
+    usage,
+    notes,
+    {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_ensemble_options,
+     pdk__cli_grant_options, pdk__cli_label_options, pdk__cli_node_options},
+    .ends = true,
+    .check = check,
+    .run = run,
+};
+
 int pdk__cli_hold_main(int argc, char **argv)
 {
     struct hold h = {0};
-    int status = pdk__cli_options_begin(&h.options, verb.name);
-    if (status == 0)
-        status = parse(&h, argc, argv);
-    if (status == 0 && !h.options.answered)
-        status = run(&h);
-    pdk__cli_options_end(&h.options);
-    return status;
+    return pdk__cli_verb_main(&verb, &h.options, argc, argv);
 }

@@ -10,32 +10,33 @@ static const char notes[] = "The command gets PADDOCK_TOKEN, PADDOCK_PATH, PADDO
                             "Exit: the command's own, or 128+signal; 64 usage, 69 no ensemble, 70 internal,\n"
                             "76 lock lost, 77 not permitted, 78 mixed recipes, 126 cannot run, 127 not found.\n";
 
-static const struct pdk__cli_verb verb = {"lock",
-                                          usage,
-                                          notes,
-                                          {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options,
-                                           pdk__cli_command_options, pdk__cli_ensemble_options, pdk__cli_grant_options,
-                                           pdk__cli_label_options, pdk__cli_node_options},
-                                          .ends = true};
-
-static int parse(struct pdk__cli_lock *l, int argc, char **argv)
+static int check(struct pdk__cli_options *o)
 {
-    struct pdk__cli_options *o = &l->common;
-    int status = pdk__cli_options_parse(o, &verb, argc, argv);
-    if (status != 0 || o->answered)
-        return status;
-    status = pdk__cli_options_path(o, o->words[0]);
+    struct pdk__cli_lock *l = PDK__MEMBER(o, struct pdk__cli_lock, common);
+    int status = pdk__cli_options_path(o, o->words[0]);
     return status == 0 ? pdk__cli_command_take(l, o->words + 1) : status;
 }
+
+static int run(struct pdk__cli_options *o)
+{
+    struct pdk__cli_lock *l = PDK__MEMBER(o, struct pdk__cli_lock, common);
+    return pdk__cli_lock_run(l);
+}
+
+static const struct pdk__cli_verb verb = {
+    "lock",
+    usage,
+    notes,
+    {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_command_options,
+     pdk__cli_ensemble_options, pdk__cli_grant_options, pdk__cli_label_options, pdk__cli_node_options},
+    .ends = true,
+    .begin = pdk__cli_lock_begin,
+    .check = check,
+    .run = run,
+};
 
 int pdk__cli_lock_main(int argc, char **argv)
 {
     struct pdk__cli_lock l = {0};
-    int status = pdk__cli_lock_begin(&l, verb.name);
-    if (status == 0)
-        status = parse(&l, argc, argv);
-    if (status == 0 && !l.common.answered)
-        status = pdk__cli_lock_run(&l);
-    pdk__cli_options_end(&l.common);
-    return status;
+    return pdk__cli_verb_main(&verb, &l.common, argc, argv);
 }

@@ -41,9 +41,9 @@ struct pdk__cli_lock {
     bool live; /* keep a line on the terminal while waiting */
 };
 
-/* A sub-command that runs a command begins with the defaults, parses the options, takes the command from the WORDS
- * after the path, and runs it. Exit statuses, already explained; the first two return 0 when all is well. */
-int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command);
+/* A sub-command that runs a command begins with these defaults, takes the command from the WORDS after the path, and
+ * runs it. Exit statuses, already explained; the second returns 0 when all is well. */
+void pdk__cli_lock_begin(struct pdk__cli_options *o);
 int pdk__cli_command_take(struct pdk__cli_lock *l, char **words);
 int pdk__cli_lock_run(struct pdk__cli_lock *l);
 

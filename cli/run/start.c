@@ -15,13 +15,12 @@
 /* Longer than the library's: the deadline of a command must not pass at every leader election of the servers. */
 enum { SESSION_MS = 30000, GRACE_MS = 2000 };
 
-int pdk__cli_lock_begin(struct pdk__cli_lock *l, const char *command)
+void pdk__cli_lock_begin(struct pdk__cli_options *o)
 {
+    struct pdk__cli_lock *l = PDK__MEMBER(o, struct pdk__cli_lock, common);
     l->on_lost = l->on_revoke = SIGTERM;
     l->kill_after_ms = -1;
-    int status = pdk__cli_options_begin(&l->common, command);
-    l->common.session_ms = SESSION_MS;
-    return status;
+    o->session_ms = SESSION_MS;
 }
 
 /* --- the options, as a whole -------------------------------------------------------------------------------------- */

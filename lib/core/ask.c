@@ -3,10 +3,7 @@
 
 struct pdk__action *pdk__ask_push(struct pdk__actions *out, enum pdk__action_kind kind)
 {
-    assert(out->n < PDK__ACTIONS_MAX);
-    struct pdk__action *action = &out->list[out->n++];
-    *action = (struct pdk__action){.kind = kind};
-    return action;
+    return pdk__actions_add(out, (struct pdk__action){.kind = kind});
 }
 
 struct pdk__action *pdk__ask(struct pdk__contender *c, struct pdk__actions *out, enum pdk__action_kind kind,

@@ -2,37 +2,22 @@
 #include "lib/assert.h"
 #include "paddock/error.h"
 
-/* After an answer that leaves the outcome open. */
-enum { REST_FLOOR_MS = 50, REST_CEILING_MS = 3000 };
-
-/* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it. So
- * such a node is looked at again. */
-enum { UNREADABLE_MS = 1000 };
-
-/* The servers may reap an empty container between the creates of the ancestors and ours. */
-enum { PARENT_TRIES_MAX = 8 };
-
-static void put(struct pdk__actions *out, struct pdk__action action)
-{
-    assert(out->n < PDK__ACTIONS_MAX);
-    out->list[out->n++] = action;
-}
-
 static void ask(struct pdk__barrier *b, struct pdk__actions *out, enum pdk__action_kind kind)
 {
     b->op = ++*b->ops;
     b->phase = kind == PDK__ACT_PARENTS ? PDK__BARRIER_PARENTS : PDK__BARRIER_ASKING;
-    put(out, (struct pdk__action){.kind = kind, .op = b->op, .by_exists = b->by_exists && kind == PDK__ACT_WATCH});
+    pdk__actions_add(
+        out, (struct pdk__action){.kind = kind, .op = b->op, .by_exists = b->by_exists && kind == PDK__ACT_WATCH});
 }
 
 static void conclude(struct pdk__barrier *b, struct pdk__actions *out, int error)
 {
     assert(b->phase != PDK__BARRIER_OVER);
     if (b->watched)
-        put(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
     b->watched = false;
     b->phase = PDK__BARRIER_OVER;
-    put(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
 }
 
 /* The node is not there any more, nor a watch of ours, but for one by exists, which waits for its creation. */
@@ -53,7 +38,7 @@ static void conclude_unmet(struct pdk__barrier *b, struct pdk__actions *out, int
         return;
     }
     b->phase = PDK__BARRIER_FADING;
-    put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
 }
 
 static void start(struct pdk__barrier *b, struct pdk__actions *out)
@@ -82,7 +67,7 @@ static void go(struct pdk__barrier *b, struct pdk__actions *out)
 static void back_off(struct pdk__barrier *b, int64_t now_ms)
 {
     b->phase = PDK__BARRIER_BACKOFF;
-    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, PDK__BARRIER_FLOOR_MS, PDK__BARRIER_CEILING_MS);
 }
 
 /* --- answers ----------------------------------------------------------------------------------------------------- */
@@ -104,7 +89,7 @@ static void on_created(struct pdk__barrier *b, const struct pdk__event *ev, stru
         ask(b, out, PDK__ACT_IDENTIFY);
     else if (ev->outcome == PDK__OK)
         conclude(b, out, 0);
-    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
+    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PDK__BARRIER_PARENT_TRIES_MAX)
         ask(b, out, PDK__ACT_PARENTS);
     else
         refuse(b, ev, out);
@@ -155,7 +140,7 @@ static void on_seen(struct pdk__barrier *b, const struct pdk__event *ev, struct 
     } else {
         pdk__retry_reset(&b->retry);
         b->phase = PDK__BARRIER_WATCHING;
-        b->due_ms = b->by_exists ? ev->now_ms + UNREADABLE_MS : PDK__NEVER;
+        b->due_ms = b->by_exists ? ev->now_ms + PDK__BARRIER_UNREADABLE_MS : PDK__NEVER;
     }
 }
 

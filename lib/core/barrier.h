@@ -6,7 +6,7 @@
  *     APART --connected--> ASKING --the node is there--> WATCHING --it changed, or is deleted--> ASKING
  *       ^                  |  ^ ^                            |
  *       |                  |  | `--made-- PARENTS            |
- *       |                  |  `--time-- RESTING              |
+ *       |                  |  `--time-- BACKOFF              |
  *       `-connection lost- any phase      any phase --answered, late, or no longer wanted--> OVER
  *                                         `--the same, and a watch is not set yet--> FADING --it is removed--> OVER
  *
@@ -20,6 +20,19 @@
 
 #include "lib/core/event.h"
 #include "lib/core/retry.h"
+
+/* Of both barriers. */
+enum {
+    PDK__BARRIER_FLOOR_MS = 50, /* the rest after an answer that leaves the outcome open */
+    PDK__BARRIER_CEILING_MS = 3000,
+
+    /* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it.
+     * So it is looked at again. */
+    PDK__BARRIER_UNREADABLE_MS = 1000,
+
+    /* The servers may reap an empty container between the creates of the ancestors and ours. */
+    PDK__BARRIER_PARENT_TRIES_MAX = 8
+};
 
 enum pdk__barrier_task { PDK__BARRIER_WAIT, PDK__BARRIER_SET, PDK__BARRIER_REMOVE };
 

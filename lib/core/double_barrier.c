@@ -3,22 +3,6 @@
 #include "paddock/error.h"
 #include <string.h>
 
-/* After an answer that leaves the outcome open. */
-enum { REST_FLOOR_MS = 50, REST_CEILING_MS = 3000 };
-
-/* Servers with the fix of CVE-2024-23944 accept an exists-watch on a node that may not be read, and never fire it. So
- * the members are listed again. */
-enum { UNREADABLE_MS = 1000 };
-
-/* The servers may reap an empty container between the creates of the path and of the node. */
-enum { PARENT_TRIES_MAX = 8 };
-
-static void put(struct pdk__actions *out, struct pdk__action action)
-{
-    assert(out->n < PDK__ACTIONS_MAX);
-    out->list[out->n++] = action;
-}
-
 /* NAME is NULL for the path, and where the driver knows the node. */
 static void ask(struct pdk__double_barrier *b, struct pdk__actions *out, enum pdk__action_kind kind,
                 enum pdk__member_phase phase, const char *name)
@@ -26,17 +10,17 @@ static void ask(struct pdk__double_barrier *b, struct pdk__actions *out, enum pd
     assert(b->connected);
     b->op = ++*b->ops;
     b->phase = phase;
-    put(out, (struct pdk__action){.kind = kind,
-                                  .op = b->op,
-                                  .name = name,
-                                  .by_exists = b->by_exists && kind == PDK__ACT_WATCH,
-                                  .attempt = phase == PDK__MEMBER_CREATING ? b->attempt : 0});
+    pdk__actions_add(out, (struct pdk__action){.kind = kind,
+                                               .op = b->op,
+                                               .name = name,
+                                               .by_exists = b->by_exists && kind == PDK__ACT_WATCH,
+                                               .attempt = phase == PDK__MEMBER_CREATING ? b->attempt : 0});
 }
 
 static void unwatch(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
     if (b->watched)
-        put(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_UNWATCH});
     b->watched = b->by_exists = false;
 }
 
@@ -44,7 +28,7 @@ static void conclude(struct pdk__double_barrier *b, struct pdk__actions *out, in
 {
     unwatch(b, out);
     b->phase = PDK__MEMBER_OVER;
-    put(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_DONE, .error = error});
 }
 
 /* --- the own node ------------------------------------------------------------------------------------------------ */
@@ -53,7 +37,7 @@ static void conclude(struct pdk__double_barrier *b, struct pdk__actions *out, in
 static void forget_node(struct pdk__double_barrier *b, struct pdk__actions *out)
 {
     if (b->unsure)
-        put(out, (struct pdk__action){.kind = PDK__ACT_STRAY, .attempt = b->attempt});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_STRAY, .attempt = b->attempt});
     b->unsure = false;
     b->node = PDK__NODE_NO;
 }
@@ -97,7 +81,7 @@ static void fail(struct pdk__double_barrier *b, struct pdk__actions *out, int er
     b->unsure |= b->phase == PDK__MEMBER_CREATING;
     b->told = true;
     b->aim = aim;
-    put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = error});
     go(b, out);
 }
 
@@ -142,7 +126,7 @@ static void go(struct pdk__double_barrier *b, struct pdk__actions *out)
 static void back_off(struct pdk__double_barrier *b, int64_t now_ms)
 {
     b->phase = PDK__MEMBER_BACKOFF;
-    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, REST_FLOOR_MS, REST_CEILING_MS);
+    b->due_ms = now_ms + pdk__retry_delay_ms(&b->retry, PDK__BARRIER_FLOOR_MS, PDK__BARRIER_CEILING_MS);
 }
 
 /* A request had no effect: its outcome is unknown, or the servers refuse it. */
@@ -163,7 +147,7 @@ static void wait(struct pdk__double_barrier *b, int64_t now_ms, struct pdk__acti
     else
         b->phase = PDK__MEMBER_WAITING;
     bool for_another = b->aim == PDK__AIM_LEAVE || b->outwaits;
-    b->due_ms = for_another && b->by_exists ? now_ms + UNREADABLE_MS : PDK__NEVER;
+    b->due_ms = for_another && b->by_exists ? now_ms + PDK__BARRIER_UNREADABLE_MS : PDK__NEVER;
 }
 
 /* --- listings ---------------------------------------------------------------------------------------------------- */
@@ -230,7 +214,7 @@ static void enter(struct pdk__double_barrier *b, int64_t round, struct pdk__acti
     b->aim = PDK__AIM_INSIDE;
     b->phase = PDK__MEMBER_INSIDE;
     b->deadline_ms = PDK__NEVER;
-    put(out, (struct pdk__action){.kind = PDK__ACT_GRANTED});
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_GRANTED});
 }
 
 /* Is it one of the first COUNT members? Where there are more, it asks the others for their age, one after the other,
@@ -439,7 +423,7 @@ static void on_created(struct pdk__double_barrier *b, const struct pdk__event *e
     b->node = ev->outcome == PDK__OK ? PDK__NODE_YES : b->unsure ? PDK__NODE_MAYBE : PDK__NODE_NO;
     if (ev->outcome == PDK__OK)
         list(b, out);
-    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PARENT_TRIES_MAX)
+    else if (ev->outcome == PDK__NO_NODE && b->parent_tries++ < PDK__BARRIER_PARENT_TRIES_MAX)
         ask(b, out, PDK__ACT_PARENTS, PDK__MEMBER_PARENTS, NULL);
     else
         refuse(b, ev, out);
@@ -601,7 +585,7 @@ static void on_release(struct pdk__double_barrier *b, const struct pdk__event *e
         go(b, out);
     } else if (b->aim == PDK__AIM_TIDY && !b->told) { /* the loss was reported, and now it is answered */
         b->told = true;
-        put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = PDK_ELOST});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = PDK_ELOST});
         go(b, out);
     }
 }
@@ -616,7 +600,7 @@ static void on_expired(struct pdk__double_barrier *b, int error, struct pdk__act
     if (b->aim == PDK__AIM_INSIDE) {
         b->aim = PDK__AIM_TIDY;
         b->phase = PDK__MEMBER_APART;
-        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_LOST});
     } else if (b->aim == PDK__AIM_LEAVE && !left) {
         fail(b, out, PDK_ELOST, PDK__AIM_TIDY);
     } else {
@@ -647,9 +631,9 @@ static void on_session_up(struct pdk__double_barrier *b, const struct pdk__event
 static void on_session_over(struct pdk__double_barrier *b, const struct pdk__event *ev, struct pdk__actions *out)
 {
     if (b->aim == PDK__AIM_INSIDE)
-        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_LOST});
     if (waits_for_caller(b))
-        put(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = ev->error});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_FAILED, .error = ev->error});
     b->watched = false;
     b->told = true;
     conclude(b, out, 0);
@@ -661,7 +645,7 @@ static void on_session_left(struct pdk__double_barrier *b, const struct pdk__eve
     if (waits_for_caller(b)) {
         fail(b, out, ev->error, PDK__AIM_QUIT);
     } else if (b->aim == PDK__AIM_INSIDE) {
-        put(out, (struct pdk__action){.kind = PDK__ACT_LOST});
+        pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_LOST});
         b->told = true;
         b->aim = PDK__AIM_QUIT;
         go(b, out);

@@ -18,7 +18,7 @@
  *                  |  `-- REMOVING: the own node, before the wait for the lowest
  *                  `--no other member--> REMOVING --> CHECKING, CLOSING: "ready" --> OVER
  *
- * APART and RESTING interrupt any of these: the connection is lost, or the outcome of a request unknown. The next
+ * APART and BACKOFF interrupt any of these: the connection is lost, or the outcome of a request unknown. The next
  * phase depends on the aim and on the own node only:
  *
  *                 no node, maybe one   it is there
@@ -54,7 +54,7 @@
 #ifndef PDK__DOUBLE_BARRIER_H
 #define PDK__DOUBLE_BARRIER_H
 
-#include "lib/core/event.h"
+#include "lib/core/barrier.h"
 #include "lib/core/name.h"
 #include "lib/core/own_node.h"
 #include "lib/core/retry.h"

@@ -9,3 +9,10 @@ int pdk__event_error(const struct pdk__event *event)
         return PDK_EACCES;
     return event->outcome == PDK__NO_NODE ? PDK_ENOENT : event->error;
 }
+
+struct pdk__action *pdk__actions_add(struct pdk__actions *out, struct pdk__action action)
+{
+    assert(out->n < PDK__ACTIONS_MAX);
+    out->list[out->n] = action;
+    return &out->list[out->n++];
+}

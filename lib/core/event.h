@@ -140,4 +140,7 @@ struct pdk__actions {
     struct pdk__action list[PDK__ACTIONS_MAX];
 };
 
+/* ACTION comes after the others. Returns it, where it lies. */
+struct pdk__action *pdk__actions_add(struct pdk__actions *out, struct pdk__action action);
+
 #endif

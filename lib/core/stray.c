@@ -10,10 +10,8 @@ enum { GAP_FLOOR_MS = 200, GAP_CEILING_MS = 3600 * 1000 };
 
 static void ask(struct pdk__stray *s, struct pdk__actions *out, enum pdk__action_kind kind, enum pdk__stray_phase phase)
 {
-    assert(out->n < PDK__ACTIONS_MAX);
-    struct pdk__action *action = &out->list[out->n++];
-    *action = (struct pdk__action){.kind = kind, .op = ++*s->ops, .name = s->name};
-    s->op = action->op;
+    s->op = ++*s->ops;
+    pdk__actions_add(out, (struct pdk__action){.kind = kind, .op = s->op, .name = s->name});
     s->phase = phase;
 }
 
@@ -38,7 +36,7 @@ static void conclude(struct pdk__stray *s, struct pdk__actions *out)
     assert(s->phase != PDK__STRAY_OVER);
     s->phase = PDK__STRAY_OVER;
     s->op = 0;
-    out->list[out->n++] = (struct pdk__action){.kind = PDK__ACT_DONE};
+    pdk__actions_add(out, (struct pdk__action){.kind = PDK__ACT_DONE});
 }
 
 static void on_timer(struct pdk__stray *s, const struct pdk__event *ev, struct pdk__actions *out)

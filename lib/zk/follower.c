@@ -316,6 +316,19 @@ void pdk__follower_begin(struct pdk__follower *f)
     refresh(&f->member);
 }
 
+int pdk__follower_close(struct pdk__follower *f)
+{
+    struct pdk_client *c = f->client;
+    int rc = pdk__client_enter(c);
+    if (rc != 0)
+        return rc;
+    pdk__client_ref(c);
+    pdk__follower_free(f);
+    pdk__client_leave(c);
+    pdk__client_unref(c);
+    return 0;
+}
+
 void pdk__follower_free(struct pdk__follower *f)
 {
     struct pdk_client *c = f->client;

@@ -60,6 +60,9 @@ void pdk__follower_begin(struct pdk__follower *f);
 /* No call but `free` comes any more. The caller has a reference to the client. */
 void pdk__follower_free(struct pdk__follower *f);
 
+/* The same without the lock: the verb of a program. Returns 0, or why its client cannot be entered. */
+int pdk__follower_close(struct pdk__follower *f);
+
 void pdk__follower_ref(struct pdk__follower *f);
 void pdk__follower_unref(struct pdk__follower *f); /* the caller has a reference to the client */
 

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     leave_out_files();
     MUST(pdk__cli_options_begin(&o, "hold") == 0);
     check_taken(&o, parse(&o, argc, argv));
-    pdk__cli_options_end(&o);
+    pdk__cli_options_forget(&o);
     free(text);
     return 0;
 }
