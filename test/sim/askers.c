@@ -26,12 +26,12 @@ static void ask_texts(struct client *c)
     judge_text(c, "reason", text, pdk_client_session_reason(c->library, text, size), size);
     judge_text(c, "last error", text, pdk_client_last_error(c->library, text, size), size);
     judge_text(c, "last error of nobody", text, pdk_client_last_error(NULL, text, size), size);
-    judge_text(c, "last error of a lock", text, pdk_lock_last_error(c->mutexes[0], text, size), size);
-    judge_text(c, "node", text, pdk_lock_node(c->mutexes[0], 0, text, size), size);
-    if (c->candidate.leader == NULL)
+    judge_text(c, "last error of a lock", text, pdk_lock_last_error(c->locks[RECIPE_MUTEX], text, size), size);
+    judge_text(c, "node", text, pdk_lock_node(c->locks[RECIPE_MUTEX], 0, text, size), size);
+    if (c->locks[RECIPE_LEADER] == NULL)
         return;
-    judge_text(c, "last error of a leader", text, pdk_lock_last_error(c->candidate.leader, text, size), size);
-    judge_text(c, "node of a leader", text, pdk_lock_node(c->candidate.leader, 0, text, size), size);
+    judge_text(c, "last error of a leader", text, pdk_lock_last_error(c->locks[RECIPE_LEADER], text, size), size);
+    judge_text(c, "node of a leader", text, pdk_lock_node(c->locks[RECIPE_LEADER], 0, text, size), size);
 }
 
 void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client)
@@ -84,7 +84,7 @@ static void judge_ahead(const struct client *c, int rc, int64_t ahead)
 
 static void ask_mutex(struct client *c)
 {
-    pdk_mutex *m = c->mutexes[0];
+    pdk_lock *m = c->locks[RECIPE_MUTEX];
     int64_t ahead = 0;
     judge_ahead(c, pdk_lock_ahead(m, &ahead), ahead);
     if (strcmp(pdk_lock_path(m, 0), "/0") != 0)
@@ -108,7 +108,7 @@ static void ask_leader(struct client *c, pdk_leader *l)
 static void take_states(struct client *c)
 {
     pdk_event event;
-    while (pdk_lock_next_event(c->mutexes[0], &event) == 1) {
+    while (pdk_lock_next_event(c->locks[RECIPE_MUTEX], &event) == 1) {
         see(SIGHT_POLLED);
         if (event.kind != PDK_EVENT_STATE)
             continue;
@@ -122,7 +122,7 @@ static void take_states(struct client *c)
 static void take_terms(struct client *c)
 {
     pdk_event event;
-    while (c->candidate.leader != NULL && pdk_lock_next_event(c->candidate.leader, &event) == 1) {
+    while (c->locks[RECIPE_LEADER] != NULL && pdk_lock_next_event(c->locks[RECIPE_LEADER], &event) == 1) {
         bool of_term = event.kind != PDK_EVENT_REVOKED && event.kind != PDK_EVENT_QUEUED;
         if (of_term && event.kind != PDK_EVENT_WITHDRAWN && event.kind == c->polled_term.kind &&
             event.state == c->polled_term.state)
@@ -142,9 +142,10 @@ static int checked(struct client *c, int fd)
 
 static void poll_changes(struct client *c, int timeout_ms)
 {
-    struct pollfd fds[] = {{.fd = checked(c, pdk_lock_fd(c->mutexes[0])), .events = POLLIN}, {.events = POLLIN}};
-    bool leads = c->candidate.leader != NULL;
-    fds[1].fd = leads ? checked(c, pdk_lock_fd(c->candidate.leader)) : -1;
+    struct pollfd fds[] = {{.fd = checked(c, pdk_lock_fd(c->locks[RECIPE_MUTEX])), .events = POLLIN},
+                           {.events = POLLIN}};
+    bool leads = c->locks[RECIPE_LEADER] != NULL;
+    fds[1].fd = leads ? checked(c, pdk_lock_fd(c->locks[RECIPE_LEADER])) : -1;
     sim_poll(fds, leads ? 2 : 1, timeout_ms);
     take_states(c);
     take_terms(c);
@@ -160,8 +161,8 @@ void *client_ask(void *client)
         ask_texts(c);
         ask_session(c);
         ask_mutex(c);
-        if (c->candidate.leader != NULL)
-            ask_leader(c, c->candidate.leader);
+        if (c->locks[RECIPE_LEADER] != NULL)
+            ask_leader(c, c->locks[RECIPE_LEADER]);
         fiber_block(c, 1000);
         if (!c->closes)
             poll_changes(c, c->world->healed ? 500 : 50);

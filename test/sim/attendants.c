@@ -1,15 +1,13 @@
 /*
- * The attendants: in each client one thread enters a double barrier and leaves it, round after round, and another sets a
- * barrier, removes it, and waits at it. The answers of the library are judged by law_barriers.c.
+ * The attendants: actors at barriers. In each client one enters a double barrier and leaves it, and another sets a
+ * barrier, removes it, and waits at it. A barrier grants nothing: the answers are judged by law_barriers.c.
  */
+#include "test/sim/actor.h"
 #include "test/sim/laws.h"
-#include <paddock.h>
 
 static const char law[] = "attendant";
 
 enum { LONG_MS = 20000 };
-
-static instant ms(int64_t n) { return n * 1000; }
 
 /* In time, at once, or however long it takes. */
 static int64_t patience(struct attendant *a, int64_t longest_ms)
@@ -25,7 +23,8 @@ static int end(struct attendant *a, int rc)
 {
     static const char *const names[] = {"enter", "leave", "wait", "set", "remove"};
     struct world *w = a->client->world;
-    STORY(w, "client %d attendant %d: %s answers %s", a->client->id, a->index, names[a->task], pdk_strerrorname(rc));
+    STORY(w, "client %d attendant %d: %s answers %s", a->client->id, a->task >= TASK_WAIT, names[a->task],
+          pdk_strerrorname(rc));
     if ((rc == PDK_EPERM && !a->client->closes) || (rc == PDK_EBUSY && a->task != TASK_ENTER) || rc == PDK_EINVAL ||
         rc == PDK_EDEADLK || rc == PDK_EEXHAUSTED || rc == PDK_EACCES)
         world_break(w, law, "client %d: %s answers %s", a->client->id, names[a->task], pdk_strerrorname(rc));
@@ -33,7 +32,7 @@ static int end(struct attendant *a, int rc)
     return rc;
 }
 
-static void judge_state(struct attendant *a, bool inside)
+static void judge_place(struct attendant *a, bool inside)
 {
     fiber_now->n_locks++;
     pdk_state state = pdk_barrier_state(a->client->meeting);
@@ -57,7 +56,7 @@ static void meet(struct attendant *a)
     pdk_barrier *b = a->client->meeting;
     law_barriers_begin(a, TASK_ENTER);
     int rc = end(a, pdk_barrier_enter(b, patience(a, LONG_MS)));
-    judge_state(a, rc == 0);
+    judge_place(a, rc == 0);
     if (rc == PDK_EBUSY)
         see(SIGHT_CROWDED);
     if (rc != 0)
@@ -66,7 +65,7 @@ static void meet(struct attendant *a)
     stay(a);
     law_barriers_begin(a, TASK_LEAVE);
     rc = end(a, pdk_barrier_leave(b, patience(a, PDK_FOREVER)));
-    judge_state(a, false);
+    judge_place(a, false);
     if (rc == 0)
         see(SIGHT_PARTED);
 }
@@ -92,16 +91,10 @@ static void guard(struct attendant *a)
     }
 }
 
-void *attendant_run(void *arg)
+void attendant_act(struct actor *actor)
 {
-    struct attendant *a = arg;
-    struct random *r = &a->client->world->random;
-    for (a->rounds = between(r, 1, 4); a->rounds > 0 && !a->client->closes; a->rounds--) {
-        fiber_block(a, ms(between(r, 1, 300)));
-        a->index == 0 ? meet(a) : guard(a);
-    }
-    a->rounds = 0;
-    return NULL;
+    struct attendant *a = &actor->client->attendants[actor->index];
+    actor->index == 0 ? meet(a) : guard(a);
 }
 
 int attendants_begin(struct client *c)

@@ -1,13 +1,9 @@
 /*
- * The candidates: threads of a client that stand for leader, lead for a while, and resign. The answers and reports
- * of the library are judged here, at once.
+ * The candidates: what an actor does that stands for leader, and the events of its terms. They are judged here, at once.
  */
-#include "test/sim/world.h"
-#include <paddock.h>
+#include "test/sim/actor.h"
 
 static const char law[] = "leader";
-
-static instant ms(int64_t n) { return n * 1000; }
 
 /* --- what is reported ---------------------------------------------------------------------------------------------- */
 
@@ -42,125 +38,68 @@ static void judge_withdrawal(const struct client *c, int reason)
         excuse(EXCUSE_WITHDRAWN);
 }
 
-static void judge_event(struct candidate *k, const pdk_event *event)
-{
-    struct world *w = k->client->world;
-    if (!may_follow(&k->told, event))
-        world_break(w, law, "event %d of state %d is reported after %d of state %d", (int)event->kind,
-                    (int)event->state, (int)k->told.kind, (int)k->told.state);
-    if (event->kind == PDK_EVENT_ELECTED && event->token <= k->token)
-        world_break(w, law, "a term has token %llx after %llx", (unsigned long long)event->token,
-                    (unsigned long long)k->token);
-    if (event->kind == PDK_EVENT_WITHDRAWN && !k->client->closes)
-        judge_withdrawal(k->client, pdk_leader_wait(k->leader, 0));
-    if (event->kind == PDK_EVENT_ELECTED)
-        k->token = event->token;
-    if (event->kind != PDK_EVENT_REVOKED && event->kind != PDK_EVENT_QUEUED)
-        k->told = *event;
-}
-
 /* Events in the middle can be lost, where many wait: 16 at least are kept. */
-static void happened(pdk_leader *l, const pdk_event *event, void *arg)
+void candidate_told(pdk_leader *l, const pdk_event *event, void *client)
 {
-    struct candidate *k = arg;
-    (void)l;
-    STORY(k->client->world, "client %d candidate: event %d", k->client->id, (int)event->kind);
-    judge_event(k, event);
+    struct client *c = client;
+    struct world *w = c->world;
+    STORY(w, "client %d candidate: event %d", c->id, (int)event->kind);
+    if (!may_follow(&c->term, event))
+        world_break(w, law, "event %d of state %d is reported after %d of state %d", (int)event->kind,
+                    (int)event->state, (int)c->term.kind, (int)c->term.state);
+    if (event->kind == PDK_EVENT_ELECTED && event->token <= c->elected)
+        world_break(w, law, "a term has token %llx after %llx", (unsigned long long)event->token,
+                    (unsigned long long)c->elected);
+    if (event->kind == PDK_EVENT_WITHDRAWN && !c->closes)
+        judge_withdrawal(c, pdk_leader_wait(l, 0));
+    if (event->kind == PDK_EVENT_ELECTED)
+        c->elected = event->token;
+    if (event->kind != PDK_EVENT_REVOKED && event->kind != PDK_EVENT_QUEUED)
+        c->term = *event;
 }
 
-/* --- a term -------------------------------------------------------------------------------------------------------- */
+/* --- what it does -------------------------------------------------------------------------------------------------- */
 
-/* No time passes in here. */
-static void judge_term(struct candidate *k)
+int candidate_make(pdk_lock **l, pdk_client *c, const char *path, const pdk_lock_options *o)
 {
-    struct world *w = k->client->world;
-    int64_t token = 0;
-    fiber_now->n_locks++;
-    bool leads = pdk_lock_state(k->leader) == PDK_HELD;
-    int64_t valid_ms = pdk_lock_valid_ms(k->leader);
-    int rc = pdk_lock_token(k->leader, &token, NULL);
-    fiber_now->n_locks--;
-    if (leads && (valid_ms <= 0 || rc != 0 || token <= 0))
-        world_break(w, law, "client %d leads for %lld ms, by token %lld", k->client->id, (long long)valid_ms,
-                    (long long)token);
+    return pdk_leader_new(l, c, path, fiber_now->owner->world->turns ? PDK_IN_TURNS : PDK_LATCH, o);
 }
 
-static void lead(struct candidate *k)
+static int stand_for(pdk_lock *l, int64_t timeout_ms)
 {
-    struct world *w = k->client->world;
-    judge_term(k);
-    fiber_block(k, ms(between(&w->random, 1, chance(&w->random, 700) ? 200 : 4000)));
-    judge_term(k);
+    int rc = pdk_leader_start(l);
+    return rc == 0 ? pdk_leader_wait(l, timeout_ms) : rc;
 }
 
-static void resign(struct candidate *k)
-{
-    struct world *w = k->client->world;
-    int rc = pdk_leader_resign(k->leader);
-    if (rc == PDK_EDEADLK || rc == PDK_EINVAL)
-        world_break(w, law, "client %d cannot resign: %s", k->client->id, pdk_strerrorname(rc));
-    if (pdk_lock_state(k->leader) == PDK_HELD)
-        world_break(w, law, "client %d has resigned, and leads", k->client->id);
-}
+static int stand(pdk_lock *l) { return stand_for(l, PDK_FOREVER); }
+
+const struct verbs candidate_verbs = {
+    "stand", stand, NULL, stand_for, NULL, pdk_leader_resign, pdk_leader_resign_async};
 
 /* It stays a candidate, at the end of the queue. */
-static void take_turns(struct candidate *k)
+static bool take_turn(struct actor *a)
 {
-    struct world *w = k->client->world;
-    for (int i = below(&w->random, 3); i > 0; i--) {
-        int64_t before = 0, token = 0;
-        pdk_lock_token(k->leader, &before, NULL);
-        int rc = pdk_leader_yield(k->leader);
-        STORY(w, "client %d candidate: yields: %s", k->client->id, pdk_strerrorname(rc));
-        if (rc != 0 || pdk_leader_wait(k->leader, between(&w->random, 10, 3000)) != 0)
-            return;
-        see(SIGHT_TURN);
-        if (pdk_lock_token(k->leader, &token, NULL) == 0 && token <= before)
-            world_break(w, law, "client %d leads again, by the token of its last turn", k->client->id);
-        lead(k);
-    }
+    struct world *w = a->client->world;
+    int64_t before = 0, token = 0;
+    pdk_lock_token(a->lock, &before, NULL);
+    int rc = pdk_leader_yield(a->lock);
+    STORY(w, "client %d candidate: yields: %s", a->client->id, pdk_strerrorname(rc));
+    if (rc != 0 || pdk_leader_wait(a->lock, between(&w->random, 10, 3000)) != 0)
+        return false;
+    see(SIGHT_TURN);
+    if (pdk_lock_token(a->lock, &token, NULL) == 0 && token <= before)
+        world_break(w, law, "client %d leads again, by the token of its last turn", a->client->id);
+    judge_grant(a);
+    return true;
 }
 
-void *candidate_run(void *arg)
+/* In turns with the others; and where it leads is looked at twice. */
+void candidate_go_on(struct actor *a)
 {
-    struct candidate *k = arg;
-    struct world *w = k->client->world;
-    struct random *r = &w->random;
-    for (k->rounds = between(r, 1, 3); k->rounds > 0 && !k->client->closes; k->rounds--) {
-        fiber_block(k, ms(between(r, 1, 300)));
-        if (pdk_leader_start(k->leader) != 0)
-            continue;
-        if (pdk_leader_wait(k->leader, chance(r, 500) || w->healed ? PDK_FOREVER : between(r, 10, 3000)) == 0)
-            lead(k);
-        if (w->turns && !w->healed)
-            take_turns(k);
-        resign(k);
-    }
-    k->rounds = 0;
-    return NULL;
-}
-
-/* --- birth and end -------------------------------------------------------------------------------------------------- */
-
-int candidate_begin(struct candidate *k, struct client *c)
-{
-    pdk_lock_options *o = pdk_lock_options_new();
-    if (o == NULL)
-        return PDK_ENOMEM;
-    k->client = c;
-    int rc = pdk_lock_options_set_data(o, "sim", 3);
-    if (rc == 0 && k->leader == NULL)
-        rc = pdk_leader_new(&k->leader, c->library, "/2", c->world->turns ? PDK_IN_TURNS : PDK_LATCH, o);
-    if (rc == 0)
-        rc = pdk_lock_on_event(k->leader, happened, k);
-    pdk_lock_options_free(o);
-    return rc;
-}
-
-void candidate_end(struct candidate *k)
-{
-    struct world *w = k->client->world;
-    if (pdk_lock_free(k->leader) != 0)
-        world_break(w, law, "client %d cannot free its leader", k->client->id);
-    k->leader = NULL;
+    struct world *w = a->client->world;
+    int n = w->turns && !w->healed ? below(&w->random, 3) : 0;
+    do {
+        hold(a);
+        judge_grant(a);
+    } while (n-- > 0 && take_turn(a));
 }

@@ -1,7 +1,7 @@
 /*
  * A client process: ZooKeeper's C client as far as it matters (io.c: pings after a third of the timeout, a connection
  * given up after two thirds without a packet, watches set again on reconnect, requests failed with their outcome
- * unknown), its API (zookeeper.c), the driver and the recipes that ship, and users that lock and unlock.
+ * unknown), its API (zookeeper.c), the driver and the recipes that ship, and a program with its threads.
  */
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
@@ -14,10 +14,7 @@
 #include "test/sim/fiber.h"
 
 enum {
-    USERS_MAX = 2,
-    SHARERS_MAX = 2,
-    TAKERS_MAX = 2,
-    GATHERERS_MAX = 2,
+    ACTORS_MAX = 11,
     ATTENDANTS = 2,
     PERMITS_MAX = 4,
     CLAIMS_MAX = 64,
@@ -99,61 +96,45 @@ struct ticket {
     struct zoo_op_result *results;
 };
 
-struct user {
-    struct client *client;
-    int index;
-    int rounds;    /* still to do */
-    bool sprints;  /* it asks again and again, and holds for a moment */
-    bool answered; /* an asynchronous lock */
-    int answer;
-    int path;         /* that it locks */
-    pdk_mutex *mutex; /* that it is of */
-    pdk_mutex *own;   /* made for one lock; NULL: it is one of the client's */
-    pdk_grant *grant; /* of such a lock; NULL: the lock is the thread's */
-    int64_t token;    /* of the grant at hand, and its turn */
-    uint64_t turn;
-    bool holds;
-    bool wanted; /* it was told that another wants the lock */
+/* What actors use. A client has a lock for each that its world has, but for the barriers. */
+enum recipe_of {
+    RECIPE_MUTEX,
+    RECIPE_SECOND, /* a mutex on another path */
+    RECIPE_LEADER,
+    RECIPE_RWLOCK,
+    RECIPE_SEMAPHORE,
+    RECIPE_SEVERAL,
+    RECIPE_BARRIERS,
+    RECIPES,
+    LOCKS = RECIPE_BARRIERS
 };
 
-/* One that reads and writes under a read/write lock. */
-struct sharer {
+/* One that takes what a recipe has, and leaves (actor.h). */
+struct actor {
     struct client *client;
-    int index;
-    int rounds;
+    enum recipe_of of;
+    int index;    /* of those with its recipe */
+    int rounds;   /* still to do */
+    bool sprints; /* it asks again and again, and holds for a moment */
+    const struct recipe *recipe;
+    const struct verbs *mode;
+    unsigned n_permits; /* that it asks for */
+    pdk_lock *lock;
+    pdk_lock *own;    /* made for one round; NULL: the lock is the client's */
+    pdk_grant *grant; /* NULL: it is the thread's; or there is none, or it was taken back */
+    bool later;       /* the callback judges the grant */
+    bool answered;
+    int answer;
     int64_t token; /* of the grant at hand, and its turn */
     uint64_t turn;
     bool holds;
-};
-
-/* One that takes permits of a semaphore. */
-struct taker {
-    struct client *client;
-    int index;
-    int rounds;
-    pdk_grant *request; /* an asynchronous one; NULL: none, or taken back */
-    bool answered;
-    int answer;
-};
-
-/* One that locks several paths at once. */
-struct gatherer {
-    struct client *client;
-    int index;
-    int rounds;
-    pdk_grant *grant; /* of an asynchronous lock; NULL: the lock is the thread's */
-    bool locks;       /* asynchronously; else it unlocks so */
-    bool answered;
-    int answer;
+    bool wanted; /* it was told that another wants the lock */
 };
 
 /* One at a barrier: the first at a double barrier, the second at a plain one. */
 enum barrier_task { TASK_ENTER, TASK_LEAVE, TASK_WAIT, TASK_SET, TASK_REMOVE };
 struct attendant {
     struct client *client;
-    int index;
-    int rounds;
-    /* law_barriers.c */
     enum barrier_task task;
     bool calls;
     bool met;      /* what the call promises was so, at one moment of it */
@@ -163,15 +144,6 @@ struct attendant {
     int64_t came;  /* its first node was created */
     int64_t round; /* "ready" was created, after that */
     instant ended;
-};
-
-/* One that stands for leader. */
-struct candidate {
-    struct client *client;
-    pdk_leader *leader; /* NULL: none */
-    int rounds;
-    pdk_event told; /* the last of its terms that was reported; 0: none */
-    int64_t token;
 };
 
 /* One that looks at a path, beside an observer. */
@@ -238,9 +210,9 @@ struct client {
 
     /* the driver, and what is known of it */
     pdk_client *library;
-    pdk_mutex *mutexes[PATHS];
+    pdk_lock *locks[LOCKS];             /* NULL: none */
     const struct pdk__session *machine; /* NULL: none, or over */
-    bool ready;                         /* its users are at work */
+    bool ready;                         /* its actors are at work */
     bool closes;                        /* or is closed */
     bool closed;                        /* and all of it is freed */
     int64_t heard_zxid;                 /* the newest state that a message told of */
@@ -253,6 +225,8 @@ struct client {
     bool told; /* of its session */
     pdk_session_state told_state;
     pdk_event polled, polled_term; /* the last change of its first lock, and of its candidate's terms */
+    pdk_event term;                /* the last event of those terms; kind 0: none */
+    int64_t elected;               /* the token of the last of them */
     bool dispatching;              /* that thread is at work */
     bool dispatches;               /* its callbacks run on a thread of its own program */
     bool oversized;                /* the requests for its lock on path 0 are over jute.maxbuffer */
@@ -264,19 +238,12 @@ struct client {
     int n_claims; /* places that were ever used */
     struct stray strays[STRAYS_MAX];
 
-    pdk_rwlock *shared; /* NULL: none */
-    struct sharer sharers[SHARERS_MAX];
-    pdk_semaphore *semaphore; /* NULL: none */
-    struct taker takers[TAKERS_MAX];
-    pdk_mutex *multilock; /* NULL: none */
-    struct gatherer gatherers[GATHERERS_MAX];
     pdk_barrier *meeting; /* NULL: none; and so is the other */
     pdk_barrier *barrier;
     struct attendant attendants[ATTENDANTS];
-    struct candidate candidate;
     struct onlooker onlooker;
-    struct user users[USERS_MAX];
-    int n_users;
+    int n_actors;
+    struct actor actors[ACTORS_MAX];
 
     /* last, for they are large, and need no clearing */
     struct claim claims[CLAIMS_MAX];
@@ -342,46 +309,30 @@ void client_watch_own(struct _zhandle *zh, int type, int state, const char *path
 int zookeeper_path(const char *path);
 void zookeeper_complete(struct client *c, const struct message *m);
 
-/* users.c: the thread of one. */
-void *user_run(void *user);
+/* program.c: its first thread. */
+void *client_run(void *client);
 
-/* users.c: a holder is asked for its lock. */
-void user_asked(pdk_mutex *m, const pdk_event *event, void *client);
+/* Does a thread of its program work still? */
+bool client_at_work(const struct client *c);
 
 /* The thread that dispatches callbacks. */
 void *client_dispatch(void *client);
 
+/* actor.c: the recipes that its world has, and its threads that use them. */
+bool recipe_used(const struct world *w, enum recipe_of recipe);
+int recipe_make(struct client *c, enum recipe_of recipe, pdk_lock **out);
+void actors_begin(struct client *c);
+void *actor_run(void *actor);
+
 /* askers.c: options for one that asks, and its thread. */
 int client_ask_all(struct client *c, pdk_client_options *o);
-int client_make_mutex(struct client *c, int path, pdk_mutex **out);
 void *client_ask(void *client);
 void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const char *text, void *client);
 void client_told(pdk_client *library, pdk_session_state state, void *client);
 
-/* candidates.c: its leader, and its thread. */
-int candidate_begin(struct candidate *k, struct client *c);
-void candidate_end(struct candidate *k);
-void *candidate_run(void *candidate);
-
-/* sharers.c: their lock, and their threads. */
-int sharers_begin(struct client *c);
-void sharers_end(struct client *c);
-void *sharer_run(void *sharer);
-
-/* gatherers.c: their multi-lock, and their threads. */
-int gatherers_begin(struct client *c);
-void gatherers_end(struct client *c);
-void *gatherer_run(void *gatherer);
-
-/* attendants.c: their barriers, and their threads. */
+/* attendants.c: their barriers. */
 int attendants_begin(struct client *c);
 void attendants_end(struct client *c);
-void *attendant_run(void *attendant);
-
-/* takers.c: their semaphore, and their threads. */
-int takers_begin(struct client *c);
-void takers_end(struct client *c);
-void *taker_run(void *taker);
 
 /* onlookers.c: its observer, and its thread. */
 void onlooker_begin(struct onlooker *k, struct client *c);

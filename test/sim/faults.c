@@ -328,7 +328,7 @@ static void stop(struct world *w, struct client *c)
     agenda_add(&w->agenda, ms(a_while(w)), end_client_pause, c, 0);
 }
 
-/* Those of the mutexes, then the candidates', then the sharers', then the two of the takers. */
+/* Those of the mutexes, then the leader's, then the read/write lock's, then the two of the semaphore. */
 static int faults_paths(const struct world *w)
 {
     return (w->elects ? ELECTION_PATH + 1 : w->n_paths) + w->shares + (w->permits > 0 ? 2 : 0);

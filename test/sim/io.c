@@ -493,20 +493,11 @@ void client_begin(struct client *c, struct world *w, int id)
     c->one_name = chance(&w->random, 400);
     c->secretive = w->secretive && (!w->lends || id != 0) && chance(&w->random, 600);
     c->oversized = id == 0 && w->plan.seed % 41 == 17 && !w->calm && !w->plan.exhaustive;
-    c->n_users = between(&w->random, 1, USERS_MAX);
-    for (int i = 0; i < SHARERS_MAX; i++)
-        c->sharers[i] = (struct sharer){.client = c, .index = i, .rounds = w->shares};
-    for (int i = 0; i < TAKERS_MAX; i++)
-        c->takers[i] = (struct taker){.client = c, .index = i, .rounds = w->permits > 0};
-    for (int i = 0; i < GATHERERS_MAX; i++)
-        c->gatherers[i] = (struct gatherer){.client = c, .index = i, .rounds = w->gathers};
+    actors_begin(c);
     for (int i = 0; i < ATTENDANTS; i++)
-        c->attendants[i] = (struct attendant){.client = c, .index = i, .rounds = w->members > 0};
-    c->candidate.rounds = w->elects;
+        c->attendants[i].client = c;
     c->adopts = w->lends && id == 0;
     c->onlooker.rounds = !c->adopts && w->observed >= 0 && chance(&w->random, 600);
-    for (int i = 0; i < c->n_users; i++)
-        c->users[i] = (struct user){.client = c, .index = i, .rounds = 1};
     agenda_add(&w->agenda, ms(w->session_ms) / 12, io_clock, c, 0);
     client_start(c);
 }

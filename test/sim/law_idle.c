@@ -8,13 +8,14 @@
 
 static bool of_program(const struct client *c, const struct pdk__object *o)
 {
-    for (int p = 0; p < c->world->n_paths; p++)
-        if (c->mutexes[p] != NULL && o == &c->mutexes[p]->object)
+    static const enum recipe_of recipes[] = {RECIPE_MUTEX, RECIPE_SECOND, RECIPE_RWLOCK};
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        if (c->locks[recipes[i]] != NULL && o == &c->locks[recipes[i]]->object)
             return true;
-    for (int i = 0; i < c->n_users; i++)
-        if (c->users[i].own != NULL && o == &c->users[i].own->object)
+    for (int i = 0; i < c->n_actors; i++)
+        if (c->actors[i].own != NULL && o == &c->actors[i].own->object)
             return true;
-    return c->shared != NULL && o == &c->shared->object;
+    return false;
 }
 
 /* The request of the program's mutex or read/write lock; NULL for one of another recipe, and for a claim that has

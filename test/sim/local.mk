@@ -7,7 +7,9 @@ shipped_library = %D%/libshipped.a
 %C%_libshipped_a_SOURCES = $(simulated_sources) %D%/log.c %D%/registry.c %D%/secure.c %D%/shim.h
 %C%_sim_LDADD = %D%/libshipped.a .libs/libpaddock_core.a $(JANSSON_LIBS)
 %C%_sim_SOURCES = \
+	%D%/actor.c %D%/actor.h \
 	%D%/agenda.c %D%/agenda.h \
+	%D%/answers.c \
 	%D%/askers.c \
 	%D%/attendants.c \
 	%D%/candidates.c \
@@ -15,7 +17,6 @@ shipped_library = %D%/libshipped.a
 	%D%/ensemble.c %D%/ensemble.h \
 	%D%/faults.c \
 	%D%/fiber.c %D%/fiber.h \
-	%D%/gatherers.c \
 	%D%/io.c \
 	%D%/late_create.c \
 	%D%/law_barriers.c %D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c %D%/law_idle.c \
@@ -25,15 +26,13 @@ shipped_library = %D%/libshipped.a
 	%D%/memory.c \
 	%D%/onlookers.c \
 	%D%/pipe.c %D%/pipe.h \
+	%D%/program.c \
 	%D%/random.h \
 	%D%/server.c \
-	%D%/sharers.c \
-	%D%/takers.c \
 	%D%/shrink.c %D%/shrink.h \
 	%D%/sim.c \
 	%D%/system.c \
 	%D%/tree.c %D%/tree.h \
-	%D%/users.c \
 	%D%/world.c %D%/world.h \
 	%D%/zookeeper.c
 

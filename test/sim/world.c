@@ -270,22 +270,7 @@ bool world_starves(struct world *w)
 
 static bool client_done(const struct client *c)
 {
-    for (int i = 0; i < c->n_users && !c->dead; i++)
-        if (c->users[i].rounds > 0)
-            return false;
-    for (int i = 0; i < SHARERS_MAX && !c->dead; i++)
-        if (c->sharers[i].rounds > 0)
-            return false;
-    for (int i = 0; i < TAKERS_MAX && !c->dead; i++)
-        if (c->takers[i].rounds > 0)
-            return false;
-    for (int i = 0; i < GATHERERS_MAX && !c->dead; i++)
-        if (c->gatherers[i].rounds > 0)
-            return false;
-    for (int i = 0; i < ATTENDANTS && !c->dead; i++)
-        if (c->attendants[i].rounds > 0)
-            return false;
-    if (!c->dead && (c->candidate.rounds > 0 || c->onlooker.rounds > 0))
+    if (!c->dead && client_at_work(c))
         return false;
     for (int i = 0; i < c->n_claims && !c->dead; i++)
         if (c->claims[i].used)

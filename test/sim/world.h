@@ -186,7 +186,7 @@ struct node *world_node(struct world *w, const struct claim *claim);
 /* Does the claim's node exist, by the truth? */
 bool world_node_there(struct world *w, const struct claim *claim);
 
-/* All users have finished. */
+/* All actors have finished. */
 bool world_all_done(const struct world *w);
 
 /* Was the node deleted by the order of something other than a client of the library? */
@@ -390,7 +390,6 @@ static inline void see(enum sight s) { sights[s]++; }
     X(MOVED_BACK, "steady", "the session had been moved back to a server that its client had left")                    \
     X(LUCK, "service", "a proof takes too long for a grant: served once links and disks are quick")                    \
     X(WITHDRAWN, "leader", "a candidate gave up after too many lost creates, or numbers")                              \
-    X(TWO_GRANTS, "caller", "one object has two grants, since a deleted node is not noticed yet")                      \
     X(ENDING_NODE, "barriers, caller", "unlocked, and the node is there until its session's end is committed")
 
 enum excuse {
