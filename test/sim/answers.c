@@ -93,8 +93,9 @@ void judge_grant(struct actor *a)
                         nodes.names[i]);
 }
 
-/* The state as the library answers it. What it calls HELD is of a client that is connected, and that has at least the
- * promised time left: also when no thread of the library has run since the connection broke, or since that time began. */
+/* The state as the library answers it. A grant that it calls HELD is of a client that is connected, and that has at
+ * least the promised time left: also when no thread of the library has run since the connection broke, or since that
+ * time began. */
 pdk_state judge_state(const struct actor *a)
 {
     const struct client *c = a->client;

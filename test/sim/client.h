@@ -96,7 +96,7 @@ struct ticket {
     struct zoo_op_result *results;
 };
 
-/* What actors use. A client has a lock for each that its world has, but for the barriers. */
+/* The rows that actors use. A client has a lock for each that its world has, but for the barriers. */
 enum recipe_of {
     RECIPE_MUTEX,
     RECIPE_SECOND, /* a mutex on another path */

@@ -115,7 +115,7 @@ struct world {
     int way;      /* the least delay of the link between clients and servers, each way */
     bool calm;    /* nothing goes wrong, and nothing is slow */
     bool tense;   /* every bound of the session's life is reached, and the faults are those that test it */
-    bool sprints; /* some users lock again and again */
+    bool sprints; /* some actors lock again and again */
     bool cuts;    /* the only fault is that connections break, one after another, and every message may be late */
     bool hostile; /* a contender forges names, overwrites data and requests revocations */
     int hunt_proof_permille, hunt_write_permille; /* how often the worst fault follows a proof, or a write */
