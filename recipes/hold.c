@@ -346,25 +346,30 @@ static bool any_suspect(const struct pdk__hold *hold)
 
 static void judge(struct pdk__hold *hold);
 
+/* Its parts are granted, and have no deadline any more. */
+static int wait_out(struct pdk__hold *hold)
+{
+    if (pdk__now_ms() >= hold->wish->deadline_ms)
+        return PDK_ETIMEDOUT;
+    pdk__hold_remind(hold, hold->wish->deadline_ms);
+    return 0;
+}
+
 /* Its parts are granted. */
 static int complete(struct pdk__hold *hold)
 {
     int rc = pdk__mixture_judge(hold, judge);
     if (rc == 0)
         grant(hold);
-    else if (rc > 0 && pdk__now_ms() >= hold->wish->deadline_ms)
-        rc = PDK_ETIMEDOUT;
-    else if (rc > 0)
-        pdk__hold_remind(hold, hold->wish->deadline_ms);
-    return rc < 0 ? rc : 0;
+    return rc > 0 ? wait_out(hold) : rc;
 }
 
 /* The grants so far may allow the next step. One in doubt is HELD again first, or LOST. */
 static int go_on(struct pdk__hold *hold)
 {
     const struct pdk__part *gate = gate_of(hold);
-    if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n && !any_suspect(hold))
-        return complete(hold);
+    if (count_parts(hold, PDK__HOLD_GRANTED) == hold->sites.n)
+        return any_suspect(hold) ? wait_out(hold) : complete(hold);
     if (gate != NULL && gate->stage == PDK__HOLD_GRANTED && !hold->parts[0].at_work)
         return start_parts(hold);
     return 0;
