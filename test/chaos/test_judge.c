@@ -630,7 +630,7 @@ static void a_client_that_vanished(void)
     breaks("outcomes");
 }
 
-/* --- order, nodes, service, deadline, margins --------------------------------------------------------------------- */
+/* --- order, nodes, service, deadline, margins -------------------------------------------------------------------- */
 
 static void a_grant_past_somebody(void)
 {

@@ -68,7 +68,7 @@ static struct {
 } woke;                     /* runs in which each happened */
 static int still_connected; /* runs in which a server still had the library's connection when the next began */
 
-/* --- the processes ---------------------------------------------------------------------------------------------------- */
+/* --- the processes ----------------------------------------------------------------------------------------------- */
 
 static bool is_played(const struct role *r)
 {

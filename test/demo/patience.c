@@ -34,7 +34,7 @@ static struct role {
 static int runs, session_ms;
 static struct seat seat;
 
-/* --- the processes ---------------------------------------------------------------------------------------------------- */
+/* --- the processes ----------------------------------------------------------------------------------------------- */
 
 static bool is_played(const struct role *r)
 {

@@ -71,7 +71,7 @@ static void check_mutex_refused(pdk_mutex *m, const char *text)
     CHECK_RC(pdk_lock_free(m), 0);
 }
 
-/* --- a semaphore and a mutex -------------------------------------------------------------------------------------- */
+/* --- a semaphore and a mutex ------------------------------------------------------------------------------------- */
 
 static void mutex_beside_permits(void)
 {
@@ -206,7 +206,7 @@ static void followed(void)
     fixture_delete_all(count);
 }
 
-/* --- what goes together, and what does not ------------------------------------------------------------------------ */
+/* --- what goes together, and what does not ----------------------------------------------------------------------- */
 
 static void mutex_and_rwlock(void)
 {

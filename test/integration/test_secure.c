@@ -359,7 +359,7 @@ static void a_handle_of_the_program_is_adopted(void)
     CHECK_EQ(zookeeper_close(zh), ZOK);
 }
 
-/* --- the command -------------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------------------------- */
 
 /* Its processes close what they inherit: what it opens for itself may have any number. */
 static void the_command_locks(void)

@@ -62,7 +62,7 @@ static void renewed(void)
     end();
 }
 
-/* --- slow links --------------------------------------------------------------------------------------------------- */
+/* --- slow links -------------------------------------------------------------------------------------------------- */
 
 static void delay(int round_trip_ms)
 {
@@ -201,7 +201,7 @@ static void in_doubt_nothing_is_granted(void)
     end();
 }
 
-/* --- a caller that comes late ------------------------------------------------------------------------------------- */
+/* --- a caller that comes late ------------------------------------------------------------------------------------ */
 
 static int gate[2]; /* read by a thread that is to be kept from its work */
 

@@ -149,7 +149,7 @@ static int permit_parts(struct record parts[PARTS_MAX])
 
 static int free_semaphore(void) { return pdk_lock_free(semaphore); }
 
-/* --- multi-locks: from each of the paths on two, four, six or all of them ----------------------------------------- */
+/* --- multi-locks: from each of the paths on two, four, six or all of them ---------------------------------------- */
 
 enum { CHOICES = MULTI_PATHS };
 

@@ -1,7 +1,7 @@
 /*
- * The actors: one for each use of a recipe by a thread. It takes with patience, by a try, by a deadline, or by a request
- * that it may take back; it holds for a while; and it leaves, or has lost what it had. Others may close the client
- * meanwhile.
+ * The actors: one for each use of a recipe by a thread. It takes with patience, by a try, by a deadline, or by a
+ * request that it may take back; it holds for a while; and it leaves, or has lost what it had. Others may close the
+ * client meanwhile.
  */
 #include "test/sim/actor.h"
 #include <zookeeper/zookeeper.h>
@@ -18,7 +18,7 @@ static int a_while(struct world *w, int least, int most)
     return between(&w->random, least, chance(&w->random, 700) ? least + most / 20 : most);
 }
 
-/* --- the recipes --------------------------------------------------------------------------------------------------- */
+/* --- the recipes ------------------------------------------------------------------------------------------------- */
 
 /* The actor that calls. */
 static struct actor *self(void) { return fiber_now->arg; }
@@ -107,7 +107,7 @@ int recipe_make(struct client *c, enum recipe_of recipe, pdk_lock **out)
     return rc;
 }
 
-/* --- taking -------------------------------------------------------------------------------------------------------- */
+/* --- taking ------------------------------------------------------------------------------------------------------ */
 
 static void answer(struct actor *a, int rc)
 {
@@ -198,7 +198,7 @@ int take(struct actor *a, int kind)
     return a->later ? take_later(a, kind == 4) : a->mode->wait(a->lock);
 }
 
-/* --- holding ------------------------------------------------------------------------------------------------------- */
+/* --- holding ----------------------------------------------------------------------------------------------------- */
 
 static int hold_ms(const struct actor *a)
 {
@@ -242,7 +242,8 @@ static void ask_to_write(struct actor *a)
                     pdk_strerrorname(rc));
 }
 
-/* A writer's read lock waits for nobody; it fails with the writer's own, or for want of time, memory or a connection. */
+/* A writer's read lock waits for nobody; it fails with the writer's own, or for want of time, memory or a
+ * connection. */
 static void judge_refusal(const struct actor *a, int rc)
 {
     struct world *w = a->client->world;
@@ -287,7 +288,7 @@ static void read_and_write(struct actor *a)
         ask_to_write(a);
 }
 
-/* --- leaving ------------------------------------------------------------------------------------------------------- */
+/* --- leaving ----------------------------------------------------------------------------------------------------- */
 
 /* Within one session timeout, however many nodes they are. */
 static int release_in_time(struct actor *a)
@@ -317,7 +318,7 @@ void leave(struct actor *a, bool last)
         judge_flush(a, &nodes);
 }
 
-/* --- the thread ---------------------------------------------------------------------------------------------------- */
+/* --- the thread -------------------------------------------------------------------------------------------------- */
 
 static void use(struct actor *a)
 {

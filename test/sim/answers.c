@@ -7,7 +7,7 @@ static const char law[] = "caller";
 /* A request is given up after so many creates that never arrived, and each takes a fault, or a want of memory. */
 enum { LOST_CREATES = 9 };
 
-/* --- the grant ----------------------------------------------------------------------------------------------------- */
+/* --- the grant --------------------------------------------------------------------------------------------------- */
 
 static int path_of(const struct actor *a, unsigned i)
 {
@@ -113,7 +113,7 @@ pdk_state judge_state(const struct actor *a)
     return state;
 }
 
-/* --- other answers ------------------------------------------------------------------------------------------------- */
+/* --- other answers ----------------------------------------------------------------------------------------------- */
 
 void judge_time(const struct actor *a, int64_t end_ms)
 {
@@ -147,7 +147,7 @@ void judge_answer(const struct actor *a, int rc)
         see(SIGHT_SEVERAL_PERMITS);
 }
 
-/* --- the release --------------------------------------------------------------------------------------------------- */
+/* --- the release ------------------------------------------------------------------------------------------------- */
 
 /* The node by the truth; NULL: it is deleted, or another's has its name. */
 static const struct node *node_left(struct world *w, int path, const char *name)
@@ -214,7 +214,7 @@ void judge_flush(const struct actor *a, const struct nodes *nodes)
     see(SIGHT_FLUSHED);
 }
 
-/* --- beside all that ----------------------------------------------------------------------------------------------- */
+/* --- beside all that --------------------------------------------------------------------------------------------- */
 
 /* Nothing that a thread or a handle may do with a grant is done in the child. */
 static bool refuses_child(struct actor *a)

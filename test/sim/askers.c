@@ -10,7 +10,7 @@
 
 static const char law[] = "asker";
 
-/* --- texts --------------------------------------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------------------------- */
 
 /* The whole length is told, whatever the room for it, and the end is marked. */
 static void judge_text(const struct client *c, const char *what, const char *text, size_t length, size_t size)
@@ -43,7 +43,7 @@ void client_log(pdk_client *library, pdk_log_level level, int64_t at_ms, const c
     see(SIGHT_LOGGED);
 }
 
-/* --- the session --------------------------------------------------------------------------------------------------- */
+/* --- the session ------------------------------------------------------------------------------------------------- */
 
 /* No state is told twice in a row. */
 void client_told(pdk_client *library, pdk_session_state state, void *client)
@@ -73,7 +73,7 @@ static void ask_session(struct client *c)
         world_break(c->world, law, "%s is of two classes", pdk_strerrorname(rc));
 }
 
-/* --- a lock and a leader ------------------------------------------------------------------------------------------- */
+/* --- a lock and a leader ----------------------------------------------------------------------------------------- */
 
 static void judge_ahead(const struct client *c, int rc, int64_t ahead)
 {
@@ -102,7 +102,7 @@ static void ask_leader(struct client *c, pdk_leader *l)
         world_break(c->world, law, "client %d leads in state %d", c->id, (int)state);
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------- */
+/* --- changes ----------------------------------------------------------------------------------------------------- */
 
 /* After a loss nothing is told of a grant; and nothing is told twice. */
 static void take_states(struct client *c)
@@ -151,7 +151,7 @@ static void poll_changes(struct client *c, int timeout_ms)
     take_terms(c);
 }
 
-/* --- the thread ---------------------------------------------------------------------------------------------------- */
+/* --- the thread -------------------------------------------------------------------------------------------------- */
 
 void *client_ask(void *client)
 {

@@ -1,11 +1,12 @@
 /*
- * The candidates: what an actor does that stands for leader, and the events of its terms. They are judged here, at once.
+ * The candidates: what an actor does that stands for leader, and the events of its terms. They are judged here, at
+ * once.
  */
 #include "test/sim/actor.h"
 
 static const char law[] = "leader";
 
-/* --- what is reported ---------------------------------------------------------------------------------------------- */
+/* --- what is reported -------------------------------------------------------------------------------------------- */
 
 /* Which events can follow which; none before the first. */
 static bool may_follow(const pdk_event *before, const pdk_event *event)
@@ -58,7 +59,7 @@ void candidate_told(pdk_leader *l, const pdk_event *event, void *client)
         c->term = *event;
 }
 
-/* --- what it does -------------------------------------------------------------------------------------------------- */
+/* --- what it does ------------------------------------------------------------------------------------------------ */
 
 int candidate_make(pdk_lock **l, pdk_client *c, const char *path, const pdk_lock_options *o)
 {

@@ -1,6 +1,6 @@
 /*
- * Fibers: threads of the simulated processes, of which one runs at a time, until it blocks. Each belongs to a client: it
- * does not run while that is paused, and never again once that is dead.
+ * Fibers: threads of the simulated processes, of which one runs at a time, until it blocks. Each belongs to a client:
+ * it does not run while that is paused, and never again once that is dead.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
@@ -36,7 +36,8 @@ void fibers_begin(struct world *w);
 /* A fiber of OWNER's, woken. */
 struct fiber *fiber_start(struct client *owner, void *(*run)(void *), void *arg);
 
-/* The fiber that runs waits on WHAT until it is woken, or (unless it is negative) for AT_MOST. True when it was woken. */
+/* The fiber that runs waits on WHAT until it is woken, or (unless it is negative) for AT_MOST. True when it was
+ * woken. */
 bool fiber_block(const void *what, instant at_most);
 
 /* Let F go on soon. */

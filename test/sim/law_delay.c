@@ -1,7 +1,7 @@
 /*
  * Where a lock delay is set: after a holder that did not unlock, no contender is granted before the delay has passed. A
- * holder that unlocks clears its record before its node is deleted, unless its connection broke since the grant, so that
- * no contender waits in vain.
+ * holder that unlocks clears its record before its node is deleted, unless its connection broke since the grant, so
+ * that no contender waits in vain.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -72,8 +72,8 @@ static void told(struct world *w, const struct claim *claim, enum pdk__action_ki
         last[claim->path].lost = true;
 }
 
-/* Only a delete of its own counts. A connection that broke since the grant can have lost the clear of the record and not
- * the node's. */
+/* Only a delete of its own counts. A connection that broke since the grant can have lost the clear of the record and
+ * not the node's. */
 static void check_record(struct world *w, int p, const struct txn *txn)
 {
     bool own = txn->kind == TXN_DELETE && txn->session >= 0 && unlocked(p) &&

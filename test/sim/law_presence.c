@@ -5,8 +5,8 @@
  * node was deleted before its server accepted the connection. And the node belongs to the client's present session: a
  * node of a previous session is deleted when that one expires, whatever its client believes.
  *
- * Excused is a client whose event a server has swallowed, until it has looked again; and a grant whose node was deleted,
- * and another created under its name, between the create and the listing after it.
+ * Excused is a client whose event a server has swallowed, until it has looked again; and a grant whose node was
+ * deleted, and another created under its name, between the create and the listing after it.
  */
 #include "test/sim/laws.h"
 

@@ -1,5 +1,5 @@
-/* A holder that has received a state in which its node carries a revocation request was told of the request, or sets the
- * watch on its node within a twentieth of the session. */
+/* A holder that has received a state in which its node carries a revocation request was told of the request, or sets
+ * the watch on its node within a twentieth of the session. */
 #include "test/sim/laws.h"
 
 static bool asked(struct world *w, const struct claim *claim)

@@ -29,7 +29,8 @@ static void told(struct world *w, const struct claim *claim, enum pdk__action_ki
                     what == PDK__ACT_LOST ? "lost" : "suspect");
 }
 
-/* The first write of a session that the leader takes for another server's ends the connection, however late it comes. */
+/* The first write of a session that the leader takes for another server's ends the connection, however late it
+ * comes. */
 static void parted(struct world *w, const struct client *c)
 {
     if (c->io != IO_CONNECTED || !steady(w, c))

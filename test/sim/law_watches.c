@@ -4,9 +4,9 @@
  * node, or on its predecessor's. At the end of the run no server keeps a watch.
  *
  * Excused is a removal for which there was no memory, and one that found no connection, or lost it: that watch is set
- * again on the next connection, and stays until its node is deleted. So does one on a predecessor where a hostile client
- * has put another before it. And the watches of a session that its client has given up end with the handle, which the
- * client has yet to close.
+ * again on the next connection, and stays until its node is deleted. So does one on a predecessor where a hostile
+ * client has put another before it. And the watches of a session that its client has given up end with the handle,
+ * which the client has yet to close.
  */
 #include "test/sim/laws.h"
 #include <string.h>
@@ -17,7 +17,8 @@ static bool by_exists(const struct world *w, const struct watch *watch)
     return w->secretive || watch->path == MEETING_PATH;
 }
 
-/* One of an exists on a missing node outlives a removal whose answer is lost, and a connection that its client has left. */
+/* One of an exists on a missing node outlives a removal whose answer is lost, and a connection that its client has
+ * left. */
 static void judge_last(struct world *w, const struct server *s, const struct watch *watch)
 {
     const struct client *c = &w->clients[w->session_client[watch->session]];
@@ -42,7 +43,7 @@ static void finished(struct world *w)
                 judge_last(w, &w->ensemble.servers[i], &w->ensemble.servers[i].watches[j]);
 }
 
-/* --- the contenders that want it ------------------------------------------------------------------------------------------- */
+/* --- the contenders that want it --------------------------------------------------------------------------------- */
 
 static bool relies(const struct claim *claim, int path, const char *name)
 {
@@ -92,7 +93,8 @@ static bool all_told(const struct world *w, const struct client *c)
            connection->n_pending == 0;
 }
 
-/* A server replaced the session silently. Requests that were queued for the old one set their watches in the new one. */
+/* A server replaced the session silently. Requests that were queued for the old one set their watches in the new
+ * one. */
 static bool given_up(const struct client *c)
 {
     enum pdk__session_phase phase = client_session(c)->phase;

@@ -51,15 +51,15 @@ void law_observers_judge_none(struct world *w, instant since);
  * known of a change of its node. SINCE is set if it is 0. */
 bool laws_unwatched(const struct claim *claim, instant *since);
 
-/* The claim is of a reader that was made under its writer's number. A hostile client had put another node in the writer's
- * place. The library answers its caller that the writer's lock is lost. */
+/* The claim is of a reader that was made under its writer's number. A hostile client had put another node in the
+ * writer's place. The library answers its caller that the writer's lock is lost. */
 bool laws_writer_replaced(struct world *w, const struct claim *claim);
 
 /* All of them, NULL-terminated. */
 extern const struct law *const laws[];
 
-/* Does a node of this name, which is ahead, keep the claim from its grant? Readers do not keep readers, nor does a writer
- * the reader that was made under its number. Permits are counted. */
+/* Does a node of this name, which is ahead, keep the claim from its grant? Readers do not keep readers, nor does a
+ * writer the reader that was made under its number. Permits are counted. */
 bool laws_blocks(const struct claim *claim, const char *name);
 
 #define EACH_LAW(w, hook, ...)                                                                                         \

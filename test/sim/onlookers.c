@@ -10,7 +10,7 @@ static const char law[] = "onlooker";
 
 static instant ms(int64_t n) { return n * 1000; }
 
-/* --- what is reported ---------------------------------------------------------------------------------------------- */
+/* --- what is reported -------------------------------------------------------------------------------------------- */
 
 /* A node whose data were overwritten by a revocation request alone has no id. */
 static void judge_report(struct onlooker *k, const char *id, int64_t token)
@@ -50,7 +50,7 @@ static void changed(const char *id, int64_t token, void *arg)
     free_observer(k);
 }
 
-/* --- what is listed ------------------------------------------------------------------------------------------------ */
+/* --- what is listed ---------------------------------------------------------------------------------------------- */
 
 static bool is_junk(const pdk_contender_list *list, size_t i)
 {
@@ -149,7 +149,7 @@ static int look(struct onlooker *k, pdk_contender_list **list)
     return 0;
 }
 
-/* --- interventions ------------------------------------------------------------------------------------------------- */
+/* --- interventions ----------------------------------------------------------------------------------------------- */
 
 static void judge_removal(struct onlooker *k, int64_t token, int rc)
 {
@@ -197,7 +197,7 @@ static void intervene(struct onlooker *k, const pdk_contender_list *list)
         judge_rc(k, rc);
 }
 
-/* --- the thread ---------------------------------------------------------------------------------------------------- */
+/* --- the thread -------------------------------------------------------------------------------------------------- */
 
 static void look_once(struct onlooker *k)
 {
@@ -222,7 +222,7 @@ void *onlooker_run(void *arg)
     return NULL;
 }
 
-/* --- birth and end -------------------------------------------------------------------------------------------------- */
+/* --- birth and end ----------------------------------------------------------------------------------------------- */
 
 /* It is tried again until there is memory for it. A client that was not let in meanwhile has no observer. */
 void onlooker_begin(struct onlooker *k, struct client *c)
@@ -241,7 +241,7 @@ void onlooker_begin(struct onlooker *k, struct client *c)
 
 void onlooker_end(struct onlooker *k) { free_observer(k); }
 
-/* --- the last look -------------------------------------------------------------------------------------------------- */
+/* --- the last look ----------------------------------------------------------------------------------------------- */
 
 static bool observes(const struct client *c)
 {

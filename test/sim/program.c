@@ -6,7 +6,7 @@
 
 static const char law[] = "caller";
 
-/* --- connecting ---------------------------------------------------------------------------------------------------- */
+/* --- connecting -------------------------------------------------------------------------------------------------- */
 
 void client_watch_own(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
@@ -91,7 +91,7 @@ void *client_run(void *arg)
     return client_end(c);
 }
 
-/* --- dispatching --------------------------------------------------------------------------------------------------- */
+/* --- dispatching ------------------------------------------------------------------------------------------------- */
 
 void *client_dispatch(void *arg)
 {
@@ -106,7 +106,7 @@ void *client_dispatch(void *arg)
     return NULL;
 }
 
-/* --- closing ------------------------------------------------------------------------------------------------------- */
+/* --- closing ----------------------------------------------------------------------------------------------------- */
 
 bool client_at_work(const struct client *c)
 {
@@ -116,8 +116,9 @@ bool client_at_work(const struct client *c)
     return c->onlooker.rounds > 0;
 }
 
-/* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. One that
- * was told of the session's end cannot know better: a deposed leader that has not noticed says so of a new session. */
+/* A client that was closed with 0 has left no node in the session, which goes on, and no watcher on the handle. One
+ * that was told of the session's end cannot know better: a deposed leader that has not noticed says so of a new
+ * session. */
 static void take_back(struct client *c, int rc)
 {
     struct world *w = c->world;
@@ -132,8 +133,8 @@ static void take_back(struct client *c, int rc)
     zookeeper_close(c->lent);
 }
 
-/* While its actors wait, or when they are done; then nothing of it is left. The world and the client itself may begin it at
- * the same instant: once is enough. */
+/* While its actors wait, or when they are done; then nothing of it is left. The world and the client itself may begin
+ * it at the same instant: once is enough. */
 void *client_end(void *arg)
 {
     struct client *c = arg;

@@ -1,6 +1,6 @@
 /*
- * The calls of the driver and the recipes to the system, in the simulator. The compiler includes this file before each of
- * their sources, which are otherwise compiled as they ship: threads are fibers (fiber.h), time is the client's own
+ * The calls of the driver and the recipes to the system, in the simulator. The compiler includes this file before each
+ * of their sources, which are otherwise compiled as they ship: threads are fibers (fiber.h), time is the client's own
  * clock, and descriptors are numbers (system.c). ZooKeeper's client is test/sim/zookeeper.c.
  */
 #ifndef SIM_SHIM_H

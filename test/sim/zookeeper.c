@@ -281,8 +281,8 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
     return SEND(zh, completion, data, .kind = REQ_GET_ACL, .completes = COMPLETES_ACL, .path = path);
 }
 
-/* All creates of sequential nodes, each on a path of its own; or all deletes. A handle that has ended, or that ends while the call is
- * under way, frees what its caller has lent (3.8.0). */
+/* All creates of sequential nodes, each on a path of its own; or all deletes. A handle that has ended, or that ends
+ * while the call is under way, frees what its caller has lent (3.8.0). */
 int zoo_amulti(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *results, void_completion_t completion,
                const void *data)
 {
@@ -616,7 +616,7 @@ void zookeeper_complete(struct client *c, const struct message *m)
     }
 }
 
-/* --- constants ---------------------------------------------------------------------------------------------------- */
+/* --- constants --------------------------------------------------------------------------------------------------- */
 
 const int ZOO_EXPIRED_SESSION_STATE = -112, ZOO_AUTH_FAILED_STATE = -113, ZOO_CONNECTING_STATE = 1;
 const int ZOO_ASSOCIATING_STATE = 2, ZOO_CONNECTED_STATE = 3, ZOO_READONLY_STATE = 5, ZOO_NOTCONNECTED_STATE = 999;
