@@ -180,6 +180,18 @@ int64_t last_claim_ns(const struct request *r)
     return ns;
 }
 
+int64_t last_deadline_ns(const struct request *r)
+{
+    int64_t latest = 0;
+    for (size_t i = 0; i <= r->n_told; i++) {
+        struct told t = told(r, i);
+        int64_t ns = t.ns + t.valid_ms * 1000000;
+        if (t.valid_ms > 0 && ns > latest)
+            latest = ns;
+    }
+    return latest;
+}
+
 /* The number of a request that ends a session from outside. A client's numbers begin at the time of day. */
 enum { KILLER_CXID = 1 };
 

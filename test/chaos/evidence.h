@@ -137,6 +137,9 @@ bool claims(const struct told *t);
 /* When the holder claimed for the last time; 0 when it never did. */
 int64_t last_claim_ns(const struct request *r);
 
+/* The latest deadline that was reported to it; 0: none. */
+int64_t last_deadline_ns(const struct request *r);
+
 /* Was the node deleted, or its session ended, from outside? */
 bool was_ordered(const struct znode *z);
 

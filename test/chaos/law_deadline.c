@@ -12,22 +12,9 @@
 
 enum { CLOCK_NS = 2000000, LATE_NS = 100000000 };
 
-/* The latest that was reported; 0: none. */
-static int64_t deadline_ns(const struct request *r)
-{
-    int64_t latest = 0;
-    for (size_t i = 0; i <= r->n_told; i++) {
-        struct told t = told(r, i);
-        int64_t ns = t.ns + t.valid_ms * 1000000;
-        if (t.valid_ms > 0 && ns > latest)
-            latest = ns;
-    }
-    return latest;
-}
-
 static void look_at_end(const struct evidence *e, struct findings *f, const struct request *r)
 {
-    int64_t deadline = deadline_ns(r);
+    int64_t deadline = last_deadline_ns(r);
     if (deadline == 0 || r->znode == NULL || r->znode->ending != BY_EXPIRY)
         return;
     int64_t gone_ns = evidence_ns(e, r->znode->gone_ms);

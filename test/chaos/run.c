@@ -3,9 +3,9 @@
  *
  *     run [--seed N] [--minutes M] [--clients K] [--session MS] [--crafts LIST] [--tls CERTIFICATES] [--out DIR]
  *
- * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock and
- * turns, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait, rwlock+idle+nowait,
- * multi-lock+nowait. Without LIST, a mutex and two of the others, which the seed chooses, with options.
+ * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock,
+ * turns and latch, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait,
+ * rwlock+idle+nowait, multi-lock+nowait; and +brief: held for at most 20 ms, again and again. Without LIST, a mutex and two of the others, which the seed chooses, with options.
  *
  * With --tls the clients speak TLS, by the files that test/tls/certificates has made in that directory; faults of single
  * messages are left out, for the proxies cannot read them.

@@ -1,7 +1,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
@@ -14,16 +14,20 @@ import org.apache.curator.retry.RetryOneTime;
 
 /**
  * A program that works under a Curator lock, as carefully as Curator allows: it ends at the first SUSPENDED, and asks
- * before each step. CuratorHolder HOSTS SESSION_MS; orders, and what it writes, as holder.c and work.h.
+ * before each step. CuratorHolder HISTORY HOSTS SESSION_MS PATH - QUESTION_MS mutex: as test/lib/worker.c. It knows one
+ * order, "lock", and writes the history of test/lib/history.h.
  */
 public final class CuratorHolder {
-    private static final int MUST_END = 0, PID = 1, FIRST = 2, LAST = 3, ENDED = 4, WOKE = 6, ANSWER = 7, FIELDS = 13;
-    private static final long HELD = 1, LOST = 3, STOPPED_NS = 700_000_000L;
+    private static final int ASKED = 1, GRANTED = 2, QUESTION = 4, TOLD = 5, UNLOCKING = 6;
+    private static final int HELD = 1, LOST = 3, REQUEST = 1;
+    private static final int PID = 16, COUNT = 20, FINISH = 24, RECORDS = 120, RECORD_BYTES = 104;
 
     private final CuratorFramework client;
     private final AtomicBoolean suspended = new AtomicBoolean();
+    private final ByteBuffer history;
 
-    private CuratorHolder(String hosts, int sessionMs) throws Exception {
+    private CuratorHolder(ByteBuffer history, String hosts, int sessionMs) {
+        this.history = history;
         client = CuratorFrameworkFactory.newClient(hosts, sessionMs, sessionMs, new RetryOneTime(100));
         client.getConnectionStateListenable().addListener((c, state) -> {
             if (state == ConnectionState.SUSPENDED || state == ConnectionState.LOST) {
@@ -33,33 +37,38 @@ public final class CuratorHolder {
         client.start();
     }
 
-    private boolean mayWork(LongBuffer work, InterProcessMutex mutex) {
-        long before = work.get(LAST);
+    private void write(int event, int rc, long ns, long validMs) {
+        int n = history.getInt(COUNT), at = RECORDS + n * RECORD_BYTES;
+        history.putInt(COUNT, n + 1);
+        history.putLong(at, ns);
+        history.putInt(at + 12, rc);
+        history.putLong(at + 16, event == ASKED ? -1 : 1); // no token: only its place
+        history.putLong(at + 32, validMs);
+        history.putInt(at + 40, REQUEST);
+        history.putInt(at + 44, history.getInt(PID));
+        history.putInt(at + 8, event);
+    }
+
+    private boolean mayWork(InterProcessMutex mutex) {
         long asked = System.nanoTime(); // CLOCK_MONOTONIC
         boolean held = mutex.isAcquiredInThisProcess() && !suspended.get();
-        if (before != 0 && asked - before > STOPPED_NS && work.get(WOKE) == 0) {
-            work.put(ANSWER, held ? HELD : LOST);
-            work.put(WOKE, asked);
-        }
-        if (held) {
-            work.put(LAST, asked);
-            if (work.get(FIRST) == 0) {
-                work.put(FIRST, asked);
-            }
-        }
+        write(QUESTION, held ? HELD : LOST, asked, 0);
         return held;
     }
 
-    private void work(LongBuffer work, String path) throws Exception {
+    private void work(String path, int everyMs) throws Exception {
         InterProcessMutex mutex = new InterProcessMutex(client, path);
         client.blockUntilConnected();
-        work.put(PID, ProcessHandle.current().pid());
+        history.putInt(PID, (int) ProcessHandle.current().pid());
         suspended.set(false);
+        write(ASKED, 0, System.nanoTime(), 0);
         mutex.acquire();
-        while (mayWork(work, mutex) && work.get(MUST_END) == 0) {
-            Thread.sleep(1);
+        write(GRANTED, 0, System.nanoTime(), 1);
+        boolean held;
+        while ((held = mayWork(mutex)) && history.getInt(FINISH) == 0) {
+            Thread.sleep(everyMs);
         }
-        work.put(ENDED, System.nanoTime());
+        write(held ? UNLOCKING : TOLD, held ? 0 : LOST, System.nanoTime(), 0);
         try {
             mutex.release();
         } catch (Exception e) {
@@ -68,15 +77,16 @@ public final class CuratorHolder {
     }
 
     public static void main(String[] args) throws Exception {
-        CuratorHolder holder = new CuratorHolder(args[0], Integer.parseInt(args[1]));
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            String[] words = line.split(" ");
-            try (FileChannel file = FileChannel.open(Paths.get(words[1]), StandardOpenOption.READ,
-                    StandardOpenOption.WRITE)) {
-                holder.work(file.map(FileChannel.MapMode.READ_WRITE, 0, FIELDS * 8)
-                        .order(ByteOrder.nativeOrder()).asLongBuffer(), words[2]);
+        try (FileChannel file = FileChannel.open(Paths.get(args[0]), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer history = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()).order(ByteOrder.nativeOrder());
+            CuratorHolder holder = new CuratorHolder(history, args[1], Integer.parseInt(args[2]));
+            BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                if (line.equals("lock")) {
+                    holder.work(args[3], Integer.parseInt(args[5]));
+                }
             }
+            holder.client.close();
         }
         System.exit(0);
     }

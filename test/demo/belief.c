@@ -12,11 +12,13 @@
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (1400) and PADDOCK_SHOW_OUT, a directory for the figures as JSON.
  */
 #include "examples/fenced_store.h"
-#include "test/demo/demo.h"
+#include "test/chaos/findings.h"
 #include "test/demo/margins.h"
 #include "test/demo/observer.h"
 #include "test/docker/servers.h"
+#include "test/docker/workers.h"
 #include "test/lib/check.h"
+#include "test/lib/program.h"
 
 #include <inttypes.h>
 #include <paddock.h>
@@ -28,7 +30,15 @@
 #include <unistd.h>
 #include <zookeeper/zookeeper.h>
 
-enum { SOON_MS = 120000, BEGIN_MS = 60000, RIVAL_MS = 30000, PLACE = 1, EXIT_UNJUDGED = 75 };
+enum {
+    SOON_MS = 120000,
+    BEGIN_MS = 60000,
+    RIVAL_MS = 30000,
+    PLACE = 1,
+    EVERY_MS = 1,
+    IDLE_EVERY_MS = 2,
+    EXIT_UNJUDGED = 75
+};
 
 enum fault { FOLLOWER_CUT_OFF, CLIENT_CUT_OFF, HOLDER_STOPPED };
 
@@ -36,12 +46,13 @@ static struct role {
     const char *name, *verb;
     enum kind kind;
     bool judged;
-    struct demo_process holder, rival;
+    int holder, rival; /* workers of this run */
     char path[128];
     _Atomic int64_t gone_ns;
     bool is_struck;
-    int voids; /* runs in which it released before the fault was complete */
-    int stuck; /* runs in which it did not begin */
+    int voids;    /* runs in which it released before the fault was complete */
+    int stuck;    /* runs in which it did not begin */
+    int unlawful; /* runs in which it and its rival broke a law */
     struct outcomes outcomes;
 } roles[] = {
     {.name = "library", .kind = PROGRAM, .judged = true},
@@ -60,9 +71,9 @@ static bool unjudged;       /* the machine was too busy for a role */
 static int64_t least_turns; /* by an idle node, in one run */
 static enum fault fault;
 static char follower[16], all_hosts[256];
-static struct seat holders, rivals;
-static struct demo_process keeper;
-static const char *store; /* the socket of the fenced store that the library's holders write to; NULL: none */
+static struct job holders, rivals;
+static struct program keeper; /* of the fenced store */
+static char store[4096];      /* its socket */
 static struct {
     int lost, guard_refused, fence_refused;
 } woke;                     /* runs in which each happened */
@@ -72,16 +83,20 @@ static int still_connected; /* runs in which a server still had the library's co
 
 static bool is_played(const struct role *r)
 {
-    return (r->kind != CURATOR || demo_has_curator()) && (r->kind != COMMAND || demo_can(r->verb));
+    return (r->kind != CURATOR || workers_have_curator()) && (r->kind != COMMAND || workers_can(r->verb));
 }
 
 /* Holders to be cut off with a follower know only that server; their rivals know all servers but that one. */
 static void choose_seats(void)
 {
     static char here[64], elsewhere[256];
+    int every_ms = is_idle ? IDLE_EVERY_MS : EVERY_MS;
     snprintf(all_hosts, sizeof all_hosts, "%s", getenv("PADDOCK_TEST_HOSTS"));
-    holders = (struct seat){.place = fault == CLIENT_CUT_OFF ? PLACE : 0, .session_ms = session_ms, .hosts = all_hosts};
-    rivals = (struct seat){.place = 0, .session_ms = RIVAL_MS, .hosts = all_hosts};
+    holders = (struct job){.place = fault == CLIENT_CUT_OFF ? PLACE : 0,
+                           .session_ms = session_ms,
+                           .question_ms = every_ms,
+                           .hosts = all_hosts};
+    rivals = (struct job){.session_ms = RIVAL_MS, .question_ms = EVERY_MS, .hosts = all_hosts};
     if (fault != FOLLOWER_CUT_OFF)
         return;
     snprintf(follower, sizeof follower, "%s", pdk__fault("server follower"));
@@ -91,58 +106,62 @@ static void choose_seats(void)
     rivals.hosts = elsewhere;
 }
 
-static void end_processes(void)
-{
-    EACH_ROLE(r)
-    {
-        demo_kill(&r->holder);
-        demo_kill(&r->rival);
-    }
-}
-
-static void start_processes(void)
-{
-    choose_seats();
-    observer_begin(rivals.hosts);
-    EACH_ROLE(r)
-    if (r->kind != COMMAND && is_played(r)) {
-        demo_start(&r->holder, r->kind, &holders);
-        demo_start(&r->rival, PROGRAM, &rivals);
-    }
-}
-
 /* Each lock has a store of its own, for the tokens of two locks cannot be compared. */
 static void renew_store(void)
 {
-    static char socket[64];
-    demo_kill(&keeper);
-    unlink(socket);
-    demo_store(&keeper, socket, sizeof socket);
-    store = socket;
+    char record[4096];
+    program_kill(&keeper);
+    workers_file("store", store, sizeof store);
+    workers_file("record", record, sizeof record);
+    unlink(store);
+    unlink(record);
+    program_start(&keeper, ARGS(program_built("examples/fenced_store"), "serve", store, record), 0);
+    CHECK_WITHIN(SOON_MS, access(store, F_OK) == 0);
+}
+
+/* Write to the store, with the token of that worker's grant. Returns the exit status. */
+static int put(int who)
+{
+    char token[32];
+    struct program p;
+    snprintf(token, sizeof token, "%" PRId64, workers_last(who, "granted")->token);
+    return program_run(&p, ARGS(program_built("examples/fenced_store"), "put", store, token, "written"),
+                       PROGRAM_ERRORS);
 }
 
 /* --- the parts of a run ------------------------------------------------------------------------------------------ */
 
-static void contend(struct role *r, struct demo_process *a, const struct seat *seat)
+/* A program locks, and asks until the lock is lost. With idle hold it unlocks and locks again all the time. */
+static int contend(const struct role *r, const struct job *seat, enum kind kind)
 {
-    if (r->kind == COMMAND)
-        demo_command(a, r->verb, seat, r->path);
-    else
-        demo_order(a, r->path, r == roles ? store : NULL);
+    struct job job = *seat;
+    bool idles = kind == PROGRAM && is_idle && seat == &holders;
+    job.kind = kind;
+    job.verb = r->verb;
+    job.path = r->path;
+    job.craft = idles ? "mutex+idle" : NULL;
+    int who = workers_start(&job);
+    if (idles)
+        workers_order(who, "run");
+    else if (kind != COMMAND) {
+        workers_order(who, "lock");
+        workers_order(who, "hold");
+    }
+    return who;
 }
 
 /* Wait up to BEGIN_MS, far more than an ensemble needs after the fault before. Report a holder that does not begin. */
 static bool begins(struct role *r)
 {
     int64_t until_ms = pdk__test_now_ms() + BEGIN_MS;
-    while (!demo_works(&r->holder) && pdk__test_now_ms() < until_ms)
+    while (workers_count(r->holder, "granted") == 0 && pdk__test_now_ms() < until_ms)
         pdk__test_nap();
-    if (demo_works(&r->holder))
+    if (workers_count(r->holder, "granted") > 0)
         return true;
     r->stuck++;
     printf("# %s does not begin on %s: process %s, nodes %d, %s says %s\n", r->name, r->path,
-           r->holder.program.in > 0 || !demo_ended(&r->holder) ? "lives" : "has ended", observer_count(r->path),
-           follower, fault != FOLLOWER_CUT_OFF || servers_follows(follower) ? "it follows" : "it does not follow");
+           workers_stopped(r->holder) ? "has ended" : "lives", observer_count(r->path), follower,
+           fault != FOLLOWER_CUT_OFF || servers_follows(follower) ? "it follows" : "it does not follow");
     return false;
 }
 
@@ -153,7 +172,7 @@ static bool take_the_lock(int run)
     if (is_played(r)) {
         snprintf(r->path, sizeof r->path, "/paddock-show/%d/%d-%d-%d", (int)getpid(), (int)fault, run,
                  (int)(r - roles));
-        contend(r, &r->holder, &holders);
+        r->holder = contend(r, &holders, r->kind);
     }
     EACH_ROLE(r)
     if (is_played(r) && (all = begins(r) && all))
@@ -161,11 +180,21 @@ static bool take_the_lock(int run)
     return all;
 }
 
+/* The library's holder writes. It is to write again when it has been stopped. */
+static void write_with_the_lock(void)
+{
+    int who = roles[0].holder;
+    renew_store();
+    CHECK_EQ(put(who), 0);
+    CHECK_EQ(workers_do(who, "write", "wrote", SOON_MS).rc, ZOK);
+    workers_order(who, "hold");
+}
+
 static void queue_up(void)
 {
     EACH_ROLE(r)
     if (is_played(r))
-        contend(r, &r->rival, &rivals);
+        r->rival = contend(r, &rivals, r->kind == COMMAND ? COMMAND : PROGRAM);
     EACH_ROLE(r)
     if (is_played(r))
         CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2 || atomic_load(&r->gone_ns) != 0);
@@ -182,9 +211,9 @@ static void stop_holders(void)
 {
     EACH_ROLE(r)
     {
-        r->is_struck = is_played(r) && !demo_ended(&r->holder);
+        r->is_struck = is_played(r) && !workers_stopped(r->holder);
         if (r->is_struck)
-            demo_signal(&r->holder, r->kind, SIGSTOP);
+            workers_signal(r->holder, SIGSTOP);
     }
 }
 
@@ -192,7 +221,7 @@ static void wake_holders(void)
 {
     EACH_ROLE(r)
     if (r->is_struck)
-        demo_signal(&r->holder, r->kind, SIGCONT);
+        workers_signal(r->holder, SIGCONT);
 }
 
 static void strike(void)
@@ -215,73 +244,107 @@ static void heal(void)
         wake_holders();
 }
 
-/* Count what the library's holder was still able to do after it had been stopped. */
-static void note_awakening(struct work *w)
+/* After it was stopped, the library's holder acts as a program without checks would: it writes to the store with its
+ * token, and sends its transaction again, on the handle of its new session. */
+static void note_awakening(const struct outcome *one, int64_t woke_ns)
 {
-    int64_t guarded = atomic_load(&w->guarded), fenced = atomic_load(&w->fenced);
-    woke.lost += atomic_load(&w->woke_ns) != 0 && atomic_load(&w->answer) == PDK_LOST;
-    woke.guard_refused += guarded == ZNONODE;
-    woke.fence_refused += fenced == EXIT_STALE;
+    int holder = roles[0].holder, rc = ZINVALIDSTATE;
+    for (int64_t until_ms = pdk__test_now_ms() + SOON_MS; rc == ZINVALIDSTATE || rc == ZCONNECTIONLOSS;) {
+        CHECK(pdk__test_now_ms() < until_ms);
+        pdk__test_nap();
+        rc = workers_do(holder, "late", "wrote", SOON_MS).rc;
+    }
+    woke.lost += one->last_ns < woke_ns;
+    woke.guard_refused += rc == ZNONODE;
+    CHECK_EQ(put(roles[0].rival), 0);
+    woke.fence_refused += put(holder) == EXIT_STALE;
 }
 
 /* A machine that is too busy to renew in time loses the lock, and releases it properly. Such a run shows nothing of the
  * fault: no session can end so soon after it. */
 static bool let_go_before(const struct outcome *one) { return one->gone_ns != 0 && one->gone_ns < one->struck_ns; }
 
-static void note(struct role *r, struct outcome one)
+/* By the histories of both. Several grants of one idle node have its token. */
+static void measure(struct role *r, struct outcome *one, int64_t *turn)
 {
-    one.last_ns = atomic_load(&r->holder.work->last_ns);
-    one.until_ns = atomic_load(&r->holder.work->until_ns);
+    struct evidence e = {0};
+    workers_testify(&e, r->holder, 1);
+    workers_testify(&e, r->rival, 1);
+    const char *breach = r->judged ? judge_holders(&e) : NULL;
+    const struct request *first = &e.requests.list[e.grants[0]];
+    one->next_ns = NEVER;
+    for (size_t i = 0; i < e.n_grants; i++) {
+        const struct request *g = &e.requests.list[e.grants[i]];
+        int64_t last_ns = last_claim_ns(g), until_ns = r->kind == PROGRAM ? last_deadline_ns(g) : 0;
+        if (g->process == 1 && g->answered_ns < one->next_ns)
+            one->next_ns = g->answered_ns;
+        if (g->process != first->process || g->token != first->token)
+            continue;
+        one->last_ns = last_ns > one->last_ns ? last_ns : one->last_ns;
+        one->until_ns = until_ns > one->until_ns ? until_ns : one->until_ns;
+        *turn = (int64_t)g->turn;
+    }
+    r->unlawful += breach != NULL;
+    if (breach != NULL)
+        printf("\n# %s: %s\n#", r->name, breach);
+    evidence_free(&e);
+}
+
+static void note_run(struct role *r, struct outcome one, int64_t woke_ns)
+{
+    int64_t turn = 0;
+    measure(r, &one, &turn);
     one.gone_ns = atomic_load(&r->gone_ns);
-    one.next_ns = atomic_load(&r->rival.work->first_ns);
     bool is_void = let_go_before(&one);
-    if (r == roles && atomic_load(&r->holder.work->turn) < least_turns)
-        least_turns = atomic_load(&r->holder.work->turn);
+    if (r == roles && turn < least_turns)
+        least_turns = turn;
     printf("  %s %.0f%s", r->name, (double)(one.next_ns - one.last_ns) / 1e6, is_void ? " (let go before)" : "");
     r->voids += is_void;
     if (is_void)
         return;
     CHECK(outcomes_add(&r->outcomes, &one));
     if (r == roles && fault == HOLDER_STOPPED)
-        note_awakening(r->holder.work);
+        note_awakening(&one, woke_ns);
 }
 
-static void leave(const struct outcome *times)
+static void leave(const struct outcome *times, int64_t woke_ns)
 {
     EACH_ROLE(r)
     if (is_played(r)) {
-        CHECK_WITHIN(SOON_MS, demo_ended(&r->holder));
-        note(r, *times);
-        demo_dismiss(&r->holder);
-        demo_dismiss(&r->rival);
+        CHECK_WITHIN(SOON_MS, workers_stopped(r->holder));
+        note_run(r, *times, woke_ns);
     }
     EACH_ROLE(r)
     if (is_played(r))
-        CHECK_WITHIN(SOON_MS, observer_count(r->path) == 0);
+        workers_dismiss(r->rival);
 }
 
 /* False when it could not begin. */
 static bool run_once(int run)
 {
-    if (fault == HOLDER_STOPPED)
-        renew_store();
+    workers_end();
+    choose_seats();
+    observer_begin(rivals.hosts);
     if (!take_the_lock(run))
         return false;
+    if (fault == HOLDER_STOPPED)
+        write_with_the_lock();
     if (!is_idle)
         queue_up();
     any_moment();
-    struct outcome times = {.fault_ns = work_now_ns()};
+    struct outcome times = {.fault_ns = now_ns()};
     strike();
-    times.struck_ns = work_now_ns();
+    times.struck_ns = now_ns();
     if (is_idle)
         queue_up();
     EACH_ROLE(r)
     if (is_played(r))
-        CHECK_WITHIN(SOON_MS, demo_works(&r->rival));
-    still_connected += *servers_server_of(atomic_load(&roles[0].holder.work->session)) != '\0';
+        CHECK_WITHIN(SOON_MS, workers_count(r->rival, "granted") > 0);
+    still_connected += *servers_server_of(workers_last(roles[0].holder, "granted")->session) != '\0';
+    int64_t woke_ns = now_ns();
     heal();
     printf("# run %d, ms:", run);
-    leave(&times);
+    leave(&times, woke_ns);
     printf("\n");
     fflush(stdout);
     return true;
@@ -336,6 +399,8 @@ static void tell(const char *name)
 static void judge_role(const struct role *r)
 {
     size_t n = r->outcomes.n, bad = n - outcomes_before_gone(&r->outcomes);
+    if (r->unlawful > 0)
+        pdk__test_fail(__FILE__, __LINE__, "%s: in %d runs a law was broken", r->name, r->unlawful);
     if (bad > 0)
         pdk__test_fail(__FILE__, __LINE__, "%s: in %zu of %zu runs it worked on when its lock was gone", r->name, bad,
                        n);
@@ -370,9 +435,6 @@ static void judge(void)
         note_unjudged(r);
 }
 
-/* A follower may have become the leader, by an election that no fault of ours caused. */
-static bool must_begin_again(void) { return fault == FOLLOWER_CUT_OFF && !servers_follows(follower); }
-
 /* The number of runs to add, so that each role has RUNS runs that count; at most RUNS. */
 static int most_voids(void)
 {
@@ -385,32 +447,20 @@ static int most_voids(void)
 
 static void show(enum fault which, const char *name)
 {
-    end_processes();
     EACH_ROLE(r)
     {
         outcomes_free(&r->outcomes);
         r->outcomes.who = r->name;
-        r->voids = r->stuck = 0;
+        r->voids = r->stuck = r->unlawful = 0;
     }
     still_connected = 0;
     least_turns = INT64_MAX;
     memset(&woke, 0, sizeof woke);
     fault = which;
     pdk__fault("recover");
-    start_processes();
-    store = NULL;
-    for (int run = 1; run <= runs + most_voids(); run++) {
-        if (must_begin_again()) {
-            end_processes();
-            start_processes();
-        }
-        if (!run_once(run)) {
-            end_processes();
+    for (int run = 1; run <= runs + most_voids(); run++)
+        if (!run_once(run))
             pdk__fault("recover");
-            start_processes();
-        }
-    }
-    end_processes();
     tell(name);
     judge();
 }
@@ -421,20 +471,18 @@ static void setup(void)
 {
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
-    runs = demo_number("PADDOCK_SHOW_RUNS", 3);
-    session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 1400);
+    runs = workers_number("PADDOCK_SHOW_RUNS", 3);
+    session_ms = workers_number("PADDOCK_SHOW_SESSION_MS", 1400);
     is_idle = getenv("PADDOCK_SHOW_IDLE") != NULL;
     srandom((unsigned)time(NULL));
     servers_beat();
-    demo_begin();
 }
 
 static void teardown(void)
 {
-    end_processes();
-    demo_kill(&keeper);
+    program_kill(&keeper);
     observer_end();
-    demo_end();
+    workers_leave();
     servers_beat_stop();
     EACH_ROLE(r) outcomes_free(&r->outcomes);
 }

@@ -1,28 +1,39 @@
 /*
- * The command that `paddock lock` and `paddock elect` run in a demo. It works until it is killed or the driver asks it
- * to end, and ignores every signal that can be ignored.
+ * The command that `paddock lock` and `paddock elect` run in a show. It works until it is killed or its history tells it
+ * to finish, and ignores every signal that can be ignored. Each moment of work is written as a question.
  *
- *     child FILE
+ *     child HISTORY EVERY_MS
  */
-#include "test/demo/work.h"
+#include "test/lib/history.h"
 
+#include <paddock.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
     const char *token = getenv("PADDOCK_TOKEN");
-    struct work *w = argc == 2 ? work_open(argv[1]) : NULL;
-    if (w == NULL)
+    struct history *h = argc == 3 ? history_open(argv[1], false) : NULL;
+    if (h == NULL)
         return 64;
     signal(SIGTERM, SIG_IGN);
-    atomic_store(&w->pid, getpid());
-    atomic_store(&w->token, token != NULL ? strtoll(token, NULL, 10) : 0);
-    while (atomic_load(&w->must_end) == 0) {
-        work_stamp(w, work_now_ns());
-        work_nap();
+    atomic_store(&h->pid, (int32_t)getpid());
+    int ms = atoi(argv[2]);
+    struct record r = {.event = ASKED, .rc = BY_LOCK, .token = PDK_FOREVER, .kind = 1};
+    history_write(h, &r);
+    r = (struct record){
+        .event = GRANTED, .token = token != NULL ? strtoll(token, NULL, 10) : 0, .valid_ms = 1, .kind = 1};
+    history_write(h, &r);
+    r.event = QUESTION;
+    r.rc = PDK_HELD;
+    r.valid_ms = 0;
+    while (atomic_load(&h->finish) == 0) {
+        history_write(h, &r);
+        nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
     }
-    atomic_store(&w->ended_ns, work_now_ns());
+    r.event = UNLOCKING;
+    history_write(h, &r);
     return 0;
 }

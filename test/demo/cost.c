@@ -8,9 +8,9 @@
  * PADDOCK_SHOW_SECONDS (10), PADDOCK_SHOW_SESSION_MS (10000).
  */
 #include "server/words.h"
-#include "test/demo/demo.h"
 #include "test/demo/observer.h"
 #include "test/docker/servers.h"
+#include "test/docker/workers.h"
 #include "test/lib/check.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOON_MS = 60000, PORT = 2181 };
+enum { SOON_MS = 60000, PORT = 2181, EVERY_MS = 10 };
 
 struct counters {
     int64_t requests, out_bytes, out_packets, in_bytes, in_packets, zxid;
@@ -31,7 +31,7 @@ static struct client {
     const char *name;
     enum kind kind;
     const char *lock; /* that it requests; NULL: none */
-    struct demo_process process;
+    int who;
     char address[64];
     struct counters before, after;
 } clients[] = {
@@ -46,7 +46,7 @@ enum { CLIENTS = sizeof clients / sizeof *clients };
 static int seconds, session_ms;
 static char server[16], host[64];
 
-static bool is_played(const struct client *c) { return c->kind != CURATOR || demo_has_curator(); }
+static bool is_played(const struct client *c) { return c->kind != CURATOR || workers_have_curator(); }
 
 /* --- what is counted --------------------------------------------------------------------------------------------- */
 
@@ -95,13 +95,18 @@ static void take_place(struct client *c)
     snprintf(one_host, sizeof one_host, "%s:%d", host, PORT);
     snprintf(c->address, sizeof c->address, "%s", pdk__fault("in %d hostname -I", place));
     c->address[strcspn(c->address, " ")] = '\0';
-    demo_start(&c->process, c->kind, &(struct seat){.place = place, .session_ms = session_ms, .hosts = one_host});
+    snprintf(path, sizeof path, "/paddock-show/%d/cost-%s", (int)getpid(), c->lock != NULL ? c->lock : "none");
+    c->who = workers_start(&(struct job){.kind = c->kind,
+                                         .place = place,
+                                         .hosts = one_host,
+                                         .path = path,
+                                         .session_ms = session_ms,
+                                         .question_ms = EVERY_MS});
     CHECK_WITHIN(SOON_MS, requests_of(c->address) > 0);
     if (c->lock == NULL)
         return;
-    snprintf(path, sizeof path, "/paddock-show/%d/cost-%s", (int)getpid(), c->lock);
-    demo_order(&c->process, path, NULL);
-    CHECK_WITHIN(SOON_MS, observer_count(path) == 1 && demo_works(&c->process));
+    workers_order(c->who, "lock");
+    CHECK_WITHIN(SOON_MS, observer_count(path) == 1 && workers_count(c->who, "granted") > 0);
 }
 
 /* The time over which requests are counted; not a wait for a condition. */
@@ -142,7 +147,7 @@ static void idle_holder(void)
         }
     printf("# transactions of the ensemble: %.2f\n",
            (double)(clients[0].after.zxid - clients[0].before.zxid) / seconds);
-    CHECK_EQ(atomic_load(&clients[0].process.work->state), PDK_HELD);
+    CHECK_EQ(workers_last(clients[0].who, "state")->rc, PDK_HELD);
 }
 
 /* --- the program ------------------------------------------------------------------------------------------------- */
@@ -151,17 +156,14 @@ static void setup(void)
 {
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
-    seconds = demo_number("PADDOCK_SHOW_SECONDS", 10);
-    session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 10000);
-    demo_begin();
+    seconds = workers_number("PADDOCK_SHOW_SECONDS", 10);
+    session_ms = workers_number("PADDOCK_SHOW_SESSION_MS", 10000);
 }
 
 static void teardown(void)
 {
-    for (struct client *c = clients; c < clients + CLIENTS; c++)
-        demo_kill(&c->process);
     observer_end();
-    demo_end();
+    workers_leave();
 }
 
 int main(int argc, char **argv)

@@ -7,7 +7,6 @@ enum { TICK_MS = 200, CANDIDATE_SESSION_MS = 1000 };
 void figure_rotation(void)
 {
     struct rotation r = {.hosts = figures_hosts(),
-                         .path = "/figures/rotation",
                          .turns = true,
                          .processes = size.processes,
                          .terms = size.terms,

@@ -3,8 +3,8 @@
  * which take their permits one by one, and do.
  */
 #include "server/throwaway.h"
-#include "test/demo/demo.h"
 #include "test/demo/figures.h"
+#include "test/docker/workers.h"
 #include "test/interop/peer.h"
 #include "test/lib/check.h"
 #include "test/lib/dice.h"
@@ -149,7 +149,7 @@ void figure_curator(void)
     char dir[PATH_MAX];
     if (!size.curator)
         SKIP("Curator runs beside it without --quick");
-    demo_file(".", dir, sizeof dir);
+    workers_file(".", dir, sizeof dir);
     peer_compile(dir);
     figure("curator.control", run_curator("/figures/control", CONTROL_ROUNDS, 1), 0, "rounds", "",
            "Curator's InterProcessSemaphoreV2, the same takers with 1 permit each, of %d rounds", CONTROL_ROUNDS);

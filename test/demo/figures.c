@@ -9,11 +9,11 @@
  * does: 0, 1, 77 without a server, 99; and 64 when the arguments are wrong.
  */
 #include "test/demo/figures.h"
-#include "test/demo/demo.h"
-#include "test/demo/rotate.h"
+#include "test/docker/workers.h"
 #include "test/interop/peer.h"
 #include "test/lib/check.h"
 #include "test/lib/ensemble.h"
+#include "test/lib/program.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -100,7 +100,6 @@ static void setup(void)
         snprintf(hosts + n, sizeof hosts - n, "%s127.0.0.1:%d", n > 0 ? "," : "",
                  pdk__server_port(ensemble->server[i]));
     }
-    demo_begin();
 }
 
 /* --- figures ----------------------------------------------------------------------------------------------------- */
@@ -154,7 +153,7 @@ static void keep(void)
           has("semaphore.speed"));
     char file[4096];
     struct program result;
-    demo_file("figures", file, sizeof file);
+    workers_file("figures", file, sizeof file);
     FILE *f = fopen(file, "we");
     CHECK(f != NULL);
     for (int i = 0; i < n_figures; i++)
@@ -165,9 +164,8 @@ static void keep(void)
 
 static void teardown(void)
 {
-    rotation_end();
     program_kill(&peer);
-    demo_end();
+    workers_leave();
     pdk__ensemble_free(ensemble);
 }
 

@@ -1,7 +1,7 @@
 #include "test/demo/observer.h"
 
-#include "test/demo/work.h"
 #include "test/lib/check.h"
+#include "test/lib/history.h"
 #include "test/lib/zk.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void on_event(zhandle_t *h, int type, int state, const char *path, void *
 {
     (void)h, (void)state, (void)path;
     if (type == ZOO_DELETED_EVENT)
-        atomic_store((_Atomic int64_t *)arg, work_now_ns());
+        atomic_store((_Atomic int64_t *)arg, now_ns());
 }
 
 void observer_watch(const char *path, _Atomic int64_t *gone_ns)
@@ -59,6 +59,6 @@ void observer_watch(const char *path, _Atomic int64_t *gone_ns)
     if (n > 0)
         rc = zoo_wexists(zh, node, on_event, gone_ns, &stat);
     if (rc == ZNONODE)
-        atomic_store(gone_ns, work_now_ns());
+        atomic_store(gone_ns, now_ns());
     CHECK(n <= 1 && (rc == ZOK || rc == ZNONODE));
 }

@@ -5,7 +5,6 @@
  *
  * PADDOCK_SHOW_RUNS (3), PADDOCK_SHOW_SESSION_MS (30000), PADDOCK_SHOW_UPGRADE (the release to upgrade to; none).
  */
-#include "test/demo/demo.h"
 #include "test/docker/scenario.h"
 
 #include <inttypes.h>
@@ -14,13 +13,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RETURN_MS = 120000, CONTENDERS = 4 };
+enum { RETURN_MS = 120000, CONTENDERS = 4, EVERY_MS = 10 };
 
 static struct role {
     const char *name, *verb;
     enum kind kind;
     bool judged;
-    struct demo_process process;
+    int who; /* the worker of this run */
     int lost;
 } roles[] = {
     {.name = "library", .kind = PROGRAM, .judged = true},
@@ -32,13 +31,12 @@ static struct role {
 #define EACH_ROLE(r) for (struct role *r = roles; r < roles + sizeof roles / sizeof *roles; r++)
 
 static int runs, session_ms;
-static struct seat seat;
 
 /* --- the processes ----------------------------------------------------------------------------------------------- */
 
 static bool is_played(const struct role *r)
 {
-    return (r->kind != CURATOR || demo_has_curator()) && (r->kind != COMMAND || demo_can(r->verb));
+    return (r->kind != CURATOR || workers_have_curator()) && (r->kind != COMMAND || workers_can(r->verb));
 }
 
 static void begin_work(struct role *r)
@@ -46,25 +44,32 @@ static void begin_work(struct role *r)
     static int n;
     char path[128];
     snprintf(path, sizeof path, "/paddock-show/%d/patience-%d", (int)getpid(), ++n);
-    if (r->kind == COMMAND)
-        demo_command(&r->process, r->verb, &seat, path);
-    else
-        demo_order(&r->process, path, NULL);
-    CHECK_WITHIN(RETURN_MS, demo_works(&r->process));
+    r->who = workers_start(&(struct job){.kind = r->kind,
+                                         .hosts = getenv("PADDOCK_TEST_HOSTS"),
+                                         .path = path,
+                                         .session_ms = session_ms,
+                                         .question_ms = EVERY_MS,
+                                         .verb = r->verb});
+    if (r->kind != COMMAND)
+        workers_order(r->who, "lock");
 }
 
 static void start_processes(void)
 {
     EACH_ROLE(r)
-    if (is_played(r)) {
-        r->lost = 0;
-        if (r->kind != COMMAND)
-            demo_start(&r->process, r->kind, &seat);
+    if (is_played(r))
         begin_work(r);
-    }
+    EACH_ROLE(r)
+    if (is_played(r))
+        workers_await(r->who, "granted", 1, RETURN_MS);
 }
 
-static void end_processes(void) { EACH_ROLE(r) demo_kill(&r->process); }
+static void end_processes(void)
+{
+    EACH_ROLE(r)
+    if (is_played(r))
+        workers_dismiss(r->who);
+}
 
 /* --- a run ------------------------------------------------------------------------------------------------------- */
 
@@ -90,39 +95,41 @@ static void restart_all(void) { pdk__fault("rolling-restart"); }
 static void upgrade_all(void) { pdk__fault("rolling-upgrade %s", getenv("PADDOCK_SHOW_UPGRADE")); }
 
 /* Does it work after the ensemble has recovered, with its lock HELD and not SUSPECT? */
-static bool works_on(struct role *r, int64_t since_ns)
+static bool works_on(const struct role *r, int64_t since_ns)
 {
-    struct work *w = r->process.work;
-    return atomic_load(&w->last_ns) > since_ns && (r->kind != PROGRAM || atomic_load(&w->state) == PDK_HELD);
+    const struct record *last = workers_last(r->who, "state");
+    return last != NULL && last->ns > since_ns && last->rc == PDK_HELD;
 }
 
 static void count_lost(struct role *r, int64_t begun_ns, int64_t since_ns)
 {
-    CHECK_WITHIN(RETURN_MS, works_on(r, since_ns) || demo_ended(&r->process));
-    if (!demo_ended(&r->process))
+    struct evidence e = {0};
+    CHECK_WITHIN(RETURN_MS, works_on(r, since_ns) || workers_stopped(r->who));
+    if (!workers_stopped(r->who))
         return;
     r->lost++;
-    struct work *w = r->process.work;
-    int64_t until_ns = atomic_load(&w->until_ns);
-    printf("  (%s stopped after %.1f s", r->name, (double)(atomic_load(&w->last_ns) - begun_ns) / 1e9);
-    if (until_ns != 0)
-        printf("; its deadline was %.1f s; %s", (double)(until_ns - begun_ns) / 1e9, w->why);
+    workers_testify(&e, r->who, 1);
+    const struct request *grant = &e.requests.list[e.grants[0]];
+    printf("  (%s stopped after %.1f s", r->name, (double)(last_claim_ns(grant) - begun_ns) / 1e9);
+    if (r->kind == PROGRAM)
+        printf("; its deadline was %.1f s", (double)(last_deadline_ns(grant) - begun_ns) / 1e9);
     printf(")");
-    demo_dismiss(&r->process);
-    begin_work(r);
+    evidence_free(&e);
 }
 
 static void run_once(int run, void (*fault)(void))
 {
-    int64_t begun_ns = work_now_ns();
+    start_processes();
+    int64_t begun_ns = now_ns();
     fault();
-    int64_t healed_ns = work_now_ns();
+    int64_t healed_ns = now_ns();
     printf("# run %d of %d: %.1f s", run, runs, (double)(healed_ns - begun_ns) / 1e9);
     EACH_ROLE(r)
     if (is_played(r))
         count_lost(r, begun_ns, healed_ns);
     printf("\n");
     fflush(stdout);
+    end_processes();
 }
 
 /* --- all of them ------------------------------------------------------------------------------------------------- */
@@ -130,12 +137,10 @@ static void run_once(int run, void (*fault)(void))
 static void show(void (*fault)(void))
 {
     int bad = 0;
-    end_processes();
+    EACH_ROLE(r) r->lost = 0;
     pdk__fault("recover");
-    start_processes();
     for (int run = 1; run <= runs; run++)
         run_once(run, fault);
-    end_processes();
     printf("#\n# %-14s %5s %7s\n", "who held", "runs", "stopped");
     EACH_ROLE(r)
     if (is_played(r)) {
@@ -177,17 +182,13 @@ static void setup(void)
 {
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
-    runs = demo_number("PADDOCK_SHOW_RUNS", 3);
-    session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 30000);
-    seat = (struct seat){.session_ms = session_ms, .hosts = getenv("PADDOCK_TEST_HOSTS")};
+    runs = workers_number("PADDOCK_SHOW_RUNS", 3);
+    session_ms = workers_number("PADDOCK_SHOW_SESSION_MS", 30000);
     servers_beat();
-    demo_begin();
 }
 
 static void teardown(void)
 {
-    end_processes();
-    demo_end();
     workers_abandon();
     servers_beat_stop();
 }

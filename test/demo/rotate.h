@@ -1,6 +1,6 @@
 /*
- * Leadership that rotates among processes (candidate.c), whose leaders are killed by SIGKILL. The processes' own stamps
- * are judged. After demo_begin(). An error fails the test, as do two leaders at once and a token that falls.
+ * Leadership that rotates among workers, whose leaders are killed by SIGKILL. Their own stamps are judged. An error fails
+ * the test, as do two leaders at once and a token that falls.
  */
 #ifndef DEMO_ROTATE_H
 #define DEMO_ROTATE_H
@@ -11,7 +11,6 @@
 
 struct rotation {
     const char *hosts;
-    char path[64];
     bool turns; /* with the nodes of a LeaderSelector, by pdk_leader_yield(); else latches that resign */
     int processes, terms, kills, session_ms, tick_ms;
     /* The results. */
@@ -22,10 +21,7 @@ struct rotation {
     int64_t median_ms, max_ms;
 };
 
-/* Returns when all processes have ended. */
+/* Returns when all processes have ended. workers_leave() ends those that a failed run has left. */
 void rotation_run(struct rotation *r);
-
-/* End the processes that a failed run has left, and forget their histories. */
-void rotation_end(void);
 
 #endif

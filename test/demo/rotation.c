@@ -5,15 +5,14 @@
  * PADDOCK_SHOW_PROCESSES (20), PADDOCK_SHOW_TERMS (100), PADDOCK_SHOW_KILLS (5), PADDOCK_SHOW_SESSION_MS (1000),
  * PADDOCK_SHOW_TURNS (0), ZK_TICK_MS (200), the servers' own.
  */
-#include "test/demo/demo.h"
 #include "test/demo/rotate.h"
 #include "test/docker/servers.h"
+#include "test/docker/workers.h"
 #include "test/lib/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static struct rotation rotation;
 
@@ -38,21 +37,18 @@ static void setup(void)
     if (getenv("PADDOCK_TEST_HOSTS") == NULL)
         SKIP("no ensemble; docker/show brings one up");
     rotation = (struct rotation){.hosts = getenv("PADDOCK_TEST_HOSTS"),
-                                 .turns = demo_number("PADDOCK_SHOW_TURNS", 0) != 0,
-                                 .processes = demo_number("PADDOCK_SHOW_PROCESSES", 20),
-                                 .terms = demo_number("PADDOCK_SHOW_TERMS", 100),
-                                 .kills = demo_number("PADDOCK_SHOW_KILLS", 5),
-                                 .session_ms = demo_number("PADDOCK_SHOW_SESSION_MS", 1000),
-                                 .tick_ms = demo_number("ZK_TICK_MS", 200)};
-    snprintf(rotation.path, sizeof rotation.path, "/paddock-show/%d/rotation", (int)getpid());
+                                 .turns = workers_number("PADDOCK_SHOW_TURNS", 0) != 0,
+                                 .processes = workers_number("PADDOCK_SHOW_PROCESSES", 20),
+                                 .terms = workers_number("PADDOCK_SHOW_TERMS", 100),
+                                 .kills = workers_number("PADDOCK_SHOW_KILLS", 5),
+                                 .session_ms = workers_number("PADDOCK_SHOW_SESSION_MS", 1000),
+                                 .tick_ms = workers_number("ZK_TICK_MS", 200)};
     servers_beat();
-    demo_begin();
 }
 
 static void teardown(void)
 {
-    rotation_end();
-    demo_end();
+    workers_leave();
     servers_beat_stop();
 }
 

@@ -230,19 +230,30 @@ static int free_multilocks(void)
     return rc;
 }
 
-/* --- turns ------------------------------------------------------------------------------------------------------- */
+/* --- leaders in turns, or of a latch ------------------------------------------------------------------------------ */
 
 static pdk_leader *leader;
 static int64_t term; /* the token of the one that was granted; and its node */
 static char term_node[56];
 static bool stands; /* it is a candidate, as far as this client has asked for it */
 
-static int make_leader(pdk_client *c, told_cb cb, const struct craft_options *options)
+static int make_leader(pdk_client *c, told_cb cb, pdk_leader_mode mode)
+{
+    tell = cb;
+    int rc = pdk_leader_new(&leader, c, lane_rules[LANE_TURNS].path, mode, NULL);
+    return rc != 0 ? rc : pdk_lock_on_event(leader, on_event, NULL);
+}
+
+static int make_turns(pdk_client *c, told_cb cb, const struct craft_options *options)
 {
     (void)options;
-    tell = cb;
-    int rc = pdk_leader_new(&leader, c, lane_rules[LANE_TURNS].path, PDK_IN_TURNS, NULL);
-    return rc != 0 ? rc : pdk_lock_on_event(leader, on_event, NULL);
+    return make_leader(c, cb, PDK_IN_TURNS);
+}
+
+static int make_latch(pdk_client *c, told_cb cb, const struct craft_options *options)
+{
+    (void)options;
+    return make_leader(c, cb, PDK_LATCH);
 }
 
 static void choose_turn(struct dice *dice, struct wish *wish)
@@ -350,7 +361,7 @@ static const struct craft multi_craft = {.name = "multi-lock",
 
 static const struct craft turns_craft = {.name = "turns",
                                          .lanes = 1U << LANE_TURNS,
-                                         .make = make_leader,
+                                         .make = make_turns,
                                          .choose = choose_turn,
                                          .lock = lead,
                                          .unlock = end_term,
@@ -361,7 +372,19 @@ static const struct craft turns_craft = {.name = "turns",
                                          .free = free_leader,
                                          .yields = true};
 
-const struct craft *const crafts[] = {&rwlock_craft, &permits_craft, &multi_craft, &turns_craft, NULL};
+static const struct craft latch_craft = {.name = "latch",
+                                         .lanes = 1U << LANE_TURNS,
+                                         .make = make_latch,
+                                         .choose = choose_turn,
+                                         .lock = lead,
+                                         .unlock = end_term,
+                                         .state = leader_state,
+                                         .valid_ms = leader_valid_ms,
+                                         .token = leader_term,
+                                         .parts = leader_parts,
+                                         .free = free_leader};
+
+const struct craft *const crafts[] = {&rwlock_craft, &permits_craft, &multi_craft, &turns_craft, &latch_craft, NULL};
 
 const struct craft *craft_find(const char *name)
 {
@@ -376,7 +399,10 @@ static bool read_option(const char *word, size_t size, struct craft_options *opt
     const struct {
         const char *name;
         bool *value;
-    } all[] = {{"handover", &options->handover}, {"idle", &options->idle}, {"nowait", &options->nowait}};
+    } all[] = {{"handover", &options->handover},
+               {"idle", &options->idle},
+               {"nowait", &options->nowait},
+               {"brief", &options->brief}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strlen(all[i].name) == size && strncmp(all[i].name, word, size) == 0)
             return *all[i].value = true;

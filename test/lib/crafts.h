@@ -20,11 +20,12 @@ struct wish {
 
 typedef void (*told_cb)(pdk_state state, int64_t token);
 
-/* How a lock is given back. Not every craft has each. */
+/* How a lock is held and given back. Not every craft has each. */
 struct craft_options {
     bool handover; /* the threads of a process take turns */
     bool idle;     /* the node stays for KEPT_MS */
     bool nowait;   /* an unlock does not wait */
+    bool brief;    /* a worker by dice holds for a moment, and locks again at once */
 };
 
 struct craft {
@@ -46,10 +47,10 @@ struct craft {
 /* NULL: there is none of that name. "mutex" is the worker's own. */
 const struct craft *craft_find(const char *name);
 
-/* Divide "NAME+OPTION...", as "mutex+handover+idle+nowait". False: there is no such option. */
+/* Divide "NAME+OPTION...", as "mutex+handover+idle". False: there is no such option. */
 bool craft_read(const char *text, char name[32], struct craft_options *options);
 
-/* Every one but the mutex's; ends with NULL. */
+/* Every one but the mutex's; ends with NULL. A seed of a run chooses among the first four. */
 extern const struct craft *const crafts[];
 
 /* A writer's grant: go on as a reader. */

@@ -78,6 +78,7 @@ struct history {
     _Atomic int32_t hasty;    /* the client shall give up soon */
     _Atomic int32_t n_obeyed; /* orders that a worker has carried out */
     _Atomic uint32_t turn;    /* odd while the two below change */
+    uint32_t unused;          /* the same layout everywhere: Java and Go know it */
     int64_t session;          /* the current one, with its password, for the faults that end it */
     char password[16];
     char pad[40];

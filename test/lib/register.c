@@ -101,6 +101,8 @@ void register_write(int request, int64_t token)
     start(request);
 }
 
+int64_t register_token(void) { return guarded; }
+
 void register_write_late(int request, int64_t token)
 {
     if (guarded == token && token != 0 && atomic_load(&in_flight) != token)

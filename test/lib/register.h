@@ -23,6 +23,9 @@ void register_create(pdk_client *c);
 /* Write under the grant TOKEN of the request of that number, unless a write under the same grant is in flight. */
 void register_write(int request, int64_t token);
 
+/* The token of the grant that wrote last; 0: none. */
+int64_t register_token(void);
+
 /* The same after the end of the grant, by the guard that it had: the servers must refuse it. */
 void register_write_late(int request, int64_t token);
 

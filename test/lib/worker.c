@@ -1,18 +1,23 @@
 /*
  * A process that contends for a lock, and writes its history.
  *
- *     worker HISTORY HOSTS SESSION_MS PATH
- *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS [CRAFT]
+ *     worker HISTORY HOSTS SESSION_MS PATH SEED TICK_MS CRAFT
+ *     worker HISTORY HOSTS SESSION_MS PATH - QUESTION_MS CRAFT
+ *
+ * CRAFT is what it contends for (crafts.h), a mutex of PATH or another lock, and how: "mutex+handover+idle". With
+ * hand-over, two threads contend. It speaks TLS where the environment says so (secure.h).
  *
  * With a seed, which chooses what it does, it locks, holds and unlocks repeatedly until its history tells it to finish;
- * half of these workers know the servers' tick. CRAFT is what it contends for (crafts.h) in place of a mutex of PATH,
- * and how: "mutex+handover+idle". With hand-over, two threads contend. It speaks TLS where the environment says so
- * (secure.h). Without a seed, it reads orders, one a line, until the end of its input:
+ * half of these workers know the servers' tick. Without, it reads orders, one a line, until the end of its input. It
+ * asks for the state every QUESTION_MS (0: 10):
  *
  *     lock      lock; then ask for the state until the next order comes, or the lock is lost
+ *     hold      ask for the state until the next order comes; unlock when the lock is lost
  *     unlock
  *     state     ask for the state
  *     run       lock, hold for a moment, unlock, until the next order comes
+ *     write     write to the register, in a transaction with the guard of the lock (register.h)
+ *     late      the same, with the guard that the last write had
  *
  * A belief is stamped so that it never looks longer than it was: after the lock was granted, before unlock is called,
  * before a question is asked.
@@ -33,14 +38,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { QUESTION_MS = 10, ASYNC_LIMIT_MS = 600000, LINGER_SESSIONS = 4, MOMENT_MS = 5, LEAVE_S = 20, BUDGET = 3 };
+enum { ASYNC_LIMIT_MS = 600000, LINGER_SESSIONS = 4, LEAVE_S = 20, BUDGET = 3, BRIEF_MS = 20 };
 
 static struct history *history;
 static pdk_client *client;
 static pdk_mutex *mutex;
 static const struct craft *craft; /* what this worker contends for */
 static struct craft_options options;
-static int session_ms;
+static int session_ms, question_ms = 10;
 static bool contends_twice;
 
 /* Of the thread. */
@@ -274,6 +279,8 @@ static bool lock(enum way way, int64_t timeout_ms)
 static int hold_ms(void)
 {
     int roll = dice_below(&dice, 100);
+    if (options.brief)
+        return dice_between(&dice, 1, BRIEF_MS);
     return roll < 70 ? dice_between(&dice, 0, 25) : roll < 96 ? dice_between(&dice, 25, 150) : session_ms / 2;
 }
 
@@ -283,7 +290,8 @@ static bool ask(void)
     r.token = craft->token();
     r.rc = (int)craft->state();
     r.valid_ms = craft->valid_ms();
-    if (craft->yields && craft->state() == PDK_LOST) { /* another term began between the questions */
+    if ((craft->lanes & 1U << LANE_TURNS) != 0 &&
+        craft->state() == PDK_LOST) { /* another term began between the questions */
         r.rc = PDK_LOST;
         r.valid_ms = 0;
     }
@@ -305,7 +313,7 @@ static void say_unlocking(int number, bool yields, int64_t token)
 /* Returns the token that it had. */
 static int64_t unlock(void)
 {
-    bool yields = craft->yields && dice_chance(&dice, 70);
+    bool yields = craft->yields && (options.brief || dice_chance(&dice, 70));
     int64_t token = craft->token();
     say_unlocking(request, yields, token);
     int rc = craft->unlock(yields);
@@ -341,7 +349,7 @@ static void hold(void)
     int64_t limit = now_ns() + LINGER_SESSIONS * session_ms * INT64_C(1000000);
     atomic_store(&history->holding, 1);
     while (ask() && (now_ns() < until || (atomic_load(&history->linger) && now_ns() < limit)) && !finishing())
-        nap(QUESTION_MS);
+        nap(question_ms);
     atomic_store(&history->holding, 0);
     if (wish.recipe == RECIPE_WRITE && dice_chance(&dice, 40) && !downgrade())
         return;
@@ -355,10 +363,10 @@ static void hold(void)
 static void act_by_dice(void)
 {
     while (!finishing()) {
-        enum way way = choose_way();
+        enum way way = options.brief ? BY_LOCK : choose_way();
         if (lock(way, choose_timeout_ms(way)))
             hold();
-        nap(dice_chance(&dice, 50) ? 0 : dice_between(&dice, 1, 60));
+        nap(options.brief || dice_chance(&dice, 50) ? 0 : dice_between(&dice, 1, 60));
     }
 }
 
@@ -389,25 +397,64 @@ static bool ordered(int ms) { return poll(&(struct pollfd){.fd = STDIN_FILENO, .
 static void run(void)
 {
     while (!ordered(0) && lock(BY_LOCK, PDK_FOREVER)) {
-        if (ask() && !ordered(MOMENT_MS))
+        if (ask() && !ordered(question_ms))
             ask();
         unlock();
     }
 }
 
+/* For the reader of a failure. */
+static void explain(void)
+{
+    char error[300];
+    pdk_client_last_error(client, error, sizeof error);
+    if (*error == '\0')
+        pdk_lock_last_error(mutex, error, sizeof error);
+    printf("# worker: LOST: %s\n", error);
+    fflush(stdout);
+}
+
+/* False when the lock is lost. */
+static bool hold_on(void)
+{
+    bool holds;
+    while ((holds = ask()) && !ordered(question_ms))
+        continue;
+    return holds;
+}
+
+static void lock_and_hold(void)
+{
+    if (lock(BY_LOCK, PDK_FOREVER) && !hold_on())
+        explain();
+}
+
+static void hold_to_the_end(void)
+{
+    if (!hold_on())
+        unlock();
+}
+
+static void unlock_by_order(void) { unlock(); }
+static void ask_by_order(void) { ask(); }
+static void write_guarded(void) { register_write(request, craft->token()); }
+static void write_late(void) { register_write_late(request, register_token()); }
+
 static void obey(const char *order)
 {
-    if (strcmp(order, "lock\n") == 0) {
-        bool granted = lock(BY_LOCK, PDK_FOREVER);
-        while (granted && ask() && !ordered(QUESTION_MS))
-            continue;
-    } else if (strcmp(order, "unlock\n") == 0) {
-        unlock();
-    } else if (strcmp(order, "state\n") == 0) {
-        ask();
-    } else if (strcmp(order, "run\n") == 0) {
-        run();
-    }
+    static const struct {
+        const char *line;
+        void (*carry_out)(void);
+    } orders[] = {{"lock\n", lock_and_hold},
+                  {"hold\n", hold_to_the_end},
+                  {"unlock\n", unlock_by_order},
+                  {"state\n", ask_by_order},
+                  {"run\n", run},
+                  {"write\n", write_guarded},
+                  {"late\n", write_late}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (strcmp(order, orders[i].line) == 0)
+            orders[i].carry_out();
     atomic_fetch_add(&history->n_obeyed, 1);
 }
 
@@ -480,8 +527,7 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
-/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the
- * session. */
+/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the session. */
 static int leave(void)
 {
     int rc = pdk_client_close(client);
@@ -506,17 +552,18 @@ static const struct craft *choose_craft(const char *text)
 
 int main(int argc, char **argv)
 {
-    craft = choose_craft(argc >= 8 ? argv[7] : mutex_craft.name);
-    if ((argc != 5 && (argc < 7 || argc > 8)) || craft == NULL)
+    if (argc != 8 || (craft = choose_craft(argv[7])) == NULL)
         return 64;
     if ((history = history_open(argv[1], false)) == NULL)
         return fail(argv[1], "cannot be mapped");
     atomic_store(&history->pid, (int32_t)getpid());
     session_ms = atoi(argv[3]);
     zoo_set_debug_level((ZooLogLevel)0);
-    bool by_dice = argc >= 7;
+    bool by_dice = *argv[5] != '-';
     if (by_dice)
         dice_seed(&dice, strtoull(argv[5], NULL, 10));
+    if (options.brief || (!by_dice && atoi(argv[6]) > 0))
+        question_ms = by_dice ? 1 : atoi(argv[6]);
     int rc = make(argv[2], by_dice && dice_chance(&dice, 50) ? atoi(argv[6]) : 0, argv[4]);
     if (rc != 0)
         return fail("cannot begin", pdk_strerror(rc));
