@@ -1,8 +1,15 @@
-/* The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [several=N]
- * [ca=FILE cert=FILE key=FILE]. SEVERAL: each lock is a multi-lock of so many paths. */
+/*
+ * The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [several=N] [writes=order|chance]
+ * [permits=N] [ca=FILE cert=FILE key=FILE].
+ *
+ * SEVERAL: each lock is a multi-lock of so many paths. WRITES: a read/write lock, of which each client takes the side of
+ * the writer once in ten times: always the tenth, or by chance. PERMITS: a semaphore of so many, of which each takes all
+ * but one at most. A writer that is not alone, a permit too many and a deadlock are failures.
+ */
 #include "bench/worker.h"
 
 #include <paddock.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +153,106 @@ static double look(void *lock, const char *name, int n)
     return (worker_now() - from) * 1e9 / n;
 }
 
+/* --- locks that several clients hold at once --------------------------------------------------------------------- */
+
+enum { STALL_MS = 60000, WRITES_IN = 10 };
+
+struct shared {
+    pdk_lock *lock;
+    pdk_grant *permits;
+    unsigned seed;
+    int n; /* times that it was taken; permits */
+    bool writes;
+};
+
+static _Atomic int n_readers, n_writers, n_permits;
+
+static bool is_by_chance(void) { return strcmp(worker_text("writes"), "chance") == 0; }
+static int limit(void) { return (int)worker_option("permits", 0); }
+
+static void *shared_new(void *client, const char *path, bool contended)
+{
+    static unsigned n;
+    struct shared *s = calloc(1, sizeof *s);
+    (void)contended;
+    if (s == NULL)
+        return NULL;
+    s->seed = ++n;
+    if (limit() > 0)
+        check(pdk_semaphore_new(&s->lock, client, path, (unsigned)limit(), NULL), "semaphore");
+    else
+        check(pdk_rwlock_new(&s->lock, client, path, NULL), "read/write lock");
+    return s;
+}
+
+static void shared_free(void *lock)
+{
+    struct shared *s = lock;
+    lock_free(s->lock);
+    free(s);
+}
+
+/* Each enters first and looks then: of two that overlap, at least one sees the other. */
+static void enter(const struct shared *s)
+{
+    int others = s->writes ? atomic_fetch_add(&n_writers, 1) : 0;
+    if (!s->writes)
+        atomic_fetch_add(&n_readers, 1);
+    if (others > 0 || atomic_load(s->writes ? &n_readers : &n_writers) > 0)
+        worker_fail("a writer was not alone");
+}
+
+static void shared_lock(void *lock)
+{
+    struct shared *s = lock;
+    s->n++;
+    s->writes = (is_by_chance() ? rand_r(&s->seed) % WRITES_IN : s->n % WRITES_IN) == 0;
+    check(s->writes ? pdk_rwlock_wrlock(s->lock) : pdk_rwlock_rdlock(s->lock), "lock");
+    enter(s);
+}
+
+static void shared_unlock(void *lock)
+{
+    struct shared *s = lock;
+    atomic_fetch_sub(s->writes ? &n_writers : &n_readers, 1);
+    check(pdk_rwlock_unlock(s->lock), "unlock");
+}
+
+/* A deadlock is a timeout. */
+static void acquire(void *lock)
+{
+    struct shared *s = lock;
+    s->n = 1 + rand_r(&s->seed) % (limit() - 1);
+    check(pdk_semaphore_timedacquire(s->lock, (unsigned)s->n, STALL_MS, &s->permits), "acquire");
+    if (atomic_fetch_add(&n_permits, s->n) + s->n > limit())
+        worker_fail("more permits than there are");
+}
+
+static void release(void *lock)
+{
+    struct shared *s = lock;
+    atomic_fetch_sub(&n_permits, s->n);
+    check(pdk_grant_release(s->permits), "release");
+}
+
+/* The system that an option chooses; options are known only later. */
+static bool has_option(char **argv, const char *name)
+{
+    while (*argv != NULL && strncmp(*argv, name, strlen(name)) != 0)
+        argv++;
+    return *argv != NULL;
+}
+
 int main(int argc, char **argv)
 {
+    static const struct worker_system sides = {connect_client, disconnect, shared_new, shared_free, shared_lock,
+                                               shared_unlock,  NULL,       NULL,       NULL};
+    static const struct worker_system permits = {connect_client, disconnect, shared_new, shared_free, acquire,
+                                                 release,        NULL,       NULL,       NULL};
     static const struct worker_system paddock = {connect_client, disconnect, lock_new,  lock_free, lock,
                                                  unlock,         queue,      is_queued, look};
-    return worker_main(argc, argv, &paddock);
+    return worker_main(argc, argv,
+                       has_option(argv, "writes=")    ? &sides
+                       : has_option(argv, "permits=") ? &permits
+                                                      : &paddock);
 }

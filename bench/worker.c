@@ -43,6 +43,7 @@ static int n_clients;
 static struct seat *seats;
 static int n_seats;
 static atomic_bool counting, stop;
+static int hold_ms; /* of the order */
 static _Atomic int n_granted, n_done;
 
 /* --- small things ------------------------------------------------------------------------------------------------ */
@@ -146,6 +147,8 @@ static void *new_lock(int of_client, const char *path, bool contended)
 static void once(void *lock)
 {
     system_of->lock(lock);
+    if (hold_ms > 0)
+        let_pass(hold_ms);
     system_of->unlock(lock);
 }
 
@@ -438,8 +441,8 @@ static void read_word(struct order *o, const char *word)
     const struct {
         const char *name;
         int *number;
-    } numbers[] = {
-        {"clients", &o->clients}, {"threads", &o->threads}, {"n", &o->n}, {"ms", &o->ms}, {"warm", &o->warm}};
+    } numbers[] = {{"clients", &o->clients}, {"threads", &o->threads}, {"n", &o->n},
+                   {"ms", &o->ms},           {"warm", &o->warm},       {"hold", &hold_ms}};
     const char *value = strchr(word, '=');
     if (value == NULL)
         worker_fail("not KEY=VALUE: %s", word);
@@ -462,6 +465,7 @@ static void obey(char *line)
     if (word == NULL)
         return;
     snprintf(o.verb, sizeof o.verb, "%s", word);
+    hold_ms = 0;
     while ((word = strtok_r(NULL, " \n", &rest)) != NULL)
         read_word(&o, word);
     static const struct {

@@ -7,6 +7,7 @@
  *
  *   cycle    THREADS threads lock and unlock for MS milliseconds, after WARM milliseconds that do not count. OWN=1: a
  *            path each. SHARE=1: one lock object for all threads. The threads are dealt out to CLIENTS sessions.
+ *            HOLD=N: each works N milliseconds under the lock; a worker in C alone knows it.
  *   waiters  N requests queue on one path while the lock is held; it is released, and each waiter unlocks at once.
  *   held     one thread locks and unlocks for MS milliseconds while its client holds N other locks.
  *   idle     one lock is held for MS milliseconds, and nothing else is done.

@@ -60,6 +60,9 @@ void curators_reader_and_writer_wait_for_our_writer(void);
 void our_writer_waits_among_curators_readers(void);
 void our_writer_that_reads_on_keeps_curators_writer_out(void);
 
+/* takers.c */
+void curators_takers_wait_for_each_other(void);
+
 /* permits.c */
 void permits_of_both_are_counted_together(void);
 void curator_waits_for_our_permits(void);

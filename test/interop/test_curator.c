@@ -241,7 +241,10 @@ int main(int argc, char **argv)
         {"members of both enter and leave together", members_of_both_enter_and_leave_together},
         {"a killed member of Curator's is not waited for", a_killed_curator_member_is_not_waited_for},
         {0}};
+    static const struct pdk__test proof[] = {
+        {"Curator's takers of several permits wait for each other", curators_takers_wait_for_each_other}, {0}};
     return pdk__test_main(
         argc, argv,
-        &(struct pdk__test_suite){.name = "curator", .tests = tests, .setup = set_up, .teardown = interop_close});
+        &(struct pdk__test_suite){
+            .name = "curator", .tests = tests, .proof = proof, .setup = set_up, .teardown = interop_close});
 }
