@@ -81,11 +81,6 @@ static int still_connected; /* runs in which a server still had the library's co
 
 /* --- the processes ----------------------------------------------------------------------------------------------- */
 
-static bool is_played(const struct role *r)
-{
-    return (r->kind != CURATOR || workers_have_curator()) && (r->kind != COMMAND || workers_can(r->verb));
-}
-
 /* Holders to be cut off with a follower know only that server; their rivals know all servers but that one. */
 static void choose_seats(void)
 {
@@ -169,13 +164,13 @@ static bool take_the_lock(int run)
 {
     bool all = true;
     EACH_ROLE(r)
-    if (is_played(r)) {
+    if (workers_can(r->kind, r->verb)) {
         snprintf(r->path, sizeof r->path, "/paddock-show/%d/%d-%d-%d", (int)getpid(), (int)fault, run,
                  (int)(r - roles));
         r->holder = contend(r, &holders, r->kind);
     }
     EACH_ROLE(r)
-    if (is_played(r) && (all = begins(r) && all))
+    if (workers_can(r->kind, r->verb) && (all = begins(r) && all))
         observer_watch(r->path, &r->gone_ns);
     return all;
 }
@@ -193,10 +188,10 @@ static void write_with_the_lock(void)
 static void queue_up(void)
 {
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         r->rival = contend(r, &rivals, r->kind == COMMAND ? COMMAND : PROGRAM);
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         CHECK_WITHIN(SOON_MS, observer_count(r->path) == 2 || atomic_load(&r->gone_ns) != 0);
 }
 
@@ -211,7 +206,7 @@ static void stop_holders(void)
 {
     EACH_ROLE(r)
     {
-        r->is_struck = is_played(r) && !workers_stopped(r->holder);
+        r->is_struck = workers_can(r->kind, r->verb) && !workers_stopped(r->holder);
         if (r->is_struck)
             workers_signal(r->holder, SIGSTOP);
     }
@@ -310,12 +305,12 @@ static void note_run(struct role *r, struct outcome one, int64_t woke_ns)
 static void leave(const struct outcome *times, int64_t woke_ns)
 {
     EACH_ROLE(r)
-    if (is_played(r)) {
+    if (workers_can(r->kind, r->verb)) {
         CHECK_WITHIN(SOON_MS, workers_stopped(r->holder));
         note_run(r, *times, woke_ns);
     }
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         workers_dismiss(r->rival);
 }
 
@@ -338,7 +333,7 @@ static bool run_once(int run)
     if (is_idle)
         queue_up();
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         CHECK_WITHIN(SOON_MS, workers_count(r->rival, "granted") > 0);
     still_connected += *servers_server_of(workers_last(roles[0].holder, "granted")->session) != '\0';
     int64_t woke_ns = now_ns();
@@ -376,7 +371,7 @@ static void tell(const char *name)
 {
     outcomes_head(stdout);
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         outcomes_row(&r->outcomes, stdout);
     EACH_ROLE(r)
     if (r->voids > 0)
@@ -428,10 +423,10 @@ static void judge(void)
     if (is_idle && least_turns <= 1)
         pdk__test_fail(__FILE__, __LINE__, "a holder was not idle between its turns");
     EACH_ROLE(r)
-    if (r->judged && is_played(r))
+    if (r->judged && workers_can(r->kind, r->verb))
         judge_role(r);
     EACH_ROLE(r)
-    if (r->judged && is_played(r))
+    if (r->judged && workers_can(r->kind, r->verb))
         note_unjudged(r);
 }
 

@@ -46,8 +46,6 @@ enum { CLIENTS = sizeof clients / sizeof *clients };
 static int seconds, session_ms;
 static char server[16], host[64];
 
-static bool is_played(const struct client *c) { return c->kind != CURATOR || workers_have_curator(); }
-
 /* --- what is counted --------------------------------------------------------------------------------------------- */
 
 /* The server's line for the connection from an address: " /172.18.0.5:40712[1](queued=0,recved=7,sent=7,sid=..." */
@@ -130,18 +128,18 @@ static void idle_holder(void)
     host[strcspn(host, ":")] = '\0';
     observer_begin(getenv("PADDOCK_TEST_HOSTS"));
     for (struct client *c = clients; c < clients + CLIENTS; c++)
-        if (is_played(c))
+        if (workers_can(c->kind, NULL))
             take_place(c);
     observer_end();
     let_pass(2);
     for (struct client *c = clients; c < clients + CLIENTS; c++)
-        if (is_played(c))
+        if (workers_can(c->kind, NULL))
             count(c, &c->before);
     let_pass(seconds);
     printf("# session %d ms, counted for %d s; each second:\n# %-16s %10s %10s %10s %10s %10s\n", session_ms, seconds,
            "", "requests", "bytes out", "bytes in", "packets out", "in");
     for (struct client *c = clients; c < clients + CLIENTS; c++)
-        if (is_played(c)) {
+        if (workers_can(c->kind, NULL)) {
             count(c, &c->after);
             tell(c);
         }

@@ -1,5 +1,6 @@
 #include "test/demo/margins.h"
 
+#include "test/chaos/findings.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,24 +46,14 @@ size_t outcomes_due_before_gone(const struct outcomes *o) { return count_positiv
 
 /* --- of all runs ------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static struct spread spread_of(const struct outcomes *o, measure *of)
 {
-    struct spread s = {0};
-    int64_t *values = o->n > 0 ? calloc(o->n, sizeof *values) : NULL;
-    if (values == NULL)
-        return s;
+    struct samples all = {0};
     for (size_t i = 0; i < o->n; i++)
-        values[i] = of(&o->all[i]);
-    qsort(values, o->n, sizeof *values, by_value);
-    int64_t middle = (values[(o->n - 1) / 2] + values[o->n / 2]) / 2;
-    s = (struct spread){(double)values[0] / 1e6, (double)middle / 1e6, (double)values[o->n - 1] / 1e6};
-    free(values);
+        sample(&all, of(&o->all[i]));
+    struct spread s = {(double)quantile(&all, 0) / 1e6, (double)quantile(&all, 500) / 1e6,
+                       (double)quantile(&all, 1000) / 1e6};
+    free(all.ns);
     return s;
 }
 

@@ -34,11 +34,6 @@ static int runs, session_ms;
 
 /* --- the processes ----------------------------------------------------------------------------------------------- */
 
-static bool is_played(const struct role *r)
-{
-    return (r->kind != CURATOR || workers_have_curator()) && (r->kind != COMMAND || workers_can(r->verb));
-}
-
 static void begin_work(struct role *r)
 {
     static int n;
@@ -57,17 +52,17 @@ static void begin_work(struct role *r)
 static void start_processes(void)
 {
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         begin_work(r);
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         workers_await(r->who, "granted", 1, RETURN_MS);
 }
 
 static void end_processes(void)
 {
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         workers_dismiss(r->who);
 }
 
@@ -125,7 +120,7 @@ static void run_once(int run, void (*fault)(void))
     int64_t healed_ns = now_ns();
     printf("# run %d of %d: %.1f s", run, runs, (double)(healed_ns - begun_ns) / 1e9);
     EACH_ROLE(r)
-    if (is_played(r))
+    if (workers_can(r->kind, r->verb))
         count_lost(r, begun_ns, healed_ns);
     printf("\n");
     fflush(stdout);
@@ -143,7 +138,7 @@ static void show(void (*fault)(void))
         run_once(run, fault);
     printf("#\n# %-14s %5s %7s\n", "who held", "runs", "stopped");
     EACH_ROLE(r)
-    if (is_played(r)) {
+    if (workers_can(r->kind, r->verb)) {
         printf("# %-14s %5d %7d\n", r->name, runs, r->lost);
         bad += r->judged ? r->lost : 0;
     }

@@ -47,7 +47,7 @@ void workers_file(const char *name, char *file, size_t size)
     snprintf(file, size, "%s/%s", dir, name);
 }
 
-bool workers_have_curator(void)
+static bool has_curator(void)
 {
     static bool is_known;
     char file[PATH_MAX];
@@ -61,9 +61,11 @@ bool workers_have_curator(void)
     return curator_path != NULL;
 }
 
-bool workers_can(const char *verb)
+bool workers_can(enum kind kind, const char *verb)
 {
     struct program p;
+    if (kind != COMMAND)
+        return kind != CURATOR || has_curator();
     return program_run(&p, ARGS(program_built("paddock"), verb, "--help"), PROGRAM_OUTPUT | PROGRAM_ERRORS) == 0;
 }
 

@@ -30,9 +30,8 @@ struct job {
 /* The number in the environment variable NAME; OTHERWISE when it is not set. */
 int workers_number(const char *name, int otherwise);
 
-/* False when Curator is not installed, which is printed once; when the command does not know the verb. */
-bool workers_have_curator(void);
-bool workers_can(const char *verb);
+/* False when Curator is not installed, which is printed once; when the command does not know VERB. */
+bool workers_can(enum kind kind, const char *verb);
 
 /* Begin without workers; those that workers_hire() starts will contend for PATH. Those that a failed test has left are
  * ended. */
