@@ -2,9 +2,9 @@
  * The worker on Paddock: paddock HOSTS [idle_hold_ms=N] [handover=N] [nowait=1] [several=N] [writes=order|chance]
  * [permits=N] [ca=FILE cert=FILE key=FILE].
  *
- * SEVERAL: each lock is a multi-lock of so many paths. WRITES: a read/write lock, of which each client takes the side of
- * the writer once in ten times: always the tenth, or by chance. PERMITS: a semaphore of so many, of which each takes all
- * but one at most. A writer that is not alone, a permit too many and a deadlock are failures.
+ * SEVERAL: each lock is a multi-lock of so many paths. WRITES: a read/write lock, of which each client takes the side
+ * of the writer once in ten times: always the tenth, or by chance. PERMITS: a semaphore of so many, of which each takes
+ * all but one at most. A writer that is not alone, a permit too many and a deadlock are failures.
  */
 #include "bench/worker.h"
 

@@ -3,8 +3,8 @@
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/follower.h"
-#include "recipes/object.h"
 #include "paddock/contenders.h"
+#include "recipes/object.h"
 
 struct pdk_contenders_observer {
     struct pdk__follower follower;

@@ -10,8 +10,8 @@
 #include "lib/zk/account.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/follower.h"
-#include "recipes/object.h"
 #include "paddock/leader.h"
+#include "recipes/object.h"
 
 struct pdk_leader_observer {
     struct pdk__follower follower;

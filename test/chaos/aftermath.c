@@ -36,8 +36,8 @@ static bool differ(const pdk__server *a, const pdk__server *b)
     return x >= 0 && y >= 0 && x != y;
 }
 
-/* How many servers have another number of nodes than the first, each time that they are asked, though nothing is written
- * but the beat: a server has lost a committed transaction. */
+/* How many servers have another number of nodes than the first, each time that they are asked, though nothing is
+ * written but the beat: a server has lost a committed transaction. */
 static long dissenters(const struct nemesis *n)
 {
     long count = 0;

@@ -1,8 +1,8 @@
 /*
  * A grant goes to the first in the queue: when it was answered, so many of the contenders' nodes with a lower czxid had
  * been deleted that its own had room beside the rest (test/lib/lanes.h). For a mutex, a writer and a leader those are
- * all of them; for a reader, all but readers; for a multi-lock, all of them on each of its paths. This is FIFO, too, and
- * mutual exclusion of the contenders whose sessions live: the servers' order decides.
+ * all of them; for a reader, all but readers; for a multi-lock, all of them on each of its paths. This is FIFO, too,
+ * and mutual exclusion of the contenders whose sessions live: the servers' order decides.
  *
  * The leader stamps a transaction when it proposes it. No client can know of it earlier.
  */
@@ -10,8 +10,8 @@
 
 enum { CLOCK_NS = 2000000 };
 
-/* When the last of the nodes had room beside those before it. Nodes of other recipes hold their sequence number's place,
- * which is that of their czxid. */
+/* When the last of the nodes had room beside those before it. Nodes of other recipes hold their sequence number's
+ * place, which is that of their czxid. */
 static int64_t look_at_nodes(const struct evidence *e, struct findings *f, const struct request *r)
 {
     int64_t first_ns = 0;

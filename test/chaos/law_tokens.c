@@ -1,8 +1,8 @@
 /*
  * The token of a grant is the czxid of its node, whose owner is the holder's session; no two grants share one, but for
- * the turns of one node, whose numbers rise; and later grants have larger ones than those that exclude them. A grant of several nodes has as many as were asked for,
- * and the token of the last. A process that is stopped between its grant and its record of it writes the record
- * late. Its node must have been deleted by then.
+ * the turns of one node, whose numbers rise; and later grants have larger ones than those that exclude them. A grant of
+ * several nodes has as many as were asked for, and the token of the last. A process that is stopped between its grant
+ * and its record of it writes the record late. Its node must have been deleted by then.
  */
 #include "test/chaos/findings.h"
 

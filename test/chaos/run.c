@@ -5,10 +5,11 @@
  *
  * LIST is what the clients contend for, each path's clients among themselves: of mutex, rwlock, permits, multi-lock,
  * turns and latch, with commas. Behind the name come the options of the lock: mutex+handover+idle+nowait,
- * rwlock+idle+nowait, multi-lock+nowait; and +brief: held for at most 20 ms, again and again. Without LIST, a mutex and two of the others, which the seed chooses, with options.
+ * rwlock+idle+nowait, multi-lock+nowait; and +brief: held for at most 20 ms, again and again. Without LIST, a mutex and
+ * two of the others, which the seed chooses, with options.
  *
- * With --tls the clients speak TLS, by the files that test/tls/certificates has made in that directory; faults of single
- * messages are left out, for the proxies cannot read them.
+ * With --tls the clients speak TLS, by the files that test/tls/certificates has made in that directory; faults of
+ * single messages are left out, for the proxies cannot read them.
  *
  * Prints the seed, which chooses the faults and what the clients do, though not how threads and packets race. Keeps the
  * evidence in DIR (created; default: a temporary one, kept only when the verdict is bad) and puts report.html there.

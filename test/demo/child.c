@@ -1,6 +1,6 @@
 /*
- * The command that `paddock lock` and `paddock elect` run in a show. It works until it is killed or its history tells it
- * to finish, and ignores every signal that can be ignored. Each moment of work is written as a question.
+ * The command that `paddock lock` and `paddock elect` run in a show. It works until it is killed or its history tells
+ * it to finish, and ignores every signal that can be ignored. Each moment of work is written as a question.
  *
  *     child HISTORY EVERY_MS
  */

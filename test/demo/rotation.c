@@ -1,6 +1,7 @@
 /*
- * Leadership that rotates among many workers, while the leader is killed repeatedly: by their own stamps there are never
- * two leaders, no token falls, and a successor begins soon. On the servers of docker/show, or on throwaway servers.
+ * Leadership that rotates among many workers, while the leader is killed repeatedly: by their own stamps there are
+ * never two leaders, no token falls, and a successor begins soon. On the servers of docker/show, or on throwaway
+ * servers.
  *
  * PADDOCK_SHOW_PROCESSES (20), PADDOCK_SHOW_TERMS (100), PADDOCK_SHOW_KILLS (5), PADDOCK_SHOW_SESSION_MS (1000),
  * PADDOCK_SHOW_TURNS (0: latches that resign; 1: in turns, by pdk_leader_yield()), ZK_TICK_MS (200), the servers' own,

@@ -363,8 +363,8 @@ struct record workers_await(int who, const char *what, size_t n, int ms)
     return *workers_last(who, what);
 }
 
-/* The child of a command writes nothing when it is killed. A program that locks repeatedly waits for a moment only, unless
- * its lock is lost. */
+/* The child of a command writes nothing when it is killed. A program that locks repeatedly waits for a moment only,
+ * unless its lock is lost. */
 bool workers_stopped(int who)
 {
     if (workers[who].kind == COMMAND)

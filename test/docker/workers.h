@@ -1,6 +1,6 @@
 /*
- * The clients of a test or a show: processes that contend for locks, each with a history of its acts (test/lib/history.h)
- * that the laws of test/chaos/findings.h judge.
+ * The clients of a test or a show: processes that contend for locks, each with a history of its acts
+ * (test/lib/history.h) that the laws of test/chaos/findings.h judge.
  *
  * Used by one thread. A call that cannot do its work fails the test. MS is a limit, as in CHECK_WITHIN.
  */
@@ -79,7 +79,8 @@ bool workers_rests(int who);
 bool workers_stopped(int who);
 
 /* How often WHAT has happened to the worker so far; and the last such event, or NULL. Borrowed until its end. WHAT is
- * "connected", "suspended", "waiting", "granted", "failed", "held", "suspect", "lost", "state", "released" or "wrote". */
+ * "connected", "suspended", "waiting", "granted", "failed", "held", "suspect", "lost", "state", "released" or
+ * "wrote". */
 size_t workers_count(int who, const char *what);
 const struct record *workers_last(int who, const char *what);
 

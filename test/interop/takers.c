@@ -1,6 +1,6 @@
 /*
- * Eight of Curator's clients that take one to three of four permits, again and again. Each takes its permits one by one,
- * so that some wait for each other in the end. Ours take theirs in one step: bench/paddock.c has the same takers.
+ * Eight of Curator's clients that take one to three of four permits, again and again. Each takes its permits one by
+ * one, so that some wait for each other in the end. Ours take theirs in one step: bench/paddock.c has the same takers.
  */
 #include "interop.h"
 #include "peer.h"

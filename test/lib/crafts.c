@@ -230,7 +230,7 @@ static int free_multilocks(void)
     return rc;
 }
 
-/* --- leaders in turns, or of a latch ------------------------------------------------------------------------------ */
+/* --- leaders in turns, or of a latch ----------------------------------------------------------------------------- */
 
 static pdk_leader *leader;
 static int64_t term; /* the token of the one that was granted; and its node */

@@ -527,7 +527,8 @@ static int fail(const char *what, const char *why)
     return 1;
 }
 
-/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the session. */
+/* Everything is closed and freed. The mutex after the client: a lock that is still held is given up with the
+ * session. */
 static int leave(void)
 {
     int rc = pdk_client_close(client);
