@@ -23,7 +23,7 @@ paddock_SOURCES = \
 	%D%/barrier.c \
 	%D%/look/break.c \
 	%D%/call.c %D%/call.h \
-	%D%/run/candidacy.c %D%/run/candidacy.h \
+	%D%/run/candidacy.c %D%/run/candidacy.h %D%/run/phase.c %D%/run/phase.h \
 	%D%/look/census.c %D%/look/census.h \
 	%D%/run/channel.c %D%/run/channel.h \
 	%D%/run/child.c %D%/run/child.h \

@@ -12,59 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void move(struct pdk__cli_acquisition *c, enum pdk__cli_phase phase)
-{
-#define TO(phase) (1U << PHASE_##phase)
-    static const unsigned moves[] = {[PHASE_CONNECTING] = TO(WAITING) | TO(ENDED),
-                                     [PHASE_WAITING] = TO(HELD) | TO(LEAVING) | TO(ENDED),
-                                     [PHASE_HELD] = TO(WAITING) | TO(LEAVING),
-                                     [PHASE_LEAVING] = TO(LEAVING) | TO(ENDED),
-                                     [PHASE_ENDED] = 0};
-    assert((moves[c->phase] & 1U << phase) != 0);
-    c->phase = phase;
-    if (phase == PHASE_ENDED)
-        c->deadline = -1;
-}
-
-/* The limit is known only now, from its node. */
-static void tell_limit(struct pdk__cli_acquisition *c)
-{
-    const struct pdk__cli_options *o = c->options;
-    int limit = o->limit_from != NULL ? (int)pdk_semaphore_limit(c->lock.lock) : 0;
-    if (limit > 0 && o->count > limit)
-        snprintf(c->why, sizeof c->why, "%d permits are more than the limit of %d", o->count, limit);
-}
-
-static void finish(struct pdk__cli_acquisition *c, int rc)
-{
-    assert(rc != 0);
-    move(c, PHASE_ENDED);
-    c->rc = rc;
-    if (rc == PDK_EINVAL && c->lock.lock != NULL)
-        tell_limit(c);
-    if (c->why[0] == '\0' && c->lock.lock != NULL)
-        pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
-    if (c->leader != NULL)
-        pdk_lock_last_error(c->leader, c->why, sizeof c->why);
-    if (c->why[0] == '\0' && c->client != NULL)
-        pdk_client_last_error(c->client, c->why, sizeof c->why);
-    if (c->why[0] == '\0')
-        snprintf(c->why, sizeof c->why, "%s", pdk_strerror(rc));
-}
-
 static void released(int rc, void *arg)
 {
     struct pdk__cli_acquisition *c = arg;
     /* The loss may become known only now: for an unknown part of its time the command had no lock. */
     if (rc == PDK_ELOST)
         c->lost = true;
-    move(c, PHASE_ENDED);
+    pdk__cli_phase_move(c, PHASE_ENDED);
 }
 
 /* If no server comes back, the release is not confirmed: the library reports that after a session timeout. */
 static void release(struct pdk__cli_acquisition *c)
 {
-    move(c, PHASE_LEAVING);
+    pdk__cli_phase_move(c, PHASE_LEAVING);
     int rc = pdk__cli_object_release(&c->lock, released, c);
     /* Closing the session deletes the node as well. */
     if (rc != 0)
@@ -78,11 +38,11 @@ static void granted(int rc, void *arg)
     if (rc == PDK_ETIMEDOUT && pdk_client_state(c->client) != PDK_SESSION_CONNECTED)
         rc = PDK_EDISCONNECTED;
     if (rc != 0) {
-        finish(c, rc);
+        pdk__cli_phase_end(c, rc);
     } else if (c->phase == PHASE_LEAVING) {
         release(c); /* the grant came before the cancellation */
     } else {
-        move(c, PHASE_HELD);
+        pdk__cli_phase_move(c, PHASE_HELD);
         c->state = PDK_HELD;
     }
 }
@@ -105,7 +65,7 @@ static void make_object(struct pdk__cli_acquisition *c)
     int rc = c->options->elect ? pdk__cli_candidacy_make(c)
                                : pdk__cli_object_make(&c->lock, c->client, c->options, happened, c);
     if (rc != 0)
-        finish(c, rc);
+        pdk__cli_phase_end(c, rc);
 }
 
 /* The client has been created, or its creation has failed. */
@@ -121,22 +81,18 @@ static void take_client(struct pdk__cli_acquisition *c)
     }
     if (rc == PDK_EINVAL)
         snprintf(c->why, sizeof c->why, "'%s' is no list of HOST:PORT", c->options->hosts);
-    finish(c, rc);
+    pdk__cli_phase_end(c, rc);
 }
 
 void pdk__cli_acquisition_begin(struct pdk__cli_acquisition *c, const struct pdk__cli_options *o)
 {
-    *c = (struct pdk__cli_acquisition){.options = o,
-                                       .recipe = pdk__cli_recipe(o),
-                                       .began_ms = pdk__cli_now_ms(),
-                                       .state = PDK_FREE,
-                                       .move = move,
-                                       .end = finish};
+    *c = (struct pdk__cli_acquisition){
+        .options = o, .recipe = pdk__cli_recipe(o), .began_ms = pdk__cli_now_ms(), .state = PDK_FREE};
     int64_t limit = o->wait_ms > 0 && o->wait_ms < o->connect_ms ? o->wait_ms : o->connect_ms;
     c->deadline = c->began_ms + limit;
     c->opener = pdk__cli_opener_begin(o);
     if (c->opener == NULL)
-        finish(c, PDK_ESYSTEM);
+        pdk__cli_phase_end(c, PDK_ESYSTEM);
 }
 
 int pdk__cli_acquisition_fd(const struct pdk__cli_acquisition *c)
@@ -153,18 +109,18 @@ static void ask(struct pdk__cli_acquisition *c)
         left -= pdk__cli_now_ms() - c->began_ms;
     if (c->options->wait_ms > 0 && left <= 0)
         left = 0;
-    move(c, PHASE_WAITING);
+    pdk__cli_phase_move(c, PHASE_WAITING);
     c->deadline = -1;
     int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
     if (rc != 0)
-        finish(c, rc);
+        pdk__cli_phase_end(c, rc);
 }
 
 static void give_up_connecting(struct pdk__cli_acquisition *c)
 {
     int64_t ms = c->deadline - c->began_ms;
     bool secure = c->client != NULL && pdk_client_wait(c->client, 0) == PDK_ETLS; /* its incident has the reason */
-    finish(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
+    pdk__cli_phase_end(c, secure ? PDK_ETLS : PDK_EDISCONNECTED);
     if (!secure)
         pdk__cli_unanswered(c->client, ms, c->why, sizeof c->why);
 }
@@ -176,7 +132,7 @@ static void check_connection(struct pdk__cli_acquisition *c)
         ask(c);
         break;
     case PDK_SESSION_OVER:
-        finish(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
+        pdk__cli_phase_end(c, pdk_client_wait(c->client, 0)); /* over already: this returns the reason at once */
         break;
     default:
         if (pdk__cli_now_ms() >= c->deadline)
@@ -221,7 +177,7 @@ int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
 
 static void give_up(struct pdk__cli_acquisition *c)
 {
-    move(c, PHASE_LEAVING);
+    pdk__cli_phase_move(c, PHASE_LEAVING);
     pdk_grant_cancel(c->lock.grant);
 }
 
@@ -229,7 +185,7 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
 {
     switch (c->phase) {
     case PHASE_CONNECTING:
-        finish(c, PDK_ECANCELED);
+        pdk__cli_phase_end(c, PDK_ECANCELED);
         break;
     case PHASE_WAITING:
         (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);

@@ -46,9 +46,9 @@ static void await_term(struct pdk__cli_acquisition *c)
 {
     int rc = pdk_leader_wait(c->leader, 0); /* it does not wait */
     if (rc != 0 && rc != PDK_ETIMEDOUT) {
-        c->end(c, rc);
+        pdk__cli_phase_end(c, rc);
     } else if (rc == 0 && pdk_lock_token(c->leader, &c->token, NULL) == 0) {
-        c->move(c, PHASE_HELD);
+        pdk__cli_phase_move(c, PHASE_HELD);
         c->state = PDK_HELD;
     }
 }
@@ -69,7 +69,7 @@ static void start_candidacy(struct pdk__cli_acquisition *c)
     c->deadline = -1;
     int rc = pdk_leader_start(c->leader);
     if (rc != 0)
-        c->end(c, rc);
+        pdk__cli_phase_end(c, rc);
 }
 
 static bool pauses(const struct pdk__cli_acquisition *c) { return c->deadline >= 0; }
@@ -99,7 +99,7 @@ static void resigned(int rc, void *arg)
     if (rc == PDK_ELOST && c->phase == PHASE_LEAVING)
         c->lost = true;
     if (c->phase == PHASE_LEAVING)
-        c->move(c, PHASE_ENDED);
+        pdk__cli_phase_move(c, PHASE_ENDED);
     else if (!pauses(c))
         start_candidacy(c);
 }
@@ -116,13 +116,13 @@ void pdk__cli_candidacy_again(struct pdk__cli_acquisition *c, int64_t pause_ms)
 {
     bool is_candidate = c->lost && pause_ms == 0;
     assert(pause_ms >= 0);
-    c->move(c, PHASE_WAITING);
+    pdk__cli_phase_move(c, PHASE_WAITING);
     c->state = PDK_FREE;
     c->lost = c->revoked = false;
     c->deadline = pause_ms > 0 ? pdk__cli_now_ms() + pause_ms : -1;
     int rc = is_candidate ? 0 : resign(c);
     if (rc != 0)
-        c->end(c, rc);
+        pdk__cli_phase_end(c, rc);
 }
 
 void pdk__cli_candidacy_leave(struct pdk__cli_acquisition *c)
@@ -131,8 +131,8 @@ void pdk__cli_candidacy_leave(struct pdk__cli_acquisition *c)
      * term. */
     if (c->phase == PHASE_HELD)
         check_term(c);
-    c->move(c, PHASE_LEAVING);
+    pdk__cli_phase_move(c, PHASE_LEAVING);
     c->deadline = -1;
     if (resign(c) != 0)
-        c->move(c, PHASE_ENDED); /* closing the session deletes the node as well */
+        pdk__cli_phase_move(c, PHASE_ENDED); /* closing the session deletes the node as well */
 }

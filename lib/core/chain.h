@@ -32,6 +32,9 @@
 /* Before any time: no such moment is known. */
 #define PDK__UNKNOWN_MS INT64_MIN
 
+static inline int64_t pdk__sooner_ms(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
+static inline int64_t pdk__later_ms(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
+
 /* The session was noted at BASE_MS or later. The next link may be sent after KNOWN_MS: when we knew, and after a sync
  * the time for which a ping may be late besides. */
 struct pdk__link {

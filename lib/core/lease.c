@@ -15,10 +15,6 @@ struct pdk__session_action *pdk__lease_push(struct pdk__session_actions *out, en
     return action;
 }
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
-
-static int64_t later(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
-
 bool pdk__lease_known(const struct pdk__session *s) { return s->chain.proven_ms != PDK__UNKNOWN_MS; }
 
 int64_t pdk__session_deadline_ms(const struct pdk__session *s)
@@ -52,8 +48,8 @@ static int64_t spare_ms(const struct pdk__session *s)
  * which takes two round trips after idleness. But never more than a proof can bring. */
 static int64_t begin_until_ms(const struct pdk__session *s)
 {
-    int64_t wait = later(s->timeout_ms / RESERVE_PART, pdk__session_lag_ms(s) * 5 / 2);
-    int64_t reserve = later(0, sooner(wait, spare_ms(s) * 3 / 4));
+    int64_t wait = pdk__later_ms(s->timeout_ms / RESERVE_PART, pdk__session_lag_ms(s) * 5 / 2);
+    int64_t reserve = pdk__later_ms(0, pdk__sooner_ms(wait, spare_ms(s) * 3 / 4));
     return pdk__lease_known(s) ? pdk__session_deadline_ms(s) - s->limits.min_valid_ms - reserve : INT64_MIN;
 }
 
@@ -101,21 +97,21 @@ void pdk__lease_notice_renewal(struct pdk__session *s, int64_t now_ms, struct pd
  * a slow link does not wait: one late answer can make a link look slow. */
 static int64_t renew_ms(const struct pdk__session *s)
 {
-    int64_t turn = later(s->renewed_ms, s->wrote_ms) + pace_ms(s);
+    int64_t turn = pdk__later_ms(s->renewed_ms, s->wrote_ms) + pace_ms(s);
     int64_t next = pdk__chain_next_ms(&s->chain, s->renewed_ms);
     if (next == 0 && s->n_asked > 0)
         next = PDK__NEVER; /* nothing is touched yet, and the request for the first link is under way */
     if (s->lease_low && slow(s) && s->renewed_ms == PDK__UNKNOWN_MS)
         return s->heard_ms;
     if (s->lease_low)
-        return !slow(s) && next != PDK__NEVER ? next : sooner(turn, next);
-    return sooner(turn, later(next, pdk__lease_doubt_ms(s) - pace_ms(s)));
+        return !slow(s) && next != PDK__NEVER ? next : pdk__sooner_ms(turn, next);
+    return pdk__sooner_ms(turn, pdk__later_ms(next, pdk__lease_doubt_ms(s) - pace_ms(s)));
 }
 
 static int64_t keepalive_ms(const struct pdk__session *s)
 {
     int64_t pace = slow(s) ? pace_ms(s) : s->timeout_ms / KEEPALIVE_PART;
-    return later(s->asked_ms, s->chain.latest_ms) + pace;
+    return pdk__later_ms(s->asked_ms, s->chain.latest_ms) + pace;
 }
 
 /* --- with few writes --------------------------------------------------------------------------------------------- */
@@ -125,20 +121,20 @@ static int64_t keepalive_ms(const struct pdk__session *s)
 static bool lean(const struct pdk__session *s)
 {
     return s->lease_needed && !s->lease_low && !s->plain && !slow(s) && pdk__pace_lean(&s->pace, &s->limits) &&
-           later(s->renewed_ms, s->wrote_ms) != PDK__UNKNOWN_MS;
+           pdk__later_ms(s->renewed_ms, s->wrote_ms) != PDK__UNKNOWN_MS;
 }
 
 /* The write of a chain is sent when belief is ripe, not as soon as it would prove something. */
 static int64_t lean_write_ms(const struct pdk__session *s)
 {
     int64_t prove = pdk__chain_prove_ms(&s->chain, s->renewed_ms);
-    return later(prove, s->chain.proven_ms + pdk__pace_ripe_ms(&s->pace, &s->limits));
+    return pdk__later_ms(prove, s->chain.proven_ms + pdk__pace_ripe_ms(&s->pace, &s->limits));
 }
 
 /* When a sync must be sent for its write to follow in time. */
 static int64_t sync_by_ms(const struct pdk__session *s)
 {
-    int64_t lag = later(pdk__session_lag_ms(s), pdk__pace_mean_ms(&s->pace));
+    int64_t lag = pdk__later_ms(pdk__session_lag_ms(s), pdk__pace_mean_ms(&s->pace));
     int64_t write = pdk__chain_base_ms(&s->chain, s->synced_ms) + pdk__pace_ripe_ms(&s->pace, &s->limits);
     return write - s->limits.late_ms - lag;
 }
@@ -146,18 +142,18 @@ static int64_t sync_by_ms(const struct pdk__session *s)
 /* A write that is under way carries what a sync beside it would. */
 static int64_t sync_ms(const struct pdk__session *s)
 {
-    int64_t by = sync_by_ms(s), sent = later(s->synced_ms, s->renewed_ms);
-    return later(by, pdk__chain_carry_ms(&s->chain, sent, by + pdk__pace_slack_ms(&s->limits)));
+    int64_t by = sync_by_ms(s), sent = pdk__later_ms(s->synced_ms, s->renewed_ms);
+    return pdk__later_ms(by, pdk__chain_carry_ms(&s->chain, sent, by + pdk__pace_slack_ms(&s->limits)));
 }
 
 /* At an even pace, to notice a silent server; and once just so long before the sync that the sync carries it. Between a
  * sync and its write there is no need: the sync after them carries the write. */
 static int64_t read_ms(const struct pdk__session *s)
 {
-    int64_t last = later(s->asked_ms, s->chain.latest_ms);
+    int64_t last = pdk__later_ms(s->asked_ms, s->chain.latest_ms);
     int64_t fresh = sync_by_ms(s) - s->limits.gap_ms - pdk__session_lag_ms(s);
     bool wanting = last < fresh && s->synced_ms <= s->renewed_ms;
-    return wanting ? sooner(fresh, last + pace_ms(s)) : last + pace_ms(s);
+    return wanting ? pdk__sooner_ms(fresh, last + pace_ms(s)) : last + pace_ms(s);
 }
 
 /* --- which request, and when -------------------------------------------------------------------------------------- */
@@ -179,8 +175,8 @@ static int64_t turn_ms(const struct pdk__session *s, enum pdk__session_action_ki
         return s->lease_needed ? renew_ms(s) : keepalive_ms(s);
     }
     int64_t write = lean_write_ms(s), sync = sync_ms(s), read = read_ms(s);
-    *kind = write <= sooner(sync, read) ? PDK__SACT_RENEW : sync <= read ? PDK__SACT_SYNC : PDK__SACT_KEEPALIVE;
-    return sooner(write, sooner(sync, read));
+    *kind = write <= pdk__sooner_ms(sync, read) ? PDK__SACT_RENEW : sync <= read ? PDK__SACT_SYNC : PDK__SACT_KEEPALIVE;
+    return pdk__sooner_ms(write, pdk__sooner_ms(sync, read));
 }
 
 int64_t pdk__lease_due_ms(const struct pdk__session *s)
@@ -189,7 +185,7 @@ int64_t pdk__lease_due_ms(const struct pdk__session *s)
         return PDK__NEVER;
     enum pdk__session_action_kind kind;
     /* A request sent in the millisecond of an answer would not count as sent after it. */
-    return later(later(turn_ms(s, &kind), s->heard_ms + 1), s->hush_ms);
+    return pdk__later_ms(pdk__later_ms(turn_ms(s, &kind), s->heard_ms + 1), s->hush_ms);
 }
 
 static void ask(struct pdk__session *s, int64_t now_ms, struct pdk__session_actions *out)
@@ -260,7 +256,7 @@ void pdk__lease_answered(struct pdk__session *s, const struct pdk__session_event
     if (ev->asked && ev->wrote && !ev->agreed)
         s->hush_ms = ev->now_ms + pace_ms(s); /* servers that refuse writes must not be asked in a loop */
     if (ev->agreed)
-        s->wrote_ms = later(s->wrote_ms, ev->sent_ms);
+        s->wrote_ms = pdk__later_ms(s->wrote_ms, ev->sent_ms);
     if (pdk__chain_answered(&s->chain, ev->sent_ms, ev->now_ms, reach(ev)))
         note_proof(s, ev->now_ms);
     pdk__lease_notice_renewal(s, ev->now_ms, out); /* the link may turn out to be a fast one */

@@ -11,10 +11,6 @@ enum { PACE_FLOOR_MS = 100 };
 /* The round trip is the least of the last MEASURED_MAX to 2 * MEASURED_MAX answers. */
 enum { MEASURED_MAX = 8, MEASURED_MIN = 3 };
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
-
-static int64_t later(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
-
 void pdk__pace_init(struct pdk__pace *p)
 {
     *p = (struct pdk__pace){.mean_ms = PDK__UNKNOWN_MS, .lag_ms = INT64_MAX, .least_ms = INT64_MAX};
@@ -24,8 +20,8 @@ void pdk__pace_init(struct pdk__pace *p)
  * to it. */
 int64_t pdk__pace_lag_ms(const struct pdk__pace *p)
 {
-    int64_t least = sooner(p->lag_ms, p->least_ms);
-    return least == INT64_MAX ? 0 : later(0, least);
+    int64_t least = pdk__sooner_ms(p->lag_ms, p->least_ms);
+    return least == INT64_MAX ? 0 : pdk__later_ms(0, least);
 }
 
 static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -70,12 +66,12 @@ bool pdk__pace_slow(const struct pdk__pace *p, const struct pdk__session_limits 
  * each chain is the first request of the next: with a tick of half the timeout, that is as long. */
 int64_t pdk__pace_ripe_ms(const struct pdk__pace *p, const struct pdk__session_limits *l)
 {
-    return later(l->timeout_ms * 6 / 10, 2 * (l->gap_ms + l->late_ms) + 4 * pdk__pace_lag_ms(p));
+    return pdk__later_ms(l->timeout_ms * 6 / 10, 2 * (l->gap_ms + l->late_ms) + 4 * pdk__pace_lag_ms(p));
 }
 
 int64_t pdk__pace_slack_ms(const struct pdk__session_limits *l) { return l->timeout_ms / SLACK_PART; }
 
-int64_t pdk__pace_mean_ms(const struct pdk__pace *p) { return later(0, p->mean_ms); }
+int64_t pdk__pace_mean_ms(const struct pdk__pace *p) { return pdk__later_ms(0, p->mean_ms); }
 
 /* The age of belief right before the next proof. The write is sent when belief is ripe, or so much later as the sync
  * waited. */
@@ -94,7 +90,7 @@ static int64_t slow_pace_ms(const struct pdk__pace *p, const struct pdk__session
         if (pace >= PACE_FLOOR_MS && oldest_ms(p, l, pace) <= ripe_ms(l))
             return pace;
     }
-    return later((lag + l->gap_ms) / (PDK__ASKED_MAX - 2), PACE_FLOOR_MS);
+    return pdk__later_ms((lag + l->gap_ms) / (PDK__ASKED_MAX - 2), PACE_FLOOR_MS);
 }
 
 int64_t pdk__pace_ms(const struct pdk__pace *p, const struct pdk__session_limits *l)
@@ -127,7 +123,7 @@ void pdk__pace_measure(struct pdk__pace *p, int64_t took_ms)
 {
     assert(p->n_measured >= 0 && p->n_measured < MEASURED_MAX);
     p->mean_ms = p->mean_ms == PDK__UNKNOWN_MS ? took_ms : p->mean_ms + (took_ms - p->mean_ms) / 8;
-    p->least_ms = sooner(p->least_ms, took_ms);
+    p->least_ms = pdk__sooner_ms(p->least_ms, took_ms);
     if (++p->n_measured < MEASURED_MAX)
         return;
     p->lag_ms = p->least_ms;

@@ -40,8 +40,6 @@ static void check_invariants(const struct pdk__session *s, enum pdk__session_pha
         assert(s->phase == PDK__SESSION_CONNECTED);
 }
 
-static int64_t sooner(int64_t a_ms, int64_t b_ms) { return a_ms < b_ms ? a_ms : b_ms; }
-
 /* --- a silent server --------------------------------------------------------------------------------------------- */
 
 static bool seeks(const struct pdk__session *s)
@@ -304,12 +302,12 @@ void pdk__session_step(struct pdk__session *s, const struct pdk__session_event *
 
 static int64_t wake_with_session(const struct pdk__session *s)
 {
-    int64_t wake = sooner(pdk__lease_due_ms(s), leave_ms(s));
+    int64_t wake = pdk__sooner_ms(pdk__lease_due_ms(s), leave_ms(s));
     if (!s->lease_low)
-        wake = sooner(wake, pdk__lease_doubt_ms(s));
+        wake = pdk__sooner_ms(wake, pdk__lease_doubt_ms(s));
     else if (!s->lease_expired && pdk__lease_known(s))
-        wake = sooner(wake, pdk__session_deadline_ms(s));
-    return s->phase == PDK__SESSION_SUSPENDED && s->renewable ? sooner(wake, s->away_ms) : wake;
+        wake = pdk__sooner_ms(wake, pdk__session_deadline_ms(s));
+    return s->phase == PDK__SESSION_SUSPENDED && s->renewable ? pdk__sooner_ms(wake, s->away_ms) : wake;
 }
 
 int64_t pdk__session_wake_ms(const struct pdk__session *s)
@@ -317,7 +315,7 @@ int64_t pdk__session_wake_ms(const struct pdk__session *s)
     if (s->phase == PDK__SESSION_BACKOFF)
         return s->rest_ms;
     if (s->phase == PDK__SESSION_OPENING)
-        return sooner(s->renewable ? s->away_ms : PDK__NEVER, leave_ms(s));
+        return pdk__sooner_ms(s->renewable ? s->away_ms : PDK__NEVER, leave_ms(s));
     return s->phase == PDK__SESSION_OVER ? PDK__NEVER : wake_with_session(s);
 }
 

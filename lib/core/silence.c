@@ -11,8 +11,6 @@ enum { SILENCE_PART = 5, LEFT_MAX = 3, SOON_PART = 20 };
  * time. At most PASSED_MAX servers are passed over. */
 enum { SEEK_PART = 10, PASSED_MAX = 3 };
 
-static int64_t later(int64_t a_ms, int64_t b_ms) { return a_ms > b_ms ? a_ms : b_ms; }
-
 void pdk__silence_init(struct pdk__silence *q) { *q = (struct pdk__silence){.left_ms = PDK__UNKNOWN_MS}; }
 
 void pdk__silence_seek(struct pdk__silence *q, int64_t now_ms)
@@ -30,13 +28,14 @@ void pdk__silence_answered(struct pdk__silence *q, int64_t now_ms, int64_t write
 
 static int64_t patience_ms(int64_t timeout_ms, int64_t lag_ms, int part)
 {
-    return later(timeout_ms / part, 3 * lag_ms);
+    return pdk__later_ms(timeout_ms / part, 3 * lag_ms);
 }
 
 int64_t pdk__silence_leave_ms(const struct pdk__silence *q, int64_t timeout_ms, int64_t lag_ms)
 {
     assert(q->n_left >= 0 && timeout_ms > 0);
-    return later(q->waited_ms + (patience_ms(timeout_ms, lag_ms, SILENCE_PART) << q->n_left), q->left_ms + timeout_ms);
+    return pdk__later_ms(q->waited_ms + (patience_ms(timeout_ms, lag_ms, SILENCE_PART) << q->n_left),
+                         q->left_ms + timeout_ms);
 }
 
 int64_t pdk__silence_pass_ms(const struct pdk__silence *q, int64_t timeout_ms, int64_t lag_ms)
