@@ -113,7 +113,7 @@ static void try_in_vain(struct peer *p, int i)
     if (i % 2 == 0)
         CHECK_RC(pdk_mutex_trylock(p->mutex), PDK_EBUSY);
     else
-        CHECK_RC(pdk_mutex_timedlock(p->mutex, i / 2 % 8), PDK_ETIMEDOUT);
+        CHECK_RC(pdk_mutex_timedlock(p->mutex, 1 + i / 2 % 8), PDK_ETIMEDOUT);
 }
 
 static void tries(void)
