@@ -58,11 +58,11 @@ static void await_completed(struct pdk__acquisition *op, int64_t deadline_ms)
 }
 
 /* The caller may be woken long after the grant. It must not take one for a lock that was lost meanwhile, or that ended
- * with its closed client. A grant under another one stands by itself: its node was there before the other's went. */
+ * with its closed client; nor go on under one that was. */
 static bool over_already(struct pdk__acquisition *op)
 {
     pdk__client_refresh(op->lockable->lock.object.client);
-    return !pdk__hold_valid(&op->hold);
+    return !pdk__hold_valid(&op->hold) || (op->base != NULL && !pdk__hold_valid(op->base));
 }
 
 /* The reference to a request that has ended passes to *OUT, where it is granted and wanted. */

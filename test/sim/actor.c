@@ -4,6 +4,7 @@
  * client meanwhile.
  */
 #include "test/sim/actor.h"
+#include "recipes/lockable.h"
 #include <zookeeper/zookeeper.h>
 
 enum { SPRINTS_MAX = 60 };
@@ -270,14 +271,25 @@ static void downgrade(struct actor *a)
     see(SIGHT_DOWNGRADED);
 }
 
+/* Was the write lock lost when the read lock under it was answered 0? No other thread has run since. */
+static void judge_base(const struct actor *a)
+{
+    const struct pdk__lockable *k = PDK__MEMBER(a->lock, struct pdk__lockable, lock);
+    PDK__EACH_ACQUISITION (op, k)
+        if (op->base != NULL && op->count > 0 && op->base->token == a->token && !pdk__hold_valid(op->base))
+            world_break(a->client->world, law, "client %d may read under a write lock that is lost", a->client->id);
+}
+
 /* A writer may read, and may go on as a reader. */
 static void read_and_write(struct actor *a)
 {
     struct random *r = &a->client->world->random;
     if (a->mode == &writer && chance(r, 250)) {
         a->mode = &reader;
-        if (take(a, a->client->world->healed ? 0 : between(r, 6, 12) % 10) == 0)
+        if (take(a, a->client->world->healed ? 0 : between(r, 6, 12) % 10) == 0) {
+            judge_base(a);
             leave(a, false);
+        }
         a->mode = &writer;
     }
     if (a->mode == &writer && chance(r, 500)) {
