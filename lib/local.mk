@@ -51,6 +51,7 @@ simulated_sources = \
 	%D%/zk/client.c %D%/zk/client.h \
 	%D%/zk/code.c %D%/zk/code.h \
 	%D%/zk/contenders.c \
+	%D%/zk/exchange.c %D%/zk/exchange.h \
 	%D%/zk/follower.c %D%/zk/follower.h \
 	%D%/zk/handle.c %D%/zk/handle.h \
 	%D%/zk/intervention.c \
@@ -73,6 +74,7 @@ simulated_sources = \
 	%D%/zk/survey.c %D%/zk/survey.h \
 	%D%/zk/thread.c %D%/zk/thread.h \
 	%D%/zk/timers.c %D%/zk/timers.h \
+	%D%/zk/transaction.c %D%/zk/transaction.h \
 	%D%/zk/wire.c %D%/zk/wire.h
 
 # The whole library with its internals, for the tests.
@@ -117,6 +119,7 @@ CLEANFILES += %D%/libpaddock.map
 include_HEADERS = include/paddock.h include/paddock.hpp
 pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
+	include/paddock/guarded.h \
 	include/paddock/leader.h include/paddock/lock.h include/paddock/log.h include/paddock/mutex.h \
 	include/paddock/rwlock.h include/paddock/secure.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h

@@ -127,8 +127,13 @@ const char *pdk_lock_path(pdk_lock *l, unsigned i)
     return several != NULL ? several->paths[several->numbers[i]] : l->object.path;
 }
 
-/* The grant that is asked about; NULL: none. With the client's lock. */
-static struct pdk__hold *asked(pdk_lock *l)
+int pdk__lock_begin(pdk_lock *l)
+{
+    int rc = may_ask(l);
+    return rc == 0 ? pdk__object_begin(&l->object) : rc;
+}
+
+struct pdk__hold *pdk__lock_asked(pdk_lock *l)
 {
     const struct pdk__object_kind *kind = l->object.kind;
     return kind->asked != NULL ? kind->asked(&l->object) : NULL;
@@ -139,7 +144,7 @@ pdk_state pdk_lock_state(pdk_lock *l)
     int rc = pdk__object_ask(object_of(l));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__hold_state(asked(l));
+    pdk_state state = pdk__hold_state(pdk__lock_asked(l));
     pdk__object_leave(&l->object);
     return state;
 }
@@ -148,7 +153,7 @@ int64_t pdk_lock_valid_ms(pdk_lock *l)
 {
     if (pdk__object_ask(object_of(l)) != 0)
         return 0;
-    int64_t left_ms = pdk__hold_valid_ms(asked(l));
+    int64_t left_ms = pdk__hold_valid_ms(pdk__lock_asked(l));
     pdk__object_leave(&l->object);
     return left_ms;
 }
@@ -158,7 +163,7 @@ int pdk_lock_token(pdk_lock *l, int64_t *token, uint64_t *turn)
     int rc = may_ask(l);
     if (rc != 0 || (rc = pdk__object_ask(&l->object)) != 0)
         return rc;
-    rc = pdk__hold_token(asked(l), token, turn);
+    rc = pdk__hold_token(pdk__lock_asked(l), token, turn);
     pdk__object_leave(&l->object);
     return rc;
 }
@@ -167,7 +172,7 @@ size_t pdk_lock_node(pdk_lock *l, unsigned i, char *buf, size_t size)
 {
     if (i >= pdk_lock_count(l) || may_ask(l) != 0 || pdk__object_ask(&l->object) != 0)
         return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__hold_node(asked(l), i, buf, size);
+    size_t length = pdk__hold_node(pdk__lock_asked(l), i, buf, size);
     pdk__object_leave(&l->object);
     return length;
 }
@@ -177,9 +182,9 @@ int pdk_lock_guard(pdk_lock *l, unsigned i, struct zoo_op *check)
     int rc = may_ask(l);
     if (rc == 0 && (check == NULL || i >= pdk_lock_count(l)))
         rc = PDK_EINVAL;
-    if (rc != 0 || (rc = pdk__object_begin(&l->object)) != 0)
+    if (rc != 0 || (rc = pdk__lock_begin(l)) != 0)
         return rc;
-    return pdk__object_end(&l->object, "guard", pdk__hold_guard(asked(l), i, check));
+    return pdk__object_end(&l->object, "guard", pdk__hold_guard(pdk__lock_asked(l), i, check));
 }
 
 int pdk_lock_ahead(pdk_lock *l, int64_t *ahead)

@@ -8,6 +8,7 @@
 #include "recipes/events.h"
 #include "recipes/lock_options.h"
 
+struct pdk__hold;
 struct pdk__sites;
 
 struct pdk_lock {
@@ -47,5 +48,12 @@ int pdk__lock_new(pdk_lock **out, pdk_client *c, const char *path, const struct 
 
 /* L, where it is of KIND, or as one of it; otherwise NULL, and an incident of L says of which it is. */
 pdk_lock *pdk__lock_as(pdk_lock *l, const struct pdk__lock_kind *kind);
+
+/* A verb about the grant of the calling thread begins, as pdk__object_begin(). PDK_EINVAL: the kind's grants have
+ * handles. */
+int pdk__lock_begin(pdk_lock *l);
+
+/* The grant that is asked about; NULL: none. With the client's lock. */
+struct pdk__hold *pdk__lock_asked(pdk_lock *l);
 
 #endif

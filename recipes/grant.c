@@ -93,8 +93,7 @@ void pdk__grant_free(pdk_grant *g)
 
 static struct pdk__object *object_of(const pdk_grant *g) { return g != NULL ? &g->lock->object : NULL; }
 
-/* Its grant, until it is released; NULL: none. */
-static struct pdk__hold *held(const pdk_grant *g)
+struct pdk__hold *pdk__grant_held(const pdk_grant *g)
 {
     struct pdk__acquisition *op = pdk__lockable_handled(g->op);
     return op != NULL ? &op->hold : NULL;
@@ -163,7 +162,7 @@ static const char *release_verb(const pdk_grant *g) { return g->op->lockable->ve
 /* 0 when there is something to release. */
 static int judge(const pdk_grant *g)
 {
-    const struct pdk__hold *hold = held(g);
+    const struct pdk__hold *hold = pdk__grant_held(g);
     switch (pdk__hold_state(hold)) {
     case PDK_FREE:
         return pdk__object_explain(object_of(g), release_verb(g), PDK_EPERM, "nothing was granted");
@@ -226,7 +225,7 @@ pdk_state pdk_grant_state(pdk_grant *g)
     int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc == PDK_EFORKED ? PDK_LOST : PDK_FREE;
-    pdk_state state = pdk__hold_state(held(g));
+    pdk_state state = pdk__hold_state(pdk__grant_held(g));
     pdk__object_leave(object_of(g));
     return state;
 }
@@ -235,7 +234,7 @@ int64_t pdk_grant_valid_ms(pdk_grant *g)
 {
     if (pdk__object_ask(object_of(g)) != 0)
         return 0;
-    int64_t left_ms = pdk__hold_valid_ms(held(g));
+    int64_t left_ms = pdk__hold_valid_ms(pdk__grant_held(g));
     pdk__object_leave(object_of(g));
     return left_ms;
 }
@@ -245,7 +244,7 @@ int pdk_grant_token(pdk_grant *g, int64_t *token, uint64_t *turn)
     int rc = pdk__object_ask(object_of(g));
     if (rc != 0)
         return rc;
-    rc = pdk__hold_token(held(g), token, turn);
+    rc = pdk__hold_token(pdk__grant_held(g), token, turn);
     pdk__object_leave(object_of(g));
     return rc;
 }
@@ -275,7 +274,7 @@ size_t pdk_grant_node(pdk_grant *g, unsigned i, char *buf, size_t size)
 {
     if (i >= pdk_grant_count(g) || pdk__object_ask(object_of(g)) != 0)
         return pdk__incident_copy(buf, size, "");
-    size_t length = pdk__hold_node(held(g), i, buf, size);
+    size_t length = pdk__hold_node(pdk__grant_held(g), i, buf, size);
     pdk__object_leave(object_of(g));
     return length;
 }
@@ -285,5 +284,5 @@ int pdk_grant_guard(pdk_grant *g, unsigned i, struct zoo_op *check)
     int rc = check != NULL && i < pdk_grant_count(g) ? pdk__object_begin(object_of(g)) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    return pdk__object_end(object_of(g), "guard", pdk__hold_guard(held(g), i, check));
+    return pdk__object_end(object_of(g), "guard", pdk__hold_guard(pdk__grant_held(g), i, check));
 }

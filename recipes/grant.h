@@ -25,6 +25,9 @@ pdk_grant *pdk__grant_new(struct pdk_lock *l);
 void pdk__grant_free(pdk_grant *g);
 void pdk__grant_join(pdk_grant *g);
 
+/* Its grant, until it is released; NULL: none. */
+struct pdk__hold *pdk__grant_held(const pdk_grant *g);
+
 /* It is no longer wanted, in whatever stage. It is freed. */
 void pdk__grant_drop(pdk_grant *g);
 

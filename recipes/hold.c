@@ -930,6 +930,12 @@ size_t pdk__hold_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size
     return pdk__incident_copy(buf, size, hold != NULL ? numbered(hold, i)->node : "");
 }
 
+char *pdk__hold_node_path(struct pdk__hold *hold, unsigned i)
+{
+    const struct pdk__part *part = numbered(hold, i);
+    return pdk__join(part->path, part->node);
+}
+
 int pdk__hold_guard(struct pdk__hold *hold, unsigned i, struct zoo_op *check)
 {
     if (hold == NULL)

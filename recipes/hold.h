@@ -175,6 +175,7 @@ int64_t pdk__hold_valid_ms(const struct pdk__hold *hold);
 /* Of the node that the program numbers I, from 0. */
 size_t pdk__hold_node(struct pdk__hold *hold, unsigned i, char *buf, size_t size);
 int pdk__hold_guard(struct pdk__hold *hold, unsigned i, struct zoo_op *check);
+char *pdk__hold_node_path(struct pdk__hold *hold, unsigned i); /* the caller frees it; NULL: no memory */
 
 /* How many contenders are ahead of a hold that is pending, in the queue where most are: that of the gate, or of its
  * parts. -1: not known yet. 0 of one that is granted. */

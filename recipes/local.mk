@@ -7,6 +7,7 @@ simulated_sources += \
 	%D%/count.c %D%/count.h \
 	%D%/events.c %D%/events.h \
 	%D%/grant.c %D%/grant.h \
+	%D%/guarded.c %D%/guarded.h \
 	%D%/handover.c %D%/handover.h \
 	%D%/hold.c %D%/hold.h \
 	%D%/mixture.c %D%/mixture.h \

@@ -1,6 +1,7 @@
 #include "paddock/mutex.h"
 #include "lib/alloc.h"
 #include "lib/core/path.h"
+#include "lib/zk/transaction.h"
 #include "recipes/handover.h"
 #include "recipes/verbs.h"
 #include <string.h>
@@ -106,7 +107,7 @@ static bool fits(const char *const *paths, unsigned n, const pdk_lock_options *o
     size_t bytes = 0, data_size = opts != NULL && opts->data != NULL ? opts->data_size : IDENTITY_MAX;
     for (unsigned i = 0; i < n; i++)
         bytes += strlen(paths[i]) + PDK__NAME_MAX + data_size;
-    return bytes <= PDK__BATCH_BYTES_MAX;
+    return bytes <= PDK__TRANSACTION_BYTES_MAX;
 }
 
 static int check_paths(const char *const *paths, unsigned n)

@@ -113,6 +113,14 @@ int pdk__object_incident(struct pdk__object *o, const char *verb, int rc)
     return rc;
 }
 
+int pdk__object_incident_for(struct pdk__object *o, const char *verb, int rc, const char *why)
+{
+    char text[PDK__INCIDENT_MAX];
+    pdk__incident_format(text, verb, o->path, rc, why);
+    pdk__text_set(&o->error, text);
+    return rc;
+}
+
 int pdk__object_blame(struct pdk__object *o, const char *verb, int rc)
 {
     char text[PDK__INCIDENT_MAX];

@@ -106,4 +106,7 @@ int pdk__object_explain(struct pdk__object *o, const char *verb, int rc, const c
 /* Note a failure that came without a call, with the reason that the client knows. Returns RC. */
 int pdk__object_incident(struct pdk__object *o, const char *verb, int rc);
 
+/* Likewise for the reason WHY. */
+int pdk__object_incident_for(struct pdk__object *o, const char *verb, int rc, const char *why);
+
 #endif

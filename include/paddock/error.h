@@ -44,7 +44,8 @@ extern "C" {
     X(PDK_EACL, -25, PLAIN, "the servers do not take the ACL: they know no such scheme, or no such identity in it")    \
     X(PDK_ENOTSUP, -26, PLAIN, "not supported")                                                                        \
     X(PDK_ETLS, -27, RETRY, "no TLS connection could be made")                                                         \
-    X(PDK_EMIXED, -28, PLAIN, "the path has contenders of another recipe, or with another limit")
+    X(PDK_EMIXED, -28, PLAIN, "the path has contenders of another recipe, or with another limit")                      \
+    X(PDK_ECONFLICT, -29, PLAIN, "the node is not as the write requires")
 
 #define PDK__ENUMERATE(name, code, class, text) name = (code),
 enum pdk_error { PDK_OK = 0, PDK_ERRORS(PDK__ENUMERATE) PDK__ERROR_END = 1 };

@@ -1,27 +1,21 @@
 #include "lib/zk/batch.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
-#include "lib/zk/code.h"
-#include "lib/zk/request.h"
-#include <stdlib.h>
+#include "lib/zk/transaction.h"
 #include <string.h>
 
-/* One create or delete of a transaction. */
+/* One create or delete. */
 struct change {
     uint64_t op;
-    char *path;                  /* as asked; allocated on its own, since ZooKeeper's client may free it */
-    char *made;                  /* of a create: with the number */
-    struct pdk__node_data *data; /* of a create: borrowed for the call */
+    char *made; /* of a create: the path with the number */
 };
 
-struct pdk__transaction {
-    struct pdk__request base;
+/* A transaction of all that ask. */
+struct pdk__changes {
+    struct pdk__transaction transaction;
     struct pdk__batch *batch;  /* NULL: no claim waits for the answer */
     enum pdk__batch_wish wish; /* what it does for each */
-    unsigned n;
     struct change *changes;
-    zoo_op_t *ops;
-    zoo_op_result_t *results;
 };
 
 #define EACH_SEAT(seat, batch)                                                                                         \
@@ -63,24 +57,20 @@ static void answer(struct pdk__seat *seat, int zrc, const struct pdk__made *made
 
 /* --- a transaction ----------------------------------------------------------------------------------------------- */
 
-static void end(struct pdk__transaction *t)
+static void end(struct pdk__changes *t)
 {
     if (t->batch != NULL)
         t->batch->sent = NULL;
-    for (unsigned i = 0; i < t->n; i++) {
-        pdk__free(t->changes[i].path);
+    for (unsigned i = 0; t->changes != NULL && i < t->transaction.n_max; i++)
         pdk__free(t->changes[i].made);
-    }
     pdk__free(t->changes);
-    pdk__free(t->ops);
-    pdk__free(t->results);
-    pdk__request_end(&t->base);
+    pdk__transaction_end(&t->transaction);
 }
 
-static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct pdk__transaction, base)); }
+static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct pdk__changes, transaction.base)); }
 
 /* The claim that still waits for this change. The batch may end with the answer to another. */
-static struct pdk__seat *find_seat(const struct pdk__transaction *t, uint64_t op)
+static struct pdk__seat *find_seat(const struct pdk__changes *t, uint64_t op)
 {
     if (t->batch == NULL)
         return NULL;
@@ -91,36 +81,27 @@ static struct pdk__seat *find_seat(const struct pdk__transaction *t, uint64_t op
 }
 
 /* All are done, or it is not known whether any is. */
-static void answer_all(const struct pdk__transaction *t, int zrc)
+static void answer_all(const struct pdk__changes *t, int zrc)
 {
     bool made = zrc == ZOK && t->wish == PDK__BATCH_CREATE;
-    for (unsigned i = 0; i < t->n; i++) {
+    for (unsigned i = 0; i < t->transaction.n; i++) {
         struct pdk__seat *seat = find_seat(t, t->changes[i].op);
         if (seat != NULL)
             answer(seat, zrc, made ? &(struct pdk__made){t->changes[i].made, t->changes[0].made} : NULL);
     }
 }
 
-/* The change that the servers refused; those after it were not tried. */
-static unsigned find_refused(const struct pdk__transaction *t)
-{
-    for (unsigned i = 0; i < t->n; i++)
-        if (t->results[i].err != ZOK && t->results[i].err != ZRUNTIMEINCONSISTENCY)
-            return i;
-    return 0;
-}
-
 /* Nothing is done. Only the claim whose change was refused is to blame; the others ask on. */
-static void answer_refused(const struct pdk__transaction *t, int zrc)
+static void answer_refused(const struct pdk__changes *t, int zrc)
 {
-    struct pdk__seat *refused = find_seat(t, t->changes[find_refused(t)].op);
+    struct pdk__seat *refused = find_seat(t, t->changes[pdk__transaction_refused(&t->transaction)].op);
     EACH_SEAT (seat, t->batch)
         seat->sent = false;
     if (refused != NULL)
         answer(refused, zrc, NULL);
 }
 
-static void answer_result(const struct pdk__transaction *t, int zrc)
+static void answer_result(const struct pdk__changes *t, int zrc)
 {
     enum pdk__outcome outcome = pdk__outcome_of(zrc);
     bool pathless = outcome == PDK__NO_NODE && t->wish == PDK__BATCH_CREATE;
@@ -132,8 +113,8 @@ static void answer_result(const struct pdk__transaction *t, int zrc)
 
 static void completed(int zrc, const void *data)
 {
-    struct pdk__transaction *t = (struct pdk__transaction *)data;
-    struct pdk_client *c = pdk__request_arrive(&t->base, zrc);
+    struct pdk__changes *t = (struct pdk__changes *)data;
+    struct pdk_client *c = pdk__request_arrive(&t->transaction.base, zrc);
     if (t->batch != NULL)
         answer_result(t, zrc);
     if (t->batch != NULL)
@@ -142,74 +123,42 @@ static void completed(int zrc, const void *data)
     pdk__request_depart(c);
 }
 
-static bool fill(struct pdk__transaction *t, struct pdk__seat *seat)
+static bool fill(struct pdk__changes *t, const struct pdk__seat *seat, const struct ACL_vector *acl)
 {
-    bool creates = t->wish == PDK__BATCH_CREATE;
-    struct change *change = &t->changes[t->n++];
+    struct change *change = &t->changes[t->transaction.n];
+    size_t size = strlen(seat->path) + PDK__NAME_MAX;
     change->op = seat->op;
-    change->data = &seat->data;
-    change->path = pdk__strdup(seat->path);
-    change->made = creates ? pdk__alloc(strlen(seat->path) + PDK__NAME_MAX) : NULL;
-    return change->path != NULL && (change->made != NULL || !creates);
+    if (t->wish == PDK__BATCH_DELETE)
+        return pdk__transaction_delete(&t->transaction, seat->path, -1);
+    change->made = pdk__alloc(size);
+    return change->made != NULL &&
+           pdk__transaction_create(&t->transaction, seat->path, seat->data.data, seat->data.size, acl,
+                                   ZOO_EPHEMERAL_SEQUENTIAL, change->made, size);
 }
 
-static struct pdk__transaction *begin(struct pdk__batch *batch, enum pdk__batch_wish wish)
+static struct pdk__changes *begin(struct pdk__batch *batch, enum pdk__batch_wish wish, const struct ACL_vector *acl)
 {
-    struct pdk__transaction *t = pdk__request_begin(batch->client, sizeof *t, forget);
+    struct pdk__changes *t = pdk__transaction_begin(batch->client, sizeof *t, batch->n, forget);
     if (t == NULL)
         return NULL;
-    t->base.writes = true;
     t->wish = wish;
     t->changes = pdk__alloc(batch->n * sizeof *t->changes);
-    t->ops = pdk__alloc(batch->n * sizeof *t->ops);
-    t->results = pdk__alloc(batch->n * sizeof *t->results);
-    bool complete = t->changes != NULL && t->ops != NULL && t->results != NULL;
+    bool complete = t->changes != NULL;
     EACH_SEAT (seat, batch)
         if (asks(seat, wish))
-            complete = complete && fill(t, seat);
+            complete = complete && fill(t, seat, acl);
     if (complete)
         return t;
     end(t);
     return NULL;
 }
 
-/* Where the handle has ended in the call, ZooKeeper's client may have freed one of the paths, or more. */
-static void leave_paths(struct pdk__transaction *t)
-{
-    for (unsigned i = 0; i < t->n && zoo_state(t->base.client->zh) < 0; i++)
-        t->changes[i].path = NULL;
-}
-
-static void put(zoo_op_t *op, const struct change *change, enum pdk__batch_wish wish, const struct ACL_vector *acl)
-{
-    if (wish == PDK__BATCH_DELETE) {
-        zoo_delete_op_init(op, change->path, -1);
-        return;
-    }
-    int size = (int)(strlen(change->path) + PDK__NAME_MAX) - 1; /* a zero is written after the last byte */
-    zoo_create_op_init(op, change->path, change->data->data, (int)change->data->size, acl, ZOO_EPHEMERAL_SEQUENTIAL,
-                       change->made, size);
-}
-
-static bool call(struct pdk__transaction *t, const struct ACL_vector *acl)
-{
-    zhandle_t *zh = t->base.client->zh;
-    for (unsigned i = 0; i < t->n; i++)
-        put(&t->ops[i], &t->changes[i], t->wish, acl);
-    if (zoo_state(zh) != ZOO_CONNECTED_STATE)
-        return false;
-    if (zoo_amulti(zh, (int)t->n, t->ops, t->results, completed, t) == ZOK)
-        return true;
-    leave_paths(t);
-    return false;
-}
-
 /* All that ask for it. */
 static void send_all(struct pdk__batch *batch, enum pdk__batch_wish wish)
 {
     struct ACL_vector acl = pdk__options_acl(&batch->client->options);
-    struct pdk__transaction *t = begin(batch, wish);
-    bool sent = t != NULL && call(t, &acl);
+    struct pdk__changes *t = begin(batch, wish, &acl);
+    bool sent = t != NULL && pdk__transaction_send(&t->transaction, completed);
     assert(batch->sent == NULL);
     if (sent) {
         batch->sent = t;

@@ -12,14 +12,6 @@
  * A claim may want a node while another of the batch has one: another client deleted a node, or a late create appeared
  * after one claim had looked for it. One transaction cannot make it good. The batch is broken then, and its owner gives
  * all up and begins again.
- *
- * ZooKeeper's client can abort the process in such a call, or free memory of its caller (3.8.0 and later). Hence:
- *  - No container is made in a transaction. Paths were checked when the object was made.
- *  - The handle is connected when the call begins. Then it has heard from its server within two thirds of the session,
- *    and it can learn that the session is over only by a new connection. That takes two exchanges of messages, and
- *    the call takes microseconds. A thread that is stopped in the middle of it, for the rest of the session, while
- *    the others go on, can still meet that. Its session is over then. The paths are not freed, because the client
- *    may have freed one of them; it frees it twice where there are three paths or a chroot, and the process ends.
  */
 #ifndef PDK__BATCH_H
 #define PDK__BATCH_H
@@ -28,7 +20,7 @@
 #include "lib/zk/client.h"
 #include "lib/zk/wire.h"
 
-struct pdk__transaction;
+struct pdk__changes;
 
 /* The kinds of a request. */
 enum pdk__batch_wish { PDK__BATCH_CREATE, PDK__BATCH_DELETE };
@@ -58,14 +50,11 @@ struct pdk__batch {
     struct pdk_client *client;
     unsigned n; /* claims */
     struct pdk__list seats;
-    struct pdk__transaction *sent;             /* awaits its answer; NULL: none */
+    struct pdk__changes *sent;                 /* awaits its answer; NULL: none */
     void (*stirred)(struct pdk__batch *batch); /* it is to be considered, outside of every step */
 };
 
 /* All with the client's lock held. */
-
-/* All paths and data of a transaction: jute.maxbuffer is 1 MiB by default, in both directions. */
-#define PDK__BATCH_BYTES_MAX ((size_t)512 * 1024)
 
 /* For N claims. */
 void pdk__batch_init(struct pdk__batch *batch, struct pdk_client *c, unsigned n,

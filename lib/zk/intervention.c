@@ -8,109 +8,15 @@
  */
 
 #include "lib/alloc.h"
-#include "lib/assert.h"
 #include "lib/clock.h"
 #include "lib/core/contender.h"
 #include "lib/core/path.h"
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
+#include "lib/zk/code.h"
+#include "lib/zk/exchange.h"
 #include "lib/zk/listing.h"
-#include "lib/zk/request.h"
 #include <string.h>
-
-/* One request and its answer. It is counted, because the answer may come when the caller has left. */
-struct exchange {
-    struct pdk_client *client;
-    unsigned refs; /* the caller's, and the request's */
-    bool answered;
-    int zrc;
-    struct Stat stat;
-    pthread_cond_t news;
-};
-
-struct question {
-    struct pdk__request base;
-    struct exchange *exchange;
-};
-
-/* --- asking, and waiting for the answer -------------------------------------------------------------------------- */
-
-static void unref(struct exchange *x)
-{
-    assert(pdk__client_locked(x->client) && x->refs > 0);
-    if (--x->refs > 0)
-        return;
-    pthread_cond_destroy(&x->news);
-    pdk__free(x);
-}
-
-static void end(struct question *q, int zrc)
-{
-    struct exchange *x = q->exchange;
-    assert(!x->answered);
-    x->answered = true;
-    x->zrc = zrc;
-    pthread_cond_broadcast(&x->news);
-    pdk__request_end(&q->base);
-    unref(x);
-}
-
-static void forget(struct pdk__request *base) { end(PDK__MEMBER(base, struct question, base), ZCONNECTIONLOSS); }
-
-static void arrived(int zrc, const struct Stat *stat, const void *data)
-{
-    struct question *q = (struct question *)data;
-    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
-    if (zrc == ZOK && stat != NULL)
-        q->exchange->stat = *stat;
-    end(q, zrc);
-    pdk__request_depart(c);
-}
-
-static void removed(int zrc, const void *data) { arrived(zrc, NULL, data); }
-
-/* PDK_EUNKNOWN while the handle is being replaced: the session will report the new one. */
-static int begin(struct pdk_client *c, struct question **out)
-{
-    if (c->zh == NULL)
-        return PDK_EUNKNOWN;
-    struct exchange *x = pdk__alloc(sizeof *x);
-    struct question *q = x != NULL ? pdk__request_begin(c, sizeof *q, forget) : NULL;
-    if (q == NULL || pdk__cond_init(&x->news) != 0) {
-        if (q != NULL)
-            pdk__request_end(&q->base);
-        pdk__free(x);
-        return PDK_ENOMEM;
-    }
-    x->client = c;
-    x->refs = 2;
-    q->exchange = x;
-    *out = q;
-    return 0;
-}
-
-/* The call was made, with SENT: wait for its answer. Takes the caller's reference; STAT may be NULL. */
-static int await_answer(struct question *q, int sent, int64_t deadline_ms, int *zrc, struct Stat *stat)
-{
-    struct exchange *x = q->exchange;
-    assert(!x->answered && x->refs == 2);
-    int rc = 0;
-    if (sent != ZOK)
-        end(q, sent);
-    while (!x->answered && rc == 0) {
-        rc = pdk__client_may_wait(x->client);
-        if (rc == 0 && pdk__now_ms() >= deadline_ms)
-            rc = PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
-        if (rc == 0)
-            pdk__client_await(x->client, &x->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
-    }
-    *zrc = x->zrc;
-    if (stat != NULL)
-        *stat = x->stat;
-    unref(x);
-    return rc;
-}
 
 /* --- one intervention -------------------------------------------------------------------------------------------- */
 
@@ -123,75 +29,60 @@ struct intervention {
     size_t size;
     int32_t listed_version;
     bool unsure; /* a write may have happened */
-    int64_t deadline_ms;
 };
 
-enum { AGAIN = 1 };
-
-/* The version of the node, if it is still the intended one. */
-static int look(const struct intervention *v, int *version)
+/* One request and its answer. A request that was not sent, or whose answer was lost, is made again. */
+static int ask(struct intervention *v, const struct pdk__inquiry *q, int64_t deadline_ms, int *zrc, struct Stat *stat)
 {
-    struct Stat stat;
-    int zrc;
-    struct question *q;
-    int rc = begin(v->client, &q);
+    struct pdk__exchange *x;
+    int rc = pdk__exchange_begin(v->client, q, NULL, NULL, &x);
     if (rc != 0)
         return rc;
-    rc = await_answer(q, zoo_aexists(v->client->zh, v->node, 0, arrived, q), v->deadline_ms, &zrc, &stat);
+    rc = pdk__exchange_await(x, deadline_ms);
+    *zrc = x->zrc;
+    *stat = x->stat;
+    bool unsure = rc == 0 ? pdk__meaning_of(*zrc) == PDK__UNSURE : rc == PDK_ETIMEDOUT;
+    v->unsure = v->unsure || (unsure && q->kind != PDK__REQUEST_EXISTS);
+    pdk__exchange_unref(x);
     if (rc == 0)
-        rc = pdk__error_of(zrc);
+        rc = pdk__error_of(*zrc);
+    return rc == PDK_EUNKNOWN ? PDK_EDISCONNECTED : rc;
+}
+
+/* The version of the node, if it is still the intended one. */
+static int look(struct intervention *v, int64_t deadline_ms, int *version)
+{
+    int zrc;
+    struct Stat stat;
+    int rc = ask(v, &(struct pdk__inquiry){.kind = PDK__REQUEST_EXISTS, .path = v->node}, deadline_ms, &zrc, &stat);
     if (rc == 0 && stat.czxid != v->token)
         rc = PDK_ENOENT;
     *version = rc == 0 ? stat.version : -1;
     return rc;
 }
 
-static int put(struct intervention *v, int version)
+static int put(struct intervention *v, int64_t deadline_ms, int version)
 {
-    zhandle_t *zh = v->client->zh;
-    size_t size = version == v->listed_version ? v->size : strlen(PDK__REVOKE);
-    struct question *q;
-    int zrc;
-    int rc = begin(v->client, &q);
-    if (rc != 0)
-        return rc;
-    int sent = v->remove ? zoo_adelete(zh, v->node, version, removed, q)
-                         : zoo_aset(zh, v->node, v->word, (int)size, version, arrived, q);
-    rc = await_answer(q, sent, v->deadline_ms, &zrc, NULL);
-    v->unsure = v->unsure || (rc == 0 ? pdk__meaning_of(zrc) == PDK__UNSURE : rc == PDK_ETIMEDOUT);
-    if (rc == 0)
-        rc = zrc == ZBADVERSION ? AGAIN : pdk__error_of(zrc);
-    return rc;
+    int zrc = ZOK;
+    struct Stat stat;
+    struct pdk__inquiry q = {.kind = v->remove ? PDK__REQUEST_DELETE : PDK__REQUEST_SET,
+                             .path = v->node,
+                             .data = v->word,
+                             .size = version == v->listed_version ? v->size : strlen(PDK__REVOKE),
+                             .version = version};
+    int rc = ask(v, &q, deadline_ms, &zrc, &stat);
+    return rc != 0 && zrc == ZBADVERSION ? PDK__TRY_AGAIN : rc;
 }
 
-static int attempt(struct intervention *v)
+static int attempt(void *arg, int64_t deadline_ms)
 {
+    struct intervention *v = arg;
     int version;
-    int rc = look(v, &version);
+    int rc = look(v, deadline_ms, &version);
     if (rc == 0)
-        rc = put(v, version);
+        rc = put(v, deadline_ms, version);
     /* Deleted after a delete whose answer was lost: by that delete or otherwise. */
     return rc == PDK_ENOENT && v->remove && v->unsure ? 0 : rc;
-}
-
-static int retry_until(struct intervention *v)
-{
-    struct pdk_client *c = v->client;
-    int rc;
-    while ((rc = pdk__client_may_wait(c)) == 0) {
-        bool connected = c->session.phase == PDK__SESSION_CONNECTED;
-        rc = connected ? attempt(v) : PDK_EUNKNOWN;
-        if (rc != PDK_EUNKNOWN && rc != AGAIN)
-            break;
-        if (pdk__now_ms() >= v->deadline_ms) {
-            rc = PDK_ETIMEDOUT;
-            break;
-        }
-        int64_t soon_ms = pdk__now_ms() + 100;
-        if (rc == PDK_EUNKNOWN) /* the connection was lost, and the session will report it */
-            pdk__client_await(c, &c->changed, v->deadline_ms < soon_ms ? v->deadline_ms : soon_ms, false);
-    }
-    return rc == PDK_ETIMEDOUT && v->unsure ? PDK_EUNKNOWN : rc;
 }
 
 /* A Paddock contender accepts the word with data after it, too, and its node still names its owner. Others compare
@@ -210,7 +101,7 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
         return PDK_EINVAL;
     struct intervention v = {
         .client = c, .token = pdk_contender_number(list, i, PDK_CONTENDER_TOKEN), .remove = remove};
-    v.deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
+    int64_t deadline_ms = pdk__deadline_ms(pdk__now_ms(), timeout_ms);
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
@@ -219,7 +110,9 @@ static int intervene(pdk_client *c, const pdk_contender_list *list, size_t i, in
     if (v.node == NULL || v.word == NULL)
         rc = PDK_ENOMEM;
     else
-        rc = v.token != 0 ? retry_until(&v) : PDK_EACCES;
+        rc = v.token != 0 ? pdk__exchange_until(c, deadline_ms, attempt, &v) : PDK_EACCES;
+    if (rc == PDK_ETIMEDOUT && v.unsure)
+        rc = PDK_EUNKNOWN;
     pdk__client_end(c, remove ? "delete" : "revoke", v.node != NULL ? v.node : "", rc);
     pdk__free(v.word);
     pdk__free(v.node);

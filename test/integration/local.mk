@@ -1,7 +1,7 @@
 # Tests of the library's edges; check-valgrind runs these under memcheck.
 edge_programs = \
 	%D%/adopt %D%/attempts %D%/callbacks %D%/cancel %D%/close %D%/conditions %D%/connect %D%/crowd %D%/fork \
-	%D%/guard %D%/incident %D%/leftovers %D%/log %D%/memory %D%/oversize %D%/path %D%/permissions %D%/slow_calls \
+	%D%/guard %D%/guarded %D%/incident %D%/leftovers %D%/log %D%/memory %D%/oversize %D%/path %D%/permissions %D%/slow_calls \
 	%D%/strangers %D%/throttled
 integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
@@ -12,7 +12,7 @@ integration_programs = $(edge_programs) \
 
 # Those in which no test reads a message or acts on one: they run over TLS, too.
 secure_programs = \
-	%D%/attempts %D%/close %D%/guard %D%/leader %D%/lock %D%/mutex_async %D%/mutex_exclusion \
+	%D%/attempts %D%/close %D%/guard %D%/guarded %D%/leader %D%/lock %D%/mutex_async %D%/mutex_exclusion \
 	%D%/oversize %D%/rwlock
 
 # Programs that tests start.
@@ -38,6 +38,7 @@ libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h %D%/kinds.c %D%/kinds.h
 %C%_fork_SOURCES = %D%/test_fork.c
 %C%_frozen_SOURCES = %D%/test_frozen.c
 %C%_guard_SOURCES = %D%/test_guard.c
+%C%_guarded_SOURCES = %D%/test_guarded.c
 %C%_handover_SOURCES = %D%/test_handover.c
 %C%_harness_SOURCES = %D%/test_harness.c
 %C%_incident_SOURCES = %D%/test_incident.c

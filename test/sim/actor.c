@@ -5,6 +5,9 @@
  */
 #include "test/sim/actor.h"
 #include "recipes/lockable.h"
+#include "test/sim/laws.h"
+#include <stdio.h>
+#include <string.h>
 #include <zookeeper/zookeeper.h>
 
 enum { SPRINTS_MAX = 60 };
@@ -222,6 +225,53 @@ static void guard(struct actor *a)
     see(SIGHT_GUARDED);
 }
 
+/* A write that no thread waits for. */
+struct note {
+    struct client *client;
+    int number;
+    bool deletes; /* its number is not written */
+};
+
+static void written(int rc, void *arg)
+{
+    const struct note *note = arg;
+    law_notes_end(note->client->world, note->number, note->deletes && rc == 0 ? PDK_EUNKNOWN : rc);
+}
+
+/* To the note that all write. No other holds the path, unless the lock is shared, or a forged node replaces one. */
+static void write_note(struct actor *a)
+{
+    struct world *w = a->client->world;
+    bool alone = !has(a->recipe, HAS_PERMITS | HAS_TERMS) && a->mode != &reader && !w->hostile;
+    struct note *note = w->ensemble.scratch(w, sizeof *note);
+    char text[32];
+    int kind = below(&w->random, 10), patience = below(&w->random, 10);
+    int64_t timeout_ms = patience < 3 ? 0 : patience < 6 ? PDK_FOREVER : a_while(w, 20, 4000);
+    int number = law_notes_begin(a->client, alone ? a->recipe->nodes : -1, a->token);
+    *note = (struct note){a->client, number, kind == 9};
+    snprintf(text, sizeof text, "%d", note->number);
+    pdk_write write = {.kind = kind < 6   ? PDK_WRITE_SET
+                               : kind < 9 ? PDK_WRITE_CREATE
+                                          : PDK_WRITE_DELETE,
+                       .path = "/8",
+                       .data = text,
+                       .size = strlen(text),
+                       .version = -1};
+    bool later = chance(&w->random, 300);
+    int rc = later && a->grant != NULL        ? pdk_grant_write_async(a->grant, &write, written, note)
+             : later                          ? pdk_guarded_write_async(a->lock, &write, written, note)
+             : a->grant != NULL               ? pdk_grant_write(a->grant, &write, timeout_ms)
+             : write.kind == PDK_WRITE_SET    ? pdk_guarded_set(a->lock, "/8", text, write.size, -1, timeout_ms)
+             : write.kind == PDK_WRITE_CREATE ? pdk_guarded_create(a->lock, "/8", text, write.size, timeout_ms)
+                                              : pdk_guarded_delete(a->lock, "/8", -1, timeout_ms);
+    STORY(w, "client %d actor %d: note %d: %s%s", a->client->id, a->index, note->number, pdk_strerrorname(rc),
+          later ? ", later" : "");
+    if (rc == PDK_EINVAL || rc == PDK_EPATH || rc == PDK_EDEADLK)
+        world_break(w, law, "client %d may not write under its grant: %s", a->client->id, pdk_strerrorname(rc));
+    if (!later || rc != 0)
+        written(rc, note);
+}
+
 /* Until its work is done; often shorter when another wants the lock. */
 void hold(struct actor *a)
 {
@@ -231,6 +281,8 @@ void hold(struct actor *a)
         judge_child(a);
     if (a->client->curious)
         guard(a);
+    if (w->writes && chance(&w->random, 500))
+        write_note(a);
     fiber_block(yields && !a->wanted ? (void *)&a->wanted : a, ms(hold_ms(a)));
 }
 

@@ -78,6 +78,7 @@ enum completion_kind {
     COMPLETES_STRING_ROOT, /* the root is there already */
     COMPLETES_STRING_STAT,
     COMPLETES_MULTI,
+    COMPLETES_GUARDED,
     COMPLETES_ACL,
     COMPLETES_STRINGS,
     COMPLETES_STRINGS_STAT,
@@ -286,8 +287,9 @@ bool claim_believes(const struct claim *claim);
 void io_open(struct client *c);
 void io_close(struct client *c);
 void io_resume(struct client *c);
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
-             const struct also *also, int n_also, uint64_t ticket);
+
+/* Ask as ASKED has it, from its kind to its text. False: there is no handle, or no memory. */
+bool io_send(struct client *c, const struct request *asked, uint64_t ticket);
 
 /* client.c: what the completion thread is handed. */
 enum in_kind { IN_CONNECTED, IN_DISCONNECTED, IN_EXPIRED, IN_AUTH_FAILED, IN_REPLY, IN_UNKNOWN, IN_EVENT };

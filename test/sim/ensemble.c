@@ -376,6 +376,27 @@ static enum zerror refusal(const struct node *node, const struct request *r, boo
     return r->kind == REQ_DELETE && r->session >= 0 && node->parent ? Z_NOTEMPTY : Z_OK;
 }
 
+/* The write itself comes after the checks of the guards. */
+static void prepare_guarded(struct server *s, const struct request *r, struct txn *txn)
+{
+    const struct dir *dir = &s->prep.dirs[r->path];
+    for (int i = 0; i < r->n_also && txn->error == Z_OK; i++) {
+        txn->refused = i;
+        if (tree_find(&s->prep, r->also[i].path, r->also[i].name) == NULL)
+            txn->error = Z_NONODE;
+    }
+    if (txn->error != Z_OK)
+        return;
+    txn->refused = r->n_also;
+    txn->kind = r->kind == REQ_GUARDED_DELETE ? TXN_REMOVE_DIR : TXN_WRITE;
+    txn->text = r->text;
+    txn->size = r->size;
+    if (r->kind == REQ_GUARDED_CREATE)
+        txn->error = dir->exists ? Z_EXISTS : Z_OK;
+    else
+        txn->error = !dir->exists ? Z_NONODE : r->version != -1 && r->version != dir->version ? Z_BADVERSION : Z_OK;
+}
+
 static void prepare(struct server *s, const struct request *r, struct txn *txn)
 {
     struct dir *dir = &s->prep.dirs[r->path];
@@ -412,6 +433,11 @@ static void prepare(struct server *s, const struct request *r, struct txn *txn)
     case REQ_RECORD:
         txn->kind = TXN_RECORD;
         txn->error = !dir->exists ? Z_NONODE : dir->version != r->version ? Z_BADVERSION : Z_OK;
+        break;
+    case REQ_GUARDED_SET:
+    case REQ_GUARDED_CREATE:
+    case REQ_GUARDED_DELETE:
+        prepare_guarded(s, r, txn);
         break;
     case REQ_REMAKE_DIR:
         txn->kind = TXN_MAKE_DIR;

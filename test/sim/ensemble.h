@@ -27,7 +27,10 @@ enum request_kind {
     REQ_SET,
     REQ_REVOKE, /* a set of node data that requests revocation */
     REQ_REVOKE_BARE,
-    REQ_RECORD, /* the data of a lock path, for a version */
+    REQ_RECORD,      /* the data of a lock path, for a version */
+    REQ_GUARDED_SET, /* of a path's data, while the nodes in `also` are there; likewise the next two */
+    REQ_GUARDED_CREATE,
+    REQ_GUARDED_DELETE,
     REQ_REMOVE_DIR,
     REQ_REMAKE_DIR, /* removed and made in one transaction */
     REQ_CLOSE,
@@ -69,8 +72,10 @@ struct request {
     int64_t timeout_ms; /* of a session to open */
     int n_watched;
     const struct watched *watched;
-    int n_also; /* of a create or a delete */
+    int n_also; /* of a create, a delete, or a write under guard */
     const struct also *also;
+    const char *text; /* to be written */
+    int size;
     /* the client's own */
     int32_t version; /* that a write is for; -1: any */
     uint64_t ticket;
@@ -101,6 +106,8 @@ struct answer {
     const struct also *also;
     int refused;   /* the create or delete that is to blame */
     bool has_data; /* it is of a path */
+    const char *text;
+    int size;
 };
 
 /* A connection, as its server knows it. */

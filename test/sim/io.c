@@ -84,10 +84,30 @@ static void put(struct client *c, const struct request *r)
 
 static void tell_request(struct client *c, const struct request *r)
 {
-    static const char *const kinds[] = {
-        "create", "create at",     "leave word",   "plant",       "make path",   "delete", "set",
-        "revoke", "revoke barely", "record",       "remove path", "remake path", "close",  "open",
-        "sync",   "list",          "look at path", "get",         "read record", "exists", "unwatch"};
+    static const char *const kinds[] = {"create",
+                                        "create at",
+                                        "leave word",
+                                        "plant",
+                                        "make path",
+                                        "delete",
+                                        "set",
+                                        "revoke",
+                                        "revoke barely",
+                                        "record",
+                                        "set under guard",
+                                        "create under guard",
+                                        "delete under guard",
+                                        "remove path",
+                                        "remake path",
+                                        "close",
+                                        "open",
+                                        "sync",
+                                        "list",
+                                        "look at path",
+                                        "get",
+                                        "read record",
+                                        "exists",
+                                        "unwatch"};
     STORY(c->world, "client %d asks server %d: %s %s%s", c->id, c->server, kinds[r->kind], r->name,
           c->io != IO_CONNECTED ? " (waits for a connection)" : "");
 }
@@ -135,18 +155,19 @@ static void disturb_and_put(struct client *c, struct request *r, uint64_t ticket
         faults_at_request(w, c, false);
 }
 
-bool io_send(struct client *c, enum request_kind kind, int path, const char *name, bool watch, int32_t version,
-             const struct also *also, int n_also, uint64_t ticket)
+bool io_send(struct client *c, const struct request *asked, uint64_t ticket)
 {
     if (c->io == IO_IDLE || world_starves(c->world))
         return false;
-    struct request *r = make(c, kind, path, name);
-    r->watch = watch;
-    r->version = version;
-    r->also = also;
-    r->n_also = n_also;
-    r->secret = c->secretive && (kind == REQ_CREATE || kind == REQ_CREATE_AT);
-    r->large = c->oversized && kind == REQ_CREATE && path == 0;
+    struct request *r = make(c, asked->kind, asked->path, asked->name);
+    r->watch = asked->watch;
+    r->version = asked->version;
+    r->also = asked->also;
+    r->n_also = asked->n_also;
+    r->text = asked->text;
+    r->size = asked->size;
+    r->secret = c->secretive && (r->kind == REQ_CREATE || r->kind == REQ_CREATE_AT);
+    r->large = c->oversized && r->kind == REQ_CREATE && r->path == 0;
     c->world->well &= !r->large; /* the connection will break */
     disturb_and_put(c, r, ticket);
     return true;

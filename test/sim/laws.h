@@ -26,7 +26,7 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits, law_idle, law_barriers;
+    law_revocation, law_permits, law_idle, law_barriers, law_notes;
 
 /* A claim's request fails with ERROR. */
 void law_service_judge(struct world *w, const struct claim *claim, int error);
@@ -34,6 +34,13 @@ void law_service_judge(struct world *w, const struct claim *claim, int error);
 /* A call at a barrier begins, and is answered. */
 void law_barriers_begin(struct attendant *a, enum barrier_task task);
 void law_barriers_end(struct attendant *a, int rc);
+
+/* A write under guard begins, by a grant with TOKEN, which excludes all others on PATH; or PATH is -1. Returns the
+ * number that is its text. */
+int law_notes_begin(const struct client *c, int path, int64_t token);
+
+/* It is answered. */
+void law_notes_end(struct world *w, int note, int rc);
 
 /* A member asks for the word that lets all in. */
 void law_barriers_word(struct client *c);

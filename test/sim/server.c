@@ -174,6 +174,8 @@ static void fire_by(struct server *s, const struct txn *txn)
         fire(s, txn->path, txn->name, EVENT_CREATED);
     else if (txn->kind == TXN_RECORD)
         fire(s, txn->path, "", EVENT_CHANGED);
+    else if (txn->kind == TXN_WRITE)
+        fire(s, txn->path, "", s->tree.dirs[txn->path].exists ? EVENT_CHANGED : EVENT_CREATED);
     else if (txn->kind == TXN_MAKE_DIR)
         fire(s, txn->path, "", s->tree.dirs[txn->path].exists ? EVENT_DELETED : EVENT_CREATED);
     else if (txn->kind == TXN_REMOVE_DIR)
@@ -256,6 +258,8 @@ static void answer_record(struct server *s, const struct request *r, struct answ
 {
     const struct dir *dir = &s->tree.dirs[r->path];
     strcpy(a->name, dir->record);
+    a->text = dir->text;
+    a->size = dir->size;
     a->czxid = dir->mzxid;
     a->version = dir->version;
     a->error = dir->exists ? Z_OK : Z_NONODE;
@@ -402,7 +406,7 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         a->czxid = node->czxid;
         a->mzxid = txn->zxid;
         a->version = node->version;
-    } else if (txn != NULL && txn->kind == TXN_RECORD) {
+    } else if (txn != NULL && (txn->kind == TXN_RECORD || txn->kind == TXN_WRITE)) {
         a->version = s->tree.dirs[txn->path].version;
     }
     send_down(s, c->client, ANSWER_REPLY, a);

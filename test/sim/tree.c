@@ -120,6 +120,16 @@ void tree_apply(struct tree *t, const struct txn *txn)
         t->dirs[txn->path].version++;
         t->dirs[txn->path].mzxid = txn->zxid;
         break;
+    case TXN_WRITE:
+        if (!t->dirs[txn->path].exists)
+            clear_dir(&t->dirs[txn->path]);
+        else
+            t->dirs[txn->path].version++;
+        t->dirs[txn->path].exists = true;
+        t->dirs[txn->path].text = txn->text;
+        t->dirs[txn->path].size = txn->size;
+        t->dirs[txn->path].mzxid = txn->zxid;
+        break;
     case TXN_MAKE_DIR:
         clear_dir(&t->dirs[txn->path]);
         t->dirs[txn->path].exists = true;

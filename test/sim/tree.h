@@ -16,7 +16,8 @@ enum {
     LEASE_PATH = 5,
     MEETING_PATH = 6, /* of a double barrier */
     BARRIER_PATH = 7, /* that the barrier's node stands on */
-    PATHS = 8,
+    NOTE_PATH = 8,    /* no lock's: it has data, which are written under guard */
+    PATHS = 9,
     NODES_MAX = 96,
     NODES_MANY = 24, /* no strangers and no lost creates beyond that */
     SESSIONS_MAX = 64
@@ -49,6 +50,8 @@ struct dir {
     int64_t mzxid;
     int64_t pzxid;              /* of the last change of its children */
     char record[PDK__NAME_MAX]; /* its data: the holder's name, "free"; "" for none */
+    const char *text;           /* its data, of no lock's path; NULL: none */
+    int size;
     int n;
     struct node nodes[NODES_MAX]; /* last, for what follows the N-th needs no clearing */
 };
@@ -67,6 +70,7 @@ enum txn_kind {
     TXN_DELETE,
     TXN_SET,
     TXN_RECORD,
+    TXN_WRITE, /* the data of a path, which it makes if need be */
     TXN_MAKE_DIR,
     TXN_REMOVE_DIR,
     TXN_OPEN_SESSION,
@@ -107,6 +111,8 @@ struct txn {
     int n_also; /* of a create or a delete */
     const struct also *also;
     int refused; /* the part for which it is an error */
+    const char *text;
+    int size;
 };
 
 /* Its create or delete I: 0 is its own, 1 and above those in `also`. */

@@ -24,9 +24,10 @@ const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
 const struct law *const laws[] = {
-    &law_exclusion, &law_belief,   &law_tokens,     &law_order,   &law_completion, &law_nodes,    &law_watches,
-    &law_herd,      &law_presence, &law_service,    &law_steady,  &law_prompt,     &law_delay,    &law_silence,
-    &law_observers, &law_deletion, &law_revocation, &law_permits, &law_idle,       &law_barriers, NULL};
+    &law_exclusion, &law_belief,   &law_tokens,    &law_order,    &law_completion, &law_nodes,
+    &law_watches,   &law_herd,     &law_presence,  &law_service,  &law_steady,     &law_prompt,
+    &law_delay,     &law_silence,  &law_observers, &law_deletion, &law_revocation, &law_permits,
+    &law_idle,      &law_barriers, &law_notes,     NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
@@ -115,8 +116,8 @@ static void answer(void *world, int client, int server, enum answer_kind kind, c
 
 static void tell_txn(struct world *w, const struct txn *txn)
 {
-    static const char *const kinds[] = {"refused", "create", "leave word", "plant",        "delete",       "set",
-                                        "record",  "make",   "remove",     "open session", "close session"};
+    static const char *const kinds[] = {"refused", "create", "leave word", "plant",  "delete",       "set",
+                                        "record",  "write",  "make",       "remove", "open session", "close session"};
     STORY(w, "committed %llx: %s %s path %d session %d%s", (unsigned long long)txn->zxid, kinds[txn->kind], txn->name,
           txn->path, txn->session, txn->error == Z_MOVED ? " (moved)" : "");
 }
@@ -424,6 +425,7 @@ static void draw_ensemble(struct world *w)
     w->session_ms = (int64_t)e->tick_ms * between(r, e->tick_ms < 500 ? 5 : 2, e->tick_ms < 500 ? 10 : 6);
     w->calm = chance(r, 60) && !w->plan.exhaustive;
     w->lends = w->plan.seed % 17 == 3;
+    w->writes = w->plan.seed % 5 == 2 && !w->plan.exhaustive;
     e->counter = w->plan.seed % 31 == 8 ? INT32_MAX - (int)(w->plan.seed / 31 % 30) : 0;
     w->suspends = w->plan.seed % 13 == 5 && !w->plan.exhaustive;
     w->secretive = w->plan.seed % 29 == 13 && !w->plan.exhaustive;

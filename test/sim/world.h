@@ -96,6 +96,7 @@ struct world {
     int permits;    /* of a semaphore that threads of each client take, on a path of their own; 0: there are none */
     bool gathers;   /* each client has threads that lock both paths at once */
     int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
+    bool writes;    /* holders write under guard */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     int swallowed_permille; /* how often a watch is spent without an event */
@@ -330,6 +331,8 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(SESSION_TOLD, "a program was told of its session")                                                               \
     X(POLLED, "a change was polled")                                                                                   \
     X(GUARDED, "a grant was guarded")                                                                                  \
+    X(GUARDED_WRITE, "a write was sent under guard")                                                                   \
+    X(GUARD_REFUSED, "a write under guard was refused, since the lock was gone")                                       \
     X(RESUMED, "a lock that was idle was taken again")                                                                 \
     X(CONTENDED, "a lock that was idle gave way")                                                                      \
     X(HANDED_ON, "a thread handed its grant to the next")                                                              \

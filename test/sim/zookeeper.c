@@ -147,7 +147,8 @@ int zookeeper_close(zhandle_t *zh)
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
 /* The path of a directory. */
-static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases", "/6", "/7"};
+static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases",
+                                         "/6", "/7", "/8"};
 
 /* The one that PATH begins with; those of the root and the like are there, always. */
 int zookeeper_path(const char *path)
@@ -191,6 +192,8 @@ struct question {
     const char *name; /* NULL: that of the path */
     struct also *also;
     int n_also;
+    const void *text;
+    int size;
     zoo_op_result_t *results;
 };
 
@@ -214,7 +217,16 @@ static int ask(zhandle_t *zh, struct question q, void (*completion)(void), const
                                  .results = q.results},
                  &number);
     strcpy(c->tickets[number - 1].name, name);
-    if (io_send(c, q.kind, zookeeper_path(q.path), name, q.watch, q.version, q.also, q.n_also, number))
+    struct request asked = {.kind = q.kind,
+                            .path = zookeeper_path(q.path),
+                            .watch = q.watch,
+                            .version = q.version,
+                            .also = q.also,
+                            .n_also = q.n_also,
+                            .text = q.text,
+                            .size = q.size};
+    strcpy(asked.name, name);
+    if (io_send(c, &asked, number))
         return ZOK;
     c->tickets[number - 1].zh = NULL;
     return ZSYSTEMERROR;
@@ -253,6 +265,16 @@ void zoo_delete_op_init(zoo_op_t *op, const char *path, int version)
     *op = (zoo_op_t){.type = ZOO_DELETE_OP, .delete_op = {path, version}};
 }
 
+void zoo_check_op_init(zoo_op_t *op, const char *path, int version)
+{
+    *op = (zoo_op_t){.type = ZOO_CHECK_OP, .check_op = {path, version}};
+}
+
+void zoo_set_op_init(zoo_op_t *op, const char *path, const char *value, int size, int version, struct Stat *stat)
+{
+    *op = (zoo_op_t){.type = ZOO_SETDATA_OP, .set_op = {path, value, size, version, stat}};
+}
+
 /* The data of a lock path: "held NAME", kept as the name; or "free". */
 static bool holds(const char *record) { return *record != '\0' && strcmp(record, PDK__FREE) != 0; }
 
@@ -281,6 +303,46 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
     return SEND(zh, completion, data, .kind = REQ_GET_ACL, .completes = COMPLETES_ACL, .path = path);
 }
 
+/* A write to a path after checks of nodes. */
+static int write_guarded(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *results,
+                         void_completion_t completion, const void *data)
+{
+    struct world *w = world_of(zh);
+    struct also *guards = w->ensemble.scratch(w, (size_t)n * sizeof *guards);
+    const zoo_op_t *op = &ops[n - 1];
+    struct question q = {.completes = COMPLETES_GUARDED, .also = guards, .n_also = n - 1, .results = results};
+    for (int i = 0; i < n - 1; i++) {
+        guards[i].path = zookeeper_path(ops[i].check_op.path);
+        strcpy(guards[i].name, name_of(ops[i].check_op.path));
+        if (ops[i].type != ZOO_CHECK_OP || ops[i].check_op.version != -1 || *guards[i].name == '\0')
+            world_break(w, "driver", "client %d guards with another kind of check", zh->client->id);
+    }
+    if (op->type == ZOO_SETDATA_OP) {
+        q.kind = REQ_GUARDED_SET;
+        q.path = op->set_op.path;
+        q.version = op->set_op.version;
+        q.text = op->set_op.data;
+        q.size = op->set_op.datalen;
+        results[n - 1].stat = op->set_op.stat;
+    } else if (op->type == ZOO_DELETE_OP) {
+        q.kind = REQ_GUARDED_DELETE;
+        q.path = op->delete_op.path;
+        q.version = op->delete_op.version;
+    } else {
+        q.kind = REQ_GUARDED_CREATE;
+        q.path = op->create_op.path;
+        q.text = op->create_op.data;
+        q.size = op->create_op.datalen;
+    }
+    char *text = w->ensemble.scratch(w, (size_t)q.size + 1);
+    if (q.size > 0)
+        memcpy(text, q.text, (size_t)q.size);
+    text[q.size] = '\0';
+    q.text = text;
+    see(SIGHT_GUARDED_WRITE);
+    return ask(zh, q, (void (*)(void))completion, data);
+}
+
 /* All creates of sequential nodes, each on a path of its own; or all deletes. A handle that has ended, or that ends
  * while the call is under way, frees what its caller has lent (3.8.0). */
 int zoo_amulti(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *results, void_completion_t completion,
@@ -288,11 +350,13 @@ int zoo_amulti(zhandle_t *zh, int n, const zoo_op_t *ops, zoo_op_result_t *resul
 {
     struct client *c = zh->client;
     bool deletes = ops[0].type == ZOO_DELETE_OP;
+    if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE || zoo_state(zh) == ZOO_AUTH_FAILED_STATE)
+        world_break(c->world, "driver", "client %d sends a transaction on a handle that has ended", c->id);
+    if (ops[0].type == ZOO_CHECK_OP)
+        return write_guarded(zh, n, ops, results, completion, data);
     if (deletes && *name_of(ops[0].delete_op.path) == '\0')
         return remake(zh, n, ops, completion, data);
     struct also *also = world_of(zh)->ensemble.scratch(world_of(zh), (size_t)n * sizeof *also);
-    if (zoo_state(zh) == ZOO_EXPIRED_SESSION_STATE || zoo_state(zh) == ZOO_AUTH_FAILED_STATE)
-        world_break(c->world, "driver", "client %d sends a transaction on a handle that has ended", c->id);
     for (int i = 0; i < n; i++) {
         const char *path = deletes ? ops[i].delete_op.path : ops[i].create_op.path;
         if (ops[i].type != (deletes ? ZOO_DELETE_OP : ZOO_EPHEMERAL_SEQUENTIAL) || *name_of(path) == '\0')
@@ -494,6 +558,16 @@ static void complete_multi(const struct ticket *t, int rc, const struct answer *
     ((void_completion_t)t->completion)(rc, t->data);
 }
 
+static void complete_guarded(const struct ticket *t, int rc, const struct answer *a)
+{
+    bool judged = a != NULL && rc != ZOK && rc != ZSESSIONEXPIRED;
+    for (int i = 0; i < t->n_results; i++)
+        t->results[i].err = !judged ? rc : i < a->refused ? ZOK : i == a->refused ? rc : ZRUNTIMEINCONSISTENCY;
+    if (rc == ZOK && t->results[t->n_results - 1].stat != NULL)
+        t->results[t->n_results - 1].stat->version = a->version;
+    ((void_completion_t)t->completion)(rc, t->data);
+}
+
 static void complete(const struct ticket *t, const struct answer *a)
 {
     int rc = code_of(t, a);
@@ -530,6 +604,9 @@ static void complete(const struct ticket *t, const struct answer *a)
     case COMPLETES_ACL:
         stat.numChildren = a != NULL ? a->n_children : 0;
         ((acl_completion_t)t->completion)(rc, &ZOO_OPEN_ACL_UNSAFE, &stat, t->data);
+        break;
+    case COMPLETES_GUARDED:
+        complete_guarded(t, rc, a);
         break;
     case COMPLETES_MULTI:
         complete_multi(t, rc, a);
@@ -628,5 +705,3 @@ const int ZOO_PERSISTENT = 0, ZOO_EPHEMERAL = 1, ZOO_EPHEMERAL_SEQUENTIAL = 3, Z
 
 const int ZOO_PERM_READ = 1 << 0, ZOO_PERM_CREATE = 1 << 2, ZOO_PERM_DELETE = 1 << 3;
 struct ACL_vector ZOO_OPEN_ACL_UNSAFE;
-
-void zoo_check_op_init(zoo_op_t *op, const char *path, int version) { (void)op, (void)path, (void)version; }
