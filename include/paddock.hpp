@@ -408,6 +408,25 @@ class object
         check(pdk_lock_on_event(native(), wanted ? happened : nullptr, program_.argument()));
     }
 
+    /* As pdk_guarded_set() and its siblings: a write in ZooKeeper itself, under the calling thread's grant. Throws
+     * PDK_ELOST and PDK_ECONFLICT when it is refused. A semaphore throws PDK_EINVAL: permit::write(). */
+    template <class Time = std::chrono::milliseconds>
+    void guarded_set(const std::string &path, const std::string &data, std::int32_t version = -1,
+                     const Time &time = Time::max())
+    {
+        check(pdk_guarded_set(native(), path.c_str(), data.data(), data.size(), version, timeout_ms(time)));
+    }
+    template <class Time = std::chrono::milliseconds>
+    void guarded_create(const std::string &path, const std::string &data, const Time &time = Time::max())
+    {
+        check(pdk_guarded_create(native(), path.c_str(), data.data(), data.size(), timeout_ms(time)));
+    }
+    template <class Time = std::chrono::milliseconds>
+    void guarded_delete(const std::string &path, std::int32_t version = -1, const Time &time = Time::max())
+    {
+        check(pdk_guarded_delete(native(), path.c_str(), version, timeout_ms(time)));
+    }
+
     /* For what has no function here. Borrowed. */
     pdk_lock *native() const noexcept { return object_.get(); }
 
@@ -634,6 +653,12 @@ class permit
         std::int64_t token = 0;
         detail::check(pdk_grant_token(native(), &token, nullptr), "token of a permit");
         return token;
+    }
+
+    /* As pdk_grant_write(): a write in ZooKeeper itself, under all these permits. */
+    template <class Time = std::chrono::milliseconds> void write(const pdk_write &what, const Time &time = Time::max())
+    {
+        detail::check(pdk_grant_write(native(), &what, detail::timeout_ms(time)), "write under permits");
     }
 
     /* For what has no function here. Borrowed. */

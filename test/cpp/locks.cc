@@ -263,7 +263,7 @@ static void times_out_of_range()
     CHECK(client.wait_for(steady::duration::max()) && client.wait_for(std::chrono::duration<double>(1e300)));
     using paddock::detail::timeout_ms;
     CHECK(timeout_ms(steady::time_point::max()) > INT64_C(1000000000) && timeout_ms(steady::duration::max()) > 0);
-    CHECK(timeout_ms(std::chrono::hours::max()) == PDK_FOREVER);
+    CHECK(timeout_ms(std::chrono::hours::max()) == PDK_FOREVER && timeout_ms(milliseconds::max()) == PDK_FOREVER);
     CHECK(timeout_ms(std::chrono::time_point<steady, std::chrono::hours>::max()) == PDK_FOREVER);
     CHECK(timeout_ms(std::chrono::time_point<steady, std::chrono::hours>::min()) == 0);
     CHECK(timeout_ms(std::chrono::duration<double>(-1e300)) == 0);
@@ -323,6 +323,52 @@ static void options_of_locks()
     CHECK(thrown([&] { client.flush(); }) == PDK_ECLOSED);
 }
 
+/* Data are as long as their string: a zero byte does not end them, and too many are refused. */
+static void writes_under_guard()
+{
+    paddock::client client(hosts), second(hosts);
+    paddock::mutex m(client, "/cpp/guarded"), lost(second, "/cpp/guarded-2");
+    const std::string record = "/cpp/guarded-record", large(256 * 1024 + 1, '\0');
+    {
+        std::lock_guard held(m);
+        m.guarded_create(record, "first");
+        m.guarded_set(record, "second", 0);
+        m.guarded_set(record, "", 1, 10s);
+        CHECK(thrown([&] { m.guarded_set(record, "late", 1, std::chrono::steady_clock::now() + 10s); }) ==
+              PDK_ECONFLICT);
+        CHECK(thrown([&] { m.guarded_create(record, "", 10s); }) == PDK_ECONFLICT);
+        CHECK(thrown([&] { m.guarded_set(record, large); }) == PDK_EINVAL);
+        CHECK(thrown([&] { m.guarded_create(record, large); }) == PDK_EINVAL);
+        CHECK(thrown([&] { m.guarded_set("/cpp/none", ""); }) == std::errc::no_such_file_or_directory);
+        CHECK(thrown([&] { m.guarded_delete("relative"); }) == PDK_EPATH);
+        m.guarded_set(record, "any");
+        CHECK(thrown([&] { m.guarded_delete(record, 2); }) == PDK_ECONFLICT);
+        m.guarded_delete(record, 3, 10s);
+        CHECK(thrown([&] { m.guarded_delete(record); }) == PDK_ENOENT);
+    }
+    CHECK(thrown([&] { m.guarded_create(record, ""); }) == PDK_EPERM);
+    lost.on_unlock_error([](std::error_code, const std::string &) {});
+    std::lock_guard held(lost);
+    second.close();
+    CHECK(thrown([&] { lost.guarded_create(record, "late", 0s); }) == PDK_ELOST);
+}
+
+static void writes_under_permits()
+{
+    paddock::client client(hosts);
+    paddock::semaphore s(client, "/cpp/guarded-permits", 2);
+    const std::string record = "/cpp/guarded-permits-record";
+    pdk_write write{PDK_WRITE_CREATE, record.c_str(), "x", 1, -1};
+    CHECK(thrown([&] { s.guarded_create(record, ""); }) == std::errc::invalid_argument);
+    paddock::permit both = s.acquire(2);
+    both.write(write);
+    CHECK(thrown([&] { both.write(write, 10s); }) == PDK_ECONFLICT);
+    write.kind = PDK_WRITE_DELETE;
+    both.write(write, 10s);
+    both.release();
+    CHECK(thrown([&] { both.write(write); }) == PDK_EINVAL);
+}
+
 /* A copy is what one moment had, and outlives the client. */
 static void statistics()
 {
@@ -376,6 +422,8 @@ int main(int argc, char **argv)
         {"the end of an object gives back a read lock, too", the_end_gives_back_a_read_lock},
         {"times that are out of range are refused, or are the nearest there are", times_out_of_range},
         {"an error says its reason once", an_error_says_it_once},
+        {"data of ZooKeeper's are written under a lock, or an error is thrown", writes_under_guard},
+        {"data are written under permits, too", writes_under_permits},
         {"statistics are a value, which outlives the client", statistics},
     };
     hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
