@@ -1,5 +1,5 @@
 noinst_PROGRAMS += \
-	%D%/adopt %D%/async %D%/fenced_store %D%/leader %D%/loop %D%/mutex
+	%D%/adopt %D%/async %D%/fenced_store %D%/leader %D%/loop %D%/mutex %D%/session_store
 %C%_adopt_CPPFLAGS = $(library_cppflags)
 %C%_adopt_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)
 %C%_async_LDADD = libpaddock.la
@@ -10,9 +10,12 @@ EXTRA_DIST += %D%/contest
 %C%_leader_LDADD = libpaddock.la
 %C%_loop_LDADD = libpaddock.la
 %C%_mutex_LDADD = libpaddock.la
+%C%_session_store_CPPFLAGS = $(library_cppflags)
+%C%_session_store_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)
 
 # Installed to be read: those that are one idea each.
 examplesdir = $(docdir)/%D%
 dist_examples_DATA = \
 	%D%/adopt.c %D%/async.c %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c \
-	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/mutex.cc %D%/paddock-elect.service %D%/paddock-leader.service
+	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/mutex.cc %D%/paddock-elect.service %D%/paddock-leader.service \
+	%D%/session_store.c

@@ -1,4 +1,4 @@
-/* The smaller examples: a lock on an adopted handle, in an event loop, and many at once without waiting. */
+/* The smaller examples: a lock on an adopted handle, in an event loop, many at once without waiting, and sessions. */
 #include "test/integration/example.h"
 #include "test/lib/check.h"
 #include "test/lib/zk.h"
@@ -124,6 +124,71 @@ static void asynchronous(void)
     CHECK_RC(pdk_client_free(c), PDK_OK);
 }
 
+/* --- session_store ----------------------------------------------------------------------------------------------- */
+
+static void check_session(zhandle_t *zh, const char *words)
+{
+    char data[64];
+    int length = sizeof data - 1;
+    CHECK_EQ(zoo_get(zh, "/sessions/ada", 0, data, &length, NULL), ZOK);
+    data[length] = '\0';
+    CHECK_STR(data, words);
+}
+
+static int request(const char *word)
+{
+    example_start(ARGS("session_store", hosts, "ada", word));
+    return program_wait(&example);
+}
+
+/* It has read, and waits before it writes. */
+static void start_late(struct program *late, const char *word, const char *what_it_reads)
+{
+    program_start(late, ARGS(program_built("examples/session_store"), hosts, "ada", word, "--late"),
+                  PROGRAM_INPUT | PROGRAM_OUTPUT | PROGRAM_GROUP);
+    program_await(late, what_it_reads);
+}
+
+static void end_late(struct program *late, const char *answer)
+{
+    program_say(late, "go on");
+    program_await(late, answer);
+    CHECK_EQ(program_wait(late), strncmp(answer, "written", 7) == 0 ? 0 : 1);
+}
+
+static void delete_holder(zhandle_t *zh, const char *lock)
+{
+    struct String_vector nodes;
+    char path[256];
+    CHECK_EQ(zoo_get_children(zh, lock, 0, &nodes), ZOK);
+    CHECK_EQ(nodes.count, 1);
+    snprintf(path, sizeof path, "%s/%s", lock, nodes.data[0]);
+    deallocate_String_vector(&nodes);
+    CHECK_EQ(zoo_delete(zh, path, -1), ZOK);
+}
+
+static void sessions(void)
+{
+    struct program late = {0};
+    zhandle_t *zh = pdk__zk_open(hosts, 10000);
+    CHECK_EQ(request("cart"), 0);
+    start_late(&late, "login", "read: cart");
+    end_late(&late, "written: cart login");
+    check_session(zh, "cart login");
+
+    start_late(&late, "late", "read: cart login");
+    delete_holder(zh, "/session-locks/ada");
+    CHECK_EQ(request("order"), 0);
+    end_late(&late, "refused: the lock was lost");
+    check_session(zh, "cart login order");
+
+    start_late(&late, "late", "read: cart login order");
+    CHECK_EQ(zoo_set(zh, "/sessions/ada", "unlocked", 8, -1), ZOK);
+    end_late(&late, "refused: another has written");
+    check_session(zh, "unlocked");
+    zookeeper_close(zh);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -131,6 +196,8 @@ int main(int argc, char **argv)
         {"loop: rounds of callbacks on the one thread", looped},
         {"loop: a grant wakes a program that waits in poll", loop_waits},
         {"async: twenty locks are held and released, while one more is another's", asynchronous},
+        {"session_store: the write of a request that lost its lock is refused, and after a writer without one",
+         sessions},
         {0}};
     return pdk__test_main(
         argc, argv,
