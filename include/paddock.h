@@ -20,6 +20,7 @@
 #include <paddock/lock.h>
 #include <paddock/log.h>
 #include <paddock/mutex.h>
+#include <paddock/once.h>
 #include <paddock/rwlock.h>
 #include <paddock/secure.h>
 #include <paddock/semaphore.h>

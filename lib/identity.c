@@ -99,7 +99,7 @@ bool pdk__identity_dead(const struct pdk__identity *identity)
 }
 
 /* A label that is not UTF-8 must not make the lock fail: its ASCII part is kept. */
-static json_t *text(const char *value)
+json_t *pdk__identity_text(const char *value)
 {
     json_t *json = json_string(value);
     if (json != NULL)
@@ -114,8 +114,9 @@ static json_t *text(const char *value)
 
 char *pdk__identity_format(const struct pdk__identity *identity)
 {
-    json_t *json = json_pack("{s:o, s:I, s:I, s:o}", "host", text(identity->host), "pid", (json_int_t)identity->pid,
-                             "thread", (json_int_t)identity->thread, "label", text(identity->label));
+    json_t *json = json_pack("{s:o, s:I, s:I, s:o}", "host", pdk__identity_text(identity->host), "pid",
+                             (json_int_t)identity->pid, "thread", (json_int_t)identity->thread, "label",
+                             pdk__identity_text(identity->label));
     if (identity->confirmed)
         json_object_set_new(json, "confirmed", json_true());
     if (identity->lock_delay_ms > 0)
@@ -123,9 +124,9 @@ char *pdk__identity_format(const struct pdk__identity *identity)
     if (identity->limit > 0)
         json_object_set_new(json, "limit", json_integer((json_int_t)identity->limit));
     if (identity->machine[0] != '\0')
-        json_object_set_new(json, "machine", text(identity->machine));
+        json_object_set_new(json, "machine", pdk__identity_text(identity->machine));
     if (identity->under[0] != '\0')
-        json_object_set_new(json, "under", text(identity->under));
+        json_object_set_new(json, "under", pdk__identity_text(identity->under));
     char *dump = json_dumps(json, JSON_COMPACT);
     char *data = dump != NULL ? pdk__strdup(dump) : NULL;
     free(dump);

@@ -52,6 +52,9 @@ bool pdk__identity_dead(const struct pdk__identity *identity);
 /* As the node's data; caller frees with pdk__free. NULL when memory is out. */
 char *pdk__identity_format(const struct pdk__identity *identity);
 
+/* VALUE, which may be cut, as JSON. */
+struct json_t *pdk__identity_text(const char *value);
+
 /* Read the identity from DATA, which any client may have written. Missing members become empty text and 0. */
 void pdk__identity_parse(struct pdk__identity *identity, const char *data, size_t size);
 

@@ -18,6 +18,7 @@ libpaddock_core_la_SOURCES = \
 	%D%/core/limits.c %D%/core/limits.h \
 	%D%/core/name.c %D%/core/name.h \
 	%D%/core/order.c %D%/core/order.h \
+	%D%/core/once.c %D%/core/once.h \
 	%D%/core/own_node.c %D%/core/own_node.h \
 	%D%/core/pace.c %D%/core/pace.h \
 	%D%/core/path.c %D%/core/path.h \
@@ -40,6 +41,7 @@ simulated_sources = \
 	%D%/identity.c %D%/identity.h \
 	%D%/incident.c %D%/incident.h \
 	%D%/revocation.c %D%/revocation.h \
+	%D%/runs.c %D%/runs.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/text.c %D%/text.h \
 	%D%/zk/account.c %D%/zk/account.h \
@@ -121,6 +123,7 @@ pkginclude_HEADERS = \
 	include/paddock/barrier.h include/paddock/client.h include/paddock/contenders.h include/paddock/error.h \
 	include/paddock/guarded.h \
 	include/paddock/leader.h include/paddock/lock.h include/paddock/log.h include/paddock/mutex.h \
+	include/paddock/once.h \
 	include/paddock/rwlock.h include/paddock/secure.h include/paddock/semaphore.h include/paddock/stats.h \
 	include/paddock/version.h
 pkgconfigdir = $(libdir)/pkgconfig

@@ -5,6 +5,8 @@
 #ifndef PDK__TEXT_H
 #define PDK__TEXT_H
 
+#include <stddef.h>
+
 struct pdk__text {
     char *chars; /* NULL: "" */
 };

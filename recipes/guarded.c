@@ -5,7 +5,6 @@
 #include "lib/core/path.h"
 #include "lib/zk/callbacks.h"
 #include "lib/zk/code.h"
-#include "lib/zk/transaction.h"
 #include "paddock/guarded.h"
 #include "recipes/grant.h"
 #include <stdio.h>

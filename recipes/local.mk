@@ -22,4 +22,6 @@ simulated_sources += \
 	%D%/rwlock.c \
 	%D%/semaphore.c \
 	%D%/part.c %D%/part.h \
+	%D%/once.c \
+	%D%/runs.c %D%/runs.h \
 	%D%/turn.c %D%/turn.h

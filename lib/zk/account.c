@@ -218,17 +218,23 @@ void pdk__client_incident(struct pdk_client *c, const char *verb, const char *su
     pdk__log(c, PDK_LOG_WARNING, "%s", c->account.error);
 }
 
+int pdk__client_explain(struct pdk_client *c, const char *verb, const char *subject, int rc, const char *why)
+{
+    char text[PDK__INCIDENT_MAX];
+    pdk__incident_format(text, verb, subject, rc, why);
+    pdk__incident_note(c->account.number, text);
+    return rc;
+}
+
 int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc)
 {
-    char text[PDK__INCIDENT_MAX], why[PDK__REASON_MAX];
+    char why[PDK__REASON_MAX];
     assert(pdk__client_locked(c));
     pdk__incident_clear(c->account.number);
     if (rc == 0)
         return rc;
     pdk__account_error(c, rc, why, sizeof why);
-    pdk__incident_format(text, verb, subject, rc, why);
-    pdk__incident_note(c->account.number, text);
-    return rc;
+    return pdk__client_explain(c, verb, subject, rc, why);
 }
 
 bool pdk__client_unfit(const struct pdk_client *c, char *buf, size_t size)

@@ -34,6 +34,9 @@ int64_t pdk__account_left_ms(const struct pdk_client *c, int64_t now_ms);
 /* A call on the client ends, with RC: note for the calling thread why it failed, or that it did not. Returns RC. */
 int pdk__client_end(struct pdk_client *c, const char *verb, const char *subject, int rc);
 
+/* It fails, for the reason WHY. */
+int pdk__client_explain(struct pdk_client *c, const char *verb, const char *subject, int rc, const char *why);
+
 /* Note a failure that came without a call. */
 void pdk__client_incident(struct pdk_client *c, const char *verb, const char *subject, int rc);
 

@@ -7,7 +7,7 @@ integration_programs = $(edge_programs) \
 	%D%/barrier %D%/contenders_observer %D%/contest %D%/ensemble %D%/every_cut %D%/examples %D%/expiry %D%/fenced_store %D%/forged %D%/frozen \
 	%D%/handover %D%/harness %D%/latch %D%/late_create %D%/leader %D%/lock %D%/lost_create %D%/lost_delete %D%/mixture %D%/mutex_async \
 	%D%/mutex_deadline %D%/mutex_exclusion %D%/mutex_growth %D%/mutex_queue %D%/mutex_wire \
-	%D%/multilock %D%/observer %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
+	%D%/multilock %D%/observer %D%/once %D%/outage %D%/own_node %D%/proxy %D%/revoke %D%/rwlock %D%/rwlock_idle %D%/secure \
 	%D%/semaphore %D%/stats %D%/swallowed %D%/validity %D%/verb_cost
 
 # Those in which no test reads a message or acts on one: they run over TLS, too.
@@ -60,6 +60,7 @@ libpaddock_test_a_SOURCES += %D%/example.c %D%/example.h %D%/kinds.c %D%/kinds.h
 %C%_mutex_queue_SOURCES = %D%/test_mutex_queue.c
 %C%_mutex_wire_SOURCES = %D%/test_mutex_wire.c
 %C%_observer_SOURCES = %D%/test_observer.c
+%C%_once_SOURCES = %D%/test_once.c
 %C%_outage_SOURCES = %D%/test_outage.c
 %C%_oversize_SOURCES = %D%/test_oversize.c
 %C%_own_node_SOURCES = %D%/test_own_node.c

@@ -283,6 +283,8 @@ void hold(struct actor *a)
         guard(a);
     if (w->writes && chance(&w->random, 500))
         write_note(a);
+    if (w->jobs && a->recipe->nodes == 0 && chance(&w->random, 700))
+        job_do(a);
     fiber_block(yields && !a->wanted ? (void *)&a->wanted : a, ms(hold_ms(a)));
 }
 

@@ -87,6 +87,9 @@ int candidate_make(pdk_lock **l, pdk_client *c, const char *path, const pdk_lock
 void candidate_told(pdk_lock *l, const pdk_event *event, void *client);
 void candidate_go_on(struct actor *a);
 
+/* jobs.c: a holder does the job of its path. */
+void job_do(struct actor *a);
+
 /* attendants.c: a round at the barriers. */
 void attendant_act(struct actor *a);
 

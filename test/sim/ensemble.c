@@ -197,6 +197,12 @@ static void append(struct server *s, uint32_t txn)
 
 /* --- the leader's part ------------------------------------------------------------------------------------------- */
 
+static instant clock_of(const struct server *s)
+{
+    instant now = s->e->agenda->now;
+    return s->phase + now + now * s->rate_ppm / 1000000;
+}
+
 static void propose(struct server *s, struct txn txn)
 {
     struct ensemble *e = s->e;
@@ -205,6 +211,7 @@ static void propose(struct server *s, struct txn txn)
         abort();
     }
     txn.zxid = ++s->next_zxid;
+    txn.time_ms = s->date_ms + clock_of(s) / 1000;
     uint32_t index = (uint32_t)e->n_txns++;
     e->txns[index] = txn;
     tree_apply(&s->prep, &txn);
@@ -220,12 +227,6 @@ static void propose(struct server *s, struct txn txn)
 static instant lasting(const struct server *s, instant by_its_clock)
 {
     return by_its_clock * 1000000 / (1000000 + s->rate_ppm);
-}
-
-static instant clock_of(const struct server *s)
-{
-    instant now = s->e->agenda->now;
-    return s->phase + now + now * s->rate_ppm / 1000000;
 }
 
 static instant expiry(const struct server *s, session_index session)

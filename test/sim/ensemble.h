@@ -108,6 +108,7 @@ struct answer {
     bool has_data; /* it is of a path */
     const char *text;
     int size;
+    int64_t mtime_ms; /* of a node, or of a path's data */
 };
 
 /* A connection, as its server knows it. */
@@ -143,6 +144,7 @@ struct server {
     instant log_free;  /* when its disk has finished its queue */
     int rate_ppm;      /* by which its clock is fast */
     instant phase;     /* its clock's time at the beginning */
+    int64_t date_ms;   /* the time of day at that */
     struct tree tree;
     int64_t grants_ms; /* the longest session timeout that it grants */
     uint64_t touched;  /* a bit per session, since the last ping */

@@ -6,6 +6,7 @@
 #define SIM_LAWS_H
 
 #include "test/sim/world.h"
+#include <paddock/once.h>
 
 /* Any of the functions may be NULL. */
 struct law {
@@ -26,7 +27,7 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits, law_idle, law_barriers, law_notes;
+    law_revocation, law_permits, law_idle, law_barriers, law_notes, law_jobs;
 
 /* A claim's request fails with ERROR. */
 void law_service_judge(struct world *w, const struct claim *claim, int error);
@@ -34,6 +35,11 @@ void law_service_judge(struct world *w, const struct claim *claim, int error);
 /* A call at a barrier begins, and is answered. */
 void law_barriers_begin(struct attendant *a, enum barrier_task task);
 void law_barriers_end(struct attendant *a, int rc);
+
+/* The end of the run with this token, with STATUS, is answered RC. The job is skipped, by what was READ: when it was
+ * DATE_MS. */
+void law_jobs_ended(struct world *w, int64_t token, int status, int rc);
+void law_jobs_skipped(struct world *w, const pdk_runs *read, const char *key, int64_t date_ms);
 
 /* A write under guard begins, by a grant with TOKEN, which excludes all others on PATH; or PATH is -1. Returns the
  * number that is its text. */

@@ -220,6 +220,7 @@ static void answer_path(struct server *s, const struct request *r, struct answer
     if (!s->tree.dirs[r->path].exists)
         a->error = Z_NONODE;
     a->version = s->tree.dirs[r->path].version;
+    a->mtime_ms = s->tree.dirs[r->path].mtime_ms;
     if (r->watch)
         watch(s, r->session, r->path, "", false, false);
 }
@@ -236,6 +237,7 @@ static void answer_get(struct server *s, const struct request *r, struct answer 
         a->owner = node->owner;
         a->czxid = node->czxid;
         a->mzxid = node->mzxid;
+        a->mtime_ms = node->mtime_ms;
         a->version = node->version;
         a->data = node->data;
     } else {
@@ -260,6 +262,7 @@ static void answer_record(struct server *s, const struct request *r, struct answ
     strcpy(a->name, dir->record);
     a->text = dir->text;
     a->size = dir->size;
+    a->mtime_ms = dir->mtime_ms;
     a->czxid = dir->mzxid;
     a->version = dir->version;
     a->error = dir->exists ? Z_OK : Z_NONODE;
@@ -408,6 +411,7 @@ static void answer_head(struct server *s, const struct request *r, enum zerror e
         a->version = node->version;
     } else if (txn != NULL && (txn->kind == TXN_RECORD || txn->kind == TXN_WRITE)) {
         a->version = s->tree.dirs[txn->path].version;
+        a->mtime_ms = txn->time_ms;
     }
     send_down(s, c->client, ANSWER_REPLY, a);
     if (r->kind == REQ_CLOSE)

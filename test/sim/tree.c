@@ -47,6 +47,7 @@ static void create(struct tree *t, const struct txn *txn)
     node->owner = txn->kind == TXN_LEAVE_WORD ? -1 : txn->session;
     node->version = 0;
     node->czxid = node->mzxid = txn->zxid;
+    node->mtime_ms = txn->time_ms;
     node->planted = txn->kind == TXN_PLANT;
     node->parent = node->planted && !isdigit((unsigned char)node->name[strlen(node->name) - 1]);
     node->data = DATA_OWN;
@@ -112,6 +113,7 @@ void tree_apply(struct tree *t, const struct txn *txn)
     case TXN_SET:
         node = tree_find(t, txn->path, txn->name);
         node->mzxid = txn->zxid;
+        node->mtime_ms = txn->time_ms;
         node->data = txn->data;
         node->version++;
         break;
@@ -128,6 +130,7 @@ void tree_apply(struct tree *t, const struct txn *txn)
         t->dirs[txn->path].exists = true;
         t->dirs[txn->path].text = txn->text;
         t->dirs[txn->path].size = txn->size;
+        t->dirs[txn->path].mtime_ms = txn->time_ms;
         t->dirs[txn->path].mzxid = txn->zxid;
         break;
     case TXN_MAKE_DIR:

@@ -17,7 +17,8 @@ enum {
     MEETING_PATH = 6, /* of a double barrier */
     BARRIER_PATH = 7, /* that the barrier's node stands on */
     NOTE_PATH = 8,    /* no lock's: it has data, which are written under guard */
-    PATHS = 9,
+    JOB_PATH = 9,     /* likewise: the record of the job of the first path */
+    PATHS = 10,
     NODES_MAX = 96,
     NODES_MANY = 24, /* no strangers and no lost creates beyond that */
     SESSIONS_MAX = 64
@@ -34,6 +35,7 @@ struct node {
     session_index owner;
     int64_t czxid;
     int64_t mzxid;
+    int64_t mtime_ms;
     bool planted; /* created under a name that its client chose: no place in the queue */
     bool parent;  /* it has a child; so does what is planted without a number */
     bool secret;  /* only its client may read it */
@@ -52,6 +54,7 @@ struct dir {
     char record[PDK__NAME_MAX]; /* its data: the holder's name, "free"; "" for none */
     const char *text;           /* its data, of no lock's path; NULL: none */
     int size;
+    int64_t mtime_ms;
     int n;
     struct node nodes[NODES_MAX]; /* last, for what follows the N-th needs no clearing */
 };
@@ -113,6 +116,7 @@ struct txn {
     int refused; /* the part for which it is an error */
     const char *text;
     int size;
+    int64_t time_ms; /* by the clock of the leader that proposed it */
 };
 
 /* Its create or delete I: 0 is its own, 1 and above those in `also`. */

@@ -23,11 +23,11 @@ int64_t total_virtual_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {
-    &law_exclusion, &law_belief,   &law_tokens,    &law_order,    &law_completion, &law_nodes,
-    &law_watches,   &law_herd,     &law_presence,  &law_service,  &law_steady,     &law_prompt,
-    &law_delay,     &law_silence,  &law_observers, &law_deletion, &law_revocation, &law_permits,
-    &law_idle,      &law_barriers, &law_notes,     NULL};
+const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,  &law_order,    &law_completion,
+                                  &law_nodes,     &law_watches,    &law_herd,    &law_presence, &law_service,
+                                  &law_steady,    &law_prompt,     &law_delay,   &law_silence,  &law_observers,
+                                  &law_deletion,  &law_revocation, &law_permits, &law_idle,     &law_barriers,
+                                  &law_notes,     &law_jobs,       NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {
@@ -412,6 +412,20 @@ static void draw_grants(struct world *w)
         w->ensemble.servers[i].grants_ms = less ? between(&w->random, least, (int)w->session_ms) : w->session_ms;
 }
 
+/* The servers' clocks show times of day that are apart by at most a quarter of the period; and a server's clock begins
+ * within its tick. */
+static void draw_dates(struct world *w)
+{
+    int apart_ms = w->period_ms / 4;
+    for (int i = 0; i < SERVERS_MAX; i++) {
+        uint64_t part = (w->plan.seed * UINT64_C(0x9e3779b97f4a7c15)) >> (8 * i) & 0xff;
+        w->ensemble.servers[i].date_ms = DATE_MS + (int64_t)part * apart_ms / 255;
+    }
+    w->skew_ms = apart_ms + w->ensemble.tick_ms + 100;
+}
+
+int64_t world_date_ms(const struct world *w) { return DATE_MS + w->agenda.now / 1000; }
+
 static void draw_ensemble(struct world *w)
 {
     struct ensemble *e = &w->ensemble;
@@ -426,6 +440,9 @@ static void draw_ensemble(struct world *w)
     w->calm = chance(r, 60) && !w->plan.exhaustive;
     w->lends = w->plan.seed % 17 == 3;
     w->writes = w->plan.seed % 5 == 2 && !w->plan.exhaustive;
+    w->jobs = w->plan.seed % 5 == 3 && !w->plan.exhaustive && !w->hostile;
+    w->any = w->plan.seed / 5 % 3 == 1;
+    w->period_ms = w->plan.seed / 5 % 2 == 0 ? 0 : 500 << w->plan.seed / 10 % 5;
     e->counter = w->plan.seed % 31 == 8 ? INT32_MAX - (int)(w->plan.seed / 31 % 30) : 0;
     w->suspends = w->plan.seed % 13 == 5 && !w->plan.exhaustive;
     w->secretive = w->plan.seed % 29 == 13 && !w->plan.exhaustive;
@@ -450,6 +467,7 @@ static void draw_ensemble(struct world *w)
         e->hiccup_delay = e->tick_ms * between(r, 50, 600);
     }
     draw_clocks(w);
+    draw_dates(w);
     draw_grants(w);
     int n_voters = chance(r, 200) && !w->tense ? 1 : 3;
     if (w->plan.seed % 19 == 7)

@@ -57,6 +57,9 @@ enum act { ACT_NONE, ACT_LOSE_REQUEST, ACT_LOSE_REPLY, ACT_LOSE_REPLY_AND_MOVE, 
 struct law;
 
 /* How far a late create has come. */
+/* The time of day at the beginning, on the slowest server's clock. */
+#define DATE_MS INT64_C(1000000000000)
+
 enum late_stage {
     LATE_NOT,
     LATE_ASKED,       /* the client attaches again to its server, whose question is answered; the answer waits */
@@ -97,6 +100,10 @@ struct world {
     bool gathers;   /* each client has threads that lock both paths at once */
     int members;    /* of a double barrier that a thread of each client enters, beside another; 0: there is none */
     bool writes;    /* holders write under guard */
+    bool jobs;      /* holders of the first path do its job */
+    int period_ms;  /* of that; 0: it has KEYs */
+    bool any;       /* every run of it counts */
+    int skew_ms;    /* two leaders' times of day are no further apart */
     bool lends;     /* the first client's handle is its program's own */
     bool secretive; /* some nodes may not be read */
     int swallowed_permille; /* how often a watch is spent without an event */
@@ -180,6 +187,9 @@ void world_break(struct world *w, const char *law, const char *format, ...) __at
 
 session_index world_session(struct world *w, int client);
 int64_t world_session_id(session_index s);
+
+/* The time of day, on the slowest clock of a server. */
+int64_t world_date_ms(const struct world *w);
 
 /* The claim's node, by the truth; NULL when it does not exist, or another client's has its name. */
 struct node *world_node(struct world *w, const struct claim *claim);
@@ -332,6 +342,8 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(POLLED, "a change was polled")                                                                                   \
     X(GUARDED, "a grant was guarded")                                                                                  \
     X(GUARDED_WRITE, "a write was sent under guard")                                                                   \
+    X(JOB_DONE, "a job was done, and recorded")                                                                        \
+    X(JOB_SKIPPED, "a job was skipped")                                                                                \
     X(GUARD_REFUSED, "a write under guard was refused, since the lock was gone")                                       \
     X(RESUMED, "a lock that was idle was taken again")                                                                 \
     X(CONTENDED, "a lock that was idle gave way")                                                                      \

@@ -147,8 +147,8 @@ int zookeeper_close(zhandle_t *zh)
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
 /* The path of a directory. */
-static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3", SEMAPHORE "/locks", SEMAPHORE "/leases",
-                                         "/6", "/7", "/8"};
+static const char *const paths[PATHS] = {"/0", "/1", "/2", "/3",         SEMAPHORE "/locks", SEMAPHORE "/leases",
+                                         "/6", "/7", "/8", "/0.last-run"};
 
 /* The one that PATH begins with; those of the root and the like are there, always. */
 int zookeeper_path(const char *path)
@@ -530,7 +530,8 @@ static void complete_data(const struct ticket *t, int rc, const struct answer *a
     const char *value = rc != ZOK ? "" : t->kind == COMPLETES_DATA ? data_of(a) : record;
     if (value == record)
         snprintf(record, sizeof record, "%s%s", holds(a->name) ? PDK__HELD_BY : "", a->name);
-    ((data_completion_t)t->completion)(rc, value, (int)strlen(value), stat, t->data);
+    bool text = rc == ZOK && a->text != NULL;
+    ((data_completion_t)t->completion)(rc, text ? a->text : value, text ? a->size : (int)strlen(value), stat, t->data);
 }
 
 static void put_result(zoo_op_result_t *result, int path, const char *name)
@@ -563,8 +564,11 @@ static void complete_guarded(const struct ticket *t, int rc, const struct answer
     bool judged = a != NULL && rc != ZOK && rc != ZSESSIONEXPIRED;
     for (int i = 0; i < t->n_results; i++)
         t->results[i].err = !judged ? rc : i < a->refused ? ZOK : i == a->refused ? rc : ZRUNTIMEINCONSISTENCY;
-    if (rc == ZOK && t->results[t->n_results - 1].stat != NULL)
-        t->results[t->n_results - 1].stat->version = a->version;
+    struct Stat *stat = t->results[t->n_results - 1].stat;
+    if (rc == ZOK && stat != NULL) {
+        stat->version = a->version;
+        stat->mtime = a->mtime_ms;
+    }
     ((void_completion_t)t->completion)(rc, t->data);
 }
 
@@ -579,6 +583,7 @@ static void complete(const struct ticket *t, const struct answer *a)
         stat.mzxid = t->kind == COMPLETES_RECORD ? a->czxid : a->mzxid;
         stat.pzxid = a->changed;
         stat.version = a->version;
+        stat.mtime = a->mtime_ms;
         stat.ephemeralOwner = a->owner >= 0 ? world_session_id(a->owner) : 0;
         stat.dataLength = t->kind == COMPLETES_ACL ? a->has_data : (int32_t)strlen(data_of(a));
         names.count = a->n_children;

@@ -1,6 +1,6 @@
 unit_programs = \
 	%D%/census %D%/check %D%/child %D%/code %D%/error %D%/events %D%/frame %D%/hold %D%/host %D%/identity %D%/index %D%/leave \
-	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/stats %D%/timers %D%/waits
+	%D%/margins %D%/name %D%/order %D%/path %D%/process %D%/program %D%/relay %D%/retry %D%/rule %D%/runs %D%/stats %D%/timers %D%/waits
 %C%_census_SOURCES = \
 	%D%/test_census.c cli/look/census.c cli/message.c cli/owner.c cli/look/waits.c
 %C%_events_SOURCES = %D%/test_events.c
@@ -23,6 +23,7 @@ unit_programs = \
 %C%_relay_SOURCES = %D%/test_relay.c cli/number.c cli/run/relay.c
 %C%_retry_SOURCES = %D%/test_retry.c
 %C%_rule_SOURCES = %D%/test_rule.c
+%C%_runs_SOURCES = %D%/test_runs.c
 %C%_stats_SOURCES = %D%/test_stats.c
 %C%_timers_SOURCES = %D%/test_timers.c
 %C%_waits_SOURCES = %D%/test_waits.c cli/look/waits.c
