@@ -1,8 +1,8 @@
 /* The record beside a lock's path, of the runs of its job. */
-#ifndef PDK__RECIPES_RUNS_H
-#define PDK__RECIPES_RUNS_H
+#ifndef PDK__RUNS_H
+#define PDK__RUNS_H
 
-#include "lib/runs.h"
+#include "lib/run_record.h"
 #include "paddock/once.h"
 
 struct pdk_runs {

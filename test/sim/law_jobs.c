@@ -4,7 +4,7 @@
  *
  * Times are those that leaders give. Two leaders' differ by SKEW_MS at the most.
  */
-#include "lib/runs.h"
+#include "lib/run_record.h"
 #include "test/sim/laws.h"
 #include <paddock/error.h>
 #include <stdlib.h>

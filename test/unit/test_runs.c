@@ -1,7 +1,7 @@
 /* The record of a job's runs, and when the job is done by it. */
 #include "lib/alloc.h"
 #include "lib/core/once.h"
-#include "lib/runs.h"
+#include "lib/run_record.h"
 #include "test/lib/check.h"
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * begun_ms began at the node's mtime; one with a status and without ended_ms ended then. So the servers tell both
  * times: each is left out by the write that is it, and filled in by the next write.
  */
-#ifndef PDK__RUNS_H
-#define PDK__RUNS_H
+#ifndef PDK__RUN_RECORD_H
+#define PDK__RUN_RECORD_H
 
 #include "lib/identity.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "lib/runs.h"
+#include "lib/run_record.h"
 #include "lib/alloc.h"
 #include "lib/assert.h"
 #include <jansson.h>
