@@ -59,6 +59,7 @@ paddock_SOURCES = \
 	%D%/message.c %D%/message.h \
 	%D%/run/metrics.c %D%/run/metrics.h \
 	%D%/run/notify.c %D%/run/notify.h \
+	%D%/run/once.c %D%/run/once.h \
 	%D%/number.c %D%/number.h \
 	%D%/opener.c %D%/opener.h \
 	%D%/options.c %D%/options.h \

@@ -64,6 +64,7 @@ int pdk__cli_status_of(int rc, int busy)
     case PDK_ENOENT:
         return STATUS_NO_ENSEMBLE;
     case PDK_ESTALE:
+    case PDK_ERECORD:
         return STATUS_STALE;
     case PDK_EMIXED:
         return STATUS_MIXED;

@@ -15,6 +15,7 @@ enum pdk__cli_status {
     STATUS_LOST = 76, /* not 75: mail programs and others use that for their own temporary failures */
     STATUS_NOT_PERMITTED = 77,
     STATUS_MIXED = 78,
+    STATUS_UNRECORDED = 79,
     STATUS_CANNOT_RUN = 126,
     STATUS_NOT_FOUND = 127,
     STATUS_SIGNAL = 128

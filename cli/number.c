@@ -26,6 +26,23 @@ bool pdk__cli_number_seconds(const char *text, int64_t *ms)
     return true;
 }
 
+bool pdk__cli_number_period(const char *text, int64_t *ms)
+{
+    static const struct {
+        char unit;
+        int64_t s;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    size_t n = strspn(text, "0123456789");
+    if (n == 0 || n > 9 || text[n] == '\0' || text[n + 1] != '\0')
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (units[i].unit == text[n]) {
+            *ms = strtoll(text, NULL, 10) * units[i].s * 1000;
+            return true;
+        }
+    return false;
+}
+
 bool pdk__cli_number_whole(const char *text, int low, int high, int *value)
 {
     char *end;

@@ -9,6 +9,9 @@
 bool pdk__cli_number_seconds(const char *text, int64_t *ms);
 
 /* A whole number between LOW and HIGH. */
+/* A time with its unit, as "90s", "20m", "12h" or "1d". */
+bool pdk__cli_number_period(const char *text, int64_t *ms);
+
 bool pdk__cli_number_whole(const char *text, int low, int high, int *value);
 
 /* A token: a whole number from 0 that fits into 63 bits. */

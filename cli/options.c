@@ -163,11 +163,10 @@ const struct pdk__cli_option pdk__cli_mode_options[] = {
     {"exclusive", 'x', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2"},
     {"exclusive", 'e', KIND_NUMBER, AT(mode), .high = MODE_EXCLUSIVE, .implied = "2", .help = ""},
     {"permits", 'N', KIND_NUMBER, AT(count), .low = 1, .high = PDK_SEMAPHORE_MAX, .value = "COUNT",
-     .help = "so many permits of a semaphore (1)"},
-    {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX, .help = "of so many permits in all"},
+     .help = "so many permits of a semaphore of --limit (1)"},
+    {"limit", 0, KIND_NUMBER, AT(limit), .low = 1, .high = PDK_SEMAPHORE_MAX},
     {"limit-from", 0, KIND_TEXT, AT(limit_from), .value = "NODE"},
-    {"also", 'l', KIND_OTHER, .take = take_also, .value = "PATH",
-     .help = "this path, too, all or none; may be repeated"},
+    {"also", 'l', KIND_OTHER, .take = take_also, .value = "PATH"},
     {0},
 };
 

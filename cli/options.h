@@ -37,9 +37,13 @@ struct pdk__cli_options {
     int64_t lock_delay_ms; /* 0: none */
     int64_t min_token;     /* 0: none */
     bool look_ahead;
-    bool mixed_ok;     /* contenders of another recipe may be on the path */
-    const char *data;  /* of the node; NULL: an identity */
-    const char *label; /* NULL: none */
+    bool mixed_ok;        /* contenders of another recipe may be on the path */
+    const char *data;     /* of the node; NULL: an identity */
+    const char *label;    /* NULL: none */
+    const char *once_key; /* the command is a job that runs once for it; NULL: not so */
+    int64_t every_ms;     /* or once in this period; 0: not so */
+    bool done_any;        /* every run of the job counts, not only one that succeeds */
+    int done_status;      /* the exit status where it is done */
     int busy_status;
     int lost_status;
     int verbose; /* 2: with the library's debugging */
@@ -74,7 +78,7 @@ struct pdk__cli_option {
     int (*take)(struct pdk__cli_options *o, char *value); /* returns 0 or an exit status, already explained */
 };
 
-enum { PDK__CLI_TABLES_MAX = 8 };
+enum { PDK__CLI_TABLES_MAX = 9 };
 
 struct pdk__cli_verb {
     const char *name;

@@ -9,24 +9,6 @@ enum { VERSION = 1 };
 
 /* --- KEYs -------------------------------------------------------------------------------------------------------- */
 
-static bool has_control(const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
-        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) /* U+0080 to U+009F, too */
-            return true;
-    return false;
-}
-
-bool pdk__run_key_valid(const char *key)
-{
-    size_t length = strnlen(key, PDK__RUN_KEY_MAX + 1);
-    if (length < 1 || length > PDK__RUN_KEY_MAX || has_control(key))
-        return false;
-    json_t *json = json_string(key); /* NULL: it is not UTF-8 */
-    json_decref(json);
-    return json != NULL;
-}
-
 bool pdk__runs_have(const struct pdk__runs *runs, const char *key)
 {
     for (unsigned i = 0; i < runs->n_keys; i++)
@@ -112,7 +94,7 @@ static bool read_run(const json_t *json, struct pdk__run *run, int64_t mtime_ms)
                 read_number(json, "pid", INT64_MAX, &run->pid) && read_number(json, "token", INT64_MAX, &run->token) &&
                 read_number(json, "begun_ms", INT64_MAX, &run->begun_ms) &&
                 read_number(json, "ended_ms", INT64_MAX, &run->ended_ms) && read_number(json, "status", 255, &status);
-    if (!good || run->token == 0 || has_control(run->key))
+    if (!good || run->token == 0 || pdk__run_has_control(run->key))
         return false;
     run->status = (int)status;
     if (run->begun_ms == 0)

@@ -10,12 +10,13 @@
 #ifndef PDK__RUN_RECORD_H
 #define PDK__RUN_RECORD_H
 
+#include "lib/core/once.h"
 #include "lib/identity.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PDK__RUN_KEY_MAX = 200, PDK__RUN_KEYS = 128, PDK__RUNS_BYTES_MAX = 65536 };
+enum { PDK__RUN_KEYS = 128, PDK__RUNS_BYTES_MAX = 65536 };
 
 struct pdk__run {
     char key[PDK__RUN_KEY_MAX + 1]; /* "": it has a period */
@@ -50,8 +51,5 @@ void pdk__runs_begin(struct pdk__runs *runs, const struct pdk__run *run, bool co
 void pdk__runs_end(struct pdk__runs *runs, int status, bool counts);
 
 bool pdk__runs_have(const struct pdk__runs *runs, const char *key);
-
-/* Text of 1 to PDK__RUN_KEY_MAX bytes, in UTF-8, without control characters. */
-bool pdk__run_key_valid(const char *key);
 
 #endif

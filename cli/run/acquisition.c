@@ -31,6 +31,43 @@ static void release(struct pdk__cli_acquisition *c)
         released(rc, c);
 }
 
+static void keep_reason(struct pdk__cli_acquisition *c, int rc)
+{
+    c->rc = rc;
+    pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
+}
+
+static void hold(struct pdk__cli_acquisition *c)
+{
+    pdk__cli_phase_move(c, PHASE_HELD);
+    c->state = PDK_HELD;
+}
+
+/* The run of the job has begun, or it is not to be done. The caller may have left meanwhile. */
+static void begun(struct pdk__cli_acquisition *c, int rc)
+{
+    if (c->phase != PHASE_WAITING)
+        return;
+    c->once.begun = rc == 0;
+    if (rc == 0) {
+        hold(c);
+        return;
+    }
+    c->lost |= rc == PDK_ELOST;
+    keep_reason(c, rc);
+    release(c);
+}
+
+/* The end of the run is recorded, or cannot be. */
+static void ended(struct pdk__cli_acquisition *c, int rc)
+{
+    c->once.unrecorded = rc;
+    c->lost |= rc == PDK_ELOST;
+    if (rc != 0)
+        pdk_lock_last_error(c->lock.lock, c->why, sizeof c->why);
+    release(c);
+}
+
 static void granted(int rc, void *arg)
 {
     struct pdk__cli_acquisition *c = arg;
@@ -41,9 +78,11 @@ static void granted(int rc, void *arg)
         pdk__cli_phase_end(c, rc);
     } else if (c->phase == PHASE_LEAVING) {
         release(c); /* the grant came before the cancellation */
+    } else if (c->once.job != NULL) {
+        c->granted = true;
+        pdk__cli_once_begin(c, begun);
     } else {
-        pdk__cli_phase_move(c, PHASE_HELD);
-        c->state = PDK_HELD;
+        hold(c);
     }
 }
 
@@ -64,6 +103,8 @@ static void make_object(struct pdk__cli_acquisition *c)
     assert(c->client != NULL && c->lock.lock == NULL && c->leader == NULL);
     int rc = c->options->elect ? pdk__cli_candidacy_make(c)
                                : pdk__cli_object_make(&c->lock, c->client, c->options, happened, c);
+    if (rc == 0)
+        rc = pdk__cli_once_make(c);
     if (rc != 0)
         pdk__cli_phase_end(c, rc);
 }
@@ -102,18 +143,33 @@ int pdk__cli_acquisition_fd(const struct pdk__cli_acquisition *c)
     return c->client != NULL ? pdk_client_fd(c->client) : -1;
 }
 
-static void ask(struct pdk__cli_acquisition *c)
+/* The job is not known to be done. The caller may have left meanwhile. */
+static void request(struct pdk__cli_acquisition *c, int rc)
 {
     int64_t left = c->options->wait_ms;
+    if (c->phase != PHASE_WAITING)
+        return;
+    if (rc != 0) {
+        pdk__cli_phase_end(c, rc);
+        return;
+    }
     if (left > 0)
         left -= pdk__cli_now_ms() - c->began_ms;
     if (c->options->wait_ms > 0 && left <= 0)
         left = 0;
-    pdk__cli_phase_move(c, PHASE_WAITING);
-    c->deadline = -1;
-    int rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
+    rc = c->leader != NULL ? pdk_leader_start(c->leader) : c->recipe->request(&c->lock, left, granted, c);
     if (rc != 0)
         pdk__cli_phase_end(c, rc);
+}
+
+static void ask(struct pdk__cli_acquisition *c)
+{
+    pdk__cli_phase_move(c, PHASE_WAITING);
+    c->deadline = -1;
+    if (c->once.job != NULL)
+        pdk__cli_once_ask(c, request);
+    else
+        request(c, 0);
 }
 
 static void give_up_connecting(struct pdk__cli_acquisition *c)
@@ -150,6 +206,7 @@ void pdk__cli_acquisition_step(struct pdk__cli_acquisition *c)
         check_connection(c);
     else if (c->leader != NULL)
         pdk__cli_candidacy_step(c);
+    pdk__cli_once_step(c);
 }
 
 void pdk__cli_acquisition_again(struct pdk__cli_acquisition *c, int64_t pause_ms)
@@ -175,10 +232,28 @@ int64_t pdk__cli_acquisition_valid_ms(const struct pdk__cli_acquisition *c)
     return c->leader != NULL ? pdk__cli_candidacy_valid_ms(c) : pdk_grant_valid_ms(c->lock.grant);
 }
 
+/* Of a job the lock may not be requested yet, or may be granted already. */
 static void give_up(struct pdk__cli_acquisition *c)
 {
+    if (c->granted) {
+        release(c);
+    } else if (c->lock.grant == NULL) {
+        pdk__cli_phase_end(c, PDK_ECANCELED);
+    } else {
+        pdk__cli_phase_move(c, PHASE_LEAVING);
+        pdk_grant_cancel(c->lock.grant);
+    }
+}
+
+/* A run whose lock was lost has not succeeded, whatever the command has made of it. */
+static void end_run(struct pdk__cli_acquisition *c)
+{
+    if (!c->once.begun || c->once.status < 0 || c->lost) {
+        release(c);
+        return;
+    }
     pdk__cli_phase_move(c, PHASE_LEAVING);
-    pdk_grant_cancel(c->lock.grant);
+    pdk__cli_once_end(c, ended);
 }
 
 void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
@@ -191,7 +266,7 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
         (c->leader != NULL ? pdk__cli_candidacy_leave : give_up)(c);
         break;
     case PHASE_HELD:
-        (c->leader != NULL ? pdk__cli_candidacy_leave : release)(c);
+        (c->leader != NULL ? pdk__cli_candidacy_leave : end_run)(c);
         break;
     default:
         break;
@@ -201,6 +276,7 @@ void pdk__cli_acquisition_leave(struct pdk__cli_acquisition *c)
 void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
 {
     pdk_client_close(c->client);
+    pdk__cli_once_free(c);
     pdk__cli_object_free(&c->lock);
     pdk_lock_free(c->leader);
     pdk_client_free(c->client);
@@ -208,13 +284,27 @@ void pdk__cli_acquisition_close(struct pdk__cli_acquisition *c)
     c->client = NULL;
 }
 
+static int unrecorded(const struct pdk__cli_acquisition *c, char text[PDK__CLI_INCIDENT])
+{
+    char path[PDK__CLI_SHORT];
+    snprintf(text, PDK__CLI_INCIDENT, "%s: the command succeeded, and its run could not be recorded: %.200s",
+             pdk__cli_short(c->options->path, path), c->why);
+    return STATUS_UNRECORDED;
+}
+
 int pdk__cli_acquisition_status(const struct pdk__cli_acquisition *c, char text[PDK__CLI_INCIDENT])
 {
     const struct pdk__cli_options *o = c->options;
     int status = pdk__cli_status_of(c->rc, o->busy_status);
     *text = '\0';
+    if (c->once.unrecorded != 0 && c->once.status == 0 && !c->lost)
+        return unrecorded(c, text);
     if (c->rc == 0 || c->rc == PDK_ECANCELED)
         return 0;
+    if (c->rc == PDK_EDONE && o->verbose)
+        pdk__cli_once_describe(c, text, PDK__CLI_INCIDENT);
+    if (c->rc == PDK_EDONE)
+        return o->done_status;
     bool busy = c->rc == PDK_EBUSY || c->rc == PDK_ETIMEDOUT;
     char path[PDK__CLI_SHORT];
     const char *slow = strstr(c->why, "connected, but");

@@ -26,7 +26,7 @@ enum pdk__cli_note_kind {
     NOTE_CHILD, /* pid: guard this process group */
     NOTE_ASK,   /* request the signals that came */
     NOTE_AGAIN, /* the child is dead, and another term is wanted after pause_ms */
-    NOTE_LEAVE  /* the child is dead, or the lock is no longer needed */
+    NOTE_LEAVE  /* the child is dead, with status, or lost with the lock; pid 0: there was none */
 };
 
 struct pdk__cli_note {

@@ -9,7 +9,7 @@
 const struct pdk__cli_option pdk__cli_command_options[] = {
     {"command", 'c', KIND_TEXT, AT(script), .value = "STR", .help = "run STR with the shell"},
     {"on-lost", 0, KIND_SIGNAL, AT(on_lost), .help = "when lost: term (default), kill, SIG, or ignore"},
-    {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke), .help = "asked for by 'paddock break': the same, no SIGKILL"},
+    {"on-revoke", 0, KIND_SIGNAL, AT(on_revoke), .value = "ACTION"},
     {"kill-after", 0, KIND_SECONDS, AT(kill_after_ms)},
     {"metrics", 0, KIND_TEXT, AT(metrics), .value = "FILE"},
     {0}};

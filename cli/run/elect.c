@@ -2,6 +2,7 @@
 #include "cli/message.h"
 #include "cli/run/listen.h"
 #include "cli/run/lock.h"
+#include "cli/run/once.h"
 
 static const char usage[] = "Usage: paddock elect [OPTION]... PATH [--] CMD [ARG]...\n"
                             "       paddock elect [OPTION]... PATH -c STR\n"
@@ -60,10 +61,15 @@ static int run(struct pdk__cli_options *o)
 }
 
 static const struct pdk__cli_verb verb = {
-    "elect",        usage,
-    notes,          {own_options, pdk__cli_command_options, pdk__cli_ensemble_options, pdk__cli_node_options},
-    .ends = true,   .begin = begin,
-    .check = check, .run = run,
+    "elect",
+    usage,
+    notes,
+    {own_options, pdk__cli_command_options, pdk__cli_ensemble_options, pdk__cli_node_options,
+     pdk__cli_no_once_options + 1 /* it has a --once of its own */},
+    .ends = true,
+    .begin = begin,
+    .check = check,
+    .run = run,
 };
 
 int pdk__cli_elect_main(int argc, char **argv)

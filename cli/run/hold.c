@@ -199,7 +199,7 @@ static const struct pdk__cli_verb verb = {
     usage,
     notes,
     {pdk__cli_mode_options, pdk__cli_nowait_options, pdk__cli_wait_options, pdk__cli_ensemble_options,
-     pdk__cli_grant_options, pdk__cli_label_options, pdk__cli_node_options},
+     pdk__cli_grant_options, pdk__cli_label_options, pdk__cli_node_options, pdk__cli_no_once_options},
     .ends = true,
     .check = check,
     .run = run,

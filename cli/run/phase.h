@@ -6,6 +6,7 @@
 
 #include "cli/opener.h"
 #include "cli/options.h"
+#include "cli/run/once.h"
 #include "cli/run/recipe.h"
 
 #include <paddock/leader.h>
@@ -18,6 +19,7 @@ struct pdk__cli_acquisition {
     pdk_client *client;
     const struct pdk__cli_recipe *recipe;
     struct pdk__cli_object lock;
+    struct pdk__cli_once once;
     pdk_leader *leader;    /* instead of the lock */
     int64_t token;         /* of its term */
     int64_t revoked_token; /* of the last term with a revocation request */
@@ -26,8 +28,10 @@ struct pdk__cli_acquisition {
     pdk_state state; /* of the grant */
     bool lost;       /* it was lost, at some time */
     bool revoked;    /* a client asks for it */
+    bool granted;    /* the lock of a job, which may not be begun */
     int64_t began_ms;
-    int64_t deadline; /* of CONNECTING, or of a pause; -1 otherwise: the library enforces the other limits */
+    int64_t deadline; /* of CONNECTING, of a pause, or of the next try of a call; -1 otherwise: the library enforces the
+                         other limits */
     int rc;           /* the reason when it was never held; 0 when it was held */
     char why[256];    /* the incident */
 };

@@ -4,6 +4,7 @@
 #include "cli/number.h"
 #include "cli/run/job.h"
 #include "cli/run/notify.h"
+#include "cli/run/once.h"
 #include "cli/run/shutdown.h"
 #include "cli/run/timer.h"
 #include "cli/signals.h"
@@ -133,7 +134,8 @@ static void take_end(struct pdk__cli_runner *r, const struct pdk__cli_note *note
         message_unless_quiet(r, "the", what_follows(r));
         r->lost = true;
     }
-    if (r->child != 0 || r->gave_up != 0)
+    bool unrecorded = note->status == STATUS_UNRECORDED && pdk__cli_is_job(&r->lock->common);
+    if ((r->child != 0 && !unrecorded) || r->gave_up != 0)
         return;
     if (r->status == 0)
         r->status = note->status;
@@ -233,6 +235,11 @@ static int outcome(const struct pdk__cli_runner *r)
         return STATUS_SIGNAL + r->gave_up;
     if (r->child != 0 && pdk__cli_runner_lost(r))
         return r->lock->common.lost_status;
+    if (r->child != 0 && r->status == 0 && !r->ended && pdk__cli_is_job(&r->lock->common)) {
+        pdk__cli_message("%s: the command succeeded, and no server has confirmed its record: another run may follow",
+                         r->lock->common.path);
+        return STATUS_UNRECORDED;
+    }
     return r->status;
 }
 

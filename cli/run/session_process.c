@@ -207,6 +207,7 @@ static void take_note(struct session *s)
         answer(s);
     } else if (note.kind == NOTE_LEAVE) {
         end_job(s, note.status);
+        s->acquisition.once.status = note.pid != 0 && !note.lost ? note.status : -1;
         release(s);
     }
 }
@@ -215,6 +216,8 @@ static void take_note(struct session *s)
 static enum pdk__cli_phase phase_to_report(struct session *s)
 {
     enum pdk__cli_phase phase = s->acquisition.phase;
+    if (phase == PHASE_WAITING && s->acquisition.once.job != NULL && s->acquisition.lock.grant == NULL)
+        return PHASE_CONNECTING; /* of a job that may be done there is no queue yet */
     if (phase != PHASE_HELD || s->reported == PHASE_HELD)
         return phase;
     if (s->renew_at < 0)
@@ -365,7 +368,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
     int status = pdk__cli_acquisition_status(&s.acquisition, text);
     if (s.acquisition.lost && s.reported != PHASE_HELD)
         status = never_started(&s, text, sizeof text);
-    if (status != 0 && s.metrics.ended_s == 0)
+    if ((status != 0 || s.acquisition.rc == PDK_EDONE) && s.metrics.ended_s == 0)
         pdk__cli_metrics_job_end(&s.metrics, status, true);
     /* The close answers the queue's requests, so they end before the client is freed. */
     pdk__cli_wait_line_stop(s.queue);

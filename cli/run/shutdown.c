@@ -17,7 +17,8 @@ enum { REPORT_MS = 1000, PATIENCE_MS = 5000, IMPATIENT_MS = 1000 };
 
 void pdk__cli_shutdown_begin(struct pdk__cli_runner *r)
 {
-    struct pdk__cli_note note = {.kind = NOTE_LEAVE, .status = r->status};
+    struct pdk__cli_note note = {
+        .kind = NOTE_LEAVE, .status = r->status, .pid = r->child, .lost = r->lost || pdk__cli_runner_lost(r)};
     assert(!r->leaving);
     r->leaving = true;
     pdk__cli_notify("STOPPING=1\nSTATUS=%s: releasing", r->lock->common.path);

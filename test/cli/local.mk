@@ -1,7 +1,7 @@
 # The command as its users meet it.
 if WITH_CLI
 cli_programs = \
-	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/outage \
+	%D%/barrier %D%/break %D%/container %D%/diagnosis %D%/doctor %D%/elect %D%/graph %D%/hold %D%/lease %D%/listing %D%/lock %D%/lost %D%/metrics %D%/notify %D%/once %D%/outage \
 	%D%/permits %D%/renewal %D%/server %D%/several %D%/sharing %D%/signals %D%/terminal %D%/top %D%/usage %D%/watch
 cli_scripts = %D%/completed %D%/console %D%/in_tmux %D%/manual %D%/nothing-up
 else
@@ -24,6 +24,7 @@ libpaddock_test_a_SOURCES += %D%/cli.c %D%/cli.h %D%/servers.c
 %C%_lost_SOURCES = %D%/test_lost.c
 %C%_metrics_SOURCES = %D%/test_metrics.c
 %C%_notify_SOURCES = %D%/test_notify.c
+%C%_once_SOURCES = %D%/test_once.c
 %C%_outage_SOURCES = %D%/test_outage.c
 %C%_permits_SOURCES = %D%/test_permits.c
 %C%_renewal_SOURCES = %D%/test_renewal.c

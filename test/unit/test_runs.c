@@ -98,6 +98,41 @@ static void no_data_are_a_new_record(void)
     CHECK(pdk__runs_parse(&runs, "{\"paddock\":1,\"paddock\":1}", 25, 1) != NULL);
 }
 
+static void a_key_is_text(void)
+{
+    static const char *const good[] = {"a",
+                                       "2026-11-30 \"x\"",
+                                       "Stra\xc3\x9f"
+                                       "e",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"",
+                                      "a\nb",
+                                      "\x7f",
+                                      "\xc2\x9f",
+                                      "\x80",
+                                      "\xc1\xbf",
+                                      "\xc3",
+                                      "\xe0\x9f\xbf",
+                                      "\xe1\x80",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff"};
+    char key[PDK__RUN_KEY_MAX + 2] = {0};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(pdk__run_key_valid(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!pdk__run_key_valid(bad[i]));
+    memset(key, 'k', PDK__RUN_KEY_MAX);
+    CHECK(pdk__run_key_valid(key));
+    key[PDK__RUN_KEY_MAX] = 'k';
+    CHECK(!pdk__run_key_valid(key));
+}
+
 static void done_by_its_age(void)
 {
     enum { PERIOD = 10000 };
@@ -132,6 +167,7 @@ int main(int argc, char **argv)
         {"a run can count from its beginning", a_run_that_counts_at_once},
         {"the oldest KEY gives way", the_oldest_key_gives_way},
         {"no data are a new record, and other data are none", no_data_are_a_new_record},
+        {"a KEY is text", a_key_is_text},
         {"a job is done by the age of its last run", done_by_its_age},
         {0}};
     return pdk__test_main(argc, argv, &(struct pdk__test_suite){.name = "runs", .tests = tests});
