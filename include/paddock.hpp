@@ -734,6 +734,93 @@ class leader : public detail::object
     void wait() { check(pdk_leader_wait(native(), PDK_FOREVER)); }
 };
 
+/* --- jobs -------------------------------------------------------------------------------------------------------- */
+
+/* A run in the record of a job, as pdk_runs: a value. Any client may have written it. */
+struct run {
+    using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds>;
+
+    run(const pdk_runs *runs, pdk_run which)
+        : key(pdk_runs_text(runs, which, PDK_RUN_KEY)), host(pdk_runs_text(runs, which, PDK_RUN_HOST)),
+          token(pdk_runs_number(runs, which, PDK_RUN_TOKEN)),
+          begun(std::chrono::milliseconds(pdk_runs_number(runs, which, PDK_RUN_BEGUN_MS))),
+          ended(std::chrono::milliseconds(pdk_runs_number(runs, which, PDK_RUN_ENDED_MS))),
+          status(static_cast<int>(pdk_runs_number(runs, which, PDK_RUN_STATUS)))
+    {
+    }
+
+    std::string key, host;
+    std::int64_t token;      /* 0: there was no such run */
+    time_point begun, ended; /* by the clock of the ensemble's leader; time_point() where they are not known */
+    int status;              /* -1: no end is recorded */
+};
+
+/* As pdk_once: a job that is done once for KEY, or once in PERIOD, under a lock that must outlive it. */
+class once
+{
+  public:
+    /* A KEY with a zero byte is refused, as an empty one is. */
+    once(detail::object &lock, const std::string &key)
+        : once(lock, key.find('\0') == std::string::npos ? key.c_str() : "", 0)
+    {
+    }
+    template <class Rep, class Period>
+    once(detail::object &lock, const std::chrono::duration<Rep, Period> &period)
+        : once(lock, nullptr, detail::timeout_ms(period))
+    {
+    }
+
+    /* Count every run from its beginning: at most once. Before the first call. */
+    void any(bool yes = true) { check(pdk_once_set_any(native(), yes)); }
+
+    /* Is it done? One request, without the lock. A job with a period is only known to be done by begin(). */
+    template <class Time = std::chrono::milliseconds> bool done(const Time &time = Time::max())
+    {
+        return check(pdk_once_ask(native(), detail::timeout_ms(time))) == PDK_EDONE;
+    }
+
+    /* Begin a run under the calling thread's grant. True: it is recorded, and is to be done now. False: the job is
+     * done. Throws PDK_ELOST, and PDK_ERECORD. */
+    template <class Time = std::chrono::milliseconds> bool begin(const Time &time = Time::max())
+    {
+        return check(pdk_once_begin(native(), nullptr, detail::timeout_ms(time))) != PDK_EDONE;
+    }
+
+    /* Record that the run has ended; STATUS 0 is a success. Throws PDK_ELOST when the lock was lost before. */
+    template <class Time = std::chrono::milliseconds> void end(int status, const Time &time = Time::max())
+    {
+        check(pdk_once_end(native(), status, detail::timeout_ms(time)));
+    }
+
+    /* The run that began last, and the last one that counts, as the last call has read or written them. */
+    run last_run() const { return {pdk_once_runs(native()), PDK_RUN_LAST}; }
+    run done_run() const { return {pdk_once_runs(native()), PDK_RUN_DONE}; }
+
+    /* The age of the run that counted, as the last begin() has found it; -1 ms: it has not asked, or there was none. */
+    std::chrono::milliseconds age() const noexcept { return std::chrono::milliseconds(pdk_once_age_ms(native())); }
+
+    /* For what has no function here. Borrowed. */
+    pdk_once *native() const noexcept { return once_.get(); }
+
+  private:
+    once(detail::object &lock, const char *key, std::int64_t period_ms) : lock_(lock.native())
+    {
+        pdk_once *made = nullptr;
+        check(pdk_once_new(&made, lock_, key, period_ms));
+        once_.reset(made);
+    }
+
+    int check(int rc) const
+    {
+        if (rc < 0 && rc != PDK_EDONE)
+            detail::raise(rc, detail::incident(lock_, pdk_lock_last_error));
+        return rc;
+    }
+
+    pdk_lock *lock_;
+    std::unique_ptr<pdk_once, detail::ends<pdk_once_free>> once_;
+};
+
 } // namespace paddock
 
 /* error.code() == PDK_ELOST */

@@ -369,6 +369,70 @@ static void writes_under_permits()
     CHECK(thrown([&] { both.write(write); }) == PDK_EINVAL);
 }
 
+static void jobs_by_key()
+{
+    paddock::client client(hosts), second(hosts);
+    paddock::mutex m(client, "/cpp/jobs"), lost(second, "/cpp/jobs-2");
+    paddock::once job(m, "2026-11-30"), next(m, "2026-12-01"), late(lost, "k");
+    CHECK(!job.done() && job.last_run().token == 0 && job.last_run().status == -1);
+    CHECK(thrown([&] { job.begin(); }) == PDK_EPERM && thrown([&] { job.end(0); }) == PDK_EPERM);
+    std::int64_t token = 0;
+    {
+        std::lock_guard held(m);
+        token = m.token();
+        CHECK(job.begin());
+        job.end(3);
+        CHECK(!job.done(10s) && job.last_run().status == 3 && job.done_run().token == 0);
+        CHECK(job.begin(10s));
+        CHECK(thrown([&] { job.end(256); }) == std::errc::invalid_argument);
+        job.end(0, 10s);
+        CHECK(!job.begin());
+    }
+    const paddock::run run = job.done_run();
+    CHECK(run.key == "2026-11-30" && !run.host.empty() && run.token == token && run.status == 0);
+    CHECK(run.begun > paddock::run::time_point() && run.ended >= run.begun);
+    CHECK(job.done() && !next.done() && next.last_run().key == run.key);
+    {
+        std::lock_guard held(m);
+        m.guarded_delete("/cpp/jobs.last-run"); /* for the next compiler */
+    }
+    lost.on_unlock_error([](std::error_code, const std::string &) {});
+    std::lock_guard held(lost);
+    CHECK(late.begin());
+    second.close();
+    CHECK(thrown([&] { late.end(0, 0s); }) == PDK_ECLOSED);
+}
+
+/* One that moves goes on with what it has begun. */
+static void jobs_by_period()
+{
+    paddock::client client(hosts);
+    paddock::shared_mutex rw(client, "/cpp/periods");
+    paddock::once job(rw, 1h), soon(rw, 500us), any(rw, "any");
+    any.any();
+    CHECK(job.age() == -1ms);
+    {
+        std::shared_lock held(rw);
+        CHECK(thrown([&] { job.begin(); }) == PDK_ENOTSUP);
+    }
+    std::lock_guard held(rw);
+    CHECK(job.begin() && job.age() == -1ms);
+    paddock::once moved(std::move(job));
+    moved.end(0);
+    CHECK(!moved.begin() && moved.age() >= 0ms && moved.age() < 1h && !moved.done());
+    CHECK(moved.last_run().key.empty() && moved.last_run().token == rw.token());
+    while (!soon.begin())
+        std::this_thread::yield();
+    CHECK(any.begin() && any.done() && any.done_run().ended == paddock::run::time_point());
+    paddock::mutex m(client, "/cpp/no-jobs");
+    CHECK(thrown([&] { paddock::once bad(m, ""); }) == PDK_EINVAL);
+    CHECK(thrown([&] { paddock::once bad(m, std::string("a\0b", 3)); }) == PDK_EINVAL);
+    CHECK(thrown([&] { paddock::once bad(m, 0s); }) == PDK_EINVAL);
+    CHECK(thrown([&] { paddock::once bad(m, -1s); }) == PDK_EINVAL);
+    CHECK(thrown([&] { paddock::once bad(m, std::chrono::hours::max()); }) == PDK_EINVAL);
+    rw.guarded_delete("/cpp/periods.last-run");
+}
+
 /* A copy is what one moment had, and outlives the client. */
 static void statistics()
 {
@@ -424,6 +488,8 @@ int main(int argc, char **argv)
         {"an error says its reason once", an_error_says_it_once},
         {"data of ZooKeeper's are written under a lock, or an error is thrown", writes_under_guard},
         {"data are written under permits, too", writes_under_permits},
+        {"a job is done once for a KEY, and a run is a value", jobs_by_key},
+        {"a job is done once in a period", jobs_by_period},
         {"statistics are a value, which outlives the client", statistics},
     };
     hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";

@@ -47,6 +47,9 @@ static_assert(is_move_only<paddock::multi_mutex>);
 static_assert(is_move_only<paddock::semaphore>);
 static_assert(is_move_only<paddock::permit>);
 static_assert(is_move_only<paddock::leader>);
+static_assert(is_move_only<paddock::once>);
+static_assert(std::is_copy_constructible_v<paddock::run> && std::is_copy_assignable_v<paddock::run>);
+static_assert(!std::is_constructible_v<paddock::once, paddock::mutex &, std::chrono::steady_clock::time_point>);
 static_assert(!std::is_move_constructible_v<paddock::guard<paddock::mutex>>);
 
 /* Statistics are a value: a copy, and a text, may go anywhere. */
