@@ -1,5 +1,5 @@
 noinst_PROGRAMS += \
-	%D%/adopt %D%/async %D%/fenced_store %D%/leader %D%/loop %D%/mutex %D%/session_store
+	%D%/adopt %D%/async %D%/fenced_store %D%/leader %D%/loop %D%/mutex %D%/nightly %D%/session_store
 %C%_adopt_CPPFLAGS = $(library_cppflags)
 %C%_adopt_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)
 %C%_async_LDADD = libpaddock.la
@@ -10,6 +10,7 @@ EXTRA_DIST += %D%/contest
 %C%_leader_LDADD = libpaddock.la
 %C%_loop_LDADD = libpaddock.la
 %C%_mutex_LDADD = libpaddock.la
+%C%_nightly_LDADD = libpaddock.la
 %C%_session_store_CPPFLAGS = $(library_cppflags)
 %C%_session_store_LDADD = libpaddock.la $(ZOOKEEPER_LIBS)
 
@@ -18,4 +19,4 @@ examplesdir = $(docdir)/%D%
 dist_examples_DATA = \
 	%D%/adopt.c %D%/async.c %D%/fenced_store.c %D%/fenced_store.h %D%/fenced_store_demo.c \
 	%D%/leader.c %D%/loop.c %D%/mutex.c %D%/mutex.cc %D%/paddock-elect.service %D%/paddock-leader.service \
-	%D%/session_store.c
+	%D%/nightly.c %D%/session_store.c

@@ -166,6 +166,7 @@ fact "no link in what is installed to be read leads nowhere" links_lead_somewher
     fact "leader.c links with the shared library" build leader leader $(says --libs)
     fact "async.c links with the shared library" build async async $(says --libs)
     fact "loop.c links with the shared library" build loop loop $(says --libs)
+    fact "nightly.c links with the shared library" build nightly nightly $(says --libs)
     fact "adopt.c links with the shared library and with ZooKeeper's client" build adopt adopt $(says --libs) -lzookeeper_mt
     fact "session_store.c links with both, too" build session_store session_store $(says --libs) -lzookeeper_mt
     fact "mutex.c links statically" build mutex mutex-static -static $(says --static --libs)

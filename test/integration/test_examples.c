@@ -1,4 +1,4 @@
-/* The smaller examples: a lock on an adopted handle, in an event loop, many at once without waiting, and sessions. */
+/* Smaller examples: a lock on an adopted handle, in an event loop, many at once without waiting; sessions; a job. */
 #include "test/integration/example.h"
 #include "test/lib/check.h"
 #include "test/lib/zk.h"
@@ -189,6 +189,59 @@ static void sessions(void)
     zookeeper_close(zh);
 }
 
+/* --- nightly ----------------------------------------------------------------------------------------------------- */
+
+static void start_nightly(struct program *p, const char *key)
+{
+    program_start(p, ARGS(program_built("examples/nightly"), hosts, "/jobs/orders", key),
+                  PROGRAM_INPUT | PROGRAM_OUTPUT | PROGRAM_ERRORS | PROGRAM_GROUP);
+}
+
+static void end_nightly(struct program *p, int n_orders, const char *answer, int status)
+{
+    char words[32];
+    for (int i = 0; i < n_orders; i++)
+        program_say(p, "order %d", i);
+    program_close_input(p);
+    snprintf(words, sizeof words, ": %d orders", n_orders);
+    program_await(p, words);
+    if (answer != NULL)
+        program_await(p, answer);
+    CHECK_EQ(program_wait(p), status);
+}
+
+/* A failure, a success, and one that comes too late, of three machines at once; then a lock that is lost. */
+static void a_job(void)
+{
+    struct program first = {0}, second = {0}, third = {0};
+    zhandle_t *zh = pdk__zk_open(hosts, 10000);
+    pdk_client *c = client();
+    start_nightly(&first, "2026-11-30");
+    program_await(&first, "begun");
+    start_nightly(&second, "2026-11-30");
+    CHECK_WITHIN(LIMIT_MS, contenders(c, "/jobs/orders") == 2);
+    start_nightly(&third, "2026-11-30");
+    CHECK_WITHIN(LIMIT_MS, contenders(c, "/jobs/orders") == 3);
+    end_nightly(&first, 0, "recorded: a failure", 1);
+    program_await(&second, "begun");
+    end_nightly(&second, 2, "recorded: a success", 0);
+    program_await(&third, "already done by ");
+    CHECK_EQ(program_wait(&third), 0);
+    CHECK(!program_said(&third, "begun"));
+
+    start_nightly(&first, "2026-12-01");
+    program_await(&first, "begun");
+    delete_holder(zh, "/jobs/orders");
+    start_nightly(&second, "2026-12-01");
+    program_await(&second, "begun");
+    end_nightly(&second, 1, "recorded: a success", 0);
+    end_nightly(&first, 1, NULL, 1);
+    CHECK(program_complained(&first, "nightly: end a run of /jobs/orders: "));
+    CHECK(!program_said(&first, "recorded"));
+    CHECK_RC(pdk_client_free(c), PDK_OK);
+    zookeeper_close(zh);
+}
+
 int main(int argc, char **argv)
 {
     static const struct pdk__test tests[] = {
@@ -198,6 +251,9 @@ int main(int argc, char **argv)
         {"async: twenty locks are held and released, while one more is another's", asynchronous},
         {"session_store: the write of a request that lost its lock is refused, and after a writer without one",
          sessions},
+        {"nightly: a failure is followed by another run, a success by none, and a run whose lock was lost does not "
+         "count",
+         a_job},
         {0}};
     return pdk__test_main(
         argc, argv,
