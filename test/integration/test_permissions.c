@@ -349,6 +349,35 @@ static void carries_acl(void)
     fixture_end(c, m);
 }
 
+/* A stranger can neither write the record of a job, nor delete it, nor be the first to make one; nor read it. */
+static void keeps_the_record(void)
+{
+    char path[100], record[120], other[120];
+    const char *parent = fixture_path();
+    pdk_client *c = tims_client("tim:secret"), *nobody = fixture_client(NULL);
+    snprintf(path, sizeof path, "%s/job", parent);
+    snprintf(record, sizeof record, "%s.last-run", path);
+    snprintf(other, sizeof other, "%s/other.last-run", parent);
+    pdk_mutex *m = fixture_mutex(c, path);
+    pdk_once *o;
+    pdk_runs *runs;
+    CHECK_RC(pdk_once_new(&o, m, "k", 0), 0);
+    CHECK_RC(pdk_mutex_lock(m), 0);
+    CHECK_RC(pdk_once_begin(o, NULL, LONG_MS), 0);
+    zhandle_t *zh = stranger(NULL);
+    CHECK_EQ(zoo_set(zh, record, "", 0, -1), ZNOAUTH);
+    CHECK_EQ(zoo_delete(zh, record, -1), ZNOAUTH);
+    CHECK_EQ(zoo_create(zh, other, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, NULL, 0), ZNOAUTH);
+    zookeeper_close(zh);
+    CHECK_RC(pdk_runs_read(nobody, path, LONG_MS, &runs), PDK_EACCES);
+    CHECK_RC(pdk_once_end(o, 0, LONG_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(m), 0);
+    CHECK_RC(pdk_once_ask(o, LONG_MS), PDK_EDONE);
+    CHECK_RC(pdk_once_free(o), 0);
+    CHECK_RC(pdk_client_free(nobody), 0);
+    fixture_end(c, m);
+}
+
 static void keeps_strangers_out(void)
 {
     const char *path = fixture_path();
@@ -414,6 +443,7 @@ int main(int argc, char **argv)
          loss_without_delete},
         {"a waiting node one may not delete: the refusal says so", waiter_without_delete},
         {"the nodes carry the client's ACL, and peers with its credentials can wait", carries_acl},
+        {"the record of a job carries the client's ACL, and no stranger writes, deletes or makes it", keeps_the_record},
         {"strangers and wrong passwords are kept out, and disturb nobody", keeps_strangers_out},
         {"credentials are sent again on a new connection", authenticates_again},
         {"an unknown scheme ends the client", unknown_scheme},
