@@ -59,6 +59,16 @@ static struct pdk__acquisition *find_asked(struct pdk__lockable *k)
     return found;
 }
 
+uint64_t pdk__lockable_turn(const struct pdk__lockable *k, int64_t token)
+{
+    PDK__LIST_EACH (link, &k->cohort->acquisitions) {
+        const struct pdk__hold *hold = &pdk__acquisition_at(link)->hold;
+        if (hold->stage == PDK__HOLD_GRANTED && hold->token == token)
+            return hold->turn;
+    }
+    return 0;
+}
+
 struct pdk__hold *pdk__lockable_asked(struct pdk__object *o)
 {
     struct pdk__acquisition *op = find_asked(PDK__MEMBER(o, struct pdk__lockable, lock.object));

@@ -66,6 +66,9 @@ struct pdk__acquisition *pdk__acquisition_at(struct pdk__list *link);
     PDK__LIST_EACH (op##_link, &(k)->cohort->acquisitions)                                                             \
         for (struct pdk__acquisition *op = pdk__acquisition_at(op##_link); op != NULL && op->lockable == (k); op = NULL)
 
+/* The turn of the grant with TOKEN, through whichever object of K's cohort; 0: there is none. */
+uint64_t pdk__lockable_turn(const struct pdk__lockable *k, int64_t token);
+
 /* A number of the calling thread's own, never used by another. */
 uint64_t pdk__lockable_thread(void);
 

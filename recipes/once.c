@@ -44,6 +44,7 @@ struct pdk_once {
     /* the run */
     struct pdk__guards guards;
     struct pdk__run run; /* token 0: none has begun */
+    uint64_t turn;       /* of its owner, where several follow each other under one node */
     bool began;
     bool unsure;             /* a write of it may have happened */
     int32_t written_version; /* that the record has by our last write */
@@ -330,7 +331,8 @@ static void judge_age(struct pdk_once *o)
 static bool is_ours(const struct pdk_once *o)
 {
     const struct pdk__run *last = &o->runs->record.last;
-    return o->unsure && o->there && o->version == o->written_version && last->token == o->token && last->status < 0;
+    return o->unsure && o->there && o->version == o->written_version && last->token == o->token && last->status < 0 &&
+           strcmp(last->key, o->key) == 0;
 }
 
 static void judge(struct pdk_once *o)
@@ -372,13 +374,14 @@ static int prepare(struct pdk_once *o, struct pdk__hold *hold)
 {
     if (hold != NULL && (pdk__rule_shares(hold->wish->rule) || hold->wish->rule->admits > 1))
         return PDK_ENOTSUP;
-    if (hold != NULL && o->token != hold->token)
+    if (hold != NULL && (o->token != hold->token || o->turn != hold->turn))
         o->unsure = false;
     pdk__guards_clear(&o->guards);
     int rc = pdk__guards_init(&o->guards, hold);
     if (rc != 0)
         return rc;
     o->token = hold->token;
+    o->turn = hold->turn;
     int64_t passed_ms = pdk__now_ms() - hold->began_ms;
     o->passed_ms = passed_ms > 0 ? passed_ms : 1;
     o->age_ms = -1;
@@ -473,10 +476,22 @@ static void end_read(struct pdk_once *o, const struct pdk__exchange *x)
     write_end(o);
 }
 
+/* Has the grant passed to another owner, under the same node? */
+static bool passed_on(const struct pdk_once *o)
+{
+    const struct pdk__object *object = object_of(o);
+    if (object->kind->asked != pdk__lockable_asked)
+        return false;
+    uint64_t turn = pdk__lockable_turn(PDK__MEMBER(object, struct pdk__lockable, lock.object), o->run.token);
+    return turn != 0 && turn != o->turn;
+}
+
 static int start_end(struct pdk_once *o)
 {
     if (!o->began)
         return PDK_EPERM;
+    if (passed_on(o))
+        return PDK_ELOST;
     o->call = CALL_END;
     if (o->unsure)
         read_record(o, end_read);

@@ -139,6 +139,34 @@ static void lost_lock_is_no_success(void)
     finish();
 }
 
+/* A thread has unlocked, and the next owner has its node: the run of the first is over. */
+static void lock_that_was_handed_on(void)
+{
+    pdk_lock_options *options = pdk_lock_options_new();
+    pdk_mutex *kept;
+    pdk_once *o, *next;
+    begin("k", 0);
+    CHECK_RC(pdk_lock_options_set_keep(options, 8, HOUR_MS), 0);
+    CHECK_RC(pdk_mutex_new(&kept, a.client, fixture.path, options), 0);
+    pdk_lock_options_free(options);
+    CHECK_RC(pdk_once_new(&o, kept, "k", 0), 0);
+    CHECK_RC(pdk_once_new(&next, kept, "k", 0), 0);
+    CHECK_RC(pdk_mutex_lock(kept), 0);
+    CHECK_RC(pdk_once_begin(o, NULL, LONG_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(kept), 0);
+    CHECK_RC(pdk_mutex_lock(kept), 0);
+    CHECK_RC(pdk_once_end(o, 0, LONG_MS), PDK_ELOST);
+    CHECK_RC(pdk_once_begin(next, NULL, LONG_MS), 0);
+    CHECK_RC(pdk_once_end(o, 0, LONG_MS), PDK_ELOST);
+    CHECK_RC(pdk_once_end(next, 0, LONG_MS), 0);
+    CHECK_RC(pdk_mutex_unlock(kept), 0);
+    CHECK_RC(pdk_once_free(o), 0);
+    CHECK_RC(pdk_once_free(next), 0);
+    pdk_client_close(a.client);
+    CHECK_RC(pdk_lock_free(kept), 0);
+    finish();
+}
+
 static void any_run_counts(void)
 {
     begin("k", 0);
@@ -447,6 +475,7 @@ int main(int argc, char **argv)
         {"a hundred KEYs are remembered", many_keys},
         {"a run that fails is followed by another", failure_is_no_success},
         {"a run whose lock was lost is not recorded, and is followed by another", lost_lock_is_no_success},
+        {"a run whose lock was handed on is over", lock_that_was_handed_on},
         {"where any run counts, so does one without an end", any_run_counts},
         {"a job with a period runs once in it", once_in_a_period},
         {"it is due again when the period has passed by the servers' time", due_again_after_it},
