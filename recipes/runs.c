@@ -75,6 +75,13 @@ struct reading {
     const char *why;
 };
 
+/* A token is the number of an earlier write than the record's own. */
+static const char *judge(const struct pdk__runs *record, int64_t written)
+{
+    bool forged = record->last.token > written || record->done.token > written;
+    return forged ? "it has a token larger than the number of its own write" : NULL;
+}
+
 static int read_attempt(void *arg, int64_t deadline_ms)
 {
     struct reading *r = arg;
@@ -88,6 +95,8 @@ static int read_attempt(void *arg, int64_t deadline_ms)
         rc = pdk__error_of(x->zrc);
     if (rc == 0)
         r->why = pdk__runs_parse(&r->runs->record, x->data, x->size, x->stat.mtime);
+    if (rc == 0 && r->why == NULL)
+        r->why = judge(&r->runs->record, x->stat.mzxid);
     pdk__exchange_unref(x);
     return r->why != NULL ? PDK_ERECORD : rc == PDK_EUNKNOWN ? PDK_EDISCONNECTED : rc;
 }

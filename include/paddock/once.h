@@ -51,7 +51,8 @@ typedef enum pdk_run_property {
 } pdk_run_property;
 
 /* Read the record beside PATH. *RUNS is the caller's, to be given to pdk_runs_free(). Errors as of pdk_contenders();
- * PDK_ENOENT: there is no record. PDK_ERECORD: none that can be read; pdk_client_last_error() tells why. */
+ * PDK_ENOENT: there is no record. PDK_ERECORD: none that can be read, or one with a token larger than the number of its
+ * own write; pdk_client_last_error() tells which. */
 int pdk_runs_read(pdk_client *c, const char *path, int64_t timeout_ms, pdk_runs **runs);
 void pdk_runs_free(pdk_runs *runs);
 
