@@ -50,6 +50,7 @@ paddock_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/run/page.c %D%/run/page.h \
 	%D%/run/listen.c %D%/run/listen.h \
+	%D%/look/last_run.c %D%/look/last_run.h \
 	%D%/look/listing.c %D%/look/listing.h \
 	%D%/look/listing_json.c \
 	%D%/run/lock.c %D%/run/lock.h \
@@ -73,6 +74,7 @@ paddock_SOURCES = \
 	%D%/run/runner.c %D%/run/runner.h \
 	%D%/screen.c %D%/screen.h \
 	%D%/security.c %D%/security.h \
+	%D%/look/run_diagnosis.c %D%/look/run_diagnosis.h \
 	%D%/look/semaphore.c %D%/look/semaphore.h \
 	%D%/server.c \
 	%D%/run/session_process.c \

@@ -4,9 +4,11 @@
 #include "cli/look/counter.h"
 #include "cli/look/diagnosis.h"
 #include "cli/look/findings.h"
+#include "cli/look/last_run.h"
 #include "cli/look/listing.h"
 #include "cli/look/look.h"
 #include "cli/look/quota.h"
+#include "cli/look/run_diagnosis.h"
 #include "cli/message.h"
 #include "cli/number.h"
 #include "cli/options.h"
@@ -22,11 +24,19 @@ static const char usage[] = "Usage: paddock doctor [OPTION]... PATH...\n"
                             "Tell what is wrong with the locks PATH, and what to do about it.\n";
 
 static const char notes[] = "A finding has one of the codes foreign, junk, tie, persistent, unreadable,\n"
-                            "acl, mixed, counter, orphan, deadlock, quota. Of a semaphore, its locks and\n"
-                            "leases are looked at. It tries no write: that the servers refuse one, by a quota\n"
-                            "that it does not see or for want of containers, it cannot tell.\n"
+                            "acl, mixed, counter, orphan, deadlock, quota; of a job that runs once, record,\n"
+                            "overdue, period, unfinished. Of a semaphore, its locks and leases are looked at.\n"
+                            "It tries no write: that the servers refuse one, by a quota that it does not see\n"
+                            "or for want of containers, it cannot tell.\n"
                             "Exit: 0 nothing is wrong, or there is no such path; 1 something is wrong;\n"
                             "64 usage, 69 no ensemble, 70 internal, 77 not permitted. See paddock(1).\n";
+
+/* The path that is looked at. */
+struct subject {
+    const char *path;
+    pdk_contender_list *list;
+    struct pdk__cli_last_run last_run;
+};
 
 struct doctor {
     struct pdk__cli_options options; /* first */
@@ -198,23 +208,30 @@ static void print_verdict(const struct doctor *d, const char *path, bool exists)
         puts("  nothing is wrong, as far as a look tells: no write was tried");
 }
 
-static void print_report(const struct doctor *d, const pdk_contender_list *list, const char *path,
-                         const json_t *findings)
+static const char *site_in_words(const struct subject *s, bool exists)
+{
+    if (exists)
+        return recipe_in_words(pdk__cli_diagnosis_recipe(s->list));
+    if (pdk__cli_run_exists(&s->last_run, PDK_RUN_LAST))
+        return "there is no such path now, so no contender: the path of a job between its runs";
+    return "there is no such path, so no contender; is it the one that was meant?";
+}
+
+static void print_report(const struct doctor *d, const struct subject *s, const json_t *findings)
 {
     char clean[OWNER];
-    size_t n = contenders_of(list);
-    bool exists = pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0;
-    pdk__cli_printable(clean, sizeof clean, 300, path);
-    printf("%s: %s\n", clean,
-           exists ? recipe_in_words(pdk__cli_diagnosis_recipe(list))
-                  : "there is no such path, so no contender; is it the one that was meant?");
+    size_t n = contenders_of(s->list);
+    bool exists = pdk_contender_list_number(s->list, PDK_LIST_SINCE_MS) > 0;
+    pdk__cli_printable(clean, sizeof clean, 300, s->path);
+    printf("%s: %s\n", clean, site_in_words(s, exists));
     for (size_t i = 0; i < n && i < SHOWN; i++)
-        print_contender(list, i);
+        print_contender(s->list, i);
     if (n > SHOWN)
         printf("  and %zu more; 'paddock ls' shows them\n", n - SHOWN);
+    pdk__cli_last_run_print(stdout, &s->last_run, s->list, "  ");
     pdk__cli_findings_print(findings);
     if (json_array_size(findings) == 0)
-        print_verdict(d, path, exists);
+        print_verdict(d, s->path, exists);
 }
 
 /* --- for programs ------------------------------------------------------------------------------------------------ */
@@ -232,11 +249,12 @@ static json_t *contender_object(const pdk_contender_list *list, size_t i)
     return object;
 }
 
-static json_t *report_object(const pdk_contender_list *list, const char *path, json_t *findings)
+static json_t *report_object(const struct subject *s, json_t *findings)
 {
+    const pdk_contender_list *list = s->list;
     json_t *report = json_object(), *contenders = json_array();
     struct pdk__cli_counter counter = pdk__cli_counter(list);
-    pdk__cli_json_text(report, "path", path);
+    pdk__cli_json_text(report, "path", s->path);
     json_object_set_new(report, "exists", json_boolean(pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0));
     pdk__cli_json_text(report, "recipe", pdk__cli_diagnosis_recipe(list));
     json_object_set_new(report, "counter", pdk__cli_counter_object(&counter));
@@ -245,6 +263,7 @@ static json_t *report_object(const pdk_contender_list *list, const char *path, j
     for (size_t i = 0; i < n && i < LISTED; i++)
         json_array_append_new(contenders, contender_object(list, i));
     json_object_set_new(report, "contenders", contenders);
+    pdk__cli_last_run_report(&s->last_run, list, report);
     json_object_set(report, "findings", findings);
     return report;
 }
@@ -281,33 +300,44 @@ static int look_at_waits(struct doctor *d, pdk_client *c, const pdk_contender_li
     return rc == PDK_EACCES ? 0 : rc;
 }
 
-static int examine(struct doctor *d, pdk_client *c, const pdk_contender_list *list, const char *path)
+static int examine(struct doctor *d, pdk_client *c, const struct subject *s)
 {
-    int rc = look_at_waits(d, c, list);
-    json_t *findings = pdk__cli_diagnose(list);
+    int rc = look_at_waits(d, c, s->list);
+    json_t *findings = pdk__cli_diagnose(s->list);
     if (rc == 0)
-        rc = pdk__cli_quota_diagnose(findings, c, path, d->options.connect_ms);
-    find_deadlocks(&d->all.census, path, findings);
+        rc = pdk__cli_quota_diagnose(findings, c, s->path, d->options.connect_ms);
+    pdk__cli_runs_diagnose(findings, &s->last_run, s->list, s->path);
+    find_deadlocks(&d->all.census, s->path, findings);
     d->n_findings += json_array_size(findings);
     if (d->json)
-        json_array_append_new(d->reports, report_object(list, path, findings));
+        json_array_append_new(d->reports, report_object(s, findings));
     else
-        print_report(d, list, path, findings);
+        print_report(d, s, findings);
     json_decref(findings);
     return rc;
 }
 
+static int read_subject(const struct doctor *d, pdk_client *c, struct subject *s)
+{
+    int64_t timeout_ms = d->options.connect_ms;
+    int rc = pdk__cli_last_run_read(&s->last_run, c, s->path, timeout_ms);
+    if (rc == 0)
+        rc = pdk_contenders(c, s->path, PDK_CONTENDERS_ALL, timeout_ms, &s->list);
+    return rc == 0 ? pdk__cli_last_run_confirm(&s->last_run, c, s->path, timeout_ms, s->list) : rc;
+}
+
 static int look(struct doctor *d, pdk_client *c, const char *path, bool *semaphore)
 {
-    pdk_contender_list *list = NULL;
-    int rc = pdk_contenders(c, path, PDK_CONTENDERS_ALL, d->options.connect_ms, &list);
+    struct subject s = {.path = path};
+    int rc = read_subject(d, c, &s);
     if (rc == 0) {
-        *semaphore = pdk__cli_has_leases(list);
-        rc = examine(d, c, list, path);
+        *semaphore = pdk__cli_has_leases(s.list);
+        rc = examine(d, c, &s);
     } else {
         pdk__cli_json_append(d->refused, path);
     }
-    pdk_contender_list_free(list);
+    pdk_contender_list_free(s.list);
+    pdk__cli_last_run_free(&s.last_run);
     return rc;
 }
 

@@ -16,6 +16,10 @@
 #define ORPHAN "orphan"
 #define DEADLOCK "deadlock"
 #define QUOTA "quota"
+#define RECORD "record"
+#define OVERDUE "overdue"
+#define PERIOD "period"
+#define UNFINISHED "unfinished"
 
 /* Add a finding to the array ALL, with ADVICE. Returns it, borrowed. */
 json_t *pdk__cli_finding(json_t *all, const char *code, const char *advice, const char *format, ...)

@@ -5,6 +5,7 @@
 #include "cli/connect.h"
 #include "cli/json.h"
 #include "cli/look/counter.h"
+#include "cli/look/last_run.h"
 #include "cli/look/overview.h"
 #include "cli/look/semaphore.h"
 #include "cli/look/watch.h"
@@ -31,6 +32,7 @@ struct ls {
     bool json;
     bool watch;
     bool recursive;
+    struct pdk__cli_last_run last_run; /* of the path, but for -r */
 };
 
 #define AT(member) .at = offsetof(struct ls, member)
@@ -84,6 +86,12 @@ static void note_counter(const struct ls *l, const pdk_contender_list *list)
         pdk__cli_message("%s: %s: see 'paddock doctor'", l->options.path, text);
 }
 
+static void note_record(const struct ls *l)
+{
+    if (l->last_run.rc != 0)
+        pdk__cli_message("%s: its last run is not known: %s: see 'paddock doctor'", l->options.path, l->last_run.why);
+}
+
 /* After the table. */
 static void note(const struct ls *l, const pdk_contender_list *list)
 {
@@ -92,6 +100,7 @@ static void note(const struct ls *l, const pdk_contender_list *list)
         return;
     note_conflicts(l, list);
     note_counter(l, list);
+    note_record(l);
 }
 
 /* --- a path whose children say all ------------------------------------------------------------------------------- */
@@ -99,13 +108,17 @@ static void note(const struct ls *l, const pdk_contender_list *list)
 static int show_list(const struct ls *l, const pdk_contender_list *list)
 {
     bool exists = pdk_contender_list_number(list, PDK_LIST_SINCE_MS) > 0;
-    if (l->json)
-        return pdk__cli_json_print(pdk__cli_listing_report(list, l->options.path));
+    if (l->json) {
+        json_t *report = pdk__cli_listing_report(list, l->options.path);
+        pdk__cli_last_run_report(&l->last_run, list, report);
+        return pdk__cli_json_print(report);
+    }
     if (!exists && !l->options.quiet)
         pdk__cli_message("%s: there is no such path, so nobody holds it, nobody waits", l->options.path);
     else if (pdk_contender_list_size(list) == 0 && !l->options.quiet)
         pdk__cli_message("%s: nobody holds it, nobody waits", l->options.path);
     pdk__cli_listing_table(stdout, list, pdk_contender_list_size(list));
+    pdk__cli_last_run_print(stdout, &l->last_run, list, "");
     note(l, list);
     return 0;
 }
@@ -174,8 +187,11 @@ static int look_below(struct ls *l, pdk_client *c, const pdk_contender_list *lis
 {
     char *roots[] = {l->options.words[0], NULL};
     struct pdk__cli_overview overview = {0};
-    struct pdk__cli_tree tree = {
-        .depth = PDK__CLI_DEPTH, .max_paths = PDK__CLI_PATHS, .timeout_ms = l->options.connect_ms, .parts = true};
+    struct pdk__cli_tree tree = {.depth = PDK__CLI_DEPTH,
+                                 .max_paths = PDK__CLI_PATHS,
+                                 .timeout_ms = l->options.connect_ms,
+                                 .parts = true,
+                                 .runs = true};
     int rc = pdk__cli_tree_walk(c, &tree, roots, &l->options.path);
     if (rc == 0)
         rc = pdk__cli_overview_take(&overview, &tree, NULL, 0) ? 0 : PDK_ENOMEM;
@@ -209,7 +225,11 @@ static int look(struct ls *l, pdk_client *c, int *status)
     pdk_contender_list *list = NULL;
     if (l->recursive)
         return look_below(l, c, NULL, status);
-    int rc = pdk_contenders(c, l->options.path, PDK_CONTENDERS_ALL, l->options.connect_ms, &list);
+    int rc = pdk__cli_last_run_read(&l->last_run, c, l->options.path, l->options.connect_ms);
+    if (rc == 0)
+        rc = pdk_contenders(c, l->options.path, PDK_CONTENDERS_ALL, l->options.connect_ms, &list);
+    if (rc == 0)
+        rc = pdk__cli_last_run_confirm(&l->last_run, c, l->options.path, l->options.connect_ms, list);
     if (rc == 0)
         rc = show(l, c, list, status);
     pdk_contender_list_free(list);
@@ -228,6 +248,7 @@ static int run(struct pdk__cli_options *o)
         rc = look(l, c, &status);
     if (rc != 0)
         status = pdk__cli_report_failure(&l->options, c, rc);
+    pdk__cli_last_run_free(&l->last_run);
     pdk_client_free(c);
     return status;
 }

@@ -87,11 +87,15 @@ static struct pdk__cli_lock_row row_of(const struct pdk__cli_tree *tree, size_t 
     return row;
 }
 
+static bool is_idle(const struct pdk__cli_lock_row *row) { return row->n_hold + row->n_wait == 0; }
+
 static int compare(const void *a, const void *b)
 {
     const struct pdk__cli_lock_row *x = a, *y = b;
     if (x->n_wait != y->n_wait)
         return x->n_wait < y->n_wait ? 1 : -1;
+    if (is_idle(x) != is_idle(y))
+        return is_idle(x) ? 1 : -1;
     return strcmp(x->path, y->path);
 }
 
@@ -104,7 +108,8 @@ bool pdk__cli_overview_take(struct pdk__cli_overview *overview, const struct pdk
     for (size_t i = 0; i < tree->n; i++) {
         struct pdk__cli_lock_row row = row_of(tree, i);
         bool told = is_semaphore(&row) && !are_permits(row.place); /* by the row of the permits */
-        if (told || row.n_hold + row.n_wait == 0)
+        bool ran = pdk__cli_run_exists(&row.place->last_run, PDK_RUN_LAST);
+        if (told || (is_idle(&row) && !ran))
             continue;
         row.rate = rate(row.place, before, ms);
         overview->rows[overview->n++] = row;
@@ -119,7 +124,12 @@ void pdk__cli_overview_free(struct pdk__cli_overview *overview) { free(overview-
 
 /* --- for people -------------------------------------------------------------------------------------------------- */
 
-enum { CELL = 512, PATH_MAX_WIDTH = 50, OWNER_WIDTH = 32, NUMBERS_WIDTH = 29 };
+enum { CELL = 512, PATH_MAX_WIDTH = 50, OWNER_WIDTH = 32, NUMBERS_WIDTH = 29, RUN_WIDTH = 19, RUN_COLUMNS = 79 };
+
+/* Of the columns whose widths differ; that of the last run is 0 where no path has a record. */
+struct widths {
+    int path, run, owner;
+};
 
 /* TEXT in WIDTH columns, and a space. */
 static void put(FILE *out, const char *text, int width)
@@ -137,21 +147,30 @@ static void put_owner(FILE *out, const pdk_contender_list *list, size_t i, int w
     put(out, text, width);
 }
 
-static void put_row(FILE *out, const struct pdk__cli_lock_row *row, int path, int owner)
+static void put_run(FILE *out, const struct pdk__cli_lock_row *row, int width)
+{
+    char text[80];
+    pdk__cli_last_run_short(&row->place->last_run, row->place->list, text, sizeof text);
+    if (width > 0)
+        put(out, text, width);
+}
+
+static void put_row(FILE *out, const struct pdk__cli_lock_row *row, const struct widths *widths)
 {
     char text[64], age[32] = "-";
     bool held = row->holder != PDK__CLI_NO_ROW;
     const pdk_contender_list *list = held ? row->place->list : row->queue;
     size_t first = held ? row->holder : row->waiter;
-    if (pdk_contender_number(list, first, PDK_CONTENDER_SINCE_MS) > 0)
+    if (first != PDK__CLI_NO_ROW && pdk_contender_number(list, first, PDK_CONTENDER_SINCE_MS) > 0)
         pdk__cli_duration(pdk__cli_listing_age_ms(list, first), age);
-    put(out, row->path, path);
+    put(out, row->path, widths->path);
     snprintf(text, sizeof text, "%5zu %5zu %7s", row->n_hold, row->n_wait, age);
     put(out, text, 19);
     snprintf(text, sizeof text, "%8.1f", row->rate);
     put(out, row->rate >= 0 ? text : "       -", 8);
-    put_owner(out, row->place->list, row->holder, owner);
-    put_owner(out, row->queue, row->waiter, owner);
+    put_run(out, row, widths->run);
+    put_owner(out, row->place->list, row->holder, widths->owner);
+    put_owner(out, row->queue, row->waiter, widths->owner);
     putc('\n', out);
 }
 
@@ -166,13 +185,44 @@ static int widest_path(const struct pdk__cli_overview *overview)
     return widest;
 }
 
-/* The owners share the room that the path and the numbers leave. */
+static bool has_record(const struct pdk__cli_overview *overview)
+{
+    for (size_t i = 0; i < overview->n; i++) {
+        const struct pdk__cli_last_run *run = &overview->rows[i].place->last_run;
+        if (pdk__cli_run_exists(run, PDK_RUN_LAST) || run->rc != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The owners share the room that the path, the numbers and the last run leave. */
+static struct widths widths_of(const struct pdk__cli_overview *overview, int columns)
+{
+    struct widths w = {.path = widest_path(overview)};
+    bool run = columns >= RUN_COLUMNS && has_record(overview);
+    int share = columns / (run ? 4 : 3), most = share > 4 ? share : 4;
+    w.path = w.path < most ? w.path : most;
+    w.run = run ? RUN_WIDTH : 0;
+    w.owner = (columns - w.path - NUMBERS_WIDTH - (run ? RUN_WIDTH + 1 : 0) - 4) / 2;
+    w.owner = w.owner > OWNER_WIDTH ? OWNER_WIDTH : w.owner < 4 ? 4 : w.owner;
+    return w;
+}
+
+static void put_heading(FILE *out, const struct widths *widths)
+{
+    put(out, "PATH", widths->path);
+    put(out, " HOLD  WAIT     AGE", 19);
+    put(out, "GRANTS/S", 8);
+    if (widths->run > 0)
+        put(out, "LAST RUN", widths->run);
+    put(out, "HOLDER", widths->owner);
+    put(out, "NEXT", widths->owner);
+    putc('\n', out);
+}
+
 void pdk__cli_overview_print(FILE *out, const struct pdk__cli_overview *overview, size_t lines, int columns)
 {
-    int path = widest_path(overview), most = columns / 3 > 4 ? columns / 3 : 4;
-    path = path < most ? path : most;
-    int owner = (columns - path - NUMBERS_WIDTH - 4) / 2;
-    owner = owner > OWNER_WIDTH ? OWNER_WIDTH : owner < 4 ? 4 : owner;
+    struct widths widths = widths_of(overview, columns);
     fprintf(out, "lock paths: %zu; contenders that hold: %zu, that wait: %zu%s", overview->n, overview->n_hold,
             overview->n_wait, overview->tree->truncated ? "; there is more" : "");
     if (overview->tree->n_refused > 0)
@@ -180,14 +230,9 @@ void pdk__cli_overview_print(FILE *out, const struct pdk__cli_overview *overview
     putc('\n', out);
     if (overview->n == 0 || lines < 3)
         return;
-    put(out, "PATH", path);
-    put(out, " HOLD  WAIT     AGE", 19);
-    put(out, "GRANTS/S", 8);
-    put(out, "HOLDER", owner);
-    put(out, "NEXT", owner);
-    putc('\n', out);
+    put_heading(out, &widths);
     for (size_t i = 0; i < overview->n && i + 2 < lines; i++)
-        put_row(out, &overview->rows[i], path, owner);
+        put_row(out, &overview->rows[i], &widths);
 }
 
 /* --- for programs ------------------------------------------------------------------------------------------------ */
@@ -204,6 +249,7 @@ static json_t *report(const struct pdk__cli_lock_row *row)
 static json_t *row_object(const struct pdk__cli_lock_row *row)
 {
     json_t *object = report(row);
+    pdk__cli_last_run_report(&row->place->last_run, row->place->list, object);
     json_object_set_new(object, "holders", json_integer((json_int_t)row->n_hold));
     json_object_set_new(object, "waiters", json_integer((json_int_t)row->n_wait));
     json_object_set_new(object, "created", json_integer(pdk_contender_list_number(row->place->list, PDK_LIST_CREATED)));

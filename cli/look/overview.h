@@ -24,7 +24,7 @@ struct pdk__cli_lock_row {
 
 struct pdk__cli_overview {
     const struct pdk__cli_tree *tree;
-    struct pdk__cli_lock_row *rows; /* those with the most waiters first */
+    struct pdk__cli_lock_row *rows; /* those with the most waiters first; those of jobs that do not run now, last */
     size_t n, n_hold, n_wait;
 };
 

@@ -166,7 +166,8 @@ static int look(struct top *t, int *status)
     char *everything[] = {root, NULL};
     char *const *roots = t->options.words[0] != NULL ? t->options.words : everything;
     int64_t now_ms = pdk__cli_now_ms(), wait_ms = t->options.connect_ms;
-    struct pdk__cli_tree tree = {.depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms, .parts = true};
+    struct pdk__cli_tree tree = {
+        .depth = t->depth, .max_paths = t->max_paths, .timeout_ms = wait_ms, .parts = true, .runs = true};
     if (!t->once && wait_ms > LOOK_MS)
         tree.timeout_ms = LOOK_MS;
     int rc = pdk__cli_tree_walk(t->client, &tree, roots, &t->options.path);

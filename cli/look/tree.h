@@ -2,6 +2,8 @@
 #ifndef PDK_CLI_TREE_H
 #define PDK_CLI_TREE_H
 
+#include "cli/look/last_run.h"
+
 #include <paddock/contenders.h>
 #include <stdbool.h>
 
@@ -9,6 +11,7 @@ struct pdk__cli_place {
     char *path;
     pdk_contender_list *list;
     char *semaphore; /* the path of which it is "locks" or "leases"; NULL: of none */
+    struct pdk__cli_last_run last_run;
 };
 
 struct pdk__cli_tree {
@@ -16,6 +19,7 @@ struct pdk__cli_tree {
     int max_paths; /* how many paths are looked at */
     int64_t timeout_ms;
     bool parts; /* those of a semaphore are places together, also one without a contender */
+    bool runs;  /* read the records of jobs: a path with a run is a place, also one without a contender */
 
     struct pdk__cli_place *places;
     size_t n, n_contenders;

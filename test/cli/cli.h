@@ -114,6 +114,12 @@ void cli_make(const char *path, const char *name, const char *data);
 void cli_make_ephemeral(const char *path, const char *name, const char *data);
 void cli_make_unreadable(const char *path, const char *name, const char *data);
 
+/* A run of a job as its record has it, of HOST, process 7, labelled "nightly": it began AGO_MS ago. MORE members may
+ * follow, as ",\"status\":0". The last four are kept. And the record beside PATH, of its last run and of the last one
+ * that counts, NULL for none; an older record is deleted. */
+const char *cli_run_of(const char *host, int64_t ago_ms, int64_t token, const char *more);
+void cli_record(const char *path, const char *last, const char *done);
+
 /* Create PATH as Curator's SharedCount, or change its number. */
 void cli_make_count(const char *path, unsigned char number);
 

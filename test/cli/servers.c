@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { STOP_MS = 10000, OBSERVER_MS = 120000 };
 
@@ -187,6 +188,29 @@ void cli_make_ephemeral(const char *path, const char *name, const char *data)
     zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
     snprintf(node, sizeof node, "%s/%s", path, name);
     CHECK_EQ(zoo_create(zh, node, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0), ZOK);
+}
+
+const char *cli_run_of(const char *host, int64_t ago_ms, int64_t token, const char *more)
+{
+    static char texts[4][512];
+    static unsigned n;
+    char *text = texts[n++ % 4];
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(text, sizeof *texts,
+             "{\"host\":\"%s\",\"pid\":7,\"label\":\"nightly\",\"token\":%lld,\"begun_ms\":%lld%s}", host,
+             (long long)token, (long long)now.tv_sec * 1000 - (long long)ago_ms, more);
+    return text;
+}
+
+void cli_record(const char *path, const char *last, const char *done)
+{
+    char record[256], data[1200];
+    snprintf(record, sizeof record, "%s.last-run", path);
+    snprintf(data, sizeof data, "{\"paddock\":1%s%s%s%s}", last != NULL ? ",\"last\":" : "", last != NULL ? last : "",
+             done != NULL ? ",\"done\":" : "", done != NULL ? done : "");
+    zoo_delete(zh, record, -1);
+    CHECK_EQ(zoo_create(zh, record, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0), ZOK);
 }
 
 void cli_make_unreadable(const char *path, const char *name, const char *data)

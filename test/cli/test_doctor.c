@@ -266,6 +266,151 @@ static void counter_near_its_end(void)
     examine(path, 0);
 }
 
+/* --- the runs of a job ------------------------------------------------------------------------------------------- */
+
+enum { MINUTE_MS = 60000, HOUR_MS = 3600000 };
+
+#define HOURLY ",\"period_ms\":3600000"
+#define KEYED ",\"key\":\"k\""
+#define SUCCESS ",\"status\":0"
+
+/* The only finding has CODE, and its text has SAYS. */
+static void found_run(const char *code, const char *says)
+{
+    found(0, code, 0);
+    if (strstr(text(finding(0, 0), "text"), says) == NULL)
+        CHECK_STR(text(finding(0, 0), "text"), says);
+}
+
+static void runs_that_are_well(void)
+{
+    fresh("well");
+    const char *run = cli_run_of("db7", 30 * MINUTE_MS, 1, HOURLY SUCCESS);
+    cli_record(path, run, run);
+    examine(path, 0);
+    CHECK_STR(text(json_object_get(report(0), "last_run"), "host"), "db7");
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 0);
+    CHECK(strstr(c.out, "\n  last run: 30m0") != NULL && strstr(c.out, "the path of a job between its runs") != NULL);
+    run = cli_run_of("db7", 30 * HOUR_MS, 1, KEYED SUCCESS);
+    cli_record(path, run, run);
+    examine(path, 0);
+    cli_record(path, cli_run_of("db7", 30 * MINUTE_MS, 1, KEYED ",\"status\":1"), run); /* a failure is no fault here */
+    examine(path, 0);
+}
+
+static void record_that_cannot_be_read(void)
+{
+    fresh("garbled");
+    snprintf(part, sizeof part, "%s.last-run", path);
+    cli_make("", part + 1, "\033[31m");
+    examine(path, 1);
+    found(0, "record", 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "it is no record of runs") != NULL);
+    CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), part);
+    fresh("private-record");
+    snprintf(part, sizeof part, "%s.last-run", path);
+    cli_make_private(part);
+    examine(path, 1);
+    found(0, "unreadable", 1);
+}
+
+static void forged_record(void)
+{
+    fresh("forged");
+    cli_record(path, cli_run_of("db7", MINUTE_MS, INT64_MAX, HOURLY SUCCESS), NULL);
+    examine(path, 1);
+    found(0, "record", 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "a token larger than the number of its own write") != NULL);
+    cli_record(path, cli_run_of("db7", -3 * HOUR_MS - 30000, 1, HOURLY SUCCESS), NULL);
+    examine(path, 1);
+    found(0, "record", 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "begins in 3h00m by this machine's clock") != NULL);
+    const char *done = cli_run_of("db8", -9 * HOUR_MS - 30000, 1, HOURLY SUCCESS);
+    cli_record(path, cli_run_of("db7", MINUTE_MS, 2, HOURLY SUCCESS), done);
+    examine(path, 1);
+    found(0, "record", 1);
+    CHECK(strstr(text(finding(0, 0), "text"), "db8 pid 7 (nightly) begins in 9h00m") != NULL);
+    cli_record(path, cli_run_of("db7", INT64_MIN / 2, 1, ",\"period_ms\":9223372036854775807" SUCCESS), NULL);
+    examine(path, 1);
+    found(0, "record", 1);
+}
+
+static void overdue_job(void)
+{
+    const char *done = cli_run_of("db8", 3 * HOUR_MS + 30000, 1, HOURLY SUCCESS);
+    fresh("overdue");
+    cli_record(path, done, done);
+    examine(path, 1);
+    found_run("overdue",
+              "its period is 1h00m, and the last run that counts began 3h00m ago; the last run: by db8 pid 7 "
+              "(nightly), 3h00m ago, ok");
+    cli_record(path, cli_run_of("db7", 5 * MINUTE_MS, 2, HOURLY ",\"status\":9"), done);
+    examine(path, 1);
+    found_run("overdue", "began 3h00m ago; the last run: by db7 pid 7 (nightly), 5m0");
+    CHECK(strstr(text(finding(0, 0), "text"), "ago, exit 9") != NULL);
+    cli_record(path, cli_run_of("db7", 5 * MINUTE_MS, 2, HOURLY ",\"status\":9"), NULL);
+    examine(path, 1);
+    found_run("overdue", "its period is 1h00m, and no run has counted yet; the last run: by db7");
+}
+
+/* A run that began less than a period ago may yet count. */
+static void overdue_job_that_runs(void)
+{
+    const char *done = cli_run_of("db8", 3 * HOUR_MS, 1, HOURLY SUCCESS);
+    fresh("runs");
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"db7\",\"pid\":7}");
+    examine(path, 0);
+    json_int_t token = json_integer_value(
+        json_object_get(json_array_get(json_object_get(report(0), "contenders"), 0), "token"));
+    cli_record(path, cli_run_of("db7", 5 * MINUTE_MS, token, HOURLY), done);
+    examine(path, 0);
+    cli_record(path, cli_run_of("db7", 2 * HOUR_MS, token, HOURLY), done);
+    examine(path, 1);
+    found_run("overdue", "ago, running");
+}
+
+static void periods_that_differ(void)
+{
+    fresh("periods");
+    cli_record(path, cli_run_of("db7", 5 * MINUTE_MS, 2, ",\"period_ms\":7200000,\"status\":1"),
+               cli_run_of("db8", 30 * MINUTE_MS, 1, HOURLY SUCCESS));
+    examine(path, 1);
+    found_run("period", "machines disagree about the job: on db7 its period is 2h00m, on db8 1h00m");
+    cli_record(path, cli_run_of("db7", 5 * MINUTE_MS, 2, KEYED ",\"status\":1"),
+               cli_run_of("db8", 30 * MINUTE_MS, 1, HOURLY SUCCESS));
+    examine(path, 1);
+    found_run("period", "on db7 it has a KEY, on db8 its period is 1h00m");
+}
+
+static void run_without_an_end(void)
+{
+    fresh("unfinished");
+    cli_record(path, cli_run_of("db7", 2 * HOUR_MS + 30000, 1, KEYED), NULL);
+    examine(path, 1);
+    found_run("unfinished", "the run that db7 pid 7 (nightly) began 2h00m ago has no end, and nobody holds the lock");
+    CHECK(strstr(text(finding(0, 0), "advice"), "the next contender does the job again") != NULL);
+    const char *run = cli_run_of("db7", 2 * HOUR_MS + 30000, 1, KEYED);
+    cli_record(path, run, run); /* it counts from its beginning */
+    examine(path, 1);
+    CHECK(strstr(text(finding(0, 0), "advice"), "the next contender does the job again") == NULL);
+    cli_make_ephemeral(path, OURS "1-lock-0000000000", "{\"host\":\"db9\",\"pid\":7}"); /* it does it now */
+    examine(path, 0);
+}
+
+static void hostile_record(void)
+{
+    fresh("hostile-run");
+    cli_record(path, cli_run_of("\\u001b[31mred\\u202e", 2 * HOUR_MS, 1, KEYED), NULL);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    CHECK_EQ(cli_run(&c, ARGS("doctor", path)), 1);
+    unsetenv("LC_ALL");
+    CHECK(strstr(c.out, "[31mred? pid 7") != NULL && strstr(c.out, "\xe2\x80\xae") == NULL &&
+          strchr(c.out, '\x1b') == NULL);
+    examine(path, 1);
+    for (const char *at = c.out; *at != '\0'; at++)
+        CHECK((*at >= ' ' && *at < 0x7f) || *at == '\n');
+}
+
 /* --- more than one path ------------------------------------------------------------------------------------------ */
 
 static void semaphore(void)
@@ -380,6 +525,14 @@ int main(int argc, char **argv)
         {"of a process of another machine nothing is claimed", dead_elsewhere},
         {"a counter that is half used is found, by doctor and by ls", counter},
         {"a counter near its end says how many numbers are left, and is spent at its end", counter_near_its_end},
+        {"of a job that ran in its period, or for a KEY, nothing is wrong", runs_that_are_well},
+        {"a record that cannot be read is found, with the reason", record_that_cannot_be_read},
+        {"a record from the future, or with a token that nobody has yet, is found", forged_record},
+        {"a job that has not succeeded in its period is found, with its last run", overdue_job},
+        {"it is none while a run is under way, for a period", overdue_job_that_runs},
+        {"machines that disagree about the period are found, with their hosts", periods_that_differ},
+        {"a run without an end under a lock that nobody holds is found", run_without_an_end},
+        {"no text of a record reaches the terminal as it is", hostile_record},
         {"the parts of a semaphore are looked at, and junk there takes a permit", semaphore},
         {"junk takes permits also where no contender is", junk_alone},
         {"many paths are looked at, in their order", many_paths},

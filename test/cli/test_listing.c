@@ -409,6 +409,138 @@ static void unknown_rules(void)
     CHECK_EQ(program_wait(&waiter), 0);
 }
 
+/* --- the last run ------------------------------------------------------------------------------------------------ */
+
+enum { MINUTE_MS = 60000, HOUR_MS = 3600000, NOT_LONG_AGO = 2 * HOUR_MS + 4 * MINUTE_MS + 30000 };
+
+static const json_t *run_of(const json_t *top, const char *which) { return json_object_get(top, which); }
+
+static json_int_t of_run(const json_t *run, const char *key)
+{
+    CHECK(json_is_integer(json_object_get(run, key)));
+    return json_integer_value(json_object_get(run, key));
+}
+
+static void last_run(void)
+{
+    fresh("job");
+    cli_record(path, cli_run_of("db7", NOT_LONG_AGO, 1, ",\"key\":\"2026-11-30\",\"status\":0"), NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.out, "last run: 2h04m ago, ok, by db7 pid 7 (nightly), KEY 2026-11-30\n");
+    CHECK_ONE_LINE(&c);
+    cli_record(path, cli_run_of("db7", NOT_LONG_AGO, 3, ",\"period_ms\":3600000,\"status\":143"),
+               cli_run_of("db8", 26 * HOUR_MS + MINUTE_MS, 2, ",\"period_ms\":3600000,\"status\":0"));
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.out,
+              "last run: 2h04m ago, exit 143, by db7 pid 7 (nightly), every 1h00m; the last that counts 1d02h ago\n");
+    json_t *top = list();
+    CHECK_STR(json_string_value(json_object_get(run_of(top, "last_run"), "host")), "db7");
+    CHECK_STR(json_string_value(json_object_get(run_of(top, "last_run"), "label")), "nightly");
+    CHECK(json_is_null(json_object_get(run_of(top, "last_run"), "key")));
+    CHECK_EQ(of_run(run_of(top, "last_run"), "status"), 143);
+    CHECK_EQ(of_run(run_of(top, "last_run"), "pid"), 7);
+    CHECK_EQ(of_run(run_of(top, "last_run"), "token"), 3);
+    CHECK_EQ(of_run(run_of(top, "last_run"), "period_ms"), HOUR_MS);
+    CHECK(of_run(run_of(top, "last_run"), "begun_ms") > 0);
+    CHECK(of_run(run_of(top, "last_run"), "ended_ms") >= of_run(run_of(top, "last_run"), "begun_ms"));
+    CHECK(of_run(run_of(top, "last_run"), "age_ms") >= NOT_LONG_AGO);
+    CHECK(json_is_false(json_object_get(run_of(top, "last_run"), "running")));
+    CHECK_STR(json_string_value(json_object_get(run_of(top, "last_done"), "host")), "db8");
+    json_decref(top);
+    cli_record(path, cli_run_of("db7", -HOUR_MS, 1, ",\"key\":\"k\",\"status\":0"), NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strncmp(c.out, "last run: 0s ago, ", 18) == 0);
+}
+
+/* The lock's holder began it, or one before that, which has left no end. */
+static void last_run_without_an_end(void)
+{
+    fresh("running");
+    cli_make_ephemeral(path, "0123456789abcdef-00000001-lock-0000000000", "{\"host\":\"db7\",\"pid\":7}");
+    json_t *top = list();
+    CHECK(run_of(top, "last_run") == NULL && run_of(top, "last_done") == NULL);
+    json_int_t token = number(top, 0, "token");
+    json_decref(top);
+    cli_record(path, cli_run_of("db7", NOT_LONG_AGO, token, ",\"period_ms\":3600000"), NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    const char *last = strstr(c.out, "\nlast run: ");
+    CHECK(last != NULL);
+    CHECK_STR(last + 1, "last run: 2h04m ago, running, by db7 pid 7 (nightly), every 1h00m\n");
+    top = list();
+    CHECK(json_is_true(json_object_get(run_of(top, "last_run"), "running")));
+    CHECK(json_is_null(json_object_get(run_of(top, "last_run"), "status")));
+    CHECK(json_is_null(json_object_get(run_of(top, "last_run"), "ended_ms")));
+    CHECK(run_of(top, "last_done") == NULL);
+    json_decref(top);
+    cli_record(path, cli_run_of("db7", NOT_LONG_AGO, token - 1, ",\"period_ms\":3600000"), NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK(strstr(c.out, "\nlast run: 2h04m ago, no end recorded, by db7") != NULL);
+}
+
+/* No holder has the largest of all numbers. */
+static void last_run_of_no_record(void)
+{
+    char record[160];
+    fresh("no-record");
+    snprintf(record, sizeof record, "%s.last-run", path);
+    cli_make("", record + 1, "{\"paddock\":1,\"last\":7}");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.out, "");
+    CHECK(strstr(c.err, "its last run is not known: the record of the last run cannot be believed: it is garbled: see "
+                        "'paddock doctor'\n") != NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", path)), 0);
+    CHECK_STR(c.err, "");
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-q", "--json", path)), 0);
+    json_t *top = json_loads(c.out, 0, NULL);
+    CHECK(top != NULL && run_of(top, "last_run") == NULL);
+    json_decref(top);
+    cli_record(path, cli_run_of("db7", HOUR_MS, INT64_MAX, ",\"key\":\"k\",\"status\":0"), NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.out, "");
+    CHECK(strstr(c.err, "it has a token larger than the number of its own write") != NULL);
+}
+
+static void no_terminal_obeys_a_run(void)
+{
+    fresh("evil-run");
+    cli_record(path, cli_run_of("\\u001b[31mred\\u009b\\u202e", NOT_LONG_AGO, 1, ",\"key\":\"a\\u202eb\",\"status\":0"),
+               NULL);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.out, "last run: 2h04m ago, ok, by ?[31mred?? pid 7 (nightly), KEY a?b\n");
+    CHECK_EQ(cli_run(&c, ARGS("ls", "--json", path)), 0);
+    unsetenv("LC_ALL");
+    for (const char *at = c.out; *at != '\0'; at++)
+        CHECK((*at >= ' ' && *at < 0x7f) || *at == '\n');
+}
+
+/* The record is no path of its own, and the path of the job may be deleted between its runs. */
+static void runs_of_a_directory(void)
+{
+    char job[160];
+    fresh("jobs");
+    cli_make(path, "idle", "");
+    snprintf(job, sizeof job, "%s/backup", path);
+    cli_record(job, cli_run_of("db7", NOT_LONG_AGO, 1, ",\"key\":\"k\",\"status\":0"), NULL);
+    cli_make(path, "other.last-run", "no record");
+    CHECK_EQ(cli_run(&c, ARGS("ls", path)), 0);
+    CHECK_STR(c.err, "");
+    CHECK(strncmp(c.out, "lock paths: 1; contenders that hold: 0, that wait: 0\n", 53) == 0);
+    CHECK(strstr(c.out, job) != NULL && strstr(c.out, " 2h04m ago ok ") != NULL && strstr(c.out, ".last-run") == NULL);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", "--json", path)), 0);
+    json_t *top = json_loads(c.out, 0, NULL), *paths = json_object_get(top, "paths");
+    CHECK_EQ(json_array_size(paths), 1);
+    CHECK_STR(json_string_value(json_object_get(json_array_get(paths, 0), "path")), job);
+    CHECK_STR(json_string_value(json_object_get(run_of(json_array_get(paths, 0), "last_run"), "key")), "k");
+    json_decref(top);
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", job)), 0);
+    CHECK(strstr(c.out, " 2h04m ago ok ") != NULL);
+    strcat(job, ".last-run");
+    cli_make_ephemeral(job, "0123456789abcdef-00000001-lock-0000000000", ""); /* a lock there is hidden by nothing */
+    CHECK_EQ(cli_run(&c, ARGS("ls", "-r", path)), 0);
+    CHECK(strstr(c.out, job) != NULL);
+}
+
 /* Run with the lock held, so that there is a table to print. */
 static void run_on_full(const char *command)
 {
@@ -460,6 +592,11 @@ int main(int argc, char **argv)
         {"contenders that do not go by the same rules are told, by ls and by the one that waits", mixed_rules_are_told},
         {"Curator's contenders go by other rules than confirmed ones, and that is told once", curators_rules},
         {"a contender with data of its own is not told to have other rules", unknown_rules},
+        {"the last run of a job is told, and the last one that counts", last_run},
+        {"a run without an end is under way while its holder holds the lock", last_run_without_an_end},
+        {"a record that cannot be read is told, and no run", last_run_of_no_record},
+        {"no text of a record reaches the terminal as it is", no_terminal_obeys_a_run},
+        {"a record is no path of its own, and its job is shown also where its path is deleted", runs_of_a_directory},
         {"a table that cannot be written is told, 70", full_output},
         {"looking leaves nothing", leaves_nothing},
         {0},

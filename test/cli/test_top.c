@@ -209,6 +209,66 @@ static void rates(void)
     CHECK_EQ(c.status, 0);
 }
 
+enum { MINUTE_MS = 60000, HOUR_MS = 3600000 };
+
+static void ran(const char *lock, int64_t ago_ms, int64_t token, const char *more)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/%s", root, lock);
+    cli_record(path, cli_run_of("db7", ago_ms, token, more), NULL);
+}
+
+static json_int_t token_of(const char *lock)
+{
+    return number(json_array_get(json_object_get(row(lock), "contenders"), 0), "token");
+}
+
+/* Does the line of the path have WORDS? */
+static bool line_says(const char *lock, const char *words)
+{
+    char start[160];
+    snprintf(start, sizeof start, "%s/%s ", root, lock);
+    const char *line = strstr(c.out, start), *found = line != NULL ? strstr(line, words) : NULL;
+    return found != NULL && found < strchr(line, '\n');
+}
+
+static void last_runs(void)
+{
+    populate("runs");
+    stand("lost", 0, "db5");
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
+    CHECK(strstr(c.out, "LAST RUN") == NULL);
+    look();
+    ran("quiet", HOUR_MS, token_of("quiet"), "");
+    ran("lost", 3 * MINUTE_MS + 9000, token_of("lost") - 1, "");
+    ran("busy", 2 * HOUR_MS + 4 * MINUTE_MS + 30000, 1, ",\"status\":0");
+    ran("idle", 26 * HOUR_MS, 1, ",\"status\":143");
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
+    CHECK_STR(c.err, "");
+    CHECK(strstr(c.out, "lock paths: 4; contenders that hold: 3, that wait: 2\n") != NULL);
+    CHECK(strstr(c.out, "LAST RUN") != NULL && strstr(c.out, ".last-run") == NULL);
+    CHECK(line_says("quiet", " running "));
+    CHECK(line_says("lost", " 3m09s ago no end ") || line_says("lost", " 3m10s ago no end "));
+    CHECK(line_says("busy", " 2h04m ago ok "));
+    CHECK(line_says("idle", " 1d02h ago exit 143 "));
+    CHECK(strstr(c.out, "/idle ") > strstr(c.out, "/quiet ")); /* no contender is there: it is the last */
+    look();
+    CHECK_EQ(number(json_object_get(row("idle"), "last_run"), "status"), 143);
+    CHECK(json_is_true(json_object_get(json_object_get(row("quiet"), "last_run"), "running")));
+}
+
+/* Any client may have created the node beside a lock. */
+static void no_record(void)
+{
+    populate("no-record");
+    cli_make(root, "quiet.last-run", "\033[2J");
+    CHECK_EQ(cli_run(&c, ARGS("top", "--once", root)), 0);
+    CHECK(line_says("quiet", " unreadable ") && strchr(c.out, '\033') == NULL);
+    CHECK(strstr(c.out, "lock paths: 2; ") != NULL);
+    look();
+    CHECK(json_object_get(row("quiet"), "last_run") == NULL);
+}
+
 static void strange_text(void)
 {
     fresh("strange");
@@ -220,14 +280,13 @@ static void strange_text(void)
     CHECK(strchr(c.out, '\033') == NULL && strstr(c.out, "\\u001b[2J") != NULL);
 }
 
-/* On a terminal it draws, and ends with a key. */
-static void on_a_terminal(void)
+/* The screen of a terminal of COLUMNS, once it shows WORD. It is ended with a key. */
+static const char *screen_of(unsigned short columns, const char *word)
 {
     static char screen[65536];
-    struct winsize size = {.ws_row = 10, .ws_col = 70};
+    struct winsize size = {.ws_row = 10, .ws_col = columns};
     int terminal, status;
     size_t n = 0;
-    populate("screen");
     pid_t pid = forkpty(&terminal, NULL, NULL, &size);
     CHECK(pid >= 0);
     if (pid == 0) {
@@ -239,15 +298,35 @@ static void on_a_terminal(void)
         if (got <= 0)
             break;
         screen[n += (size_t)got] = '\0';
-        if (!asked && strstr(screen, "db3") != NULL)
+        if (!asked && strstr(screen, word) != NULL)
             asked = write(terminal, "xq", 2) == 2;
     }
     CHECK_EQ(waitpid(pid, &status, 0), pid);
     CHECK_EQ(status, 0);
+    close(terminal);
+    return screen;
+}
+
+/* On a terminal it draws, and ends with a key. */
+static void on_a_terminal(void)
+{
+    populate("screen");
+    const char *screen = screen_of(70, "db3");
     CHECK(strstr(screen, "\033[?1049h") != NULL && strstr(screen, "\033[?1049l") != NULL);
     CHECK(strstr(screen, "lock paths: 2;") != NULL);
     CHECK(strstr(screen, "\033[9;1Hq quit") != NULL);
-    close(terminal);
+}
+
+/* All columns fit. */
+static void run_on_a_terminal(void)
+{
+    populate("a-path-that-is-longer-than-a-quarter-of-the-screen");
+    ran("quiet", 26 * HOUR_MS, 1, ",\"status\":143");
+    const char *screen = screen_of(80, "NEXT");
+    CHECK(strstr(screen, "GRANTS/S LAST RUN            HOLD NEXT") != NULL);
+    CHECK(strstr(screen, " 1d02h ago exit 143 ") != NULL);
+    screen = screen_of(79, "NEXT");
+    CHECK(strstr(screen, "LAST RUN") == NULL);
 }
 
 static void usage(void)
@@ -275,8 +354,11 @@ int main(int argc, char **argv)
         {"that is told once", a_part_is_told_once},
         {"a semaphore is one lock", a_semaphore},
         {"two looks tell how fast it goes", rates},
+        {"the last run of a job has a column, and a job has a line between its runs", last_runs},
+        {"a record that cannot be read is told in that column", no_record},
         {"what others have written is masked", strange_text},
         {"on a terminal it draws until q is pressed", on_a_terminal},
+        {"a terminal of 80 columns has room for the last run", run_on_a_terminal},
         {"wrong words, and no ensemble", usage},
         {0},
     };
