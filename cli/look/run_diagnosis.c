@@ -58,13 +58,17 @@ static bool find_future(json_t *all, const struct pdk__cli_last_run *run, const 
 
 /* --- a job that is not done -------------------------------------------------------------------------------------- */
 
+/* Machines start a job less often than once in its period, as a nightly one with a period of 12 hours. */
+enum { PERIODS = 3 };
+
 static bool is_overdue(const struct pdk__cli_last_run *run, const pdk_contender_list *list)
 {
     int64_t period_ms = number(run, PDK_RUN_LAST, PDK_RUN_PERIOD_MS), age_ms = pdk__cli_run_age_ms(run, PDK_RUN_LAST);
     if (period_ms == 0 || (pdk__cli_last_run_is_running(run, list) && age_ms <= period_ms))
         return false;
+    bool tried = number(run, PDK_RUN_DONE, PDK_RUN_TOKEN) != number(run, PDK_RUN_LAST, PDK_RUN_TOKEN);
     if (pdk__cli_run_exists(run, PDK_RUN_DONE))
-        return pdk__cli_run_age_ms(run, PDK_RUN_DONE) > period_ms;
+        return pdk__cli_run_age_ms(run, PDK_RUN_DONE) / (tried ? 1 : PERIODS) > period_ms;
     return age_ms > period_ms || number(run, PDK_RUN_LAST, PDK_RUN_STATUS) >= 0;
 }
 
@@ -78,9 +82,7 @@ static void find_overdue(json_t *all, const struct pdk__cli_last_run *run, const
     if (pdk__cli_run_exists(run, PDK_RUN_DONE))
         snprintf(done, sizeof done, "the last run that counts began %s ago",
                  pdk__cli_duration(pdk__cli_run_age_ms(run, PDK_RUN_DONE), age));
-    pdk__cli_finding(all, OVERDUE,
-                     "look why its runs fail, or why no machine starts it; one that is started less often than once in "
-                     "its period is overdue until the next start",
+    pdk__cli_finding(all, OVERDUE, "look why its runs fail, or why no machine starts it",
                      "the job is overdue: its period is %s, and %s; the last run: by %s, %s ago, %s",
                      pdk__cli_duration(number(run, PDK_RUN_LAST, PDK_RUN_PERIOD_MS), period), done, owner,
                      pdk__cli_duration(pdk__cli_run_age_ms(run, PDK_RUN_LAST), age), status);
