@@ -41,6 +41,7 @@ simulated_sources = \
 	%D%/identity.c %D%/identity.h \
 	%D%/incident.c %D%/incident.h \
 	%D%/revocation.c %D%/revocation.h \
+	%D%/run_history.c \
 	%D%/run_record.c %D%/run_record.h \
 	%D%/stats.c %D%/stats.h \
 	%D%/text.c %D%/text.h \

@@ -14,7 +14,7 @@ EXTRA_DIST += $(build_scripts) $(slow_build_scripts) \
 	$(debian_files) %D%/packages test/cpp/locks.cc test/cpp/requirements.cc \
 	%D%/Prose.pm %D%/again %D%/analyzers %D%/analyzers-judged %D%/abi.constants %D%/abi.xml %D%/assertions-cost %D%/check-dist %D%/console.sh %D%/coverage %D%/cunit.c \
 	%D%/go-program %D%/identity.c %D%/leaks %D%/lib.sh %D%/lock_cycles.c %D%/measure %D%/memcheck %D%/portability \
-	%D%/purity-allowed %D%/races %D%/unstable \
+	%D%/purity-allowed %D%/races %D%/run_record.c %D%/unstable \
 	test/proof/affected test/proof/result test/proof/run test/proof/stages test/proof/tables
 CLEANDIRS += results unstable
 
