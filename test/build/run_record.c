@@ -4,12 +4,6 @@
 #include "lib/alloc.h"
 #include <string.h>
 
-bool pdk__run_key_valid(const char *key)
-{
-    size_t length = strnlen(key, PDK__RUN_KEY_MAX + 1);
-    return length >= 1 && length <= PDK__RUN_KEY_MAX;
-}
-
 /* Without the places that no KEY has taken. */
 static size_t n_bytes(unsigned n_keys) { return offsetof(struct pdk__runs, keys) + n_keys * (PDK__RUN_KEY_MAX + 1); }
 
