@@ -99,7 +99,7 @@ static bool may_try(const struct pdk__cli_acquisition *c)
 {
     int64_t wait_ms = c->options->wait_ms;
     if (c->once.send == end)
-        return true;
+        return pdk__cli_now_ms() < c->once.until;
     bool in_time = c->lock.grant != NULL || wait_ms < 0 || pdk__cli_now_ms() - c->began_ms < wait_ms;
     return c->phase == PHASE_WAITING && in_time;
 }
@@ -170,6 +170,7 @@ void pdk__cli_once_begin(struct pdk__cli_acquisition *c, void (*then)(struct pdk
 void pdk__cli_once_end(struct pdk__cli_acquisition *c, void (*then)(struct pdk__cli_acquisition *c, int rc))
 {
     assert(c->once.begun && c->once.status >= 0);
+    c->once.until = pdk__cli_now_ms() + pdk_client_session_timeout_ms(c->client);
     call(c, end, then);
 }
 

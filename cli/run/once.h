@@ -16,6 +16,7 @@ struct pdk__cli_once {
     int (*send)(struct pdk__cli_acquisition *c); /* the call under way, or to be made again; NULL: none */
     void (*then)(struct pdk__cli_acquisition *c, int rc);
     bool begun;     /* and to be recorded when it ends */
+    int64_t until;  /* when the session has ended in which its end could be recorded */
     int status;     /* of the command; -1: it is not known */
     int unrecorded; /* why its end could not be recorded, or 0 */
 };

@@ -188,9 +188,24 @@ static void recorded_late(void)
     CHECK_STR(c.out, "");
 }
 
+/* Nothing stays behind that tries for ever. */
+static void given_up_with_the_session(void)
+{
+    cli_start_fed(&d, ARGS("lock", "--session-timeout", "8", "--once", "k", fresh("never"), "sh", "-c",
+                           "echo in; read -r x; true"));
+    CHECK_WITHIN(GENEROUS, program_said(&d, "in\n"));
+    pid_t session = cli_session_of(d.pid);
+    cli_server_stop();
+    program_close_input(&d);
+    int status = program_wait(&d);
+    CHECK(status == 79 || status == 76);
+    CHECK_WITHIN(GENEROUS, !cli_alive(session));
+    cli_server_start();
+}
+
 static void failure_needs_no_record(void)
 {
-    cli_start_fed(&d, ARGS("lock", "--session-timeout", "60", "--once", "k", fresh("fails"), "sh", "-c",
+    cli_start_fed(&d, ARGS("lock", "--session-timeout", "20", "--once", "k", fresh("fails"), "sh", "-c",
                            "echo in; read -r x; exit 5"));
     CHECK_WITHIN(GENEROUS, program_said(&d, "in\n"));
     cli_server_stop();
@@ -284,6 +299,7 @@ int main(int argc, char **argv)
         {"and one whose session is killed", killed_session},
         {"a user who gives up has run nothing", given_up},
         {"a success that cannot be recorded has its own status, and is recorded late", recorded_late},
+        {"what cannot be recorded is given up with the session", given_up_with_the_session},
         {"a failure keeps its status", failure_needs_no_record},
         {"a record that others have written is refused in one line", forged_records},
         {"so is one that may not be written", may_not_write},
