@@ -5,6 +5,7 @@
  *
  *     ask      read
  *     begin    [see our node] -> read -> [tell the time] -> write -> [see the record that it made]
+ *                                read -> [see our node, where a later holder has written]
  *     end      write, or read -> write
  */
 #include "paddock/once.h"
@@ -335,13 +336,22 @@ static bool is_ours(const struct pdk_once *o)
            strcmp(last->key, o->key) == 0;
 }
 
+/* A larger token is a later holder's, if ours is gone. Our server has seen what it has shown in the record. */
+static void node_checked(struct pdk_once *o, const struct pdk__exchange *x)
+{
+    if (x->zrc == ZNONODE)
+        finish(o, PDK_ELOST, "its node is gone");
+    else if (outcome(o, x) == 0)
+        finish(o, PDK_ERECORD, "it has a token larger than the lock's");
+}
+
 static void judge(struct pdk_once *o)
 {
     const struct pdk__runs *record = &o->runs->record;
     if (is_ours(o))
         begun(o, record->last.begun_ms);
     else if (record->last.token > o->token || record->done.token > o->token)
-        finish(o, PDK_ERECORD, "it has a token larger than the lock's");
+        ask(o, &(struct pdk__inquiry){.kind = PDK__REQUEST_EXISTS, .path = o->guards.paths[0]}, node_checked);
     else if (!has_key(o))
         judge_age(o);
     else if (pdk__runs_have(record, o->key))

@@ -2,7 +2,8 @@
  * Of one KEY no two successes are recorded, and in one period no two; a success that was answered 0 is recorded, and
  * one that was refused is not; and a job is skipped only where one is.
  *
- * Times are those that leaders give. Two leaders' differ by SKEW_MS at the most.
+ * Times are those that leaders give. Two leaders' differ by SKEW_MS at the most, and what their clocks have drifted
+ * apart.
  */
 #include "lib/run_record.h"
 #include "test/sim/laws.h"
@@ -25,6 +26,12 @@ static void begin(struct world *w)
     (void)w;
     n_runs = 0;
     pdk__runs_init(&record);
+}
+
+/* How far two leaders' times, or theirs and the time of day, are apart by now. */
+static int64_t apart_ms(const struct world *w)
+{
+    return w->skew_ms + w->agenda.now / 1000 * 2 * w->drift_ppm / 1000000;
 }
 
 /* The last of the token. */
@@ -52,7 +59,7 @@ static void begins(struct world *w, const struct pdk__run *run, int64_t time_ms)
     runs[n_runs++] = (struct run){.token = run->token, .begun_ms = time_ms, .ended = -1};
     if (run->key[0] != '\0' && pdk__runs_have(&record, run->key))
         world_break(w, law_jobs.name, "a run of %s begins, and it is done", run->key);
-    if (run->key[0] == '\0' && record.done.token > 0 && time_ms - record.done.begun_ms < w->period_ms - w->skew_ms)
+    if (run->key[0] == '\0' && record.done.token > 0 && time_ms - record.done.begun_ms < w->period_ms - apart_ms(w))
         world_break(w, law_jobs.name, "a run begins %lld ms after the last",
                     (long long)(time_ms - record.done.begun_ms));
 }
@@ -118,7 +125,7 @@ void law_jobs_skipped(struct world *w, const pdk_runs *read, const char *key, in
         world_break(w, law_jobs.name, "%s is skipped, and was never done", key);
     if (!counted(token, begun_ms, w->any))
         world_break(w, law_jobs.name, "a job is skipped by a run that has not succeeded");
-    if (w->period_ms > 0 && date_ms - begun_ms >= w->period_ms + w->skew_ms)
+    if (w->period_ms > 0 && date_ms - begun_ms >= w->period_ms + apart_ms(w))
         world_break(w, law_jobs.name, "a job is skipped %lld ms after it was done", (long long)(date_ms - begun_ms));
 }
 
