@@ -156,7 +156,7 @@ static void quota(void)
     CHECK_STR(json_string_value(json_array_get(json_object_get(finding(0, 0), "nodes"), 0)), path);
 }
 
-/* Nobody has read them. */
+/* No client has read them. */
 static void findings_that_cannot_be_written(void)
 {
     fresh("full");

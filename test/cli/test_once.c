@@ -188,7 +188,7 @@ static void recorded_late(void)
     CHECK_STR(c.out, "");
 }
 
-/* Nothing stays behind that tries for ever. */
+/* No process stays that tries on and on. */
 static void given_up_with_the_session(void)
 {
     cli_start_fed(&d, ARGS("lock", "--session-timeout", "8", "--once", "k", fresh("never"), "sh", "-c",

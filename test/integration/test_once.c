@@ -211,7 +211,7 @@ static void due_again_after_it(void)
     finish();
 }
 
-/* Its node is as old as its wait, so the time is told by one write more. The run's beginning stays. */
+/* Its node is as old as its wait, so the time takes one write more. The run's beginning stays. */
 static void long_wait(void)
 {
     begin(NULL, 3000);

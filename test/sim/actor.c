@@ -297,7 +297,7 @@ static void ask_to_write(struct actor *a)
                     pdk_strerrorname(rc));
 }
 
-/* A writer's read lock waits for nobody; it fails with the writer's own, or for want of time, memory or a
+/* A writer's read lock waits for no other; it fails with the writer's own, or for want of time, memory or a
  * connection. */
 static void judge_refusal(const struct actor *a, int rc)
 {

@@ -150,7 +150,7 @@ static void done_by_its_age(void)
                 {5000, 13998, 1, PDK__ONCE_DONE},
                 {5000, 6000, 8000, PDK__ONCE_LATER}, /* our clock is slower by less than an eighth */
                 {5000, 6000, 7111, PDK__ONCE_DONE},
-                {15000, 5001, 0, PDK__ONCE_DONE}, /* the next leader's clock is behind by less than a period */
+                {15000, 5001, 0, PDK__ONCE_DONE}, /* the next leader's clock is less than a period later */
                 {15000, 5000, 0, PDK__ONCE_FUTURE},
                 {15000, 0, 20000, PDK__ONCE_DONE}, /* it began while we waited */
                 {INT64_MAX, 0, 0, PDK__ONCE_FUTURE},
