@@ -188,7 +188,7 @@ int pdk_guarded_delete(pdk_lock *l, const char *path, int32_t version, int64_t t
     return write_of_thread(l, &write, timeout_ms);
 }
 
-/* --- that a callback is told of ---------------------------------------------------------------------------------- */
+/* --- with a callback ---------------------------------------------------------------------------------------------- */
 
 struct sent {
     struct pdk__callback callback;

@@ -512,9 +512,11 @@ static int start_end(struct pdk_once *o)
 
 /* --- a call ------------------------------------------------------------------------------------------------------ */
 
+static bool is_busy(const struct pdk_once *o) { return o->call != CALL_NONE || o->cb != NULL; }
+
 static int start(struct pdk_once *o, enum call call, struct pdk__hold *hold)
 {
-    if (o->call != CALL_NONE || o->cb != NULL)
+    if (is_busy(o))
         return PDK_EBUSY;
     o->n_conflicts = 0;
     if (call == CALL_BEGIN)
@@ -636,6 +638,13 @@ static int enter(struct pdk_once *o) { return o != NULL ? pdk__object_begin(obje
 
 static bool is_status(int status) { return status >= 0 && status <= 255; }
 
+/* A call that is under way keeps its own: this one is refused. */
+static void take_status(struct pdk_once *o, int status)
+{
+    if (!is_busy(o))
+        o->status = status;
+}
+
 int pdk_once_ask(pdk_once *o, int64_t timeout_ms)
 {
     int rc = enter(o);
@@ -654,7 +663,7 @@ int pdk_once_end(pdk_once *o, int status, int64_t timeout_ms)
     int rc = is_status(status) ? enter(o) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    o->status = status;
+    take_status(o, status);
     return leave(o, CALL_END, call_and_wait(o, CALL_END, NULL, timeout_ms));
 }
 
@@ -676,7 +685,7 @@ int pdk_once_end_async(pdk_once *o, int status, pdk_lock_cb cb, void *arg)
     int rc = cb != NULL && is_status(status) ? enter(o) : PDK_EINVAL;
     if (rc != 0)
         return rc;
-    o->status = status;
+    take_status(o, status);
     return leave(o, CALL_END, call_async(o, CALL_END, NULL, cb, arg));
 }
 
@@ -731,7 +740,7 @@ int pdk_once_free(pdk_once *o)
     int rc = pdk__object_begin(object);
     if (rc != 0)
         return rc;
-    if (o->call != CALL_NONE || o->cb != NULL)
+    if (is_busy(o))
         rc = pdk__object_explain(object, "free a job of", PDK_EBUSY, "a call is under way");
     else
         unref(o);

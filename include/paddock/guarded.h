@@ -11,7 +11,7 @@
  *    a set or a delete of version N happens once.
  *  - The check is about the node of the grant. With pdk_lock_options_set_keep() owners of one process follow each
  *    other under one node: a write of an earlier owner passes. Wait for its answer before the unlock.
- *  - A read lock guards, too: nobody else writes under the lock meanwhile, but other readers may.
+ *  - A read lock guards, too: no writer holds the lock meanwhile, but other readers may write.
  *
  * A transaction of several writes is the program's own: pdk_lock_guard().
  */

@@ -385,6 +385,27 @@ static void asynchronous(void)
     finish();
 }
 
+/* A call that is refused changes nothing of the one under way, which has to write again. */
+static void refused_end(void)
+{
+    _Atomic int rc = 1;
+    begin("k", 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    CHECK_RC(pdk_once_begin(first, NULL, LONG_MS), 0);
+    struct pdk__proxy_rule rule = {.op = PDK__OP_MULTI, .act = PDK__HOLD_REQUEST};
+    int held = pdk__proxy_rule(fixture.proxy, &rule);
+    CHECK_RC(pdk_once_end_async(first, 0, told, &rc), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_hits(fixture.proxy, held) == 1);
+    write_forged("garbage");
+    CHECK_RC(pdk_once_end(first, 5, LONG_MS), PDK_EBUSY);
+    pdk__proxy_release(fixture.proxy, held);
+    CHECK_WITHIN(LONG_MS, rc != 1);
+    CHECK_EQ(rc, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_RC(pdk_once_ask(second, LONG_MS), PDK_EDONE);
+    finish();
+}
+
 /* One call at a time; closing the client answers it. */
 static void closed_client(void)
 {
@@ -486,6 +507,7 @@ int main(int argc, char **argv)
         {"no lost reply makes a run unknown for good", lost_replies},
         {"without an answer in time a run may have begun; asked again it has", no_answer_in_time},
         {"without waiting", asynchronous},
+        {"a call that is refused changes nothing of the one under way", refused_end},
         {"closing the client answers the call that is under way", closed_client},
         {"a grant that excludes no other is refused", shared_grants},
         {"bad arguments are refused", bad_arguments},
