@@ -99,26 +99,42 @@ void pdk__cli_metrics_job_end(struct pdk__cli_metrics *m, int status, bool skipp
     m->skipped = skipped;
 }
 
-/* Add the last job to TEXT, of *SIZE bytes, with the labels of the samples there. NULL: memory is out. */
+static void gauge(FILE *out, const char *name, int n_labels, const char *labels, double value)
+{
+    fprintf(out, "# TYPE %s gauge\n%s%.*s %.15g\n", name, name, n_labels, labels, value);
+}
+
+/* With the LABELS of the samples there. */
+static void write_job(const struct pdk__cli_metrics *m, FILE *out, int n, const char *labels)
+{
+    if (m->ended_s != 0) {
+        gauge(out, "paddock_job_end_time_seconds", n, labels, (double)m->ended_s);
+        gauge(out, "paddock_job_exit_status", n, labels, m->status);
+        gauge(out, "paddock_job_seconds", n, labels, (double)m->took_ms / 1000);
+        gauge(out, "paddock_job_skipped", n, labels, m->skipped);
+    }
+    if (m->last_success_ms != 0)
+        gauge(out, "paddock_job_last_success_time_seconds", n, labels, (double)m->last_success_ms / 1000);
+}
+
+/* TEXT, which is freed, and the last job after it, of *SIZE bytes. The caller's. NULL: memory is out. */
 static char *add_job(const struct pdk__cli_metrics *m, char *text, size_t *size)
 {
     char *all = NULL;
     const char *sample = strstr(text, "\npaddock_connected{"), *labels = sample != NULL ? strchr(sample, '{') : NULL;
-    if (m->ended_s == 0 || labels == NULL)
-        return text;
-    int n = (int)strcspn(labels, "\n");
+    int n = labels != NULL ? (int)strcspn(labels, "\n") : 0;
     while (n > 0 && labels[n - 1] != '}')
         n--;
-    int length = asprintf(&all,
-                          "%s# TYPE paddock_job_end_time_seconds gauge\npaddock_job_end_time_seconds%.*s %lld\n"
-                          "# TYPE paddock_job_exit_status gauge\npaddock_job_exit_status%.*s %d\n"
-                          "# TYPE paddock_job_seconds gauge\npaddock_job_seconds%.*s %.3f\n"
-                          "# TYPE paddock_job_skipped gauge\npaddock_job_skipped%.*s %d\n",
-                          text, n, labels, (long long)m->ended_s, n, labels, m->status, n, labels,
-                          (double)m->took_ms / 1000, n, labels, m->skipped);
+    FILE *out = open_memstream(&all, size);
+    if (out != NULL) {
+        fputs(text, out);
+        write_job(m, out, n, labels);
+    }
     free(text);
-    *size = length >= 0 ? (size_t)length + 1 : 0;
-    return length >= 0 ? all : NULL;
+    if (out != NULL && fclose(out) == 0)
+        return all;
+    free(all);
+    return NULL;
 }
 
 static void write_stats(struct pdk__cli_metrics *m, const pdk_stats *s)
@@ -132,7 +148,7 @@ static void write_stats(struct pdk__cli_metrics *m, const pdk_stats *s)
     text = add_job(m, text, &size);
     if (text == NULL)
         return;
-    int why = replace(m->file, text, size - 1);
+    int why = replace(m->file, text, size);
     if (why != 0)
         complain(m, why);
     free(text);

@@ -18,6 +18,7 @@ struct pdk__cli_metrics {
     int64_t ended_s;           /* unix time; 0: none has ended */
     int status;
     bool skipped;
+    int64_t last_success_ms; /* when the last run began that counts, by the servers' clock; 0: none is known */
 };
 
 /* Why FILE cannot be written, as far as can be known; NULL: it can. */

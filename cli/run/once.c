@@ -113,6 +113,8 @@ static void answered(int rc, void *arg)
         return;
     }
     c->once.send = NULL;
+    if (rc == 0 || rc == PDK_EDONE)
+        c->once.done_ms = pdk_runs_number(pdk_once_runs(c->once.job), PDK_RUN_DONE, PDK_RUN_BEGUN_MS);
     c->once.then(c, rc);
 }
 

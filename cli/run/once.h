@@ -15,10 +15,11 @@ struct pdk__cli_once {
     pdk_once *job;                               /* NULL: the command is none */
     int (*send)(struct pdk__cli_acquisition *c); /* the call under way, or to be made again; NULL: none */
     void (*then)(struct pdk__cli_acquisition *c, int rc);
-    bool begun;     /* and to be recorded when it ends */
-    int64_t until;  /* when the session has ended in which its end could be recorded */
-    int status;     /* of the command; -1: it is not known */
-    int unrecorded; /* why its end could not be recorded, or 0 */
+    bool begun;      /* and to be recorded when it ends */
+    int64_t until;   /* when the session has ended in which its end could be recorded */
+    int status;      /* of the command; -1: it is not known */
+    int unrecorded;  /* why its end could not be recorded, or 0 */
+    int64_t done_ms; /* when the last run began that counts, by the servers' clock; 0: none is known */
 };
 
 /* Options for it, of `paddock lock` alone; and rows with which others refuse them. */

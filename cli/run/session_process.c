@@ -296,6 +296,7 @@ static void keep_metrics(struct session *s)
     bool news = c->phase != s->written || c->state != s->written_state;
     s->written = c->phase;
     s->written_state = c->state;
+    s->metrics.last_success_ms = c->once.done_ms;
     pdk__cli_metrics_step(&s->metrics, c->client, news);
 }
 

@@ -138,6 +138,30 @@ static void elected(void)
     CHECK_EQ(value("paddock_grants_total", labelled("elect", path, ",source=\"servers\"")), 1);
 }
 
+/* Servers and test have one clock. */
+static void last_success(void)
+{
+    const char *name = "paddock_job_last_success_time_seconds";
+    char path[100];
+    begin();
+    strcpy(path, cli_path("job"));
+    time_t before = time(NULL);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--every", "1h", "--metrics", file, path, "sh", "-c", "exit 3")), 3);
+    CHECK_EQ(value(name, labelled("lock", path, "")), -1);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--every", "1h", "--metrics", file, path, "true")), 0);
+    double at = value(name, labelled("lock", path, ""));
+    CHECK(at >= (double)before && at <= (double)time(NULL) + 1);
+    unlink(file);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--every", "1h", "--metrics", file, path, "echo", "ran")), 0);
+    CHECK_STR(c.out, "");
+    CHECK_EQ(value("paddock_job_skipped", labelled("lock", path, "")), 1);
+    CHECK_EQ(value(name, labelled("lock", path, "")), at);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--once", "b", "--metrics", file, path, "sh", "-c", "exit 3")), 3);
+    CHECK_EQ(value(name, labelled("lock", path, "")), at); /* of the success before */
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", file, path, "true")), 0);
+    CHECK_EQ(value(name, labelled("lock", path, "")), -1);
+}
+
 static void no_place(void)
 {
     CHECK_EQ(cli_run(&c, ARGS("lock", "--metrics", "/nowhere/at/all.prom", cli_path("place"), "echo", "ran")), 64);
@@ -250,6 +274,7 @@ int main(int argc, char **argv)
         {"the file is written while it waits, holds and loses", while_it_waits_and_holds},
         {"a lock that is busy is in the file", busy},
         {"a leader's term is in the file", elected},
+        {"the last success of a job is in the file", last_success},
         {"a file that cannot be written is refused", no_place},
         {"all that is not a file is refused, and stays", no_file},
         {"a limit on the size of files ends no lock", no_room},
