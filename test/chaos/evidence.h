@@ -35,6 +35,15 @@ struct part {
     const struct znode *znode; /* NULL: there is none */
 };
 
+/* A run of the job of the time, under a request's grant. A time that did not come is NEVER. */
+struct job_run {
+    int n_begins; /* 0: there is none; more than one is an error of the worker */
+    char key[56]; /* "": it has a period */
+    int64_t period_ms;
+    int64_t begins_ns, begun_ns, ends_ns, ended_ns;
+    int begun_rc, status, ended_rc;
+};
+
 /* One call to lock, and all that followed from it. A time that did not come is NEVER. */
 struct request {
     int process, number, way;
@@ -51,9 +60,10 @@ struct request {
     int64_t lost_ns;           /* when LOST was reported, or answered */
     int64_t unlocking_ns, unlocked_ns;
     int n_unlocked, unlock_rc;
-    uint64_t turn;     /* under its node; 0: the node has one owner */
-    bool may_stay;     /* its node, when its unlock has returned */
-    bool is_yield;     /* its unlock does not wait, and the client stays a candidate */
+    uint64_t turn; /* under its node; 0: the node has one owner */
+    bool may_stay; /* its node, when its unlock has returned */
+    bool is_yield; /* its unlock does not wait, and the client stays a candidate */
+    struct job_run job;
     struct told *told; /* in the order of time */
     size_t n_told, cap_told;
 };

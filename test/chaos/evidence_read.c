@@ -37,6 +37,31 @@ static void answer(struct request *q, const struct record *r)
     snprintf(q->node, sizeof q->node, "%.55s", r->node);
 }
 
+static bool is_of_job(const struct record *r) { return r->event >= JOB_BEGINS && r->event <= JOB_ENDED; }
+
+static void follow_job(struct job_run *job, const struct record *r)
+{
+    if (r->event == JOB_BEGINS) {
+        int n = job->n_begins;
+        *job = (struct job_run){.n_begins = n + 1,
+                                .period_ms = r->valid_ms,
+                                .begins_ns = r->ns,
+                                .begun_ns = NEVER,
+                                .ends_ns = NEVER,
+                                .ended_ns = NEVER};
+        memcpy(job->key, r->node, sizeof job->key);
+    } else if (r->event == JOB_BEGUN) {
+        job->begun_ns = r->ns;
+        job->begun_rc = r->rc;
+    } else if (r->event == JOB_ENDS) {
+        job->ends_ns = r->ns;
+        job->status = r->rc;
+    } else {
+        job->ended_ns = r->ns;
+        job->ended_rc = r->rc;
+    }
+}
+
 static void add_part(struct request *q, const struct record *r)
 {
     if (q->n_parts == PARTS_MAX || (unsigned)r->rc >= N_LANES)
@@ -64,6 +89,8 @@ static void follow(struct evidence *e, int process, size_t first, const struct r
         e->processes.list[process].n_strays++;
     else if (r->event == GRANTED || r->event == FAILED)
         answer(q, r);
+    else if (is_of_job(r))
+        follow_job(&q->job, r);
     else if (r->event == PART)
         add_part(q, r);
     else if (r->event == TURN)

@@ -124,4 +124,5 @@ void judge_evidence(const struct evidence *e, struct findings *f)
     law_service(e, f);
     law_deadline(e, f);
     law_margins(e, f);
+    law_jobs(e, f);
 }

@@ -26,6 +26,7 @@ struct tally {
     long txns, discarded;
     int faults[N_FAULTS]; /* that took effect */
     size_t granted[N_RECIPES];
+    size_t jobs_begun, jobs_done, jobs_skipped;
 };
 
 struct findings {
@@ -72,6 +73,7 @@ LAW(law_turns);    /* who yields is a candidate again */
 LAW(law_service);  /* every client is served */
 LAW(law_deadline); /* the session outlives the deadline that was reported */
 LAW(law_margins);  /* no client claims to hold after its session's end */
+LAW(law_jobs);     /* a job is done once, and what was answered about it is recorded */
 
 LAW(law_return); /* no holder claims after a later grant; for runs whose nodes are never deleted from outside */
 

@@ -22,6 +22,9 @@ static void add_tally(struct tally *t, const struct tally *more)
         t->faults[id] += more->faults[id];
     for (int recipe = 0; recipe < N_RECIPES; recipe++)
         t->granted[recipe] += more->granted[recipe];
+    t->jobs_begun += more->jobs_begun;
+    t->jobs_done += more->jobs_done;
+    t->jobs_skipped += more->jobs_skipped;
 }
 
 /* Notes stay with the run that they are about. */

@@ -2,13 +2,13 @@
 chaos_programs = test/lib/worker %D%/judge %D%/run
 chaos_scripts = %D%/short
 EXTRA_DIST += %D%/campaign $(chaos_scripts)
-unit_programs += %D%/evidence %D%/lanes %D%/laws
+unit_programs += %D%/evidence %D%/jobs %D%/lanes %D%/laws
 judge_sources = \
 	%D%/evidence.c %D%/evidence.h %D%/evidence_read.c \
 	%D%/faults.c %D%/faults.h \
 	%D%/findings.c %D%/findings.h %D%/findings_add.c \
 	%D%/judge.c \
-	%D%/law_belief.c %D%/law_deadline.c %D%/law_margins.c %D%/law_nodes.c %D%/law_order.c %D%/law_outcomes.c \
+	%D%/law_belief.c %D%/law_deadline.c %D%/law_jobs.c %D%/law_margins.c %D%/law_nodes.c %D%/law_order.c %D%/law_outcomes.c \
 	%D%/law_service.c %D%/law_tokens.c %D%/law_turns.c \
 	%D%/report.c %D%/report.h \
 	%D%/summary.c \
@@ -19,6 +19,7 @@ judge_sources = \
 %C%_evidence_SOURCES = %D%/test_evidence.c $(judge_sources)
 %C%_judge_SOURCES = %D%/judge_main.c $(judge_sources)
 %C%_judge_LDADD = $(library_and_harness)
+%C%_jobs_SOURCES = %D%/test_jobs.c $(judge_sources)
 %C%_lanes_SOURCES = %D%/test_lanes.c $(judge_sources)
 %C%_laws_SOURCES = %D%/test_judge.c $(judge_sources)
 %C%_run_SOURCES = \

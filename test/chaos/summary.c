@@ -49,6 +49,8 @@ void print_summary(const char *title, struct findings *f)
     printf("%s: %.1f s, %zu processes\n", title, t->seconds, t->processes);
     printf("requests         %zu, granted %zu\n", t->requests, t->grants);
     print_recipes(t);
+    if (t->jobs_begun + t->jobs_skipped > 0)
+        printf("jobs             %zu begun, %zu done, %zu skipped\n", t->jobs_begun, t->jobs_done, t->jobs_skipped);
     printf("transactions     %ld (and %ld that never happened), %zu nodes of the lock\n", t->txns, t->discarded,
            t->nodes);
     print_faults(t);

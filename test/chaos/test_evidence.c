@@ -242,6 +242,34 @@ static void the_parts_of_a_multi_are_seen(void)
     truth_free(&t);
 }
 
+/* Written alone, and in a transaction. */
+static void the_record_of_the_job_is_kept(void)
+{
+    struct truth t = {0};
+    begin_log();
+    size_t start = begin_txn(1, 9, 10, TXN_SET_DATA);
+    put_text("/chaos/lock.last-run");
+    put_text("{}");
+    put(1, 4);
+    end_txn(start);
+    start = begin_txn(1, 9, 11, TXN_SET_DATA);
+    put_text("/chaos/lock.last-runs");
+    put_text("other");
+    put(1, 4);
+    end_txn(start);
+    start = begin_txn(1, 9, 12, TXN_MULTI);
+    put(1, 4);
+    put_part_create(TXN_CREATE, "/chaos/lock.last-run", false);
+    end_txn(start);
+    CHECK_EQ(txnlog_parse(bytes, n_bytes, apply, &t), 3);
+    CHECK_EQ(t.runs.n, 2);
+    CHECK_EQ(t.runs.list[0].zxid, 10);
+    CHECK_EQ(t.runs.list[0].ms, 1010);
+    CHECK_STR(t.runs.list[0].text, "{}");
+    CHECK_STR(t.runs.list[1].text, "data");
+    truth_free(&t);
+}
+
 /* A server logs the parts before the failed one with their own types (the refused path is the second). */
 static void a_multi_that_failed_made_nothing(void)
 {
@@ -445,6 +473,7 @@ int main(int argc, char **argv)
         {"every ending of a node is told from the others", every_ending_is_told_from_the_others},
         {"the time between two leaders is known", the_time_between_two_leaders_is_known},
         {"the parts of a multi are seen", the_parts_of_a_multi_are_seen},
+        {"the record of the job is kept", the_record_of_the_job_is_kept},
         {"a multi that failed made nothing", a_multi_that_failed_made_nothing},
         {"a multi makes nodes in several lanes", a_multi_makes_nodes_in_several_lanes},
         {"a node under another's number has its rank", a_node_under_anothers_number_has_its_rank},

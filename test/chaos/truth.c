@@ -96,6 +96,22 @@ static void remove_session(struct truth *t, const struct txn *txn)
     }
 }
 
+static bool is_record(const struct txn *txn)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s.last-run", lane_rules[LANE_LOCK].path);
+    return txn->data != NULL && txn->path_size == strlen(path) && memcmp(txn->path, path, txn->path_size) == 0;
+}
+
+static void add_run_write(struct truth *t, const struct txn *txn)
+{
+    struct run_write *w = &PUSH(&t->runs);
+    *w = (struct run_write){
+        .zxid = txn->zxid, .ms = txn->time_ms, .text = strndup(txn->data, txn->data_size), .size = txn->data_size};
+    if (w->text == NULL)
+        abort();
+}
+
 static void apply_in(struct truth *t, enum lane lane, const struct txn *txn)
 {
     char name[128];
@@ -125,6 +141,8 @@ void truth_apply(struct truth *t, const struct txn *txn)
     t->last_ms = txn->time_ms;
     if (txn->type == TXN_CLOSE_SESSION)
         remove_session(t, txn);
+    if (is_record(txn))
+        add_run_write(t, txn);
     for (int lane = 0; lane < N_LANES; lane++)
         apply_in(t, (enum lane)lane, txn);
 }
@@ -133,6 +151,9 @@ void truth_apply(struct truth *t, const struct txn *txn)
 
 void truth_free(struct truth *t)
 {
+    for (size_t i = 0; i < t->runs.n; i++)
+        free(t->runs.list[i].text);
+    free(t->runs.list);
     free(t->nodes);
     free(t->elections.list);
     *t = (struct truth){0};

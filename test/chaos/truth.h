@@ -41,7 +41,18 @@ struct election {
     int64_t from_ms, until_ms;
 };
 
+/* A write of the record of the mutex's job. */
+struct run_write {
+    int64_t zxid, ms;
+    char *text; /* truth_free() frees it */
+    size_t size;
+};
+
 struct truth {
+    struct {
+        struct run_write *list;
+        size_t n, cap;
+    } runs;              /* in the order of zxid */
     struct znode *nodes; /* in the order of czxid */
     size_t n, cap;
     struct {

@@ -16,6 +16,7 @@ struct entry {
     int server, part; /* a multi's parts have one zxid */
     bool happened;
     char path[192];
+    char *data; /* NULL: none */
 };
 
 struct snapshot {
@@ -46,6 +47,8 @@ static void collect(const struct txn *txn, void *arg)
     struct entry *e = &all->list[all->n++];
     *e = (struct entry){.txn = *txn, .server = all->server, .part = all->part};
     snprintf(e->path, sizeof e->path, "%.*s", (int)txn->path_size, txn->path != NULL ? txn->path : "");
+    if (txn->data != NULL && (e->data = strndup(txn->data, txn->data_size)) == NULL)
+        abort();
 }
 
 static int by_zxid(const void *a, const void *b)
@@ -145,6 +148,8 @@ static void replay(struct truth *t, const struct entries *all)
         struct txn txn = all->list[i].txn;
         txn.path = all->list[i].path;
         txn.path_size = strlen(txn.path);
+        txn.data = all->list[i].data;
+        txn.data_size = txn.data != NULL ? strlen(txn.data) : 0;
         t->n_txns += all->list[i].part == 0;
         truth_apply(t, &txn);
     }
@@ -169,6 +174,8 @@ bool truth_read(struct truth *t, const char *dir)
         discard(&all, all.server);
         replay(t, &all);
     }
+    for (size_t i = 0; i < all.n; i++)
+        free(all.list[i].data);
     free(all.list);
     return is_good && all.n > 0;
 }

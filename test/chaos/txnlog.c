@@ -64,9 +64,8 @@ static void skip_acl(struct reader *r)
 
 static void get_create(struct reader *r, struct txn *txn)
 {
-    size_t size;
     txn->path = get_bytes(r, &txn->path_size);
-    get_bytes(r, &size);
+    txn->data = get_bytes(r, &txn->data_size);
     skip_acl(r);
     if (txn->type == TXN_CREATE || txn->type == TXN_CREATE2)
         txn->is_ephemeral = *take(r, 1) != 0;
@@ -115,6 +114,10 @@ static void get_body(struct reader *r, struct txn *txn, txn_cb cb, void *arg)
     case TXN_DELETE:
     case TXN_DELETE_CONTAINER:
         txn->path = get_bytes(r, &txn->path_size);
+        break;
+    case TXN_SET_DATA:
+        txn->path = get_bytes(r, &txn->path_size);
+        txn->data = get_bytes(r, &txn->data_size);
         break;
     case TXN_MULTI:
         get_parts(r, txn, cb, arg);

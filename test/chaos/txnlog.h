@@ -17,6 +17,7 @@ enum txn_type {
     TXN_ERROR = -1,
     TXN_CREATE = 1,
     TXN_DELETE = 2,
+    TXN_SET_DATA = 5,
     TXN_MULTI = 14,
     TXN_CREATE2 = 15,
     TXN_CREATE_CONTAINER = 19,
@@ -32,8 +33,10 @@ struct txn {
     int64_t zxid, time_ms;
     int32_t type;      /* of a multi that was done: one call for each of its parts, with the part's type */
     bool is_ephemeral; /* of a create */
-    const char *path;  /* of creates and deletes; borrowed, not terminated; else NULL */
+    const char *path;  /* of creates, deletes and sets; borrowed, not terminated; else NULL */
     size_t path_size;
+    const char *data; /* of creates and sets; likewise */
+    size_t data_size;
 };
 
 typedef void (*txn_cb)(const struct txn *txn, void *arg);

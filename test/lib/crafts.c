@@ -402,7 +402,8 @@ static bool read_option(const char *word, size_t size, struct craft_options *opt
     } all[] = {{"handover", &options->handover},
                {"idle", &options->idle},
                {"nowait", &options->nowait},
-               {"brief", &options->brief}};
+               {"brief", &options->brief},
+               {"jobs", &options->jobs}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strlen(all[i].name) == size && strncmp(all[i].name, word, size) == 0)
             return *all[i].value = true;

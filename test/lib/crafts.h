@@ -26,6 +26,7 @@ struct craft_options {
     bool idle;     /* the node stays for KEPT_MS */
     bool nowait;   /* an unlock does not wait */
     bool brief;    /* a worker by dice holds for a moment, and locks again at once */
+    bool jobs;     /* a worker by dice runs jobs under the mutex (job.h) */
 };
 
 struct craft {

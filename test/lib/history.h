@@ -46,6 +46,11 @@ enum event {
     WROTE,   /* answered with RC (ZooKeeper's); VALID_MS is the version that it made */
     PART,    /* before GRANTED, of a grant with several nodes: NODE, in the lane RC; TOKEN is its own, or 0 */
     TURN,    /* before GRANTED, where a node can have several owners: TOKEN is the number of the grant's turn */
+    /* A client's jobs (job.h). KIND is the number of the request. */
+    JOB_BEGINS, /* about to begin a run, of the KEY NODE or in the period VALID_MS; TOKEN is the grant's */
+    JOB_BEGUN,  /* answered with RC */
+    JOB_ENDS,   /* about to end it, with the status RC */
+    JOB_ENDED,  /* answered with RC */
     N_EVENTS
 };
 

@@ -23,5 +23,5 @@ archives = %D%/jre/bin/java
 	$(AM_V_GEN)$(srcdir)/%D%/archive %D%/jre uninstalled/paddock$(EXEEXT)
 
 # A process that contends for a lock, and writes its history.
-%C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/register.c %D%/register.h %D%/worker.c
+%C%_worker_SOURCES = %D%/crafts.c %D%/crafts.h %D%/dice.h %D%/job.c %D%/job.h %D%/register.c %D%/register.h %D%/worker.c
 %C%_worker_LDADD = $(library_and_harness)

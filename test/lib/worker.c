@@ -26,6 +26,7 @@
 #include "test/lib/crafts.h"
 #include "test/lib/dice.h"
 #include "test/lib/history.h"
+#include "test/lib/job.h"
 #include "test/lib/register.h"
 #include "test/lib/secure.h"
 #include <limits.h>
@@ -345,6 +346,8 @@ static void hold(void)
 {
     bool first = request < THREAD_NUMBERS;
     write_percent = craft == &mutex_craft && first && dice_chance(&dice, 50) ? 30 : 0;
+    bool works = options.jobs && craft == &mutex_craft && dice_chance(&dice, 60) && ask() &&
+                 job_begin(history, mutex, grant, request, craft->token(), &dice);
     int64_t until = now_ns() + hold_ms() * INT64_C(1000000);
     int64_t limit = now_ns() + LINGER_SESSIONS * session_ms * INT64_C(1000000);
     atomic_store(&history->holding, 1);
@@ -355,6 +358,8 @@ static void hold(void)
         return;
     if (wish.recipe == RECIPE_DOWNGRADE)
         ask();
+    if (works)
+        job_end(history, request, &dice);
     int64_t token = unlock();
     if (dice_chance(&dice, write_percent))
         register_write_late(request, token);

@@ -37,13 +37,17 @@ const (
 	wrote
 	part
 	turn
+	jobBegins
+	jobBegun
+	jobEnds
+	jobEnded
 	nEvents
 )
 
 var eventNames = [nEvents]string{
 	"blank", "asked", "granted", "failed", "question", "told", "unlocking", "unlocked", "ended", "session",
 	"fault-begins", "fault-ends", "killed", "stopped", "continued", "born", "wall", "healed", "leftover", "setting", "writing", "wrote", "part",
-	"turn",
+	"turn", "job-begins", "job-begun", "job-ends", "job-ended",
 }
 
 type record struct {
