@@ -1,5 +1,6 @@
 /* paddock lock --once and --every: a job of all machines. */
 #include "test/cli/cli.h"
+#include "test/lib/proxy.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,37 @@ static void once_in_a_period(void)
     usleep(1100 * 1000);
     CHECK_EQ(run("--every", "1s", "echo ran"), 0);
     CHECK_STR(c.out, "ran\n");
+}
+
+/* The writes that the command's one session makes with RULE, and its requests. */
+static int writes_of(pdk__proxy *proxy, const char *rule, const char *value, int *requests)
+{
+    char hosts[64];
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    pdk__proxy_reset_counters(proxy);
+    CHECK_EQ(cli_run(&c, ARGS("lock", "--session-timeout", "30", "-z", hosts, rule, value, path, "echo", "ran")), 0);
+    *requests = pdk__proxy_requests(proxy, 0);
+    return pdk__proxy_writes(proxy);
+}
+
+static void writes(void)
+{
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
+    int lock, requests;
+    fresh("writes");
+    CHECK_EQ(run("--once", "first", "true"), 0); /* path and record are there */
+    lock = writes_of(proxy, "--lost-exit-code", "76", &requests);
+    CHECK_EQ(lock, 2);
+    CHECK_EQ(writes_of(proxy, "--once", "k", &requests), lock + 2);
+    CHECK_STR(c.out, "ran\n");
+    CHECK_EQ(writes_of(proxy, "--once", "k", &requests), 0);
+    CHECK_STR(c.out, "");
+    CHECK(requests <= 4);
+    CHECK_EQ(writes_of(proxy, "--every", "1d", &requests), lock);
+    CHECK_STR(c.out, "");
+    usleep(1100 * 1000);
+    CHECK_EQ(writes_of(proxy, "--every", "1s", &requests), lock + 2);
+    pdk__proxy_free(proxy);
 }
 
 static void told_by_whom(void)
@@ -288,6 +320,7 @@ int main(int argc, char **argv)
     static const struct pdk__test tests[] = {
         {"a job with a KEY runs once, and does not queue when it is done", once_for_a_key},
         {"a job with a period runs once in it", once_in_a_period},
+        {"a skip by KEY writes nothing, one by age the lock, and a run two more", writes},
         {"-v tells who has done it, and --done-status has its status", told_by_whom},
         {"a run that fails is followed by another", failure_is_followed_by_another},
         {"with --done-if any it is not", any_run_counts},

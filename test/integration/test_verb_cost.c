@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A hold or a wait of less than a twentieth of LONG_SESSION_MS has no watch on its node: however slow this machine
  * is. */
@@ -23,6 +24,7 @@ struct cost {
 static const struct {
     struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third, move_up,
         hand_over_inside, nothing;
+    struct cost ask, begin_first, begin_key, skip_key, begin_period, skip_period, end; /* of a job's run */
     struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
 } costs = {
     .lock = {2, 1, 4}, /* create and list */
@@ -36,6 +38,13 @@ static const struct {
     .move_up = {2, 0, 5},          /* looking ahead: the event; lists, and watches its predecessor */
     .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
+    .ask = {1, 0, 2},
+    .begin_first = {3, 1, 6},  /* reads, makes the record, and looks at its time */
+    .begin_key = {2, 1, 4},    /* reads, and writes */
+    .skip_key = {1, 0, 2},     /* reads */
+    .begin_period = {3, 1, 6}, /* looks at its own node, reads, and writes */
+    .skip_period = {2, 0, 4},
+    .end = {1, 1, 2},
     .idle_session = {12, 4, 24},
 };
 
@@ -73,14 +82,6 @@ static void fence(struct peer *p)
     pdk_contender_list_free(list);
 }
 
-static int writes(struct peer *p)
-{
-    return pdk__proxy_requests(p->proxy, PDK__OP_CREATE2) + pdk__proxy_requests(p->proxy, PDK__OP_CREATE_CONTAINER) +
-           pdk__proxy_requests(p->proxy, PDK__OP_CREATE) + pdk__proxy_requests(p->proxy, PDK__OP_MULTI) +
-           pdk__proxy_requests(p->proxy, PDK__OP_SET) + pdk__proxy_requests(p->proxy, PDK__OP_DELETE) +
-           pdk__proxy_requests(p->proxy, PDK__OP_PROOF);
-}
-
 static int packets(struct peer *p)
 {
     return pdk__proxy_requests(p->proxy, 0) + pdk__proxy_replies(p->proxy, 0) + pdk__proxy_events(p->proxy, 0, NULL);
@@ -94,7 +95,7 @@ static void check_cost(struct peer *p, const char *verb, const struct cost *c)
     pdk__proxy_story(p->proxy, story, sizeof story);
     printf("# %s: %s\n", verb, story);
     CHECK_EQ(pdk__proxy_requests(p->proxy, 0) - cost_of_fence.requests, c->requests);
-    CHECK_EQ(writes(p), c->writes);
+    CHECK_EQ(pdk__proxy_writes(p->proxy), c->writes);
     CHECK_EQ(packets(p) - cost_of_fence.packets, c->packets);
     pdk__proxy_reset_counters(p->proxy);
 }
@@ -237,6 +238,50 @@ static void looked_at(void)
 }
 
 /* Time passes; nothing is waited for. */
+static void check_begin(pdk_once *job, const char *verb, int rc, const struct cost *cost)
+{
+    CHECK_RC(pdk_once_begin(job, NULL, LONG_MS), rc);
+    check_cost(&a, verb, cost);
+}
+
+static void check_end(pdk_once *job)
+{
+    CHECK_RC(pdk_once_end(job, 0, LONG_MS), 0);
+    check_cost(&a, "end of a run", &costs.end);
+}
+
+static void jobs(void)
+{
+    pdk_once *first, *second, *nightly;
+    begin_again();
+    CHECK_RC(pdk_once_new(&first, a.mutex, "first", 0), 0);
+    CHECK_RC(pdk_once_new(&second, a.mutex, "second", 0), 0);
+    CHECK_RC(pdk_once_new(&nightly, a.mutex, NULL, 1), 0);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(a.proxy);
+    check_begin(first, "begin the first run", 0, &costs.begin_first);
+    check_end(first);
+    CHECK_RC(pdk_once_ask(first, LONG_MS), PDK_EDONE);
+    check_cost(&a, "ask", &costs.ask);
+    check_begin(first, "skip by KEY", PDK_EDONE, &costs.skip_key);
+    check_begin(second, "begin for a KEY", 0, &costs.begin_key);
+    check_end(second);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    usleep(2000); /* the period is over */
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(a.proxy);
+    check_begin(nightly, "begin in a period", 0, &costs.begin_period);
+    check_end(nightly);
+    CHECK_RC(pdk_once_free(nightly), 0);
+    CHECK_RC(pdk_once_new(&nightly, a.mutex, NULL, PDK_ONCE_PERIOD_MAX_MS), 0);
+    check_begin(nightly, "skip by age", PDK_EDONE, &costs.skip_period);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    CHECK_RC(pdk_once_free(first), 0);
+    CHECK_RC(pdk_once_free(second), 0);
+    CHECK_RC(pdk_once_free(nightly), 0);
+    end();
+}
+
 static void idle(void)
 {
     pdk_client_options *o = fixture_options(IDLE_SESSION_MS);
@@ -249,8 +294,8 @@ static void idle(void)
     CHECK_WITHIN(LONG_MS, pdk__test_now_ms() >= until_ms);
     p.proxy = fixture.proxy;
     printf("# in %d session timeouts: %d requests, %d writes\n", IDLE_SESSIONS, pdk__proxy_requests(p.proxy, 0),
-           writes(&p));
-    CHECK(writes(&p) > 0 && writes(&p) <= IDLE_SESSIONS * costs.idle_session.writes);
+           pdk__proxy_writes(p.proxy));
+    CHECK(pdk__proxy_writes(p.proxy) > 0 && pdk__proxy_writes(p.proxy) <= IDLE_SESSIONS * costs.idle_session.writes);
     CHECK(pdk__proxy_requests(p.proxy, 0) <= IDLE_SESSIONS * costs.idle_session.requests);
     CHECK(packets(&p) <= IDLE_SESSIONS * costs.idle_session.packets);
     CHECK_RC(pdk_mutex_unlock(p.mutex), 0);
@@ -268,6 +313,7 @@ int main(int argc, char **argv)
         {"a lock that waits behind two, looks ahead, and is handed over", contended_looking_ahead},
         {"a lock that waits behind another of its process", contended_in_a_process},
         {"calls that only look send nothing", looked_at},
+        {"a job that runs, and that is skipped", jobs},
         {"an idle holder's requests", idle},
         {0},
     };

@@ -82,6 +82,7 @@ void pdk__proxy_set_target(pdk__proxy *p, int target);
 /* Counters, since the start or the last reset. OP 0: all but pings. */
 int pdk__proxy_requests(pdk__proxy *p, int op);
 int pdk__proxy_replies(pdk__proxy *p, int op);
+int pdk__proxy_writes(pdk__proxy *p);      /* requests that a quorum logs; not those for sessions */
 int pdk__proxy_connections(pdk__proxy *p); /* that exist now */
 
 /* Notifications of watches sent by the server: of EVENT (0: any), for paths that contain PATH (NULL: any). */

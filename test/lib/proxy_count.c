@@ -22,6 +22,16 @@ int pdk__proxy_requests(pdk__proxy *p, int op)
     return n;
 }
 
+int pdk__proxy_writes(pdk__proxy *p)
+{
+    static const int ops[] = {PDK__OP_CREATE, PDK__OP_CREATE2, PDK__OP_CREATE_CONTAINER, PDK__OP_MULTI, PDK__OP_SET,
+                              PDK__OP_DELETE, PDK__OP_PROOF};
+    int n = 0;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        n += pdk__proxy_requests(p, ops[i]);
+    return n;
+}
+
 int pdk__proxy_replies(pdk__proxy *p, int op)
 {
     pthread_mutex_lock(&p->lock);
