@@ -367,7 +367,7 @@ _Noreturn void pdk__cli_session_run(const struct pdk__cli_lock *l, int channel, 
         turn(&s);
     report_state(&s);
     int status = pdk__cli_acquisition_status(&s.acquisition, text);
-    if (s.acquisition.lost && s.reported != PHASE_HELD)
+    if (s.acquisition.lost && s.reported != PHASE_HELD && s.acquisition.rc != PDK_EDONE)
         status = never_started(&s, text, sizeof text);
     if ((status != 0 || s.acquisition.rc == PDK_EDONE) && s.metrics.ended_s == 0)
         pdk__cli_metrics_job_end(&s.metrics, status, true);

@@ -79,6 +79,25 @@ static void writes(void)
     pdk__proxy_free(proxy);
 }
 
+/* Its node is deleted before its own request for that arrives: there was nothing to lose. */
+static void lost_while_it_skips(void)
+{
+    char hosts[64];
+    pdk__proxy *proxy = pdk__proxy_new(pdk__server_port(cli_server()), false);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d", pdk__proxy_port(proxy));
+    fresh("skips");
+    CHECK_EQ(run("--every", "12h", "true"), 0);
+    int rule = pdk__proxy_rule(proxy, &(struct pdk__proxy_rule){.op = PDK__OP_DELETE, .act = PDK__HOLD_REQUEST});
+    cli_start(&d, ARGS("lock", "-z", hosts, "--every", "12h", path, "echo", "ran"));
+    CHECK_WITHIN(GENEROUS, pdk__proxy_hits(proxy, rule) == 1);
+    cli_delete_holder(path);
+    pdk__proxy_release(proxy, rule);
+    CHECK_EQ(program_wait(&d), 0);
+    CHECK_STR(d.out, "");
+    CHECK_QUIET(&d);
+    pdk__proxy_free(proxy);
+}
+
 static void told_by_whom(void)
 {
     char line[160];
@@ -321,6 +340,7 @@ int main(int argc, char **argv)
         {"a job with a KEY runs once, and does not queue when it is done", once_for_a_key},
         {"a job with a period runs once in it", once_in_a_period},
         {"a skip by KEY writes nothing, one by age the lock, and a run two more", writes},
+        {"a lock that is lost while it is given back unused is no loss", lost_while_it_skips},
         {"-v tells who has done it, and --done-status has its status", told_by_whom},
         {"a run that fails is followed by another", failure_is_followed_by_another},
         {"with --done-if any it is not", any_run_counts},
