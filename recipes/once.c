@@ -4,7 +4,7 @@
  * it reads first, and finds what the lost request has done.
  *
  *     ask      read
- *     begin    [see our node] -> read -> [tell the time] -> write -> [see the record that it made]
+ *     begin    [see our node] -> read -> [tell the time] -> write -> [read the record that it made]
  *                                read -> [see our node, where a later holder has written]
  *     end      write, or read -> write
  */
@@ -203,17 +203,22 @@ static void write_record(struct pdk_once *o, step *next)
     pdk__free(text);
 }
 
+/* Another has written. 0: go on from what it wrote; PDK_ERECORD: the call has ended. */
+static int meet_conflict(struct pdk_once *o)
+{
+    if (o->n_conflicts++ < CONFLICTS_MAX)
+        return 0;
+    finish(o, PDK_ERECORD, "other clients keep writing it");
+    return PDK_ERECORD;
+}
+
 /* The outcome of a write: 0; 1: another has written, and the record is to be read again; else the call has ended. */
 static int written(struct pdk_once *o, const struct pdk__exchange *x)
 {
     int rc = pdk__guarded_outcome(x);
     bool conflicts = rc == PDK_ECONFLICT || (rc == PDK_ENOENT && o->there);
-    if (conflicts && o->n_conflicts++ < CONFLICTS_MAX)
-        return 1;
-    if (conflicts) {
-        finish(o, PDK_ERECORD, "other clients keep writing it");
-        return PDK_ERECORD;
-    }
+    if (conflicts)
+        return meet_conflict(o) == 0 ? 1 : PDK_ERECORD;
     o->unsure = o->unsure || rc == PDK_EUNKNOWN;
     if (rc != 0)
         return outcome(o, x);
@@ -255,11 +260,21 @@ static void begun(struct pdk_once *o, int64_t time_ms)
     finish(o, 0, "");
 }
 
-/* The record that our write has made. */
-static void made_seen(struct pdk_once *o, const struct pdk__exchange *x)
+/* Is the last run in the record ours, whose write was not answered? */
+static bool is_ours(const struct pdk_once *o)
 {
-    if (outcome(o, x) == 0)
-        begun(o, x->stat.mtime);
+    const struct pdk__run *last = &o->runs->record.last;
+    return o->unsure && o->there && o->version == o->written_version && last->token == o->token && last->status < 0 &&
+           strcmp(last->key, o->key) == 0;
+}
+
+static void judge(struct pdk_once *o);
+
+/* The record that our write has made, unless another has written or deleted it since. */
+static void made_read(struct pdk_once *o, const struct pdk__exchange *x)
+{
+    if (take_record(o, x) == 0 && (is_ours(o) || meet_conflict(o) == 0))
+        judge(o);
 }
 
 static void begin_written(struct pdk_once *o, const struct pdk__exchange *x)
@@ -270,7 +285,7 @@ static void begin_written(struct pdk_once *o, const struct pdk__exchange *x)
     if (rc == 1)
         read_record(o, record_read);
     else if (rc == 0 && makes)
-        ask(o, &(struct pdk__inquiry){.kind = PDK__REQUEST_EXISTS, .path = o->path}, made_seen);
+        read_record(o, made_read);
     else if (rc == 0)
         begun(o, x->stat.mtime);
 }
@@ -326,14 +341,6 @@ static void judge_age(struct pdk_once *o)
     default:
         finish(o, PDK_ERECORD, "its last run begins in the future");
     }
-}
-
-/* Is the last run in the record ours, whose write was not answered? */
-static bool is_ours(const struct pdk_once *o)
-{
-    const struct pdk__run *last = &o->runs->record.last;
-    return o->unsure && o->there && o->version == o->written_version && last->token == o->token && last->status < 0 &&
-           strcmp(last->key, o->key) == 0;
 }
 
 /* A larger token is a later holder's, if ours is gone. Our server has seen what it has shown in the record. */

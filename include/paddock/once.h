@@ -102,7 +102,8 @@ int pdk_once_ask(pdk_once *o, int64_t timeout_ms);
  * 0: it is recorded, and is to be done now.
  * PDK_EDONE: the job is done; pdk_once_runs() tells by which run.
  * PDK_ERECORD: the record cannot be read; or it cannot be true: it has a token larger than the lock's, or a beginning
- * more than a period in the future. pdk_lock_last_error() tells which. Nothing is recorded.
+ * more than a period in the future; or other clients keep writing it. pdk_lock_last_error() tells which. No run is to
+ * be done.
  * PDK_ELOST: the lock is lost. PDK_EPERM: there is no grant. PDK_ENOTSUP: the grant excludes no other.
  * PDK_EUNKNOWN: the run may be recorded. The same call can be made again. Other errors as of pdk_guarded_set(), except
  * PDK_ECONFLICT.
@@ -114,6 +115,8 @@ int pdk_once_begin(pdk_once *o, pdk_grant *g, int64_t timeout_ms);
  *
  * 0: it is recorded. PDK_ELOST: the lock was lost, and it is not recorded, nor will be; where a reply was lost and
  * another run has begun since, it may have been. PDK_EUNKNOWN: it may be, and the same call can be made again.
+ * PDK_ERECORD: other clients keep writing the record; or the lock was lost, the record cannot be read, and the end may
+ * be recorded.
  * PDK_EPERM: no run has begun. Other errors as of pdk_guarded_set(), except PDK_ECONFLICT.
  */
 int pdk_once_end(pdk_once *o, int status, int64_t timeout_ms);
