@@ -508,22 +508,43 @@ void leader_prepare(struct server *s, const struct request *r, int origin)
     }
 }
 
-bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name)
+/* NULL where there is no leader, or where the leader cannot commit: requests would pile up at it. */
+static struct request *order(struct ensemble *e, enum request_kind kind, int path)
 {
     if (e->leader < 0 || e->servers[e->leader].state != SERVER_LEADING)
-        return false;
+        return NULL;
     const struct server *leader = &e->servers[e->leader];
     if (leader->n_log - leader->n_committed > 50 ||
         ((kind == REQ_CREATE || kind == REQ_PLANT) && leader->prep.dirs[path].n > NODES_MANY))
-        return false; /* they would pile up at a leader that cannot commit */
-    const struct world *w = e->world;
+        return NULL;
     struct request *r = ensemble_request(e);
     r->kind = kind;
     r->path = path;
+    return r;
+}
+
+bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name)
+{
+    const struct world *w = e->world;
+    struct request *r = order(e, kind, path);
+    if (r == NULL)
+        return false;
     r->secret = w->secretive && !w->finale;
     strcpy(r->name, name);
     leader_prepare(&e->servers[e->leader], r, -1);
     return true;
+}
+
+void ensemble_write(struct ensemble *e, int path, const char *text, int size)
+{
+    struct request *r = order(e, REQ_GUARDED_SET, path);
+    if (r == NULL)
+        return;
+    if (!e->servers[e->leader].prep.dirs[path].exists)
+        r->kind = REQ_GUARDED_CREATE;
+    r->text = text;
+    r->size = size;
+    leader_prepare(&e->servers[e->leader], r, -1);
 }
 
 /* --- messages between servers ------------------------------------------------------------------------------------ */

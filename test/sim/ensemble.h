@@ -225,6 +225,9 @@ void server_disconnect(struct server *s, int client);
 /* An administrator's request at the leader; no client sent it. False when there is no leader. */
 bool ensemble_administrate(struct ensemble *e, enum request_kind kind, int path, const char *name);
 
+/* Likewise: TEXT, which is lent, becomes the data of the path, which is made if need be. */
+void ensemble_write(struct ensemble *e, int path, const char *text, int size);
+
 struct request *ensemble_request(struct ensemble *e);
 
 /* The watches on nodes, which end with these; those on lock paths stay. */

@@ -26,7 +26,8 @@ static const char *const names[N_FAULTS] = {"cuts the connection of client",
                                             "forges a name on path",
                                             "leaves junk on path",
                                             "asks for the lock of path",
-                                            "replaces a node of path"};
+                                            "replaces a node of path",
+                                            "forges the record of the job, by way"};
 
 static int a_while(struct world *w) { return between(&w->fault_random, 1, (int)w->session_ms * 3); }
 
@@ -416,6 +417,9 @@ static void happen(struct world *w, enum fault fault, int whom)
     case FAULT_REPLACE:
         replace(w, path);
         break;
+    case FAULT_RECORD:
+        forgeries_write(w, (enum forgery)(whom % N_FORGERIES));
+        break;
     default:
         if (w->ensemble.truth.dirs[path].used && w->lock_delay_ms == 0) /* with a lock delay the path is no container */
             ensemble_administrate(&w->ensemble, REQ_REMOVE_DIR, path, "");
@@ -439,8 +443,8 @@ static void strike(struct world *w, enum fault fault, int whom)
     int number = w->n_faults++;
     struct random after = {draw(&w->fault_random)};
     if (w->plan.spared == NULL || !w->plan.spared[number]) {
-        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 0, 2, 2, 2, 2};
-        int n[] = {w->n_clients, w->ensemble.n, faults_paths(w)};
+        static const int modulus[] = {0, 0, 0, 1, 1, 1, 0, 0, 2, 2, 2, 0, 2, 0, 1, 1, 0, 0, 2, 2, 2, 2, 3};
+        int n[] = {w->n_clients, w->ensemble.n, faults_paths(w), N_FORGERIES};
         STORY(w, "fault %d %s %d", number, names[fault], whom % n[modulus[fault]]);
         w->faults_done[fault]++;
         w->n_faults_then += fault == FAULT_JUNK; /* no news: with it all happens as without it */
@@ -505,6 +509,13 @@ void faults_at_deletion(struct world *w, const struct client *c)
         strike(w, FAULT_LATE_CREATE, c->id);
 }
 
+/* Or the moment when a holder writes the record of its job: it has read an older one. */
+void faults_at_record(struct world *w)
+{
+    if (hunts(w, w->hunt_record_permille))
+        strike(w, FAULT_RECORD, below(&w->fault_random, N_FORGERIES));
+}
+
 static bool may_happen(const struct world *w, enum fault f)
 {
     static const enum fault tense[] = {FAULT_CUT,   FAULT_BLACKHOLE,    FAULT_STRAND,      FAULT_DEPOSE,
@@ -517,7 +528,13 @@ static bool may_happen(const struct world *w, enum fault f)
     return may && !w->calm;
 }
 
-/* Half of the hostile contenders may delete as well as create. Their faults come on top of the seed's others. */
+/* Half of the hostile contenders may delete as well as create. */
+static bool may_be_hostile(const struct world *w, int fault, bool deletes)
+{
+    return (fault != FAULT_REPLACE || deletes) && (fault != FAULT_RECORD || w->jobs);
+}
+
+/* Their faults come on top of the seed's others. */
 static int hostility(struct world *w)
 {
     struct random *r = &w->fault_random;
@@ -528,7 +545,7 @@ static int hostility(struct world *w)
         return 0;
     bool deletes = chance(r, 500);
     for (int f = FAULT_FORGE; f < N_FAULTS; f++)
-        sum += w->weights[f] = f != FAULT_REPLACE || deletes ? between(r, 1, 10) : 0;
+        sum += w->weights[f] = may_be_hostile(w, f, deletes) ? between(r, 1, 10) : 0;
     w->weights[FAULT_WRITE] += 2;
     w->weights[FAULT_DELETE] += deletes ? 2 : 0;
     return sum + 2 + (deletes ? 2 : 0);

@@ -128,6 +128,8 @@ static void put_or_queue(struct client *c, struct request *r)
     tell_request(c, r);
     if (c->io == IO_CONNECTED) {
         put(c, r);
+        if (is_write(r->kind) && r->path == JOB_PATH)
+            faults_at_record(c->world);
         if (is_write(r->kind))
             faults_at_write(c->world, c);
         late_create_sent(c->world, c, r);

@@ -57,8 +57,10 @@ static int make_call(struct actor *a, pdk_once *o, enum verb verb, int status)
         STORY(w, "client %d actor %d: %s a run of the job: %s%s", a->client->id, a->index, names[verb],
               pdk_strerrorname(rc), later ? ", later" : "");
     }
-    if (rc == PDK_EINVAL || rc == PDK_ENOTSUP || rc == PDK_ERECORD || rc == PDK_EBUSY || rc == PDK_ECONFLICT)
+    if (rc == PDK_EINVAL || rc == PDK_ENOTSUP || rc == PDK_EBUSY || rc == PDK_ECONFLICT)
         world_break(w, law, "client %d: a call about the job answers %s", a->client->id, pdk_strerrorname(rc));
+    if (rc == PDK_ERECORD)
+        law_jobs_refused(w, verb == ASK ? 0 : a->token, verb == BEGIN ? a->token : INT64_MAX);
     return rc;
 }
 
@@ -67,11 +69,19 @@ static void do_work(struct actor *a, pdk_once *o)
     struct world *w = a->client->world;
     int status = chance(&w->random, 300);
     int64_t token = pdk_runs_number(pdk_once_runs(o), PDK_RUN_LAST, PDK_RUN_TOKEN);
+    int64_t begun_ms = pdk_runs_number(pdk_once_runs(o), PDK_RUN_LAST, PDK_RUN_BEGUN_MS);
     fiber_block(a, ms(between(&w->random, 1, 500)));
     int rc = make_call(a, o, END, status);
-    law_jobs_ended(w, token, status, rc);
+    law_jobs_ended(w, token, begun_ms, status, rc);
     if (rc == 0 && status == 0)
         see(SIGHT_JOB_DONE);
+}
+
+static bool by_own_token(const struct actor *a, pdk_once *o)
+{
+    int64_t token = pdk_runs_number(pdk_once_runs(o), PDK_RUN_DONE, PDK_RUN_TOKEN);
+    return token == a->token &&
+           !law_jobs_forged(token, pdk_runs_number(pdk_once_runs(o), PDK_RUN_DONE, PDK_RUN_BEGUN_MS));
 }
 
 void job_do(struct actor *a)
@@ -85,14 +95,14 @@ void job_do(struct actor *a)
     pdk_once_set_any(o, w->any);
     int rc = chance(&w->random, 300) ? make_call(a, o, ASK, 0) : 0;
     if (rc == PDK_EDONE)
-        law_jobs_skipped(w, pdk_once_runs(o), key, INT64_MIN);
+        law_jobs_skipped(w, pdk_once_runs(o), key, INT64_MIN, 0);
     int64_t date_ms = world_date_ms(w);
     bool first = w->budget == 0 && w->idle_ms == 0; /* under its token */
     rc = make_call(a, o, BEGIN, 0);
-    if (rc == PDK_EDONE && first && pdk_runs_number(pdk_once_runs(o), PDK_RUN_DONE, PDK_RUN_TOKEN) == a->token)
+    if (rc == PDK_EDONE && first && by_own_token(a, o))
         world_break(w, law, "client %d skips the job, by its own beginning", a->client->id);
     if (rc == PDK_EDONE)
-        law_jobs_skipped(w, pdk_once_runs(o), key, date_ms);
+        law_jobs_skipped(w, pdk_once_runs(o), key, date_ms, a->token);
     else if (rc == 0)
         do_work(a, o);
     if (pdk_once_free(o) != 0)

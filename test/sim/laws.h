@@ -36,10 +36,18 @@ void law_service_judge(struct world *w, const struct claim *claim, int error);
 void law_barriers_begin(struct attendant *a, enum barrier_task task);
 void law_barriers_end(struct attendant *a, int rc);
 
-/* The end of the run with this token, with STATUS, is answered RC. The job is skipped, by what was READ: when it was
- * DATE_MS. */
-void law_jobs_ended(struct world *w, int64_t token, int status, int rc);
-void law_jobs_skipped(struct world *w, const pdk_runs *read, const char *key, int64_t date_ms);
+/* The end of the run with this token, which began then, with STATUS, is answered RC. */
+void law_jobs_ended(struct world *w, int64_t token, int64_t begun_ms, int status, int rc);
+
+/* The job is skipped, by what was READ: when it was DATE_MS, by a client that had seen the write SINCE. */
+void law_jobs_skipped(struct world *w, const pdk_runs *read, const char *key, int64_t date_ms, int64_t since);
+
+/* A call is refused for the record's sake, to a client that had seen the write SINCE: a beginning under TOKEN, or
+ * another call, where that is INT64_MAX. */
+void law_jobs_refused(struct world *w, int64_t since, int64_t token);
+
+/* Has a hostile contender written a record with this run? An excuse, which is counted. */
+bool law_jobs_forged(int64_t token, int64_t begun_ms);
 
 /* A write under guard begins, by a grant with TOKEN, which excludes all others on PATH; or PATH is -1. Returns the
  * number that is its text. */

@@ -17,6 +17,7 @@ shipped_library = %D%/libshipped.a
 	%D%/ensemble.c %D%/ensemble.h \
 	%D%/faults.c \
 	%D%/fiber.c %D%/fiber.h \
+	%D%/forgeries.c \
 	%D%/io.c \
 	%D%/late_create.c \
 	%D%/law_barriers.c %D%/law_belief.c %D%/law_completion.c %D%/law_delay.c %D%/law_deletion.c %D%/law_exclusion.c %D%/law_herd.c %D%/law_idle.c \

@@ -267,7 +267,7 @@ static const char help_text[] =
     "  --coverage    print how often each branch was visited, and each excuse of a law used\n"
     "  --terse       one line for a seed that breaks a law: the law, the seed, and how\n"
     "  --cuts        in each run the only fault is that connections break, one after another\n"
-    "  --hostile     in each run a contender forges names, overwrites data and requests revocations\n"
+    "  --hostile     in each run a contender forges names and records, overwrites data and requests revocations\n"
     "  --seed S      this seed alone\n"
     "  --story       print all that happens\n"
     "  --exhaustive  every fault at each request of each seed; with --pairs every pair of faults\n"

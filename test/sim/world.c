@@ -440,7 +440,6 @@ static void draw_ensemble(struct world *w)
     w->calm = chance(r, 60) && !w->plan.exhaustive;
     w->lends = w->plan.seed % 17 == 3;
     w->writes = w->plan.seed % 5 == 2 && !w->plan.exhaustive;
-    w->jobs = w->plan.seed % 5 == 3 && !w->plan.exhaustive && !w->hostile;
     w->any = w->plan.seed / 5 % 3 == 1;
     w->period_ms = w->plan.seed / 5 % 2 == 0 ? 0 : 500 << w->plan.seed / 10 % 5;
     e->counter = w->plan.seed % 31 == 8 ? INT32_MAX - (int)(w->plan.seed / 31 % 30) : 0;
@@ -450,8 +449,10 @@ static void draw_ensemble(struct world *w)
     w->swallowed_permille = w->plan.seed % 43 == 12 && !w->calm && !w->plan.exhaustive ? 100 : 0;
     w->tense = chance(r, 400) && !w->calm && !w->plan.exhaustive && e->tick_ms >= 500;
     draw_regime(w);
+    w->jobs = (w->plan.seed % 5 == 3 || (w->hostile && w->plan.seed / 10 % 2 == 1)) && !w->plan.exhaustive;
     w->hunt_proof_permille = w->hunt_write_permille = 0;
     w->hunt_late_permille = w->plan.seed % 37 == 21 && !w->calm && !w->plan.exhaustive ? 300 : 0;
+    w->hunt_record_permille = w->hostile && w->jobs ? (int)(w->plan.seed / 20 % 4) * 300 : 0;
     w->late.stage = LATE_NOT;
     w->sprints = false;
     draw_policy(w, e->tick_ms);

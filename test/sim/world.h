@@ -30,10 +30,28 @@ enum fault {
     FAULT_JUNK,
     FAULT_REVOKE,
     FAULT_REPLACE,
+    FAULT_RECORD, /* of a job */
     N_FAULTS
 };
 
 enum { FAULTS_MAX = 512, REMOVALS_MAX = 64 };
+
+/* The record of a job, as a hostile contender writes it. */
+enum forgery {
+    FORGED_GARBLED,
+    FORGED_TOO_LARGE,
+    FORGED_VERSION,
+    FORGED_TOKEN, /* larger than any */
+    FORGED_FAR_FUTURE,
+    FORGED_NEAR_FUTURE,
+    FORGED_DONE,
+    FORGED_END,
+    FORGED_BEGINNING,
+    FORGED_KEYS, /* as many as are remembered */
+    FORGED_EMPTY,
+    FORGED_DELETION,
+    N_FORGERIES
+};
 
 /* Two clocks differ by up to twice as much; the deadline allows for a twentieth. Clocks beyond that are a forbidden
  * configuration. */
@@ -125,9 +143,10 @@ struct world {
     bool tense;   /* every bound of the session's life is reached, and the faults are those that test it */
     bool sprints; /* some actors lock again and again */
     bool cuts;    /* the only fault is that connections break, one after another, and every message may be late */
-    bool hostile; /* a contender forges names, overwrites data and requests revocations */
+    bool hostile; /* a contender forges names and records, overwrites data and requests revocations */
     int hunt_proof_permille, hunt_write_permille; /* how often the worst fault follows a proof, or a write */
     int hunt_late_permille;                       /* how often a late create follows a deletion */
+    int hunt_record_permille;                     /* how often a forged record comes before a holder's */
     struct late_create late;
     struct pdk__session_policy policy;
     int starved_permille;          /* how often a client has no memory for a request */
@@ -261,7 +280,12 @@ void faults_heal(struct world *w);
 void faults_at_proof(struct world *w, const struct client *c);
 void faults_at_write(struct world *w, const struct client *c);
 void faults_at_deletion(struct world *w, const struct client *c);
+void faults_at_record(struct world *w);
 void faults_at_request(struct world *w, struct client *c, bool before);
+
+/* forgeries.c: in place of the record of a job. */
+void forgeries_write(struct world *w, enum forgery forgery);
+bool forgeries_readable(const char *text);
 
 /* late_create.c */
 bool late_create_may_begin(const struct world *w, const struct client *c);
@@ -344,6 +368,8 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(GUARDED_WRITE, "a write was sent under guard")                                                                   \
     X(JOB_DONE, "a job was done, and recorded")                                                                        \
     X(JOB_SKIPPED, "a job was skipped")                                                                                \
+    X(JOB_FORGED, "the record of a job was forged")                                                                    \
+    X(JOB_REFUSED, "a job was refused, since its record is forged")                                                    \
     X(GUARD_REFUSED, "a write under guard was refused, since the lock was gone")                                       \
     X(RESUMED, "a lock that was idle was taken again")                                                                 \
     X(CONTENDED, "a lock that was idle gave way")                                                                      \
@@ -405,6 +431,10 @@ static inline void see(enum sight s) { sights[s]++; }
     X(MOVED_BACK, "steady", "the session had been moved back to a server that its client had left")                    \
     X(LUCK, "service", "a proof takes too long for a grant: served once links and disks are quick")                    \
     X(WITHDRAWN, "leader", "a candidate gave up after too many lost creates, or numbers")                              \
+    X(FORGED_RUN, "jobs", "a hostile contender's record has the run, or the KEY")                                      \
+    X(FORGED_END, "jobs", "a hostile contender's record has another end of the run")                                   \
+    X(SAME_VERSION, "jobs", "the record was deleted, and another has the version that was read")                       \
+    X(REPLACED_GUARD, "jobs", "a node of a hostile contender's has the name that the write needs")                     \
     X(ENDING_NODE, "barriers, caller", "unlocked, and the node is there until its session's end is committed")
 
 enum excuse {
