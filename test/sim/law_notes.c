@@ -71,11 +71,18 @@ static void committed(struct world *w, const struct txn *txn)
         newest[path] = notes[i].token;
 }
 
-static void finished(struct world *w)
+int law_notes_unanswered(void)
 {
     for (int i = 0; i < n_notes; i++)
         if (!notes[i].ended && !notes[i].client->dead)
-            world_break(w, law_notes.name, "note %d has no answer", i);
+            return i;
+    return -1;
+}
+
+static void finished(struct world *w)
+{
+    if (law_notes_unanswered() >= 0)
+        world_break(w, law_notes.name, "note %d has no answer", law_notes_unanswered());
 }
 
 const struct law law_notes = {.name = "notes", .begin = begin, .committed = committed, .finished = finished};

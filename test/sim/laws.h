@@ -56,6 +56,9 @@ int law_notes_begin(const struct client *c, int path, int64_t token);
 /* It is answered. */
 void law_notes_end(struct world *w, int note, int rc);
 
+/* A note without an answer, of a client that lives; -1: there is none. */
+int law_notes_unanswered(void);
+
 /* A member asks for the word that lets all in. */
 void law_barriers_word(struct client *c);
 

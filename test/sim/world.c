@@ -528,6 +528,8 @@ static void begin(struct world *w, const struct plan *plan)
 static bool all_gone(const struct world *w)
 {
     const struct ensemble *e = &w->ensemble;
+    if (law_notes_unanswered() >= 0)
+        return false;
     for (int i = 0; i < e->n; i++)
         if (server_node_watches(&e->servers[i]) > 0)
             return false;
