@@ -60,7 +60,9 @@ bool pdk__contender_watches(const struct pdk__contender *c)
 /* Also at what could not be read before: it may be readable by now. */
 static void on_look_again(struct pdk__contender *c, struct pdk__actions *out)
 {
-    if (c->node.watch == PDK__OWN_WATCHED) {
+    if (!c->session.connected)
+        return;
+    if (c->node.watch == PDK__OWN_WATCHED || c->node.watch == PDK__OWN_KEPT) {
         c->node.by_exists = false;
         pdk__ask_own(c, out);
     }
@@ -150,13 +152,16 @@ static void end_request(struct pdk__contender *c, int error, struct pdk__actions
     c->requested = c->requested && granted(c);
 }
 
-/* The client sets the watches again, but events until then may be missed. A try does not wait for another
- * connection. */
+/* A try does not wait for another connection. */
 static void on_session_down(struct pdk__contender *c, struct pdk__actions *out)
 {
+    c->session.connected = false;
+    if (pdk__phase_keeps_watch(c)) {
+        pdk__own_node_keep_watch(&c->node);
+        return;
+    }
     pdk__own_node_forget_watch(&c->node);
     pdk__rivals_forget(&c->rivals);
-    c->session.connected = false;
     if (c->wish->try_only)
         end_request(c, PDK_EDISCONNECTED, out);
     if (c->phase == PDK__HELD)

@@ -12,6 +12,14 @@ void pdk__own_node_forget_watch(struct pdk__own_node *n)
     n->again_ms = 0; /* the next connection may answer */
 }
 
+void pdk__own_node_keep_watch(struct pdk__own_node *n)
+{
+    if (n->watch == PDK__OWN_WATCHED && !n->by_exists)
+        n->watch = PDK__OWN_KEPT;
+    else if (n->watch != PDK__OWN_KEPT)
+        pdk__own_node_forget_watch(n);
+}
+
 void pdk__own_node_forget(struct pdk__own_node *n)
 {
     n->exists = PDK__NODE_NO;

@@ -21,8 +21,9 @@ enum pdk__existence { PDK__NODE_NO, PDK__NODE_MAYBE, PDK__NODE_YES };
 /* The part of the session timeout for which no watch is set on a node that was shown: a twentieth. */
 enum { PDK__UNWATCHED_PART = 20 };
 
-/* The state of the watch on it, as far as is known. */
-enum pdk__own_watch { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED };
+/* The state of the watch on it, as far as is known. KEPT: it was set before the last connection was lost. ZooKeeper's
+ * client sets it again on the next, and an event that was missed comes then, perhaps after that of another node. */
+enum pdk__own_watch { PDK__OWN_UNWATCHED, PDK__OWN_ASKED, PDK__OWN_WATCHED, PDK__OWN_KEPT };
 
 struct pdk__own_node {
     enum pdk__existence exists;
@@ -51,6 +52,9 @@ bool pdk__own_node_there(const struct pdk__own_node *n);
 
 /* Its watch may miss events from now on. */
 void pdk__own_node_forget_watch(struct pdk__own_node *n);
+
+/* The connection is lost, and a watch that was set is not asked for again: its events may come late. */
+void pdk__own_node_keep_watch(struct pdk__own_node *n);
 
 /* It does not exist. */
 void pdk__own_node_forget(struct pdk__own_node *n);

@@ -66,6 +66,11 @@ bool pdk__phase_first(enum pdk__phase phase)
            phase == PDK__WRITING_HOLDER || phase == PDK__CONFIRMING || phase == PDK__AWAITING_LEASE;
 }
 
+bool pdk__phase_keeps_watch(const struct pdk__contender *c)
+{
+    return c->phase == PDK__WAITING && !c->queue.by_exists && !c->wish->rule->by_children;
+}
+
 /* A node known to be ours is the same one until it is forgotten: neither its name nor its token changes. */
 static void check_identity(const struct pdk__contender *c, const struct pdk__contender *before)
 {
@@ -88,9 +93,11 @@ static void check_parts(const struct pdk__contender *c)
         assert(c->queue.watching);
     if (phase == PDK__IDLE || phase == PDK__LOOKING || phase == PDK__DONE)
         assert(!c->queue.watching);
-    /* a watch of the own node is of this connection */
+    /* a watch of the own node is of this connection, unless it was kept */
     if (c->node.watch != PDK__OWN_UNWATCHED)
-        assert(c->session.connected && c->node.watch_op != 0 && c->node.exists == PDK__NODE_YES);
+        assert(c->node.watch_op != 0 && c->node.exists == PDK__NODE_YES);
+    if (c->node.watch == PDK__OWN_ASKED || c->node.watch == PDK__OWN_WATCHED)
+        assert(c->session.connected);
     if (phase == PDK__VERIFYING_NODE)
         assert(c->node.watch == PDK__OWN_ASKED);
     if (phase == PDK__DELAYED)
@@ -108,7 +115,7 @@ void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contende
     check_identity(c, before);
     check_parts(c);
     if (asking(phase) || phase == PDK__WAITING)
-        assert(c->session.connected && c->op != 0);
+        assert((c->session.connected || pdk__phase_keeps_watch(c)) && c->op != 0);
     if (phase == PDK__DISCONNECTED)
         assert(!c->session.connected && (c->requested || c->node.exists != PDK__NODE_NO));
     if (phase == PDK__HELD)

@@ -41,6 +41,11 @@ bool pdk__phase_grants(enum pdk__phase phase);
 /* Is no contender ahead, and is it not granted yet? */
 bool pdk__phase_first(enum pdk__phase phase);
 
+/* Does it go on waiting without a connection? It watches a node: ZooKeeper's client sets that watch again on the next
+ * one, and the server sends the event of a node that is not there. By exists it may not come; nor does the event of a
+ * change in the children, where the client has seen a later transaction. */
+bool pdk__phase_keeps_watch(const struct pdk__contender *c);
+
 /* After every step: abort if C is in a state that cannot exist, or came from the state BEFORE by a move that does
  * not exist. */
 void pdk__phase_check(const struct pdk__contender *c, const struct pdk__contender *before);

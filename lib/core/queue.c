@@ -164,7 +164,7 @@ void pdk__queue_listed(struct pdk__contender *c, const struct pdk__event *ev, st
 static void move_up(struct pdk__contender *c, struct pdk__actions *out)
 {
     c->queue.watching = false;
-    if (c->queue.next_in_line && !c->queue.replaceable)
+    if (c->session.connected && c->queue.next_in_line && !c->queue.replaceable)
         pdk__course_check(c, out);
     else
         pdk__course_advance(c, out);

@@ -180,8 +180,10 @@ static void on_own_fired(struct pdk__contender *c, const struct pdk__event *ev, 
 {
     if (ev->deleted)
         pdk__course_node_deleted(c, out);
-    else
+    else if (c->session.connected)
         pdk__ask_own(c, out);
+    else
+        pdk__own_node_forget_watch(&c->node);
 }
 
 /* A quorum agreed on the write, so the node existed, after all that the last holder had written. If the outcome is

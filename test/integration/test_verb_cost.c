@@ -23,7 +23,7 @@ struct cost {
  */
 static const struct {
     struct cost lock, unlock, trylock, trylock_taken, first_lock, queueing, hand_over, hand_over_to_third, move_up,
-        hand_over_inside, nothing;
+        hand_over_inside, nothing, reconnect;
     struct cost ask, begin_first, begin_key, skip_key, begin_period, skip_period, end; /* of a job's run */
     struct cost idle_session; /* of an idle holder in one session timeout, at most: its schedule is by the clock */
 } costs = {
@@ -38,6 +38,7 @@ static const struct {
     .move_up = {2, 0, 5},          /* looking ahead: the event; lists, and watches its predecessor */
     .hand_over_inside = {1, 1, 3}, /* the delete of the second, and the event of the third */
     .nothing = {0, 0, 0},
+    .reconnect = {2, 0, 4}, /* of ZooKeeper's client: it connects, and sets the watches again */
     .ask = {1, 0, 2},
     .begin_first = {3, 1, 6},  /* reads, makes the record, and looks at its time */
     .begin_key = {2, 1, 4},    /* reads, and writes */
@@ -218,6 +219,60 @@ static void contended_in_a_process(void)
     end();
 }
 
+/* The next in line proves its session anew, and is another. */
+static void reconnected(void)
+{
+    struct request second, third;
+    begin_again();
+    struct peer c = peer_proxied_for(LONG_SESSION_MS);
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    request_watching(&second, &b, 1);
+    request_watching(&third, &c, 2);
+    fence(&c);
+    pdk__proxy_reset_counters(c.proxy);
+    pdk__proxy_cut(c.proxy);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(c.proxy, PDK__OP_SET_WATCHES) == 1);
+    check_cost(&c, "a waiter's connection is lost", &costs.reconnect);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    request_end(&second, 0);
+    request_end(&third, 0);
+    peer_free(&c);
+    end();
+}
+
+static void ended(int rc, void *arg)
+{
+    (void)rc;
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+/* The first of them proves its session anew; none lists. */
+static void crowd_reconnected(void)
+{
+    enum { CROWD = 200 };
+    static pdk_grant *grants[CROWD];
+    atomic_int n_ended = 0;
+    begin_again();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    for (int i = 0; i < CROWD; i++)
+        CHECK_RC(pdk_mutex_lock_async(b.mutex, PDK_FOREVER, ended, &n_ended, &grants[i]), 0);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_GET) >= CROWD); /* each its predecessor */
+    fence(&b);
+    pdk__proxy_reset_counters(b.proxy);
+    pdk__proxy_cut(b.proxy);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_SET_WATCHES) == 1);
+    fence(&b);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_LIST), 0);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_GET), 0);
+    for (int i = 0; i < CROWD; i++)
+        CHECK_RC(pdk_grant_cancel(grants[i]), 0);
+    CHECK_WITHIN(LONG_MS, n_ended == CROWD);
+    for (int i = 0; i < CROWD; i++)
+        CHECK_RC(pdk_grant_release(grants[i]), PDK_EPERM);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    end();
+}
+
 static void looked_at(void)
 {
     int64_t token;
@@ -312,6 +367,8 @@ int main(int argc, char **argv)
         {"a lock that waits, and is handed over", contended},
         {"a lock that waits behind two, looks ahead, and is handed over", contended_looking_ahead},
         {"a lock that waits behind another of its process", contended_in_a_process},
+        {"a waiter whose connection is lost", reconnected},
+        {"two hundred waiters whose connection is lost list nothing", crowd_reconnected},
         {"calls that only look send nothing", looked_at},
         {"a job that runs, and that is skipped", jobs},
         {"an idle holder's requests", idle},

@@ -151,6 +151,7 @@ inline attach(c, kind, known)
     known = 0;
     io[c] = kind;
     tell(c, UP);
+    watches[c] = (mutant == NOT_SET_AGAIN -> 0 : watches[c]);
     fire(c)
 }
 

@@ -62,6 +62,8 @@ byte trail;       /* an end at which all that may go wrong has gone wrong is to 
 #define LOST_DELETE      11 /* a delete without an answer is taken for done */
 #define HOLDS_ON         12 /* a holder stays one when its session is over */
 #define NEXT_BUT_ONE     13 /* the one before the predecessor is gone: granted */
+#define WAITS_UNSET      14 /* a waiter whose watch was not set yet goes on waiting with the next connection */
+#define NOT_SET_AGAIN    15 /* so does one whose client does not set its watches again */
 
 /* Always 0: an assertion that is violated is known by its name. */
 hidden byte one_holder, lowest_holds, one_node, one_wake_up, nobody_blocked, no_orphan, room, found;

@@ -200,9 +200,14 @@ inline check(i)
 
 inline on_down(i)
 {
-    forget_own(i);
+    if
+    :: phase[i] == WAITING && (own[i] == WATCHED || own[i] == KEPT) -> own[i] = KEPT
+    :: else -> forget_own(i)
+    fi;
     if
     :: phase[i] == HELD -> phase[i] = SUSPECT
+    :: phase[i] == WAITING
+    :: phase[i] == WATCHING && mutant == WAITS_UNSET -> phase[i] = WAITING
     :: phase[i] == IDLE || phase[i] == DONE || phase[i] == SUSPECT
     :: phase[i] == DELETING && mutant == LOST_DELETE ->
         forget_node(i);
@@ -327,7 +332,7 @@ inline move_up(i)
     :: !next_in_line[i] && mutant != HASTY -> next = ADVANCE
     :: else ->
         if /* watched, or shown a short time ago; or that is long ago */
-        :: verified[i] -> next = GRANT
+        :: verified[i] && own[i] != KEPT -> next = GRANT
         :: own[i] != WATCHED || !verified[i] -> check(i)
         fi
     fi

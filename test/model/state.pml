@@ -24,6 +24,7 @@
 #define UNWATCHED 0
 #define ASKED     1
 #define WATCHED   2
+#define KEPT      3 /* set before the connection was lost, and again by the client on the next */
 
 byte phase[N];
 byte node[N];  /* NO, MAYBE, YES */

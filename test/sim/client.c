@@ -260,13 +260,14 @@ void sim_contender_step(struct pdk__contender *machine, const struct pdk__event 
     struct claim *claim = find_claim(c, machine);
     if (claim == NULL)
         claim = new_claim(c, machine);
-    enum pdk__phase before = machine->phase;
+    const struct pdk__contender before = *machine;
     bool unsure = machine->node.exists == PDK__NODE_MAYBE;
     if (ev->op != 0 && ev->op != machine->op && ev->op != machine->node.watch_op)
         see(SIGHT_STALE_REPLY);
     note_event(claim, ev);
     pdk__contender_step(machine, ev, actions);
-    see_branch(claim, ev, before, unsure);
+    see_branch(claim, ev, before.phase, unsure);
+    EACH_LAW(c->world, stepped, claim, &before, ev, actions);
     for (size_t i = 0; i < actions->n; i++)
         note_action(claim, &actions->list[i]);
 }
@@ -333,6 +334,7 @@ void client_receive(void *receiver, const struct message *m)
 static void join(struct client *c, const struct answer *a)
 {
     c->heard_zxid = c->joined_zxid = a->zxid;
+    c->replied = false;
     c->n_starved_before = c->n_starved;
 }
 
@@ -345,6 +347,7 @@ static void complete(struct client *c, const struct message *m)
         join(c, a);
     else if (a != NULL && a->zxid > c->heard_zxid)
         c->heard_zxid = a->zxid;
+    c->replied |= m->kind == IN_REPLY;
     if (m->kind == IN_EVENT)
         EACH_LAW(c->world, hearing, c, a);
     c->completes = true;

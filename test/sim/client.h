@@ -218,6 +218,7 @@ struct client {
     bool closed;                        /* and all of it is freed */
     int64_t heard_zxid;                 /* the newest state that a message told of */
     int64_t joined_zxid;                /* the state of its server when it was connected */
+    bool replied;                       /* since then: the events of watches that were set again came before */
     int64_t heard_timeout_ms;           /* the shortest that its session was granted, as far as the driver was told */
     unsigned handle;                    /* handles had: the number of the one at hand */
     bool curious;                       /* it asks for all there is to know, and logs */

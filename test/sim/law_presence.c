@@ -1,6 +1,7 @@
 /*
  * A client that receives a state in which its node is deleted has been notified of the deletion before, on the same
- * connection, by the watch on its own node; or it sets that watch within a twentieth of the session. No contender is
+ * connection, by the watch on its own node; or it sets that watch within a twentieth of the session. Of watches that
+ * were set again with the connection the events come one after another, and before the first reply. No contender is
  * granted a lock after it was notified that its node is deleted. No contender is notified that it holds again when its
  * node was deleted before its server accepted the connection. And the node belongs to the client's present session: a
  * node of a previous session is deleted when that one expires, whatever its client believes.
@@ -31,12 +32,19 @@ static bool outlived(struct world *w, const struct claim *claim)
     return zxid != 0 && claim->client->heard_zxid >= zxid;
 }
 
+static bool rests(const struct claim *claim)
+{
+    const struct pdk__contender *machine = claim->machine;
+    bool told_all = machine->node.watch != PDK__OWN_KEPT || claim->client->replied;
+    return claim->used && (machine->phase == PDK__WAITING || machine->phase == PDK__HELD) && told_all &&
+           machine->node.watch != PDK__OWN_ASKED;
+}
+
 static void received(struct world *w, struct client *c)
 {
     for (int i = 0; i < c->n_claims; i++) {
         struct claim *claim = &c->claims[i];
-        bool rests = claim->machine->phase == PDK__WAITING || claim->machine->phase == PDK__HELD;
-        if (!claim->used || !rests || claim->machine->node.watch == PDK__OWN_ASKED || !outlived(w, claim))
+        if (!rests(claim) || !outlived(w, claim))
             claim->gone_since = 0;
         else if (laws_unwatched(claim, &claim->gone_since))
             excuse(EXCUSE_UNWATCHED_YET);

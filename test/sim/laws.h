@@ -12,6 +12,8 @@
 struct law {
     const char *name;
     void (*begin)(struct world *w);
+    void (*stepped)(struct world *w, const struct claim *claim, const struct pdk__contender *before,
+                    const struct pdk__event *ev, const struct pdk__actions *actions);
     void (*granted)(struct world *w, const struct claim *claim);
     void (*told)(struct world *w, const struct claim *claim, enum pdk__action_kind what);  /* before `granted` */
     void (*committed)(struct world *w, const struct txn *txn);                             /* after it applied */
@@ -27,7 +29,7 @@ struct law {
 
 extern const struct law law_exclusion, law_belief, law_tokens, law_order, law_completion, law_nodes, law_watches,
     law_herd, law_presence, law_service, law_steady, law_prompt, law_delay, law_silence, law_observers, law_deletion,
-    law_revocation, law_permits, law_idle, law_barriers, law_notes, law_jobs;
+    law_revocation, law_permits, law_idle, law_barriers, law_notes, law_jobs, law_reconnect;
 
 /* A claim's request fails with ERROR. */
 void law_service_judge(struct world *w, const struct claim *claim, int error);

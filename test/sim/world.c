@@ -23,11 +23,11 @@ int64_t total_virtual_ms;
 const char *const sight_names[N_SIGHTS] = {SIGHTS(NAME)};
 #undef NAME
 
-const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,  &law_order,    &law_completion,
-                                  &law_nodes,     &law_watches,    &law_herd,    &law_presence, &law_service,
-                                  &law_steady,    &law_prompt,     &law_delay,   &law_silence,  &law_observers,
-                                  &law_deletion,  &law_revocation, &law_permits, &law_idle,     &law_barriers,
-                                  &law_notes,     &law_jobs,       NULL};
+const struct law *const laws[] = {&law_exclusion, &law_belief,     &law_tokens,    &law_order,    &law_completion,
+                                  &law_nodes,     &law_watches,    &law_herd,      &law_presence, &law_service,
+                                  &law_steady,    &law_prompt,     &law_delay,     &law_silence,  &law_observers,
+                                  &law_deletion,  &law_revocation, &law_permits,   &law_idle,     &law_barriers,
+                                  &law_notes,     &law_jobs,       &law_reconnect, NULL};
 
 bool laws_blocks(const struct claim *claim, const char *name)
 {

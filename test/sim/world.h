@@ -346,6 +346,7 @@ void late_create_sent(struct world *w, struct client *c, const struct request *r
     X(REMOVED, "an onlooker deleted a node")                                                                           \
     X(GRANTED_LESS, "a server granted a shorter timeout")                                                              \
     X(ADOPTED, "a handle was adopted")                                                                                 \
+    X(FIRED_AFTER_RECONNECT, "a watch that was kept over a lost connection fired")                                     \
     X(TURN, "a candidate yielded, and led again")                                                                      \
     X(SEVERAL_PERMITS, "several permits were taken at once")                                                           \
     X(PATH_RESET, "a path whose numbers were near their end was deleted")                                              \

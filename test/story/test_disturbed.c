@@ -244,9 +244,9 @@ static const struct story stories[] = {
      "later 5000: barrier+list\n"},
     {"a node replaced while disconnected is seen before the grant", wait_behind,
      "down: -\n"
-     "up: list\n"
-     "listed own: own\n"
-     "own by other: unwatch create\n"},
+     "up: -\n"
+     "gone: own\n"
+     "own by other: create\n"},
     /* --- holding -------------------------------------------------------------------------------------------------- */
     {"a holder disconnected is suspect until its node was seen", hold,
      "down: suspect\n"
@@ -292,11 +292,66 @@ static const struct story stories[] = {
      "own gone: -\n"
      "deleted: done\n"},
     /* --- waiting -------------------------------------------------------------------------------------------------- */
-    {"a waiter keeps its place through a disconnection", wait_behind,
+    {"a waiter asks nothing after a disconnection, and looks at its node before the grant", wait_behind,
      "down: -\n"
-     "up: list\n"
-     "listed own: own\n"
+     "up: -\n"
+     "down: -\n"
+     "up: -\n"
+     "gone: own\n"
      "own: granted\n"},
+    {"a waiter whose node went meanwhile hears of the other first", wait_behind,
+     "down: -\n"
+     "up: -\n"
+     "gone: own\n"
+     "own gone: create\n"
+     "attempt: 2b\n"},
+    {"a waiter whose own watch was not set asks for that alone", begin,
+     "acquire: create\n"
+     "created own: -\n"
+     "listed 4 own: watch(4) own\n"
+     "watched: -\n"
+     "down: -\n"
+     "up: -\n"
+     "later 0: own\n"
+     "own: -\n"
+     "gone: granted\n"},
+    {"a waiter whose watch was not set lists", begin,
+     "acquire: create\n"
+     "created own: -\n"
+     "listed 4 own: watch(4) own\n"
+     "own: -\n"
+     "down: -\n"
+     "up: list\n"},
+    {"a waiter whose watch is by exists lists", begin,
+     "acquire: create\n"
+     "created own: -\n"
+     "listed 4 own: watch(4) own\n"
+     "watched no-auth: watch(4, exists)\n"
+     "watched: -\n"
+     "down: -\n"
+     "up: list\n"},
+    {"a waiter that looks again, and is disconnected meanwhile, lists", wait_behind,
+     "look again: own watch\n"
+     "down: -\n"
+     "up: list\n"},
+    {"a waiter looks again on the next connection, and not without one", wait_behind,
+     "down: -\n"
+     "look again: -\n"
+     "up: -\n"
+     "look again: own watch\n"
+     "own: -\n"
+     "watched: -\n"
+     "gone: granted\n"},
+    {"an event that comes late, without a connection, is not forgotten", wait_behind,
+     "down: -\n"
+     "own changed: -\n"
+     "gone: -\n"
+     "up: list\n"},
+    {"a waiter that gives up without a connection deletes on the next", wait_behind,
+     "down: -\n"
+     "release: -\n"
+     "up: unwatch delete\n"
+     "deleted: done\n"},
     {"a waiter whose session expired queues anew in the next", wait_behind,
      "expired: -\n"
      "up anew: create\n"
@@ -308,7 +363,7 @@ static const struct story stories[] = {
     {"a waiter presumed over keeps waiting", wait_behind,
      "down: -\n"
      "presumed: -\n"
-     "up: list\n"},
+     "up: -\n"},
     {"a session expired during create begins anew", begin,
      "acquire: create\n"
      "expired: -\n"

@@ -216,8 +216,8 @@ static const struct story stories[] = {
      "later 500: own\n"
      "own unknown: -\n"
      "down: -\n"
-     "up: list\n"
-     "listed 4 own: watch(4) own\n"},
+     "up: -\n"
+     "later 0: own\n"},
     /* --- an event that was swallowed ------------------------------------------------------------------------------ */
     /* The answer takes long, and its own watch is due meanwhile. */
     {"a waiter that looks again is watched in time", queue,
