@@ -285,6 +285,7 @@ static void judge_source(struct world *w, const struct pdk__runs *record, const 
         world_break(w, law_jobs.name, "%s", wrong);
 }
 
+/* The end of a run that a hostile contender has begun counts as well. */
 static void note_run(const struct pdk__run *last, const struct txn *txn)
 {
     struct run *known = find(last->token, last->begun_ms);
@@ -292,11 +293,12 @@ static void note_run(const struct pdk__run *last, const struct txn *txn)
         known->ended = last->status;
         known->zxid = txn->zxid;
     }
-    if (known != NULL || last->begun_ms != txn->time_ms)
+    if (known != NULL || (last->status < 0 && last->begun_ms != txn->time_ms))
         return;
     if (n_runs == RUNS_MAX)
         abort();
-    runs[n_runs] = (struct run){.token = last->token, .begun_ms = last->begun_ms, .ended = -1, .zxid = txn->zxid};
+    runs[n_runs] = (struct run){
+        .token = last->token, .begun_ms = last->begun_ms, .ended = last->status, .zxid = txn->zxid};
     strcpy(runs[n_runs++].key, last->key);
 }
 
