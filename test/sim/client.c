@@ -335,6 +335,8 @@ static void join(struct client *c, const struct answer *a)
 {
     c->heard_zxid = c->joined_zxid = a->zxid;
     c->replied = false;
+    for (int i = 0; i < c->n_claims; i++)
+        c->claims[i].gone_since = 0; /* a watch that was not kept is asked for from here on */
     c->n_starved_before = c->n_starved;
 }
 
