@@ -549,14 +549,8 @@ static void abandon(struct pdk_once *o)
 static int await_end(struct pdk_once *o, int64_t deadline_ms)
 {
     int rc = 0;
-    while (o->call != CALL_NONE && rc == 0) {
-        rc = pdk__client_may_wait(object_of(o)->client);
-        if (rc == 0 && pdk__now_ms() >= deadline_ms)
-            rc = PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
-        if (rc == 0)
-            pdk__client_await(object_of(o)->client, &o->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
-    }
+    while (o->call != CALL_NONE && rc == 0)
+        rc = pdk__client_await_answer(object_of(o)->client, &o->news, deadline_ms);
     if (rc == 0)
         return o->rc;
     abandon(o);

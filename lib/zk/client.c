@@ -247,4 +247,15 @@ void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadl
     c->guard.cancel_state = state; /* other threads have had the lock since */
 }
 
+int pdk__client_await_answer(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms)
+{
+    int rc = pdk__client_may_wait(c);
+    int64_t now_ms = pdk__now_ms(), soon_ms = now_ms + 100;
+    if (rc == 0 && now_ms >= deadline_ms)
+        rc = PDK_ETIMEDOUT;
+    if (rc == 0)
+        pdk__client_await(c, cond, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
+    return rc;
+}
+
 zhandle_t *pdk__client_zh(struct pdk_client *c) { return c->zh; }

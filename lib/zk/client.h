@@ -255,6 +255,10 @@ int pdk__client_may_wait(struct pdk_client *c);
  * point, if CANCELLABLE. */
 void pdk__client_await(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms, bool cancellable);
 
+/* A turn of waiting for the answer that COND tells of: 0, and it may have come; PDK_ETIMEDOUT; or the answer of
+ * pdk__client_may_wait(), whose end no condition tells of. */
+int pdk__client_await_answer(struct pdk_client *c, pthread_cond_t *cond, int64_t deadline_ms);
+
 /* Initialize COND for pdk__client_await. */
 int pdk__cond_init(pthread_cond_t *cond);
 

@@ -4,25 +4,25 @@
 #include "lib/core/path.h"
 #include "lib/revocation.h"
 #include "lib/zk/account.h"
+#include "lib/zk/exchange.h"
 #include "lib/zk/listing.h"
 #include "lib/zk/survey.h"
 #include <string.h>
 
-static int connect_and_survey(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
+struct asking {
+    struct pdk_client *client;
+    const struct pdk__question *question;
+    struct pdk_contender_list **list;
+};
+
+static int attempt(void *arg, int64_t deadline_ms)
 {
-    int rc;
-    while ((rc = pdk__client_may_wait(c)) == 0) {
-        if (c->session.phase == PDK__SESSION_CONNECTED) {
-            rc = pdk__survey(c, q, list);
-            if (rc != PDK_EUNKNOWN)
-                return rc; /* else the connection was lost, and the session will report it */
-        }
-        if (pdk__now_ms() >= q->deadline_ms)
-            return PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100;
-        pdk__client_await(c, &c->changed, q->deadline_ms < soon_ms ? q->deadline_ms : soon_ms, false);
-    }
-    return rc;
+    const struct asking *i = arg;
+    (void)deadline_ms; /* the question has it */
+    if (i->client->session.phase != PDK__SESSION_CONNECTED)
+        return PDK_EDISCONNECTED;
+    int rc = pdk__survey(i->client, i->question, i->list);
+    return rc == PDK_EUNKNOWN ? PDK_EDISCONNECTED : rc;
 }
 
 static int ask_locked(struct pdk_client *c, const struct pdk__question *q, struct pdk_contender_list **list)
@@ -30,7 +30,7 @@ static int ask_locked(struct pdk_client *c, const struct pdk__question *q, struc
     int rc = pdk__client_enter(c);
     if (rc != 0)
         return rc;
-    rc = connect_and_survey(c, q, list);
+    rc = pdk__exchange_until(c, q->deadline_ms, attempt, &(struct asking){c, q, list});
     pdk__client_end(c, "list", q->path, rc);
     pdk__client_leave(c);
     return rc;

@@ -177,14 +177,8 @@ int pdk__exchange_begin(struct pdk_client *c, const struct pdk__inquiry *inquiry
 int pdk__exchange_await(struct pdk__exchange *x, int64_t deadline_ms)
 {
     int rc = 0;
-    while (!x->answered && rc == 0) {
-        rc = pdk__client_may_wait(x->client);
-        if (rc == 0 && pdk__now_ms() >= deadline_ms)
-            rc = PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
-        if (rc == 0)
-            pdk__client_await(x->client, &x->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
-    }
+    while (!x->answered && rc == 0)
+        rc = pdk__client_await_answer(x->client, &x->news, deadline_ms);
     return rc;
 }
 
@@ -196,11 +190,12 @@ int pdk__exchange_until(struct pdk_client *c, int64_t deadline_ms, int (*attempt
         rc = attempt(arg, deadline_ms);
         if (rc != PDK_EDISCONNECTED && rc != PDK__TRY_AGAIN)
             break;
-        if (pdk__now_ms() >= deadline_ms)
-            return PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100;
         if (rc == PDK_EDISCONNECTED) /* the session will report the next one */
-            pdk__client_await(c, &c->changed, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
+            rc = pdk__client_await_answer(c, &c->changed, deadline_ms);
+        else
+            rc = pdk__now_ms() >= deadline_ms ? PDK_ETIMEDOUT : 0;
+        if (rc != 0)
+            break;
     }
     return rc;
 }

@@ -297,15 +297,11 @@ static void proceed(struct survey *s)
 
 static int await_answers(struct survey *s, int64_t deadline_ms)
 {
-    while (s->in_flight > 0) {
-        int rc = pdk__client_may_wait(s->client);
-        if (rc != 0)
-            return rc;
-        if (pdk__now_ms() >= deadline_ms)
-            return PDK_ETIMEDOUT;
-        int64_t soon_ms = pdk__now_ms() + 100; /* an end of the permission to wait is not signalled */
-        pdk__client_await(s->client, &s->news, deadline_ms < soon_ms ? deadline_ms : soon_ms, false);
-    }
+    int rc = 0;
+    while (s->in_flight > 0 && rc == 0)
+        rc = pdk__client_await_answer(s->client, &s->news, deadline_ms);
+    if (rc != 0)
+        return rc;
     return s->zrc == ZSYSTEMERROR ? PDK_ENOMEM : pdk__error_of(s->zrc);
 }
 
