@@ -25,6 +25,7 @@
  *                                                                          |
  *     any phase that talks --connection lost--> DISCONNECTED --connected---+--> CREATING, RECOVERING, DELETING
  *     any phase that talks --outcome unknown--> BACKOFF --time-------------'     or LISTING, by the table below
+ *     WAITING stays, where its watch is of a node: ZooKeeper's client sets it again
  *
  *     DELETING --deleted--> DONE                                 no longer wanted: unlocked, given up, failed, lost
  *         `---deleted--> CREATING, or BACKOFF and LOOKING until the path is renewed       its number was no place
@@ -71,7 +72,8 @@
  *    check and record would do as well, and could abort the process (see pdk_lock_guard()).
  *  - All contenders of a mutex are sequential, so no lower number can appear. When the only contender ahead is deleted,
  *    the lock is ours, provided our own node still exists. Its watch, set before, would have reported otherwise, and
- *    earlier.
+ *    earlier. After a lost connection that is not so: the events of watches that are set again come in no order, and
+ *    the node is read first.
  *  - A number that another contender has, too, or that comes after the end of the path's counter, is no place in the
  *    queue. Such a node is never granted: it is deleted, and another is made. After the end of the counter the others
  *    are waited for, because only a path without children can be made anew, and no grant of the old one outlives that.

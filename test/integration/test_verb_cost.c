@@ -292,7 +292,6 @@ static void looked_at(void)
     end();
 }
 
-/* Time passes; nothing is waited for. */
 static void check_begin(pdk_once *job, const char *verb, int rc, const struct cost *cost)
 {
     CHECK_RC(pdk_once_begin(job, NULL, LONG_MS), rc);
@@ -337,6 +336,7 @@ static void jobs(void)
     end();
 }
 
+/* Time passes; nothing is waited for. */
 static void idle(void)
 {
     pdk_client_options *o = fixture_options(IDLE_SESSION_MS);
