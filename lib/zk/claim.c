@@ -186,7 +186,7 @@ static bool put(struct pdk__agent *a, const struct pdk__action *action)
     case PDK__ACT_IDENTIFY:
         return identify(claim, action->op, action->name);
     case PDK__ACT_LIST:
-        return (claim->wish->rule->by_children ? pdk__wire_list_shared : pdk__wire_list)(wire, action->op, path) == 0;
+        return pdk__wire_list(wire, action->op, path) == 0;
     case PDK__ACT_WATCH:
         return watch_predecessor(claim, action);
     case PDK__ACT_OWN:

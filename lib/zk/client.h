@@ -81,10 +81,10 @@ struct pdk__handle {
     struct pdk__sasl *sasl;
 };
 
-/* wire.c: the last questions that others may join; or NULL. */
+/* wire.c: questions that others may join. */
 struct pdk__joinable {
-    struct pdk__request *listing, *watching; /* about children */
-    struct pdk__request *looking;            /* about a node that a transaction has made */
+    struct pdk__index under_way; /* by path */
+    uint64_t n_sent;             /* questions so far */
 };
 
 /* session_driver.c: the last step of the session machine. */

@@ -66,7 +66,6 @@ void pdk__index_note(struct pdk__index *x, struct pdk__index_entry *entry, struc
     pdk__index_drop(x, entry);
     if (path == NULL)
         return;
-    assert(member != NULL);
     if (x->n >= x->n_chains && !x->walking) /* a walk has its place in a chain */
         grow(x);
     *entry = (struct pdk__index_entry){.member = member, .path = path, .hash = hash(x, path), .turn = x->turn};
@@ -124,6 +123,7 @@ struct pdk__member *pdk__index_next(struct pdk__index *x, struct pdk__index_walk
         struct pdk__index_entry *entry = entry_at(link);
         if (!is(entry, walk->hash, walk->path) || entry->turn == x->turn)
             continue;
+        assert(entry->member != NULL);
         pdk__list_append(link->next, &walk->mark.link);
         return entry->member;
     }

@@ -39,7 +39,8 @@ struct pdk__index {
 void pdk__index_init(struct pdk__index *x, uint64_t seed);
 void pdk__index_end(struct pdk__index *x);
 
-/* Note that MEMBER watches PATH, which is borrowed until ENTRY is dropped or noted again. PATH may be NULL: as drop. */
+/* Note that MEMBER watches PATH, which is borrowed until ENTRY is dropped or noted again. PATH may be NULL: as drop.
+ * MEMBER may be NULL in an index that is not walked. */
 void pdk__index_note(struct pdk__index *x, struct pdk__index_entry *entry, struct pdk__member *member,
                      const char *path);
 void pdk__index_drop(struct pdk__index *x, struct pdk__index_entry *entry);

@@ -47,6 +47,7 @@ static void destroy(struct pdk_client *c)
     assert(c->members.n_needing_lease == 0 && c->members.path_bytes == 0);
     pdk__strays_end(c);
     pdk__index_end(&c->index);
+    pdk__index_end(&c->joinable.under_way);
     pthread_cond_destroy(&c->callbacks.queued);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
@@ -82,6 +83,7 @@ static void init(struct pdk_client *c, bool adopted)
     if (getrandom(&c->seed, sizeof c->seed, GRND_NONBLOCK) != sizeof c->seed)
         c->seed = (uint64_t)pdk__now_ms() ^ (uint64_t)c->process.pid << 32;
     pdk__index_init(&c->index, c->seed);
+    pdk__index_init(&c->joinable.under_way, c->seed);
 }
 
 /* HOSTS is NULL for a handle that is adopted. */

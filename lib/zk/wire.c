@@ -10,30 +10,32 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a question that others may join is about. */
+enum about { THE_NAMES, THE_NAMES_WATCHED, A_NODE_MADE, THE_NEAREST_PARENTS, ALL_PARENTS };
+
 /* One request, in flight. Its contender may end before it. */
 struct question {
     struct pdk__request base;
     struct pdk__wire *wire; /* NULL: no contender waits for the reply */
     uint64_t op;
-    int worst;     /* of a chain of parents: the first real failure so far */
-    int n_parents; /* how many of the chain are still to come */
-    char *made;    /* the name of a node that a transaction has made; owned */
-    char *path;    /* of one that others may join, or whose watch is removed where there is no node; owned */
+    int worst;       /* of a chain of parents: the first real failure so far */
+    int n_parents;   /* how many of the chain are still to come */
+    char *made;      /* the name of a node that a transaction has made; owned */
+    char *path;      /* of one that others may join, or whose watch is removed where there is no node; owned */
+    uint64_t number; /* of all that the client has sent */
 
-    /* of a question that others may join */
-    uint64_t turn;           /* it was sent in */
-    struct question *joined; /* the first of those that wait for its answer, too; each has the next */
+    /* of one that others may join */
+    enum about about;
+    struct pdk__index_entry under_way; /* by its path */
+    uint64_t turn;                     /* it was sent in */
+    struct question *joined;           /* the first of those that wait for its answer, too; each has the next */
+    struct question *following;        /* the same, for the answer to the listing after it */
 };
 
 static void end(struct question *q)
 {
     struct pdk_client *c = q->base.client;
-    if (c->joinable.listing == &q->base)
-        c->joinable.listing = NULL;
-    if (c->joinable.watching == &q->base)
-        c->joinable.watching = NULL;
-    if (c->joinable.looking == &q->base)
-        c->joinable.looking = NULL;
+    pdk__index_drop(&c->joinable.under_way, &q->under_way);
     pdk__free(q->made);
     pdk__free(q->path);
     pdk__request_end(&q->base);
@@ -73,13 +75,19 @@ void pdk__wire_end(struct pdk__wire *wire)
     }
 }
 
+static void number(struct question *q) { q->number = ++q->base.client->joinable.n_sent; }
+
 /* The call was made: 0, or the request is taken back. */
 static int sent(struct question *q, int zrc)
 {
-    if (zrc == ZOK)
-        return 0;
-    end(q);
-    return pdk__error_of(zrc);
+    if (zrc != ZOK) {
+        end(q);
+        return pdk__error_of(zrc);
+    }
+    number(q);
+    if (q->wire != NULL)
+        q->wire->asked = q->number;
+    return 0;
 }
 
 static void deliver(const struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
@@ -119,56 +127,75 @@ static struct pdk__event event_of(int zrc, const struct Stat *stat)
  *
  * One change, answer or limit reaches many waiters of a path at once, and each has the same question. Those that ask
  * while the client's lock is kept have one request: whatever made the last of them ask had happened before the first
- * did. A later one has a request of its own. So nothing depends on the order in which a server sends what it has read
- * and what it notifies of.
+ * did. A later one has a later request. So nothing depends on the order in which a server sends what it has read and
+ * what it notifies of.
  */
 
-static void complete_shared(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+static void deliver_all(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
 {
-    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
     while (q != NULL) {
         struct question *next = q->joined;
         deliver(q, kind, zrc, reply);
         end(q);
         q = next;
     }
+}
+
+static void complete_shared(struct question *q, enum pdk__event_kind kind, int zrc, struct pdk__wire_reply reply)
+{
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    deliver_all(q, kind, zrc, reply);
     pdk__request_depart(c);
 }
 
-/* Have Q answered with LAST, of the same turn and path. */
-static bool join(struct question *q, struct pdk__request *last, const char *path)
+/* Have Q answered with FIRST. */
+static void join(struct question *q, struct question *first)
 {
-    struct question *first = last != NULL ? PDK__MEMBER(last, struct question, base) : NULL;
-    if (first == NULL || first->turn != q->base.client->guard.turn || strcmp(first->path, path) != 0)
-        return false;
+    q->wire->asked = first->number;
     q->joined = first->joined;
     first->joined = q;
-    return true;
 }
 
-/* It was sent: others may join it in this turn. */
-static void offer(struct question *q, struct pdk__request **last)
+/* The last one about PATH that is under way, or NULL. */
+static struct question *find_under_way(struct pdk_client *c, const char *path, enum about about)
 {
-    q->turn = q->base.client->guard.turn;
-    *last = &q->base;
+    const struct pdk__index_entry *entry = NULL;
+    while ((entry = pdk__index_find(&c->joinable.under_way, path, entry)) != NULL) {
+        struct question *q = PDK__MEMBER(entry, struct question, under_way);
+        if (q->about == about)
+            return q;
+    }
+    return NULL;
 }
+
+/* Q was sent, about its path: until it is answered, or another is sent, others find it. */
+static void note_under_way(struct question *q, enum about about)
+{
+    struct pdk_client *c = q->base.client;
+    struct question *last = find_under_way(c, q->path, about);
+    if (last != NULL)
+        pdk__index_drop(&c->joinable.under_way, &last->under_way);
+    q->about = about;
+    q->turn = c->guard.turn;
+    pdk__index_note(&c->joinable.under_way, &q->under_way, NULL, q->path);
+}
+
+static bool of_this_turn(const struct question *q) { return q->turn == q->base.client->guard.turn; }
 
 /* As sent(), also where Q is NULL for want of memory. ASK sends it, where no other has the same question. */
-static int share(struct question *q, const char *path, struct pdk__request **last,
-                 int (*ask)(zhandle_t *zh, struct question *q))
+static int share(struct question *q, const char *path, enum about about, int (*ask)(zhandle_t *zh, struct question *q))
 {
     if (q == NULL)
         return PDK_ENOMEM;
-    if (join(q, *last, path))
+    struct question *first = find_under_way(q->base.client, path, about);
+    if (first != NULL && of_this_turn(first)) {
+        join(q, first);
         return 0;
-    q->path = pdk__strdup(path);
-    if (q->path == NULL) {
-        end(q);
-        return PDK_ENOMEM;
     }
-    int rc = sent(q, ask(q->base.client->zh, q));
+    q->path = pdk__strdup(path);
+    int rc = sent(q, q->path != NULL ? ask(q->base.client->zh, q) : ZSYSTEMERROR);
     if (rc == 0)
-        offer(q, last);
+        note_under_way(q, about);
     return rc;
 }
 
@@ -217,7 +244,7 @@ int pdk__wire_made(struct pdk__wire *wire, uint64_t op, const char *path, const 
     if (q != NULL)
         q->made = pdk__strdup(strrchr(path, '/') + 1);
     if (q == NULL || q->made != NULL)
-        return share(q, any, &wire->client->joinable.looking, ask_made);
+        return share(q, any, A_NODE_MADE, ask_made);
     end(q);
     return PDK_ENOMEM;
 }
@@ -238,10 +265,8 @@ static void made_parent(int zrc, const char *path, const void *data)
         zrc = ZOK;
     else if (zrc == ZNONODE) /* because an ancestor could not be created, and that is the reason to report */
         zrc = q->worst;
-    if (--q->n_parents == 0) {
-        deliver(q, PDK__EV_MADE_PARENTS, zrc, (struct pdk__wire_reply){0});
-        end(q);
-    }
+    if (--q->n_parents == 0)
+        deliver_all(q, PDK__EV_MADE_PARENTS, zrc, (struct pdk__wire_reply){0});
     pdk__request_depart(c);
 }
 
@@ -265,30 +290,40 @@ static size_t before_nearest(const char *path)
     return lengths[0];
 }
 
-int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent, bool all)
+/* Q has a copy of the path. Where no call was made, the code of the last. */
+static int make_parents(struct question *q, bool persistent, bool all)
 {
-    char *part = pdk__strdup(path);
-    struct question *q = part != NULL ? begin(wire, op, true) : NULL;
-    if (q == NULL) {
-        pdk__free(part);
-        return PDK_ENOMEM;
-    }
-    struct ACL_vector acl = pdk__options_acl(&wire->client->options);
+    struct ACL_vector acl = pdk__options_acl(&q->base.client->options);
     /* the chroot's own node, if it has one; refused as existing otherwise */
     int zrc = all ? make_parent(q, "/", &acl, ZOO_CONTAINER) : ZOK;
-    for (size_t length = all ? 0 : before_nearest(path); (length = pdk__path_next(path, length)) != 0;) {
-        bool stays = path[length] == '\0' && persistent;
-        part[length] = '\0';
-        zrc = make_parent(q, part, &acl, stays ? ZOO_PERSISTENT : ZOO_CONTAINER);
-        part[length] = path[length];
+    for (size_t length = all ? 0 : before_nearest(q->path); (length = pdk__path_next(q->path, length)) != 0;) {
+        char after = q->path[length];
+        q->path[length] = '\0';
+        zrc = make_parent(q, q->path, &acl, after == '\0' && persistent ? ZOO_PERSISTENT : ZOO_CONTAINER);
+        q->path[length] = after;
     }
-    pdk__free(part);
-    if (q->n_parents > 0)
-        return 0; /* the requests under way will be answered */
-    return sent(q, zrc);
+    return q->n_parents > 0 ? ZOK : zrc;
 }
 
-/* --- the barrier, and listing ------------------------------------------------------------------------------------ */
+/* A node for which the path was missing was asked for before those that are under way: they are as good as others. */
+int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, bool persistent, bool all)
+{
+    enum about about = all ? ALL_PARENTS : THE_NEAREST_PARENTS;
+    struct question *first = find_under_way(wire->client, path, about), *q = begin(wire, op, true);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    if (first != NULL && !persistent) {
+        join(q, first);
+        return 0;
+    }
+    q->path = pdk__strdup(path);
+    int rc = sent(q, q->path != NULL ? make_parents(q, persistent, all) : ZSYSTEMERROR);
+    if (rc == 0 && !persistent)
+        note_under_way(q, about);
+    return rc;
+}
+
+/* --- the barrier ------------------------------------------------------------------------------------------------- */
 
 /* Whatever the reason of the refusal, a quorum agreed on it. */
 static void refused(int zrc, const void *data)
@@ -303,6 +338,13 @@ int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path)
     return q != NULL ? sent(q, zoo_adelete(wire->client->zh, path, -1, refused, q)) : PDK_ENOMEM;
 }
 
+/* --- listing -------------------------------------------------------------------------------------------------------
+ *
+ * Of a path one listing is under way, and one follows it, for all that have asked meanwhile: a listing costs as much as
+ * there are names, and five hundred that join at once would ask for five hundred times as many. One that follows is
+ * sent after all their questions, and after the writes before those. A wire alone never waits.
+ */
+
 static struct pdk__event children_of(int zrc, const struct String_vector *names)
 {
     if (zrc != ZOK)
@@ -310,29 +352,74 @@ static struct pdk__event children_of(int zrc, const struct String_vector *names)
     return (struct pdk__event){.children = (const char *const *)names->data, .n_children = (size_t)names->count};
 }
 
+static void listed(int zrc, const struct String_vector *names, const void *data);
+
+static int send_listing(struct question *q)
+{
+    struct pdk_client *c = q->base.client;
+    int zrc = zoo_aget_children(c->zh, q->path, 0, listed, q);
+    if (zrc != ZOK)
+        return zrc;
+    number(q);
+    note_under_way(q, THE_NAMES);
+    return ZOK;
+}
+
+/* Q is answered with ZRC. None follows where that is no word of the servers: the connection is lost, or the handle is
+ * being closed. */
+static void send_following(struct question *q, int zrc)
+{
+    struct question *next = q->following;
+    pdk__index_drop(&q->base.client->joinable.under_way, &q->under_way);
+    q->following = NULL;
+    if (next == NULL)
+        return;
+    next->path = q->path;
+    q->path = NULL;
+    if (q->base.client->zh == NULL)
+        zrc = ZCLOSING;
+    else if (pdk__outcome_of(zrc) != PDK__UNKNOWN)
+        zrc = send_listing(next);
+    if (next->under_way.path == NULL)
+        deliver_all(next, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){0});
+}
+
 static void listed(int zrc, const struct String_vector *names, const void *data)
 {
-    struct pdk__event event = children_of(zrc, names);
-    complete((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
+    struct question *q = (struct question *)data;
+    struct pdk_client *c = pdk__request_arrive(&q->base, zrc);
+    struct pdk__wire_reply reply = {.event = children_of(zrc, names)};
+    send_following(q, zrc);
+    deliver_all(q, PDK__EV_LISTED, zrc, reply);
+    pdk__request_depart(c);
+}
+
+/* It was sent in this turn, and after all that the wire of Q has asked. */
+static bool answers(const struct question *listing, const struct question *q)
+{
+    return of_this_turn(listing) && listing->number > q->wire->asked;
+}
+
+static void follow(struct question *q, struct question *listing)
+{
+    q->joined = listing->following;
+    listing->following = q;
 }
 
 int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    struct question *q = begin(wire, op, false);
-    return q != NULL ? sent(q, zoo_aget_children(wire->client->zh, path, 0, listed, q)) : PDK_ENOMEM;
-}
-
-static void listed_for_all(int zrc, const struct String_vector *names, const void *data)
-{
-    struct pdk__event event = children_of(zrc, names);
-    complete_shared((struct question *)data, PDK__EV_LISTED, zrc, (struct pdk__wire_reply){.event = event});
-}
-
-static int ask_list(zhandle_t *zh, struct question *q) { return zoo_aget_children(zh, q->path, 0, listed_for_all, q); }
-
-int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path)
-{
-    return share(begin(wire, op, false), path, &wire->client->joinable.listing, ask_list);
+    struct question *listing = find_under_way(wire->client, path, THE_NAMES), *q = begin(wire, op, false);
+    if (q == NULL)
+        return PDK_ENOMEM;
+    if (listing != NULL) {
+        (answers(listing, q) ? join : follow)(q, listing);
+        return 0;
+    }
+    q->path = pdk__strdup(path);
+    int zrc = q->path != NULL ? send_listing(q) : ZSYSTEMERROR;
+    if (zrc != ZOK)
+        end(q);
+    return pdk__error_of(zrc);
 }
 
 static void listed_dated(int zrc, const struct String_vector *names, const struct Stat *stat, const void *data)
@@ -460,7 +547,7 @@ static int ask_watch(zhandle_t *zh, struct question *q)
 
 int pdk__wire_watch_children(struct pdk__wire *wire, uint64_t op, const char *path)
 {
-    return share(begin(wire, op, false), path, &wire->client->joinable.watching, ask_watch);
+    return share(begin(wire, op, false), path, THE_NAMES_WATCHED, ask_watch);
 }
 
 /* --- writes of our own node -------------------------------------------------------------------------------------- */

@@ -25,6 +25,7 @@ struct pdk__wire_reply {
 
 struct pdk__wire {
     struct pdk_client *client;
+    uint64_t asked;    /* the number of its last request that is no listing */
     bool awaits_nodes; /* its watches by exists are to stay where there is no node: they tell of its creation */
 
     void (*reply)(struct pdk__wire *wire, const struct pdk__wire_reply *reply); /* borrowed for the call */
@@ -55,15 +56,15 @@ int pdk__wire_parents(struct pdk__wire *wire, uint64_t op, const char *path, boo
 /* A delete of PATH, which no node can have: BARRIER. */
 int pdk__wire_barrier(struct pdk__wire *wire, uint64_t op, const char *path);
 
-/* IDENTIFIED, LISTED */
+/* IDENTIFIED */
 int pdk__wire_identify(struct pdk__wire *wire, uint64_t op, const char *node);
-int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
 
 /* IDENTIFIED, by its data */
 int pdk__wire_identify_data(struct pdk__wire *wire, uint64_t op, const char *node);
 
-/* LISTED. One request for all wires that ask while the lock is kept: not for a node that is made meanwhile. */
-int pdk__wire_list_shared(struct pdk__wire *wire, uint64_t op, const char *path);
+/* LISTED, by a request that was sent after all earlier ones of the wire, and no earlier than the lock was taken: one for
+ * all wires that ask meanwhile. */
+int pdk__wire_list(struct pdk__wire *wire, uint64_t op, const char *path);
 
 /* LISTED, with the number of the last change of the children as its token. */
 int pdk__wire_list_dated(struct pdk__wire *wire, uint64_t op, const char *path);

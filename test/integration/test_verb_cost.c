@@ -246,16 +246,38 @@ static void ended(int rc, void *arg)
     atomic_fetch_add((atomic_int *)arg, 1);
 }
 
+/* Many requests of one client for one lock. */
+enum { CROWD = 200 };
+
+struct crowd {
+    pdk_grant *grants[CROWD];
+    atomic_int n_ended;
+};
+
+static void crowd_begin(struct crowd *w, pdk_mutex *m)
+{
+    *w = (struct crowd){0};
+    for (int i = 0; i < CROWD; i++)
+        CHECK_RC(pdk_mutex_lock_async(m, PDK_FOREVER, ended, &w->n_ended, &w->grants[i]), 0);
+}
+
+/* The first N_HELD have the lock. The others wait, and give up. */
+static void crowd_end(struct crowd *w, int n_held)
+{
+    for (int i = n_held; i < CROWD; i++)
+        CHECK_RC(pdk_grant_cancel(w->grants[i]), 0);
+    CHECK_WITHIN(LONG_MS, w->n_ended == CROWD);
+    for (int i = 0; i < CROWD; i++)
+        CHECK_RC(pdk_grant_release(w->grants[i]), i < n_held ? 0 : PDK_EPERM);
+}
+
 /* The first of them proves its session anew; none lists. */
 static void crowd_reconnected(void)
 {
-    enum { CROWD = 200 };
-    static pdk_grant *grants[CROWD];
-    atomic_int n_ended = 0;
+    static struct crowd crowd;
     begin_again();
     CHECK_RC(pdk_mutex_lock(a.mutex), 0);
-    for (int i = 0; i < CROWD; i++)
-        CHECK_RC(pdk_mutex_lock_async(b.mutex, PDK_FOREVER, ended, &n_ended, &grants[i]), 0);
+    crowd_begin(&crowd, b.mutex);
     CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_GET) >= CROWD); /* each its predecessor */
     fence(&b);
     pdk__proxy_reset_counters(b.proxy);
@@ -264,12 +286,49 @@ static void crowd_reconnected(void)
     fence(&b);
     CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_LIST), 0);
     CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_GET), 0);
-    for (int i = 0; i < CROWD; i++)
-        CHECK_RC(pdk_grant_cancel(grants[i]), 0);
-    CHECK_WITHIN(LONG_MS, n_ended == CROWD);
-    for (int i = 0; i < CROWD; i++)
-        CHECK_RC(pdk_grant_release(grants[i]), PDK_EPERM);
+    crowd_end(&crowd, 0);
     CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    end();
+}
+
+/* All have asked before the first is answered: what it lists is answered, and one listing follows for the others. */
+static void crowd_joined(void)
+{
+    static struct crowd crowd;
+    begin_again();
+    CHECK_RC(pdk_mutex_lock(a.mutex), 0);
+    pdk__proxy_reset_counters(b.proxy);
+    pdk__proxy_hold(b.proxy, PDK__TO_CLIENT, true);
+    crowd_begin(&crowd, b.mutex);
+    pdk__proxy_hold(b.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_GET) >= CROWD);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_LIST), 2);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_CREATE2), CROWD);
+    crowd_end(&crowd, 0);
+    CHECK_RC(pdk_mutex_unlock(a.mutex), 0);
+    end();
+}
+
+/* The path is missing: one of them makes it. The next listing is that of the first node on it. */
+static void crowd_joined_first(void)
+{
+    static struct crowd crowd;
+    pdk_mutex *m;
+    char path[200];
+    begin();
+    snprintf(path, sizeof path, "%s/below", fixture.path);
+    CHECK_RC(pdk_mutex_new(&m, b.client, path, NULL), 0);
+    pdk__proxy_reset_counters(b.proxy);
+    pdk__proxy_hold(b.proxy, PDK__TO_CLIENT, true);
+    crowd_begin(&crowd, m);
+    pdk__proxy_hold(b.proxy, PDK__TO_CLIENT, false);
+    CHECK_WITHIN(LONG_MS, crowd.n_ended == 1);
+    CHECK_WITHIN(LONG_MS, pdk__proxy_replies(b.proxy, PDK__OP_GET) >= CROWD - 1);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_LIST), 3);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_CREATE2), 2 * CROWD);
+    CHECK_EQ(pdk__proxy_requests(b.proxy, PDK__OP_CREATE_CONTAINER), costs.first_lock.writes - 2);
+    crowd_end(&crowd, 1);
+    CHECK_RC(pdk_lock_free(m), 0);
     end();
 }
 
@@ -369,6 +428,8 @@ int main(int argc, char **argv)
         {"a lock that waits behind another of its process", contended_in_a_process},
         {"a waiter whose connection is lost", reconnected},
         {"two hundred waiters whose connection is lost list nothing", crowd_reconnected},
+        {"two hundred that join at once list twice", crowd_joined},
+        {"two hundred that join a path that is missing make it once", crowd_joined_first},
         {"calls that only look send nothing", looked_at},
         {"a job that runs, and that is skipped", jobs},
         {"an idle holder's requests", idle},
