@@ -139,7 +139,7 @@ static struct pdk__mixture *make(struct pdk__hold *hold, void (*answered)(struct
     if (m != NULL) {
         m->hold = hold;
         m->answered = answered;
-        m->wire = (struct pdk__wire){.client = pdk__hold_client(hold), .reply = replied};
+        pdk__wire_begin(&m->wire, pdk__hold_client(hold), replied);
     }
     return m;
 }

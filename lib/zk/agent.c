@@ -130,7 +130,7 @@ int pdk__agent_join(struct pdk__agent *a, struct pdk_client *c, const struct pdk
         return rc;
     assert(path[0] == '/');
     *a = (struct pdk__agent){.client = c, .machine = machine, .path = path};
-    a->wire = (struct pdk__wire){.client = c, .reply = replied};
+    pdk__wire_begin(&a->wire, c, replied);
     pdk__member_join(c, &a->member, calls, path);
     return 0;
 }

@@ -61,6 +61,11 @@ struct pdk__deferred {
 
 /* The parts of a client. Each belongs to one file; others touch it at birth and at the end, or read it. */
 
+/* registry.c. */
+struct pdk__registered {
+    struct pdk__list by_id, by_handle; /* the second of adopted handles alone */
+};
+
 /* client.c: the lock, and what its release does. */
 struct pdk__guard {
     _Atomic(pthread_t) owner;  /* the thread that has the lock; 0: none, or one that waits on a condition */
@@ -173,8 +178,8 @@ struct pdk_client {
     atomic_int refs;
     struct pdk__process process; /* that created it */
     const struct pdk__upper *upper;
-    struct pdk__list link; /* in the registry */
-    uintptr_t id;          /* in the registry; what watchers are given */
+    struct pdk__registered registered;
+    uintptr_t id; /* in the registry; what watchers are given */
     pthread_mutex_t lock;
     struct pdk__guard guard;
 

@@ -42,7 +42,8 @@ static bool several(const char *hosts) { return hosts != NULL && strchr(hosts, '
 static void destroy(struct pdk_client *c)
 {
     assert(!pdk__client_locked(c) && c->refs == 0);
-    assert(pdk__list_empty(&c->link) && pdk__list_empty(&c->requests) && pdk__list_empty(&c->timers.waiters));
+    assert(pdk__list_empty(&c->registered.by_id) && pdk__list_empty(&c->requests) &&
+           pdk__list_empty(&c->timers.waiters));
     assert(pdk__list_empty(&c->releases.list) && c->releases.n_flushing == 0);
     assert(c->members.n_needing_lease == 0 && c->members.path_bytes == 0);
     pdk__strays_end(c);
@@ -72,7 +73,8 @@ static void init(struct pdk_client *c, bool adopted)
     pthread_mutex_init(&c->lock, NULL);
     pdk__cond_init(&c->changed);
     pdk__cond_init(&c->callbacks.queued);
-    pdk__list_init(&c->link);
+    pdk__list_init(&c->registered.by_id);
+    pdk__list_init(&c->registered.by_handle);
     pdk__list_init(&c->timers.waiters);
     pdk__list_init(&c->requests);
     pdk__list_init(&c->members.list);

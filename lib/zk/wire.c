@@ -17,6 +17,7 @@ enum about { THE_NAMES, THE_NAMES_WATCHED, A_NODE_MADE, THE_NEAREST_PARENTS, ALL
 struct question {
     struct pdk__request base;
     struct pdk__wire *wire; /* NULL: no contender waits for the reply */
+    struct pdk__list link;  /* among those of the wire */
     uint64_t op;
     int worst;       /* of a chain of parents: the first real failure so far */
     int n_parents;   /* how many of the chain are still to come */
@@ -36,6 +37,7 @@ static void end(struct question *q)
 {
     struct pdk_client *c = q->base.client;
     pdk__index_drop(&c->joinable.under_way, &q->under_way);
+    pdk__list_remove(&q->link);
     pdk__free(q->made);
     pdk__free(q->path);
     pdk__request_end(&q->base);
@@ -50,9 +52,17 @@ static struct question *begin(struct pdk__wire *wire, uint64_t op, bool writes)
         return NULL;
     assert(wire->reply != NULL);
     q->wire = wire;
+    pdk__list_append(&wire->questions, &q->link);
     q->op = op;
     q->base.writes = writes;
     return q;
+}
+
+/* No contender waits for its reply. */
+static void leave(struct question *q)
+{
+    q->wire = NULL;
+    pdk__list_remove(&q->link);
 }
 
 /* A write whose reply no contender waits for. */
@@ -60,19 +70,21 @@ static struct question *begin_alone(struct pdk__wire *wire)
 {
     struct question *q = begin(wire, 0, true);
     if (q != NULL)
-        q->wire = NULL;
+        leave(q);
     return q;
+}
+
+void pdk__wire_begin(struct pdk__wire *wire, struct pdk_client *c, pdk__wire_replied *reply)
+{
+    *wire = (struct pdk__wire){.client = c, .reply = reply};
+    pdk__list_init(&wire->questions);
 }
 
 void pdk__wire_end(struct pdk__wire *wire)
 {
     assert(pdk__client_locked(wire->client));
-    PDK__LIST_EACH (link, &wire->client->requests) {
-        struct pdk__request *base = PDK__MEMBER(link, struct pdk__request, link);
-        struct question *q = PDK__MEMBER(base, struct question, base);
-        if (base->forget == forget && q->wire == wire)
-            q->wire = NULL;
-    }
+    PDK__LIST_EACH (link, &wire->questions)
+        leave(PDK__MEMBER(link, struct question, link));
 }
 
 static void number(struct question *q) { q->number = ++q->base.client->joinable.n_sent; }

@@ -23,13 +23,20 @@ struct pdk__wire_reply {
     bool bare;               /* OWN: the data are a revocation request alone */
 };
 
+struct pdk__wire;
+
+/* REPLY is borrowed for the call. */
+typedef void pdk__wire_replied(struct pdk__wire *wire, const struct pdk__wire_reply *reply);
+
 struct pdk__wire {
     struct pdk_client *client;
-    uint64_t asked;    /* the number of its last request that is no listing */
+    struct pdk__list questions; /* that are not answered yet */
+    uint64_t asked;             /* the number of its last request that is no listing */
     bool awaits_nodes; /* its watches by exists are to stay where there is no node: they tell of its creation */
-
-    void (*reply)(struct pdk__wire *wire, const struct pdk__wire_reply *reply); /* borrowed for the call */
+    pdk__wire_replied *reply;
 };
+
+void pdk__wire_begin(struct pdk__wire *wire, struct pdk_client *c, pdk__wire_replied *reply);
 
 /* The data of a contender's node. Never NULL data: Curator's getParticipants dies of it. */
 struct pdk__node_data {
