@@ -15,7 +15,10 @@ struct pdk__retry {
 /* SEED makes the delays differ between clients, and is all the randomness there is. */
 void pdk__retry_init(struct pdk__retry *r, uint64_t seed);
 
-/* One more failure: how many milliseconds to wait, at least FLOOR and at most about CEILING. */
+/* One more failure: how many milliseconds to wait, up to SPREAD the first time. It doubles each time, to CEILING. */
+int64_t pdk__retry_spread_ms(struct pdk__retry *r, int64_t spread_ms, int64_t ceiling_ms);
+
+/* The same, FLOOR later, with FLOOR as the spread. */
 int64_t pdk__retry_delay_ms(struct pdk__retry *r, int64_t floor_ms, int64_t ceiling_ms);
 
 /* It worked: begin again. */

@@ -4,8 +4,10 @@
 #include "lib/core/lease.h"
 #include "paddock/error.h"
 
-/* A fleet whose sessions expired together must not come back together. */
-enum { RENEW_FLOOR_MS = 10, RENEW_CEILING_MS = 5000 };
+/* A fleet whose sessions expired together must not come back together: its first attempts are spread over a SPREAD_PART
+ * of the timeout, within these bounds. The servers need the longer for it the more clients there are, and those of a
+ * large fleet have long timeouts. */
+enum { REST_FLOOR_MS = 10, SPREAD_PART = 20, SPREAD_MIN_MS = 250, REST_CEILING_MS = 5000 };
 
 #define TO(phase) (1U << PDK__SESSION_##phase)
 
@@ -118,8 +120,10 @@ static void on_opened(struct pdk__session *s, const struct pdk__session_event *e
 
 static void back_off(struct pdk__session *s, int64_t now_ms)
 {
+    int64_t spread_ms = pdk__later_ms(s->timeout_ms / SPREAD_PART, SPREAD_MIN_MS);
+    spread_ms = pdk__sooner_ms(spread_ms, REST_CEILING_MS);
     s->phase = PDK__SESSION_BACKOFF;
-    s->rest_ms = now_ms + pdk__retry_delay_ms(&s->retry, RENEW_FLOOR_MS, RENEW_CEILING_MS);
+    s->rest_ms = now_ms + REST_FLOOR_MS + pdk__retry_spread_ms(&s->retry, spread_ms, REST_CEILING_MS);
 }
 
 static void on_disconnected(struct pdk__session *s, const struct pdk__session_event *ev,

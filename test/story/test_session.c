@@ -1,6 +1,8 @@
 /* Stories of the session: when it may be used, believed in, and given up. */
 #include "test/lib/check.h"
 #include "test/story/trace.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct trace t;
@@ -61,19 +63,29 @@ static void a_session_changed_silently_has_expired(void)
     story(&t, "connected b: over(PDK_EEXPIRED)\n");
 }
 
+/* A hundred of them: the time from the first to the last. */
+static int64_t spread_of(int64_t timeout_ms)
+{
+    char told[100];
+    int64_t first_ms = PDK__NEVER, last_ms = 0;
+    snprintf(told, sizeof told, "connected a %" PRId64 ": up(a) proven\nexpired: expired\n", timeout_ms);
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        session_begin(&t, true);
+        pdk__session_init(&t.s, true, (struct pdk__session_policy){0}, seed, timeout_ms, t.now_ms);
+        story(&t, told);
+        int64_t rest_ms = pdk__session_wake_ms(&t.s) - t.now_ms;
+        first_ms = rest_ms < first_ms ? rest_ms : first_ms;
+        last_ms = rest_ms > last_ms ? rest_ms : last_ms;
+    }
+    CHECK(first_ms >= 10 && first_ms < 100);
+    return last_ms - first_ms;
+}
+
 static void clients_that_expired_together_come_back_apart(void)
 {
-    int64_t first = 0;
-    bool apart = false;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
-        session_begin(&t, true);
-        pdk__session_init(&t.s, true, (struct pdk__session_policy){0}, seed, 3000, t.now_ms);
-        story(&t, "connected a: up(a) proven\n"
-                  "expired: expired\n");
-        apart |= seed > 1 && pdk__session_wake_ms(&t.s) != first;
-        first = pdk__session_wake_ms(&t.s);
-    }
-    CHECK(apart);
+    CHECK(spread_of(3000) >= 200 && spread_of(3000) <= 250);
+    CHECK(spread_of(30000) >= 1300 && spread_of(30000) <= 1500);
+    CHECK(spread_of(3600000) >= 4500 && spread_of(3600000) <= 5000);
 }
 
 /* A client of several servers holds a lock. A fifth of the timeout is 600. */
